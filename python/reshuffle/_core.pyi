@@ -92,9 +92,9 @@ class Progress:
     def plan(self, steps: Sequence[tuple[str, float, int]]) -> None:
         """Start a new job, and divide it into steps: name, cost in any unit, and number of stages.
 
-        The stages of a step begin one after the other, and have equal parts of it. The name of a step is that of its
-        stages, which a space and more may follow, as in ``counting BLEU``. ``fraction`` jumps over steps that do not
-        come, and waits during stages that were not planned.
+        The stages of a step begin one after the other and have equal shares of it. The name of a step is the name of
+        its stages, optionally followed by a space and more text, as in ``counting BLEU``. ``fraction`` jumps over steps
+        that are skipped, and does not change during stages that were not planned.
         """
 
     def finish(self) -> None:
@@ -102,7 +102,7 @@ class Progress:
 
     @property
     def fraction(self) -> float:
-        """How much of the job is done, from 0 to 1, as far as costs are known in advance. It never decreases."""
+        """The share of the job that is done, from 0 to 1, by costs estimated in advance. It never decreases."""
 
     @property
     def step(self) -> str:

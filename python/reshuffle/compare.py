@@ -59,9 +59,9 @@ def compare(
         :class:`~reshuffle.SegmentScores`, :class:`~reshuffle.FromCounts` or :class:`~reshuffle.OwnTexts`. The last
         three bring their own data: with only these, ``references`` and ``systems`` can be left out.
     reference : str or sequence of str, optional
-        ``references`` is a data frame with S rows, and this is its column of references, or several columns, in which
-        null stands for a missing reference. ``systems`` are then names of columns, or a mapping from names of systems
-        to names of columns; ``documents`` and ``strata`` may also be names of columns. A data frame is one of pandas or
+        The column of the references, or several such columns, if ``references`` is a data frame with S rows. Null
+        stands for a missing reference. ``systems`` are then names of columns, or a mapping from names of systems to
+        names of columns; ``documents`` and ``strata`` may also be names of columns. The data frame is from pandas or
         polars, an Arrow table, a structured numpy array, or a dict of columns.
     documents : sequence of S str or int, optional
         The document id of each segment; the segments of a document need not be adjacent. Whole documents are then
@@ -104,7 +104,8 @@ def compare(
         with the schemes ``exact`` and ``subgroup``, with ``besag-clifford``, and if every family has only one test. A
         single test, and tests stopped by ``gandy``, are not adjusted.
     family : {'metric', 'all'}
-        Which tests are adjusted together: the pairs under each metric, or all pairs under all metrics.
+        Which tests are adjusted together: the pairs under each metric, or all pairs under all metrics. The other
+        families are for several test sets (:func:`compare_sets`).
     interval : str or None
         A name in :data:`reshuffle.inference.intervals.INTERVALS`, for scores and differences. None for no intervals.
     confidence_level : float
@@ -122,8 +123,8 @@ def compare(
     threads : int, optional
         One per core by default.
     progress : bool or Progress, optional
-        True shows a progress bar in a terminal or a notebook, if the call takes long. A :class:`Progress` lets another
-        thread read how far the comparison has come.
+        True shows a progress bar in a terminal or a notebook, if the call takes long. Another thread can read the state
+        of a :class:`Progress`.
 
     Returns
     -------

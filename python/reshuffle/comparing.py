@@ -1,6 +1,6 @@
-"""From counted test sets to comparisons, step by step: what ``compare``, ``compare_sets`` and ``score`` share.
+"""From counted test sets to comparisons: the steps that ``compare``, ``compare_sets`` and ``score`` share.
 
-A comparison of one test set is that of several test sets of which there is one.
+A comparison on one test set takes the same steps as a comparison on several.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Design:
         levels: Levels,
         resampling: Resampling,
     ) -> Design:
-        """Check that the settings go with one another and with the metrics of all test sets."""
+        """Check that the settings are compatible with each other and with the metrics of all test sets."""
         names, baseline = _in_order(names, testing)
         # Pairs are (system, baseline): a positive difference means that the system scores higher.
         pairs = [(y, x) for x, y in combinations(range(len(names)), 2) if baseline is None or x == 0]

@@ -37,7 +37,7 @@ _NOTHING = _Nothing()
 
 
 class _Job:
-    """Makes a progress that of a new job, which is done if the body succeeds, and shows a bar if there is one."""
+    """Starts a new job on a progress, finishes it if the body succeeds, and shows its bar, if any."""
 
     def __init__(self, progress: Progress, bar: Bar | None = None) -> None:
         self.progress, self.bar = progress, bar
@@ -109,7 +109,7 @@ class Bar:
             self.watcher = watcher
 
     def remove(self, seconds: float | None = None) -> None:
-        """Erase the bar, and wait until that is done, or for so many seconds. May be called twice."""
+        """Erase the bar, and wait until that is done, for at most ``seconds``. May be called twice."""
         self.finished.put(None)
         if self.watcher is not None:
             self.watcher.join(seconds)

@@ -80,29 +80,28 @@ def compare_sets(
     threads: int | None = None,
     progress: AnyProgress = None,
 ) -> SetComparison:
-    """Compare the same systems on several test sets or languages, and the averages of their scores.
+    """Compare the same systems on several test sets or languages, and compare their average scores.
 
     Test sets are independent samples: each is resampled with a seed of its own. The average of a system is the mean of
-    its scores on the test sets, each with the same weight. Its replicates are the means of the test sets' replicates,
-    so tests and intervals of averages are computed as on one test set.
+    its scores on the test sets, each with the same weight. Replicates of averages are means of the replicates of the
+    test sets, so tests and intervals of averages are computed as on one test set.
 
     Parameters
     ----------
     sets : mapping of str to TestSet or (references, systems)
         The test sets by name, at least one.
     metrics : str, metric, or sequence of these
-        For test sets that have none of their own.
+        The metrics on test sets that have none of their own.
     average : bool
-        Compare the averages over test sets, too. It needs metrics of the same names on all test sets, and a test that
-        counts replicates of differences: approximate randomization (scheme ``iid``), a bootstrap test or
+        Also compare the average scores over test sets. The test must be ``ar`` (scheme ``iid``), a bootstrap test or
         ``permutation``.
     missing_systems : {'error', 'drop'}
         ``drop``: leave out systems that not every test set has, with a warning.
     family : {'metric', 'set', 'sets', 'all'}
         Which tests are adjusted together: the pairs under each metric, on each test set (``metric``) or on all of them
-        (``sets``); or the pairs under all metrics, on each test set (``set``) or on all of them (``all``). Over test
-        sets, adjustments of p-values take the whole family. Those from replicates are made on each of G test sets, and
-        p becomes 1 − (1 − p)^G. The averages are families of their own.
+        (``sets``); or the pairs under all metrics, on each test set (``set``) or on all of them (``all``). Over G test
+        sets, adjustments of p-values use the whole family. Adjustments from replicates are made on each test set, and
+        each adjusted p becomes 1 − (1 − p)^G. The averages are a family of their own.
     test, scheme, stopping, n_resamples, baseline, all_pairs, alternative, adjust, interval, confidence_level, \
 simultaneous, alpha, threads, progress
         As for :func:`reshuffle.compare`.

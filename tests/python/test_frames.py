@@ -242,10 +242,12 @@ def test_two_columns_cannot_share_a_name() -> None:
 
 def test_a_lazy_frame_is_refused_until_it_is_collected() -> None:
     lazy = type("LazyFrame", (), {"columns": ["a"], "collect": lambda self: None})()
-    with pytest.raises(InputError, match=r"COMET: expected values, got a LazyFrame, which has none yet: call collect"):
+    with pytest.raises(
+        InputError, match=r"COMET: expected values, got a LazyFrame, which is not evaluated yet: call collect"
+    ):
         SegmentScores("COMET", lazy)
     frame = polars_frame({"a": [1.0]}).lazy()
-    with pytest.raises(InputError, match="got a LazyFrame, which has none yet"):
+    with pytest.raises(InputError, match="got a LazyFrame, which is not evaluated yet"):
         SegmentScores("COMET", frame)
 
 

@@ -65,7 +65,7 @@ def test_a_paper_has_one_table_of_systems_whose_caption_explains_it(fmt: str, n:
         assert code.count("breakable: true") == (n > LONG)
     assert len(rows) == n
     assert "approximate randomization, two-sided, 99 shuffles of segments" in caption
-    assert ("Rank: the ranks" in caption) == all_pairs
+    assert ("Rank: simultaneous 95" in caption) == all_pairs
     assert ("difference from s0" in caption) == (not all_pairs)
     starred = any("*" in re.sub(r"phantom\{\*\}|hide\(.\*.\)", "", line) for line in rows)
     assert ("*: " in caption) == starred

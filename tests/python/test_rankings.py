@@ -60,7 +60,7 @@ def compared(metric: Any, **options: Any) -> Comparison:
 
 @st.composite
 def decisions(draw: st.DrawFn, most: int = 9) -> np.ndarray[Any, Any]:
-    """Any symmetric matrix that says which systems differ."""
+    """Any symmetric matrix of significant differences."""
     k = draw(st.integers(1, most))
     different = np.zeros((k, k), dtype=bool)
     for a, b in combinations(range(k), 2):

@@ -664,7 +664,7 @@ def test_set_names_a_test_set_and_its_files(halves: Path, run: Any) -> None:
 def test_the_text_has_the_average_and_each_test_set(halves: Path, run: Any) -> None:
     args = ("compare", "--set", "one", *NEWS, "--set", "two", *TALKS, "-n", "99", "--baseline", "news/tuned.txt")
     out = run(*args).out
-    assert out.startswith("BLEU: 400 segments of 2 test sets, 1 reference, 2 systems\n")
+    assert out.startswith("BLEU, average over 2 test sets: 400 segments, 1 reference, 2 systems\n")
     assert "\nBLEU on 2 test sets\n" in out
     assert "\none: BLEU: 200 segments, 1 reference, 2 systems\n" in out
     assert "99 draws within each test set" in " ".join(out.split())
@@ -759,7 +759,7 @@ def with_key(**keys: object) -> dict[str, Any]:
         ("{", "sets.json is not valid JSON: Expecting property name"),
         ("[" * 100_000, "sets.json is nested too deeply for a manifest"),
         ([], "sets.json: expected an object (a table in TOML), got []"),
-        ({}, "sets.json: there is no key 'sets': expected a test set for each key in it"),
+        ({}, "sets.json: the key 'sets' is missing: expected an object with a test set for each name"),
         ({"set": {}}, "sets.json: unknown key 'set': did you mean 'sets'? Known: sets"),
         ({"sets": []}, "sets.json, sets: expected an object (a table in TOML), got []"),
         ({"sets": {}}, "sets.json names no test sets: expected at least one in 'sets'"),
@@ -772,17 +772,23 @@ def with_key(**keys: object) -> dict[str, Any]:
         (with_key(systems={"x": 1}), "test set 'a', systems, x: expected a string, got 1"),
         (with_key(systems=["news/tuned.txt"]), "test set 'a': expected at least two systems"),
         (with_key(references="none.txt"), "test set 'a': none.txt: no such file"),
-        ({"sets": {"a": {"references": "x"}}}, "test set 'a': references without systems: add the key systems"),
-        ({"sets": {"a": {"systems": ["x", "y"]}}}, "test set 'a': systems without references: add the key references"),
+        ({"sets": {"a": {"references": "x"}}}, "test set 'a': references without systems: add the key 'systems'"),
+        (
+            {"sets": {"a": {"systems": ["x", "y"]}}},
+            "test set 'a': systems without references: add the key 'references'",
+        ),
         (
             {"sets": {"a": {}}},
-            "test set 'a': no references and no systems: add the keys references and systems, or scores",
+            "test set 'a': no references and no systems: add the keys 'references' and 'systems', or 'scores'",
         ),
         (with_key(metrics="blue"), "test set 'a': unknown metric 'blue': did you mean 'bleu'?"),
         (with_key(tokenize="13b"), "test set 'a': unknown --tokenize '13b': did you mean '13a'?"),
         (with_key(word_order=1), "test set 'a': --word-order does not apply to bleu: leave it out"),
         (with_key(missing="pairwise"), "test set 'a': --missing pairwise needs --scores"),
-        (with_key(scores={"C": {"baseline": "x"}}), "test set 'a': scores, C: no file for tuned"),
+        (
+            with_key(scores={"C": {"baseline": "x"}}),
+            "test set 'a': scores, C: expected a file for each system, got none for tuned",
+        ),
         (
             with_key(scores={"C": {"base": "x"}}),
             "test set 'a': unknown system in scores of C 'base': did you mean 'baseline'?",
@@ -845,11 +851,11 @@ def test_bad_manifests_in_toml_are_refused_in_a_sentence(halves: Path, run: Any,
         (("--set", "one"), "--set one: expected the reference and at least two systems after the name, got none"),
         (("--set", "one", *NEWS, "--set", "one", *NEWS), "--set one is used twice: choose different names"),
         (("--set=one", *NEWS), "--set= takes one word, but 'news/reference.txt' follows '--set=one'"),
-        ((*NEWS, "--set", "one", *NEWS), "REF and SYS are one test set, --set names others"),
+        ((*NEWS, "--set", "one", *NEWS), "REF and SYS cannot be combined with --set"),
         (("--set", "one", *NEWS, "--manifest", "x.json"), "--set and --manifest cannot be combined"),
         (
             ("--set", "one", *NEWS, "--docs", "x"),
-            "--docs is for one test set: use --manifest FILE, where the key is documents",
+            "--docs is for one test set: use --manifest FILE, with the key 'documents'",
         ),
         (("--set", "one", *NEWS, "--scores", "C", "x"), "--scores is for one test set: use --manifest FILE"),
         (("--set", "one", *NEWS, "--missing", "pairwise"), "--missing is for one test set"),

@@ -188,7 +188,8 @@ def test_pairs_are_shown_if_there_are_at_most_12_or_on_request(k: int, shown: bo
     assert titles[True][1:] == ["95% CI of scores", *of_pairs]
     assert titles[None] == titles[shown]
     advice = (
-        f"--pairs (pairs=True), json and csv have the differences, p and all intervals of the {3 * k * (k - 1) // 2}"
+        "Use --pairs (pairs=True), or the formats json and csv, for the differences, confidence intervals and p of all "
+        f"{3 * k * (k - 1) // 2} tests."
     )
     assert (advice in " ".join(render(result).split())) != shown
 
@@ -241,14 +242,14 @@ def test_the_sentence_names_the_systems_at_the_top() -> None:
     [
         ({"a": (1, 1), "b": (2, 2)}, "a is better than b under m."),
         ({"a": (1, 2), "b": (1, 2)}, "a and b are not separated under m."),
-        ({"a": (1, 3), "b": (1, 3), "c": (1, 3)}, "no two of the 3 systems are separated under m."),
+        ({"a": (1, 3), "b": (1, 3), "c": (1, 3)}, "No system is better than another under m."),
         (
             {"a": (1, 2), "b": (2, 2), "c": (3, 3)},
-            "only a is not worse than any other, but it is not better than all others under m.",
+            "a is the only candidate for the best system, but it is not better than all others under m.",
         ),
         (
             {**{f"s{i}": (1, 12) for i in range(12)}, "z": (13, 13)},
-            "12 systems are not separated from the best under m.",
+            "12 systems are candidates for the best system under m.",
         ),
     ],
 )
@@ -259,14 +260,14 @@ def test_sentences_for_one_metric(spans: dict[str, tuple[int, int]], sentence: s
 def test_multiple_comparisons_with_the_best_are_mentioned_only_if_they_narrow_it() -> None:
     assert len(said(ranking("m", TIED, ("uedin", "SYSTRAN")))) == 1
     assert said(ranking("m", TIED, ("uedin",)))[1] == (
-        "Hsu's comparison with the best leaves fewer candidates for the best, under m: uedin."
+        "Smaller confidence set of the best system, by multiple comparisons with the best (Hsu): uedin under m."
     )
 
 
 def test_the_minimum_detectable_difference_is_one_line() -> None:
     one = DetectableDifference("m", 0.5, 0.25, 0.75, 0.8, 0.05)
     assert said(ranking("m", TIED), detectable=(one,))[1] == (
-        "Minimum detectable difference (80% power, median pair): m 0.50 (0.25 to 0.75)."
+        "Minimum detectable difference (80% power, median pair): m 0.50 (range 0.25 to 0.75)."
     )
     two = (replace(one, low=0.5, high=0.5), DetectableDifference("n", 0.125, 0.125, 0.125, 0.8, 0.05))
     assert said(ranking("m", TIED), ranking("n", TIED), detectable=two)[1] == (
@@ -282,10 +283,10 @@ def test_the_minimum_detectable_difference_is_one_line() -> None:
         ({"b": 1.0}, "b is worse than a under m."),
         (
             {"b": 30.0, "c": 1.0, "d": 10.25, "e": 10.0},
-            "b is better than a, c is worse, d and e are not separated from it under m.",
+            "b is better than a, c is worse, and d and e are not separated from it under m.",
         ),
-        ({f"s{i}": 30.0 for i in range(5)}, "all 5 systems are better than a under m."),
-        ({**{f"s{i}": 30.0 for i in range(5)}, "x": 1.0}, "5 systems are better than a, x is worse under m."),
+        ({f"s{i}": 30.0 for i in range(5)}, "5 of 5 systems are better than a under m."),
+        ({**{f"s{i}": 30.0 for i in range(5)}, "x": 1.0}, "5 systems are better than a, and x is worse under m."),
     ],
 )
 def test_sentences_about_a_baseline(means: dict[str, float], sentence: str) -> None:
@@ -447,8 +448,8 @@ def test_names_are_read_from_a_file(files: Path, run: Any, text: str) -> None:
         ("a\tx\nb\tx\n", "names.tsv, line 2: 'a' and 'b' would both be called 'x': choose different names"),
         ("\nb\ta\n", "names.tsv, line 2: 'a' and 'b' would both be called 'a'"),
         ('{"d": "x"}', "names.tsv: unknown system 'd'"),
-        ('{"a": 1}', "names.tsv: expected a string as the name of 'a', got 1"),
-        ('{"a": "x", "a": "y"}', "names.tsv: 'a' has two names"),
+        ('{"a": 1}', "names.tsv: expected a string as the display name of 'a', got 1"),
+        ('{"a": "x", "a": "y"}', "names.tsv: 'a' has two display names"),
         ('{"a": ', "names.tsv is not valid JSON: "),
         ('{"a": ' * 100_000, "names.tsv is nested too deeply for names of systems"),
         ("", "names.tsv is empty: expected the name of a system, a tab, and the name to display on each line"),
@@ -535,7 +536,7 @@ BY_SET = {
 def test_the_average_comes_first_then_the_scores_and_letters_on_each_test_set() -> None:
     result = sets(BY_SET)
     text = result.render(pairs=False)
-    assert text.startswith("BLEU and TER (lower is better): 120 segments of 3 test sets, 3 systems\n")
+    assert text.startswith("BLEU and TER (lower is better), average over 3 test sets: 120 segments, 3 systems\n")
     bleu, ter = set_tables(result, Layout())
     assert bleu.header == ["System", "Average", "news", "talks", "chat"]
     assert bleu.rows == [

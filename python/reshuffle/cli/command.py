@@ -18,7 +18,7 @@ __all__ = ["Command", "Grouped", "option"]
 
 # Options that take every word up to the next option.
 GREEDY = ("--refs", "--parses", "--scores", "--set")
-# Those of them whose words belong together.
+# The options among these whose words are joined into one value.
 JOINED = ("--scores", "--set")
 # Options that take every following word that is the name of a metric.
 METRIC = ("-m", "--metric", "--metrics")

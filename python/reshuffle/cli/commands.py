@@ -215,7 +215,7 @@ def score_command(
     output: str | None,
     **options: Any,
 ) -> None:
-    """Score systems, and show what each score is made of."""
+    """Score systems, and show the components of each score."""
     from ..compare import segment_scores
     from ..comparing import scored
     from ..resampling.counting import Data

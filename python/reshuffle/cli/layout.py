@@ -18,7 +18,7 @@ __all__ = ["ChosenLayout"]
 
 @dataclass(frozen=True)
 class ChosenLayout:
-    """The layout that the options ask for, and the file with the names of systems."""
+    """The layout from the options, and the file of display names."""
 
     layout: Layout
     names: DisplayNames | None

@@ -119,15 +119,15 @@ SETS = (
         "sets",
         multiple=True,
         metavar="NAME REF SYS...",
-        help="One of several test sets, instead of REF and SYS; repeat it for each. Systems have the same names in all "
+        help="A test set, instead of REF and SYS; repeat the option for each. Systems must have the same names in all "
         "test sets.",
     ),
     option(
         "Input",
         "--manifest",
         metavar="FILE",
-        help="Several test sets in a file, JSON or TOML: {'sets': {NAME: {'references': FILE, 'systems': {NAME: FILE, "
-        "...}}}}, also with scores, documents, strata, metrics and their options.",
+        help="A JSON or TOML file with several test sets: {'sets': {NAME: {'references': FILE, 'systems': {NAME: FILE, "
+        "...}}}}. Test sets may also have scores, documents, strata, metrics and metric options.",
     ),
     option(
         "Input",
@@ -136,7 +136,7 @@ SETS = (
         default="error",
         show_default=True,
         metavar="NAME",
-        help="For systems that some test sets lack: error, or drop to leave them out.",
+        help="For systems that are not in every test set: error, or drop to leave them out.",
     ),
     option(
         "Input",
@@ -145,7 +145,7 @@ SETS = (
         is_flag=True,
         flag_value=False,
         default=True,
-        help="Do not compare the averages over test sets.",
+        help="Leave out the comparison of average scores over test sets.",
     ),
 )
 
@@ -207,9 +207,9 @@ TEST = (
         default="metric",
         show_default=True,
         metavar="NAME",
-        help="Adjust over the pairs under each metric (metric), or over all pairs under all metrics (all). With "
-        "several test sets: over the pairs under each metric, on each test set (metric) or on all of them (sets); or "
-        "under all metrics, on each test set (set) or on all of them (all).",
+        help="Tests that are adjusted together: the pairs under each metric (metric), or all pairs under all metrics "
+        "(all). With several test sets: under each metric, on each test set (metric) or on all test sets (sets); or "
+        "under all metrics, on each test set (set) or on all test sets (all).",
     ),
     option(
         "Test",
@@ -291,13 +291,13 @@ PAIRS = (
         "Output",
         "--pairs/--no-pairs",
         default=None,
-        help="Show tables of the pairs.  [default: if there are at most 12]",
+        help="Show the table of pairs under each metric.  [default: if there are at most 12 tests]",
     ),
     option(
         "Output",
         "--triangle",
         is_flag=True,
-        help="Show --all-pairs as a triangular matrix, of at most 20 systems.",
+        help="With --all-pairs, show the differences as a triangular matrix, for at most 20 systems.",
     ),
 )
 
@@ -307,8 +307,8 @@ TABLE = (
         "--table",
         type=Name("table", get_args(types.Table)),
         metavar="NAME",
-        help="The table in CSV: systems or pairs.  [default: both with -o FILE, as FILE.systems.csv and FILE.pairs.csv "
-        "for FILE.csv; pairs on standard output]",
+        help="The table to write as CSV: systems or pairs.  [default: with -o FILE.csv both, as FILE.systems.csv and "
+        "FILE.pairs.csv; pairs on standard output]",
     ),
 )
 
@@ -317,7 +317,7 @@ DISPLAY = (
         "Output",
         "--methods",
         is_flag=True,
-        help="After the text, a paragraph about the methods for a paper, and the BibTeX of what it cites.",
+        help="Append to the text a methods paragraph for a paper, and the BibTeX entries of its citations.",
     ),
     option(
         "Output",
@@ -330,7 +330,7 @@ DISPLAY = (
         "Output",
         "--names",
         metavar="FILE",
-        help="Names to display: lines of a system, a tab and its name; or JSON.",
+        help="Display names: on each line a system, a tab and the name to display; or a JSON object.",
     ),
 )
 

@@ -47,13 +47,13 @@ class SetJobs:
             raise InputError("--set and --manifest cannot be combined: put all test sets into the manifest")
         if reference is not None:
             raise InputError(
-                f"REF and SYS are one test set, {chosen} names others: leave {reference} out or put it there"
+                f"REF and SYS cannot be combined with {chosen}: make them a test set of it, or leave {reference} out"
             )
         for name, (flag, key) in OF_ONE_SET.items():
             if options[name]:
-                raise InputError(f"{flag} is for one test set: use --manifest FILE, where the key is {key}")
+                raise InputError(f"{flag} is for one test set: use --manifest FILE, with the key '{key}'")
         if options["missing"] != "error":
-            raise InputError("--missing is for one test set: use --manifest FILE, where the key is missing")
+            raise InputError("--missing is for one test set: use --manifest FILE, with the key 'missing'")
         found = _from_words(sets) if manifest is None else read_manifest(manifest, [f.option.name for f in flags()])
         left: dict[str, Any] = {}
         jobs = {}
@@ -114,12 +114,12 @@ def _job(files: SetFiles, options: dict[str, Any]) -> Job:
     """The job of a test set. Its own metrics and options take precedence over those of the command line."""
     first = next(iter(files.scores.values()), None)
     if files.references and not files.systems:
-        raise InputError("references without systems: add the key systems")
+        raise InputError("references without systems: add the key 'systems'")
     if files.systems and not files.references:
-        raise InputError("systems without references: add the key references")
+        raise InputError("systems without references: add the key 'references'")
     systems = files.systems or first
     if systems is None:
-        raise InputError("no references and no systems: add the keys references and systems, or scores")
+        raise InputError("no references and no systems: add the keys 'references' and 'systems', or 'scores'")
     names = list(systems) if isinstance(systems, Mapping) else system_names(systems)
     if files.metrics is not None:
         options["metrics"] = [parse_metric(text) for text in files.metrics]
@@ -150,5 +150,5 @@ def _in_order(metric: str, files: Mapping[str, str] | list[str], names: Sequence
         check_name(f"system in scores of {metric}", name, names)
     lacking = [name for name in names if name not in files]
     if lacking:
-        raise InputError(f"scores, {metric}: no file for {listed(lacking)}: expected one for each system")
+        raise InputError(f"scores, {metric}: expected a file for each system, got none for {listed(lacking)}")
     return [files[name] for name in names]

@@ -114,7 +114,7 @@ class Frame(NamedTuple):
 
     @classmethod
     def from_argument(cls, references: Any, reference: Any) -> Frame:
-        """The table; :class:`InputError` if the argument is none."""
+        """The table; :class:`InputError` if the argument is not a table."""
         if references is None:
             raise InputError(f"reference={quoted(reference)} names a column: pass a data frame as the first argument")
         opened = _opened(references)
@@ -173,7 +173,7 @@ def named_columns(what: str, values: Any) -> dict[str, Any] | None:
     Raises
     ------
     InputError
-        If two columns have the same name, or for a lazy frame, which has no values yet.
+        If two columns have the same name, or for a lazy frame, which is not evaluated yet.
 
     Examples
     --------
@@ -193,14 +193,14 @@ def named_columns(what: str, values: Any) -> dict[str, Any] | None:
 
 
 def _opened(values: Any, what: str = "references") -> tuple[Any, list[Any]] | None:
-    """A table with columns by name, and their names; None if ``values`` is no table."""
+    """A table with columns by name, and their names; None if ``values`` is not a table."""
     if isinstance(values, Mapping):
         return values, list(values)
     if isinstance(values, list | tuple | str):  # most arguments; the tests below would only take time
         return None
     if hasattr(values, "collect") and not hasattr(values, "__len__"):
         raise InputError(
-            f"{what}: expected values, got a {type(values).__name__}, which has none yet: call collect() first"
+            f"{what}: expected values, got a {type(values).__name__}, which is not evaluated yet: call collect() first"
         )
     if not any(base.__module__.partition(".")[0] in BY_NAME for base in type(values).__mro__):
         values = _converted(what, values)

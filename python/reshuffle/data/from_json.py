@@ -277,7 +277,7 @@ def _with_numbers(value: Any) -> Any:
     return NON_FINITE.get(value, value) if isinstance(value, str) else value
 
 
-# What a document must be consistent about, because reports rely on it.
+# Checks of the consistency that reports rely on.
 
 
 def _check_unique(names: Sequence[str], key: str) -> None:

@@ -1,4 +1,4 @@
-"""Manifests: files in JSON or TOML that name several test sets and the files of each."""
+"""Manifests: files in JSON or TOML with the names and files of several test sets."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class SetFiles:
     references : list of str
         ``FILE`` or ``FILE#NAME``; empty if all scores come from other tools.
     systems : mapping of str to str, or list of str
-        The file of each system, by name; or files, after which the systems are called.
+        The file of each system, by name; or a list of files, from which the systems get their names.
     metrics : list of str, or None
         Metrics with options, such as ``bleu:tokenize=zh``; None for those of the command line.
     scores : mapping of str to (mapping of str to str, or list of str)
@@ -66,8 +66,8 @@ def read_manifest(path: str, options: Collection[str]) -> dict[str, SetFiles]:
     Raises
     ------
     InputError
-        If the file cannot be read or parsed, has no test sets, or has a key or a type of value that is not expected:
-        with the file, the test set and the nearest key.
+        If the file cannot be read or parsed, has no test sets, or has an unexpected key or type of value. The message
+        has the file, the test set, and the nearest known key.
 
     Examples
     --------
@@ -84,7 +84,7 @@ def read_manifest(path: str, options: Collection[str]) -> dict[str, SetFiles]:
     top = _table(name, content)
     _check_keys(name, top, ["sets"])
     if "sets" not in top:
-        raise InputError(f"{name}: there is no key 'sets': expected a test set for each key in it")
+        raise InputError(f"{name}: the key 'sets' is missing: expected an object with a test set for each name")
     sets = _table(f"{name}, sets", top["sets"])
     if not sets:
         raise InputError(f"{name} names no test sets: expected at least one in 'sets'")

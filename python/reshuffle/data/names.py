@@ -1,4 +1,4 @@
-"""Files of display names: what a report calls some of the systems."""
+"""Files of display names of systems."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _from_json(text: str, shown: str) -> dict[str, str]:
         found: dict[str, Any] = {}
         for key, value in pairs:
             if key in found:
-                raise InputError(f"{shown}: {quoted(key)} has two names")
+                raise InputError(f"{shown}: {quoted(key)} has two display names")
             found[key] = value
         return found
 
@@ -82,5 +82,5 @@ def _from_json(text: str, shown: str) -> dict[str, str]:
         raise InputError(f"{shown} is not valid JSON: {error}") from None
     for system, name in names.items():
         if not isinstance(name, str):
-            raise InputError(f"{shown}: expected a string as the name of {quoted(system)}, got {quoted(name)}")
+            raise InputError(f"{shown}: expected a string as the display name of {quoted(system)}, got {quoted(name)}")
     return dict(names)

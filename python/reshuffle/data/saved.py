@@ -29,14 +29,14 @@ def read_json(source: str | os.PathLike[str] | IO[str] | IO[bytes]) -> Compariso
     Returns
     -------
     Comparison or SetComparison
-        Equal (``==``) to the result that was written. It prints the same reports. ``null_distribution`` and
+        Equal (``==``) to the result that was written. It renders the same reports. ``null_distribution`` and
         ``null_probabilities``, which results have only on request and ``==`` ignores, are not written.
 
     Raises
     ------
     InputError
-        If the file cannot be read, is not JSON (with the line), has another schema than this version knows, or lacks a
-        key or has a value of another type (with its place).
+        If the file cannot be read, is not JSON, has a schema that this version does not know, lacks a key, or has a
+        value of the wrong type. The message names the line or the key.
 
     Notes
     -----

@@ -238,7 +238,7 @@ def _not_exchangeable(group: _Group) -> Iterator[_Found]:
 
 
 def _not_ranked(comparison: Comparison) -> Iterator[_Found]:
-    """Metrics without a ranking, because scores are missing. Two systems need none: they have one difference."""
+    """Metrics without a ranking, because scores are missing. Not for two systems, which have only one difference."""
     if not has_all_pairs(comparison) or len(comparison.systems) == 2:
         return
     for group, metric in zip(_by_metric(comparison), comparison.metrics, strict=True):

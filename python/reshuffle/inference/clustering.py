@@ -1,7 +1,7 @@
 """From decisions about pairs of systems to ranks, clusters and letters.
 
-Systems are numbered from best to worst. ``better``, (k, k) booleans, says whether the system of the row is
-significantly better than that of the column; it is only true above the diagonal. Sets of systems are integers whose
+Systems are numbered from best to worst. ``better``, (k, k) booleans, is true where the system of the row is
+significantly better than the system of the column, which is only above the diagonal. Sets of systems are integers whose
 bit i stands for system i.
 """
 
@@ -21,7 +21,7 @@ Decisions = NDArray[np.bool_]
 def positions(scores: Sequence[float], tolerances: Sequence[float]) -> list[int]:
     """1 + the number of systems before the first one with an equal score, for scores from best to worst: (k,).
 
-    ``tolerances`` say how far the score of a system may be from that of another one to be equal to it.
+    Scores whose distance is at most the system's entry in ``tolerances`` are equal.
 
     >>> positions([30.0, 29.5, 29.5, 28.0], [1e-9] * 4)
     [1, 2, 2, 4]
@@ -54,9 +54,9 @@ def groups_without_difference(different: Sequence[int], most: int) -> list[int] 
     """The largest sets of systems without a significant difference, sorted by their members; None if over ``most``.
 
     ``different[i]`` is the set of the systems that differ significantly from system i. Two systems are in a common set
-    exactly if they do not differ. This is the insert-and-absorb algorithm (Piepho 2004, Journal of Computational and
-    Graphical Statistics 13), which splits sets at significant pairs and drops those that others contain. Here all pairs
-    of a system with earlier ones are inserted at once. The number of sets then never decreases from one system to the
+    if and only if they do not differ. This is the insert-and-absorb algorithm (Piepho 2004, Journal of Computational
+    and Graphical Statistics 13), which splits sets at significant pairs and drops subsets of others. Here all pairs of
+    a system with earlier systems are inserted at once. The number of sets then never decreases from one system to the
     next, so it can stop as soon as there are too many. Adversarial decisions have 3^(k/3) sets. Cost: k·most²
     operations on sets.
 

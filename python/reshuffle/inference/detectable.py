@@ -17,7 +17,7 @@ POWER = 0.8
 def detectable_differences(comparison: Comparison, replicates: Replicates) -> tuple[DetectableDifference, ...]:
     """The minimum detectable difference under each metric whose differences have a standard error.
 
-    Pairs of systems that hardly differ are left out, because they say nothing about the test set.
+    Pairs whose standard error is 0 up to rounding, such as identical systems, are left out.
     """
     # The import of SciPy takes 100 ms, and np.median imports numpy.ma, another 10.
     from statistics import NormalDist, median

@@ -43,7 +43,7 @@ FAMILIES: Mapping[str, str] = {
 }
 # The families that contain hypotheses about several test sets, and those that contain several metrics.
 OVER_SETS, OVER_METRICS = ("sets", "all"), ("set", "all")
-# The family that the part of each family on one test set would be if there were no others.
+# For each family, the family of its tests on one test set.
 ON_ONE_SET: Mapping[str, str] = {"metric": "metric", "set": "all", "sets": "metric", "all": "all"}
 
 

@@ -29,7 +29,7 @@ SUM, SCORE = 0.5, 30
 FORMULA, FUNCTION = 500, 1_000
 # To standardize the draws of a pair, for each draw.
 ADJUST = 10
-# A draw or shuffle with its standard error takes as long as so many without.
+# The cost of a draw or shuffle with its standard error, in draws or shuffles without it.
 STUDENTIZED = 8
 
 
@@ -43,7 +43,7 @@ def counting_steps(data: Data, n_systems: int, of: str = "") -> list[Step]:
 
 
 def array_steps(kind: str | None, n_stages: int = 1) -> list[Step]:
-    """The only step of a test or interval of arrays: replicates of a kind in so many stages."""
+    """The only step of a test or interval of arrays: replicates of a kind in this many stages."""
     return [] if kind is None else [(PROGRESS_STAGES[kind], 1.0, n_stages)]
 
 
@@ -149,7 +149,7 @@ class _Part:
         yield name, STUDENTIZED * cost * n / job.n_systems, n * len(self.metrics)
 
     def replicates(self, kind: str, n_stages: int) -> Step:
-        """All replicates of a kind, in so many stages."""
+        """All replicates of a kind, in this many stages."""
         results = self.job.n_pairs if kind == "shuffles" else self.job.n_systems
         cost = 0.0
         for m in self.metrics:

@@ -84,7 +84,7 @@ class SignificanceTest:
         Whether it uses jackknife pseudo-values for scores that are not means of segment scores, so that it is
         approximate for them.
     averages : bool
-        Whether it can compare averages over test sets: whether it counts replicates of differences.
+        Whether it can compare averages over test sets, because it only counts replicates of differences.
     best : callable or None
         Hsu's multiple comparisons with the best: from the replicates and the index of a metric to the p-value of each
         system (:mod:`reshuffle.inference.best`).

@@ -1,4 +1,4 @@
-"""A table as strings in cells, which every format that people read lays out, and how numbers are written in it."""
+"""Tables as strings in cells, which the formats for people lay out, and the formatting of numbers in them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Table:
     bold : list of tuple of bool
         A flag for each cell, row by row.
     rules : list of int
-        The numbers of the rows, counted from 0, that have a line above them. The line below the header is not in it.
+        The indices of the rows that have a line above them, without the line below the header.
     breaks : tuple of int
         The columns at which the table may be split where it is too wide: each part begins with the names.
     gap : int
@@ -43,12 +43,12 @@ class Table:
     gap: int = 2
 
     def add(self, cells: Sequence[str], bold: bool | Sequence[bool] = False) -> None:
-        """Append a row. ``bold`` is for each cell, or for all of them."""
+        """Append a row. ``bold`` has a flag for each cell, or is one flag for all cells."""
         self.rows.append(list(cells))
         self.bold.append((bold,) * len(cells) if isinstance(bold, bool) else tuple(bold))
 
     def rule(self) -> None:
-        """A line between the rows so far and the next one."""
+        """Add a line between the rows so far and the next row."""
         self.rules.append(len(self.rows))
 
 

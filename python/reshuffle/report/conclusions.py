@@ -1,4 +1,4 @@
-"""What the tests conclude, in a few sentences: which systems are better, and which differences would be detected."""
+"""Sentences about the results of the tests: which systems are better, and the minimum detectable difference."""
 
 from __future__ import annotations
 
@@ -14,17 +14,18 @@ __all__ = ["conclusions", "conclusions_of_sets"]
 
 # More systems are counted instead of named.
 MAX_NAMED = 4
+NONE_BETTER = "no system is better than another"
 
 
 def conclusions(comparison: Comparison, layout: Layout) -> Iterator[str]:
-    """The sentences below the table of systems. None for scores without tests."""
+    """The sentences below the table of systems. Scores without tests have no such sentences."""
     if not comparison.comparisons:
         return
     yield _grouped({metric.name: statement(comparison, metric) for metric in comparison.metrics}, "under")
     narrower = {r.metric: r.mcb_best for r in comparison.rankings if r.mcb_best and len(r.mcb_best) < len(r.best)}
     if narrower and has_ranks(comparison):
-        which = "; ".join(f"under {metric}: {_named(best)}" for metric, best in narrower.items())
-        yield f"Hsu's comparison with the best leaves fewer candidates for the best, {which}."
+        which = "; ".join(f"{_named(best)} under {metric}" for metric, best in narrower.items())
+        yield f"Smaller confidence set of the best system, by multiple comparisons with the best (Hsu): {which}."
     if comparison.detectable:
         yield _detectable(comparison, layout)
 
@@ -56,11 +57,13 @@ def _grouped(statements: Mapping[str, str], preposition: str) -> str:
         where.setdefault(text, []).append(name)
     (first, names), *others = where.items()
     parts = [f"{preposition} {joined(names)} {text}" for text, names in others]
-    return "; ".join([f"{first} {preposition} {joined(names)}", *parts]) + "."
+    # Other statements begin with a number or with a name, which keeps its case.
+    start = f"N{first[1:]}" if first == NONE_BETTER else first
+    return "; ".join([f"{start} {preposition} {joined(names)}", *parts]) + "."
 
 
 def _top(ranking: Ranking) -> str:
-    """Which systems may be the best one."""
+    """Which system is the best, or which systems may be the best."""
     top, n_systems = ranking.systems[0], len(ranking.systems)
     if top.rank_high == 1:
         others = "" if n_systems == 2 else "all others"
@@ -68,19 +71,19 @@ def _top(ranking: Ranking) -> str:
     if len(ranking.best) == n_systems:
         if n_systems == 2:
             return f"{joined(ranking.best)} are not separated"
-        return f"no two of the {n_systems:,} systems are separated"
+        return NONE_BETTER
     if len(ranking.best) == 1:
-        return f"only {ranking.best[0]} is not worse than any other, but it is not better than all others"
+        return f"{ranking.best[0]} is the only candidate for the best system, but it is not better than all others"
     if len(ranking.best) <= MAX_NAMED:
         return f"{joined(ranking.best)} are not separated"
-    return f"{counted(len(ranking.best), 'system')} are not separated from the best"
+    return f"{counted(len(ranking.best), 'system')} are candidates for the best system"
 
 
 def _named(systems: tuple[str, ...]) -> str:
     return joined(systems) if len(systems) <= MAX_NAMED else counted(len(systems), "system")
 
 
-# How a system may differ from the baseline, and how a sentence says that after it has named the baseline.
+# How a system may differ from the baseline, and the wording once the sentence has named the baseline.
 RELATIONS = {"better than": "better", "worse than": "worse", "not separated from": "not separated from it"}
 
 
@@ -91,9 +94,10 @@ def _against_baseline(comparison: Comparison, metric: UsedMetric, baseline: str)
         if pair.metric == metric.name:
             groups[_relation(comparison, pair, metric)].append(pair.system)
     (first, systems), *others = ((relation, systems) for relation, systems in groups.items() if systems)
-    subject = _some(systems) if others or len(systems) <= MAX_NAMED else f"all {len(systems):,} systems are"
-    phrases = [f"{subject} {first} {baseline}"]
-    return ", ".join(phrases + [f"{_some(systems)} {RELATIONS[relation]}" for relation, systems in others])
+    n = f"{len(systems):,}"
+    subject = _some(systems) if others or len(systems) <= MAX_NAMED else f"{n} of {n} systems are"
+    *phrases, last = f"{subject} {first} {baseline}", *(f"{_some(s)} {RELATIONS[relation]}" for relation, s in others)
+    return f"{', '.join(phrases)}, and {last}" if phrases else last
 
 
 def _relation(comparison: Comparison, pair: PairedDifference, metric: UsedMetric) -> str:
@@ -129,6 +133,6 @@ def _detectable(comparison: Comparison, layout: Layout) -> str:
     if len(comparison.detectable) == 1:
         (each,) = comparison.detectable
         low, high = (f"{value:.{decimals[each.metric]}f}" for value in (each.low, each.high))
-        differences += f" ({low} to {high})" if low != high else ""
+        differences += f" (range {low} to {high})" if low != high else ""
     median = "" if all(each.low == each.high for each in comparison.detectable) else ", median pair"
     return f"Minimum detectable difference ({power}% power{median}): {differences}."

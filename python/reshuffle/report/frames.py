@@ -1,4 +1,4 @@
-"""Columns of values as dicts and as data frames of other packages, which are imported only here."""
+"""Columns of values as dicts and as data frames. pandas and polars are imported only here."""
 
 from __future__ import annotations
 

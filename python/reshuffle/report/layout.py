@@ -1,4 +1,4 @@
-"""What a report shows, and where: the options of all formats."""
+"""The options of reports."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .terminal import Terminal
 
 __all__ = ["MAX_TRIANGLE", "Layout", "check_names", "check_triangle"]
 
-# Up to so many comparisons, tables of them are shown by default; likewise tables of the parts of scores.
+# Tables of pairs are shown by default if there are at most this many tests; likewise tables of components of scores.
 FEW = 12
 # A triangular matrix of more systems does not fit 80 columns.
 MAX_TRIANGLE = 20
@@ -26,7 +26,7 @@ class Layout:
     Attributes
     ----------
     terminal : Terminal
-        Matters to text only.
+        Used only by the format text.
     pairs : bool or None
         Whether to show tables of all comparisons, with differences, intervals and p-values. None to show them if there
         are at most 12.
@@ -35,7 +35,7 @@ class Layout:
     digits : int or None
         The decimals of scores and differences, from 0 to 15; None to choose them for each metric.
     names : mapping of str to str
-        What to call some systems in the report.
+        Display names, by system.
     table : str or None
         For formats that hold one table per file: ``systems`` or ``pairs``. None for the pairs, or the systems if there
         are only scores.
@@ -58,7 +58,7 @@ class Layout:
             raise InputError(f"names must be a dict of names by system, got {quoted(self.names)}")
 
     def name(self, system: str) -> str:
-        """The name of a system in the report."""
+        """The display name of a system."""
         return self.names.get(system, system)
 
     def shows_pairs(self, comparison: Comparison) -> bool:
@@ -68,12 +68,12 @@ class Layout:
         return self.pairs and bool(comparison.comparisons)
 
     def shows_intervals(self, comparison: Comparison) -> bool:
-        """Whether the report has confidence intervals. The first table has no room for them under several metrics."""
+        """Whether the report has confidence intervals. With several metrics, the first table has no room for them."""
         has_room = len(comparison.metrics) == 1 or (comparison.baseline is None and not comparison.rankings)
         return comparison.interval is not None and (has_room or self.shows_pairs(comparison))
 
     def shows_details(self, comparison: Comparison) -> bool:
-        """Whether tables of the parts of scores follow a table of scores under several metrics."""
+        """Whether tables of the components of scores follow a table of scores under several metrics."""
         return not comparison.comparisons and len(comparison.metrics) > 1 and len(comparison.scores) <= FEW
 
     def apply(self, comparison: Comparison) -> Comparison:
@@ -82,8 +82,8 @@ class Layout:
         Raises
         ------
         InputError
-            If a name is for no system, if two systems would have the same name, or if there are too many systems for a
-            triangular matrix.
+            If a display name is for an unknown system, if two systems would have the same display name, or if there are
+            too many systems for a triangular matrix.
         """
         if self.triangle:
             check_triangle(len(comparison.systems), comparison.baseline is None and bool(comparison.comparisons))
@@ -140,9 +140,9 @@ class Layout:
 def check_names(
     names: Mapping[str, str], systems: Sequence[str], where: Callable[[str], str] = lambda system: "names"
 ) -> None:
-    """Raise :class:`InputError` for a name of no system, or for a name that two systems would have.
+    """Raise :class:`InputError` for a display name of an unknown system, or of two systems.
 
-    ``where`` says where the name of a system comes from.
+    ``where`` returns the place from which the display name of a system was read, for the message.
     """
     for system, name in names.items():
         if system not in systems:

@@ -1,4 +1,4 @@
-"""What a paper says about how the numbers of a result were computed, and the BibTeX entries of the papers it cites."""
+"""The methods paragraph of a paper about a result, and the BibTeX entries of the papers that it cites."""
 
 from __future__ import annotations
 
@@ -87,8 +87,8 @@ def _sentences(result: Comparison | SetComparison, cite: Cite) -> Iterator[str]:
         yield from _inferred(first, cite, on_all_sets(result))
         if result.average is not None:
             yield (
-                "The averages of the scores over the test sets were tested in the same way, from the replicates of all "
-                "test sets together, which are independent of each other."
+                "The averages of the scores over the test sets were tested in the same way; each replicate of an "
+                "average is the mean of independent replicates, one from each test set."
             )
     else:
         yield _scored(result, cite)
@@ -133,7 +133,7 @@ def _scored_on_sets(result: SetComparison, first: Comparison, cite: Cite) -> str
     dropped = ""
     if result.dropped:
         be = "was" if len(result.dropped) == 1 else "were"
-        dropped = f" {joined(result.dropped)} {be} left out, because a test set lacks the output."
+        dropped = f" {joined(result.dropped)} {be} left out, because not every test set has them."
     return f"{_systems(first, cite)} on {counted(len(result.sets), 'test set')}: {sizes}.{dropped}"
 
 
@@ -198,7 +198,7 @@ def _replicates(comparison: Comparison, test: UsedTest, cite: Cite) -> Iterator[
 
 
 def _seed(seed: int) -> str:
-    """The seed, or that from which those of the test sets were derived."""
+    """The seed, or the seed from which the seeds of the test sets were derived."""
     original, *steps = getattr(seed, "derivation", str(seed)).split(">")
     if steps and steps[-1].startswith("test-set["):
         return f"seeds derived from {'>'.join([original, *steps[:-1]])}"
@@ -258,12 +258,16 @@ def interval_phrase(comparison: Comparison, interval: UsedInterval, cite: Cite) 
 
 def _ranked(comparison: Comparison, cite: Cite) -> Iterator[str]:
     if has_ranks(comparison):
-        at_once = " at once" if comparison.rankings[0].simultaneous else ""
-        yield f"Rank intervals contain the ranks that the tests leave open for all systems{at_once}{cite(MOGSTAD)}."
+        if comparison.rankings[0].simultaneous:
+            level = number(round(100 * (1 - (comparison.alpha or 0)), 10))
+            yield f"Ranks are simultaneous {level}% confidence intervals{cite(MOGSTAD)}."
+        else:
+            yield f"Ranks are those that are compatible with the significant differences{cite(MOGSTAD)}."
         if any(ranking.groups is not None for ranking in comparison.rankings):
-            yield f"Systems that share a letter do not differ significantly{cite(PIEPHO)}."
+            letters = f"In the compact letter display{cite(PIEPHO)}"
+            yield f"{letters}, systems that share a letter do not differ significantly."
         if any(ranking.mcb_best is not None for ranking in comparison.rankings):
-            yield f"Candidates for the best system follow from Hsu's comparison with the best{cite(HSU)}."
+            yield f"A confidence set of the best system is from multiple comparisons with the best{cite(HSU)}."
     if comparison.detectable:
         power = number(100 * comparison.detectable[0].power)
-        yield f"The minimum detectable difference has {power}% power{cite(CARD)}."
+        yield f"Minimum detectable differences are those that are detected with {power}% power{cite(CARD)}."

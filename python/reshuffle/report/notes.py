@@ -37,7 +37,7 @@ def notes(comparison: Comparison, layout: Layout) -> Iterator[str]:
     if comparison.baseline is None and comparison.rankings:
         yield from _ranks(comparison)
     if comparison.test is not None and comparison.alpha is not None:
-        yield from _test(comparison, comparison.test, number(comparison.alpha))
+        yield from _test(comparison, comparison.test, number(comparison.alpha), _star(comparison, layout))
     shows_intervals = layout.shows_intervals(comparison)
     if comparison.interval is not None and comparison.confidence_level is not None and shows_intervals:
         yield f"{_interval(comparison, comparison.interval, comparison.confidence_level)}."
@@ -48,29 +48,32 @@ def notes(comparison: Comparison, layout: Layout) -> Iterator[str]:
 
 # How the sentence about ranks begins.
 RANK = "Rank:"
+LETTERS = "systems that share a letter do not differ significantly (compact letter display)."
 
 
 def _ranks(comparison: Comparison) -> Iterator[str]:
-    """What the ranks and letters are."""
+    """The meaning of the ranks and letters."""
     level = number(round(100 * (1 - (comparison.alpha or 0)), 10))
     simultaneous = all(ranking.simultaneous for ranking in comparison.rankings)
-    certain = f"{level}% confidence for all at once" if simultaneous else "without a confidence level for all at once"
-    ranks = f"{RANK} what the tests leave open, {certain}."
+    if simultaneous:
+        ranks = f"{RANK} simultaneous {level}% confidence intervals of the ranks."
+    else:
+        ranks = f"{RANK} the ranks that are compatible with the significant differences, without simultaneous coverage."
     if any(ranking.groups is not None for ranking in comparison.rankings):
         yield ranks
-        yield "Group: systems with a letter in common do not differ significantly."
+        yield f"Group: {LETTERS}"
     else:
-        yield f"{ranks} No letters: there are more than 26 groups."
+        yield f"{ranks} There are no letters, because more than 26 would be needed."
 
 
 def _not_shown(comparison: Comparison, layout: Layout) -> Iterator[str]:
-    """What the report leaves out to stay short, and how to see it."""
+    """What the report leaves out, and how to see it."""
     several, tests = len(comparison.metrics) > 1, len(comparison.comparisons)
     if tests and not layout.shows_pairs(comparison) and (several or comparison.baseline is None):
-        intervals = ", p and all intervals" if comparison.interval is not None else " and p"
-        yield f"--pairs (pairs=True), json and csv have the differences{intervals} of the {tests:,} tests."
+        shown = "differences, confidence intervals and p" if comparison.interval is not None else "differences and p"
+        yield f"Use --pairs (pairs=True), or the formats json and csv, for the {shown} of all {counted(tests, 'test')}."
     if several and not (tests or layout.shows_details(comparison)) and any(s.details for s in comparison.scores):
-        yield "The parts of the scores, such as precisions, are in json, and in reports of a single metric."
+        yield "The components of the scores, such as precisions, are in json, and in reports on a single metric."
 
 
 def worded(caveat: Caveat) -> str:
@@ -149,10 +152,16 @@ def _missing(comparison: Comparison, metric: str) -> str:
     return f"{sentence} Δ is the difference on the latter, so it may differ from the difference of the scores shown."
 
 
-def _test(comparison: Comparison, test: UsedTest, alpha: str) -> Iterator[str]:
+def _star(comparison: Comparison, layout: Layout) -> str:
+    """The mark of significant differences, with its meaning if no table of the report has the mark."""
+    has_stars = comparison.baseline is not None or layout.triangle or layout.shows_pairs(comparison)
+    return "*" if has_stars else "significant (star):"
+
+
+def _test(comparison: Comparison, test: UsedTest, alpha: str, star: str) -> Iterator[str]:
     replicates = "" if test.replicates is None else f" {_replicates(comparison, test)}{_of_units(comparison, test)},"
     starred = "adjusted p" if comparison.family_size > 1 else "p"
-    yield f"p: {test.title},{replicates} {test.alternative}; * {starred} ≤ {alpha}."
+    yield f"p: {test.title},{replicates} {test.alternative}; {star} {starred} ≤ {alpha}."
     yield from _stopping([pair.test for pair in comparison.comparisons])
     several = len(comparison.comparisons) * test.n_sets > 1
     if test.adjustment is not None and test.adjustment_rate is not None and several:
@@ -306,7 +315,11 @@ def _of_pairs(values: Values) -> str:
 
 
 def _have(values: Values) -> str:
-    return "has" if values["pairs"] == 1 else "have"
+    return _verb(values["pairs"])
+
+
+def _verb(n: int) -> str:
+    return "has" if n == 1 else "have"
 
 
 def _liberal(values: Values) -> str:
@@ -462,8 +475,8 @@ REASONS = {
 def _star_and_interval(values: Values) -> str:
     starred, others = values["starred"], values["pairs"] - values["starred"]
     sides = [
-        *([f"{starred:,} with a star but 0 inside"] if starred else []),
-        *([f"{others:,} without a star but 0 outside"] if others else []),
+        *([f"{starred:,} {_verb(starred)} a star, although the interval contains 0"] if starred else []),
+        *([f"{others:,} {_verb(others)} no star, although the interval excludes 0"] if others else []),
     ]
     # A family of all metrics has no metric of its own.
     if values["metric"] is None:
@@ -471,7 +484,7 @@ def _star_and_interval(values: Values) -> str:
     else:
         start, pairs = f"{values['metric']}: the", _of_pairs(values)
     return (
-        f"{start} star and the {ci(values['confidence_level'])} disagree for {pairs} ({', '.join(sides)}): "
+        f"{start} star and the {ci(values['confidence_level'])} disagree for {pairs} ({'; '.join(sides)}): "
         f"{', and '.join(REASONS[reason] for reason in values['reasons'])}."
     )
 

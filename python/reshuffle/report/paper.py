@@ -1,4 +1,4 @@
-"""What the formats for papers show: the table of systems, or all tables on request, with captions that explain them."""
+"""The content of the formats for papers: the table of systems, or all tables on request, with captions."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _LETTERED = re.compile(r"^-?[\d.]+ [a-z]+ *$")
 class Paper(NamedTuple):
     """The content of a report for a paper, in no format yet.
 
-    ``tables`` have a caption each. ``remarks`` are for the author: what the tests conclude, notes and caveats, and the
+    ``tables`` have a caption each. ``remarks`` are for the author: sentences about the results, notes, caveats and the
     signature.
     """
 
@@ -90,10 +90,10 @@ def _symbols(comparison: Comparison, table: Table, tested: Comparison, adjusted:
     test, alpha = comparison.test, comparison.alpha
     p = "adjusted p" if comparison.family_size > 1 else "p"
     if "Rank" in header:
-        at_once = ""
         if comparison.rankings[0].simultaneous and alpha is not None:
-            at_once = f", with {number(100 * (1 - alpha))}% confidence for all systems at once"
-        yield f"Rank: the ranks that the tests leave open{at_once}."
+            yield f"Rank: simultaneous {number(100 * (1 - alpha))}% confidence intervals of the ranks."
+        else:
+            yield "Rank: the ranks that are compatible with the significant differences."
         yield "Bold: not significantly worse than any other system."
     if "Group" in header:
         yield "Group: systems that share a letter do not differ significantly."
@@ -111,7 +111,7 @@ def _symbols(comparison: Comparison, table: Table, tested: Comparison, adjusted:
         if comparison.family_size > 1:
             yield f"Adjusted p: {adjusted}."
     if any(EXACT in cell for cell in cells):
-        yield f"{EXACT}: exact p."
+        yield f"{EXACT}: exact p-value."
     level = comparison.confidence_level
     if comparison.interval is not None and level is not None and any(ci(level) in name for name in header):
         yield f"{ci(level)}: {interval_phrase(comparison, comparison.interval, uncited)}."

@@ -22,7 +22,7 @@ MAX_NAMED = 4
 
 
 def sets_as_text(result: SetComparison, layout: Layout) -> str:
-    """The averages, the scores on each test set, what the tests conclude, the pairs on request, and the notes."""
+    """The averages, the scores on each test set, sentences about the results, the pairs on request, and the notes."""
     terminal, parts = layout.terminal, []
     shown = _with_choice(result, layout)
     if result.average is not None:
@@ -100,7 +100,7 @@ def _column(comparison: Comparison, metric: UsedMetric, layout: Layout) -> dict[
 
 
 def _marks(comparison: Comparison, metric: UsedMetric) -> tuple[dict[str, str], set[str]]:
-    """What follows the score of each system, and the systems in bold."""
+    """The mark after the score of each system (letters or a star), and the systems in bold."""
     if comparison.baseline is not None:
         starred = {
             pair.system

@@ -38,7 +38,7 @@ def has_ranks(comparison: Comparison) -> bool:
 
 
 def of_one_metric(comparison: Comparison, metric: UsedMetric, layout: Layout) -> Table:
-    """Everything about the systems under one metric: with the differences, or the parts of the scores without tests."""
+    """Everything about the systems under one metric: with the differences or, without tests, the score components."""
     columns = _Columns(comparison, metric, layout, complete=True)
     details = _Details([] if comparison.comparisons else list(columns.scores.values()))
     header = ["System", *columns.header, *details.header]
@@ -177,7 +177,7 @@ def _title(comparison: Comparison, metrics: Sequence[UsedMetric]) -> str:
     if comparison.unit != "segment":
         segments += f" in {counted(comparison.n_units, comparison.unit)}"
     if comparison.averaged_over:
-        segments += f" of {counted(len(comparison.averaged_over), 'test set')}"
+        title += f", average over {counted(len(comparison.averaged_over), 'test set')}"
     elif comparison.n_strata is not None:
         segments += f" in {strata(comparison.n_strata)}"
     references = f"{counted(comparison.n_references, 'reference')}, " if comparison.n_references else ""

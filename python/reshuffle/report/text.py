@@ -1,4 +1,4 @@
-"""Text: tables that fit a terminal, what they show in a sentence, the notes, and the signature."""
+"""Text: tables that fit a terminal, sentences about the results, the notes, and the signature."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BOLD, PLAIN = "\x1b[1m", "\x1b[0m"
 
 
 def as_text(comparison: Comparison, layout: Layout) -> str:
-    """The systems, what the tests conclude, further tables, the notes, and the signature on one line."""
+    """The systems, sentences about the results, further tables, the notes, and the signature on one line."""
     first, *others = (table_as_text(table, layout.terminal) for table in tables(comparison, layout))
     answer = paragraph(conclusions(comparison, layout), layout.terminal)
     below = prose(notes(comparison, layout), comparison.signature, layout.terminal)

@@ -14,7 +14,7 @@ MAX_COMPLETE = 8
 
 
 def triangle(comparison: Comparison, metric: UsedMetric, layout: Layout) -> Table:
-    """By how much each system is better than each one below it, from best to worst under the metric."""
+    """A matrix of how much each system is better than each system below it, from best to worst under the metric."""
     sign = 1 if metric.higher_is_better else -1
     scores = {s.system: s.score for s in comparison.scores if s.metric == metric.name}
     systems = sorted(scores, key=lambda system: -sign * scores[system])
@@ -42,7 +42,7 @@ def triangle(comparison: Comparison, metric: UsedMetric, layout: Layout) -> Tabl
 
 
 def _title(metric: UsedMetric) -> str:
-    return f"{metric.name}: by how much the system of the column is better than that of the row"
+    return f"{metric.name}: by how much the system of the column is better than the system of the row"
 
 
 def _cell(value: float, decimals: int, complete: bool) -> str:

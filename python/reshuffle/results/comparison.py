@@ -161,8 +161,7 @@ class UsedTest:
         (``sets``), or all pairs under all metrics on each test set (``set``) or on all test sets (``all``). None
         without an adjustment.
     n_sets : int
-        The number of test sets over which a family extends. If it is more than 1, families contain tests of other
-        comparisons, too.
+        The number of test sets in a family. If it is more than 1, families also contain tests of other comparisons.
     stopping : str or None
         The stopping rule of the shuffles as signatures write it, if there was one.
     source, adjustment_source : str or None
@@ -281,8 +280,8 @@ class Comparison:
     tuned     73.24     +2.05  0.1622     0.1622
     rules     54.09    -17.10  0.0002     0.0002*
     <BLANKLINE>
-    larger is better than baseline, rules is worse, tuned is not separated from it under BLEU.
-    Minimum detectable difference (80% power, median pair): BLEU 4.65 (4.24 to 4.82).
+    larger is better than baseline, rules is worse, and tuned is not separated from it under BLEU.
+    Minimum detectable difference (80% power, median pair): BLEU 4.65 (range 4.24 to 4.82).
     <BLANKLINE>
     p: centred and percentile bootstrap, 10,000 draws, two-sided; * adjusted p ≤ 0.05.
     Adjusted p: step-down maxT over 3 pairs; ...
@@ -451,7 +450,7 @@ class Comparison:
         digits : int, optional
             The decimals of scores and differences, from 0 to 15; chosen for each metric by default.
         names : mapping of str to str, optional
-            What to call some systems. The formats for programs, json and csv, keep the names of the input.
+            Display names, by system. The formats json and csv keep the names of the input.
         table : str, optional
             For formats that hold one table per file: ``systems`` or ``pairs``.
 
@@ -462,7 +461,7 @@ class Comparison:
         Raises
         ------
         InputError
-            If there is no such format, if an option is out of range, or if a name is for no system.
+            If there is no such format, if an option is out of range, or if a display name is for an unknown system.
 
         Examples
         --------
@@ -484,7 +483,7 @@ class Comparison:
         return render(self, fmt, layout)
 
     def methods_sentence(self) -> str:
-        """A paragraph for a paper: how the numbers were computed, with the papers to cite.
+        """The methods paragraph for a paper: how the numbers were computed, with citations.
 
         It names the metrics, the test with its replicates and seed, the adjustment and its family, the level, the
         intervals, the version of reshuffle, and the signature. Papers are cited with ACL ids and DOIs; :meth:`bibtex`
@@ -532,7 +531,7 @@ class Comparison:
         Parameters
         ----------
         table : {'systems', 'pairs'}, optional
-            ``systems`` has a row for each metric and system, with its score, interval and place in the ranking.
+            ``systems`` has a row for each metric and system, with its score, interval and ranks.
             ``pairs`` has a row for each metric and pair of systems, with the difference and its test. By default the
             pairs, or the systems if the result has only scores.
 

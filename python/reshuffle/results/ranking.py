@@ -1,4 +1,4 @@
-"""The ranking of systems under a metric, as far as significance tests separate them."""
+"""Rankings of systems from significance tests, and minimum detectable differences."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ class RankedSystem:
     position : int
         The rank by score, 1 for the best. Systems with equal scores have the same position.
     rank_low, rank_high : int
-        The ends of the rank interval: 1 + the number of systems that are significantly better, and the number of all
-        systems less those that are significantly worse.
+        The rank interval. ``rank_low`` is 1 + the number of systems that are significantly better, and ``rank_high`` is
+        the number of all systems minus the number of those that are significantly worse.
     cluster : int
         1 for the first cluster. All systems of a cluster are significantly better than all systems of later clusters,
         as in the rankings of WMT (W17-4717).
     letters : str or None
-        Two systems share a letter exactly if they do not differ significantly (compact letter display; Piepho 2004,
+        Two systems share a letter if and only if they do not differ significantly (compact letter display; Piepho 2004,
         doi:10.1198/1061860043515). None if more than 26 letters would be needed.
     mcb_pvalue : float or None
         p of the hypothesis that no other system is better, by multiple comparisons with the best (Hsu 1981, Annals of
@@ -44,10 +44,10 @@ class RankedSystem:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """The systems under one metric, from best to worst, and which of them the tests separate.
+    """The systems under one metric, from best to worst, with rank intervals, letters and confidence sets of the best.
 
-    It follows from the two-sided tests of all pairs: a pair differs significantly if p, adjusted if there is an
-    adjustment, is at most α, and the better system is then the one with the better score.
+    It is computed from the two-sided tests of all pairs. A pair differs significantly if its p (adjusted p if there is
+    an adjustment) is at most α. The system with the better score is then significantly better.
 
     Attributes
     ----------
@@ -55,25 +55,27 @@ class Ranking:
     systems : tuple of RankedSystem
         From best to worst; systems with equal scores in the order of the input.
     groups : tuple of tuple of str, or None
-        The systems of each letter, from ``a`` on: the largest sets without a significant difference, in the order of
-        their best systems. None if there are more than 26.
+        The systems of each letter, from ``a`` on: the maximal sets of systems without a significant difference, in the
+        order of their best systems. None if there are more than 26.
     best : tuple of str
-        The confidence set of the best system: all systems that are not significantly worse than another. Never empty.
+        The confidence set of the best system: all systems that are not significantly worse than any other. Never
+        empty.
     mcb_best : tuple of str or None
-        The systems whose ``mcb_pvalue`` exceeds α. With probability 1 − α at least it contains the best system. If
-        several systems are tied for the best, it contains each of them with this probability, but not necessarily all
-        of them at once, so it is usually smaller than ``best``. Never empty; None where there is no ``mcb_pvalue``.
+        The confidence set of the best by multiple comparisons with the best: the systems whose ``mcb_pvalue`` exceeds
+        α. It contains the best system with probability 1 − α or more. If several systems are tied for the best, it
+        contains each of them with this probability, but not necessarily all of them at once, so it is usually smaller
+        than ``best``. Never empty; None where there is no ``mcb_pvalue``.
     simultaneous : bool
-        Whether the tests of all pairs control the family-wise error rate. Then, with probability 1 − α at least, the
+        Whether the tests of all pairs control the family-wise error rate. Then, with probability 1 − α or more, the
         rank intervals of all systems contain their true ranks and ``best`` contains all systems that are tied for the
-        best (Mogstad et al. 2024, doi:10.1093/restud/rdad006). False without an adjustment of several pairs, and for
+        best (Mogstad et al. 2024, doi:10.1093/restud/rdad006). False for several pairs without an adjustment, and for
         adjustments that control the false discovery rate.
 
     Notes
     -----
-    These probabilities are those of the test. A test that rejects too often, such as ``ar`` for systems that are not
-    exchangeable, makes rank intervals and sets that are too small. With ``wilcoxon`` and ``sign-test``, whose null
-    hypotheses are not about the scores, the intervals are not confidence intervals of ranks by score.
+    These probabilities hold if the test holds its level. If a test rejects too often, such as ``ar`` for systems that
+    are not exchangeable, rank intervals and confidence sets are too small. The null hypotheses of ``wilcoxon`` and
+    ``sign-test`` are not about the scores, so the intervals are not confidence intervals of ranks by score.
 
     Examples
     --------
@@ -109,25 +111,25 @@ class Ranking:
 
 @dataclass(frozen=True, slots=True)
 class DetectableDifference:
-    """The minimum detectable difference: the smallest true difference that the test would probably find.
+    """The minimum detectable difference: the true difference that the test would detect with a power of 80%.
 
     It is (z₁₋α′⸝₂ + z_power)·se, where se is the standard error of the difference of two systems on this test set, and
-    α′ is the level of a single test. For one-sided tests it is (z₁₋α′ + z_power)·se. On a larger test set it shrinks
-    with the root of the number of segments.
+    α′ is the level of a single test. For one-sided tests it is (z₁₋α′ + z_power)·se. It is inversely
+    proportional to the square root of the number of segments.
 
     Attributes
     ----------
     metric : str
     difference : float
-        In the metric's units, for the median standard error of the compared pairs. Pairs of systems that hardly differ
-        are left out.
+        In the metric's units, for the median standard error of the compared pairs. Pairs whose
+        standard error is 0 up to rounding, such as identical systems, are left out.
     low, high : float
         The same for the smallest and the largest standard error.
     power : float
-        The probability of finding it, 0.8.
+        The probability of detecting it, 0.8.
     level : float
-        α′: α, divided by the number of tests that are adjusted together. Adjustments that have more power than
-        Bonferroni's find somewhat smaller differences.
+        α′: α divided by the number of tests that are adjusted together. Adjustments that have more power than
+        Bonferroni's detect somewhat smaller differences.
 
     Notes
     -----

@@ -16,16 +16,17 @@ __all__ = ["SetComparison"]
 
 @dataclass(frozen=True, slots=True)
 class SetComparison:
-    """The result of :func:`reshuffle.compare_sets`: a comparison on each test set, and one of the averages over them.
+    """The result of :func:`reshuffle.compare_sets`: a comparison on each test set, and one of average scores over them.
 
     Attributes
     ----------
     sets : mapping of str to Comparison
-        By the names of the test sets, in the order of the input.
+        The comparison on each test set, by its name, in the order of the input.
     average : Comparison or None
-        The scores are the means of the sets' scores, with tests and intervals of their own. None if it was not wanted.
+        The comparison of average scores over the test sets, with tests and intervals of their own. None with
+        ``average=False``.
     dropped : tuple of str
-        The systems that were left out because a test set lacks them.
+        The systems that were left out because they are not in every test set.
     signature : str
         One line with everything needed to repeat the result on the same texts.
     version : str
@@ -65,7 +66,7 @@ class SetComparison:
         Parameters
         ----------
         fmt : str
-            A name in :data:`reshuffle.report.FORMATS`.
+            A name in :data:`reshuffle.report.SET_FORMATS`. ``csv`` is the table of pairs.
         pairs, triangle, digits, names
             As for :meth:`Comparison.render`. With ``pairs`` or ``triangle`` the report has tables of each test set.
 
@@ -76,7 +77,7 @@ class SetComparison:
         Raises
         ------
         InputError
-            If there is no such format, if an option is out of range, or if a name is for no system.
+            If there is no such format, if an option is out of range, or if a display name is for an unknown system.
         """
         from ..report import Layout, render
 
