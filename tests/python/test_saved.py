@@ -29,6 +29,7 @@ from reshuffle import (
     InputError,
     SegmentScores,
     compare,
+    compare_sets,
     derive_seed,
     f_score,
     read_json,
@@ -499,8 +500,8 @@ def test_files_that_cannot_be_read_are_refused(tmp_path: Path) -> None:
 
 
 def test_test_sets_are_read_back() -> None:
-    one = compare(REFERENCES, SYSTEMS, "ter", n_resamples=50)
     two = rare()
+    one = replace(two, signature="another", version="0.2", n_resamples=None, alpha=0.5)
     for average in (None, one):
         sets = SetComparison({"news": one, 'the "talks"': two}, average, ("left out",), "signature", "0.1")
         written = render(sets, "json")
@@ -516,3 +517,21 @@ def test_test_sets_are_read_back() -> None:
     del document["test_sets"][1]["systems"][2]
     with pytest.raises(InputError, match=r"test_sets\[1\]\.comparisons\[\d+\]\.\w+: unknown"):
         read_json(json.dumps(document))
+
+
+@pytest.mark.parametrize(
+    ("place", "message"),
+    [
+        (("test_sets", 1), r"test_sets\[1\]: expected the systems, metrics and pairs of the first"),
+        (("average",), "average: expected the systems, metrics and pairs of the test sets"),
+    ],
+)
+def test_test_sets_of_other_systems_or_metrics_are_refused(place: tuple[str | int, ...], message: str) -> None:
+    few = {name: SYSTEMS[name] for name in NAMES[:2]}
+    for other in (compare(REFERENCES, SYSTEMS, "ter", n_resamples=9), compare(REFERENCES, few, n_resamples=9)):
+        sets = {"news": (REFERENCES, SYSTEMS), "talks": (REFERENCES, SYSTEMS)}
+        document = json.loads(compare_sets(sets, n_resamples=9).render("json"))
+        own = {**json.loads(other.render("json")), "name": "talks"}
+        document[place[0]] = [document["test_sets"][0], own] if len(place) == 2 else own
+        with pytest.raises(InputError, match=message):
+            read_json(json.dumps(document))

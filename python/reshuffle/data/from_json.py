@@ -80,7 +80,20 @@ def _sets(document: Any) -> SetComparison:
     found = _set_keys()(document)
     test_sets = found.pop("test_sets")
     _check_unique([name for name, _ in test_sets], "test_sets")
+    _, first = test_sets[0]
+    for number, (_, comparison) in enumerate(test_sets):
+        if _compared(comparison) != _compared(first):
+            raise Mismatch("expected the systems, metrics and pairs of the first").inside(number).inside("test_sets")
+    average = found["average"]
+    if average is not None and _compared(average) != _compared(first):
+        raise Mismatch("expected the systems, metrics and pairs of the test sets").inside("average")
     return SetComparison(sets=dict(test_sets), **found)
+
+
+def _compared(comparison: Comparison) -> tuple[object, ...]:
+    """What all test sets and their average have in common."""
+    names = tuple(metric.name for metric in comparison.metrics)
+    return comparison.systems, names, tuple((pair.system, pair.baseline) for pair in comparison.comparisons)
 
 
 # One comparison.
