@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from ..errors import InputError, listed, quoted
-from ..types import Format, Table
 from ..validate import check_name
 from .caveats import Caveat
 from .intervals import ConfidenceInterval
 from .lookup import first_names, metric_name
 from .ranking import DetectableDifference, Ranking
+from .reported import Reported
 from .significance import SignificanceResult
 
 __all__ = ["Comparison", "Exchangeability", "PairedDifference", "SystemScore", "UsedInterval", "UsedMetric", "UsedTest"]
@@ -206,7 +205,7 @@ class UsedInterval:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Reported):
     """The result of :func:`reshuffle.compare` or :func:`reshuffle.score`, with everything needed to repeat it.
 
     ``print(comparison)`` shows the tables of the command line, and a notebook shows them as HTML. :meth:`score` and
@@ -333,18 +332,9 @@ class Comparison:
             f"seed={self.seed}>"
         )
 
-    def __str__(self) -> str:
-        from ..report import Layout, Terminal, render
-
-        return render(self, "text", Layout(Terminal.from_stdout())).rstrip("\n")
-
     def lacks_scores(self, metric: str | None = None) -> bool:
         """Whether any segment scores are missing under a metric, or under any metric if it is None."""
         return any(s.n_segments < self.n_segments for s in self.scores if metric in (None, s.metric))
-
-    def _repr_html_(self) -> str:
-        """The tables, notes and caveats as HTML, for notebooks."""
-        return self.render("html")
 
     def score(self, system: str, metric: str | None = None) -> SystemScore:
         """The score of a system under a metric.
@@ -425,168 +415,3 @@ class Comparison:
         problem = "is always the baseline" if baseline is None else f"was not compared with baseline {quoted(baseline)}"
         calls = listed(f"pair({quoted(p.system)}, {quoted(p.baseline)})" for p in others)
         raise InputError(f"{shown} {problem}; its comparisons: {calls}")
-
-    def render(
-        self,
-        fmt: Format = "text",
-        *,
-        pairs: bool | None = None,
-        triangle: bool = False,
-        digits: int | None = None,
-        names: Mapping[str, str] | None = None,
-        table: str | None = None,
-    ) -> str:
-        """A report as a string, ending in a newline.
-
-        Parameters
-        ----------
-        fmt : str
-            As ``--format`` of the command line; a name in :data:`reshuffle.report.FORMATS`.
-        pairs : bool, optional
-            Whether to show tables of all comparisons, with differences, intervals and p-values. By default they are
-            shown if there are at most 12.
-        triangle : bool
-            Show the pairs as a triangular matrix of differences and stars, for at most 20 systems.
-        digits : int, optional
-            The decimals of scores and differences, from 0 to 15; chosen for each metric by default.
-        names : mapping of str to str, optional
-            Display names, by system. The formats json and csv keep the names of the input.
-        table : str, optional
-            For formats that hold one table per file: ``systems`` or ``pairs``.
-
-        Returns
-        -------
-        str
-
-        Raises
-        ------
-        InputError
-            If there is no such format, if an option is out of range, or if a display name is for an unknown system.
-
-        Examples
-        --------
-        >>> from reshuffle import score
-        >>> print(score(["the cat sat on the mat"], {"a": ["the cat sat on a mat"]}, "ter").render("markdown"))
-        **TER, lower is better: 1 segment, 1 reference, 1 system**
-        <BLANKLINE>
-        | System | TER |
-        | --- | ---: |
-        | a | 16.67 |
-        <BLANKLINE>
-        - Signature: `TER|nrefs:1|...
-        """
-        from ..report import Layout, render
-
-        layout = Layout(
-            pairs=pairs, triangle=triangle, digits=digits, names={} if names is None else names, table=table
-        )
-        return render(self, fmt, layout)
-
-    def methods_sentence(self) -> str:
-        """The methods paragraph for a paper: how the numbers were computed, with citations.
-
-        It names the metrics, the test with its replicates and seed, the adjustment and its family, the level, the
-        intervals, the version of reshuffle, and the signature. Papers are cited with ACL ids and DOIs; :meth:`bibtex`
-        has their entries.
-
-        Returns
-        -------
-        str
-
-        Examples
-        --------
-        >>> from reshuffle import SegmentScores, compare
-        >>> ratings = SegmentScores("rating", {"a": [1, 2, 3, 4], "b": [2, 3, 3, 5]})
-        >>> print(compare(metrics=ratings, test="t-test", interval="t").methods_sentence())  # doctest: +ELLIPSIS
-        2 systems were scored by rating on a test set of 4 segments. The differences from a were tested by paired
-        t-test (Student, 1908, doi:10.1093/biomet/6.1.1), two-sided. ...
-        """
-        from ..report import methods_sentence
-
-        return methods_sentence(self)
-
-    def bibtex(self) -> str:
-        """The BibTeX entries of the papers that :meth:`methods_sentence` cites, in the same order.
-
-        Returns
-        -------
-        str
-
-        Examples
-        --------
-        >>> from reshuffle import score
-        >>> print(score(["the cat"], {"a": ["a cat"]}, "ter").bibtex())  # doctest: +ELLIPSIS
-        @inproceedings{snover-etal-2006-ter,
-          author    = {Snover, Matthew and Dorr, Bonnie and Schwartz, Rich and Micciulla, Linnea and Makhoul, John},
-          title     = {A Study of Translation Edit Rate with Targeted Human Annotation},
-          ...
-        """
-        from ..report import bibtex
-
-        return bibtex(self)
-
-    def to_dicts(self, table: Table | None = None) -> list[dict[str, Any]]:
-        """The rows of a table as flat dicts.
-
-        Parameters
-        ----------
-        table : {'systems', 'pairs'}, optional
-            ``systems`` has a row for each metric and system, with its score, interval and ranks.
-            ``pairs`` has a row for each metric and pair of systems, with the difference and its test. By default the
-            pairs, or the systems if the result has only scores.
-
-        Returns
-        -------
-        list of dict
-            All have the same keys, the columns of the CSV (docs/guide.md describes them). The value is None where one
-            does not apply, such as ranks unless all pairs were compared.
-
-        Raises
-        ------
-        InputError
-            If there is no such table.
-
-        Examples
-        --------
-        >>> from reshuffle import SegmentScores, compare
-        >>> ratings = SegmentScores("rating", {"a": [1, 2, 3, 4], "b": [2, 3, 3, 5]})
-        >>> comparison = compare(metrics=ratings, test="ar")
-        >>> [(row["system"], row["score"]) for row in comparison.to_dicts("systems")]
-        [('a', 2.5), ('b', 3.25)]
-        >>> [(row["system"], row["baseline"], row["difference"], row["pvalue"]) for row in comparison.to_dicts("pairs")]
-        [('b', 'a', 0.75, 0.25)]
-        """
-        from ..report import as_dicts
-
-        return as_dicts(self, table)
-
-    def to_pandas(self, table: Table | None = None) -> Any:
-        """The rows of :meth:`to_dicts` as a ``pandas.DataFrame``.
-
-        Missing values are NaN in columns of floats, ``pandas.NA`` in columns of integers (``Int64``, ``UInt64`` for
-        seeds) and booleans, and what pandas uses for them in columns of strings.
-
-        Raises
-        ------
-        InputError
-            If there is no such table.
-        ModuleNotFoundError
-            If pandas is not installed.
-        """
-        from ..report import as_pandas, frame_columns
-
-        return as_pandas(frame_columns(self, table))
-
-    def to_polars(self, table: Table | None = None) -> Any:
-        """The rows of :meth:`to_dicts` as a ``polars.DataFrame``, where missing values are null.
-
-        Raises
-        ------
-        InputError
-            If there is no such table.
-        ModuleNotFoundError
-            If polars is not installed.
-        """
-        from ..report import as_polars, frame_columns
-
-        return as_polars(frame_columns(self, table))

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..types import FlipFormat
 from . import UsedMetric
+from .reported import Framed
 
 __all__ = ["FlippedSegment", "Flips"]
 
@@ -37,7 +38,7 @@ class FlippedSegment:
 
 
 @dataclass(frozen=True, slots=True)
-class Flips:
+class Flips(Framed):
     """The segments that a system gains and loses at a threshold, and those with the largest influence.
 
     ``print(flips)`` shows them, with long lists shortened; :meth:`to_dicts` has every segment.
@@ -166,26 +167,7 @@ class Flips:
 
         return rows_of(flip_columns(self))
 
-    def to_pandas(self) -> Any:
-        """The rows of :meth:`to_dicts` as a ``pandas.DataFrame``.
+    def _columns(self) -> Any:
+        from ..report import flip_columns
 
-        Raises
-        ------
-        ModuleNotFoundError
-            If pandas is not installed.
-        """
-        from ..report import as_pandas, flip_columns
-
-        return as_pandas(flip_columns(self))
-
-    def to_polars(self) -> Any:
-        """The rows of :meth:`to_dicts` as a ``polars.DataFrame``.
-
-        Raises
-        ------
-        ModuleNotFoundError
-            If polars is not installed.
-        """
-        from ..report import as_polars, flip_columns
-
-        return as_polars(flip_columns(self))
+        return flip_columns(self)

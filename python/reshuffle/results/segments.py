@@ -13,12 +13,13 @@ from ..types import SegmentFormat
 from ..validate import check_name
 from .comparison import UsedMetric
 from .lookup import first_names, metric_name
+from .reported import Framed
 
 __all__ = ["SegmentTable"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class SegmentTable:
+class SegmentTable(Framed):
     """The score of every segment, or of every document, of every system: the result of :func:`segment_scores`.
 
     ``print(table)`` shows the first rows, and a notebook shows them as HTML.
@@ -147,26 +148,7 @@ class SegmentTable:
 
         return segments_as_dicts(self)
 
-    def to_pandas(self) -> Any:
-        """The rows of :meth:`to_dicts` as a ``pandas.DataFrame``.
+    def _columns(self) -> Any:
+        from ..report import segment_columns
 
-        Raises
-        ------
-        ModuleNotFoundError
-            If pandas is not installed.
-        """
-        from ..report import as_pandas, segment_columns
-
-        return as_pandas(segment_columns(self))
-
-    def to_polars(self) -> Any:
-        """The rows of :meth:`to_dicts` as a ``polars.DataFrame``.
-
-        Raises
-        ------
-        ModuleNotFoundError
-            If polars is not installed.
-        """
-        from ..report import as_polars, segment_columns
-
-        return as_polars(segment_columns(self))
+        return segment_columns(self)
