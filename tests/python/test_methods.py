@@ -233,7 +233,10 @@ def test_captions_describe_the_tests_of_their_own_table(fmt: str) -> None:
     found = {re.split(r"[{\"]", line, maxsplit=1)[1].split(".")[0]: line for line in captions}
     expected = {
         "rating on 2 test sets": (of_all, f"{adjusted}; for averages Holm over the 2 pairs."),
-        "rating, average over 2 test sets: 64 segments": ("99 shuffles of units within each test set", "Holm over the 2 pairs."),
+        "rating, average over 2 test sets: 64 segments in 24 units": (
+            "99 shuffles of units within each test set",
+            "Holm over the 2 pairs.",
+        ),
         "few: rating: 4 segments": ("with exact p-values from all shuffles", f"{adjusted}."),
         "many: rating: 60 segments": ("99 shuffles of documents", f"{adjusted}."),
     }

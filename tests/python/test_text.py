@@ -569,9 +569,9 @@ def test_a_test_set_may_be_called_average() -> None:
         assert table.rows == expected.rows
     few = TestSet(metrics=SegmentScores("m", {"a": [0, 1, 2], "b": [1, 2, 3]}))
     text = str(compare_sets({"Average": few, "large": few}, test="ar", interval=None))
-    assert "\nAverage of all: p: " in text
-    assert "\nAverage and large: " in text or "\nEach test set: " in text
-    assert "\nAverage: p: " not in text
+    assert "\n[Average of all] p: " in text
+    assert "\n[Average and large] " in text or "\n[Each test set] " in text
+    assert "\n[Average] p: " not in text
 
 
 def test_with_a_baseline_the_scores_on_test_sets_have_stars() -> None:
@@ -600,7 +600,7 @@ def test_notes_about_some_test_sets_name_them() -> None:
     own = TestSet(metrics=SegmentScores("m", {"a": [0, 1, 2], "b": [1, 2, 3]}))
     large = TestSet(metrics=ratings("m", {"a": 10.0, "b": 30.0}))
     few = compare_sets({"small": own, "large": large}, test="ar", interval=None, average=False)
-    assert "\nsmall: 3 segments can be swapped in only 8 ways" in str(few)
+    assert "\n[small] 3 segments can be swapped in only 8 ways" in str(few)
     assert "talks:" not in sets(tied).render(pairs=False)
 
 

@@ -146,7 +146,7 @@ def _where(names: list[str], sets: Mapping[str, Comparison], n_all: int) -> str:
     if len(names) == n_all:
         return ""
     if names == [*sets]:
-        return "Each test set: "
+        return "[Each test set] "
     if len(names) <= MAX_NAMED:
-        return f"{joined(names)}: "
-    return f"{len(names):,} of {n_all:,} test sets: "
+        return f"[{joined(names)}] "
+    return f"[{len(names):,} of {n_all:,} test sets] "
