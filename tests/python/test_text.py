@@ -39,6 +39,7 @@ from reshuffle.results import Caveat, DetectableDifference, RankedSystem, Rankin
 from reshuffle.types import Format
 
 SEGMENTS = 40
+RNG = np.random.default_rng(0)
 
 
 def ratings(name: str, means: dict[str, float], higher_is_better: bool = True, noise: float = 1.0) -> SegmentScores:
@@ -553,6 +554,17 @@ def test_the_average_comes_first_then_the_scores_and_letters_on_each_test_set() 
     assert [text.index(part) for part in ("BLEU on 3", "TER on 3", "TER: c is better")] == sorted(
         text.index(part) for part in ("BLEU on 3", "TER on 3", "TER: c is better")
     )
+
+
+def test_metrics_without_letters_are_named() -> None:
+    spread, alike = (
+        SegmentScores(name, {f"s{i}": RNG.normal(size=40) + i * step for i in range(60)})
+        for name, step in (("A", 0.08), ("B", 0.0))
+    )
+    result = compare(metrics=[spread, alike], all_pairs=True, n_resamples=199, interval=None)
+    assert [ranking.groups is None for ranking in result.rankings] == [True, False]
+    text = " ".join(result.render().split())
+    assert "There are none under A, because more than 26 would be needed." in text
 
 
 def test_a_notebook_shows_several_test_sets_as_html() -> None:

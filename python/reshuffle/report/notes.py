@@ -59,9 +59,11 @@ def _ranks(comparison: Comparison) -> Iterator[str]:
         ranks = f"{RANK} simultaneous {level}% confidence intervals of the ranks."
     else:
         ranks = f"{RANK} the ranks that are compatible with the significant differences, without simultaneous coverage."
-    if any(ranking.groups is not None for ranking in comparison.rankings):
+    without = [ranking.metric for ranking in comparison.rankings if ranking.groups is None]
+    if len(without) < len(comparison.rankings):
         yield ranks
-        yield f"Group: {LETTERS}"
+        missing = f" There are none under {joined(without)}, because more than 26 would be needed." if without else ""
+        yield f"Group: {LETTERS}{missing}"
     else:
         yield f"{ranks} There are no letters, because more than 26 would be needed."
 
