@@ -56,7 +56,8 @@ class Reported:
 
     def _repr_html_(self: Any) -> str:
         """The tables, notes and caveats as HTML, for notebooks."""
-        return self.render("html")
+        html: str = self.render("html")
+        return html
 
     def render(
         self: Any,
@@ -112,8 +113,7 @@ class Reported:
         layout = Layout(
             pairs=pairs, triangle=triangle, digits=digits, names={} if names is None else names, table=table
         )
-        report: str = render(self, fmt, layout)
-        return report
+        return render(self, fmt, layout)
 
     def methods_sentence(self: Any) -> str:
         """The methods paragraph for a paper: how the numbers were computed, with citations.
