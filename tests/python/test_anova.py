@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pytest
@@ -259,3 +260,16 @@ def test_unsupported_options_are_refused() -> None:
         compare(metrics=metric, test="anova", scheme="exact")
     with pytest.raises(InputError, match="only one segment"):
         compare(metrics=SegmentScores("x", {"a": [1.0], "b": [2.0]}), test="anova")
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("test", ["t-test", "anova"])
+@pytest.mark.parametrize("exponent", [-960, 960])
+def test_squares_of_tiny_and_huge_scores_neither_underflow_nor_overflow(test: str, exponent: int) -> None:
+    rng = np.random.default_rng(5)
+    scores = {name: rng.integers(0, 1 << 20, 30) / (1 << 20) for name in "abc"}
+    scaled = {name: np.ldexp(values, exponent) for name, values in scores.items()}
+    options: dict[str, Any] = {"test": test, "interval": None, "baseline": "a"}
+    expected = compare(metrics=SegmentScores("m", scores), **options)
+    found = compare(metrics=SegmentScores("m", scaled), **options)
+    assert [pair.test.pvalue for pair in found.comparisons] == [pair.test.pvalue for pair in expected.comparisons]

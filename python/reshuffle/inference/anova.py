@@ -19,6 +19,7 @@ import numpy as np
 from ..metrics.base import Metric, Scores
 from ..resampling import CountSample, Sample
 from ..resampling.units import Strata
+from .closed_form import binary_exponent
 from .hypotheses import MISSING, Observed, Outcome
 from .step_down import Adjusted, Band, StepDown, Unadjusted
 from .studentized_range import studentized_range_isf, studentized_range_sf
@@ -55,7 +56,9 @@ def pooled_error(sample: Sample) -> PooledError:
     residuals -= residuals.mean(axis=0)
     k, n = residuals.shape
     df = (k - 1) * (n - strata.n_strata)
-    return PooledError(float(np.sqrt(2 * np.square(residuals, out=residuals).sum() / df / n)), df, k)
+    exponent = binary_exponent(residuals)
+    squares = np.square(np.ldexp(residuals, -exponent, out=residuals), out=residuals)
+    return PooledError(float(np.ldexp(np.sqrt(2 * squares.sum() / df / n), exponent)), df, k)
 
 
 def _differences_from_first(sample: Sample) -> Scores:

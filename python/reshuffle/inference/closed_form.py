@@ -11,7 +11,7 @@ from .. import _core
 from ..metrics.base import Scores
 from .hypotheses import MISSING, Observed, Outcome
 
-__all__ = ["sign_test", "t_test", "wilcoxon"]
+__all__ = ["binary_exponent", "sign_test", "t_test", "wilcoxon"]
 
 # The largest numbers of differences, without and with ties, for which the signed-rank test is exact.
 MAX_EXACT_RANKS = 50
@@ -35,6 +35,17 @@ def _on_segments(pvalue: Callable[[Scores, str], float]) -> Callable[[Observed],
     return test
 
 
+def binary_exponent(values: Scores) -> int:
+    """The power of two next above the largest magnitude. Divided by it, values keep all their bits.
+
+    Their squares then neither overflow nor underflow.
+
+    >>> binary_exponent(np.array([3.0, -5.0])), binary_exponent(np.array([3e300]))
+    (3, 999)
+    """
+    return int(np.frexp(np.abs(values).max())[1])
+
+
 @_on_segments
 def t_test(differences: Scores, alternative: str) -> float:
     """Student 1908: t = mean d/(s/√S) with S − 1 degrees of freedom.
@@ -43,6 +54,7 @@ def t_test(differences: Scores, alternative: str) -> float:
     """
     from scipy.special import stdtr
 
+    differences = np.ldexp(differences, -binary_exponent(differences))
     # Rounding of the mean would give equal differences a tiny standard deviation.
     error = differences.std(ddof=1) / len(differences) ** 0.5 if np.ptp(differences) else 0.0
     mean = differences.mean()
