@@ -144,8 +144,8 @@ def test_without_an_adjustment_stars_depend_on_p() -> None:
     for fmt in ("text", "markdown", "latex", "html"):
         assert "adjusted p" in words(default, fmt)
         assert "adjusted p" not in words(plain, fmt)
-    assert "* adjusted p ≤ 0.05" in words(default)
-    assert "* p ≤ 0.05" in words(plain)
+    assert "significant (star): adjusted p ≤ 0.05" in words(default)
+    assert "significant (star): p ≤ 0.05" in words(plain)
 
 
 def test_gandys_rule_is_not_adjusted_and_a_note_says_so() -> None:

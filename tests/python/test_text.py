@@ -599,12 +599,21 @@ def test_notes_about_all_test_sets_are_shown_once() -> None:
     text = " ".join(result.render(pairs=False).split())
     for comparison in (result.average, *result.sets.values()):
         assert comparison is not None
-        for note in notes(comparison, Layout(pairs=False)):
+        for note in notes(comparison, Layout(pairs=False), of_several_sets=True):
             assert text.count(note) == 1
     few = sets(BY_SET, n_resamples=9)
     where = [line for line in few.render(pairs=False).splitlines() if "cannot be below" in line]
     assert len(where) == 1
     assert where[0].startswith("With 9 replicates")
+
+
+def test_the_family_that_a_note_recommends_has_the_tests_that_it_counts() -> None:
+    for family, whole in (("metric", "set"), ("sets", "all")):
+        result = sets(BY_SET, family=family)
+        n_tests = sets(BY_SET, family=whole)["news"].family_size
+        text = " ".join(notes(result["news"], Layout(), of_several_sets=True))
+        assert f"family '{whole}' (--family {whole}) keeps it at 0.05 over the {n_tests} tests" in text
+    assert "family 'all' (--family all) keeps it at" in " ".join(notes(result["news"], Layout()))
 
 
 def test_notes_about_some_test_sets_name_them() -> None:

@@ -27,7 +27,7 @@ OF_INTERVALS = {"few-draws", "star-and-interval"}
 EXACT = "†"
 
 
-def notes(comparison: Comparison, layout: Layout) -> Iterator[str]:
+def notes(comparison: Comparison, layout: Layout, of_several_sets: bool = False) -> Iterator[str]:
     """The sentences below the tables: first how the numbers were computed, then the caveats."""
     for metric in comparison.metrics:
         if metric.evaluations is not None:
@@ -37,7 +37,9 @@ def notes(comparison: Comparison, layout: Layout) -> Iterator[str]:
     if comparison.baseline is None and comparison.rankings:
         yield from _ranks(comparison)
     if comparison.test is not None and comparison.alpha is not None:
-        yield from _test(comparison, comparison.test, number(comparison.alpha), _star(comparison, layout))
+        # The family of all tests on one test set.
+        whole = "set" if of_several_sets and comparison.test.n_sets == 1 else "all"
+        yield from _test(comparison, comparison.test, number(comparison.alpha), _star(comparison, layout), whole)
     shows_intervals = layout.shows_intervals(comparison)
     if comparison.interval is not None and comparison.confidence_level is not None and shows_intervals:
         yield f"{_interval(comparison, comparison.interval, comparison.confidence_level)}."
@@ -160,18 +162,21 @@ def _star(comparison: Comparison, layout: Layout) -> str:
     return "*" if has_stars else "significant (star):"
 
 
-def _test(comparison: Comparison, test: UsedTest, alpha: str, star: str) -> Iterator[str]:
+def _test(comparison: Comparison, test: UsedTest, alpha: str, star: str, whole: str) -> Iterator[str]:
     replicates = "" if test.replicates is None else f" {_replicates(comparison, test)}{_of_units(comparison, test)},"
     starred = "adjusted p" if comparison.family_size > 1 else "p"
     yield f"p: {test.title},{replicates} {test.alternative}; {star} {starred} ≤ {alpha}."
     yield from _stopping([pair.test for pair in comparison.comparisons])
     several = len(comparison.comparisons) * test.n_sets > 1
     if test.adjustment is not None and test.adjustment_rate is not None and several:
-        yield _adjusted(comparison, test, test.adjustment_rate)
+        yield _adjusted(comparison, test, test.adjustment_rate, whole)
 
 
-def _adjusted(comparison: Comparison, test: UsedTest, rate: str) -> str:
-    """How p was adjusted, over which tests, and which error rate that controls."""
+def _adjusted(comparison: Comparison, test: UsedTest, rate: str, whole: str) -> str:
+    """How p was adjusted, over which tests, and which error rate that controls.
+
+    ``whole`` is the name of the family that has the tests of all metrics.
+    """
     tests, metrics, alpha = len(comparison.comparisons), len(comparison.metrics), comparison.alpha or 0
     pairs = counted(tests // metrics, "pair")
     method = f"Adjusted p: {test.adjustment_title}"
@@ -187,7 +192,7 @@ def _adjusted(comparison: Comparison, test: UsedTest, rate: str) -> str:
     # Each metric adds at most alpha to the chance of a false star, or to the share of false stars, over all metrics.
     together = f"Over the {metrics:,} metrics together"
     limits = (
-        f"may be up to {number(min(1, round(metrics * alpha, 12)))}; family 'all' (--family all) keeps it at "
+        f"may be up to {number(min(1, round(metrics * alpha, 12)))}; family {whole!r} (--family {whole}) keeps it at "
         f"{number(alpha)} over the {tests * test.n_sets:,} tests."
     )
     if comparison.family_size == 1:

@@ -124,7 +124,7 @@ def notes_of_sets(result: SetComparison, layout: Layout) -> Iterator[str]:
     found: dict[str, list[str]] = {}
     by_name = _by_name(result)
     for name, comparison in by_name.items():
-        for note in notes(comparison, layout):
+        for note in notes(comparison, layout, of_several_sets=True):
             if not note.startswith(hidden):
                 found.setdefault(note, []).append(name)
     for note, of in found.items():
