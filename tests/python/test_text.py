@@ -189,7 +189,7 @@ def test_pairs_are_shown_if_there_are_at_most_12_or_on_request(k: int, shown: bo
     assert titles[True][1:] == ["95% CI of scores", *of_pairs]
     assert titles[None] == titles[shown]
     advice = (
-        "Use --pairs (pairs=True), or the formats json and csv, for the differences, confidence intervals and p of all "
+        "Use --pairs (pairs=True), json or csv for the differences, intervals and p of all "
         f"{3 * k * (k - 1) // 2} tests."
     )
     assert (advice in " ".join(render(result).split())) != shown
@@ -258,10 +258,22 @@ def test_sentences_for_one_metric(spans: dict[str, tuple[int, int]], sentence: s
     assert said(ranking("m", spans)) == [sentence]
 
 
+def test_many_candidates_under_several_metrics_are_counted_in_one_sentence() -> None:
+    def spans(n: int) -> dict[str, tuple[int, int]]:
+        return {f"s{i}": (1, n) if i < n else (n + 1, 12) for i in range(12)}
+
+    assert said(ranking("m", spans(7)), ranking("n", spans(11))) == [
+        "Candidates for the best system: 7 under m, 11 under n."
+    ]
+    assert said(ranking("m", spans(7)), ranking("n", spans(2))) == [
+        "7 systems are candidates for the best system under m; under n s0 and s1 are not separated."
+    ]
+
+
 def test_multiple_comparisons_with_the_best_are_mentioned_only_if_they_narrow_it() -> None:
     assert len(said(ranking("m", TIED, ("uedin", "SYSTRAN")))) == 1
     assert said(ranking("m", TIED, ("uedin",)))[1] == (
-        "Smaller confidence set of the best system, by multiple comparisons with the best (Hsu): uedin under m."
+        "Candidates by multiple comparisons with the best (Hsu): uedin under m."
     )
 
 

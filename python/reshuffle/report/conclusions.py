@@ -21,11 +21,11 @@ def conclusions(comparison: Comparison, layout: Layout) -> Iterator[str]:
     """The sentences below the table of systems. Scores without tests have no such sentences."""
     if not comparison.comparisons:
         return
-    yield _grouped({metric.name: statement(comparison, metric) for metric in comparison.metrics}, "under")
+    statements = {metric.name: statement(comparison, metric) for metric in comparison.metrics}
+    yield _numbers_of_candidates(comparison) or _grouped(statements, "under")
     narrower = {r.metric: r.mcb_best for r in comparison.rankings if r.mcb_best and len(r.mcb_best) < len(r.best)}
     if narrower and has_ranks(comparison):
-        which = "; ".join(f"{_named(best)} under {metric}" for metric, best in narrower.items())
-        yield f"Smaller confidence set of the best system, by multiple comparisons with the best (Hsu): {which}."
+        yield f"Candidates by multiple comparisons with the best (Hsu): {_by_metric(narrower)}."
     if comparison.detectable:
         yield _detectable(comparison, layout)
 
@@ -77,6 +77,23 @@ def _top(ranking: Ranking) -> str:
     if len(ranking.best) <= MAX_NAMED:
         return f"{joined(ranking.best)} are not separated"
     return f"{counted(len(ranking.best), 'system')} are candidates for the best system"
+
+
+def _numbers_of_candidates(comparison: Comparison) -> str | None:
+    """In one sentence, if under each of several metrics there are too many candidates to name."""
+    best = {ranking.metric: ranking.best for ranking in comparison.rankings}
+    many = all(MAX_NAMED < len(systems) < len(comparison.systems) for systems in best.values())
+    if not has_ranks(comparison) or not many or not 1 < len(best) == len(comparison.metrics):
+        return None
+    return f"Candidates for the best system: {_by_metric(best)}."
+
+
+def _by_metric(systems: Mapping[str, tuple[str, ...]]) -> str:
+    """The systems under each metric, or their number if it is large."""
+    return ", ".join(
+        f"{joined(names) if len(names) <= MAX_NAMED else f'{len(names):,}'} under {metric}"
+        for metric, names in systems.items()
+    )
 
 
 def _named(systems: tuple[str, ...]) -> str:

@@ -67,15 +67,15 @@ def _ranks(comparison: Comparison) -> Iterator[str]:
         missing = f" There are none under {joined(without)}, because more than 26 would be needed." if without else ""
         yield f"Group: {LETTERS}{missing}"
     else:
-        yield f"{ranks} There are no letters, because more than 26 would be needed."
+        yield f"{ranks} Letters: none, because over 26 are needed."
 
 
 def _not_shown(comparison: Comparison, layout: Layout) -> Iterator[str]:
     """What the report leaves out, and how to see it."""
     several, tests = len(comparison.metrics) > 1, len(comparison.comparisons)
     if tests and not layout.shows_pairs(comparison) and (several or comparison.baseline is None):
-        shown = "differences, confidence intervals and p" if comparison.interval is not None else "differences and p"
-        yield f"Use --pairs (pairs=True), or the formats json and csv, for the {shown} of all {counted(tests, 'test')}."
+        shown = "differences, intervals and p" if comparison.interval is not None else "differences and p"
+        yield f"Use --pairs (pairs=True), json or csv for the {shown} of all {counted(tests, 'test')}."
     if several and not (tests or layout.shows_details(comparison)) and any(s.details for s in comparison.scores):
         yield "The components of the scores, such as precisions, are in json, and in reports on a single metric."
 
