@@ -280,17 +280,22 @@ def test_the_bar_of_a_notebook_needs_widgets(monkeypatch: pytest.MonkeyPatch) ->
 # --- The bar
 
 BAR = """
+import time
+import rich.progress  # its import must not take longer than the call
 import reshuffle, reshuffle.progress
 from reshuffle.data.demo import demo_corpus
 reshuffle.progress.BAR_DELAY_SECONDS = 0.0
 reshuffle.progress.REFRESH_SECONDS = 0.01
 corpus = demo_corpus()
+def slow(hypotheses, references):
+    time.sleep(0.002)
+    return float(len(hypotheses[0]))
 {call}
 print("end of the test")
 """
 CALLS = {
-    "compare": "reshuffle.compare(corpus.references, corpus.systems, ['bleu', 'chrf', 'ter'], "
-    "n_resamples=200000, progress=True)",
+    "compare": "reshuffle.compare(corpus.references, corpus.systems, ['bleu', reshuffle.CorpusFunction('slow', slow)], "
+    "n_resamples=200, progress=True)",
     "error": "try: reshuffle.compare(corpus.references, corpus.systems, 'bleu', n_resamples=60000, "
     "test='ar', interval='studentized', simultaneous=True, progress=True)\nexcept ValueError: pass",
 }
