@@ -17,12 +17,12 @@ from ..validate import check_name
 from .csv import as_csv
 from .flips import flip_columns, flips_as_csv, flips_as_json, flips_as_text
 from .frames import as_pandas, as_polars, rows_of
-from .html import as_html, sets_as_html
 from .json import as_json, sets_as_json
 from .latex import as_latex, sets_as_latex
 from .layout import Layout
 from .markdown import as_markdown, sets_as_markdown
 from .methods import bibtex, methods_as_text, methods_sentence
+from .page import as_html, sets_as_html
 from .rows import TABLES, as_dicts, default_table, frame_columns
 from .segments import (
     preview_as_html,
@@ -125,8 +125,8 @@ def _(result: Flips, fmt: str, layout: Layout | None = None) -> Iterable[str]:
     return [render_flips(result, fmt, None if layout is None else layout.terminal)]
 
 
-# Formats for programs, in which systems keep the names of the input.
-DATA_FORMATS = ("json", "csv")
+# Formats for programs, in which systems keep the names of the input. HTML also holds the JSON.
+DATA_FORMATS = ("json", "csv", "html")
 
 
 def render(result: Comparison | SetComparison, fmt: str = "text", layout: Layout | None = None) -> str:

@@ -14,8 +14,9 @@ from typing import Any
 from ..results import Caveat, Comparison, PairedDifference, SetComparison, SystemScore
 from ..results.schemas import COMPARISON, SETS
 from .layout import Layout
+from .packed import packed_records
 
-__all__ = ["as_json", "sets_as_json"]
+__all__ = ["as_json", "embedded_json", "sets_as_json"]
 
 
 def as_json(comparison: Comparison, layout: Layout) -> str:
@@ -36,7 +37,14 @@ def sets_as_json(sets: SetComparison, layout: Layout) -> str:
     return f"{_object(found)}\n"
 
 
-def _comparison(comparison: Comparison, name: str | None = None) -> str:
+def embedded_json(result: Comparison | SetComparison) -> str:
+    """The JSON in an HTML report: as that of :func:`as_json`, but with the pairs as columns and without derived keys."""
+    if isinstance(result, SetComparison):
+        return sets_as_json(result, Layout())  # TODO
+    return _comparison(result, packed=True)
+
+
+def _comparison(comparison: Comparison, name: str | None = None, packed: bool = False) -> str:
     """The object of a comparison; ``name`` is that of its test set."""
     numbered = comparison.lacks_scores()
     scores: dict[str, dict[str, Any]] = {system: {} for system in comparison.systems}
@@ -78,6 +86,8 @@ def _comparison(comparison: Comparison, name: str | None = None) -> str:
         "detectable": comparison.detectable,
         "caveats": map(_caveat, comparison.caveats),
     }
+    if packed:
+        values["comparisons"] = packed_records([*lists.pop("comparisons")])
     return _object(
         {key: _line(value) for key, value in values.items()}
         | {key: _lines("[]", map(_line, records)) for key, records in lists.items()}

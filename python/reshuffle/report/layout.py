@@ -17,6 +17,8 @@ FEW = 12
 # A triangular matrix of more systems does not fit 80 columns.
 MAX_TRIANGLE = 20
 MAX_DIGITS = 15
+# Browsers open pages of this size within seconds.
+MAX_TEXTS = 20_000_000
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,10 @@ class Layout:
         are only scores.
     methods : bool
         In text, add the paragraph for a paper and the BibTeX entries of what it cites.
+    command : str or None
+        In HTML, the command line that made the result.
+    max_texts : int
+        In HTML, the size of the texts above which they are refused, in bytes of UTF-8.
     """
 
     terminal: Terminal = field(default_factory=Terminal)
@@ -50,6 +56,8 @@ class Layout:
     names: Mapping[str, str] = field(default_factory=dict)
     table: str | None = None
     methods: bool = False
+    command: str | None = None
+    max_texts: int = MAX_TEXTS
 
     def __post_init__(self) -> None:
         if self.digits is not None:

@@ -15,7 +15,7 @@ from ..errors import InputError
 from ..results import SegmentTable
 from .cells import Table, decimals_for
 from .frames import Columns
-from .html import html_fragment
+from .fragment import html_fragment
 from .notes import counted
 from .terminal import Terminal
 from .text import prose, table_as_text

@@ -8,20 +8,25 @@ from __future__ import annotations
 from .caveats import Caveat
 from .comparison import Comparison, Exchangeability, PairedDifference, SystemScore, UsedInterval, UsedMetric, UsedTest
 from .flips import FlippedSegment, Flips
+from .histograms import Histogram, NullHistogram
 from .intervals import ConfidenceInterval, clopper_pearson, may_lie_across, robbins
 from .ranking import DetectableDifference, RankedSystem, Ranking
 from .segments import SegmentTable
 from .sets import SetComparison
 from .significance import SignificanceResult, UsedStopping
+from .texts import ComparedTexts
 
 __all__ = [
     "Caveat",
+    "ComparedTexts",
     "Comparison",
     "ConfidenceInterval",
     "DetectableDifference",
     "Exchangeability",
     "FlippedSegment",
     "Flips",
+    "Histogram",
+    "NullHistogram",
     "PairedDifference",
     "RankedSystem",
     "Ranking",

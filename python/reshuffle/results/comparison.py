@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ..errors import InputError, listed, quoted
 from ..validate import check_name
 from .caveats import Caveat
+from .histograms import Histogram, NullHistogram
 from .intervals import ConfidenceInterval
 from .lookup import first_names, metric_name
 from .ranking import DetectableDifference, Ranking
 from .reported import Reported
 from .significance import SignificanceResult
+from .texts import ComparedTexts
 
 __all__ = ["Comparison", "Exchangeability", "PairedDifference", "SystemScore", "UsedInterval", "UsedMetric", "UsedTest"]
 
@@ -34,6 +36,8 @@ class SystemScore:
     n_segments : int
         The number of segments that have a score. It is smaller than that of the test set only for
         :class:`~reshuffle.SegmentScores` with missing scores.
+    draws : Histogram or None
+        The scores on bootstrap draws. None if the comparison has no draws.
     """
 
     system: str
@@ -42,6 +46,7 @@ class SystemScore:
     confidence_interval: ConfidenceInterval | None
     details: Mapping[str, float]
     n_segments: int
+    draws: Histogram | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +95,9 @@ class PairedDifference:
         vary.
     caveats : tuple of str
         The kinds of the comparison's :class:`Caveat` that apply to this pair.
+    null : NullHistogram or None
+        The distribution of the difference under the null hypothesis, from the replicates of the test: shuffles,
+        permutations, or draws centred on 0. None for tests without replicates.
     """
 
     baseline: str
@@ -103,6 +111,7 @@ class PairedDifference:
     design_effect: float | None = None
     exchangeability: Exchangeability | None = None
     caveats: tuple[str, ...] = ()
+    null: NullHistogram | None = None
 
     @property
     def difference(self) -> float:
@@ -258,6 +267,8 @@ class Comparison(Reported):
         The names of the test sets, if the scores are means of those on several test sets. ``n_segments`` and
         ``n_units`` are then those of all test sets together, whose units may differ (``unit``), and ``n_strata`` is
         the number of test sets or of their strata.
+    texts : ComparedTexts or None
+        The texts with the scores of their segments, if they were requested (``with_texts``).
     signature : str
         One line with everything needed to repeat the result on the same texts.
     version : str
@@ -314,6 +325,7 @@ class Comparison(Reported):
     rankings: tuple[Ranking, ...] = ()
     detectable: tuple[DetectableDifference, ...] = ()
     averaged_over: tuple[str, ...] = ()
+    texts: ComparedTexts | None = field(default=None, repr=False)
 
     @property
     def family_size(self) -> int:

@@ -10,15 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from html import escape
 
-from ..results import Comparison, SetComparison
 from .cells import Table
-from .conclusions import conclusions
-from .layout import Layout
-from .notes import notes
-from .sets import content_of_sets
-from .tables import tables
 
-__all__ = ["as_html", "html_fragment", "sets_as_html"]
+__all__ = ["html_fragment"]
 
 _TABLE = "border-collapse: collapse; margin: 0 0 1em 0"
 _CAPTION = "caption-side: top; text-align: left; font-weight: bold; padding: 0.3em 0"
@@ -27,17 +21,6 @@ _RULE_ABOVE = "border-top: 1px solid currentColor; "
 _NAME = "text-align: left; padding: 0.15em 1em 0.15em 0"
 # Trailing spaces stay: they keep numbers without a star in line with those that have one.
 _NUMBER = "text-align: right; padding: 0.15em 0 0.15em 1em; white-space: pre; font-variant-numeric: tabular-nums"
-
-
-def as_html(comparison: Comparison, layout: Layout) -> str:
-    """A ``div`` with tables, what they show and the notes as a list, and the signature as code."""
-    sentences = [*conclusions(comparison, layout), *notes(comparison, layout)]
-    return html_fragment(tables(comparison, layout), sentences, comparison.signature)
-
-
-def sets_as_html(result: SetComparison, layout: Layout) -> str:
-    """The same for several test sets."""
-    return html_fragment(*content_of_sets(result, layout), result.signature)
 
 
 def html_fragment(shown: Iterable[Table], sentences: Iterable[str], signature: str) -> str:

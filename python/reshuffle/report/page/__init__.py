@@ -1,0 +1,90 @@
+"""The HTML report: one file that shows a result, and holds its data, without any request to other files.
+
+The template and the style sheet are beside this file; the scripts are in ``scripts``, in the order of :data:`SCRIPTS`. A content security
+policy allows only this style sheet and these scripts, by their hashes, so the page has no styles in attributes.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from ...results import Comparison, SetComparison
+from ..cells import decimals_of
+from ..json import embedded_json
+from ..layout import Layout
+
+__all__ = ["as_html", "sets_as_html"]
+
+HERE = Path(__file__).parent
+# One script each for the parts of the page. Sections appear in the order of the template.
+SCRIPTS = ("dom", "format", "result", "page", "main")
+
+
+def as_html(comparison: Comparison, layout: Layout) -> str:
+    """The page of a comparison on one test set."""
+    return _page(comparison, [comparison], layout)
+
+
+def sets_as_html(result: SetComparison, layout: Layout) -> str:
+    """The page of a comparison on several test sets."""
+    average = [] if result.average is None else [result.average]
+    return _page(result, [*average, *result.sets.values()], layout)
+
+
+def _page(result: Comparison | SetComparison, comparisons: Sequence[Comparison], layout: Layout) -> str:
+    # In the order of `comparisons` in scripts/result.js.
+    settings = {"names": dict(layout.names), "views": [_views(comparison, layout) for comparison in comparisons]}
+    return _template().render(
+        result=result,
+        data=escaped_json(embedded_json(result)),
+        settings=escaped_json(json.dumps(settings, ensure_ascii=False)),
+        style=_style(),
+        script=_script(),
+        style_hash=_hash(_style()),
+        script_hash=_hash(_script()),
+    )
+
+
+def _views(comparison: Comparison, layout: Layout) -> list[Mapping[str, Any]]:
+    """What the page needs to show each metric."""
+    return [
+        {"decimals": decimals_of([s for s in comparison.scores if s.metric == metric.name], layout.digits)}
+        for metric in comparison.metrics
+    ]
+
+
+def escaped_json(text: str) -> str:
+    """JSON that cannot end the element that holds it, nor begin a comment in it."""
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+@cache
+def _style() -> str:
+    return (HERE / "page.css").read_text("utf-8")
+
+
+@cache
+def _script() -> str:
+    return "".join((HERE / "scripts" / f"{name}.js").read_text("utf-8") for name in SCRIPTS)
+
+
+def _hash(text: str) -> str:
+    """The hash of an element's text, as a content security policy names it."""
+    return base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii")
+
+
+@cache
+def _template() -> Any:
+    import jinja2  # takes longer to import than most reports to write
+
+    loader = jinja2.FileSystemLoader(HERE)
+    environment = jinja2.Environment(
+        loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    return environment.get_template("page.html.j2")

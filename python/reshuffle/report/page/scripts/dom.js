@@ -1,0 +1,21 @@
+// Elements. Text is always set as text, never as HTML: names of systems and segments may contain anything.
+
+function created(element, attributes, children) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (value === true) element.setAttribute(name, "");
+    else if (value !== false && value !== null && value !== undefined) element.setAttribute(name, value);
+  }
+  element.append(...children.filter((child) => child !== null && child !== undefined));
+  return element;
+}
+
+/** An HTML element: h("button", {class: "x", onclick: f}, "text", child). */
+function h(tag, attributes = {}, ...children) {
+  return created(document.createElement(tag), attributes, children);
+}
+
+/** An SVG element. Colours come from classes of the style sheet, and positions from attributes: the page's policy forbids styles in attributes. */
+function svg(tag, attributes = {}, ...children) {
+  return created(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
+}

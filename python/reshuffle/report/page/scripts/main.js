@@ -1,0 +1,3 @@
+// Runs last, after all sections are added.
+
+renderAll();

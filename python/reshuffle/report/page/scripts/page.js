@@ -1,0 +1,51 @@
+// The sections of the page, the choice of test set and metric, and the pair that is selected.
+
+/**
+ * A section: {id, applies(view), render(view, element), selected?(view, pair, element)}.
+ *
+ * render fills the section's element (<section id=…><h2>…</h2><div class="body">), of which it gets the body, and is called again for
+ * each test set and metric. selected is called when a pair is selected, and after render if one is.
+ */
+const sections = [];
+
+function addSection(section) {
+  sections.push(section);
+}
+
+const state = { comparison: 0, metric: 0, pair: null };
+const views = new Map();
+
+/** The view of the chosen test set and metric. */
+function currentView() {
+  const key = `${state.comparison} ${state.metric}`;
+  if (!views.has(key)) {
+    const chosen = comparisons[state.comparison];
+    views.set(key, new View(chosen, chosen.metrics[state.metric], settings.views[state.comparison][state.metric]));
+  }
+  return views.get(key);
+}
+
+/** Select a pair of systems everywhere in the page: figures mark it, and its details are shown. */
+function selectPair(system, baseline) {
+  state.pair = [system, baseline];
+  const view = currentView();
+  const pair = view.pair(system, baseline);
+  if (!pair) return;
+  for (const section of sections) {
+    if (section.selected && section.applies(view)) section.selected(view, pair, bodyOf(section));
+  }
+}
+
+function bodyOf(section) {
+  return document.querySelector(`#${section.id} > .body`);
+}
+
+function renderAll() {
+  const view = currentView();
+  for (const section of sections) {
+    const applies = section.applies(view);
+    document.getElementById(section.id).hidden = !applies;
+    if (applies) section.render(view, bodyOf(section));
+  }
+  if (state.pair) selectPair(...state.pair);
+}

@@ -1,0 +1,42 @@
+"""Histograms of replicates, which figures show."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["N_BINS", "Histogram", "NullHistogram"]
+
+N_BINS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Histogram:
+    """A histogram of 64 bins of equal width, or of one bin if all values are equal.
+
+    Attributes
+    ----------
+    low : float
+        The lower end of the first bin. If all values are equal, that value.
+    width : float
+        The width of each bin; 0 if all values are equal. Bin i is [low + i·width, low + (i + 1)·width).
+    counts : tuple of int or float
+        The number of values in each bin, or their probability if an exact test computed it.
+    """
+
+    low: float
+    width: float
+    counts: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NullHistogram(Histogram):
+    """The histogram of a test statistic under the null hypothesis.
+
+    Attributes
+    ----------
+    observed : float
+        The observed statistic. It is the difference of the scores, or for tests of studentized differences that
+        difference divided by its standard error.
+    """
+
+    observed: float
