@@ -23,6 +23,7 @@ from .layout import Layout
 from .markdown import as_markdown, sets_as_markdown
 from .methods import bibtex, methods_as_text, methods_sentence
 from .page import as_html, sets_as_html
+from .plots import PLOTS, Plots, plots_of
 from .rows import TABLES, as_dicts, default_table, frame_columns
 from .segments import (
     preview_as_html,
@@ -41,10 +42,12 @@ from .typst import as_typst, sets_as_typst
 __all__ = [
     "FLIP_FORMATS",
     "FORMATS",
+    "PLOTS",
     "SEGMENT_FORMATS",
     "SET_FORMATS",
     "TABLES",
     "Layout",
+    "Plots",
     "Terminal",
     "as_dicts",
     "as_pandas",
@@ -56,6 +59,7 @@ __all__ = [
     "frame_columns",
     "methods_sentence",
     "pieces",
+    "plots_of",
     "preview_as_html",
     "preview_as_text",
     "render",
