@@ -20,7 +20,7 @@ __all__ = ["NullFigure", "tails"]
 
 HEIGHT = 1.75
 # Columns of letters below the axes.
-LABEL = 60
+LABEL = 50
 # Tests that count the replicates on the other side of 0, so that the tail is opposite to the observed difference.
 OPPOSITE = ("bootstrap-percentile", "paired-bootstrap")
 
@@ -118,7 +118,7 @@ def tails(pair: PairedDifference) -> list[tuple[float, float]]:
     """
     assert pair.null is not None
     observed, test = pair.null.observed, pair.test
-    opposite = test.test in OPPOSITE or test.tails == 2
+    opposite = test.test in OPPOSITE or test.tails == 2 or _is_percentile(pair)
     above, below = (-math.inf, -observed), (-observed, math.inf)
     if test.alternative == "two-sided":
         if not opposite:
@@ -127,3 +127,12 @@ def tails(pair: PairedDifference) -> list[tuple[float, float]]:
     if not opposite:
         above, below = (observed, math.inf), (-math.inf, observed)
     return [above if test.alternative == "greater" else below]
+
+
+def _is_percentile(pair: PairedDifference) -> bool:
+    """Whether ``bootstrap-percentile`` decides the one-sided ``bootstrap-both``: p counts the draws beyond 0."""
+    test = pair.test
+    if test.test != "bootstrap-both" or test.alternative == "two-sided":
+        return False
+    beyond = test.n_resamples - test.wins if test.alternative == "greater" else test.wins + test.ties
+    return bool(test.exceedances == beyond)
