@@ -37,6 +37,8 @@ SCRIPTS = (
     "tabs",
     "pairs",
     "details",
+    "edits",
+    "segments",
     "main",
 )
 
