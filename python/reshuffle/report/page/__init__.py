@@ -23,7 +23,7 @@ __all__ = ["as_html", "sets_as_html"]
 
 HERE = Path(__file__).parent
 # One script each for the parts of the page. Sections appear in the order of the template.
-SCRIPTS = ("dom", "format", "result", "page", "main")
+SCRIPTS = ("dom", "format", "result", "page", "scale", "figure", "ranking", "forest", "matrix", "densities", "null", "main")
 
 
 def as_html(comparison: Comparison, layout: Layout) -> str:
