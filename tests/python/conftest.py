@@ -8,11 +8,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from browser import browser, browser_of_module
 from hypothesis import HealthCheck, settings
 
 from reshuffle import Corpus, read_corpus
 from reshuffle.cli.main import main
 from reshuffle.data.demo import write_demo
+
+__all__ = ["browser", "browser_of_module"]
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -22,6 +22,7 @@ from .latex import as_latex, sets_as_latex
 from .layout import Layout
 from .markdown import as_markdown, sets_as_markdown
 from .methods import bibtex, methods_as_text, methods_sentence
+from .notebook import notebook_html
 from .page import as_html, sets_as_html
 from .rows import TABLES, as_dicts, default_table, frame_columns
 from .segments import (
@@ -55,6 +56,7 @@ __all__ = [
     "flips_as_text",
     "frame_columns",
     "methods_sentence",
+    "notebook_html",
     "pieces",
     "preview_as_html",
     "preview_as_text",

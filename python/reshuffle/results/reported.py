@@ -55,9 +55,10 @@ class Reported:
         return render(self, "text", Layout(Terminal.from_stdout())).rstrip("\n")
 
     def _repr_html_(self: Any) -> str:
-        """The tables, notes and caveats as HTML, for notebooks."""
-        html: str = self.render("html")
-        return html
+        """The HTML report in a frame, for notebooks."""
+        from ..report import notebook_html
+
+        return notebook_html(self)
 
     def render(
         self: Any,
