@@ -79,25 +79,24 @@ function rowHeight(count) {
   return count <= 24 ? 26 : count <= 50 ? 21 : 17;
 }
 
-/** "confidence interval" with its level, as "95% CI". */
+/** "95% CI". */
 function intervalName(view) {
-  const level = view.document.confidence_level;
-  return `${Number((level * 100).toPrecision(6))}% CI`;
+  return `${fixedPercent(view.document.confidence_level)}% CI`;
 }
 
-/** "p", or "adjusted p". */
-function pName(pair) {
-  return pair.adjusted === null ? "p" : "adjusted p";
-}
-
-/** The end of an interval as a number: JSON writes infinities as strings. */
-function endOf(value) {
-  return value === null || value === undefined ? NaN : Number(value);
+/** The name of the p-value that decides. */
+function pName(view) {
+  return view.adjusted ? "adjusted p" : "p";
 }
 
 /** The ends of an interval; a single value without one. */
 function endsOf(interval, value) {
-  return interval ? [endOf(interval.low), endOf(interval.high)] : [value, value];
+  return interval ? [interval.low, interval.high] : [value, value];
+}
+
+/** A pair in the direction of its test if that is one-sided: p does not apply to the other direction. */
+function asTested(view, pair) {
+  return view.twoSided || !pair.reversed ? pair : view.pair(pair.baseline, pair.system);
 }
 
 /** A horizontal line from low to high with short ends, or arrows where it goes on beyond the plot. */
@@ -136,8 +135,10 @@ function drawColumns(columns, { image, rows, right, top, pitch }) {
 }
 
 /** A light background for every other row, which guides the eye across a wide figure. */
-function stripe(index, { y, width, height }) {
-  return svg("rect", { class: index % 2 ? "row-back odd" : "row-back", x: 0, y, width, height });
+function stripes(count, { top, width, pitch }) {
+  const all = svg("g", { class: "stripes" });
+  for (let row = 1; row < count; row += 2) all.append(svg("rect", { x: 0, y: top + row * pitch, width, height: pitch }));
+  return all;
 }
 
 /**

@@ -45,19 +45,19 @@ function drawRanking(view, width) {
   const names = Math.min(widest(systems.map(({ shown }) => shown)) + 4, width * (wide ? 0.28 : 0.32));
   const panel = groupPanel(view, groups, wide);
   const taken = names + totalWidth(columns) + panel.width;
-  const total = Math.max(width, taken + 150);
+  const total = Math.max(width, taken + 120);
   const top = 30;
   const bottom = top + systems.length * pitch;
   const range = paddedRange(systems.flatMap(({ score, interval }) => [score, ...endsOf(interval, score)]));
   const scale = linearScale(range, [names + 18, total - taken + names - 14]);
   const image = canvas(total, bottom + 42, { role: "img", "aria-label": rankingSummary(view) });
-  const rows = systems.map((system, index) => rankingRow(view, system, { index, y: top + index * pitch, pitch, width: total, scale, names }));
+  const rows = systems.map((system, index) => rankingRow(view, system, { y: top + (index + 0.5) * pitch, scale, names }));
   const title = `${view.metric.name}${view.metric.higher_is_better ? "" : " (lower is better)"}`;
-  image.append(...rows.map(({ back }) => back), scoreAxis(scale, { top, bottom, above: systems.length > 24, title }));
+  image.append(stripes(systems.length, { top, width: total, pitch }), scoreAxis(scale, { top, bottom, above: systems.length > 24, title }));
   if (view.baseline !== null) image.append(baselineLine(view, scale, top, bottom));
-  image.append(...rows.map(({ front }) => front));
-  drawColumns(columns, { image, rows: rows.map(({ front }) => front), right: total - panel.width, top, pitch });
-  panel.draw(image, { x: total - panel.width + 20, top, pitch, bottom });
+  image.append(...rows);
+  drawColumns(columns, { image, rows, right: total - panel.width, top, pitch });
+  panel.draw(image, { x: total - panel.width + (wide ? 20 : 12), top, pitch, bottom });
   return image;
 }
 
@@ -71,16 +71,15 @@ function baselineLine(view, scale, top, bottom) {
   return svg("line", { class: "reference", x1: x, x2: x, y1: top, y2: bottom });
 }
 
-function rankingRow(view, system, { index, y, pitch, width, scale, names }) {
-  const middle = y + pitch / 2;
-  const row = svg("g", { class: "row" }, label(system.shown, { x: 4, y: middle, width: names, class: "name" }));
+function rankingRow(view, system, { y, scale, names }) {
+  const row = svg("g", { class: "row" }, label(system.shown, { x: 4, y, width: names, class: "name" }));
   const pair = view.baseline === null ? null : view.pair(system.name, view.baseline);
   const side = pair?.significant ? sideOf(view, pair.difference) : "even";
-  if (system.interval) row.append(whisker(scale, middle, endsOf(system.interval), { class: `whisker ${side}` }));
+  if (system.interval) row.append(whisker(scale, y, endsOf(system.interval), { class: `whisker ${side}` }));
   const x = scale(system.score);
-  if (system.name === view.baseline) row.append(svg("rect", { class: "dot even", x: x - 4, y: middle - 4, width: 8, height: 8 }));
-  else row.append(svg("circle", { class: `dot ${side}${pair && !pair.significant ? " hollow" : ""}`, cx: x, cy: middle, r: 4.5 }));
-  return { front: row, back: stripe(index, { y, width, height: pitch }) };
+  if (system.name === view.baseline) row.append(svg("rect", { class: "dot even", x: x - 4, y: y - 4, width: 8, height: 8 }));
+  else row.append(svg("circle", { class: `dot ${side}${pair && !pair.significant ? " hollow" : ""}`, cx: x, cy: y, r: 4.5 }));
+  return row;
 }
 
 /** "better" or "worse" of a system with this difference from another. */
@@ -91,17 +90,17 @@ function sideOf(view, difference) {
 /** What is right of the columns: the groups; rank intervals if they have no letters; or nothing. */
 function groupPanel(view, groups, wide) {
   if (groups.length) {
-    const pitch = wide ? 18 : 12;
+    const pitch = wide ? 18 : 11;
     const draw = (image, { x, top, pitch: height }) => {
       image.append(label("Group", { class: "muted", x, y: top - 14 }));
       for (const [index, group] of groups.entries()) {
-        image.append(groupBar(group, { x: x + index * pitch, width: pitch - (wide ? 4 : 2), top, pitch: height }));
+        image.append(groupBar(group, { x: x + index * pitch, width: pitch - (wide ? 4 : 1), top, pitch: height }));
       }
     };
-    return { width: Math.max(groups.length * pitch, textWidth("Group")) + 22, draw };
+    return { width: Math.max(groups.length * pitch, textWidth("Group")) + (wide ? 22 : 14), draw };
   }
   if (!wide || !showsRanks(view)) return { width: 0, draw: () => {} };
-  return { width: 200, draw: (image, place) => image.append(...rankBars(view, place)) };
+  return { width: 210, draw: (image, place) => image.append(...rankBars(view, place)) };
 }
 
 /** The rank interval of each system as a bar, with a dot at its rank by score. */
@@ -130,13 +129,12 @@ function groupBar({ letter, rows }, { x, width, top, pitch }) {
 }
 
 function rankingCaption(view) {
-  const { document } = view;
-  const parts = [view.systems.some((system) => system.interval) ? `Dots: scores, with their ${intervalName(view)}.` : "Dots: scores."];
+  const parts = [view.systems.some((system) => system.interval) ? `Dots: scores; lines: their ${intervalName(view)}.` : "Dots: scores."];
   if (showsRanks(view)) {
     if (view.ranking.groups) parts.push(" Systems of the same group do not differ significantly.");
-    parts.push(" Rank: the interval of ranks that the significant differences allow.");
+    parts.push(" Ranks: the interval that the significant differences allow.");
   } else if (view.baseline !== null && view.pairs.length > 0) {
-    const level = `${pName(view.pairs[0])} ≤ ${document.alpha}`;
+    const level = `${pName(view)} ≤ ${view.alpha}`;
     parts.push(` Filled dots and stars: systems that differ significantly from the baseline (${level}).`);
   }
   return parts;
