@@ -24,6 +24,7 @@ from .markdown import as_markdown, sets_as_markdown
 from .methods import bibtex, methods_as_text, methods_sentence
 from .notebook import notebook_html
 from .page import as_html, sets_as_html
+from .plots import PLOTS, Plots, plots_of
 from .rows import TABLES, as_dicts, default_table, frame_columns
 from .segments import (
     preview_as_html,
@@ -43,10 +44,12 @@ __all__ = [
     "FLIP_FORMATS",
     "FORMATS",
     "MAX_TEXTS",
+    "PLOTS",
     "SEGMENT_FORMATS",
     "SET_FORMATS",
     "TABLES",
     "Layout",
+    "Plots",
     "Terminal",
     "as_dicts",
     "as_pandas",
@@ -59,6 +62,7 @@ __all__ = [
     "methods_sentence",
     "notebook_html",
     "pieces",
+    "plots_of",
     "preview_as_html",
     "preview_as_text",
     "render",

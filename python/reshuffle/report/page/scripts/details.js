@@ -26,12 +26,6 @@ function detailsOf(view, pair) {
 
 const SCHEMES = { iid: "Monte Carlo", subgroup: "random subgroup", exact: "exact" };
 
-/** The direction of the test, for the difference as it is shown. */
-function alternativeOf(pair) {
-  const alternative = pair.get("alternative");
-  return pair.reversed ? ({ greater: "less", less: "greater" }[alternative] ?? alternative) : alternative;
-}
-
 /** The draws in which the first system as shown scores higher. */
 function winsOf(pair) {
   return pair.reversed ? pair.get("n_resamples") - pair.get("wins") - pair.get("ties") : pair.get("wins");
@@ -59,7 +53,7 @@ function renderDetails(view, shown, element) {
   element.replaceChildren(
     h("p", { class: "heading" }, shownName(pair.system), h("span", { class: "versus" }, " against "), shownName(pair.baseline)),
     h("p", { class: "verdict" }, verdict(view, pair)),
-    h("div", { class: "figure" }, ...(pair.null && typeof drawNull === "function" ? [drawNull(view, pair)] : [])),
+    drawNull(view, pair, element),
     h("dl", { class: "details" }, ...detailsOf(view, pair).flatMap(([term, value]) => [h("dt", {}, term), h("dd", {}, value)])),
     ...(caveats.length ? [h("ul", { class: "notes" }, ...caveats.map((sentence) => h("li", {}, sentence)))] : []),
     h("div", { class: "copied" }, h("h3", {}, "Signature"), copyButton(signature), signature),

@@ -16,7 +16,7 @@ function pairColumns(view) {
       first: DESCENDING,
       key: (pair) => pair.difference,
       cell: (pair) => formatDifference(pair.difference, view),
-      class: (pair) => sideOf(pair.difference, view),
+      class: (pair) => sideOf(view, pair.difference),
     },
   ];
   if (view.pairs.some((pair) => pair.interval)) {
@@ -54,12 +54,6 @@ function pairColumns(view) {
 /** A number of per cent, as the other reports write it. */
 function fixedPercent(share) {
   return String(Number((100 * share).toPrecision(10)));
-}
-
-/** The class of a difference: whether the system is better or worse. */
-function sideOf(difference, view) {
-  if (!difference) return null;
-  return difference * view.sign > 0 ? "better" : "worse";
 }
 
 /** Whether each word of a text is in the name of either system of a pair. */
@@ -196,12 +190,6 @@ class PairsTable {
       this.count.textContent = `The first ${formatCount(this.rows.length)} of ${counted(this.shown.length, "pair")}`;
     }
   }
-}
-
-/** Whether a pair is selected, in either direction. */
-function isSelected(pair) {
-  const [system, baseline] = state.pair ?? [];
-  return (pair.system === system && pair.baseline === baseline) || (pair.system === baseline && pair.baseline === system);
 }
 
 let currentPairs = null;

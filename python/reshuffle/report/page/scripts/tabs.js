@@ -47,10 +47,10 @@ function addTabs() {
   for (const { label, list } of kinds) {
     byId("tabs").append(h("div", { class: "tabs" }, h("span", { class: "hint", "aria-hidden": "true" }, label), list));
   }
-  if (kinds.length) byId("view").setAttribute("role", "tabpanel");
+  if (kinds.length) created(byId("view"), { role: "tabpanel", "aria-labelledby": "view-name" }, []);
   watchers.push(() => {
     for (const { key, mark } of kinds) mark(state[key]);
-    if (kinds.length) byId("view").setAttribute("aria-label", viewName());
+    byId("view-name").textContent = viewName();
   });
 }
 
