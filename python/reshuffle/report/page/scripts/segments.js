@@ -164,7 +164,7 @@ class SegmentList {
 
   #segment({ index, difference }) {
     const [system, baseline] = this.pair;
-    const change = difference === null ? null : ["Δ ", h("span", { class: sideOf(difference, this.view) }, formatDifference(difference, this.view))];
+    const change = difference === null ? null : ["Δ ", h("span", { class: sideOf(this.view, difference) }, formatDifference(difference, this.view))];
     return h(
       "li",
       {},
