@@ -402,3 +402,32 @@ def test_an_empty_output_is_named(browser: Browser) -> None:
     search(browser, "y")
     assert browser.texts(f"{SEGMENT}:first-child .outputs .text") == ["y", "y"]  # the missing word is marked
     assert marks(browser)[0] == ["DEL y"] or marks(browser)[1] == ["DEL y"]
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("mark", ["ins", "del"])
+def test_marked_words_have_contrast_in_both_themes(browser: Browser, theme: str, mark: str) -> None:
+    browser.prefer(prefers_color_scheme=theme)
+    browser.open(demo().render("html"))
+    colours = browser.run(
+        """const mark = document.querySelector(arguments[0]);
+        const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+        const painted = (...colours) => {  // one over the other
+          for (const colour of colours) { canvas.fillStyle = colour; canvas.fillRect(0, 0, 1, 1); }
+          return [...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3);
+        };
+        const surface = getComputedStyle(document.body).backgroundColor;
+        const { backgroundColor, color } = getComputedStyle(mark);
+        return [painted(surface, backgroundColor), painted(color), painted(surface)]""",
+        f"{SEGMENT} {mark}",
+    )
+    background, text, surface = (luminance(colour) for colour in colours)
+    low, high = sorted((background, text))
+    assert (high + 0.05) / (low + 0.05) >= 4.5
+    assert background != surface
+
+
+def luminance(colour: list[int]) -> float:
+    """The relative luminance of WCAG 2."""
+    linear = [c / 255 / 12.92 if c <= 10 else ((c / 255 + 0.055) / 1.055) ** 2.4 for c in colour]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
