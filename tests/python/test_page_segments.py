@@ -386,13 +386,17 @@ def test_each_text_has_the_direction_of_its_letters(browser: Browser) -> None:
 @pytest.mark.parametrize(("width", "columns"), [(400, 1), (1400, 2)])
 def test_outputs_are_side_by_side_where_there_is_room(browser: Browser, width: int, columns: int) -> None:
     browser.resize(width)
-    browser.open(demo().render("html"))
-    tops = browser.run(
-        "return [...document.querySelectorAll(arguments[0])].map((each) => each.getBoundingClientRect().top)",
-        f"{SEGMENT}:first-child .outputs > div",
-    )
-    assert len(set(tops)) == 3 - columns
+    names = {"a": "a name that needs several lines " * 6, "b": "b"}
+    page = small({"a": ["x y", "y"], "b": ["x", "y y"]}, ["x", "y"]).render("html", names=names)
+    browser.open(page)
+    for part in ("div", "div > .text"):  # texts are in line, too
+        tops = browser.run(
+            "return [...document.querySelectorAll(arguments[0])].map((each) => each.getBoundingClientRect().top)",
+            f"{SEGMENT}:first-child .outputs > {part}",
+        )
+        assert len(set(tops)) == 3 - columns
     assert browser.run("return document.documentElement.scrollWidth") <= width
+    assert names["a"] in browser.texts(f"{SEGMENT} bdi")
 
 
 def test_an_empty_output_is_named(browser: Browser) -> None:
