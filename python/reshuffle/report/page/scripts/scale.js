@@ -21,26 +21,29 @@ function paddedRange(values, share = 0.04) {
   return [low - padding, high + padding];
 }
 
-/** About `count` round values in [low, high], and the decimals that they need. */
-function ticksOf(low, high, count) {
-  const rough = (high - low) / Math.max(count, 1);
-  const power = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 5, 10].map((digit) => digit * power).find((candidate) => candidate >= rough * 0.999);
-  const decimals = Math.min(Math.max(0, -Math.floor(Math.log10(step) + 1e-9)), 20);
-  const values = [];
-  for (let index = Math.ceil(low / step - 1e-9); index <= high / step + 1e-9; index += 1) values.push(index * step);
-  return { values, decimals };
+/** Round values in the range of a scale, as [value, text], as close to each other as their texts allow. */
+function ticksOf(scale) {
+  const length = scale.end - scale.start;
+  const first = Math.floor(Math.log10((scale.high - scale.low) / 100));
+  for (let exponent = first; ; exponent += 1) {
+    for (const digit of [1, 2, 5]) {
+      const step = digit * 10 ** exponent;
+      const decimals = Math.min(Math.max(0, -exponent), 20);
+      const ticks = [];
+      for (let index = Math.ceil(scale.low / step - 1e-9); index <= scale.high / step + 1e-9; index += 1) {
+        ticks.push([index * step, (index === 0 ? 0 : index * step).toFixed(decimals)]);
+      }
+      const space = (length * step) / (scale.high - scale.low);
+      if (space >= Math.max(36, widest(ticks.map(([, text]) => text)) + 16)) return ticks;
+    }
+  }
 }
 
 /** Vertical grid lines at round values, labelled below the plot and, in tall figures, also above it. */
 function scoreAxis(scale, { top, bottom, above = false, title = null }) {
-  const width = scale.end - scale.start;
-  const { values, decimals } = ticksOf(scale.low, scale.high, Math.max(2, Math.floor(width / 62)));
   const axis = svg("g", { class: "axis", "aria-hidden": "true" });
-  for (const value of values) {
+  for (const [value, text] of ticksOf(scale)) {
     const x = scale(value);
-    // -0.00 would be a second name of 0.
-    const text = value.toFixed(decimals).replace(/^-(0(?:\.0*)?)$/, "$1");
     axis.append(svg("line", { class: "grid", x1: x, x2: x, y1: top, y2: bottom }));
     axis.append(svg("text", { class: "tick", x, y: bottom + 16, "text-anchor": "middle" }, text));
     if (above) axis.append(svg("text", { class: "tick", x, y: top - 6, "text-anchor": "middle" }, text));
