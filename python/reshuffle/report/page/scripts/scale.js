@@ -17,7 +17,8 @@ function paddedRange(values, share = 0.04) {
     if (value > high) high = value;
   }
   if (low > high) return [-1, 1];
-  const padding = (high - low || Math.abs(low) || 1) * share;
+  // At least so much that the ends differ in floating point, for scores that are equal up to rounding.
+  const padding = Math.max((high - low || Math.abs(low) || 1) * share, Math.max(Math.abs(low), Math.abs(high)) * 1e-9);
   return [low - padding, high + padding];
 }
 
@@ -25,7 +26,7 @@ function paddedRange(values, share = 0.04) {
 function ticksOf(scale) {
   const length = scale.end - scale.start;
   const first = Math.floor(Math.log10((scale.high - scale.low) / 100));
-  for (let exponent = first; ; exponent += 1) {
+  for (let exponent = first; exponent < first + 4; exponent += 1) {
     for (const digit of [1, 2, 5]) {
       const step = digit * 10 ** exponent;
       const decimals = Math.min(Math.max(0, -exponent), 20);
@@ -37,6 +38,7 @@ function ticksOf(scale) {
       if (space >= Math.max(36, widest(ticks.map(([, text]) => text)) + 16)) return ticks;
     }
   }
+  return [];
 }
 
 /** Vertical grid lines at round values, labelled below the plot and, in tall figures, also above it. */
