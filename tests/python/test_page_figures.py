@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from browser import Browser
-from reshuffle import SegmentScores, bootstrap_test, compare, score
+from reshuffle import SegmentScores, compare, score
 from reshuffle.data.demo import demo_corpus
 from reshuffle.results import Comparison, Histogram, NullHistogram, PairedDifference
 
@@ -24,7 +24,7 @@ BINS = 64
 @cache
 def everything(**settings: Any) -> Comparison:
     """The four systems of the demo corpus under a metric where more is better and one where less is."""
-    return compare(CORPUS.references, CORPUS.systems, ["bleu", "ter"], n_resamples=499, **settings)
+    return compare(CORPUS.references, CORPUS.systems, ["bleu", "ter"], **{"n_resamples": 499, **settings})
 
 
 @cache
@@ -34,7 +34,7 @@ def rated(n_systems: int, **settings: Any) -> Comparison:
     common = rng.normal(size=200)
     names = [f"wmt-submission-{i:03d}-of-team-{i % 7}" for i in range(n_systems)]
     scores = {name: list(70 + 5 * rng.normal(size=200) + 8 * common + rng.normal()) for name in names}
-    return compare(metrics=SegmentScores("rating", scores), n_resamples=199, **{"all_pairs": True, **settings})
+    return compare(metrics=SegmentScores("rating", scores), **{"all_pairs": True, "n_resamples": 199, **settings})
 
 
 def histogram(values: Sequence[float], *others: float) -> tuple[float, float, tuple[int, ...]]:
@@ -387,7 +387,9 @@ class TestMatrix:
         for kind, count in (("mouseMoved", 0), ("mousePressed", 1), ("mouseReleased", 1)):
             at = {"type": kind, "x": x, "y": y, "button": "left" if count else "none", "clickCount": count}
             browser.driver.execute_cdp_cmd("Input.dispatchMouseEvent", at)
-        assert [systems[7], systems[20]] == browser.wait("return state.pair?.[0] === arguments[0] && state.pair", systems[7])
+        assert [systems[7], systems[20]] == browser.wait(
+            "return state.pair?.[0] === arguments[0] && state.pair", systems[7]
+        )
         assert browser.texts("#matrix .figure-status")[0].startswith(f"{systems[7]} − {systems[20]}: ")
 
     def test_a_selection_elsewhere_is_outlined(self, browser: Browser) -> None:
@@ -405,3 +407,238 @@ class TestMatrix:
     def test_there_is_none_with_a_baseline(self, browser: Browser) -> None:
         browser.open(everything(baseline="baseline").render("html"))
         assert not browser.one("#matrix").is_displayed()
+
+
+def density(histogram: Histogram, bandwidth: float, at: float) -> float:
+    """The kernel density of the centres of the bins, the obvious way; ``bandwidth`` in bins."""
+    total = sum(histogram.counts)
+    sd = bandwidth * histogram.width
+    centres = [histogram.low + (i + 0.5) * histogram.width for i in range(len(histogram.counts))]
+    return sum(
+        count / total * math.exp(-0.5 * ((at - centre) / sd) ** 2) / (sd * math.sqrt(2 * math.pi))
+        for count, centre in zip(histogram.counts, centres, strict=True)
+    )
+
+
+class TestDensities:
+    def test_a_density_is_that_of_a_normal_kernel(self, browser: Browser) -> None:
+        result = with_histograms(everything(all_pairs=True))
+        browser.open(result.render("html"))
+        for system in result.systems:
+            draws = result.score(system, "BLEU").draws
+            assert draws is not None
+            counts = np.array(draws.counts)
+            bins = np.arange(len(counts))
+            sd = math.sqrt(np.cov(bins, fweights=counts, ddof=0))
+            bandwidth = max(1.0, 0.9 * sd * counts.sum() ** -0.2)
+            points = browser.run(
+                "return smoothed(currentView().systems.find((system) => system.name === arguments[0]).draws)", system
+            )
+            # The kernel ends at three bandwidths.
+            highest = max(y for _, y in points)
+            for x, y in points[::7]:
+                assert density(draws, bandwidth, x) == pytest.approx(y, abs=0.01 * highest)
+            steps = np.diff([x for x, _ in points])
+            assert 1 == pytest.approx(sum(y for _, y in points) * steps[0], abs=0.01)
+
+    def test_ridges_and_lines_are_at_the_scores_of_the_systems(self, browser: Browser) -> None:
+        result = everything(all_pairs=True)
+        browser.open(result.render("html"))
+        systems = by_score(result, "BLEU")
+        assert systems == browser.texts("#densities .name")
+        lines = [float(mark["x1"]) for mark in marks(browser, "#densities .ridge-score")]
+        scores = [result.score(system, "BLEU").score for system in systems]
+        assert scores == pytest.approx(values_at(browser, "#densities", lines), abs=1e-6)
+        for system, path in zip(systems, marks(browser, "#densities .ridge-inner"), strict=True):
+            xs = [float(x) for x in re.findall(r"[ML]([\d.]+),", path["d"])]
+            interval = result.score(system, "BLEU").confidence_interval
+            assert interval is not None
+            # Positions of areas are rounded to a tenth of a pixel.
+            pixel = scale_of(browser, "#densities")[1]
+            assert [interval.low, interval.high] == pytest.approx(
+                values_at(browser, "#densities", [xs[0], xs[-1]]), abs=0.11 * pixel
+            )
+
+    def test_equal_draws_are_a_line(self, browser: Browser) -> None:
+        result = everything(all_pairs=True)
+        scores = [replace(s, draws=Histogram(s.score, 0.0, (499,))) for s in result.scores]
+        browser.open(replace(result, scores=tuple(scores)).render("html"))
+        assert 4 == len(browser.all("#densities .ridge-score"))
+        assert [] == browser.all("#densities .ridge-area")
+
+    def test_there_are_none_without_draws(self, browser: Browser) -> None:
+        result = everything(all_pairs=True)
+        scores = [replace(s, draws=None) for s in result.scores]
+        browser.open(replace(result, scores=tuple(scores)).render("html"))
+        assert not browser.one("#densities").is_displayed()
+
+
+def filled_share(browser: Browser) -> float:
+    """The share of the area of the bars that is filled, in the figure of the selected pair."""
+
+    def area(kind: str) -> float:
+        (mark,) = marks(browser, f"#null .bar.{kind}")
+        bars = re.findall(r"M([-\d.]+),([-\d.]+)V([-\d.]+)H([-\d.]+)V", mark["d"])
+        return sum((float(right) - float(left)) * (float(low) - float(high)) for left, low, high, right in bars)
+
+    tail, body = area("tail"), area("body")
+    return tail / (tail + body)
+
+
+SIDED = ("ar", "ar-studentized", "bootstrap", "bootstrap-percentile", "bootstrap-both", "paired-bootstrap")
+CASES = [
+    *((test, alternative) for test in SIDED for alternative in ("two-sided", "greater", "less")),
+    *((test, "two-sided") for test in ("permutation", "bootstrap-shift")),
+]
+
+
+class TestNullDistribution:
+    @pytest.mark.parametrize(("test", "alternative"), CASES)
+    def test_what_is_filled_is_what_p_counts(self, browser: Browser, test: str, alternative: str) -> None:
+        if test == "permutation":
+            result = rated(3, test=test, alternative=alternative, n_resamples=4999)
+        else:
+            result = everything(test=test, alternative=alternative, all_pairs=True, n_resamples=4999)
+        browser.open(result.render("html"))
+        for pair in result.comparisons[: len(result.systems)]:
+            assert pair.test.exceedances is not None
+            assert pair.null is not None
+            for first, second in ((pair.system, pair.baseline), (pair.baseline, pair.system)):
+                browser.run("selectPair(arguments[0], arguments[1])", first, second)
+                # Bins across the end of a tail are divided as if their values were uniform.
+                inside = max(pair.null.counts) / sum(pair.null.counts)
+                expected = pair.test.exceedances / pair.test.n_resamples
+                assert expected == pytest.approx(filled_share(browser), abs=1.1 * inside)
+
+    def test_the_line_is_at_the_observed_difference(self, browser: Browser) -> None:
+        result = with_histograms(everything(test="ar", all_pairs=True))
+        browser.open(result.render("html"))
+        pair = result.comparisons[0]
+        for system, baseline, sign in ((pair.system, pair.baseline, 1), (pair.baseline, pair.system, -1)):
+            browser.run(
+                "document.querySelector('#null .body').replaceChildren(drawNull(currentView(),"
+                "currentView().pair(arguments[0], arguments[1]), document.querySelector('#null .body')))",
+                system,
+                baseline,
+            )
+            (observed,), (mirrored,) = marks(browser, "#null .observed"), marks(browser, "#null .mirrored")
+            found = values_at(browser, "#null", [float(observed["x1"]), float(mirrored["x1"])])
+            assert [sign * pair.difference, -sign * pair.difference] == pytest.approx(found, abs=1e-6)
+            assert f"observed {sign * pair.difference:+.2f}" == browser.texts("#null .strong")[0]
+
+    def test_bars_have_the_heights_of_the_counts(self, browser: Browser) -> None:
+        result = with_histograms(everything(test="ar", all_pairs=True))
+        browser.open(result.render("html"))
+        pair = result.comparisons[0]
+        assert pair.null is not None
+        browser.run("selectPair(arguments[0], arguments[1])", pair.system, pair.baseline)
+        reverse = browser.run("return currentView().oriented(currentView().pairs[0]).reversed === true")
+        bars = []
+        for kind in ("tail", "body"):
+            (mark,) = marks(browser, f"#null .bar.{kind}")
+            bars += re.findall(r"M([-\d.]+),([-\d.]+)V([-\d.]+)H([-\d.]+)V", mark["d"])
+        heights = {}
+        for left, low, high, right in bars:
+            middle = values_at(browser, "#null", [(float(left) + float(right)) / 2])[0] * (-1 if reverse else 1)
+            heights[int((middle - pair.null.low) // pair.null.width)] = float(low) - float(high)
+        unit = max(heights.values()) / max(pair.null.counts)
+        for i, count in enumerate(pair.null.counts):
+            assert count == pytest.approx(heights.get(i, 0) / unit, abs=0.02 * max(pair.null.counts))
+
+    def test_a_single_value_is_one_bar(self, browser: Browser) -> None:
+        result = everything(test="ar", all_pairs=True)
+        pairs = [replace(p, null=NullHistogram(0.0, 0.0, (499,), 0.0)) for p in result.comparisons]
+        browser.open(replace(result, comparisons=tuple(pairs)).render("html"))
+        (tail,) = marks(browser, "#null .bar.tail")
+        assert 1 == tail["d"].count("M")
+        (body,) = marks(browser, "#null .bar.body")
+        assert "" == body["d"]
+
+    def test_tests_without_replicates_have_none(self, browser: Browser) -> None:
+        browser.open(rated(3, test="t-test").render("html"))
+        assert "computed without replicates" in browser.texts("#null .figure-none")[0]
+        assert [] == browser.all("#null svg")
+
+
+FIGURES = ("ranking", "differences", "matrix", "densities", "null")
+
+OVERLAPS = """
+const found = [];
+for (const image of document.querySelectorAll(".figure svg")) {
+  const edge = image.viewBox.baseVal;
+  const texts = [...image.querySelectorAll("text")].map((text) => {
+    const box = text.getBBox();
+    // A line of text is higher than its letters.
+    return { name: text.textContent, left: box.x, right: box.x + box.width, top: box.y + 2, bottom: box.y + box.height - 2 };
+  });
+  for (const [index, a] of texts.entries()) {
+    if (a.left < -1 || a.right > edge.width + 1 || a.top < -2 || a.bottom > edge.height + 2) found.push(["outside", a.name]);
+    for (const b of texts.slice(0, index)) {
+      if (a.left < b.right - 0.5 && b.left < a.right - 0.5 && a.top < b.bottom - 0.5 && b.top < a.bottom - 0.5) found.push([a.name, b.name]);
+    }
+  }
+}
+return found;
+"""
+
+
+class TestLayout:
+    @pytest.mark.parametrize("width", [400, 700, 1400])
+    @pytest.mark.parametrize("kind", ["2", "4", "16", "40", "baseline", "greater"])
+    def test_texts_do_not_overlap_or_leave_the_figure(self, browser: Browser, width: int, kind: str) -> None:
+        if kind in {"baseline", "greater"}:
+            chosen = {"baseline": "baseline"} if kind == "baseline" else {"alternative": kind, "all_pairs": True}
+            result = everything(**chosen)
+        else:
+            result = rated(int(kind))
+        browser.resize(width)
+        browser.open(result.render("html"))
+        assert [] == browser.run(OVERLAPS)
+        assert width == browser.run("return document.documentElement.scrollWidth")
+
+    def test_figures_are_drawn_anew_for_another_width(self, browser: Browser) -> None:
+        browser.open(rated(16).render("html"))
+        browser.resize(400)
+        for figure in FIGURES:
+            browser.run("document.getElementById(arguments[0]).scrollIntoView()", figure)
+            browser.wait(
+                "const image = document.querySelector(`#${arguments[0]} .figure svg`);"
+                "return image.viewBox.baseVal.width < 500",
+                figure,
+            )
+        assert [] == browser.run(OVERLAPS)
+
+    def test_names_of_any_kind_are_shown_as_text(self, browser: Browser) -> None:
+        names = ["<img src=x onerror=alert(1)>", "a" * 10_000, "\u202eright to left", "</script><b>", "line\nbreak", ""]
+        rng = np.random.default_rng(1)
+        scores = {name or " ": list(rng.normal(size=50)) for name in names}
+        result = compare(metrics=SegmentScores("r", scores), n_resamples=99, all_pairs=True)
+        for width in (400, 1400):
+            browser.resize(width)
+            browser.open(result.render("html"))
+            shown = browser.run(
+                "return [...document.querySelectorAll('#ranking .row .name')]"
+                ".map((name) => name.querySelector('title')?.textContent ?? name.textContent)"
+            )
+            assert by_score(result, "r") == shown
+            assert [] == browser.all(".figure img, .figure b, .figure script")
+            assert width == browser.run("return document.documentElement.scrollWidth")
+
+    def test_names_are_shortened_where_they_differ_least(self, browser: Browser) -> None:
+        result = rated(16)
+        browser.resize(400)
+        browser.open(result.render("html"))
+        shown = browser.run(
+            "return [...document.querySelectorAll('#ranking .row .name')].map((name) => name.firstChild.data)"
+        )
+        assert 16 == len(set(shown))
+        assert all("…" in name for name in shown)
+
+    def test_scores_that_are_equal_up_to_rounding_are_drawn(self, browser: Browser) -> None:
+        scores = {"a": [1e9] * 20, "b": [1e9] * 19 + [1e9 + 1e-6], "c": [1e9] * 20}
+        result = compare(metrics=SegmentScores("r", scores), n_resamples=99, all_pairs=True)
+        browser.open(result.render("html"))
+        for figure in FIGURES:
+            markup = browser.run("return document.querySelector(`#${arguments[0]} .body`).innerHTML", figure)
+            assert "NaN" not in markup
+            assert "Infinity" not in markup

@@ -22,7 +22,7 @@ function paddedRange(values, share = 0.04) {
   return [low - padding, high + padding];
 }
 
-/** Round values in the range of a scale, as [value, text], as close to each other as their texts allow. */
+/** At most about ten round values in the range of a scale, as [value, text], and fewer where their texts would be too close. */
 function ticksOf(scale) {
   const length = scale.end - scale.start;
   const first = Math.floor(Math.log10((scale.high - scale.low) / 100));
@@ -35,7 +35,7 @@ function ticksOf(scale) {
         ticks.push([index * step, (index === 0 ? 0 : index * step).toFixed(decimals)]);
       }
       const space = (length * step) / (scale.high - scale.low);
-      if (space >= Math.max(36, widest(ticks.map(([, text]) => text)) + 16)) return ticks;
+      if (space >= Math.max(36, length / 11, widest(ticks.map(([, text]) => text)) + 16)) return ticks;
     }
   }
   return [];
