@@ -6,12 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
+import click
+
 from .. import types
 from ..data.names import DisplayNames, read_names
 from ..errors import InputError
 from ..report import Layout
 from ..report.layout import MAX_DIGITS, check_names, check_triangle
 from ..validate import check_integer
+from .params import COMMAND_LINE
 
 __all__ = ["ChosenLayout"]
 
@@ -51,6 +54,7 @@ class ChosenLayout:
             names={} if names is None else names.names,
             table=table,
             methods=methods,
+            command=click.get_current_context().meta[COMMAND_LINE],
         )
         separate = fmt == "csv" and table is None and tests
         return cls(layout, names, [] if path is None else [path], get_args(types.Table) if separate else ())
