@@ -164,6 +164,8 @@ def compare_command(
             resampling = replace(job.resampling, progress=progress)
             data = Data.from_arguments(*given)
             chosen.check(data.names, testing.all_pairs)
+            if testing.with_texts:
+                chosen.check_texts([data.texts(data.names)])
             comparison = compared(data, units, testing, levels, resampling)
         write(comparison)
 
@@ -187,7 +189,7 @@ def _compare_sets(
     options: dict[str, Any],
 ) -> None:
     """``compare`` with several test sets."""
-    from ..sets import compared_sets
+    from ..sets import common_texts, compared_sets
     from ..settings import ComparisonSettings
     from .layout import ChosenLayout
     from .output import destination
@@ -200,6 +202,8 @@ def _compare_sets(
         sets = jobs.read()
         testing = ComparisonSettings(baseline=jobs.system(baseline), **options)
         layout.check([*dict.fromkeys(name for each in sets.values() for name in each.data.names)], testing.all_pairs)
+        if testing.with_texts:
+            layout.check_texts(common_texts(sets))
         with progress_bar() as progress:
             resampling = replace(jobs.resampling, progress=progress)
             result = compared_sets(sets, testing, levels, resampling, chosen.average, chosen.missing_systems)

@@ -95,4 +95,5 @@ class Size(IntParam):
         try:
             return parse_size(value) if isinstance(value, str) else int(value)
         except InputError as error:
-            raise InputError(f"--max-input: {error}") from None
+            option = param.opts[0] if param is not None else "size"
+            raise InputError(f"{option}: {error}") from None

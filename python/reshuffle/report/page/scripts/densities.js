@@ -55,14 +55,14 @@ function drawDensities(view, systems, width) {
   const top = (tall ? 24 : 4) + RIDGE_ROWS * pitch;
   const bottom = top + (systems.length - 1) * pitch + 1;
   const ends = curves.flatMap((curve, index) => (curve ? [curve[0][0], curve.at(-1)[0]] : [systems[index].draws.low]));
-  const scale = linearScale(paddedRange([...ends, ...systems.map(({ score }) => score)], 0.01), [names + 14, width - 10]);
+  const scale = linearScale(paddedRange([...ends, ...systems.map(({ score }) => score)], 0.01), [names + 18, width - 10]);
   const image = canvas(width, bottom + 42, { role: "img", "aria-label": `Distributions of ${view.metric.name} over bootstrap draws, of ${systems.length} systems from best to worst` });
   image.append(scoreAxis(scale, { top: tall ? 24 : 4, bottom: bottom + 4, above: tall, title: view.metric.name }));
   for (const [index, system] of systems.entries()) {
     const base = top + index * pitch;
     const rise = (density) => base - Math.min(density / full, 1.15) * RIDGE_ROWS * pitch * 0.85;
     image.append(ridge(view, system, curves[index], scale, base, rise));
-    image.append(label(system.shown, { x: 0, y: base - 5, width: names, class: "name" }));
+    image.append(label(system.shown, { x: 4, y: base - 5, width: names, class: "name" }));
   }
   return image;
 }

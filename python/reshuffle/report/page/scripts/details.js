@@ -12,7 +12,7 @@ function detailsOf(view, pair) {
     ["p", formatP(pair.pvalue, pair.decimals)],
     view.adjusted && pair.adjusted !== null && ["Adjusted p", formatP(pair.adjusted, pair.decimals)],
     ["Test", view.settings.test],
-    ["Alternative", alternativeOf(view, pair)],
+    ["Alternative", alternativeOf(pair)],
     get("scheme") && ["Null distribution", SCHEMES[get("scheme")] ?? get("scheme")],
     get("exceedances") !== null && ["At least as extreme", `${formatCount(get("exceedances"))} of ${formatCount(get("n_resamples"))}`],
     get("wins") !== null && ["Draws won, tied", `${formatCount(winsOf(pair))}, ${formatCount(get("ties"))}`],

@@ -49,17 +49,21 @@ function widest(texts, size = TEXT_SIZE) {
   return texts.reduce((width, text) => Math.max(width, textWidth(text, size)), 0);
 }
 
-/** The text, or its beginning and an ellipsis if it is wider than `width`. */
+/** The text, or its beginning and end with an ellipsis between them if it is wider than `width`: names may differ at either end. */
 function fitted(text, width, size = TEXT_SIZE) {
   if (textWidth(text, size) <= width) return text;
   const characters = Array.from(text);
+  const shortened = (kept) => {
+    const end = characters.length - Math.floor(kept / 2);
+    return `${characters.slice(0, Math.ceil(kept / 2)).join("")}…${characters.slice(end).join("")}`;
+  };
   let kept = 0;
-  for (let end = characters.length; kept < end;) {
-    const middle = Math.ceil((kept + end) / 2);
-    if (textWidth(`${characters.slice(0, middle).join("")}…`, size) <= width) kept = middle;
-    else end = middle - 1;
+  for (let most = characters.length - 1; kept < most;) {
+    const middle = Math.ceil((kept + most) / 2);
+    if (textWidth(shortened(middle), size) <= width) kept = middle;
+    else most = middle - 1;
   }
-  return `${characters.slice(0, kept).join("")}…`;
+  return shortened(kept);
 }
 
 /** A text of a figure, shortened to `width`; the whole text is its tooltip. */
@@ -70,35 +74,29 @@ function label(text, { x, y, width = Infinity, size = TEXT_SIZE, ...attributes }
   return found;
 }
 
-/** The name of a system within a sentence, whatever its direction of writing. */
-function nameIn(system) {
-  return h("bdi", { class: "name" }, shownName(system));
-}
-
 /** Heights of rows: generous for few, close for a hundred. */
 function rowHeight(count) {
   return count <= 24 ? 26 : count <= 50 ? 21 : 17;
 }
 
-/** "confidence interval" with its level, as "95% CI". */
+/** "95% CI". */
 function intervalName(view) {
-  const level = view.document.confidence_level;
-  return `${Number((level * 100).toPrecision(6))}% CI`;
+  return `${fixedPercent(view.document.confidence_level)}% CI`;
 }
 
-/** "p", or "adjusted p". */
-function pName(pair) {
-  return pair.adjusted === null ? "p" : "adjusted p";
-}
-
-/** The end of an interval as a number: JSON writes infinities as strings. */
-function endOf(value) {
-  return value === null || value === undefined ? NaN : Number(value);
+/** The name of the p-value that decides. */
+function pName(view) {
+  return view.adjusted ? "adjusted p" : "p";
 }
 
 /** The ends of an interval; a single value without one. */
 function endsOf(interval, value) {
-  return interval ? [endOf(interval.low), endOf(interval.high)] : [value, value];
+  return interval ? [interval.low, interval.high] : [value, value];
+}
+
+/** A pair in the direction of its test if that is one-sided: p does not apply to the other direction. */
+function asTested(view, pair) {
+  return view.twoSided || !pair.reversed ? pair : view.pair(pair.baseline, pair.system);
 }
 
 /** A horizontal line from low to high with short ends, or arrows where it goes on beyond the plot. */
@@ -108,6 +106,39 @@ function whisker(scale, y, [low, high], attributes = {}) {
   const cap = (x, outwards, beyond) => (beyond ? `M${x - outwards * 5},${y - 4}L${x},${y}L${x - outwards * 5},${y + 4}` : `M${x},${y - 4}V${y + 4}`);
   const path = `M${start},${y}H${end}${cap(start, -1, low < scale.low)}${cap(end, 1, high > scale.high)}`;
   return svg("path", { class: "whisker", ...attributes, d: path });
+}
+
+/** Columns of text that end at the right edge of a figure, {title, texts, stars: which texts have one}, with their widths. */
+function sizedColumns(columns, wide) {
+  const gap = wide ? 24 : 12;
+  return columns.map((column) => ({ ...column, width: gap + widest([...column.texts, column.title]) + (column.stars ? STAR_WIDTH : 0) }));
+}
+
+const STAR_WIDTH = 8;
+
+function totalWidth(columns) {
+  return columns.reduce((sum, column) => sum + column.width, 0);
+}
+
+/** Draw the columns with their right end at `right`: titles into `image`, texts into their rows. */
+function drawColumns(columns, { image, rows, right, top, pitch }) {
+  let end = right;
+  for (const { title, texts, stars, width } of [...columns].reverse()) {
+    image.append(label(title, { class: "muted", x: end, y: top - 14, "text-anchor": "end" }));
+    for (const [index, text] of texts.entries()) {
+      const y = top + (index + 0.5) * pitch;
+      rows[index].append(label(text, { x: stars ? end - STAR_WIDTH : end, y, "text-anchor": "end" }));
+      if (stars?.[index]) rows[index].append(label("*", { x: end - STAR_WIDTH + 1, y, class: "strong" }));
+    }
+    end -= width;
+  }
+}
+
+/** A light background for every other row, which guides the eye across a wide figure. */
+function stripes(count, { top, width, pitch }) {
+  const all = svg("g", { class: "stripes" });
+  for (let row = 1; row < count; row += 2) all.append(svg("rect", { x: 0, y: top + row * pitch, width, height: pitch }));
+  return all;
 }
 
 /**

@@ -13,24 +13,20 @@ function pairsWith(view, chosen) {
   return view.systems.map((system) => view.pair(system.name, chosen)).filter((pair) => pair !== null);
 }
 
-function differenceText(pair, view) {
-  return `${formatDifference(pair.difference, view)}${pair.significant ? "*" : " "}`;
-}
-
-function intervalText(pair, view) {
-  const end = (value) => (Number.isFinite(value) ? formatDifference(value, view) : `${value < 0 ? "-" : "+"}∞`);
-  const [low, high] = endsOf(pair.interval);
-  return `${end(low)} to ${end(high)}`;
-}
-
 /** The columns of text to the right of the plot. */
 function forestColumns(view, pairs, wide) {
-  const columns = [{ title: "Difference", texts: pairs.map((pair) => differenceText(pair, view)) }];
+  const columns = [
+    {
+      title: "Difference",
+      texts: pairs.map((pair) => formatDifference(pair.difference, view)),
+      stars: pairs.map((pair) => pair.significant),
+    },
+  ];
   if (wide && pairs.some((pair) => pair.interval)) {
-    columns.push({ title: intervalName(view), texts: pairs.map((pair) => (pair.interval ? intervalText(pair, view) : "")) });
+    columns.push({ title: intervalName(view), texts: pairs.map((pair) => (pair.interval ? formatInterval(pair.interval, view, formatDifference) : "")) });
   }
-  if (wide) columns.push({ title: pName(pairs[0]), texts: pairs.map((pair) => formatP(pair.decisive)) });
-  return columns.map((column) => ({ ...column, width: widest([...column.texts, column.title]) + (wide ? 24 : 10) }));
+  if (wide) columns.push({ title: pName(view), texts: pairs.map((pair) => formatP(pair.decisive, pair.decimals)) });
+  return sizedColumns(columns, wide);
 }
 
 function drawForest(view, pairs, width) {
@@ -38,25 +34,20 @@ function drawForest(view, pairs, width) {
   const pitch = rowHeight(pairs.length);
   const columns = forestColumns(view, pairs, wide);
   const names = Math.min(widest(pairs.map((pair) => shownName(pair.system))) + 4, width * (wide ? 0.26 : 0.32));
-  const right = width - columns.reduce((sum, column) => sum + column.width, 0);
   const top = 44;
   const bottom = top + pairs.length * pitch;
   const range = paddedRange([0, ...pairs.flatMap((pair) => [pair.difference, ...endsOf(pair.interval, pair.difference)])], 0.06);
-  const scale = linearScale(range, [names + 14, right - 10]);
-  const image = canvas(width, bottom + 42, { "aria-label": `Differences from ${shownName(pairs[0].baseline)}` });
-  image.append(scoreAxis(scale, { top, bottom, above: pairs.length > 24, title: `Difference in ${view.metric.name}` }));
-  image.append(svg("line", { class: "zero", x1: scale(0), x2: scale(0), y1: top, y2: bottom }), ...sideLabels(view, scale, shownName(pairs[0].baseline)));
+  const scale = linearScale(range, [names + 18, width - totalWidth(columns) - 8]);
+  const other = shownName(pairs[0].baseline);
+  const image = canvas(width, bottom + 42, { "aria-label": `Differences from ${other}` });
   const rows = pairs.map((pair, index) => forestRow(view, pair, { y: top + index * pitch, pitch, width, scale, names }));
-  image.append(...rows);
-  let end = width;
-  for (const column of [...columns].reverse()) {
-    image.append(label(column.title, { class: "muted", x: end, y: top - 14, "text-anchor": "end" }));
-    for (const [index, text] of column.texts.entries()) {
-      rows[index].append(label(text, { class: "number", x: end, y: top + (index + 0.5) * pitch, "text-anchor": "end", "xml:space": "preserve" }));
-    }
-    end -= column.width;
-  }
-  makeRows(image, rows, (index) => selectPair(pairs[index].system, pairs[index].baseline));
+  image.append(stripes(pairs.length, { top, width, pitch }), scoreAxis(scale, { top, bottom, above: pairs.length > 24, title: `Difference in ${view.metric.name}` }));
+  image.append(svg("line", { class: "zero", x1: scale(0), x2: scale(0), y1: top, y2: bottom }), ...sideLabels(view, scale, other), ...rows);
+  drawColumns(columns, { image, rows, right: width - 4, top, pitch });
+  makeRows(image, rows, (index) => {
+    const { system, baseline } = asTested(view, pairs[index]);
+    selectPair(system, baseline);
+  });
   return image;
 }
 
@@ -78,8 +69,8 @@ function forestRow(view, pair, { y, pitch, width, scale, names }) {
   const middle = y + pitch / 2;
   const side = pair.significant ? sideOf(view, pair.difference) : "even";
   const row = svg("g", { class: "row choice", "aria-label": pairSummary(view, pair), "data-system": pair.system, "aria-selected": String(isSelected(pair)) });
-  row.append(svg("rect", { class: "row-back", x: 0, y, width, height: pitch, rx: 3 }));
-  row.append(label(shownName(pair.system), { x: 4, y: middle, width: names - 4, class: "name" }));
+  row.append(svg("rect", { class: "row-back", x: 1, y: y + 1, width: width - 2, height: pitch - 2, rx: 3 }));
+  row.append(label(shownName(pair.system), { x: 4, y: middle, width: names, class: "name" }));
   if (pair.interval) row.append(whisker(scale, middle, endsOf(pair.interval), { class: `whisker ${side}` }));
   row.append(svg("circle", { class: `dot ${side}${pair.significant ? "" : " hollow"}`, cx: scale(pair.difference), cy: middle, r: 4.5 }));
   return row;
@@ -91,11 +82,10 @@ function isSelected({ system, baseline }) {
 
 /** A pair in words, for the labels of its marks. */
 function pairSummary(view, pair) {
-  const interval = pair.interval ? `, ${intervalName(view)} ${intervalText(pair, view)}` : "";
-  const star = pair.significant ? ", significant" : ", not significant";
-  const p = formatP(pair.decisive);
-  const equation = p.startsWith("<") ? `${pName(pair)} < ${p.slice(1)}` : `${pName(pair)} = ${p}`;
-  return `${shownName(pair.system)} − ${shownName(pair.baseline)}: ${formatDifference(pair.difference, view)} ${view.metric.name}${interval}, ${equation}${star}`;
+  const interval = pair.interval ? `, ${intervalName(view)} ${formatInterval(pair.interval, view, formatDifference)}` : "";
+  const p = `${pName(view)} ${formatPWithSign(pair.decisive, pair.decimals)}`;
+  const names = `${shownName(pair.system)} − ${shownName(pair.baseline)}`;
+  return `${names}: ${formatDifference(pair.difference, view)} ${view.metric.name}${interval}, ${p}, ${pair.significant ? "significant" : "not significant"}`;
 }
 
 function referenceChoice(view, chosen, change) {
@@ -106,7 +96,7 @@ function referenceChoice(view, chosen, change) {
 
 function forestCaption(view, pairs) {
   const interval = pairs.some((pair) => pair.interval) ? ` Lines: ${intervalName(view)}${view.document.interval?.simultaneous ? ", simultaneous" : ""}.` : "";
-  return [`Filled dots and stars: significant differences (${pName(pairs[0])} ≤ ${view.alpha}).${interval}`, sidedness(view)];
+  return [`Filled dots and stars: significant differences (${pName(view)} ≤ ${view.alpha}).${interval}`, sidedness(view)];
 }
 
 /** A sentence about one-sided tests, which reversed pairs do not show. */

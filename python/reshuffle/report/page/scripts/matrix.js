@@ -36,7 +36,7 @@ function drawMatrix(view, pairAt, width) {
   for (let row = 1; row < count; row += 1) {
     for (let column = 0; column < row; column += 1) {
       const pair = pairAt(row, column);
-      if (pair) paths[classOf(pair, view.alpha)].push(`M${column * cell},${row * height}h${cell - 1}v${height - 1}h${1 - cell}z`);
+      paths[classOf(pair, view.alpha)].push(`M${column * cell},${row * height}h${cell - 1}v${height - 1}h${1 - cell}z`);
     }
   }
   for (const [index, path] of paths.entries()) image.append(svg("path", { class: `p${index}`, d: path.join("") }));
@@ -50,7 +50,6 @@ function matrixValues(view, pairAt, { count, cell, height }) {
   for (let row = 1; row < count; row += 1) {
     for (let column = 0; column < row; column += 1) {
       const pair = pairAt(row, column);
-      if (!pair) continue;
       const at = { x: (column + 0.5) * cell - 0.5, y: (row + 0.5) * height - 0.5, "text-anchor": "middle" };
       values.push(label(shortP(pair.decisive), { ...at, class: `value on-p${classOf(pair, view.alpha)}`, size: 11 }));
     }
@@ -74,7 +73,7 @@ function matrixLegend(view) {
   return h(
     "p",
     { class: "figure-legend" },
-    h("span", {}, `${view.pairs[0].adjusted === null ? "p" : "Adjusted p"}, significant:`),
+    h("span", {}, `${view.adjusted ? "Adjusted p" : "p"}, significant:`),
     ...bounds.slice(0, 3).map((bound, index) => swatch(index, `≤ ${bound}`)),
     h("span", {}, "not significant:"),
     swatch(3, `≤ ${bounds[3]}`),
@@ -94,9 +93,10 @@ class Matrix {
     body.replaceChildren(matrixLegend(view), this.status, figure);
   }
 
-  /** The pair of the better system, in the column, and the worse one, in the row; null if they were not compared. */
+  /** The pair of the better system, in the column, and the worse one, in the row. */
   pairAt(row, column) {
-    return this.view.pair(this.view.systems[column].name, this.view.systems[row].name);
+    const { systems } = this.view;
+    return asTested(this.view, this.view.pair(systems[column].name, systems[row].name));
   }
 
   draw(width) {
@@ -170,7 +170,7 @@ class Matrix {
     this.place(this.pointed, cell);
     this.lines.setAttribute("d", `M${(column + 1) * width},${(row + 0.5) * height}H${row * width}M${(column + 0.5) * width},${row * height}V${(column + 1) * height}`);
     const pair = this.pairAt(row, column);
-    this.status.textContent = pair ? pairSummary(this.view, pair) : "These systems were not compared.";
+    this.status.textContent = pairSummary(this.view, pair);
   }
 
   place(rectangle, [row, column]) {
@@ -179,7 +179,7 @@ class Matrix {
   }
 
   select(cell) {
-    if (!cell || !this.pairAt(...cell)) return;
+    if (!cell) return;
     this.cell = cell;
     const { system, baseline } = this.pairAt(...cell);
     selectPair(system, baseline);

@@ -57,16 +57,15 @@ function overlap([low, high], [from, to]) {
 }
 
 /** The alternative for a pair whose systems may have been exchanged. */
-function alternativeOf(view, pair) {
+function alternativeOf(pair) {
   const alternative = pair.get("alternative");
-  const asTested = view.byNames.has(pairKey(pair.system, pair.baseline));
-  return asTested ? alternative : { greater: "less", less: "greater" }[alternative] ?? alternative;
+  return pair.reversed ? { greater: "less", less: "greater" }[alternative] ?? alternative : alternative;
 }
 
 /** The figure of a pair's null distribution, or a sentence where the test has none. `place` is the element that it will be in. */
 function drawNull(view, pair, place = null) {
   if (!pair.null) return h("p", { class: "figure-none" }, "The p-value of this test is computed without replicates, so there is no null distribution to show.");
-  const alternative = alternativeOf(view, pair);
+  const alternative = alternativeOf(pair);
   const rule = ruleOf(pair, alternative);
   const counted = COUNTED[rule](pair.null.observed, alternative, pair.null);
   return figureIn(place, "null", (width) => drawHistogram(view, pair, { rule, counted, alternative }, width), nullCaption(view, pair, rule));
@@ -119,7 +118,7 @@ function barPaths({ low, width, counts }, counted, scale, height, bottom) {
 /** A vertical line with its value: solid for the observed difference, dashed for its mirror image. */
 function nullMark(view, pair, value, isObserved, { scale, top, bottom }) {
   const x = scale(value);
-  const number = isStudentized(pair) ? value.toFixed(2) : formatDifference(value, view);
+  const number = isStudentized(pair) ? signed(value, 2) : formatDifference(value, view);
   const text = isObserved ? `observed ${number}` : number;
   const outwards = value > 0 || (value === 0 && isObserved) ? 1 : -1;
   const room = outwards > 0 ? scale.end - x : x - scale.start;
@@ -134,7 +133,7 @@ function replicatesText(view, pair) {
   const replicates = view.document.test?.replicates ?? "replicates";
   const count = pair.get("n_resamples");
   if (count === null || count === undefined) return "the exact distribution over all shuffles";
-  const number = count.toLocaleString("en");
+  const number = formatCount(count);
   return pair.get("scheme") === "exact" ? `all ${number} ${replicates}` : `${number} ${replicates}`;
 }
 

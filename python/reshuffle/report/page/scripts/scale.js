@@ -35,7 +35,7 @@ function ticksOf(low, high, count) {
 /** Vertical grid lines at round values, labelled below the plot and, in tall figures, also above it. */
 function scoreAxis(scale, { top, bottom, above = false, title = null }) {
   const width = scale.end - scale.start;
-  const { values, decimals } = ticksOf(scale.low, scale.high, Math.max(2, Math.floor(width / 75)));
+  const { values, decimals } = ticksOf(scale.low, scale.high, Math.max(2, Math.floor(width / 62)));
   const axis = svg("g", { class: "axis", "aria-hidden": "true" });
   for (const value of values) {
     const x = scale(value);
