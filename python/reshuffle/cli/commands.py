@@ -16,7 +16,7 @@ from ..errors import InputError, quoted
 from ..validate import check_name
 from .command import Command
 from .options import ARGUMENTS, compare_options, flip_options, score_options
-from .params import Metric, Name
+from .params import COMMAND_LINE, Metric, Name
 from .process import check_room, single_threaded_blas
 
 if TYPE_CHECKING:
@@ -68,11 +68,14 @@ def _broken_pipes() -> Iterator[None]:
 
 
 class Commands(click.Group):
-    """Raises :class:`ClosedPipeError` if the reader of the output has closed the pipe."""
+    """Keeps the command line for reports; raises :class:`ClosedPipeError` if the reader has closed the pipe."""
 
-    def make_context(self, *args: Any, **extra: Any) -> click.Context:
+    def make_context(self, info_name: str | None, args: list[str], *rest: Any, **extra: Any) -> click.Context:
+        command = shlex.join([info_name or "reshuffle", *args])  # parsing empties the list
         with _broken_pipes():
-            return super().make_context(*args, **extra)
+            context = super().make_context(info_name, args, *rest, **extra)
+        context.meta[COMMAND_LINE] = command
+        return context
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

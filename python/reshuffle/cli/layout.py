@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
+import click
+
 from .. import types
 from ..data.names import DisplayNames, read_names
 from ..errors import InputError
@@ -13,6 +15,7 @@ from ..report import MAX_TEXTS, Layout
 from ..report.layout import MAX_DIGITS, check_names, check_triangle
 from ..results import ComparedTexts
 from ..validate import check_integer
+from .params import COMMAND_LINE
 
 __all__ = ["ChosenLayout"]
 
@@ -66,6 +69,7 @@ class ChosenLayout:
             names={} if names is None else names.names,
             table=table,
             methods=methods,
+            command=click.get_current_context().meta[COMMAND_LINE],
             max_texts=MAX_TEXTS if max_texts is None else max_texts,
         )
         separate = fmt == "csv" and table is None and tests
