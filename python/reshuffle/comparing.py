@@ -15,6 +15,7 @@ import numpy as np
 from . import _core, signature
 from .errors import InputError, either, unknown_name
 from .inference.caveats import with_caveats
+from .inference.distributions import distributions_of_scores
 from .inference.enough import automatic
 from .inference.estimates import Estimate
 from .inference.hypotheses import Hypotheses, Outcome, family_size
@@ -29,6 +30,7 @@ from .resampling.averaged import AveragedData, averaged_samples
 from .resampling.counting import Data
 from .resampling.units import Documents, Strata
 from .results import (
+    ComparedTexts,
     Comparison,
     ConfidenceInterval,
     Exchangeability,
@@ -55,6 +57,7 @@ class Design:
     resampling: Resampling
     # The number of replicates that would be enough, if the number was chosen by "auto".
     enough: int | None
+    with_texts: bool
 
     @classmethod
     def from_settings(
@@ -72,7 +75,7 @@ class Design:
         plan, interval = _planned(sets, testing, levels, len(pairs))
         size = family_size(plan.family, len(pairs), len(sets[0].metrics), plan.n_sets)
         resampling, enough = _with_number(resampling, plan.enough_replicates(size, levels.alpha), interval, levels)
-        return cls(names, baseline, pairs, plan, interval, levels, resampling, enough)
+        return cls(names, baseline, pairs, plan, interval, levels, resampling, enough, testing.with_texts)
 
     def announce(self, sets: Sequence[Data], names: Sequence[str] = (), average: bool = False) -> None:
         """Plan the steps of the job, for those who watch its progress."""
@@ -83,7 +86,9 @@ class Design:
 
     def count(self, data: Data, units: Units, seed: int) -> Resampled:
         """Count the systems on a test set, whose replicates have this seed."""
-        return Resampled.from_data(data, self.names, units, replace(self.resampling, seed=seed), self.pairs)
+        texts = data.texts(self.names) if self.with_texts else None
+        resampled = Resampled.from_data(data, self.names, units, replace(self.resampling, seed=seed), self.pairs)
+        return resampled if texts is None else resampled.with_texts(texts)
 
     def for_average(self) -> Design:
         """The same for averages over test sets; :class:`InputError` if the test or interval does not support them."""
@@ -107,6 +112,7 @@ class Resampled(NamedTuple):
     by_segment: Sequence[Sample]
     documents: Documents | None
     replicates: Replicates
+    texts: ComparedTexts | None = None
 
     @classmethod
     def from_data(
@@ -131,6 +137,19 @@ class Resampled(NamedTuple):
         by_segment = averaged_samples(data.metrics, [each.by_segment for each in sets], (), k, pairs)
         samples = averaged_samples(data.metrics, [each.samples for each in replicates], replicates, k, pairs)
         return cls(data, design.names, by_segment, None, Replicates.from_settings(samples, design.resampling))
+
+    def with_texts(self, texts: ComparedTexts) -> Resampled:
+        """The same with these texts, to which the scores of segments are added."""
+        samples = zip(self.data.labels, self.by_segment, strict=True)
+        scores = {
+            label: {
+                name: tuple(None if score != score else score for score in row)
+                for name, row in zip(self.names, sample.segment_scores(self.names).tolist(), strict=True)
+            }
+            for label, sample in samples
+            if sample.evaluations is None  # a function of texts need not be defined on a single segment
+        }
+        return self._replace(texts=replace(texts, scores=scores))
 
     def effects(self, pairs: Pairs) -> list[tuple[float | None, float | None]]:
         """Intraclass correlation and design effect, metric by metric, pair by pair; (None, None) without documents."""
@@ -243,7 +262,7 @@ def comparisons_of(design: Design, sets: Sequence[Resampled]) -> list[Comparison
         for of_set in replicates:
             _ = of_set.draws  # now, so that running out of memory shows before the tests have run
     hypotheses = Hypotheses.from_pairs(design.pairs, len(sets[0].data.metrics), len(sets), plan.family)
-    outcome = run_tests(plan, replicates, hypotheses)
+    outcome = run_tests(plan, replicates, hypotheses, histograms=True)
     found = []
     for t, each in enumerate(sets):
         on_set = hypotheses.on_test_set(t)
@@ -278,14 +297,16 @@ def _inferred(design: Design, on: Resampled, outcome: Outcome, tests: Sequence[S
             intraclass_correlation=correlation,
             design_effect=effect,
             exchangeability=exchangeability,
+            null=null,
         )
-        for (a, b), (m, own), test, confidence_interval, (correlation, effect), exchangeability in zip(
+        for (a, b), (m, own), test, confidence_interval, (correlation, effect), exchangeability, null in zip(
             [*design.pairs] * len(samples),
             rows,
             tests,
             found.of_differences(outcome, rows),
             on.effects(design.pairs),
             on.exchangeability(design.plan, design.pairs),
+            [None] * len(rows) if outcome.null is None else outcome.null.tolist(),
             strict=True,
         )
     ]
@@ -369,6 +390,7 @@ def _scores(
 ) -> Comparison:
     """The scores, with intervals if there are any, and the signature."""
     samples = by_segment if found is None else found.replicates.samples
+    draws = None if found is None else distributions_of_scores(found.replicates, len(names))
     scores = [
         SystemScore(
             system=name,
@@ -377,6 +399,7 @@ def _scores(
             confidence_interval=None if found is None else found.interval_of(m, s),
             details=sample.details(s),
             n_segments=_n_scored(by_segment[m], [s]),
+            draws=None if draws is None else draws[m][s],
         )
         for m, (label, sample) in enumerate(zip(data.labels, samples, strict=True))
         for s, name in enumerate(names)
@@ -417,4 +440,5 @@ def _comparison(on: Resampled, found: Inferred) -> Comparison:
         confidence_level=found.levels.confidence_level,
         alpha=found.levels.alpha,
         seed=found.replicates.seed if found.resampled else None,
+        texts=on.texts,
     )

@@ -16,7 +16,7 @@ from ..errors import InputError, quoted
 from ..validate import check_name
 from .command import Command
 from .options import ARGUMENTS, compare_options, flip_options, score_options
-from .params import Metric, Name
+from .params import COMMAND_LINE, Metric, Name
 from .process import check_room, single_threaded_blas
 
 if TYPE_CHECKING:
@@ -74,11 +74,14 @@ def _broken_pipes() -> Iterator[None]:
 
 
 class Commands(click.Group):
-    """Raises :class:`ClosedPipeError` if the reader of the output has closed the pipe."""
+    """Keeps the command line for reports; raises :class:`ClosedPipeError` if the reader has closed the pipe."""
 
-    def make_context(self, *args: Any, **extra: Any) -> click.Context:
+    def make_context(self, info_name: str | None, args: list[str], *rest: Any, **extra: Any) -> click.Context:
+        command = shlex.join([info_name or "reshuffle", *args])  # parsing empties the list
         with _broken_pipes():
-            return super().make_context(*args, **extra)
+            context = super().make_context(info_name, args, *rest, **extra)
+        context.meta[COMMAND_LINE] = command
+        return context
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -167,6 +170,8 @@ def compare_command(
             resampling = replace(job.resampling, progress=progress)
             data = Data.from_arguments(*given)
             chosen.check(data.names, testing.all_pairs)
+            if testing.with_texts:
+                chosen.check_texts([data.texts(data.names)])
             comparison = compared(data, units, testing, levels, resampling)
         write(comparison)
 
@@ -190,7 +195,7 @@ def _compare_sets(
     options: dict[str, Any],
 ) -> None:
     """``compare`` with several test sets."""
-    from ..sets import compared_sets
+    from ..sets import common_texts, compared_sets
     from ..settings import ComparisonSettings
     from .layout import ChosenLayout
     from .output import destination
@@ -203,6 +208,8 @@ def _compare_sets(
         sets = jobs.read()
         testing = ComparisonSettings(baseline=jobs.system(baseline), **options)
         layout.check([*dict.fromkeys(name for each in sets.values() for name in each.data.names)], testing.all_pairs)
+        if testing.with_texts:
+            layout.check_texts(common_texts(sets))
         with progress_bar() as progress:
             resampling = replace(jobs.resampling, progress=progress)
             result = compared_sets(sets, testing, levels, resampling, chosen.average, chosen.missing_systems)

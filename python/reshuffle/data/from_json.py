@@ -12,10 +12,13 @@ from typing import Any, get_args
 from ..errors import unknown_name
 from ..results import (
     Caveat,
+    ComparedTexts,
     Comparison,
     ConfidenceInterval,
     DetectableDifference,
     Exchangeability,
+    Histogram,
+    NullHistogram,
     PairedDifference,
     Ranking,
     SetComparison,
@@ -26,6 +29,7 @@ from ..results import (
     UsedStopping,
     UsedTest,
 )
+from ..results.histograms import N_BINS
 from ..results.schemas import COMPARISON, NON_FINITE, SETS
 from ..seeds import DerivedSeed
 from ..types import Stopping
@@ -44,6 +48,7 @@ from .decoding import (
     text,
     whole,
 )
+from .packed import unpacked_records
 
 __all__ = ["TEXTS_OF_CAVEATS", "result_from_document"]
 
@@ -108,6 +113,7 @@ def _comparison(document: Any) -> Comparison:
     _check_names(found["comparisons"], names, systems)
     _check_tests(found, len(metrics))
     _check_rankings(found, names, systems)
+    _check_texts(found, names, systems)
     return Comparison(
         systems=tuple(systems),
         metrics=tuple(UsedMetric(**metric) for metric in metrics),
@@ -125,7 +131,7 @@ def _comparison(document: Any) -> Comparison:
 # The fields of a comparison that are keys of the same name, and have the same values.
 _SAME_NAME = (
     "signature", "version", "baseline", "unit", "n_resamples", "confidence_level", "alpha", "experimentwise_error",
-    "per_comparison_level", "test", "interval", "rankings", "detectable", "caveats", "averaged_over",
+    "per_comparison_level", "test", "interval", "rankings", "detectable", "caveats", "averaged_over", "texts",
 )  # fmt: skip
 
 
@@ -168,7 +174,7 @@ _TEST_NAMES = (
 )  # fmt: skip
 _PAIR_NAMES = (
     "baseline", "system", "metric", "confidence_interval", "intraclass_correlation", "design_effect",
-    "exchangeability", "caveats",
+    "exchangeability", "caveats", "null",
 )  # fmt: skip
 
 
@@ -181,7 +187,7 @@ def _seed(found: Mapping[str, Any]) -> int | None:
 def _comparison_keys() -> Callable[[Any], dict[str, Any]]:
     """The decoder of a comparison, which is made once."""
     interval = optional(record_of(ConfidenceInterval, low=real, high=real))
-    seed: dict[str, Decoder | Key] = {"seed": optional(whole), "seed_derivation": Key(text)}
+    seed: dict[str, Decoder | Key] = {"seed": optional(whole), "seed_derivation": Key(optional(text))}
     metric = object_of(
         {
             "name": text,
@@ -192,7 +198,13 @@ def _comparison_keys() -> Callable[[Any], dict[str, Any]]:
         }
     )
     score = object_of(
-        {"score": real, "n_segments": Key(whole), "confidence_interval": interval, "details": mapping_of(real)}
+        {
+            "score": real,
+            "n_segments": Key(whole),
+            "confidence_interval": interval,
+            "details": mapping_of(real),
+            "draws": Key(optional(_histogram(Histogram))),
+        }
     )
     pair = object_of(
         {
@@ -222,8 +234,16 @@ def _comparison_keys() -> Callable[[Any], dict[str, Any]]:
             "design_effect": optional(real),
             "exchangeability": optional(record_of(Exchangeability)),
             "caveats": list_of(text),
+            "null": Key(optional(_histogram(NullHistogram))),
         }
     )
+    texts = record_of(
+        ComparedTexts,
+        references=list_of(list_of(optional(text))),
+        systems=mapping_of(list_of(text)),
+        scores=mapping_of(mapping_of(list_of(optional(real)))),
+    )
+    pairs = list_of(pair)
     return object_of(
         {
             "signature": text,
@@ -245,12 +265,31 @@ def _comparison_keys() -> Callable[[Any], dict[str, Any]]:
             "interval": optional(record_of(UsedInterval)),
             "metrics": list_of(metric),
             "systems": list_of(object_of({"name": text, "scores": mapping_of(score)})),
-            "comparisons": list_of(pair),
+            "comparisons": lambda value: pairs(
+                unpacked_records(value) if isinstance(value, dict) and "columns" in value else value
+            ),
             "rankings": list_of(record_of(Ranking)),
             "detectable": list_of(record_of(DetectableDifference)),
             "caveats": list_of(_caveat),
+            "texts": Key(texts),
         }
     )
+
+
+def _histogram(cls: type[Histogram]) -> Decoder:
+    """A histogram that figures can show."""
+    decode = record_of(cls)
+
+    def checked(value: Any) -> Histogram:
+        histogram = decode(value)
+        expected = N_BINS if histogram.width else 1
+        if not histogram.width >= 0:
+            raise Mismatch.expected("a number that is not negative", histogram.width).inside("width")
+        if len(histogram.counts) != expected:
+            raise Mismatch(f"expected {expected} counts, got {len(histogram.counts)}").inside("counts")
+        return histogram
+
+    return checked
 
 
 def _rule(value: Any) -> str:
@@ -335,3 +374,26 @@ def _check_rankings(found: Mapping[str, Any], metrics: Sequence[str], systems: S
         for key, names in sets.items():
             if names is not None and not (names and set(names) <= set(systems)):
                 raise Mismatch("expected some of the systems").inside(key).inside(number).inside("rankings")
+
+
+def _check_texts(found: Mapping[str, Any], metrics: Sequence[str], systems: Sequence[str]) -> None:
+    """Check that there are texts of every segment and system, and scores of no other metrics, systems and segments."""
+    texts, n = found["texts"], found["segments"]
+    if texts is None:
+        return
+    columns = {"systems": texts.systems, **{f"scores.{metric}": scores for metric, scores in texts.scores.items()}}
+    for metric in texts.scores:
+        if metric not in metrics:
+            raise Mismatch(str(unknown_name("metric", metric, metrics))).inside("scores").inside("texts")
+    if len(texts.references) != n:
+        raise _wrong_number("references", texts.references, n).inside("references").inside("texts")
+    for key, by_system in columns.items():
+        if sorted(by_system) != sorted(systems):
+            raise Mismatch("expected every system once").inside(key).inside("texts")
+        for name, values in by_system.items():
+            if len(values) != n:
+                raise _wrong_number("values", values, n).inside(name).inside(key).inside("texts")
+
+
+def _wrong_number(what: str, values: Sequence[object], expected: int) -> Mismatch:
+    return Mismatch(f"expected {what} of {expected:,} segments, got {len(values):,}")
