@@ -234,12 +234,9 @@ impl Bins {
     fn extend(&mut self, series: usize, low: f64, high: f64) {
         let old = self.grids[series];
         let grid = old.with(low, high);
-        let moved = |counts: &[u16; BINS]| {
-            let mut out = [0; BINS];
-            old.pour(counts, &grid, &mut out);
-            out
-        };
-        self.recent[series] = moved(&self.recent[series]);
+        let mut out = [0; BINS];
+        old.pour(&self.recent[series], &grid, &mut out);
+        self.recent[series] = out;
         if let Some(earlier) = self.earlier.get_mut(series) {
             let mut out = [0; BINS];
             old.pour(earlier, &grid, &mut out);
@@ -430,7 +427,7 @@ fn place_inline(values: &[f64], (scale, first): (f64, f64), bins: &mut [u8; STEP
         {
             *low = if value < *low { value } else { *low };
             *high = if value > *high { value } else { *high };
-            *check += value - value;
+            *check += value * 0.0;
             *bin = ((value * scale).floor() - first + MAGIC).to_bits() as u8;
         }
     };
