@@ -62,10 +62,10 @@ class NullFigure:
             ax.stairs(null.counts, edges, color=MUTED, linewidth=0.5)
         else:
             ax.vlines(null.low, 0, sum(null.counts), color=MUTED, linewidth=2.0)
-        ax.set_ylim(0, 1.28 * (max(null.counts) or 1))
-        ax.axvline(null.observed, ymax=0.86, color=INK, linewidth=1.2)
+        ax.set_ylim(0, 1.15 * (max(null.counts) or 1))
+        ax.axvline(null.observed, ymax=0.95, color=INK, linewidth=1.2)
         if self.view.two_sided:
-            ax.axvline(-null.observed, ymax=0.86, color=INK, linewidth=0.8, linestyle=(0, (3, 2)))
+            ax.axvline(-null.observed, ymax=0.95, color=INK, linewidth=0.8, linestyle=(0, (3, 2)))
         ax.set_yticks([])
         ax.spines[["left", "top", "right"]].set_visible(False)
         ax.set_ylabel(self._counted())
@@ -114,9 +114,11 @@ def _equal(p: float, pair: PairedDifference) -> str:
 def tails(pair: PairedDifference) -> list[tuple[float, float]]:
     """Where statistics are at least as extreme as the observed one: from, to.
 
-    For ``bootstrap-shift``, which centres the sizes of the differences, these are the tails of ``bootstrap``.
+    None for ``bootstrap-shift``, which centres the sizes of the differences instead of the differences.
     """
     assert pair.null is not None
+    if pair.test.test == "bootstrap-shift":
+        return []
     observed, test = pair.null.observed, pair.test
     opposite = test.test in OPPOSITE or test.tails == 2 or _is_percentile(pair)
     above, below = (-math.inf, -observed), (-observed, math.inf)
