@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from browser import browser, browser_of_module
 from hypothesis import HealthCheck, settings
 
+from browser import browser, browser_of_module
 from reshuffle import Corpus, read_corpus
 from reshuffle.cli.main import main
 from reshuffle.data.demo import write_demo

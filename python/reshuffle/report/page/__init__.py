@@ -1,8 +1,8 @@
 """The HTML report: one file that shows a result, and holds its data, without any request to other files.
 
-The template renders what needs no interaction, and the scripts draw the rest from the JSON in the page. The template and the style
-sheet are beside this file; the scripts are in ``scripts``, in the order of :data:`SCRIPTS`. A content security policy allows only this
-style sheet and these scripts, by their hashes, so the page has no styles in attributes.
+The template renders what needs no interaction; the scripts draw the rest from the JSON in the page. The template and
+the style sheet are beside this file, and the scripts are in ``scripts``, in the order of :data:`SCRIPTS`. A content
+security policy allows only this style sheet and these scripts, by their hashes, so no element has a style attribute.
 """
 
 from __future__ import annotations
@@ -44,6 +44,8 @@ SCRIPTS = (
     "pairs",
     "null",
     "details",
+    "edits",
+    "segments",
     "main",
 )
 

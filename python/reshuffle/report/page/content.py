@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -11,7 +12,7 @@ from ..conclusions import conclusions, conclusions_of_sets
 from ..layout import Layout
 from ..methods import bibtex, methods_sentence
 from ..notes import ci, counted, joined, notes, number
-from ..sets import notes_of_sets, set_tables
+from ..sets import headed, notes_of_sets, set_tables, with_choice
 from ..tables import pair_tables, system_tables
 
 __all__ = ["Content", "content", "content_of_sets"]
@@ -70,12 +71,16 @@ def content_of_sets(result: SetComparison, layout: Layout) -> Content:
     """The same for several test sets."""
     first, *_ = result.sets.values()
     averages = [] if result.average is None else [result.average]
+    chosen = with_choice(result, layout)
     return Content(
         title=f"{_title(first)} on {counted(len(result.sets), 'test set')}",
-        facts=_facts(first),
+        facts=[("Test sets", f"{len(result.sets):,}"), *_facts(first)],
         conclusions=[*(s for average in averages for s in conclusions(average, layout)), *conclusions_of_sets(result)],
         tables=[*(t for average in averages for t in system_tables(average, layout)), *set_tables(result, layout)],
-        pairs=[table for average in averages for table in pair_tables(average, layout)],
+        pairs=[
+            *(table for average in averages for table in pair_tables(average, chosen)),
+            *(headed(name, table) for name, each in result.sets.items() for table in pair_tables(each, chosen)),
+        ],
         notes=[*notes_of_sets(result, replace(layout, pairs=True))],
         command=layout.command,
         methods=methods_sentence(result),
@@ -111,4 +116,10 @@ def _facts(comparison: Comparison) -> Iterator[tuple[str, str]]:
     if comparison.n_resamples is not None:
         yield "Replicates", f"{comparison.n_resamples:,}"
     if comparison.seed is not None:
-        yield "Seed", f"{comparison.seed}"
+        yield "Seed", _seed(comparison.seed)
+
+
+def _seed(seed: int) -> str:
+    """The seed; that of the test sets if each has one that was derived from it."""
+    derivation: str = getattr(seed, "derivation", f"{seed}")
+    return re.sub(r">test-set\[\d+\]$", "", derivation)

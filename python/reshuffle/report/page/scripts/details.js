@@ -58,9 +58,9 @@ function renderDetails(view, shown, element) {
     ...(caveats.length ? [h("ul", { class: "notes" }, ...caveats.map((sentence) => h("li", {}, sentence)))] : []),
     h("div", { class: "copied" }, h("h3", {}, "Signature"), copyButton(signature), signature),
   );
-  const words = `${shownName(pair.system)} against ${shownName(pair.baseline)}: ${formatDifference(pair.difference, view)}. ${verdict(view, pair)}`;
-  byId("selection").textContent = words;
-  announce(words);
+  const difference = `${shownName(pair.system)} − ${shownName(pair.baseline)}: ${formatDifference(pair.difference, view)}`;
+  byId("selection").textContent = `↓ ${difference}, ${pName(pair)} ${formatPWithSign(pair.decisive, pair.decimals)}`;
+  announce(`${difference}. ${verdict(view, pair)}`);
 }
 
 addSection({
@@ -70,16 +70,20 @@ addSection({
   selected: renderDetails,
 });
 
-/** Where the details are not beside the figures, a button leads to them while they are out of sight. */
+/** Where the details are not beside the figures, a button leads to those of a pair that the reader has chosen. */
 function addSelectionButton() {
   const button = byId("selection");
   const details = byId("null");
+  let [inSight, unseen, last] = [false, false, state.pair];
+  const update = () => {
+    unseen = (unseen || state.pair !== last) && !inSight;
+    last = state.pair;
+    button.hidden = details.hidden || !unseen;
+  };
   button.addEventListener("click", () => goTo(details));
-  let inSight = { view: false, details: false };
-  const observer = new IntersectionObserver((entries) => {
-    for (const entry of entries) inSight[entry.target === details ? "details" : "view"] = entry.isIntersecting;
-    button.hidden = details.hidden || inSight.details || !inSight.view;
-  });
-  observer.observe(details);
-  observer.observe(document.querySelector(".column"));
+  watchers.push(update);
+  new IntersectionObserver((entries) => {
+    inSight = entries.at(-1).isIntersecting;
+    update();
+  }).observe(details);
 }

@@ -72,6 +72,10 @@ function addContents() {
     });
   }
   byId("bar").hidden = false;
+  byId("skip").addEventListener("click", (event) => {
+    event.preventDefault(); // the address of a frame in a notebook is not that of the page
+    byId("results").focus();
+  });
 }
 
 /** Scroll to a section, and continue from there with the keyboard. */
