@@ -556,6 +556,16 @@ class TestNullDistribution:
         (body,) = marks(browser, "#null .bar.body")
         assert body["d"] == ""
 
+    def test_the_caption_has_the_number_of_replicates_that_p_counts(self, browser: Browser) -> None:
+        result = everything(test="ar", baseline="baseline")
+        browser.open(result.render("html"))
+        for system in ("tuned", "rules"):
+            test = result.pair(system, metric="BLEU").test
+            browser.run("selectPair(arguments[0], 'baseline')", system)
+            (caption,) = browser.texts("#null figcaption")
+            assert f"({test.exceedances or 'none'})." in caption
+            assert caption.startswith("499 shuffles.")
+
     def test_tests_without_replicates_have_none(self, browser: Browser) -> None:
         browser.open(rated(3, test="t-test").render("html"))
         assert "computed without replicates" in browser.texts("#null .figure-none")[0]

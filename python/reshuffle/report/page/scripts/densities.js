@@ -23,7 +23,14 @@ function smoothed({ low, width, counts }) {
     for (let bin = Math.max(0, Math.ceil(at - margin)); bin <= end; bin += 1) sum += counts[bin] * Math.exp(-0.5 * ((at - bin) / bandwidth) ** 2);
     points.push([low + (at + 0.5) * width, sum / (total * bandwidth * width * Math.sqrt(2 * Math.PI))]);
   }
-  return points;
+  return trimmed(points);
+}
+
+/** A curve without its ends that cannot be told from 0. */
+function trimmed(points) {
+  const visible = points.reduce((peak, [, y]) => Math.max(peak, y), 0) * 0.002;
+  const first = points.findIndex(([, y]) => y >= visible);
+  return points.slice(first, points.findLastIndex(([, y]) => y >= visible) + 1);
 }
 
 /** The part of a curve between two values, with its ends at exactly these values. */

@@ -79,7 +79,8 @@ function drawHistogram(view, pair, { rule, counted, alternative }, width) {
   const { low, width: step, counts, observed } = pair.null;
   const marks = [observed, ...(rule === "opposite" || (rule === "extreme" && alternative === "two-sided") ? [-observed] : [])];
   const [top, bottom] = [26, 26 + NULL_HEIGHT];
-  const scale = linearScale(paddedRange([low, low + step * counts.length, ...marks], 0.03), [8, width - 8]);
+  const used = counts.flatMap((count, bin) => (count ? [low + bin * step, low + (bin + 1) * step] : []));
+  const scale = linearScale(paddedRange([...used, ...marks], 0.03), [8, width - 8]);
   const largest = counts.reduce((most, count) => Math.max(most, count), 0) || 1;
   const title = isStudentized(pair) ? "Studentized difference under the null hypothesis" : `Difference in ${view.metric.name} under the null hypothesis`;
   const image = canvas(width, bottom + 42, { role: "img", "aria-label": nullSummary(view, pair) });
@@ -142,13 +143,15 @@ function nullSummary(view, pair) {
 }
 
 const RULE_WORDS = {
-  extreme: "Filled: at least as extreme as the observed difference.",
-  opposite: "Filled: draws in which the difference, before it was centred on 0, is 0 or has the opposite sign.",
-  shifted: "Filled: draws that the test counts, |difference| − mean |difference| ≥ |observed difference|.",
+  extreme: "Filled: at least as extreme as the observed difference",
+  opposite: "Filled: draws in which the difference, before it was centred on 0, is 0 or has the opposite sign",
+  shifted: "Filled: draws that the test counts, |difference| − mean |difference| ≥ |observed difference|",
 };
 
 function nullCaption(view, pair, rule) {
   const replicates = replicatesText(view, pair);
+  const counted = pair.get("exceedances");
+  const number = typeof counted === "number" ? ` (${counted ? formatCount(counted) : "none"})` : "";
   const twice = pair.get("tails") === 2 ? " p is twice their share." : "";
-  return [`${replicates[0].toUpperCase()}${replicates.slice(1)}. ${RULE_WORDS[rule]}${twice}`];
+  return [`${replicates[0].toUpperCase()}${replicates.slice(1)}. ${RULE_WORDS[rule]}${number}.${twice}`];
 }
