@@ -432,7 +432,7 @@ class TestDensities:
             counts = np.array(draws.counts)
             bins = np.arange(len(counts))
             sd = math.sqrt(np.cov(bins, fweights=counts, ddof=0))
-            bandwidth = max(1.0, 0.9 * sd * counts.sum() ** -0.2)
+            bandwidth = max(1.5, 1.06 * sd * counts.sum() ** -0.2)
             points = browser.run(
                 "return smoothed(currentView().systems.find((system) => system.name === arguments[0]).draws)", system
             )
@@ -511,6 +511,16 @@ class TestNullDistribution:
                 inside = max(pair.null.counts) / sum(pair.null.counts)
                 expected = pair.test.exceedances / pair.test.n_resamples
                 assert expected == pytest.approx(filled_share(browser), abs=1.1 * inside)
+
+    def test_few_different_values_are_filled_as_a_whole(self, browser: Browser) -> None:
+        scores = {"a": [4, 4, 3, 4, 2, 4, 4, 3], "b": [1, 2, 1, 0, 2, 1, 0, 3], "c": [2, 1, 1, 1, 2, 0, 1, 3]}
+        result = compare(metrics=SegmentScores("r", scores), test="ar-studentized", scheme="exact", all_pairs=True)
+        browser.open(result.render("html"))
+        for pair in result.comparisons:
+            for first, second in ((pair.system, pair.baseline), (pair.baseline, pair.system)):
+                browser.run("selectPair(arguments[0], arguments[1])", first, second)
+                assert pair.test.exceedances is not None
+                assert pair.test.exceedances / pair.test.n_resamples == pytest.approx(filled_share(browser), abs=1e-3)
 
     def test_the_line_is_at_the_observed_difference(self, browser: Browser) -> None:
         result = with_histograms(everything(test="ar", all_pairs=True))
