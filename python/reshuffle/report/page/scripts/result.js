@@ -104,7 +104,8 @@ class View {
   /** The pair in the direction in which it is shown: the better system first, unless the direction of the test or a baseline fixes it. */
   oriented(pair) {
     const fixed = this.baseline !== null || !this.twoSided;
-    return fixed || this.positions.get(pair.system) <= this.positions.get(pair.baseline) ? pair : reversed(pair);
+    const right = fixed ? !pair.reversed : this.positions.get(pair.system) <= this.positions.get(pair.baseline);
+    return right ? pair : reversed(pair);
   }
 
   /** Whether p has been adjusted for several tests. As in the other reports, families of one test have no adjusted p. */
