@@ -18,8 +18,10 @@ __all__ = [
     "LARGEST_SUM",
     "UNICODE_VERSION",
     "VERSION",
+    "Bins",
     "Counts",
     "Draws",
+    "Histograms",
     "MaxT",
     "Metric",
     "MetricSpec",
@@ -44,6 +46,7 @@ __all__ = [
     "derive",
     "draw_many",
     "draw_weights",
+    "histograms",
     "metrics",
     "permutations",
     "shuffle_many",
@@ -378,6 +381,7 @@ class SequentialTally(Reduction):
         alternative: str,
         thresholds: NDArray[np.float64],
         rule: StoppingRule,
+        observed: NDArray[np.float64] | None = None,
     ) -> SequentialTally: ...
     @property
     def shuffles(self) -> NDArray[np.uint64]:
@@ -390,6 +394,33 @@ class SequentialTally(Reduction):
     @property
     def stopped(self) -> NDArray[np.bool_]:
         """Whether the rule stopped the test: (metrics, pairs)."""
+
+    @property
+    def histograms(self) -> tuple[NDArray[np.float64], NDArray[np.uint64]]:
+        """The histograms of the shuffles that each test used, as those of :class:`Histograms`.
+
+        Only with the ``observed`` statistics, which have the shape of ``thresholds``. Such results cannot be merged.
+        """
+
+@final
+class Histograms(Reduction):
+    """Histograms of score(x) − score(y), with 64 bins that also have room for the observed statistic.
+
+    ``observed`` has shape (metrics, pairs). ``of`` says what the replicates are: ``shuffles``, ``half of shuffles``
+    (one of each two shuffles that swap complementary segments, so each statistic t also counts as −t), or
+    ``permutations``. Infinite and undefined statistics are left out.
+    """
+
+    def __new__(
+        cls, pairs: Sequence[tuple[int, int]], observed: NDArray[np.float64], of: str = "shuffles"
+    ) -> Histograms: ...
+    @property
+    def histograms(self) -> tuple[NDArray[np.float64], NDArray[np.uint64]]:
+        """The lower end of the first bin and the width of the bins, (tests, 2), and the counts: (tests, 64).
+
+        Tests are metric by metric, pair by pair. If all statistics and the observed one are equal, the width is 0 and
+        the first bin has all statistics. The lower end is NaN for a test without finite statistics.
+        """
 
 @final
 class Spread(Reduction):
@@ -451,6 +482,24 @@ class Series(Reduction):
     @property
     def statistics(self) -> NDArray[np.float64]:
         """The statistics: (metrics, pairs, R). A read-only view."""
+
+@final
+class Bins:
+    """Histograms of several series of values, which come in batches. ``observed`` are the observed statistics: (n,).
+
+    NaN stands for no observed statistic.
+    """
+
+    def __new__(cls, observed: NDArray[np.float64]) -> Bins: ...
+    def update(self, values: NDArray[np.float64], used: NDArray[np.uint64] | None = None) -> None:
+        """Add values: (n, m). With ``used``, (n,), only the first ``used[i]`` of series i.
+
+        After ``KeyboardInterrupt`` some of the values may have been added.
+        """
+
+    @property
+    def histograms(self) -> tuple[NDArray[np.float64], NDArray[np.uint64]]:
+        """As :attr:`Histograms.histograms`: (n, 2) and (n, 64)."""
 
 @final
 class Draws(Reduction):
@@ -579,6 +628,21 @@ def shuffle_many(
 
     ``counts`` are two arrays of shape (batch, S, K); ``thresholds`` and ``seeds`` have shape (batch,). The result of a
     problem is that of a :class:`Tally` with its seed.
+    """
+
+def histograms(
+    scores: NDArray[np.float64],
+    systems: Sequence[int],
+    minus: Sequence[int] | None,
+    centres: NDArray[np.float64],
+    observed: NDArray[np.float64],
+    *,
+    threads: int = 0,
+) -> tuple[NDArray[np.float64], NDArray[np.uint64]]:
+    """The histograms of score(x) − score(y) − centre on R replicates, as :attr:`Histograms.histograms`: (n, …).
+
+    ``scores`` has shape (k, R), ``systems`` and ``minus`` are the n systems x and y, and ``centres`` and ``observed``
+    have shape (n,). ``minus=None`` is for the scores of single systems.
     """
 
 def draw_many(

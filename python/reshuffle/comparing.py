@@ -15,6 +15,7 @@ import numpy as np
 from . import _core, signature
 from .errors import InputError, either, unknown_name
 from .inference.caveats import with_caveats
+from .inference.distributions import distributions_of_scores
 from .inference.enough import automatic
 from .inference.estimates import Estimate
 from .inference.hypotheses import Hypotheses, Outcome, family_size
@@ -261,7 +262,7 @@ def comparisons_of(design: Design, sets: Sequence[Resampled]) -> list[Comparison
         for of_set in replicates:
             _ = of_set.draws  # now, so that running out of memory shows before the tests have run
     hypotheses = Hypotheses.from_pairs(design.pairs, len(sets[0].data.metrics), len(sets), plan.family)
-    outcome = run_tests(plan, replicates, hypotheses)
+    outcome = run_tests(plan, replicates, hypotheses, histograms=True)
     found = []
     for t, each in enumerate(sets):
         on_set = hypotheses.on_test_set(t)
@@ -296,14 +297,16 @@ def _inferred(design: Design, on: Resampled, outcome: Outcome, tests: Sequence[S
             intraclass_correlation=correlation,
             design_effect=effect,
             exchangeability=exchangeability,
+            null=null,
         )
-        for (a, b), (m, own), test, confidence_interval, (correlation, effect), exchangeability in zip(
+        for (a, b), (m, own), test, confidence_interval, (correlation, effect), exchangeability, null in zip(
             [*design.pairs] * len(samples),
             rows,
             tests,
             found.of_differences(outcome, rows),
             on.effects(design.pairs),
             on.exchangeability(design.plan, design.pairs),
+            [None] * len(rows) if outcome.null is None else outcome.null.tolist(),
             strict=True,
         )
     ]
@@ -387,6 +390,7 @@ def _scores(
 ) -> Comparison:
     """The scores, with intervals if there are any, and the signature."""
     samples = by_segment if found is None else found.replicates.samples
+    draws = None if found is None else distributions_of_scores(found.replicates, len(names))
     scores = [
         SystemScore(
             system=name,
@@ -395,6 +399,7 @@ def _scores(
             confidence_interval=None if found is None else found.interval_of(m, s),
             details=sample.details(s),
             n_segments=_n_scored(by_segment[m], [s]),
+            draws=None if draws is None else draws[m][s],
         )
         for m, (label, sample) in enumerate(zip(data.labels, samples, strict=True))
         for s, name in enumerate(names)

@@ -46,6 +46,12 @@ SCORE_EXAMPLES = (
     "reshuffle score all.tsv#ref all.tsv#a all.tsv#b --segments -o segments.tsv",
     "zcat system.txt.gz | reshuffle score ref.txt - --lowercase --format json",
 )
+PLOT_EXAMPLES = """\b
+Examples:
+  reshuffle compare ref.txt *.out --all-pairs -o result.json
+  reshuffle plot result.json ranking -o ranking.pdf
+  reshuffle plot result.json forest --baseline online-B --metric chrF -o forest.svg
+  reshuffle plot result.json null --pair online-A online-B -o null.png"""
 FLIP_EXAMPLES = (
     "reshuffle flips ref.txt baseline.txt new.txt -m chrf --threshold 50",
     "reshuffle flips ref.txt *.out --baseline online-B --system online-A --threshold 30 --top 20",
@@ -331,6 +337,50 @@ def flips_command(
             resampling = replace(job.resampling, progress=progress)
             result = flips_of(data, units.documents, resampling, second, first, threshold, top=top)
         write(result)
+
+
+@cli.command("plot", epilog=PLOT_EXAMPLES)
+@click.argument("result", metavar="RESULT")
+@click.argument("kind", metavar="KIND", type=Name("figure", get_args(types.PlotKind)))
+@click.option("-o", "--output", metavar="FILE", required=True, help="Write the figure to FILE.pdf, .svg or .png.")
+@click.option("--metric", metavar="NAME", help="A metric of the result.  [default: the only one]")
+@click.option(
+    "--pair",
+    nargs=2,
+    metavar="SYS BASELINE",
+    help="For null, the pair of systems, by the names in the result.  [default: the only one]",
+)
+@click.option(
+    "--baseline",
+    metavar="NAME",
+    help="For forest, the system from which the others differ.  [default: that of the result, else the best system]",
+)
+@click.option("--set", "test_set", metavar="NAME", help="A test set of the result.  [default: the average over them]")
+@click.option(
+    "--names",
+    metavar="FILE",
+    help="Display names: on each line a system, a tab and the name to display; or a JSON object.",
+)
+@click.option("--digits", type=int, metavar="N", help="Decimals of scores and differences.  [default: by metric]")
+@click.option("--width", type=float, metavar="INCHES", help="[default: 3.03, a column of an ACL paper, or 6.3, a page]")
+@click.option("--height", type=float, metavar="INCHES", help="[default: as needed]")
+def plot_command(result: str, kind: str, output: str, **options: Any) -> None:
+    """Draw a figure of a result for a paper.
+
+    RESULT is a report in the format json or html (compare -o result.json). KIND is one of:
+
+    \b
+      ranking    scores with intervals and ranks; bars join systems that do not differ significantly
+      forest     differences from a system, with intervals and p-values
+      matrix     p-values of all pairs
+      null       the null distribution of a pair, with the observed difference
+      densities  distributions of the scores on bootstrap draws
+
+    Needs matplotlib: pip install 'reshuffle[plots]'. Fonts in PDF files are embedded, and colours are not needed.
+    """
+    from .plotting import PlotOptions, plot
+
+    plot(result, kind, output, PlotOptions(**options))
 
 
 @cli.command("metrics")

@@ -17,6 +17,8 @@ from ..results import (
     ConfidenceInterval,
     DetectableDifference,
     Exchangeability,
+    Histogram,
+    NullHistogram,
     PairedDifference,
     Ranking,
     SetComparison,
@@ -27,6 +29,7 @@ from ..results import (
     UsedStopping,
     UsedTest,
 )
+from ..results.histograms import N_BINS
 from ..results.schemas import COMPARISON, NON_FINITE, SETS
 from ..seeds import DerivedSeed
 from ..types import Stopping
@@ -45,6 +48,7 @@ from .decoding import (
     text,
     whole,
 )
+from .packed import unpacked_records
 
 __all__ = ["TEXTS_OF_CAVEATS", "result_from_document"]
 
@@ -170,7 +174,7 @@ _TEST_NAMES = (
 )  # fmt: skip
 _PAIR_NAMES = (
     "baseline", "system", "metric", "confidence_interval", "intraclass_correlation", "design_effect",
-    "exchangeability", "caveats",
+    "exchangeability", "caveats", "null",
 )  # fmt: skip
 
 
@@ -183,7 +187,7 @@ def _seed(found: Mapping[str, Any]) -> int | None:
 def _comparison_keys() -> Callable[[Any], dict[str, Any]]:
     """The decoder of a comparison, which is made once."""
     interval = optional(record_of(ConfidenceInterval, low=real, high=real))
-    seed: dict[str, Decoder | Key] = {"seed": optional(whole), "seed_derivation": Key(text)}
+    seed: dict[str, Decoder | Key] = {"seed": optional(whole), "seed_derivation": Key(optional(text))}
     metric = object_of(
         {
             "name": text,
@@ -194,7 +198,13 @@ def _comparison_keys() -> Callable[[Any], dict[str, Any]]:
         }
     )
     score = object_of(
-        {"score": real, "n_segments": Key(whole), "confidence_interval": interval, "details": mapping_of(real)}
+        {
+            "score": real,
+            "n_segments": Key(whole),
+            "confidence_interval": interval,
+            "details": mapping_of(real),
+            "draws": Key(optional(_histogram(Histogram))),
+        }
     )
     pair = object_of(
         {
@@ -224,6 +234,7 @@ def _comparison_keys() -> Callable[[Any], dict[str, Any]]:
             "design_effect": optional(real),
             "exchangeability": optional(record_of(Exchangeability)),
             "caveats": list_of(text),
+            "null": Key(optional(_histogram(NullHistogram))),
         }
     )
     texts = record_of(
@@ -232,6 +243,7 @@ def _comparison_keys() -> Callable[[Any], dict[str, Any]]:
         systems=mapping_of(list_of(text)),
         scores=mapping_of(mapping_of(list_of(optional(real)))),
     )
+    pairs = list_of(pair)
     return object_of(
         {
             "signature": text,
@@ -253,13 +265,31 @@ def _comparison_keys() -> Callable[[Any], dict[str, Any]]:
             "interval": optional(record_of(UsedInterval)),
             "metrics": list_of(metric),
             "systems": list_of(object_of({"name": text, "scores": mapping_of(score)})),
-            "comparisons": list_of(pair),
+            "comparisons": lambda value: pairs(
+                unpacked_records(value) if isinstance(value, dict) and "columns" in value else value
+            ),
             "rankings": list_of(record_of(Ranking)),
             "detectable": list_of(record_of(DetectableDifference)),
             "caveats": list_of(_caveat),
             "texts": Key(texts),
         }
     )
+
+
+def _histogram(cls: type[Histogram]) -> Decoder:
+    """A histogram that figures can show."""
+    decode = record_of(cls)
+
+    def checked(value: Any) -> Histogram:
+        histogram = decode(value)
+        expected = N_BINS if histogram.width else 1
+        if not histogram.width >= 0:
+            raise Mismatch.expected("a number that is not negative", histogram.width).inside("width")
+        if len(histogram.counts) != expected:
+            raise Mismatch(f"expected {expected} counts, got {len(histogram.counts)}").inside("counts")
+        return histogram
+
+    return checked
 
 
 def _rule(value: Any) -> str:

@@ -17,6 +17,7 @@ from ..lazy import lazy
 from ..metrics.base import Scores, tolerance
 from ..resampling import Pairs, Reduction, Replicates, Sample
 from ..resampling.exact import MISSING
+from ..resampling.histograms import NullHistograms
 from ..resampling.schemes import Shuffling
 from .pvalues import threshold
 
@@ -162,7 +163,7 @@ class Observed:
 
     ``extra`` are reductions of the test's shuffles that an adjustment needs. ``tails`` is 2 if p is twice the share of
     the smaller tail, else 1. ``every_statistic`` says whether an adjustment or an interval will read the statistics of
-    all replicates.
+    all replicates, and ``histograms`` whether the test has to return :attr:`Outcome.null`.
     """
 
     replicates: Replicates
@@ -172,6 +173,7 @@ class Observed:
     extra: Sequence[Reduction[Any, Any]] = ()
     tails: int = 1
     every_statistic: bool = False
+    histograms: bool = False
 
     @lazy
     def _scores(self) -> Scores:
@@ -235,6 +237,8 @@ class Outcome:
         The standard error that the difference was divided by, NaN if it was not.
     low, high : (H,) ndarray of float, or None
         The ends of simultaneous confidence intervals of the differences.
+    null : (H,) ndarray of NullHistogram or None, or None
+        The null distributions, if they were requested and the test has replicates.
     extra : sequence
         The results of :attr:`Observed.extra`, each with one row per metric.
     """
@@ -253,6 +257,7 @@ class Outcome:
     standard_error: Scores | None = None
     low: Scores | None = None
     high: Scores | None = None
+    null: NullHistograms | None = None
     extra: Sequence[Any] = ()
 
     @classmethod
@@ -292,4 +297,5 @@ COLUMNS: dict[str, object] = {
     "standard_error": np.nan,
     "low": np.nan,
     "high": np.nan,
+    "null": None,
 }

@@ -6,9 +6,11 @@ the test is exact for any metric.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from ..resampling import PermutedCounts, PermutedTally
+from ..resampling import PermutedCounts, PermutedHistograms, PermutedTally, Reduction
 from .hypotheses import Observed, Outcome
 from .pvalues import pvalue
 from .step_down import Adjusted, StepDown, Unadjusted
@@ -23,11 +25,17 @@ def permutation_test(observed: Observed) -> Outcome:
     """
     hypotheses, n = observed.hypotheses, observed.replicates.n_resamples
     tally = PermutedTally(hypotheses.pairs, hypotheses.table(observed.thresholds))
+    reductions: list[Reduction[Any, Any]] = [tally]
+    if observed.histograms:
+        reductions.append(PermutedHistograms(hypotheses.table(observed.statistic), compared=hypotheses.pairs))
     counts: PermutedCounts
-    (counts,) = observed.replicates.run([tally], hypotheses.pairs)
+    counts, *nulls = observed.replicates.run(reductions, hypotheses.pairs)
     exceedances = counts.pairs.ravel()
     replicates = np.full(len(hypotheses), n)
-    return Outcome(observed.statistic, pvalue(exceedances, n), exceedances, replicates, extra=[counts.ranges])
+    null = nulls[0].ravel() if nulls else None
+    return Outcome(
+        observed.statistic, pvalue(exceedances, n), exceedances, replicates, null=null, extra=[counts.ranges]
+    )
 
 
 def _tukey(tests: Unadjusted) -> Adjusted:

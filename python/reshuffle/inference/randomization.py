@@ -25,6 +25,7 @@ def approximate_randomization(observed: Observed) -> Outcome:
         observed.alternative,
         observed.shuffling,
         observed.extra,
+        observed=hypotheses.table(observed.statistic) if observed.histograms else None,
     )
     return outcome_of_shuffles(observed.statistic, shuffled, extra)
 
@@ -42,5 +43,6 @@ def outcome_of_shuffles(statistic: Scores, shuffled: Shuffled, extra: Sequence[A
         scheme=shuffled.scheme.ravel(),
         bits=None if shuffled.bits is None else shuffled.bits.ravel(),
         stopped=None if shuffled.stopped is None else shuffled.stopped.ravel(),
+        null=None if shuffled.null is None else shuffled.null.ravel(),
         extra=extra,
     )

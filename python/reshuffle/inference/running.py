@@ -10,6 +10,7 @@ from .. import signature
 from ..resampling import Replicates
 from ..resampling.averaged import AveragedSample
 from ..results import SignificanceResult
+from .distributions import null_distributions_of_draws
 from .hypotheses import COLUMNS, MISSING, Hypotheses, Observed, Outcome
 from .plan import Plan
 from .simultaneous import simultaneous_ends
@@ -18,9 +19,15 @@ from .step_down import Unadjusted
 __all__ = ["records", "run_on_test_set", "run_signature", "run_tests"]
 
 
-def run_tests(plan: Plan, sets: Sequence[Replicates], hypotheses: Hypotheses) -> Outcome:
-    """Test hypotheses about one or more test sets, from the replicates of each test set."""
-    outcomes = [run_on_test_set(plan, replicates, hypotheses.on_test_set(t)) for t, replicates in enumerate(sets)]
+def run_tests(plan: Plan, sets: Sequence[Replicates], hypotheses: Hypotheses, *, histograms: bool = False) -> Outcome:
+    """Test hypotheses about one or more test sets, from the replicates of each test set.
+
+    With ``histograms``, the outcome has the null distributions (:attr:`Outcome.null`).
+    """
+    outcomes = [
+        run_on_test_set(plan, replicates, hypotheses.on_test_set(t), histograms=histograms)
+        for t, replicates in enumerate(sets)
+    ]
     if len(outcomes) == 1:
         return outcomes[0]
     outcome = Outcome.concatenate(outcomes)
@@ -29,7 +36,7 @@ def run_tests(plan: Plan, sets: Sequence[Replicates], hypotheses: Hypotheses) ->
     return replace(outcome, adjusted=plan.adjustment.over_sets(hypotheses, outcome))
 
 
-def run_on_test_set(plan: Plan, replicates: Replicates, hypotheses: Hypotheses) -> Outcome:
+def run_on_test_set(plan: Plan, replicates: Replicates, hypotheses: Hypotheses, *, histograms: bool = False) -> Outcome:
     """Test the hypotheses about one test set, all on the same replicates.
 
     p is adjusted within the test set, even if families extend over several.
@@ -44,9 +51,12 @@ def run_on_test_set(plan: Plan, replicates: Replicates, hypotheses: Hypotheses) 
         extra,
         tails=plan.tails,
         every_statistic=plan.inverted or step_down is not None,
+        histograms=histograms,
     )
     run = plan.test.run if step_down is None or step_down.run is None else step_down.run
     outcome = run(observed)
+    if histograms and plan.test.replicates == "draws":
+        outcome = replace(outcome, null=null_distributions_of_draws(observed))
     if plan.adjustment is None:
         return outcome
     adjusted = plan.adjustment.adjust(Unadjusted(observed, outcome), step_down)

@@ -18,6 +18,7 @@ from ..lazy import lazy
 from ..metrics.base import Scores, tolerance
 from ..metrics.black_box import CorpusFunction
 from ..resampling import Pairs, Replicates, Sample, Series, extremeness, reached
+from ..resampling.histograms import NullHistograms, null_histogram
 from ..resampling.schemes import Shuffled, shuffle
 from ..resampling.studentized import studentize
 from .hypotheses import Observed, Outcome
@@ -127,6 +128,7 @@ class Group:
             observed.extra,
             # As if all pairs shared the shuffles, so that ``auto`` chooses as for the test ``ar``.
             shuffled_together=observed.hypotheses.pairs,
+            observed=np.array([[tested.statistic] for tested in self.tested]) if observed.histograms else None,
         )
         statistic = observed.statistic[[tested.index for tested in self.tested]]
         tolerances = np.array([tested.tolerance for tested in self.tested])
@@ -187,6 +189,10 @@ class _OnePass:
         The extremeness of the observed statistics, with the differences of functions of texts divided by their scale.
     exceedances : (H,) ndarray of int
         The counts of shuffles that reach the threshold, once :meth:`extremeness` has seen the hypothesis.
+    statistics : (H,) ndarray of float
+        The observed statistics.
+    null : (H,) ndarray of NullHistogram or None, or None
+        The null distributions, if they were requested, once :meth:`extremeness` has seen the hypothesis.
     """
 
     def __init__(self, observed: Observed) -> None:
@@ -213,6 +219,8 @@ class _OnePass:
         to_reach = extremeness_to_reach(self.thresholds, observed.alternative)
         # A function of identical texts always has the difference 0, so every shuffle reaches it and p is 1.
         self.to_reach = np.divide(to_reach, divisors, out=np.zeros(n), where=divisors > 0)
+        self.statistics = statistics
+        self.null: NullHistograms | None = np.empty(n, dtype=np.object_) if observed.histograms else None
 
     def extremeness(self, order: Sequence[int]) -> Iterator[Scores]:
         """How extreme the statistics of the hypotheses with these indices are on every shuffle: (R,) each."""
@@ -221,6 +229,8 @@ class _OnePass:
         for h in order:
             statistics = self.of_texts.pop(h) if h in self.of_texts else next(studentized)
             self.exceedances[h] = np.count_nonzero(reached(statistics, self.thresholds[h], alternative))
+            if self.null is not None:
+                self.null[h] = null_histogram(statistics, self.statistics[h])
             extreme = extremeness(statistics, alternative)
             yield extreme / self.divisors[h] if self.divisors[h] > 0 else np.zeros_like(extreme)
 
@@ -235,7 +245,7 @@ def _randomization_with_max_t(observed: Observed) -> Outcome:
     shuffled = Shuffled.from_counts("iid", one_pass.exceedances, observed.replicates.n_resamples)
     band = Band(partial(critical_values, largest), one_pass.to_reach, one_pass.scales, one_pass.scales)
     outcome = outcome_of_shuffles(observed.statistic, shuffled, [Adjusted(pvalues, (band,))])
-    return replace(outcome, standard_error=one_pass.errors)
+    return replace(outcome, standard_error=one_pass.errors, null=one_pass.null)
 
 
 def _from_outcome(tests: Unadjusted) -> Adjusted:

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import is_dataclass
 from typing import Any
 
 from ..results import Caveat, ComparedTexts, Comparison, PairedDifference, SetComparison, SystemScore
 from ..results.schemas import COMPARISON, SETS
 from .layout import Layout
-from .packed import packed_records
+from .packed import packed_columns
 
 __all__ = ["as_json", "embedded_json", "sets_as_json"]
 
@@ -26,25 +26,29 @@ def as_json(comparison: Comparison, layout: Layout) -> str:
 
 def sets_as_json(sets: SetComparison, layout: Layout) -> str:
     """One object with a comparison for each test set, and one of the averages."""
+    return f"{_sets(sets)}\n"
+
+
+def embedded_json(result: Comparison | SetComparison) -> str:
+    """The JSON in an HTML report: as a file of JSON, but with the pairs as columns and without derived keys."""
+    return _sets(result, packed=True) if isinstance(result, SetComparison) else _comparison(result, packed=True)
+
+
+def _sets(sets: SetComparison, *, packed: bool = False) -> str:
     found = {
         "schema": _line(SETS),
         "signature": _line(sets.signature),
         "version": _line(sets.version),
         "dropped": _line(sets.dropped),
-        "test_sets": _lines("[]", (_comparison(comparison, name) for name, comparison in sets.sets.items())),
-        "average": "null" if sets.average is None else _comparison(sets.average),
+        "test_sets": _lines(
+            "[]", (_comparison(comparison, name, packed=packed) for name, comparison in sets.sets.items())
+        ),
+        "average": "null" if sets.average is None else _comparison(sets.average, packed=packed),
     }
-    return f"{_object(found)}\n"
+    return _object(found)
 
 
-def embedded_json(result: Comparison | SetComparison) -> str:
-    """The JSON in an HTML report: as that of :func:`as_json`, but with the pairs as columns and without derived keys."""
-    if isinstance(result, SetComparison):
-        return sets_as_json(result, Layout())  # TODO
-    return _comparison(result, packed=True)
-
-
-def _comparison(comparison: Comparison, name: str | None = None, packed: bool = False) -> str:
+def _comparison(comparison: Comparison, name: str | None = None, *, packed: bool = False) -> str:
     """The object of a comparison; ``name`` is that of its test set."""
     numbered = comparison.lacks_scores()
     scores: dict[str, dict[str, Any]] = {system: {} for system in comparison.systems}
@@ -81,18 +85,22 @@ def _comparison(comparison: Comparison, name: str | None = None, packed: bool = 
     lists = {
         "metrics": metrics,
         "systems": ({"name": name, "scores": by_metric} for name, by_metric in scores.items()),
-        "comparisons": (_pair(pair, numbered) for pair in comparison.comparisons),
         "rankings": comparison.rankings,
         "detectable": comparison.detectable,
         "caveats": map(_caveat, comparison.caveats),
     }
-    if packed:
-        values["comparisons"] = packed_records([*lists.pop("comparisons")])
+    pairs = [_pair(pair, numbered, derived=not packed) for pair in comparison.comparisons]
     return _object(
         {key: _line(value) for key, value in values.items()}
         | {key: _lines("[]", map(_line, records)) for key, records in lists.items()}
+        | {"comparisons": _columns(pairs) if packed else _lines("[]", map(_line, pairs))}
         | ({} if comparison.texts is None else {"texts": _texts(comparison.texts)})
     )
+
+
+def _columns(records: Sequence[Mapping[str, Any]]) -> str:
+    columns = {key: _line(values) for key, values in packed_columns(records).items()}
+    return _object({"count": str(len(records)), "columns": _object(columns)})
 
 
 def _score(score: SystemScore, numbered: bool) -> dict[str, Any]:
@@ -101,10 +109,12 @@ def _score(score: SystemScore, numbered: bool) -> dict[str, Any]:
         **({"n_segments": score.n_segments} if numbered else {}),
         "confidence_interval": score.confidence_interval,
         "details": dict(score.details),
+        "draws": score.draws,
     }
 
 
-def _pair(pair: PairedDifference, numbered: bool) -> dict[str, Any]:
+def _pair(pair: PairedDifference, numbered: bool, *, derived: bool) -> dict[str, Any]:
+    """The keys of a pair, with those that follow from others only if they are wanted: they take time."""
     test = pair.test
     return {
         "baseline": pair.baseline,
@@ -112,12 +122,12 @@ def _pair(pair: PairedDifference, numbered: bool) -> dict[str, Any]:
         "metric": pair.metric,
         "test": test.test,
         "scheme": test.scheme,
-        "exact_by": test.exact_by,
+        **({"exact_by": test.exact_by} if derived else {}),
         "alternative": test.alternative,
         "difference": test.statistic,
         **({"n_segments": pair.n_segments, "n_units": pair.n_units} if numbered else {}),
         "pvalue": test.pvalue,
-        "pvalue_interval": test.pvalue_interval,
+        **({"pvalue_interval": test.pvalue_interval} if derived else {}),
         "adjusted_pvalue": test.adjusted_pvalue,
         "confidence_interval": pair.confidence_interval,
         "exceedances": test.exceedances,
@@ -131,6 +141,7 @@ def _pair(pair: PairedDifference, numbered: bool) -> dict[str, Any]:
         "intraclass_correlation": pair.intraclass_correlation,
         "design_effect": pair.design_effect,
         "exchangeability": pair.exchangeability,
+        "null": pair.null,
         "caveats": pair.caveats,
         "test_caveats": [*map(_caveat, test.caveats)],
         "signature": test.signature,

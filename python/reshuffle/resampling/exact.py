@@ -15,7 +15,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,9 @@ from .. import _core
 from ..errors import InputError
 from ..lazy import lazy
 from ..metrics.base import Scores
-from .reductions import Series, Tally, reached
+from ..results import NullHistogram
+from .histograms import histogram_of_probabilities
+from .reductions import Histograms, Reduction, Series, Tally, reached
 from .replicates import Replicates
 from .samples import DifferingColumn, Pairs, Sample
 
@@ -56,13 +58,17 @@ class ExactResult(NamedTuple):
     exceedances: int = MISSING
     n_resamples: int = MISSING
     probability: float = np.nan
+    null: NullHistogram | None = None
 
 
 class ExactTest(Protocol):
     """An exact test of one pair."""
 
-    def result(self, threshold: float, alternative: str) -> ExactResult:
-        """The share of the null distribution that reaches the threshold."""
+    def result(self, threshold: float, alternative: str, observed: float | None = None) -> ExactResult:
+        """The share of the null distribution that reaches the threshold.
+
+        With the observed statistic, also a histogram of the null distribution.
+        """
 
     def null_distribution(self) -> tuple[Scores, Scores | None]:
         """The values of the statistic, and their probabilities unless all values are equally likely."""
@@ -95,13 +101,16 @@ class Enumeration:
         codes[self._units] = np.uint64(1) << np.arange(len(self._units), dtype=np.uint64)
         return self.replicates.with_samples([self.sample]).with_codes(codes, n)
 
-    def result(self, threshold: float, alternative: str) -> ExactResult:
-        """The share of patterns that reach the threshold."""
+    def result(self, threshold: float, alternative: str, observed: float | None = None) -> ExactResult:
+        """See :meth:`ExactTest.result`."""
         bits = len(self._units)
         # A pattern and its complement have opposite statistics, so half of the patterns suffice for a two-sided test.
         copies = 2 if alternative == "two-sided" and bits else 1
-        (counts,) = self._patterns(2**bits // copies).run([Tally(alternative, np.array([[threshold]]))], [self.pair])
-        return ExactResult(bits, copies * int(counts[0, 0]), 2**bits)
+        reductions: list[Reduction[Any, Any]] = [Tally(alternative, np.array([[threshold]]))]
+        if observed is not None:
+            reductions.append(Histograms(np.array([[observed]]), half=copies == 2))
+        counts, *nulls = self._patterns(2**bits // copies).run(reductions, [self.pair])
+        return ExactResult(bits, copies * int(counts[0, 0]), 2**bits, null=nulls[0][0, 0] if nulls else None)
 
     def null_distribution(self) -> tuple[Scores, None]:
         """The statistic of every pattern: (2^d,)."""
@@ -133,15 +142,16 @@ class Convolution:
         """The cost for a pair that differs in ``n_units`` units."""
         return COST_OF_CONVOLUTION + column.n_steps * (n_units + COST_OF_VALUE)
 
-    def result(self, threshold: float, alternative: str) -> ExactResult:
-        """The probability of the values that reach the threshold."""
+    def result(self, threshold: float, alternative: str, observed: float | None = None) -> ExactResult:
+        """See :meth:`ExactTest.result`."""
         statistics, probabilities = self.null_distribution()
         extreme = reached(statistics, threshold, alternative)
         # The distribution is symmetric. Its mean with its mirror image gives (x, y) and (y, x) the same p to the last
         # bit.
         weights = np.where(extreme, probabilities, 0.0)
         p = 1.0 if extreme.all() else 0.5 * float((weights + weights[::-1]).sum())
-        return ExactResult(len(self.differences), probability=min(max(p, sys.float_info.min), 1.0))
+        null = None if observed is None else histogram_of_probabilities(statistics, probabilities, observed)
+        return ExactResult(len(self.differences), probability=min(max(p, sys.float_info.min), 1.0), null=null)
 
     def null_distribution(self) -> tuple[Scores, Scores]:
         """The values of the statistic, some of which may be equal, and their probabilities."""

@@ -18,14 +18,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
 from ..metrics.base import Scores
+from .histograms import Binned, NullHistograms, null_histograms
 from .samples import Pairs
 
 __all__ = [
     "Accumulator",
     "Draws",
+    "Histograms",
     "MaxT",
     "MinP",
     "PermutedCounts",
+    "PermutedHistograms",
     "PermutedTally",
     "Reduction",
     "SequentialCounts",
@@ -160,12 +163,15 @@ class _TallyAccumulator(_CountAccumulator):
 class SequentialCounts(NamedTuple):
     """The state in which sequential tests ended: arrays of shape (metrics, pairs), or (pairs,) for one metric.
 
-    ``shuffles`` is the number of shuffles used, and ``stopped`` says whether the stopping rule ended the test.
+    ``shuffles`` is the number of shuffles used, and ``stopped`` says whether the stopping rule ended the test. ``null``
+    are the histograms of the shuffles used, if they were requested: an array of records; or the arrays of the core for
+    one metric.
     """
 
     shuffles: NDArray[np.int64]
     exceedances: NDArray[np.int64]
     stopped: NDArray[np.bool_]
+    null: Any = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,29 +181,39 @@ class SequentialTally(Reduction[SequentialCounts, SequentialCounts]):
     alternative: str
     thresholds: Scores
     rule: _core.StoppingRule
+    observed: Scores | None = None
 
     def core(self, pairs: Pairs, metrics: Indices) -> _core.SequentialTally:
         """See :meth:`Reduction.core`."""
-        return _core.SequentialTally(pairs, self.alternative, _select_rows(self.thresholds, metrics), self.rule)
+        observed = None if self.observed is None else _select_rows(self.observed, metrics)
+        return _core.SequentialTally(
+            pairs, self.alternative, _select_rows(self.thresholds, metrics), self.rule, observed
+        )
 
     def rows_from_core(self, reduction: _core.SequentialTally, n_systems: Sequence[int]) -> Sequence[SequentialCounts]:
         """See :meth:`Reduction.rows_from_core`."""
         shuffles, exceedances = (array.astype(np.int64) for array in (reduction.shuffles, reduction.exceedances))
-        return [SequentialCounts(*row) for row in zip(shuffles, exceedances, reduction.stopped, strict=True)]
+        nulls = [None] * len(shuffles) if self.observed is None else _by_metric(reduction.histograms, len(shuffles))
+        return [SequentialCounts(*row) for row in zip(shuffles, exceedances, reduction.stopped, nulls, strict=True)]
 
     def accumulator(self, width: int, metric: int, n: int) -> _SequentialAccumulator:
         """See :meth:`Reduction.accumulator`."""
-        return _SequentialAccumulator(self.alternative, self.thresholds[metric], self.rule)
+        observed = None if self.observed is None else self.observed[metric]
+        return _SequentialAccumulator(self.alternative, self.thresholds[metric], self.rule, observed)
 
     def combine(self, rows: Sequence[SequentialCounts]) -> SequentialCounts:
         """See :meth:`Reduction.combine`."""
-        return SequentialCounts(*(np.array(arrays) for arrays in zip(*rows, strict=True)))
+        *arrays, nulls = zip(*rows, strict=True)
+        null = None if self.observed is None else _null_histograms(nulls, self.observed)
+        shuffles, exceedances, stopped = map(np.array, arrays)
+        return SequentialCounts(shuffles, exceedances, stopped, null)
 
 
 class _SequentialAccumulator(Accumulator[SequentialCounts]):
-    def __init__(self, alternative: str, thresholds: Scores, rule: _core.StoppingRule) -> None:
+    def __init__(self, alternative: str, thresholds: Scores, rule: _core.StoppingRule, observed: Scores | None) -> None:
         self.alternative, self.thresholds = alternative, thresholds
         self.tests = _core.Sequential(rule, len(thresholds))
+        self.bins = None if observed is None else _core.Bins(np.ascontiguousarray(observed))
 
     @property
     def active(self) -> Indices:
@@ -208,12 +224,29 @@ class _SequentialAccumulator(Accumulator[SequentialCounts]):
         active = list(self.active)
         extreme = np.zeros((len(self.thresholds), statistics.shape[1]), dtype=np.bool_)
         extreme[active] = reached(statistics, self.thresholds[active, None], self.alternative)
+        (before,), _, _ = self.tests.outcomes
         self.tests.update(extreme)
+        if self.bins is not None:
+            (after,), _, _ = self.tests.outcomes
+            values = np.zeros(extreme.shape)
+            values[active] = statistics
+            self.bins.update(values, after - before)
 
     @property
     def row(self) -> SequentialCounts:
         (shuffles,), (exceedances,), (stopped,) = self.tests.outcomes
-        return SequentialCounts(shuffles.astype(np.int64), exceedances.astype(np.int64), stopped)
+        null = None if self.bins is None else Binned(*self.bins.histograms)
+        return SequentialCounts(shuffles.astype(np.int64), exceedances.astype(np.int64), stopped, null)
+
+
+def _by_metric(histograms: tuple[NDArray[Any], NDArray[Any]], n_metrics: int) -> list[Binned]:
+    """The histograms of each metric, from those of all metrics."""
+    return [Binned(*rows) for rows in zip(*(np.split(array, n_metrics) for array in histograms), strict=True)]
+
+
+def _null_histograms(rows: Sequence[Binned], observed: Scores) -> NullHistograms:
+    """The null distributions of all metrics, (metrics, pairs), with the observed statistics of this shape."""
+    return np.array([null_histograms(row, statistics) for row, statistics in zip(rows, observed, strict=True)])
 
 
 class _SeriesAccumulator(Accumulator["NDArray[Any]"]):
@@ -472,3 +505,72 @@ class _PermutedAccumulator(Accumulator[PermutedCounts]):
     @property
     def row(self) -> PermutedCounts:
         return PermutedCounts(self.pairs, self.ranges)
+
+
+@dataclass(frozen=True, eq=False)
+class Histograms(Reduction[Binned, NullHistograms]):
+    """The histogram of every statistic over the shuffles: an array of records, (metrics, pairs).
+
+    ``observed``, (metrics, pairs), are the observed statistics. With ``half``, each statistic t also counts as −t.
+    Memory does not depend on R.
+    """
+
+    observed: Scores
+    half: bool = False
+
+    def core(self, pairs: Pairs, metrics: Indices) -> Any:
+        """See :meth:`Reduction.core`."""
+        observed = _select_rows(self.observed, metrics)
+        return _core.Histograms(pairs, observed, "half of shuffles" if self.half else "shuffles")
+
+    def rows_from_core(self, reduction: _core.Histograms, n_systems: Sequence[int]) -> Sequence[Binned]:
+        """See :meth:`Reduction.rows_from_core`."""
+        return _by_metric(reduction.histograms, len(n_systems))
+
+    def accumulator(self, width: int, metric: int, n: int) -> Accumulator[Binned]:
+        """See :meth:`Reduction.accumulator`."""
+        return _HistogramAccumulator(self.observed[metric], half=self.half)
+
+    def combine(self, rows: Sequence[Binned]) -> NullHistograms:
+        """See :meth:`Reduction.combine`."""
+        return _null_histograms(rows, self.observed)
+
+
+class _HistogramAccumulator(Accumulator[Binned]):
+    def __init__(self, observed: Scores, *, half: bool = False) -> None:
+        self.bins, self.half = _core.Bins(np.ascontiguousarray(observed)), half
+
+    def update(self, statistics: Scores) -> None:
+        self.bins.update(np.ascontiguousarray(statistics))
+        if self.half:
+            self.bins.update(-statistics)
+
+    @property
+    def row(self) -> Binned:
+        return Binned(*self.bins.histograms)
+
+
+@dataclass(frozen=True, eq=False)
+class PermutedHistograms(Histograms):
+    """The histogram of the difference of every pair over the permutations of all systems."""
+
+    kind = "permutations"
+
+    compared: Pairs = ()
+
+    def core(self, pairs: Pairs, metrics: Indices) -> Any:
+        """See :meth:`Reduction.core`."""
+        return _core.Histograms(self.compared, _select_rows(self.observed, metrics), "permutations")
+
+    def accumulator(self, width: int, metric: int, n: int) -> Accumulator[Binned]:
+        """See :meth:`Reduction.accumulator`."""
+        return _PermutedHistogramAccumulator(self.compared, self.observed[metric])
+
+
+class _PermutedHistogramAccumulator(_HistogramAccumulator):
+    def __init__(self, pairs: Pairs, observed: Scores) -> None:
+        super().__init__(observed)
+        self.x, self.y = np.array(pairs).T
+
+    def update(self, statistics: Scores) -> None:
+        super().update(statistics[self.x] - statistics[self.y])

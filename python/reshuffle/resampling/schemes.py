@@ -28,7 +28,8 @@ from numpy.typing import NDArray
 from .. import _core
 from ..metrics.base import Scores
 from .exact import MISSING, ExactResult, ExactTests, exact_tests
-from .reductions import Reduction, SequentialTally, Series, Tally
+from .histograms import NullHistograms
+from .reductions import Histograms, Reduction, SequentialTally, Series, Tally
 from .replicates import Replicates
 from .samples import Pairs
 from .stopping import AnyRule
@@ -65,6 +66,8 @@ class Shuffled(NamedTuple):
         Whether the stopping rule ended the test. None if there is no rule.
     probability : ndarray of float, or None
         p of tests by convolution, NaN for other tests. None if no test is exact.
+    null : ndarray of NullHistogram or None, or None
+        The null distributions, if they were requested.
     """
 
     scheme: NDArray[np.str_]
@@ -74,6 +77,7 @@ class Shuffled(NamedTuple):
     bits: NDArray[np.int64] | None = None
     stopped: NDArray[np.bool_] | None = None
     probability: Scores | None = None
+    null: NullHistograms | None = None
 
     @classmethod
     def from_counts(
@@ -96,8 +100,10 @@ class Shuffled(NamedTuple):
         for key, result in results.items():
             values = ("exact", result.exceedances, result.n_resamples, True, result.bits, False, result.probability)
             arrays: tuple[Any, ...] = out
-            for array, value in zip(arrays, values, strict=True):
+            for array, value in zip(arrays[: len(values)], values, strict=True):
                 array[key] = value
+            if out.null is not None:
+                out.null[key] = result.null
         return out
 
 
@@ -120,38 +126,56 @@ def shuffle(
     shuffling: Shuffling,
     extra: Sequence[Reduction[Any, Any]] = (),
     shuffled_together: Pairs | None = None,
+    observed: Scores | None = None,
 ) -> tuple[Shuffled, list[Any]]:
     """Shuffle all pairs under all metrics, and count how many shuffles reach the thresholds.
 
     ``thresholds`` has shape (metrics, pairs). ``extra`` are further reductions of the same shuffles, for ``iid``
     without a stopping rule. ``shuffled_together`` are the pairs that ``auto`` takes to share the cost of the shuffles,
-    by default all pairs. Returns the counts, then the results of ``extra``.
+    by default all pairs. With the ``observed`` statistics, (metrics, pairs), there are histograms of the null
+    distributions. Returns the counts, then the results of ``extra``.
     """
     if shuffling.stopping is not None:
-        tally = SequentialTally(alternative, thresholds, shuffling.stopping.core())
+        tally = SequentialTally(alternative, thresholds, shuffling.stopping.core(), observed)
         counts, *results = replicates.run([tally, *extra], pairs)
         includes = shuffling.stopping.includes_observed(counts.stopped)
         shuffled = Shuffled.from_counts(
-            "iid", counts.exceedances, counts.shuffles, includes_observed=includes, stopped=counts.stopped
+            "iid",
+            counts.exceedances,
+            counts.shuffles,
+            includes_observed=includes,
+            stopped=counts.stopped,
+            null=counts.null,
         )
         return shuffled, results
+
+    def run(shuffles: Replicates, some: NDArray[np.intp] | slice, extra: Sequence[Reduction[Any, Any]]) -> list[Any]:
+        """The counts and the histograms, if any, of these pairs, and the results of further reductions."""
+        own: list[Reduction[Any, Any]] = [Tally(alternative, thresholds[:, some])]
+        if observed is not None:
+            own.append(Histograms(observed[:, some]))
+        own_pairs = pairs[some] if isinstance(some, slice) else [pairs[p] for p in some]
+        counts, *results = shuffles.run([*own, *extra], own_pairs)
+        return [counts, *results] if observed is not None else [counts, None, *results]
+
+    every = slice(None)
     if shuffling.scheme == "subgroup":
         subgroup = _subgroup(replicates)
-        counts, *results = subgroup.run([Tally(alternative, thresholds), *extra], pairs)
+        counts, null, *results = run(subgroup, every, extra)
         bits = np.full(counts.shape, _subgroup_bits(replicates))
         return Shuffled.from_counts(
-            "subgroup", counts, subgroup.n_resamples, includes_observed=True, bits=bits
+            "subgroup", counts, subgroup.n_resamples, includes_observed=True, bits=bits, null=null
         ), results
     exact = exact_tests(replicates, pairs, shuffling.scheme, shuffled_together or pairs)
     if not exact:
-        counts, *results = replicates.run([Tally(alternative, thresholds), *extra], pairs)
-        return Shuffled.from_counts("iid", counts, replicates.n_resamples), results
+        counts, null, *results = run(replicates, every, extra)
+        return Shuffled.from_counts("iid", counts, replicates.n_resamples, null=null), results
 
-    def count_iid(others: NDArray[np.intp]) -> NDArray[np.int64]:
-        (counts,) = replicates.run([Tally(alternative, thresholds[:, others])], [pairs[p] for p in others])
-        return np.asarray(counts)
+    def count_iid(others: NDArray[np.intp]) -> tuple[NDArray[np.int64], NullHistograms | None]:
+        counts, null = run(replicates, others, ())
+        return counts, null
 
-    return _exact_or_iid(exact, count_iid, replicates.n_resamples, thresholds, alternative), []
+    return _exact_or_iid(exact, count_iid, replicates.n_resamples, thresholds, alternative, observed), []
 
 
 def shuffle_batch(
@@ -168,7 +192,7 @@ def shuffle_batch(
     metric, counts = native
     n_pairs = len(counts) // 2
 
-    def count_iid(others: NDArray[np.intp]) -> NDArray[np.int64]:
+    def count_iid(others: NDArray[np.intp]) -> tuple[NDArray[np.int64], None]:
         tallies = _core.shuffle_many(
             metric,
             counts
@@ -181,7 +205,7 @@ def shuffle_batch(
             threads=replicates.threads,
             progress=replicates.progress,
         )
-        return tallies.astype(np.int64)[None]
+        return tallies.astype(np.int64)[None], None
 
     pairs = [(2 * p, 2 * p + 1) for p in range(n_pairs)]
     # The scheme of a pair must not depend on the rest of the batch, so the cost of shuffles is that of a single pair.
@@ -191,14 +215,16 @@ def shuffle_batch(
 
 def _exact_or_iid(
     exact: ExactTests,
-    count_iid: Callable[[NDArray[np.intp]], NDArray[np.int64]],
+    count_iid: Callable[[NDArray[np.intp]], tuple[NDArray[np.int64], NullHistograms | None]],
     n_resamples: int,
     thresholds: Scores,
     alternative: str,
+    observed: Scores | None = None,
 ) -> Shuffled:
     """Make the exact tests, and test the other pairs by ``iid`` shuffles.
 
-    ``count_iid`` returns the exceedances of the pairs with the indices passed to it: (metrics, indices).
+    ``count_iid`` returns the exceedances of the pairs with the indices passed to it, (metrics, indices), and, with the
+    ``observed`` statistics, their null distributions.
     """
     is_iid = np.ones(thresholds.shape, dtype=np.bool_)
     for key in exact:
@@ -206,13 +232,19 @@ def _exact_or_iid(
     # A pair is shuffled under all metrics at once, even if its tests under some of them are exact.
     others = np.flatnonzero(is_iid.any(axis=0))
     counts = np.zeros(thresholds.shape, dtype=np.int64)
+    null = None if observed is None else np.empty(thresholds.shape, dtype=np.object_)
     if others.size:
-        counts[:, others] = count_iid(others)
-    shuffled = Shuffled.from_counts("iid", counts, n_resamples)
+        counts[:, others], nulls = count_iid(others)
+        if null is not None:
+            null[:, others] = nulls
+    shuffled = Shuffled.from_counts("iid", counts, n_resamples, null=null)
     if not exact:
         return shuffled
     return shuffled.replace_exact(
-        {key: test.result(float(thresholds[key]), alternative) for key, test in exact.items()}
+        {
+            key: test.result(float(thresholds[key]), alternative, None if observed is None else float(observed[key]))
+            for key, test in exact.items()
+        }
     )
 
 

@@ -6,6 +6,7 @@
 mod call;
 mod convert;
 mod counts;
+mod histograms;
 mod metric;
 mod reduce;
 mod resample;
@@ -18,13 +19,15 @@ mod _core {
     #[pymodule_export]
     use super::counts::Counts;
     #[pymodule_export]
+    use super::histograms::{Bins, histograms};
+    #[pymodule_export]
     use super::metric::{
         Metric, MetricSpec, OptionSpec, Studentized, TokenizerSpec, broken_parse, metrics, tokenize, tokenizers,
     };
     #[pymodule_export]
     use super::reduce::{
-        Draws, MaxT, MinP, Moments, PermutedTally, Ranks, Reduction, Resampler, SequentialTally, Series, Spread, Sums,
-        Tally, draw_many, shuffle_many,
+        Draws, Histograms, MaxT, MinP, Moments, PermutedTally, Ranks, Reduction, Resampler, SequentialTally, Series,
+        Spread, Sums, Tally, draw_many, shuffle_many,
     };
     #[pymodule_export]
     use super::resample::{

@@ -10,6 +10,7 @@ use pyo3::prelude::*;
 use super::call::{Progress, raise, run_long, run_serial};
 use super::convert::{check_units, flips, in_order, shaped};
 use super::counts::Counts;
+use super::histograms::{HistogramArrays, histogram_arrays};
 use super::metric::Metric;
 use super::resample::{StoppingRule, sizes};
 use crate::error::{Error, Result};
@@ -121,6 +122,8 @@ reductions! {
     Spread,
     /// Counts of permutations that reach each threshold.
     PermutedTally,
+    /// Histograms of statistics.
+    Histograms,
     /// Step-down maxT.
     MaxT,
     /// Step-down minP.
@@ -145,6 +148,7 @@ impl AnyReduction {
             AnyReduction::Tally(reduction) => Some(reduction),
             AnyReduction::SequentialTally(reduction) => Some(reduction),
             AnyReduction::PermutedTally(reduction) => Some(reduction),
+            AnyReduction::Histograms(reduction) => Some(reduction),
             AnyReduction::Spread(reduction) => Some(reduction),
             AnyReduction::MaxT(reduction) => Some(reduction),
             AnyReduction::MinP(_) => None,
@@ -218,18 +222,62 @@ impl PermutedTally {
 }
 
 #[pymethods]
+impl Histograms {
+    #[new]
+    #[pyo3(signature = (pairs, observed, of="shuffles"))]
+    fn new(
+        py: Python<'_>,
+        pairs: Vec<Pair>,
+        observed: Matrix<'_, f64>,
+        of: &str,
+    ) -> PyResult<PyClassInitializer<Self>> {
+        let known = [
+            ("shuffles", core::Statistics::Shuffles),
+            ("half of shuffles", core::Statistics::HalfOfShuffles),
+            ("permutations", core::Statistics::Permutations),
+        ];
+        match known.iter().find(|(name, _)| *name == of) {
+            Some(&(_, of)) => Ok(Self::with(core::Histograms::new(pairs, owned(&observed)?, of))),
+            None => {
+                let known = known.map(|(name, _)| name.into()).into();
+                Err(raise(py, Error::UnknownName { kind: "of".into(), name: of.into(), known }))
+            }
+        }
+    }
+
+    #[getter]
+    fn histograms<'py>(this: &Bound<'py, Self>) -> PyResult<HistogramArrays<'py>> {
+        let reduction = Self::result(this)?;
+        let histograms = run_serial(this.py(), |_| reduction.histograms())?;
+        histogram_arrays(this.py(), &histograms)
+    }
+}
+
+#[pymethods]
 impl SequentialTally {
     #[new]
+    #[pyo3(signature = (pairs, alternative, thresholds, rule, observed=None))]
     fn new(
         py: Python<'_>,
         pairs: Vec<Pair>,
         alternative: &str,
         thresholds: Matrix<'_, f64>,
         rule: &StoppingRule,
+        observed: Option<Matrix<'_, f64>>,
     ) -> PyResult<PyClassInitializer<Self>> {
-        let alternative = self::alternative(py, alternative)?;
-        let tally = core::SequentialTally::new(pairs, alternative, owned(&thresholds)?, rule.0);
+        let criterion = (self::alternative(py, alternative)?, owned(&thresholds)?);
+        let tally = match observed {
+            Some(observed) => core::SequentialTally::with_histograms(pairs, criterion, rule.0, owned(&observed)?),
+            None => core::SequentialTally::new(pairs, criterion.0, criterion.1, rule.0),
+        };
         Ok(Self::with(tally.map_err(|e| raise(py, e))?))
+    }
+
+    #[getter]
+    fn histograms<'py>(this: &Bound<'py, Self>) -> PyResult<HistogramArrays<'py>> {
+        let tally = Self::result(this)?;
+        let histograms = run_serial(this.py(), |_| tally.histograms())?;
+        histogram_arrays(this.py(), &histograms)
     }
 
     #[getter]

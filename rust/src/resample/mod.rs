@@ -7,6 +7,7 @@
 //! do not depend on threads or blocks, and memory is the packed counts, a block per thread, and what the caller asked
 //! to keep.
 
+pub mod bins;
 mod design;
 pub mod exact;
 mod kernel;

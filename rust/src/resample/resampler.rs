@@ -394,6 +394,7 @@ impl Resampler {
                 }
             }
         }
+        accumulators.iter().zip(partials).for_each(|(accumulate, partial)| accumulate.finish(partial));
         Ok(())
     }
 }

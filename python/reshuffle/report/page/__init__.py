@@ -44,6 +44,8 @@ SCRIPTS = (
     "pairs",
     "null",
     "details",
+    "edits",
+    "segments",
     "main",
 )
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from io import BytesIO
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ...errors import InputError, quoted
 from ...results import Comparison, PairedDifference
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from .style import Drawing
     from .view import View
 
-__all__ = ["PLOTS", "Plots", "plots_of"]
+__all__ = ["PLOTS", "Plots", "file_of", "plots_of"]
 
 Pair: TypeAlias = "str | tuple[str, str] | PairedDifference"
 
@@ -45,9 +46,9 @@ class Plots:
     """The figures of a comparison on one test set, or of the average over test sets: ``comparison.plot``.
 
     Each method draws into the axes ``ax``, or into those of a new figure, and returns the axes. A new figure is as wide
-    as a column of an ACL paper (7.7 cm; 16 cm if that is too narrow) and as high as its rows need. Its text has 7.5 points
-    in letters of Times. No meaning depends on colour. ``ax.figure.savefig("figure.pdf")`` embeds TrueType fonts and
-    writes the same file each time. pyplot and the settings of matplotlib are neither used nor changed.
+    as a column of an ACL paper (7.7 cm; 16 cm if that is too narrow) and as high as its rows need. Its text has 7.5
+    points, in a font like Times. No meaning depends on colour. ``ax.figure.savefig("figure.pdf")`` embeds TrueType
+    fonts and writes the same file each time. pyplot is not used, and matplotlib's settings are left as they are.
 
     Attributes
     ----------
@@ -68,8 +69,8 @@ class Plots:
     digits : int, optional
         The decimals of scores and differences, from 0 to 15; chosen for each metric by default.
 
-    They raise :class:`~reshuffle.InputError` if there is no such metric or system, if a value is out of range, or if the
-    result has not what the figure shows.
+    They raise :class:`~reshuffle.InputError` if there is no such metric or system, if a value is out of range, or if
+    the result lacks what the figure shows.
 
     Examples
     --------
@@ -85,8 +86,9 @@ class Plots:
     comparison: Comparison
 
     def forest(
-        self, metric: str | None = None, *, baseline: str | None = None, ax: Axes | None = None, width: float | None = None,
-        height: float | None = None, names: Mapping[str, str] | None = None, digits: int | None = None,
+        self, metric: str | None = None, *, baseline: str | None = None, ax: Axes | None = None,
+        width: float | None = None, height: float | None = None, names: Mapping[str, str] | None = None,
+        digits: int | None = None,
     ) -> Axes:  # fmt: skip
         """The differences of all systems from one of them, with confidence intervals and the p-values that decide.
 
@@ -119,7 +121,7 @@ class Plots:
         self, metric: str | None = None, *, ax: Axes | None = None, width: float | None = None,
         height: float | None = None, names: Mapping[str, str] | None = None, digits: int | None = None,
     ) -> Axes:  # fmt: skip
-        """The p-values of all pairs as shades, from the best system to the worst, with their values up to 20 systems.
+        """The p-values of all pairs as shades, from the best system to the worst, and as numbers up to 20 systems.
 
         A cell has the p-value (adjusted, if there is an adjustment) of the systems of its row and of its column, the
         better of which is that of the column. With one-sided tests, the row has the system and the column its baseline.
@@ -173,8 +175,9 @@ class Plots:
         return self._drawn(RankingFigure(self._view(metric, names, digits)), ax, width, height)
 
     def null(
-        self, pair: Pair | None = None, metric: str | None = None, *, ax: Axes | None = None, width: float | None = None,
-        height: float | None = None, names: Mapping[str, str] | None = None, digits: int | None = None,
+        self, pair: Pair | None = None, metric: str | None = None, *, ax: Axes | None = None,
+        width: float | None = None, height: float | None = None, names: Mapping[str, str] | None = None,
+        digits: int | None = None,
     ) -> Axes:  # fmt: skip
         """The null distribution of a pair's test statistic, with the observed value and the tail that p counts.
 
@@ -261,9 +264,17 @@ def _pair(view: View, pair: Pair | None) -> PairedDifference:
         raise InputError(f"pair must be a system and its baseline, got {quoted(pair)}")
     if len(view.pairs) > 1:
         raise InputError(
-            f"there are {len(view.pairs):,} pairs: choose one with pair=(SYSTEM, BASELINE) (--pair SYSTEM BASELINE)"
+            f"there are {len(view.pairs):,} pairs: choose one by pair=(SYSTEM, BASELINE) (--pair SYSTEM BASELINE)"
         )
     return view.pairs[0]
+
+
+def file_of(axes: Axes, fmt: str) -> bytes:
+    """The file of a new figure that a method of :class:`Plots` has made, as ``pdf``, ``svg`` or ``png``."""
+    figure: Any = axes.figure
+    content = BytesIO()
+    figure.savefig(content, format=fmt)
+    return content.getvalue()
 
 
 # In the order of the gallery (docs/gallery.md).

@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 import numpy as np
 from matplotlib.axes import Axes
+from numpy.typing import NDArray
 
 from ...errors import InputError
 from ...lazy import lazy
@@ -21,7 +22,7 @@ from .view import View
 
 __all__ = ["Densities", "smoothed"]
 
-Curve: TypeAlias = "tuple[np.ndarray[tuple[int], np.dtype[np.float64]], np.ndarray[tuple[int], np.dtype[np.float64]]]"
+Curve: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 # Inches: above and below the rows, and the height of a row.
 FURNITURE, ROW = 0.55, 0.22
@@ -75,7 +76,7 @@ class Densities:
         bases = self.rows.edges[1:]
         for order, (base, (system, score)) in enumerate(zip(bases, scores.items(), strict=True)):
             base = float(base) - 0.12
-            ax.axhline(base, color=MUTED, linewidth=0.4, zorder=order + 2)
+            ax.axhline(base, color=MUTED, linewidth=0.3, zorder=order + 2)
             if system in self.curves:
                 x, density = self.curves[system]
                 self._draw_curve(ax, score, x, density * (OVERLAP - 0.12) / highest, base, order + 2)
@@ -86,8 +87,8 @@ class Densities:
         ax.set_xlabel(self._label(), **PLAIN)
 
     def _draw_curve(
-        self, ax: Axes, score: SystemScore, x: np.ndarray[tuple[int], np.dtype[np.float64]],
-        height: np.ndarray[tuple[int], np.dtype[np.float64]], base: float, order: float,
+        self, ax: Axes, score: SystemScore, x: NDArray[np.float64],
+        height: NDArray[np.float64], base: float, order: float,
     ) -> None:  # fmt: skip
         top = base - height
         ax.fill_between(x, base, top, color="#e4e4e4", linewidth=0, zorder=order)

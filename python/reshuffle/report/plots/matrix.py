@@ -14,7 +14,6 @@ from ...errors import InputError, quoted
 from ...lazy import lazy
 from ...results import PairedDifference
 from ..notes import number
-from .labels import PLAIN
 from .rows import Rows
 from .style import INK, MUTED, PAGE
 from .view import View
@@ -75,15 +74,17 @@ class Matrix:
         alpha = self.view.comparison.alpha
         return sorted({*ENDS, 0.05 if alpha is None else alpha})
 
+    @lazy
+    def _places(self) -> dict[str, int]:
+        return {system: index for index, system in enumerate(self.view.scores)}
+
     def cell(self, pair: PairedDifference) -> tuple[int, int]:
         """Row and column of a pair: the worse system's row, or the system's if the test is one-sided."""
-        place = {system: index for index, system in enumerate(self.view.scores)}
-        system, baseline = place[pair.system], place[pair.baseline]
+        system, baseline = self._places[pair.system], self._places[pair.baseline]
         return (system, baseline) if not self.view.two_sided or system > baseline else (baseline, system)
 
     def draw(self, ax: Axes) -> None:
         k = len(self.view.scores)
-        edges = self.rows.edges
         shades = [SHADES[min(i, len(SHADES) - 1)] for i in range(len(self.ends) + 1)]
         classes = np.full((k, k), np.nan)
         for pair in self.view.pairs:
@@ -94,7 +95,7 @@ class Matrix:
         ax.set_xlim(0, k)
         ax.set_xticks([])
         ax.pcolormesh(
-            np.arange(k + 1), edges, np.ma.masked_invalid(classes), cmap=ListedColormap(shades), vmin=-0.5,
+            np.arange(k + 1), self.rows.edges, classes, cmap=ListedColormap(shades), vmin=-0.5,
             vmax=len(shades) - 0.5, edgecolors="white", linewidth=0.6 if k <= MAX_VALUES else 0.15,
         )  # fmt: skip
         if k <= MAX_VALUES:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from matplotlib.axes import Axes
+from numpy.typing import NDArray
 
 from ...errors import InputError, quoted
 from ...results import NullHistogram, PairedDifference
@@ -54,7 +55,7 @@ class NullFigure:
     def draw(self, ax: Axes) -> None:
         null = self.null
         if null.width > 0:
-            edges = null.low + null.width * np.arange(len(null.counts) + 1)
+            edges = np.float64(null.low) + np.float64(null.width) * np.arange(len(null.counts) + 1)
             ax.stairs(null.counts, edges, fill=True, color="#c9c9c9", linewidth=0)
             for low, high in tails(self.pair):
                 self._fill_tail(ax, edges, low, high)
@@ -71,9 +72,7 @@ class NullFigure:
         ax.set_xlabel(self._label(), **PLAIN)
         ax.set_title(self._observed(), pad=2, **PLAIN)
 
-    def _fill_tail(
-        self, ax: Axes, edges: np.ndarray[tuple[int], np.dtype[np.float64]], low: float, high: float
-    ) -> None:
+    def _fill_tail(self, ax: Axes, edges: NDArray[np.float64], low: float, high: float) -> None:
         clipped = np.clip(edges, low, high)
         inside = np.diff(clipped) > 0
         if inside.any():
@@ -90,8 +89,8 @@ class NullFigure:
         system, baseline = self.view.name(self.pair.system), self.view.name(self.pair.baseline)
         studentized = not math.isclose(self.null.observed, self.pair.difference)
         what = "Studentized Δ" if studentized else "Δ"
-        minus = "\N{MINUS SIGN}"
-        return f"{wrapped(f'{what}{self.view.metric.name}: {system} {minus} {baseline}', LABEL)}\nunder the null hypothesis"
+        pair = f"{what}{self.view.metric.name}: {system} \N{MINUS SIGN} {baseline}"
+        return f"{wrapped(pair, LABEL)}\nunder the null hypothesis"
 
     def _observed(self) -> str:
         test, observed = self.pair.test, self.null.observed

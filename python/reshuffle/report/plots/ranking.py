@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import pairwise
+from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from ...lazy import lazy
-from ...results import PairedDifference, Ranking
+from ...results import PairedDifference
 from ..cells import rank_cell
 from ..notes import ci
 from .intervals import key, mark, set_limits, whisker
-from .labels import PLAIN, wrapped
+from .labels import PLAIN, columns, printable, wrapped
 from .rows import Column, Rows, beside, columns_beside
 from .style import BETTER, COLUMN, INK, MUTED, PAGE, WORSE
 from .view import View
@@ -27,6 +27,8 @@ FURNITURE = 0.72
 GAP = 6.5
 # More bars need the width of a page.
 MANY_BARS = 8
+# Columns of letters; longer names of metrics are only in the label of the axis.
+MAX_HEADER = 10
 
 
 @dataclass(frozen=True)
@@ -86,7 +88,10 @@ class RankingFigure:
 
     def _columns(self) -> list[Column]:
         view, decimals = self.view, self.view.decimals
-        found = [Column(view.metric.name, [(f"{s.score:.{decimals}f}", "") for s in view.scores.values()])]
+        header = printable(view.metric.name)
+        if columns(header) > MAX_HEADER:
+            header = "score"
+        found = [Column(header, [(f"{s.score:.{decimals}f}", "") for s in view.scores.values()])]
         if view.ranking is not None:
             ranks = [view.ranking[system] for system in view.scores]
             found.append(Column("rank", [(rank_cell(ranked.rank_low, ranked.rank_high), "") for ranked in ranks]))
@@ -109,7 +114,7 @@ class RankingFigure:
                 ha="center", va="bottom", annotation_clip=False, **PLAIN,
             )  # fmt: skip
             ys = [centres[system] for system in centres if system in group]
-            place = {"transform": beside(ax, points), "clip_on": False, "color": INK}
+            place: dict[str, Any] = {"transform": beside(ax, points), "clip_on": False, "color": INK}
             ax.add_line(Line2D([1, 1], [ys[0], ys[-1]], linewidth=1.2, **place))
             ax.add_line(Line2D([1] * len(ys), ys, linestyle="none", marker="o", markersize=3, **place))
 

@@ -9,6 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.font_manager import FontProperties
 from matplotlib.transforms import ScaledTranslation, Transform
+from numpy.typing import NDArray
 
 from .labels import PLAIN, columns, lines_of, wrapped
 from .style import COLUMN, FAINT, FONT_SIZE, PAGE, PAGE_HEIGHT
@@ -69,7 +70,7 @@ class Rows:
         return min(FONT_SIZE, 72 * self.row / 1.15)
 
     @property
-    def edges(self) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    def edges(self) -> NDArray[np.float64]:
         """Where rows begin and end, from 0, in the unit of ``heights``."""
         return np.concatenate([[0.0], np.cumsum(self.heights)])
 

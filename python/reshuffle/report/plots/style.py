@@ -12,6 +12,7 @@ import matplotlib.style
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties, findfont, fontManager, get_font
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.text import Text
 
 from ...errors import InputError, listed, quoted, warn
@@ -35,6 +36,8 @@ __all__ = [
 COLUMN = 7.7 / 2.54
 PAGE = 16.0 / 2.54
 PAGE_HEIGHT = 23.0 / 2.54
+# Around everything, so that no line is cut.
+PADDING = 0.02
 
 # Points; the caption of a figure has 10 in ACL's style.
 FONT_SIZE = 7.5
@@ -47,8 +50,8 @@ INK = "#222222"
 MUTED = "#5f5f5f"
 FAINT = "#d9d9d9"
 
-# STIXGeneral has the letters of Times, as the text of ACL papers, and comes with matplotlib, so that files do not depend
-# on the fonts of a machine. DejaVu Sans, which also comes with it, and fonts of the machine have letters that it lacks.
+# STIXGeneral resembles Times, the font of ACL papers, and comes with matplotlib, so that files do not depend on the
+# fonts of a machine. DejaVu Sans, which also comes with it, and fonts of the machine have letters that it lacks.
 FONTS = ["STIXGeneral", "DejaVu Sans"]
 FALLBACK = (
     "Noto Sans CJK JP", "Noto Sans CJK SC", "Noto Sans Devanagari", "Noto Sans Bengali", "Noto Sans Tamil",
@@ -80,8 +83,6 @@ STYLE: Mapping[str, Any] = {
     "hatch.linewidth": 0.5,
     "figure.dpi": 200.0,
     "savefig.dpi": 300.0,
-    "figure.constrained_layout.h_pad": 0.02,
-    "figure.constrained_layout.w_pad": 0.02,
     # TrueType outlines, which can be searched and copied; conferences refuse the bitmaps of Type 3.
     "pdf.fonttype": 42,
     "ps.fonttype": 42,
@@ -121,7 +122,17 @@ class PaperFigure(Figure):
         settings = {**STYLE, "font.family": _fonts(), "font.size": self._font_size}
         with matplotlib.style.context(settings, after_reset=True), warnings.catch_warnings():
             warnings.filterwarnings("ignore", r"Glyph \d+")  # `_warn_of_missing_letters` has reported them
-            yield
+            warnings.filterwarnings("error", "constrained_layout not applied")
+            try:
+                yield
+            except UserWarning as warning:
+                if "constrained_layout" not in str(warning):
+                    raise
+                size = " × ".join(f"{length:.3g}" for length in self.get_size_inches())
+                raise InputError(
+                    f"a figure of {size} inches has no room for its labels: choose a larger width or height (--width, "
+                    "--height), or shorter names (--names)"
+                ) from None
 
     def draw(self, renderer: Any) -> None:
         """As :meth:`matplotlib.figure.Figure.draw`: ticks get their settings only now."""
@@ -135,7 +146,14 @@ class PaperFigure(Figure):
         if undated:
             options["metadata"] = {**undated, **(options.get("metadata") or {})}
         with self.style():
-            super().savefig(fname, **options)
+            try:
+                super().savefig(fname, **options)
+            except ValueError as error:
+                if "Image size" not in str(error):
+                    raise
+                raise InputError(
+                    f"{error} Choose PDF or SVG, or a smaller width or height (--width, --height)"
+                ) from None
 
 
 def _fonts() -> list[str]:
@@ -152,11 +170,9 @@ def axes_of(drawing: Drawing, ax: Axes | None, width: float | None, height: floa
         drawing.draw(ax)
         return ax
     size = [_length(*given) for given in zip(("width", "height"), (width, height), drawing.size, strict=True)]
-    figure = PaperFigure(drawing.font_size, layout="constrained")
+    layout = ConstrainedLayoutEngine(h_pad=PADDING, w_pad=PADDING)
+    figure = PaperFigure(drawing.font_size, figsize=(size[0], size[1]), dpi=STYLE["figure.dpi"], layout=layout)
     with figure.style():
-        figure.set_size_inches(*size)
-        figure.set_dpi(STYLE["figure.dpi"])
-        figure.get_layout_engine().set(h_pad=0.02, w_pad=0.02)  # type: ignore[union-attr]
         axes = figure.add_subplot()
         drawing.draw(axes)
         _warn_of_missing_letters(figure)
@@ -165,7 +181,7 @@ def axes_of(drawing: Drawing, ax: Axes | None, width: float | None, height: floa
 
 def _warn_of_missing_letters(figure: Figure) -> None:
     """Warn of characters that are in no font, which figures show as boxes."""
-    used = {c for text in figure.findobj(Text) for c in text.get_text() if not c.isascii()}  # type: ignore[attr-defined]
+    used = {c for text in figure.findobj(Text) for c in text.get_text() if not c.isascii()}
     for family in _fonts():
         if used:
             used -= set(map(chr, get_font(findfont(FontProperties(family=[family]))).get_charmap()))
@@ -176,8 +192,8 @@ def _warn_of_missing_letters(figure: Figure) -> None:
         )
 
 
-# matplotlib needs 10^4 pixels squared per 33 inches at 300 dpi: a typing error must not take all memory.
-MAX_LENGTH = 100.0
+# More than a poster: at 300 dpi, matplotlib takes 900 MB for an image of this size.
+MAX_LENGTH = 50.0
 
 
 def _length(what: str, given: float | None, default: float) -> float:
@@ -186,5 +202,7 @@ def _length(what: str, given: float | None, default: float) -> float:
         return default
     number = float(given) if isinstance(given, int | float) and not isinstance(given, bool) else -1.0
     if not 0 < number <= MAX_LENGTH:
-        raise InputError(f"{what} must be a number of inches from 0 to {MAX_LENGTH:g}, got {quoted(given)}")
+        raise InputError(
+            f"{what} (--{what}) must be a number of inches above 0, at most {MAX_LENGTH:g}, got {quoted(given)}"
+        )
     return number

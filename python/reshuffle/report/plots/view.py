@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from ...errors import InputError, listed, quoted
+from ...lazy import lazy
 from ...results import (
     Comparison,
     ConfidenceInterval,
@@ -53,7 +54,7 @@ class View:
         name = metric_name(metric, [used.name for used in comparison.metrics])
         return cls(comparison, next(used for used in comparison.metrics if used.name == name), layout)
 
-    @property
+    @lazy
     def scores(self) -> dict[str, SystemScore]:
         """The score of each system, from the best to the worst, in the order of the input if equal."""
         sign = -1 if self.metric.higher_is_better else 1
@@ -61,10 +62,14 @@ class View:
         found.sort(key=lambda score: math.inf if math.isnan(score.score) else sign * score.score)
         return {score.system: score for score in found}
 
-    @property
+    @lazy
     def pairs(self) -> list[PairedDifference]:
         """The pairs under the metric."""
         return [pair for pair in self.comparison.comparisons if pair.metric == self.metric.name]
+
+    @lazy
+    def _by_names(self) -> dict[tuple[str, str], PairedDifference]:
+        return {(pair.system, pair.baseline): pair for pair in self.pairs}
 
     @property
     def ranking(self) -> Ranking | None:
@@ -130,10 +135,10 @@ class View:
         InputError
             If there is no such pair.
         """
-        if baseline is not None and self.two_sided:
-            for pair in self.pairs:
-                if (pair.baseline, pair.system) == (system, baseline):
-                    return turned(pair)
+        if baseline is not None and (system, baseline) in self._by_names:
+            return self._by_names[system, baseline]
+        if baseline is not None and self.two_sided and (baseline, system) in self._by_names:
+            return turned(self._by_names[baseline, system])
         return self.comparison.pair(system, baseline, self.metric.name)
 
     def against(self, baseline: str | None) -> tuple[str, list[PairedDifference]]:

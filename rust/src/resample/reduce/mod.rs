@@ -10,6 +10,7 @@
 mod draws;
 mod family;
 mod fold;
+mod histograms;
 mod permuted;
 mod series;
 mod stopping;
@@ -18,6 +19,7 @@ mod tally;
 
 pub use draws::{Draws, Moments, Ranks};
 pub use family::{MaxT, MinP, Spread};
+pub use histograms::{Histograms, Statistics};
 pub use permuted::PermutedTally;
 pub use series::Series;
 pub use stopping::{Boundaries, Gandy, Limits, Outcome, Rule, Sequential, SequentialTally};
@@ -26,6 +28,7 @@ pub use tally::Tally;
 
 use std::ops::Range;
 
+use super::bins::Bins;
 use super::kernel::Block;
 use super::{Zero, length, resize};
 use crate::error::{Error, Result};
@@ -124,6 +127,8 @@ pub struct Partial {
     pub numbers: Vec<f64>,
     /// Sums, if the reduction has any.
     pub sums: Vec<i64>,
+    /// The bins of the thread, while it processes the block, if the reduction has histograms.
+    pub bins: Option<Bins>,
 }
 
 impl Partial {
@@ -162,6 +167,9 @@ pub trait Accumulate: Sync {
     /// Called when the values of all series of a metric have been added for a batch: so many replicates, from the `at`-th
     /// of the block on. Then come those of the next metric, and of the next batch after the last metric.
     fn metric_done(&self, _partial: &mut Partial, _metric: usize, _at: usize, _replicates: usize) {}
+
+    /// Called when the whole block has been added, before another thread combines the partial result.
+    fn finish(&self, _partial: &mut Partial) {}
 
     /// Adds the sums of a block.
     ///

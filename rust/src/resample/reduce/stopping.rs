@@ -14,7 +14,9 @@ use super::{
 };
 use crate::error::{Error, Result};
 use crate::pool::{PIECE, Stop};
-use crate::resample::{length, reserved, zeros};
+use crate::resample::bins::{Bins, Histogram};
+use crate::resample::{length, reserved, resize, zeros};
+use crate::simd::Simd;
 
 /// A rule for when to stop.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -243,6 +245,9 @@ pub struct SequentialTally {
     rule: Rule,
     span: Span,
     state: State,
+    /// The observed statistics, if histograms are wanted.
+    observed: Option<Vec<f64>>,
+    bins: Option<Bins>,
 }
 
 #[derive(Debug, Clone)]
@@ -266,7 +271,40 @@ impl SequentialTally {
             rule: rule.checked()?,
             span: Span::default(),
             state,
+            observed: None,
+            bins: None,
         })
+    }
+
+    /// As [`SequentialTally::new`], with the histograms of the shuffles that each test uses. They have room for these
+    /// observed statistics.
+    ///
+    /// # Errors
+    /// As [`Rule::checked`].
+    pub fn with_histograms(
+        pairs: Vec<Pair>,
+        (alternative, thresholds): (Alternative, Vec<f64>),
+        rule: Rule,
+        observed: Vec<f64>,
+    ) -> Result<Self> {
+        Ok(SequentialTally { observed: Some(observed), ..Self::new(pairs, alternative, thresholds, rule)? })
+    }
+
+    /// The histogram of each test, metric by metric, pair by pair; None for a test without finite statistics.
+    ///
+    /// # Errors
+    /// [`Error::InvalidOption`] without [`SequentialTally::with_histograms`], before a run, or if the shuffles do not
+    /// begin with 0; [`Error::Memory`].
+    pub fn histograms(&self) -> Result<Vec<Option<Histogram>>> {
+        self.outcomes()?;
+        match &self.bins {
+            Some(bins) => bins.histograms(),
+            None => Err(Error::InvalidOption {
+                option: "a SequentialTally whose histograms are read".into(),
+                expected: "one with observed statistics".into(),
+                got: "one without".into(),
+            }),
+        }
     }
 
     /// The outcome of each test: metric by metric, pair by pair.
@@ -307,6 +345,14 @@ impl SequentialTally {
         let both = self.span.with(&later.span)?;
         let same = self.thresholds == later.thresholds && self.alternative == later.alternative;
         check_same(same && self.tests == later.tests && self.rule == later.rule)?;
+        if self.observed.is_some() || later.observed.is_some() {
+            // A bit for each shuffle is not enough, and the statistics would need far more memory.
+            return Err(Error::InvalidOption {
+                option: "a SequentialTally to merge".into(),
+                expected: "one without histograms (run all shuffles at once)".into(),
+                got: "one with histograms".into(),
+            });
+        }
         let State::Deferred(bits) = &later.state else { unreachable!("nothing comes before shuffle 0") };
         let n = length(&later.span.get()?);
         match &mut self.state {
@@ -365,6 +411,13 @@ impl Reduction for SequentialTally {
         } else {
             State::Deferred(zeros(&[tests, length(&replicates).div_ceil(64)])?)
         };
+        self.bins = match &self.observed {
+            Some(observed) => {
+                self.tests.check_length("observed statistics", observed.len())?;
+                Some(Bins::new(observed, Simd::best())?)
+            }
+            None => None,
+        };
         self.span = Span(Some(replicates));
         Ok(())
     }
@@ -374,15 +427,32 @@ impl Reduction for SequentialTally {
         let first = self.span.0.as_ref().map_or(0, |all| all.start);
         // Deferred shuffles never stop a test.
         let stopped: Arc<[AtomicBool]> = (0..tests).map(|_| AtomicBool::new(false)).collect();
-        let accumulate =
-            Exceeding { alternative: self.alternative, thresholds: &self.thresholds, stopped: stopped.clone() };
+        let accumulate = Exceeding {
+            alternative: self.alternative,
+            thresholds: &self.thresholds,
+            stopped: stopped.clone(),
+            keeps_values: self.bins.is_some(),
+        };
         let words = self.span.0.as_ref().map_or(0, length).div_ceil(64);
-        let state = &mut self.state;
+        let (state, bins) = (&mut self.state, &mut self.bins);
+        // The shuffles that each test has used before.
+        let mut used: Vec<u64> = Vec::new();
         let combine = move |partial: &Partial| {
             let words_here = partial.len().div_ceil(64);
             match state {
                 State::Running(sequential) => {
+                    if bins.is_some() {
+                        cleared(&mut used, tests)?;
+                        used.iter_mut().zip(sequential.outcomes()).for_each(|(used, outcome)| *used = outcome.shuffles);
+                    }
                     sequential.update(partial.len(), |test, word| partial.counts[test * words_here + word]);
+                    if let Some(bins) = bins {
+                        bins.make_room(partial.len())?;
+                        for (test, (used, outcome)) in used.iter().zip(sequential.outcomes()).enumerate() {
+                            let values = &partial.numbers[test * partial.len()..];
+                            bins.add(test, &values[..(outcome.shuffles - used) as usize]);
+                        }
+                    }
                     for (stopped, outcome) in stopped.iter().zip(sequential.outcomes()) {
                         stopped.store(outcome.stopped, Ordering::Relaxed);
                     }
@@ -405,10 +475,16 @@ struct Exceeding<'a> {
     alternative: Alternative,
     thresholds: &'a [f64],
     stopped: Arc<[AtomicBool]>,
+    keeps_values: bool,
 }
 
 impl Accumulate for Exceeding<'_> {
     fn start(&self, partial: &mut Partial) -> Result<()> {
+        if self.keeps_values {
+            // Values of tests that have stopped are not read, so the buffer may have others.
+            let length = self.thresholds.len() * partial.len();
+            resize(&mut partial.numbers, length)?;
+        }
         let length = self.thresholds.len() * partial.len().div_ceil(64);
         cleared(&mut partial.counts, length)
     }
@@ -425,6 +501,10 @@ impl Accumulate for Exceeding<'_> {
             let word = statistics.iter().rev().fold(0, |word, &t| word << 1 | u64::from(exceeds(t)));
             let words = partial.len().div_ceil(64);
             put(&[word], at, &mut partial.counts[test * words..][..words]);
+        }
+        if self.keeps_values {
+            let from = test * partial.len() + at;
+            partial.numbers[from..from + statistics.len()].copy_from_slice(statistics);
         }
     }
 }

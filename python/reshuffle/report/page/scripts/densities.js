@@ -46,11 +46,11 @@ function fullDensity(curves) {
 }
 
 function drawDensities(view, systems, width) {
-  const wide = width >= WIDE;
   const pitch = systems.length <= 24 ? 30 : systems.length <= 50 ? 22 : 17;
   const curves = systems.map((system) => smoothed(system.draws));
   const full = fullDensity(curves);
-  const names = Math.min(widest(systems.map(({ shown }) => shown)) + 4, width * (wide ? 0.28 : 0.32));
+  const names = nameSpace(systems.map(({ shown }) => shown), width);
+  const shortened = fittedNames(systems.map(({ shown }) => shown), names);
   const tall = systems.length > 24;
   const top = (tall ? 24 : 4) + RIDGE_ROWS * pitch;
   const bottom = top + (systems.length - 1) * pitch + 1;
@@ -62,7 +62,7 @@ function drawDensities(view, systems, width) {
     const base = top + index * pitch;
     const rise = (density) => base - Math.min(density / full, 1.15) * RIDGE_ROWS * pitch * 0.85;
     image.append(ridge(view, system, curves[index], scale, base, rise));
-    image.append(label(system.shown, { x: 4, y: base - 5, width: names, class: "name" }));
+    image.append(label(shortened[index], { whole: system.shown, x: 4, y: base - 5, class: "name" }));
   }
   return image;
 }

@@ -49,13 +49,13 @@ function widest(texts, size = TEXT_SIZE) {
   return texts.reduce((width, text) => Math.max(width, textWidth(text, size)), 0);
 }
 
-/** The text, or its beginning and end with an ellipsis between them if it is wider than `width`: names may differ at either end. */
-function fitted(text, width, size = TEXT_SIZE) {
+/** The text; if it is wider than `width`, with an ellipsis after this share of the characters that fit: 1 is the end of the text. */
+function fitted(text, width, size = TEXT_SIZE, share = 1) {
   if (textWidth(text, size) <= width) return text;
   const characters = Array.from(text);
   const shortened = (kept) => {
-    const end = characters.length - Math.floor(kept / 2);
-    return `${characters.slice(0, Math.ceil(kept / 2)).join("")}…${characters.slice(end).join("")}`;
+    const start = Math.ceil(kept * share);
+    return `${characters.slice(0, start).join("")}…${characters.slice(characters.length - kept + start).join("")}`;
   };
   let kept = 0;
   for (let most = characters.length - 1; kept < most;) {
@@ -66,12 +66,19 @@ function fitted(text, width, size = TEXT_SIZE) {
   return shortened(kept);
 }
 
-/** A text of a figure, shortened to `width`; the whole text is its tooltip. */
-function label(text, { x, y, width = Infinity, size = TEXT_SIZE, ...attributes }) {
-  const shown = fitted(text, width, size);
-  const found = svg("text", { x, y, dy: "0.35em", ...attributes }, shown);
-  if (shown !== text) found.append(svg("title", {}, text));
-  return found;
+/** Names that fit a width, shortened where that leaves most of them different: at the end, in the middle or at the beginning. */
+function fittedNames(names, width, size = TEXT_SIZE) {
+  let best = [];
+  for (const share of [1, 0.5, 0]) {
+    const shortened = names.map((name) => fitted(name, width, size, share));
+    if (new Set(shortened).size > new Set(best).size) best = shortened;
+  }
+  return best;
+}
+
+/** A text of a figure, centred on y. If it is shortened, the whole text is its tooltip. */
+function label(text, { whole = text, ...attributes }) {
+  return svg("text", { dy: "0.35em", ...attributes }, text, whole === text ? null : svg("title", {}, whole));
 }
 
 /** Heights of rows: generous for few, close for a hundred. */
@@ -106,6 +113,11 @@ function whisker(scale, y, [low, high], attributes = {}) {
   const cap = (x, outwards, beyond) => (beyond ? `M${x - outwards * 5},${y - 4}L${x},${y}L${x - outwards * 5},${y + 4}` : `M${x},${y - 4}V${y + 4}`);
   const path = `M${start},${y}H${end}${cap(start, -1, low < scale.low)}${cap(end, 1, high > scale.high)}`;
   return svg("path", { class: "whisker", ...attributes, d: path });
+}
+
+/** The space for names beside a plot. */
+function nameSpace(names, width) {
+  return Math.min(widest(names) + 4, width * (width >= WIDE ? 0.28 : 0.32));
 }
 
 /** Columns of text that end at the right edge of a figure, {title, texts, stars: which texts have one}, with their widths. */

@@ -33,14 +33,16 @@ function drawForest(view, pairs, width) {
   const wide = width >= WIDE;
   const pitch = rowHeight(pairs.length);
   const columns = forestColumns(view, pairs, wide);
-  const names = Math.min(widest(pairs.map((pair) => shownName(pair.system))) + 4, width * (wide ? 0.26 : 0.32));
+  const whole = pairs.map((pair) => shownName(pair.system));
+  const names = nameSpace(whole, width);
+  const shortened = fittedNames(whole, names);
   const top = 44;
   const bottom = top + pairs.length * pitch;
   const range = paddedRange([0, ...pairs.flatMap((pair) => [pair.difference, ...endsOf(pair.interval, pair.difference)])], 0.06);
   const scale = linearScale(range, [names + 18, width - totalWidth(columns) - 8]);
   const other = shownName(pairs[0].baseline);
   const image = canvas(width, bottom + 42, { "aria-label": `Differences from ${other}` });
-  const rows = pairs.map((pair, index) => forestRow(view, pair, { y: top + index * pitch, pitch, width, scale, names }));
+  const rows = pairs.map((pair, index) => forestRow(view, pair, { y: top + index * pitch, pitch, width, scale, name: shortened[index] }));
   image.append(stripes(pairs.length, { top, width, pitch }), scoreAxis(scale, { top, bottom, above: pairs.length > 24, title: `Difference in ${view.metric.name}` }));
   image.append(svg("line", { class: "zero", x1: scale(0), x2: scale(0), y1: top, y2: bottom }), ...sideLabels(view, scale, other), ...rows);
   drawColumns(columns, { image, rows, right: width - 4, top, pitch });
@@ -65,12 +67,12 @@ function sideLabels(view, scale, other) {
   ];
 }
 
-function forestRow(view, pair, { y, pitch, width, scale, names }) {
+function forestRow(view, pair, { y, pitch, width, scale, name }) {
   const middle = y + pitch / 2;
   const side = pair.significant ? sideOf(view, pair.difference) : "even";
   const row = svg("g", { class: "row choice", "aria-label": pairSummary(view, pair), "data-system": pair.system, "aria-selected": String(isSelected(pair)) });
   row.append(svg("rect", { class: "row-back", x: 1, y: y + 1, width: width - 2, height: pitch - 2, rx: 3 }));
-  row.append(label(shownName(pair.system), { x: 4, y: middle, width: names, class: "name" }));
+  row.append(label(name, { whole: shownName(pair.system), x: 4, y: middle, class: "name" }));
   if (pair.interval) row.append(whisker(scale, middle, endsOf(pair.interval), { class: `whisker ${side}` }));
   row.append(svg("circle", { class: `dot ${side}${pair.significant ? "" : " hollow"}`, cx: scale(pair.difference), cy: middle, r: 4.5 }));
   return row;

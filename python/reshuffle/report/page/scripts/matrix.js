@@ -16,7 +16,7 @@ function matrixLayout(view, width) {
   const count = view.systems.length;
   const size = count <= 60 ? TEXT_SIZE : 10;
   const names = Math.min(widest(view.systems.map(({ shown }) => shown), size), 210) + textWidth(`${count} `, size) + 14;
-  const cell = Math.min(Math.max(Math.floor((width - names) / (count - 1)), count <= 60 ? 14 : 9), 60);
+  const cell = Math.min(Math.max(Math.floor((width - names) / (count - 1)), count <= 60 ? 14 : 7), 60);
   const values = count <= MAX_VALUES && cell >= 34;
   const height = values ? 25 : Math.max(size + 2, Math.min(cell, 20));
   return { count, values, size, names, height, cell, width: (count - 1) * cell + names, bottom: count * height };
@@ -51,7 +51,7 @@ function matrixValues(view, pairAt, { count, cell, height }) {
     for (let column = 0; column < row; column += 1) {
       const pair = pairAt(row, column);
       const at = { x: (column + 0.5) * cell - 0.5, y: (row + 0.5) * height - 0.5, "text-anchor": "middle" };
-      values.push(label(shortP(pair.decisive), { ...at, class: `value on-p${classOf(pair, view.alpha)}`, size: 11 }));
+      values.push(label(shortP(pair.decisive), { ...at, class: `value on-p${classOf(pair, view.alpha)}` }));
     }
   }
   return values;
@@ -59,10 +59,12 @@ function matrixValues(view, pairAt, { count, cell, height }) {
 
 /** The names along the diagonal: each is the label of the row to its left and of the column below it. */
 function matrixNames(view, { size, names, cell, height }) {
+  const room = names - textWidth(`${view.systems.length} `, size) - 10;
+  const shortened = fittedNames(view.systems.map(({ shown }) => shown), room, size);
   return view.systems.map(({ shown }, index) => {
-    const number = `${index + 1} `;
-    const name = label(shown, { x: index * cell + 5, y: (index + 0.5) * height, width: names - textWidth(number, size) - 10, size, class: size < TEXT_SIZE ? "name small" : "name" });
-    name.prepend(svg("tspan", { class: "muted" }, number));
+    const at = { x: index * cell + 5, y: (index + 0.5) * height, class: size < TEXT_SIZE ? "name small" : "name" };
+    const name = label(shortened[index], { whole: shown, ...at });
+    name.prepend(svg("tspan", { class: "muted" }, `${index + 1} `));
     return name;
   });
 }
@@ -181,6 +183,8 @@ class Matrix {
   select(cell) {
     if (!cell) return;
     this.cell = cell;
+    // A click also gives the focus, which points at the cell of the keys.
+    this.point(cell);
     const { system, baseline } = this.pairAt(...cell);
     selectPair(system, baseline);
   }

@@ -42,7 +42,8 @@ function drawRanking(view, width) {
   const wide = width >= WIDE;
   const groups = groupsOf(view);
   const columns = rankingColumns(view, groups, wide);
-  const names = Math.min(widest(systems.map(({ shown }) => shown)) + 4, width * (wide ? 0.28 : 0.32));
+  const names = nameSpace(systems.map(({ shown }) => shown), width);
+  const shortened = fittedNames(systems.map(({ shown }) => shown), names);
   const panel = groupPanel(view, groups, wide);
   const taken = names + totalWidth(columns) + panel.width;
   const total = Math.max(width, taken + 120);
@@ -51,7 +52,7 @@ function drawRanking(view, width) {
   const range = paddedRange(systems.flatMap(({ score, interval }) => [score, ...endsOf(interval, score)]));
   const scale = linearScale(range, [names + 18, total - taken + names - 14]);
   const image = canvas(total, bottom + 42, { role: "img", "aria-label": rankingSummary(view) });
-  const rows = systems.map((system, index) => rankingRow(view, system, { y: top + (index + 0.5) * pitch, scale, names }));
+  const rows = systems.map((system, index) => rankingRow(view, system, { y: top + (index + 0.5) * pitch, scale, name: shortened[index] }));
   const title = `${view.metric.name}${view.metric.higher_is_better ? "" : " (lower is better)"}`;
   image.append(stripes(systems.length, { top, width: total, pitch }), scoreAxis(scale, { top, bottom, above: systems.length > 24, title }));
   if (view.baseline !== null) image.append(baselineLine(view, scale, top, bottom));
@@ -71,8 +72,8 @@ function baselineLine(view, scale, top, bottom) {
   return svg("line", { class: "reference", x1: x, x2: x, y1: top, y2: bottom });
 }
 
-function rankingRow(view, system, { y, scale, names }) {
-  const row = svg("g", { class: "row" }, label(system.shown, { x: 4, y, width: names, class: "name" }));
+function rankingRow(view, system, { y, scale, name }) {
+  const row = svg("g", { class: "row" }, label(name, { whole: system.shown, x: 4, y, class: "name" }));
   const pair = view.baseline === null ? null : view.pair(system.name, view.baseline);
   const side = pair?.significant ? sideOf(view, pair.difference) : "even";
   if (system.interval) row.append(whisker(scale, y, endsOf(system.interval), { class: `whisker ${side}` }));

@@ -17,30 +17,35 @@ function paddedRange(values, share = 0.04) {
     if (value > high) high = value;
   }
   if (low > high) return [-1, 1];
-  const padding = (high - low || Math.abs(low) || 1) * share;
+  // At least so much that the ends differ in floating point, for scores that are equal up to rounding.
+  const padding = Math.max((high - low || Math.abs(low) || 1) * share, Math.max(Math.abs(low), Math.abs(high)) * 1e-9);
   return [low - padding, high + padding];
 }
 
-/** About `count` round values in [low, high], and the decimals that they need. */
-function ticksOf(low, high, count) {
-  const rough = (high - low) / Math.max(count, 1);
-  const power = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 5, 10].map((digit) => digit * power).find((candidate) => candidate >= rough * 0.999);
-  const decimals = Math.min(Math.max(0, -Math.floor(Math.log10(step) + 1e-9)), 20);
-  const values = [];
-  for (let index = Math.ceil(low / step - 1e-9); index <= high / step + 1e-9; index += 1) values.push(index * step);
-  return { values, decimals };
+/** At most about ten round values in the range of a scale, as [value, text], and fewer where their texts would be too close. */
+function ticksOf(scale) {
+  const length = scale.end - scale.start;
+  const first = Math.floor(Math.log10((scale.high - scale.low) / 100));
+  for (let exponent = first; exponent < first + 4; exponent += 1) {
+    for (const digit of [1, 2, 5]) {
+      const step = digit * 10 ** exponent;
+      const decimals = Math.min(Math.max(0, -exponent), 20);
+      const ticks = [];
+      for (let index = Math.ceil(scale.low / step - 1e-9); index <= scale.high / step + 1e-9; index += 1) {
+        ticks.push([index * step, (index === 0 ? 0 : index * step).toFixed(decimals)]);
+      }
+      const space = (length * step) / (scale.high - scale.low);
+      if (space >= Math.max(36, length / 11, widest(ticks.map(([, text]) => text)) + 16)) return ticks;
+    }
+  }
+  return [];
 }
 
 /** Vertical grid lines at round values, labelled below the plot and, in tall figures, also above it. */
 function scoreAxis(scale, { top, bottom, above = false, title = null }) {
-  const width = scale.end - scale.start;
-  const { values, decimals } = ticksOf(scale.low, scale.high, Math.max(2, Math.floor(width / 62)));
   const axis = svg("g", { class: "axis", "aria-hidden": "true" });
-  for (const value of values) {
+  for (const [value, text] of ticksOf(scale)) {
     const x = scale(value);
-    // -0.00 would be a second name of 0.
-    const text = value.toFixed(decimals).replace(/^-(0(?:\.0*)?)$/, "$1");
     axis.append(svg("line", { class: "grid", x1: x, x2: x, y1: top, y2: bottom }));
     axis.append(svg("text", { class: "tick", x, y: bottom + 16, "text-anchor": "middle" }, text));
     if (above) axis.append(svg("text", { class: "tick", x, y: top - 6, "text-anchor": "middle" }, text));

@@ -1,0 +1,31 @@
+"""The distributions of replicates that a result keeps, as histograms."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..resampling import Replicates
+from ..resampling.histograms import NullHistograms, histograms_of_differences, histograms_of_scores
+from ..results import Histogram
+from .hypotheses import Observed
+
+__all__ = ["distributions_of_scores", "null_distributions_of_draws"]
+
+
+def null_distributions_of_draws(observed: Observed) -> NullHistograms:
+    """The draws of each difference, centred on 0, as the null distribution of any bootstrap test: (H,)."""
+    hypotheses, replicates = observed.hypotheses, observed.replicates
+    found = []
+    for m, scores in enumerate(replicates.draws):
+        of_metric = hypotheses.metric == m
+        pairs = list(zip(hypotheses.a[of_metric].tolist(), hypotheses.b[of_metric].tolist(), strict=True))
+        statistics = np.ascontiguousarray(observed.statistic[of_metric])
+        found.append(histograms_of_differences(scores, pairs, statistics, statistics, replicates.threads))
+    return np.concatenate(found)
+
+
+def distributions_of_scores(replicates: Replicates, n_systems: int) -> list[list[Histogram | None]]:
+    """The draws of each score, metric by metric, system by system; None if there are no draws."""
+    if not replicates.has_draws:
+        return [[None] * n_systems for _ in replicates.samples]
+    return [histograms_of_scores(scores, range(n_systems), replicates.threads) for scores in replicates.draws]

@@ -1,0 +1,113 @@
+//! Histograms of values that Python has computed, and the arrays that all histograms are returned as.
+
+use numpy::{PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use pyo3::prelude::*;
+
+use super::call::{raise, run_long, run_serial};
+use super::convert::{in_order, shaped};
+use crate::error::Error;
+use crate::resample::bins::{self, Histogram, SHOWN, Values};
+use crate::resample::reserved;
+use crate::simd::Simd;
+
+/// The lower end of the first bin and the width of the bins, (n, 2), and the counts: (n, 64).
+pub(super) type HistogramArrays<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<u64>>);
+
+/// The histograms as arrays, with NaN for the ends of those that do not exist.
+pub(super) fn histogram_arrays<'py>(
+    py: Python<'py>,
+    histograms: &[Option<Histogram>],
+) -> PyResult<HistogramArrays<'py>> {
+    let mut ends = reserved(2 * histograms.len()).map_err(|e| raise(py, e))?;
+    let mut counts = reserved(SHOWN * histograms.len()).map_err(|e| raise(py, e))?;
+    for histogram in histograms {
+        let none = Histogram { low: f64::NAN, width: f64::NAN, counts: [0; SHOWN] };
+        let Histogram { low, width, counts: of_one } = histogram.unwrap_or(none);
+        ends.extend([low, width]);
+        counts.extend(of_one);
+    }
+    Ok((shaped(py, ends, [histograms.len(), 2])?, shaped(py, counts, [histograms.len(), SHOWN])?))
+}
+
+/// Bins of several series, to which values are added batch by batch.
+#[pyclass(module = "reshuffle._core")]
+pub struct Bins(bins::Bins);
+
+/// Values that are added between two checks for Ctrl-C; few enough for the counts of a batch.
+const STEP: usize = 1 << 14;
+
+#[pymethods]
+impl Bins {
+    #[new]
+    fn new(py: Python<'_>, observed: PyReadonlyArray1<'_, f64>) -> PyResult<Self> {
+        bins::Bins::new(in_order(&observed)?, Simd::best()).map(Bins).map_err(|e| raise(py, e))
+    }
+
+    #[pyo3(signature = (values, used=None))]
+    fn update(&mut self, values: PyReadonlyArray2<'_, f64>, used: Option<PyReadonlyArray1<'_, u64>>) -> PyResult<()> {
+        let py = values.py();
+        let &[series, n] = values.shape() else { unreachable!("the array has two dimensions") };
+        let values = in_order(&values)?;
+        let used = used.as_ref().map(in_order).transpose()?;
+        for got in [Some(series), used.map(<[u64]>::len)].into_iter().flatten() {
+            let expected = self.0.len();
+            if got != expected {
+                return Err(raise(py, Error::LengthMismatch { what: "series".into(), expected, got }));
+            }
+        }
+        let length = |series: usize| used.map_or(n, |used| usize::try_from(used[series]).unwrap_or(n).min(n));
+        run_serial(py, |stop| {
+            for first in (0..n).step_by(STEP) {
+                self.0.make_room(STEP.min(n - first))?;
+                for series in 0..series {
+                    if stop.requested() {
+                        return Err(Error::Interrupted);
+                    }
+                    let values = &values[series * n..][..length(series)];
+                    self.0.add(series, values.get(first..).map_or(&[], |rest| &rest[..STEP.min(rest.len())]));
+                }
+            }
+            Ok(())
+        })
+    }
+
+    #[getter]
+    fn histograms<'py>(&self, py: Python<'py>) -> PyResult<HistogramArrays<'py>> {
+        let histograms = run_serial(py, |_| self.0.histograms())?;
+        histogram_arrays(py, &histograms)
+    }
+}
+
+#[pyfunction]
+#[pyo3(signature = (scores, systems, minus, centres, observed, *, threads=0))]
+pub fn histograms<'py>(
+    py: Python<'py>,
+    scores: PyReadonlyArray2<'py, f64>,
+    systems: Vec<usize>,
+    minus: Option<Vec<usize>>,
+    centres: PyReadonlyArray1<'py, f64>,
+    observed: PyReadonlyArray1<'py, f64>,
+    threads: usize,
+) -> PyResult<HistogramArrays<'py>> {
+    let n = scores.shape()[1];
+    let (scores, centres, observed) = (in_order(&scores)?, in_order(&centres)?, in_order(&observed)?);
+    let expected = systems.len();
+    for (what, got) in [
+        ("systems to subtract", minus.as_ref().map_or(expected, Vec::len)),
+        ("centres", centres.len()),
+        ("observed statistics", observed.len()),
+    ] {
+        if got != expected {
+            return Err(raise(py, Error::LengthMismatch { what: what.into(), expected, got }));
+        }
+    }
+    let mut wanted = reserved(expected).map_err(|e| raise(py, e))?;
+    wanted.extend(systems.iter().enumerate().map(|(i, &system)| Values {
+        system,
+        minus: minus.as_ref().map(|minus| minus[i]),
+        centre: centres[i],
+        observed: observed[i],
+    }));
+    let histograms = run_long(py, threads, None, ("", 0), |run| bins::histograms((scores, n), &wanted, run))?;
+    histogram_arrays(py, &histograms)
+}

@@ -1,0 +1,453 @@
+//! Histograms of replicates, whose bins do not depend on the order of the replicates or on the number of threads.
+//!
+//! The values of a series fall into bins of width 2^e whose ends are multiples of 2^e. e is the smallest integer for
+//! which all values, and the observed statistic, lie within [`BINS`] bins. While values come, e is too small or right;
+//! when a value lies outside of the bins, neighbours are joined. Since ⌊⌊x⌋/2⌋ = ⌊x/2⌋, the counts are then those that
+//! the larger bins would have had from the beginning.
+
+use super::{Zero, reserved, zeros};
+use crate::error::{Error, Result};
+use crate::pool::{self, Blocks, Run};
+use crate::simd::{Simd, dispatch};
+
+/// The bins that a series has while values come. The smallest e fills more than half of them.
+const BINS: usize = 256;
+
+/// The bins of a [`Histogram`]. Three or four bins of a series are joined, so more than two thirds of them are used.
+pub const SHOWN: usize = 64;
+
+/// Values are added in pieces of this many.
+const STEP: usize = 64;
+
+/// Bins have at least 2^−52 of the size of the largest value, so that numbers of bins are exact in a float.
+const MANTISSA_BITS: i32 = 51;
+
+/// No bin is smaller than 2^this, so that the inverse of its width is a float.
+const SMALLEST_EXPONENT: i32 = -1000;
+
+/// Adding this to a small integer puts the integer into the lowest bits of the float.
+const MAGIC: f64 = (1u64 << 52) as f64;
+
+/// A histogram of [`SHOWN`] bins of equal width. If all values are equal, `low` is that value, `width` is 0, and the
+/// first bin has all values.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Histogram {
+    /// The lower end of the first bin.
+    pub low: f64,
+    /// The width of each bin.
+    pub width: f64,
+    /// The number of values in each bin.
+    pub counts: [u64; SHOWN],
+}
+
+/// The bins of a series: bin i is [(first + i)/scale, (first + i + 1)/scale).
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Grid {
+    /// The smallest and the largest value.
+    lowest: f64,
+    highest: f64,
+    exponent: i32,
+    /// 2^−exponent; NaN before the first value.
+    scale: f64,
+    first: f64,
+}
+
+impl Grid {
+    /// Before the first value. Without an observed statistic it is NaN or infinite.
+    fn new(observed: f64) -> Self {
+        let (lowest, highest) =
+            if observed.is_finite() { (observed, observed) } else { (f64::INFINITY, f64::NEG_INFINITY) };
+        Grid { lowest, highest, exponent: SMALLEST_EXPONENT, scale: f64::NAN, first: 0.0 }
+    }
+
+    /// The smallest grid for values from `lowest` to `highest`, with the bins in use in the middle.
+    fn over(lowest: f64, highest: f64) -> Self {
+        let size = lowest.abs().max(highest.abs());
+        // Smaller bins cannot hold the range.
+        let least = exponent_of(highest - lowest) - BINS.ilog2() as i32;
+        let mut exponent = least.max(exponent_of(size) - MANTISSA_BITS).max(SMALLEST_EXPONENT);
+        let mut grid = Grid { lowest, highest, exponent, scale: power_of_two(-exponent), first: 0.0 };
+        while grid.used() > BINS as f64 {
+            exponent += 1;
+            (grid.exponent, grid.scale) = (exponent, power_of_two(-exponent));
+        }
+        grid.first = grid.bin(lowest) - ((BINS as f64 - grid.used()) / 2.0).floor();
+        grid
+    }
+
+    /// The number of a value's bin on the whole axis.
+    fn bin(&self, value: f64) -> f64 {
+        (value * self.scale).floor()
+    }
+
+    /// The number of bins from the lowest value to the highest.
+    fn used(&self) -> f64 {
+        self.bin(self.highest) - self.bin(self.lowest) + 1.0
+    }
+
+    /// Does the window of bins contain all values from `low` to `high`?
+    fn holds(&self, low: f64, high: f64) -> bool {
+        self.bin(low) >= self.first && self.bin(high) < self.first + BINS as f64
+    }
+
+    /// The grid with room for values from `low` to `high`, too.
+    fn with(&self, low: f64, high: f64) -> Self {
+        Grid::over(self.lowest.min(low), self.highest.max(high))
+    }
+
+    /// Adds the counts on this grid to those on a grid that holds all of its values.
+    fn pour<T: Copy + Into<u64>, U: Zero + Grow>(&self, counts: &[T; BINS], to: &Grid, out: &mut [U; BINS]) {
+        if self.scale.is_nan() {
+            return; // no values
+        }
+        // A number of a bin has 52 bits, so larger factors give 0 or −1, too.
+        let factor = power_of_two((self.exponent - to.exponent).max(-60));
+        for (i, &count) in counts.iter().enumerate() {
+            let count: u64 = count.into();
+            if count > 0 {
+                let bin = ((self.first + i as f64) * factor).floor() - to.first;
+                out[bin as usize].grow(count);
+            }
+        }
+    }
+}
+
+/// ⌊log2 x⌋ for x > 0; −1023 for smaller numbers than normal ones, and 0.
+fn exponent_of(x: f64) -> i32 {
+    (x.abs().to_bits() >> 52) as i32 - 1023
+}
+
+/// 2^e, for e from −1022 to 1023.
+fn power_of_two(e: i32) -> f64 {
+    f64::from_bits(((e + 1023) as u64) << 52)
+}
+
+/// A count that other counts are added to.
+trait Grow {
+    fn grow(&mut self, more: u64);
+}
+
+impl Grow for u16 {
+    fn grow(&mut self, more: u64) {
+        *self += more as u16; // there is room: see `Bins::make_room`
+    }
+}
+
+impl Grow for u64 {
+    fn grow(&mut self, more: u64) {
+        *self += more;
+    }
+}
+
+/// The bins of several series.
+#[derive(Debug, Clone)]
+pub struct Bins {
+    simd: Simd,
+    grids: Vec<Grid>,
+    /// The counts of recent values. Small numbers keep more of them in the cache.
+    recent: Vec<[u16; BINS]>,
+    /// The counts of earlier values; empty if there are none.
+    earlier: Vec<[u64; BINS]>,
+    /// How many values per series `recent` may have.
+    n_recent: usize,
+}
+
+impl Bins {
+    /// Empty bins for series with these observed statistics. A series without one has NaN; an infinite one is ignored.
+    ///
+    /// # Errors
+    /// [`crate::Error::Memory`].
+    pub fn new(observed: &[f64], simd: Simd) -> Result<Self> {
+        let mut grids = reserved(observed.len())?;
+        grids.extend(observed.iter().map(|&observed| Grid::new(observed)));
+        Ok(Bins { simd, grids, recent: zeros(&[observed.len()])?, earlier: Vec::new(), n_recent: 0 })
+    }
+
+    /// The number of series.
+    pub fn len(&self) -> usize {
+        self.grids.len()
+    }
+
+    /// Are there no series?
+    pub fn is_empty(&self) -> bool {
+        self.grids.is_empty()
+    }
+
+    /// Prepares for at most `n` values of each series, which [`Bins::add`] is to add before the next call.
+    ///
+    /// # Errors
+    /// [`crate::Error::Memory`].
+    pub fn make_room(&mut self, n: usize) -> Result<()> {
+        debug_assert!(n <= usize::from(u16::MAX));
+        self.n_recent += n;
+        if self.n_recent > usize::from(u16::MAX) {
+            self.n_recent = n;
+            if self.earlier.is_empty() {
+                self.earlier = zeros(&[self.grids.len()])?;
+            }
+            for (earlier, recent) in self.earlier.iter_mut().zip(&mut self.recent) {
+                earlier.iter_mut().zip(&mut *recent).for_each(|(earlier, recent)| *earlier += u64::from(*recent));
+                recent.fill(0);
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds values to a series. Infinite and undefined ones are left out.
+    pub fn add(&mut self, series: usize, values: &[f64]) {
+        let mut bins = [0; STEP];
+        for values in values.chunks(STEP) {
+            let Grid { scale, first, .. } = self.grids[series];
+            let Extremes { low, high, check } = place(self.simd, values, (scale, first), &mut bins);
+            if check.is_nan() {
+                self.add_finite(series, values);
+                continue;
+            }
+            let grid = &mut self.grids[series];
+            if grid.holds(low, high) {
+                (grid.lowest, grid.highest) = (grid.lowest.min(low), grid.highest.max(high));
+            } else {
+                self.extend(series, low, high);
+                let Grid { scale, first, .. } = self.grids[series];
+                place(self.simd, values, (scale, first), &mut bins);
+            }
+            let counts = &mut self.recent[series];
+            bins[..values.len()].iter().for_each(|&bin| counts[usize::from(bin)] += 1);
+        }
+    }
+
+    /// Adds those of at most [`STEP`] values that are finite.
+    #[cold]
+    fn add_finite(&mut self, series: usize, values: &[f64]) {
+        let (mut finite, mut n) = ([0.0; STEP], 0);
+        for &value in values.iter().filter(|value| value.is_finite()) {
+            finite[n] = value;
+            n += 1;
+        }
+        if n > 0 {
+            self.add(series, &finite[..n]);
+        }
+    }
+
+    /// Moves the counts of a series to the grid that also has room for `low` and `high`.
+    #[cold]
+    fn extend(&mut self, series: usize, low: f64, high: f64) {
+        let old = self.grids[series];
+        let grid = old.with(low, high);
+        let moved = |counts: &[u16; BINS]| {
+            let mut out = [0; BINS];
+            old.pour(counts, &grid, &mut out);
+            out
+        };
+        self.recent[series] = moved(&self.recent[series]);
+        if let Some(earlier) = self.earlier.get_mut(series) {
+            let mut out = [0; BINS];
+            old.pour(earlier, &grid, &mut out);
+            *earlier = out;
+        }
+        self.grids[series] = grid;
+    }
+
+    /// Adds the counts of the same series of other bins.
+    ///
+    /// # Errors
+    /// [`crate::Error::Memory`].
+    pub fn merge(&mut self, other: &Bins) -> Result<()> {
+        if self.earlier.is_empty() {
+            self.earlier = zeros(&[self.grids.len()])?;
+        }
+        for (series, from) in other.grids.iter().enumerate() {
+            if from.scale.is_nan() {
+                continue;
+            }
+            let Grid { lowest, highest, .. } = *from;
+            if self.grids[series].scale.is_nan() || !self.grids[series].holds(lowest, highest) {
+                self.extend(series, lowest, highest);
+            }
+            let to = &mut self.grids[series];
+            (to.lowest, to.highest) = (to.lowest.min(lowest), to.highest.max(highest));
+            // A grid that began with other values may have too small bins, as may this one.
+            if from.exponent > to.exponent {
+                self.coarsen(series);
+            }
+            let (to, out) = (&self.grids[series], &mut self.earlier[series]);
+            from.pour(&other.recent[series], to, out);
+            if let Some(earlier) = other.earlier.get(series) {
+                from.pour(earlier, to, out);
+            }
+        }
+        Ok(())
+    }
+
+    /// Moves the counts of a series to the smallest grid for its values.
+    fn coarsen(&mut self, series: usize) {
+        let Grid { lowest, highest, .. } = self.grids[series];
+        self.extend(series, lowest, highest);
+    }
+
+    /// The histograms of all series.
+    ///
+    /// # Errors
+    /// [`crate::Error::Memory`].
+    pub fn histograms(&self) -> Result<Vec<Option<Histogram>>> {
+        let mut out = reserved(self.len())?;
+        out.extend((0..self.len()).map(|series| self.histogram(series)));
+        Ok(out)
+    }
+
+    /// The histogram of a series; None if it has no finite values, or too large ones.
+    pub fn histogram(&self, series: usize) -> Option<Histogram> {
+        let from = &self.grids[series];
+        if from.scale.is_nan() {
+            return None;
+        }
+        let mut counts = [0; BINS];
+        let grid = Grid::over(from.lowest, from.highest);
+        from.pour(&self.recent[series], &grid, &mut counts);
+        if let Some(earlier) = self.earlier.get(series) {
+            from.pour(earlier, &grid, &mut counts);
+        }
+        let mut shown = [0; SHOWN];
+        if grid.lowest == grid.highest {
+            shown[0] = counts.iter().sum();
+            return Some(Histogram { low: grid.lowest, width: 0.0, counts: shown });
+        }
+        let (used, lowest) = (grid.used(), grid.bin(grid.lowest));
+        let joined = (used / SHOWN as f64).ceil();
+        let first = lowest - ((joined * SHOWN as f64 - used) / 2.0).floor();
+        for (i, count) in counts.into_iter().enumerate().filter(|(_, count)| *count > 0) {
+            shown[((grid.first + i as f64 - first) / joined) as usize] += count;
+        }
+        // The inverse of a scale can be smaller than normal numbers, and the ends of the bins can be too large.
+        let [low, width] = [first / grid.scale, joined / grid.scale];
+        let high = low + width * SHOWN as f64;
+        (low.is_finite() && high.is_finite()).then_some(Histogram { low, width, counts: shown })
+    }
+}
+
+/// Values of which a histogram is made: the scores of a system, or the differences of two, less a constant.
+#[derive(Debug, Clone, Copy)]
+pub struct Values {
+    /// The system whose scores are read.
+    pub system: usize,
+    /// The system whose scores are subtracted, if any.
+    pub minus: Option<usize>,
+    /// What is subtracted from every value.
+    pub centre: f64,
+    /// The observed statistic, or NaN if there is none.
+    pub observed: f64,
+}
+
+/// The histograms of values computed from the scores of systems on `n` replicates, system by system. None for values of
+/// which none are finite.
+///
+/// # Errors
+/// [`Error::OutOfRange`] for a system that does not exist, [`Error::Memory`], and whatever the pool returned.
+pub fn histograms(
+    (scores, n): (&[f64], usize),
+    wanted: &[Values],
+    run: &mut Run<'_>,
+) -> Result<Vec<Option<Histogram>>> {
+    let len = scores.len() / n.max(1);
+    if let Some(index) = wanted.iter().flat_map(|of| [of.system, of.minus.unwrap_or(0)]).find(|&index| index >= len) {
+        return Err(Error::OutOfRange { what: "system".into(), index, len });
+    }
+    let mut out = reserved(wanted.len())?;
+    let (simd, mut failed) = (Simd::best(), None);
+    // A value takes about two additions.
+    let blocks = Blocks { items: wanted.len(), size: 1, cost: 4 * n as u64, lead: 0 };
+    pool::run(
+        blocks,
+        run,
+        || (),
+        |(), at, stop| {
+            let Values { system, minus, centre, observed } = wanted[at.start];
+            let of = |system: usize| scores[system * n..][..n].chunks(STEP);
+            let mut bins = match Bins::new(&[observed], simd) {
+                Ok(bins) => bins,
+                Err(error) => return Some(Err(error)),
+            };
+            let mut others = minus.map(of);
+            let mut values = [0.0; STEP];
+            for (step, scores) in of(system).enumerate() {
+                if step % PIECE == 0 {
+                    if stop.requested() {
+                        return None;
+                    }
+                    if let Err(error) = bins.make_room(PIECE * STEP) {
+                        return Some(Err(error));
+                    }
+                }
+                let values = &mut values[..scores.len()];
+                match others.as_mut().and_then(Iterator::next) {
+                    Some(others) => subtract(simd, (scores, others), centre, values),
+                    None => values.iter_mut().zip(scores).for_each(|(value, score)| *value = score - centre),
+                }
+                bins.add(0, values);
+            }
+            Some(Ok(bins.histogram(0)))
+        },
+        |_, histogram, _| match histogram {
+            Ok(histogram) => out.push(histogram),
+            Err(error) => failed = failed.take().or(Some(error)),
+        },
+    )?;
+    failed.map_or(Ok(out), Err)
+}
+
+/// The steps between two checks for Ctrl-C.
+const PIECE: usize = 512;
+
+dispatch! {
+    /// The differences of two lists of scores, less a constant.
+    fn subtract(scores: (&[f64], &[f64]), centre: f64, out: &mut [f64]) = subtract_inline;
+}
+
+#[inline(always)]
+fn subtract_inline((scores, others): (&[f64], &[f64]), centre: f64, out: &mut [f64]) {
+    out.iter_mut().zip(scores.iter().zip(others)).for_each(|(out, (score, other))| *out = score - other - centre);
+}
+
+/// The smallest and the largest value, and NaN if any value is NaN or infinite.
+struct Extremes {
+    low: f64,
+    high: f64,
+    check: f64,
+}
+
+dispatch! {
+    /// The extremes of at most [`STEP`] values, and their bins if the window holds them all.
+    fn place(values: &[f64], grid: (f64, f64), bins: &mut [u8; STEP]) -> Extremes = place_inline;
+}
+
+#[inline(always)]
+fn place_inline(values: &[f64], (scale, first): (f64, f64), bins: &mut [u8; STEP]) -> Extremes {
+    const LANES: usize = 8;
+    let (mut low, mut high, mut check) = ([f64::INFINITY; LANES], [f64::NEG_INFINITY; LANES], [0.0; LANES]);
+    let mut step = |values: &[f64; LANES], bins: &mut [u8]| {
+        for ((((&value, bin), low), high), check) in
+            values.iter().zip(bins).zip(&mut low).zip(&mut high).zip(&mut check)
+        {
+            *low = if value < *low { value } else { *low };
+            *high = if value > *high { value } else { *high };
+            *check += value - value;
+            *bin = ((value * scale).floor() - first + MAGIC).to_bits() as u8;
+        }
+    };
+    let (whole, rest) = values.as_chunks::<LANES>();
+    for (values, bins) in whole.iter().zip(bins.chunks_exact_mut(LANES)) {
+        step(values, bins);
+    }
+    if let [value, ..] = rest {
+        let mut padded = [*value; LANES];
+        padded[..rest.len()].copy_from_slice(rest);
+        let mut last = [0; LANES];
+        step(&padded, &mut last);
+        bins[values.len() - rest.len()..values.len()].copy_from_slice(&last[..rest.len()]);
+    }
+    Extremes {
+        low: low.into_iter().fold(f64::INFINITY, f64::min),
+        high: high.into_iter().fold(f64::NEG_INFINITY, f64::max),
+        check: check.iter().sum(),
+    }
+}

@@ -1,0 +1,179 @@
+//! Histograms of the statistics of pairs.
+
+use std::ops::Range;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::{Accumulate, BLOCK, Input, Pair, Partial, Reduction, Shape, Span, Stages, Tests, check_same, cleared};
+use crate::error::Result;
+use crate::resample::bins::{Bins, Histogram};
+use crate::simd::Simd;
+
+/// The replicates whose statistics [`Histograms`] reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Statistics {
+    /// Shuffles.
+    Shuffles,
+    /// Shuffles of which only one of each two that are mirror images is made: each statistic t also counts as −t.
+    HalfOfShuffles,
+    /// Permutations of all systems.
+    Permutations,
+}
+
+/// A histogram of the statistics of every pair under every metric.
+///
+/// Which block a thread adds to which bins does not matter, so every thread keeps its bins until the end.
+#[derive(Debug)]
+pub struct Histograms {
+    tests: Tests,
+    observed: Vec<f64>,
+    of: Statistics,
+    span: Span,
+    systems: usize,
+    threads: Mutex<Vec<Bins>>,
+}
+
+impl Clone for Histograms {
+    fn clone(&self) -> Self {
+        let Histograms { tests, observed, of, span, systems, .. } = self;
+        let (tests, observed, span) = (tests.clone(), observed.clone(), span.clone());
+        Histograms { tests, observed, of: *of, span, systems: *systems, threads: Mutex::new(self.locked().clone()) }
+    }
+}
+
+impl Histograms {
+    /// For these pairs, with the observed statistic of every metric and pair, which bins have room for.
+    pub fn new(pairs: Vec<Pair>, observed: Vec<f64>, of: Statistics) -> Self {
+        let (tests, span) = (Tests::new(pairs), Span::default());
+        Histograms { tests, observed, of, span, systems: 0, threads: Mutex::default() }
+    }
+
+    fn locked(&self) -> MutexGuard<'_, Vec<Bins>> {
+        self.threads.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The bins of all threads together: metric by metric, pair by pair.
+    ///
+    /// # Errors
+    /// [`crate::Error::Memory`].
+    fn total(&self) -> Result<Bins> {
+        let mut total = Bins::new(&self.observed, Simd::best())?;
+        self.locked().iter().try_for_each(|bins| total.merge(bins))?;
+        Ok(total)
+    }
+
+    /// The histograms: metric by metric, pair by pair. None for a test without finite statistics.
+    ///
+    /// # Errors
+    /// [`crate::Error::Memory`].
+    pub fn histograms(&self) -> Result<Vec<Option<Histogram>>> {
+        self.total()?.histograms()
+    }
+
+    /// The numbers of metrics and of pairs.
+    pub fn shape(&self) -> [usize; 2] {
+        self.tests.shape()
+    }
+
+    /// The replicates that were counted.
+    ///
+    /// # Errors
+    /// [`crate::Error::InvalidOption`] before a run.
+    pub fn replicates(&self) -> Result<Range<u64>> {
+        self.span.get()
+    }
+
+    /// Adds the counts of the replicates that follow these.
+    ///
+    /// # Errors
+    /// [`crate::Error::InvalidOption`] if they do not follow, or belong to other tests, and [`crate::Error::Memory`].
+    pub fn merge(&mut self, later: &Self) -> Result<()> {
+        let both = self.span.with(&later.span)?;
+        let same = |a: &f64, b: &f64| a.to_bits() == b.to_bits();
+        let same_observed = self.observed.iter().zip(&later.observed).all(|(a, b)| same(a, b));
+        check_same(self.tests == later.tests && self.of == later.of && same_observed)?;
+        let mut total = self.total()?;
+        total.merge(&later.total()?)?;
+        self.threads = Mutex::new(vec![total]);
+        self.span = Span(Some(both));
+        Ok(())
+    }
+}
+
+impl Reduction for Histograms {
+    fn input(&self) -> Input<'_> {
+        match self.of {
+            Statistics::Permutations => Input::Permuted,
+            Statistics::Shuffles | Statistics::HalfOfShuffles => Input::Pairs(&self.tests.pairs),
+        }
+    }
+
+    fn begin(&mut self, shape: &Shape, replicates: Range<u64>) -> Result<()> {
+        self.tests.begin(shape)?;
+        self.tests.check_length("observed statistics", self.observed.len())?;
+        // All metrics of permutations have the same number of systems.
+        self.systems = shape.systems.first().copied().unwrap_or(0);
+        self.threads = Mutex::default();
+        self.span = Span(Some(replicates));
+        Ok(())
+    }
+
+    fn stages(&mut self) -> Stages<'_> {
+        let simd = Simd::best();
+        (Box::new(Binned { all: self, simd }), Box::new(|_: &Partial| Ok(true)))
+    }
+}
+
+/// Adds the values of a block to the bins of a thread.
+struct Binned<'a> {
+    all: &'a Histograms,
+    simd: Simd,
+}
+
+impl Accumulate for Binned<'_> {
+    fn start(&self, partial: &mut Partial) -> Result<()> {
+        let free = self.all.locked().pop();
+        let mut bins = free.map_or_else(|| Bins::new(&self.all.observed, self.simd), Ok)?;
+        let copies = if self.all.of == Statistics::HalfOfShuffles { 2 } else { 1 };
+        bins.make_room(copies * partial.len())?;
+        partial.bins = Some(bins);
+        match self.all.of {
+            Statistics::Permutations => cleared(&mut partial.numbers, self.all.systems * BLOCK),
+            Statistics::Shuffles | Statistics::HalfOfShuffles => Ok(()),
+        }
+    }
+
+    fn add_values(&self, partial: &mut Partial, series: usize, _: usize, values: &[f64]) {
+        let Partial { bins: Some(bins), numbers, .. } = partial else { unreachable!("the block has begun") };
+        match self.all.of {
+            Statistics::Shuffles => bins.add(series, values),
+            Statistics::HalfOfShuffles => {
+                bins.add(series, values);
+                let mut mirrored = [0.0; BLOCK];
+                mirrored.iter_mut().zip(values).for_each(|(mirrored, value)| *mirrored = -value);
+                bins.add(series, &mirrored[..values.len()]);
+            }
+            Statistics::Permutations => {
+                numbers[series % self.all.systems * BLOCK..][..values.len()].copy_from_slice(values);
+            }
+        }
+    }
+
+    fn metric_done(&self, partial: &mut Partial, metric: usize, _: usize, replicates: usize) {
+        if self.all.of != Statistics::Permutations {
+            return;
+        }
+        let Partial { bins: Some(bins), numbers, .. } = partial else { unreachable!("the block has begun") };
+        let scores = |system: usize| &numbers[system * BLOCK..][..replicates];
+        let pairs = &self.all.tests.pairs;
+        for (test, &(x, y)) in (metric * pairs.len()..).zip(pairs) {
+            let mut differences = [0.0; BLOCK];
+            let both = scores(x).iter().zip(scores(y));
+            differences.iter_mut().zip(both).for_each(|(difference, (x, y))| *difference = x - y);
+            bins.add(test, &differences[..replicates]);
+        }
+    }
+
+    fn finish(&self, partial: &mut Partial) {
+        self.all.locked().extend(partial.bins.take());
+    }
+}
