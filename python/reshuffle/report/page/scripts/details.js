@@ -2,7 +2,7 @@
 
 /** The rows of the list: [term, value], without those that the result does not have. */
 function detailsOf(view, pair) {
-  const get = pair.get;
+  const get = (key) => pair.get(key) ?? null;
   const score = (name) => formatScore(view.systems[view.positions.get(name)].score, view);
   const rows = [
     [shownName(pair.system), score(pair.system)],
@@ -17,7 +17,7 @@ function detailsOf(view, pair) {
     get("exceedances") !== null && [get("tails") === 2 ? "In the smaller tail" : "At least as extreme", `${formatCount(get("exceedances"))} of ${formatCount(get("n_resamples"))}`],
     get("wins") !== null && ["Draws won, tied", `${formatCount(winsOf(pair))}, ${formatCount(get("ties"))}`],
     get("standard_error") !== null && ["Standard error", Number(get("standard_error")).toPrecision(4)],
-    get("n_segments") !== undefined && ["Segments", formatCount(get("n_segments"))],
+    get("n_segments") !== null && ["Segments", formatCount(get("n_segments"))],
     get("intraclass_correlation") !== null && ["Intraclass correlation", fixed(number(get("intraclass_correlation")), 3)],
     get("exchangeability") !== null && ["SD of shuffles / SE", fixed(number(get("exchangeability").ratio), 2)],
     get("design_effect") !== null && ["Design effect", fixed(number(get("design_effect")), 2)],
