@@ -36,16 +36,18 @@ const COUNTED = {
  */
 function filledIntervals(pair, rule, alternative) {
   const divided = COUNTED[rule](pair.null.observed, alternative, pair.null);
-  const whole = divided.map(([from, to]) => [binEdge(pair.null, from, 0), binEdge(pair.null, to, 1)]);
+  const whole = divided.map(([from, to]) => [binEdge(pair, from, 0), binEdge(pair, to, 1)]);
   const counted = pair.get("exceedances");
   const share = typeof counted === "number" ? counted / pair.get("n_resamples") : pair.pvalue;
   const distance = (intervals) => Math.abs(shareWithin(pair.null, intervals) - share);
   return distance(whole) < distance(divided) ? whole : divided;
 }
 
-/** The lower (0) or upper (1) edge of the bin of a value. */
-function binEdge({ low, width }, value, side) {
-  return width > 0 && Number.isFinite(value) ? low + (Math.floor((value - low) / width) + side) * width : value;
+/** The lower (0) or upper (1) edge of the bin of a value. Bins contain their lower ends, or their upper ends if the pair is reversed. */
+function binEdge({ null: { low, width }, reversed }, value, side) {
+  if (width === 0 || !Number.isFinite(value)) return value;
+  const bins = (value - low) / width;
+  return low + ((reversed ? Math.ceil(bins) - 1 : Math.floor(bins)) + side) * width;
 }
 
 /** The rule by which the test of a pair counts. */
