@@ -257,23 +257,26 @@ class TestDifferences:
         browser.run("showView(0, 1)")
         assert browser.all("#differences .choice[data-system=rules]") == []
 
-    def test_intervals_without_an_end_are_arrows(self, browser: Browser) -> None:
+    def test_intervals_without_an_end_are_arrows_and_undefined_ones_are_left_out(self, browser: Browser) -> None:
         result = everything(baseline="baseline")
-        pairs = [
-            replace(p, confidence_interval=replace(p.confidence_interval, low=-math.inf, high=math.inf))
-            if index == 0 and p.confidence_interval is not None
-            else p
-            for index, p in enumerate(result.comparisons)
-        ]
+        ends = {"larger": (-math.inf, math.inf), "rules": (math.nan, 3.0), "tuned": (0.0, math.inf)}
+        pairs = []
+        for pair in result.comparisons:
+            assert pair.confidence_interval is not None
+            low, high = ends[pair.system]
+            interval = replace(pair.confidence_interval, low=low, high=high)
+            pairs.append(replace(pair, confidence_interval=interval))
         browser.open(replace(result, comparisons=tuple(pairs)).render("html"))
-        endless = pairs[0].system
-        path = browser.run(
-            "return document.querySelector(`#differences [data-system='${arguments[0]}'] .whisker`).getAttribute('d')",
-            endless,
+        paths = browser.run(
+            "return Object.fromEntries([...document.querySelectorAll('#differences .choice')].map((row) =>"
+            "[row.dataset.system, row.querySelector('.whisker')?.getAttribute('d') ?? null]))"
         )
-        assert path.count("L") / 2 == 2  # an arrow head has two lines, the end of a bounded interval none
-        assert "NaN" not in path
-        assert "Infinity" not in path
+        # An arrow head has two lines, the end of a bounded interval one vertical stroke.
+        assert {system: (path.count("L"), path.count("V")) for system, path in paths.items() if path is not None} == {
+            "larger": (4, 0),
+            "tuned": (2, 1),
+        }
+        assert paths["rules"] is None
 
     def test_p_of_a_one_sided_test_is_shown_in_the_direction_of_the_test(self, browser: Browser) -> None:
         result = everything(all_pairs=True, alternative="greater")
@@ -578,7 +581,7 @@ class TestNullDistribution:
 
     def test_tests_without_replicates_have_none(self, browser: Browser) -> None:
         browser.open(rated(3, test="t-test").render("html"))
-        assert "computed without replicates" in browser.texts("#null .figure-none")[0]
+        assert "This test has no replicates" in browser.texts("#null .figure-none")[0]
         assert browser.all("#null svg") == []
 
 

@@ -15,7 +15,8 @@ function classOf(pair, alpha) {
 function matrixLayout(view, width) {
   const count = view.systems.length;
   const size = count <= 60 ? TEXT_SIZE : 10;
-  const names = Math.min(widest(view.systems.map(({ shown }) => shown), size), 210) + textWidth(`${count} `, size) + 14;
+  const longest = Math.min(widest(view.systems.map(({ shown }) => shown), size), 210);
+  const names = longest + textWidth(`${count} `, size) + 14;
   const cell = Math.min(Math.max(Math.floor((width - names) / (count - 1)), count <= 60 ? 14 : 7), 60);
   const values = count <= MAX_VALUES && cell >= 34;
   const height = values ? 25 : Math.max(size + 2, Math.min(cell, 20));
@@ -71,7 +72,8 @@ function matrixNames(view, { size, names, cell, height }) {
 
 function matrixLegend(view) {
   const bounds = CLASS_ENDS.map((end) => String(Number((end * view.alpha).toPrecision(6))));
-  const swatch = (index, text) => h("span", { class: "swatch" }, canvas(14, 14, { "aria-hidden": "true" }, svg("rect", { class: `p${index}`, width: 14, height: 14 })), text);
+  const square = (index) => canvas(14, 14, { "aria-hidden": "true" }, svg("rect", { class: `p${index}`, width: 14, height: 14 }));
+  const swatch = (index, text) => h("span", { class: "swatch" }, square(index), text);
   return h(
     "p",
     { class: "figure-legend" },
@@ -88,11 +90,11 @@ class Matrix {
   constructor(view, body) {
     this.view = view;
     this.cell = [1, 0];
-    this.status = h("p", { class: "figure-status", role: "status" }, "Point at a cell, or move with the arrow keys, for its pair. Enter selects it.");
-    const figure = figureIn(body, "matrix", (width) => this.draw(width), [
-      `${view.systems.length} systems from best to worst. A name is the label of the row to its left and of the column below it.${sidedness(view)}`,
-    ]);
-    body.replaceChildren(matrixLegend(view), this.status, figure);
+    const hint = "Point at a cell, or move with the arrow keys, for its pair. A click or Enter selects it.";
+    this.status = h("p", { class: "figure-status", role: "status" }, hint);
+    const order = `${view.systems.length} systems from best to worst.`;
+    const caption = [order, " A name is the label of the row to its left and of the column below it.", sidedness(view)];
+    body.replaceChildren(matrixLegend(view), this.status, figureIn(body, "matrix", (width) => this.draw(width), caption));
   }
 
   /** The pair of the better system, in the column, and the worse one, in the row. */
@@ -105,8 +107,9 @@ class Matrix {
     const { image, layout } = drawMatrix(this.view, (row, column) => this.pairAt(row, column), width);
     this.image = image;
     this.layout = layout;
-    this.chosen = svg("rect", { class: "cell-chosen", width: layout.cell, height: layout.height, visibility: "hidden" });
-    this.pointed = svg("rect", { class: "cell-pointed", width: layout.cell, height: layout.height, visibility: "hidden" });
+    const outline = { width: layout.cell, height: layout.height, visibility: "hidden" };
+    this.chosen = svg("rect", { class: "cell-chosen", ...outline });
+    this.pointed = svg("rect", { class: "cell-pointed", ...outline });
     this.lines = svg("path", { class: "cell-lines" });
     image.append(this.lines, this.chosen, this.pointed);
     image.setAttribute("tabindex", "0");
@@ -157,9 +160,9 @@ class Matrix {
   /** Scroll sideways until the cell is visible. */
   reveal([, column]) {
     const scroller = this.image.parentElement;
-    const x = column * this.layout.cell;
-    if (x < scroller.scrollLeft) scroller.scrollLeft = x;
-    else if (x + this.layout.cell > scroller.scrollLeft + scroller.clientWidth) scroller.scrollLeft = x + this.layout.cell - scroller.clientWidth;
+    const left = column * this.layout.cell;
+    const right = left + this.layout.cell - scroller.clientWidth;
+    scroller.scrollLeft = Math.min(left, Math.max(right, scroller.scrollLeft));
   }
 
   /** Outline a cell, with lines to the names of its systems, and describe it. */
@@ -170,9 +173,10 @@ class Matrix {
     const [row, column] = cell;
     const { cell: width, height } = this.layout;
     this.place(this.pointed, cell);
-    this.lines.setAttribute("d", `M${(column + 1) * width},${(row + 0.5) * height}H${row * width}M${(column + 0.5) * width},${row * height}V${(column + 1) * height}`);
-    const pair = this.pairAt(row, column);
-    this.status.textContent = pairSummary(this.view, pair);
+    const across = `M${(column + 1) * width},${(row + 0.5) * height}H${row * width}`;
+    const up = `M${(column + 0.5) * width},${row * height}V${(column + 1) * height}`;
+    this.lines.setAttribute("d", across + up);
+    this.status.textContent = pairSummary(this.view, this.pairAt(row, column));
   }
 
   place(rectangle, [row, column]) {

@@ -7,6 +7,10 @@ function linearScale([low, high], [start, end]) {
   return Object.assign(position, { low, high, start, end });
 }
 
+function sumOf(values) {
+  return values.reduce((sum, value) => sum + value, 0);
+}
+
 /** The range of the finite values, widened by a share of its length; around 0 or a single value it has a length too. */
 function paddedRange(values, share = 0.04) {
   let low = Infinity;
@@ -53,7 +57,8 @@ function scoreAxis(scale, { top, bottom, above = false, title = null }) {
     if (above) axis.append(svg("text", { class: "tick", x, y: top - 6, "text-anchor": "middle" }, text));
   }
   if (title !== null) {
-    axis.append(svg("text", { class: "muted", x: (scale.start + scale.end) / 2, y: bottom + 34, "text-anchor": "middle" }, title));
+    const middle = (scale.start + scale.end) / 2;
+    axis.append(svg("text", { class: "muted", x: middle, y: bottom + 34, "text-anchor": "middle" }, title));
   }
   return axis;
 }
