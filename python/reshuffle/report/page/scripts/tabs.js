@@ -74,7 +74,10 @@ function addContents() {
       button.hidden = section.hidden;
     });
   }
-  byId("bar").hidden = false;
+  const bar = byId("bar");
+  bar.hidden = false;
+  // What sticks below the bar, and what is scrolled to, depends on how many lines it needs.
+  new ResizeObserver(() => document.documentElement.style.setProperty("--bar-height", `${bar.offsetHeight}px`)).observe(bar);
   byId("skip").addEventListener("click", (event) => {
     event.preventDefault(); // the address of a frame in a notebook is not that of the page
     byId("results").focus();
