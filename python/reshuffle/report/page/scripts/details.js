@@ -60,7 +60,7 @@ function renderDetails(view, shown, element) {
     drawNull(view, pair, element),
     h("dl", { class: "details" }, ...detailsOf(view, pair).flatMap(([term, value]) => [h("dt", {}, term), h("dd", {}, value)])),
     ...(caveats.length ? [h("ul", { class: "notes" }, ...caveats.map((sentence) => h("li", {}, sentence)))] : []),
-    h("div", { class: "copied" }, h("h3", {}, "Signature"), copyButton(signature), signature),
+    h("div", { class: "copied" }, h("h3", {}, "Signature"), copyButton(signature, "the signature of the pair"), signature),
   );
   const difference = `${shownName(pair.system)} − ${shownName(pair.baseline)}: ${formatDifference(pair.difference, view)}`;
   byId("selection").textContent = `↓ ${difference}, ${pName(pair)} ${formatPWithSign(pair.decisive, pair.decimals)}`;
