@@ -477,3 +477,6 @@ fn place_inline(values: &[f64], (scale, first): (f64, f64), bins: &mut [u8]) -> 
         check: check.iter().sum(),
     }
 }
+
+#[cfg(test)]
+mod tests;
