@@ -32,7 +32,10 @@ function tabList(label, names, chosen, choose) {
       tab.setAttribute("aria-selected", String(each === position));
       tab.tabIndex = each === position ? 0 : -1;
     });
-    tabs[position].scrollIntoView?.({ block: "nearest", inline: "nearest" });
+    // Where the list is too wide, scroll it, but not the page.
+    const { offsetLeft, offsetWidth } = tabs[position];
+    const start = offsetLeft - list.offsetLeft;
+    list.scrollLeft = Math.min(start, Math.max(list.scrollLeft, start + offsetWidth - list.clientWidth));
   };
   return { list, mark };
 }
