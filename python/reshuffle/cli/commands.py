@@ -50,7 +50,7 @@ PLOT_EXAMPLES = """\b
 Examples:
   reshuffle compare ref.txt *.out --all-pairs -o result.json
   reshuffle plot result.json ranking -o ranking.pdf
-  reshuffle plot result.json forest --baseline online-B --metric chrF -o forest.svg
+  reshuffle plot result.json forest --baseline online-B --metric chrF2 -o forest.svg
   reshuffle plot result.json null --pair online-A online-B -o null.png"""
 FLIP_EXAMPLES = (
     "reshuffle flips ref.txt baseline.txt new.txt -m chrf --threshold 50",

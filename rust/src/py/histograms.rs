@@ -66,6 +66,7 @@ impl Bins {
                     let values = &values[series * n..][..length(series)];
                     self.0.add(series, values.get(first..).map_or(&[], |rest| &rest[..STEP.min(rest.len())]));
                 }
+                self.0.count();
             }
             Ok(())
         })

@@ -19,6 +19,10 @@ pub const SHOWN: usize = 64;
 /// Values are added in pieces of this many.
 const STEP: usize = 64;
 
+/// The values of a series that wait to be counted: those of a block of shuffles. With many series, the counts of all of
+/// them do not fit in the cache, and counting every [`STEP`] values of each took five times as long.
+const WAITING: usize = 512;
+
 /// Bins have at least 2^−52 of the size of the largest value, so that numbers of bins are exact in a float.
 const MANTISSA_BITS: i32 = 51;
 
@@ -50,6 +54,8 @@ struct Grid {
     /// 2^−exponent; NaN before the first value.
     scale: f64,
     first: f64,
+    /// How many values wait to be counted.
+    waiting: usize,
 }
 
 impl Grid {
@@ -57,7 +63,7 @@ impl Grid {
     fn new(observed: f64) -> Self {
         let (lowest, highest) =
             if observed.is_finite() { (observed, observed) } else { (f64::INFINITY, f64::NEG_INFINITY) };
-        Grid { lowest, highest, exponent: SMALLEST_EXPONENT, scale: f64::NAN, first: 0.0 }
+        Grid { lowest, highest, exponent: SMALLEST_EXPONENT, scale: f64::NAN, first: 0.0, waiting: 0 }
     }
 
     /// The smallest grid for values from `lowest` to `highest`, with the bins in use in the middle.
@@ -66,7 +72,7 @@ impl Grid {
         // Smaller bins cannot hold the range.
         let least = exponent_of(highest - lowest) - BINS.ilog2() as i32;
         let mut exponent = least.max(exponent_of(size) - MANTISSA_BITS).max(SMALLEST_EXPONENT);
-        let mut grid = Grid { lowest, highest, exponent, scale: power_of_two(-exponent), first: 0.0 };
+        let mut grid = Grid { lowest, highest, exponent, scale: power_of_two(-exponent), first: 0.0, waiting: 0 };
         while grid.used() > BINS as f64 {
             exponent += 1;
             (grid.exponent, grid.scale) = (exponent, power_of_two(-exponent));
@@ -144,6 +150,8 @@ impl Grow for u64 {
 pub struct Bins {
     simd: Simd,
     grids: Vec<Grid>,
+    /// The bins of the values that wait to be counted.
+    waiting: Vec<[u8; WAITING]>,
     /// The counts of recent values. Small numbers keep more of them in the cache.
     recent: Vec<[u16; BINS]>,
     /// The counts of earlier values; empty if there are none.
@@ -160,7 +168,8 @@ impl Bins {
     pub fn new(observed: &[f64], simd: Simd) -> Result<Self> {
         let mut grids = reserved(observed.len())?;
         grids.extend(observed.iter().map(|&observed| Grid::new(observed)));
-        Ok(Bins { simd, grids, recent: zeros(&[observed.len()])?, earlier: Vec::new(), n_recent: 0 })
+        let (waiting, recent) = (zeros(&[observed.len()])?, zeros(&[observed.len()])?);
+        Ok(Bins { simd, grids, waiting, recent, earlier: Vec::new(), n_recent: 0 })
     }
 
     /// The number of series.
@@ -193,12 +202,13 @@ impl Bins {
         Ok(())
     }
 
-    /// Adds values to a series. Infinite and undefined ones are left out.
+    /// Adds values to a series, which [`Bins::count`] counts. Infinite and undefined ones are left out.
     pub fn add(&mut self, series: usize, values: &[f64]) {
-        let mut bins = [0; STEP];
         for values in values.chunks(STEP) {
-            let Grid { scale, first, .. } = self.grids[series];
-            let Extremes { low, high, check } = place(self.simd, values, (scale, first), &mut bins);
+            if self.grids[series].waiting + values.len() > WAITING {
+                self.count_series(series);
+            }
+            let Extremes { low, high, check } = self.place(series, values);
             if check.is_nan() {
                 self.add_finite(series, values);
                 continue;
@@ -208,12 +218,28 @@ impl Bins {
                 (grid.lowest, grid.highest) = (grid.lowest.min(low), grid.highest.max(high));
             } else {
                 self.extend(series, low, high);
-                let Grid { scale, first, .. } = self.grids[series];
-                place(self.simd, values, (scale, first), &mut bins);
+                self.place(series, values);
             }
-            let counts = &mut self.recent[series];
-            bins[..values.len()].iter().for_each(|&bin| counts[usize::from(bin)] += 1);
+            self.grids[series].waiting += values.len();
         }
+    }
+
+    /// Writes the bins of at most [`STEP`] values behind those that wait.
+    fn place(&mut self, series: usize, values: &[f64]) -> Extremes {
+        let Grid { scale, first, waiting, .. } = self.grids[series];
+        place(self.simd, values, (scale, first), &mut self.waiting[series][waiting..][..values.len()])
+    }
+
+    /// Counts the values that wait. This has to come before [`Bins::make_room`], [`Bins::merge`] and
+    /// [`Bins::histogram`].
+    pub fn count(&mut self) {
+        (0..self.len()).for_each(|series| self.count_series(series));
+    }
+
+    fn count_series(&mut self, series: usize) {
+        let (grid, counts) = (&mut self.grids[series], &mut self.recent[series]);
+        self.waiting[series][..grid.waiting].iter().for_each(|&bin| counts[usize::from(bin)] += 1);
+        grid.waiting = 0;
     }
 
     /// Adds those of at most [`STEP`] values that are finite.
@@ -232,14 +258,12 @@ impl Bins {
     /// Moves the counts of a series to the grid that also has room for `low` and `high`.
     #[cold]
     fn extend(&mut self, series: usize, low: f64, high: f64) {
+        self.count_series(series);
         let old = self.grids[series];
         let grid = old.with(low, high);
-        let moved = |counts: &[u16; BINS]| {
-            let mut out = [0; BINS];
-            old.pour(counts, &grid, &mut out);
-            out
-        };
-        self.recent[series] = moved(&self.recent[series]);
+        let mut out = [0; BINS];
+        old.pour(&self.recent[series], &grid, &mut out);
+        self.recent[series] = out;
         if let Some(earlier) = self.earlier.get_mut(series) {
             let mut out = [0; BINS];
             old.pour(earlier, &grid, &mut out);
@@ -374,6 +398,7 @@ pub fn histograms(
                     if stop.requested() {
                         return None;
                     }
+                    bins.count();
                     if let Err(error) = bins.make_room(PIECE * STEP) {
                         return Some(Err(error));
                     }
@@ -385,6 +410,7 @@ pub fn histograms(
                 }
                 bins.add(0, values);
             }
+            bins.count();
             Some(Ok(bins.histogram(0)))
         },
         |_, histogram, _| match histogram {
@@ -417,11 +443,11 @@ struct Extremes {
 
 dispatch! {
     /// The extremes of at most [`STEP`] values, and their bins if the window holds them all.
-    fn place(values: &[f64], grid: (f64, f64), bins: &mut [u8; STEP]) -> Extremes = place_inline;
+    fn place(values: &[f64], grid: (f64, f64), bins: &mut [u8]) -> Extremes = place_inline;
 }
 
 #[inline(always)]
-fn place_inline(values: &[f64], (scale, first): (f64, f64), bins: &mut [u8; STEP]) -> Extremes {
+fn place_inline(values: &[f64], (scale, first): (f64, f64), bins: &mut [u8]) -> Extremes {
     const LANES: usize = 8;
     let (mut low, mut high, mut check) = ([f64::INFINITY; LANES], [f64::NEG_INFINITY; LANES], [0.0; LANES]);
     let mut step = |values: &[f64; LANES], bins: &mut [u8]| {
@@ -430,7 +456,7 @@ fn place_inline(values: &[f64], (scale, first): (f64, f64), bins: &mut [u8; STEP
         {
             *low = if value < *low { value } else { *low };
             *high = if value > *high { value } else { *high };
-            *check += value - value;
+            *check += value * 0.0;
             *bin = ((value * scale).floor() - first + MAGIC).to_bits() as u8;
         }
     };
@@ -451,3 +477,6 @@ fn place_inline(values: &[f64], (scale, first): (f64, f64), bins: &mut [u8; STEP
         check: check.iter().sum(),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -201,8 +201,9 @@ class Plots:
 
         Notes
         -----
-        Bins are cut where the tail begins, so the shaded part of that bin is approximate. For the test
-        ``bootstrap-shift``, which centres the sizes of the differences, the tails are those of ``bootstrap``.
+        The bin in which the tail begins is cut there, so its shaded part is approximate. Where p is twice the share of
+        the smaller tail (``bootstrap-percentile``, and ``bootstrap-both`` if that has the larger p), only this tail is
+        shaded. For ``bootstrap-shift``, which centres the sizes of the differences, no tail is.
         """
         from .null import NullFigure
 

@@ -84,7 +84,7 @@ class Densities:
                 ax.vlines(score.draws.low, base - OVERLAP / 2, base, color=INK, linewidth=1.0, zorder=order + 2)
         # A little lower than the middle, so that a name is beside the line of its curve.
         ax.set_yticks([centre + 0.05 for centre in self.rows.centres], labels=list(self.rows.labels), **PLAIN)
-        ax.set_xlabel(self._label(), **PLAIN)
+        ax.set_xlabel(self._label(self.rows.label_width(ax)), **PLAIN)
 
     def _draw_curve(
         self, ax: Axes, score: SystemScore, x: NDArray[np.float64],
@@ -101,11 +101,11 @@ class Densities:
             [score.score] * 2, [base, float(np.interp(score.score, x, top))], color=INK, linewidth=1.1, zorder=order
         )
 
-    def _label(self) -> str:
+    def _label(self, width: int) -> str:
         comparison, metric = self.view.comparison, self.view.metric
         level = comparison.confidence_level
         interval = "" if comparison.interval is None or level is None else f"; darker: {ci(level)}"
-        return wrapped(f"{metric.name} on bootstrap draws{interval}", self.rows.label_width())
+        return wrapped(f"{metric.name} on bootstrap draws{interval}", width)
 
 
 def smoothed(draws: Histogram) -> Curve:

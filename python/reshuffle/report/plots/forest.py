@@ -58,7 +58,7 @@ class Forest:
             whisker(ax, y, pair.difference, pair.confidence_interval, color)
             mark(ax, y, pair.difference, color, significant)
         right = columns_beside(ax, self.rows, self._columns())
-        ax.set_xlabel(self._label(self.rows.label_width(right)), **PLAIN)
+        ax.set_xlabel(self._label(self.rows.label_width(ax, right)), **PLAIN)
 
     def _color(self, pair: PairedDifference) -> str:
         return BETTER if self.view.is_better(pair.difference) else WORSE

@@ -5,14 +5,21 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
+from functools import cache
 from typing import Any
 
-__all__ = ["PLAIN", "columns", "lines_of", "printable", "wrapped"]
+from matplotlib.font_manager import FontProperties, findfont, get_font
+
+from .style import FONTS
+
+__all__ = ["LETTER", "PLAIN", "columns", "lines_of", "printable", "wrapped"]
 
 # Names are text, though matplotlib and LaTeX would read $ as the start of a formula.
 PLAIN: dict[str, Any] = {"parse_math": False, "usetex": False}
 
 MAX_LINES = 3
+# The width of a letter of medium width or of a digit, as a share of the size of letters.
+LETTER = 0.48
 # Joiners are parts of words in Persian and in Indic scripts.
 JOINERS = "\u200c\u200d"
 
@@ -29,9 +36,20 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() or c in JOINERS else c.encode("unicode_escape").decode() for c in text)
 
 
-def columns(text: str) -> int:
-    """The width of a text, where 1 is that of a Latin letter. Most Chinese letters take 2, combining ones none."""
-    return sum(0 if unicodedata.combining(c) else 1 + (unicodedata.east_asian_width(c) in "WF") for c in text)
+def columns(text: str) -> float:
+    """The width of a text, where 1 is that of a letter of medium width."""
+    return sum(map(_advance, text)) / LETTER
+
+
+@cache
+def _advance(character: str) -> float:
+    """The width of a character, as a share of the size of letters."""
+    font = get_font(findfont(FontProperties(family=[FONTS[0]])))
+    if font.get_char_index(ord(character)):
+        font.set_size(100, 72)
+        return float(font.load_char(ord(character)).linearHoriAdvance) / 65536 / 100
+    wide = unicodedata.east_asian_width(character) in "WF"
+    return 0.0 if unicodedata.combining(character) else 1.0 if wide else 0.6
 
 
 def wrapped(text: str, width: int) -> str:
@@ -46,7 +64,7 @@ def wrapped(text: str, width: int) -> str:
     if len(lines) > MAX_LINES:
         lines = _filled(text, width)
     if len(lines) > MAX_LINES:
-        lines = [*lines[: MAX_LINES - 1], f"{lines[MAX_LINES - 1][: width - 1]}…"]
+        lines = [*lines[: MAX_LINES - 1], f"{_filled(lines[MAX_LINES - 1], width - 2)[0]}…"]
     return "\n".join(line.strip() for line in lines)
 
 

@@ -20,7 +20,7 @@ __all__ = ["NullFigure", "tails"]
 
 HEIGHT = 1.75
 # Columns of letters below the axes.
-LABEL = 60
+LABEL = 50
 # Tests that count the replicates on the other side of 0, so that the tail is opposite to the observed difference.
 OPPOSITE = ("bootstrap-percentile", "paired-bootstrap")
 
@@ -62,10 +62,10 @@ class NullFigure:
             ax.stairs(null.counts, edges, color=MUTED, linewidth=0.5)
         else:
             ax.vlines(null.low, 0, sum(null.counts), color=MUTED, linewidth=2.0)
-        ax.set_ylim(0, 1.28 * (max(null.counts) or 1))
-        ax.axvline(null.observed, ymax=0.86, color=INK, linewidth=1.2)
+        ax.set_ylim(0, 1.15 * (max(null.counts) or 1))
+        ax.axvline(null.observed, ymax=0.95, color=INK, linewidth=1.2)
         if self.view.two_sided:
-            ax.axvline(-null.observed, ymax=0.86, color=INK, linewidth=0.8, linestyle=(0, (3, 2)))
+            ax.axvline(-null.observed, ymax=0.95, color=INK, linewidth=0.8, linestyle=(0, (3, 2)))
         ax.set_yticks([])
         ax.spines[["left", "top", "right"]].set_visible(False)
         ax.set_ylabel(self._counted())
@@ -114,11 +114,13 @@ def _equal(p: float, pair: PairedDifference) -> str:
 def tails(pair: PairedDifference) -> list[tuple[float, float]]:
     """Where statistics are at least as extreme as the observed one: from, to.
 
-    For ``bootstrap-shift``, which centres the sizes of the differences, these are the tails of ``bootstrap``.
+    None for ``bootstrap-shift``, which centres the sizes of the differences instead of the differences.
     """
     assert pair.null is not None
+    if pair.test.test == "bootstrap-shift":
+        return []
     observed, test = pair.null.observed, pair.test
-    opposite = test.test in OPPOSITE or test.tails == 2
+    opposite = test.test in OPPOSITE or test.tails == 2 or _is_percentile(pair)
     above, below = (-math.inf, -observed), (-observed, math.inf)
     if test.alternative == "two-sided":
         if not opposite:
@@ -127,3 +129,12 @@ def tails(pair: PairedDifference) -> list[tuple[float, float]]:
     if not opposite:
         above, below = (observed, math.inf), (-math.inf, observed)
     return [above if test.alternative == "greater" else below]
+
+
+def _is_percentile(pair: PairedDifference) -> bool:
+    """Whether ``bootstrap-percentile`` decides the one-sided ``bootstrap-both``: p counts the draws beyond 0."""
+    test = pair.test
+    if test.test != "bootstrap-both" or test.alternative == "two-sided":
+        return False
+    beyond = test.n_resamples - test.wins if test.alternative == "greater" else test.wins + test.ties
+    return bool(test.exceedances == beyond)

@@ -84,7 +84,7 @@ class RankingFigure:
         self._draw_groups(ax, right + 1.6 * GAP)
         if self.groups:
             right += (len(self.groups) + 1) * GAP
-        ax.set_xlabel(self._label(self.rows.label_width(right)), **PLAIN)
+        ax.set_xlabel(self._label(self.rows.label_width(ax, right)), **PLAIN)
 
     def _columns(self) -> list[Column]:
         view, decimals = self.view, self.view.decimals
@@ -124,5 +124,6 @@ class RankingFigure:
         interval = "" if comparison.interval is None or level is None else f", {ci(level)}"
         lines = [wrapped(f"{metric.name}{interval} ({'→' if metric.higher_is_better else '←'} better)", width)]
         if self._against:
-            lines.append(f"■ {wrapped(self.view.name(comparison.baseline or ''), width)}   {key(self.view)}")
+            marked = [f"■ {wrapped(self.view.name(comparison.baseline or ''), width - 3)}", key(self.view)]
+            lines += marked if columns("   ".join(marked)) > width else ["   ".join(marked)]
         return "\n".join(lines)

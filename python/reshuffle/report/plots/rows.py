@@ -11,8 +11,8 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.transforms import ScaledTranslation, Transform
 from numpy.typing import NDArray
 
-from .labels import PLAIN, columns, lines_of, wrapped
-from .style import COLUMN, FAINT, FONT_SIZE, PAGE, PAGE_HEIGHT
+from .labels import LETTER, PLAIN, columns, lines_of, wrapped
+from .style import COLUMN, FAINT, FONT_SIZE, PAGE, PAGE_HEIGHT, PaperFigure
 
 __all__ = ["Column", "Rows", "beside", "columns_beside"]
 
@@ -22,8 +22,6 @@ NARROW, WIDE, SINGLE = 24, 36, 62
 MANY = 40
 # Inches: the first line of a row with the space around it, every further line, and the smallest height.
 ROW, LINE, SMALLEST = 0.155, 0.11, 0.075
-# The mean width of a letter or digit, as a share of the size of letters.
-DIGIT = 0.47
 
 
 @dataclass(frozen=True)
@@ -80,17 +78,18 @@ class Rows:
         edges = self.edges
         return [float(centre) for centre in (edges[:-1] + edges[1:]) / 2]
 
-    def label_width(self, right: float = 0.0) -> int:
+    def label_width(self, ax: Axes, right: float = 0.0) -> int:
         """The columns of letters that fit a line below the axes, if text beside them takes ``right`` points."""
-        letter = DIGIT * FONT_SIZE
+        figure = ax.figure
+        width = float(figure.get_figwidth()) if isinstance(figure, PaperFigure) else self.width
         left = self.names_width * 72
-        return int((72 * self.width - left - right + 2 * min(left, right)) / letter)
+        return max(int((72 * width - left - right + 2 * min(left, right)) / (LETTER * FONT_SIZE)), 12)
 
     @property
     def names_width(self) -> float:
         """The approximate width of the names, in inches."""
         longest = max(columns(line) for label in self.labels for line in label.split("\n"))
-        return (longest + 1) * DIGIT * self.font_size / 72
+        return (longest + 1) * LETTER * self.font_size / 72
 
     def draw(self, ax: Axes, above: float = 0.0, lines: bool = True) -> None:
         """Set up axes with the names on the left and the first row on top. ``above``: room above the first row."""
@@ -111,7 +110,7 @@ class Column:
     cells: Sequence[tuple[str, str]]
 
     @property
-    def width(self) -> int:
+    def width(self) -> float:
         """In columns of letters, with the space before the column."""
         return max(columns(text) for text in (self.header, *(cell for cell, _ in self.cells))) + 2
 
@@ -121,7 +120,7 @@ def columns_beside(ax: Axes, rows: Rows, beside_rows: Sequence[Column]) -> float
     size = float(FontProperties().get_size_in_points())  # that of text by default
     right = 0.0
     for column in beside_rows:
-        right += column.width * DIGIT * size
+        right += column.width * LETTER * size
         ax.annotate(
             column.header, (1, 1), (right, 0.45 * size), "axes fraction", "offset points",
             ha="right", va="bottom", annotation_clip=False, **PLAIN,

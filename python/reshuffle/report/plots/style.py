@@ -128,11 +128,14 @@ class PaperFigure(Figure):
             except UserWarning as warning:
                 if "constrained_layout" not in str(warning):
                     raise
-                size = " × ".join(f"{length:.3g}" for length in self.get_size_inches())
-                raise InputError(
-                    f"a figure of {size} inches has no room for its labels: choose a larger width or height (--width, "
-                    "--height), or shorter names (--names)"
-                ) from None
+                raise self._too_small() from None
+
+    def _too_small(self) -> InputError:
+        size = " × ".join(f"{length:.3g}" for length in self.get_size_inches())
+        return InputError(
+            f"a figure of {size} inches has no room for its labels: choose a larger width or height (--width, "
+            "--height), or shorter names (--names)"
+        )
 
     def draw(self, renderer: Any) -> None:
         """As :meth:`matplotlib.figure.Figure.draw`: ticks get their settings only now."""
@@ -140,7 +143,13 @@ class PaperFigure(Figure):
             super().draw(renderer)
 
     def savefig(self, fname: Any, **options: Any) -> None:
-        """As :meth:`matplotlib.figure.Figure.savefig`, with embedded TrueType fonts and without a date."""
+        """As :meth:`matplotlib.figure.Figure.savefig`, with embedded TrueType fonts and without a date.
+
+        Raises
+        ------
+        InputError
+            If the figure is too small for its labels.
+        """
         named = Path(fname).suffix[1:] if isinstance(fname, str | Path) else ""
         undated = UNDATED.get(str(options.get("format") or named).lower(), {})
         if undated:
@@ -154,6 +163,10 @@ class PaperFigure(Figure):
                 raise InputError(
                     f"{error} Choose PDF or SVG, or a smaller width or height (--width, --height)"
                 ) from None
+            # The layout makes room for most labels, but not for wide ones below and above the axes.
+            box, (width, height) = self.get_tightbbox(), self.get_size_inches()
+            if min(box.x0, box.y0) < -PADDING or box.x1 > width + PADDING or box.y1 > height + PADDING:
+                raise self._too_small()
 
 
 def _fonts() -> list[str]:

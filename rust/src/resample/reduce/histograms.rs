@@ -174,6 +174,10 @@ impl Accumulate for Binned<'_> {
     }
 
     fn finish(&self, partial: &mut Partial) {
-        self.all.locked().extend(partial.bins.take());
+        let mut bins = partial.bins.take();
+        if let Some(bins) = &mut bins {
+            bins.count();
+        }
+        self.all.locked().extend(bins);
     }
 }

@@ -452,6 +452,7 @@ impl Reduction for SequentialTally {
                             let values = &partial.numbers[test * partial.len()..];
                             bins.add(test, &values[..(outcome.shuffles - used) as usize]);
                         }
+                        bins.count();
                     }
                     for (stopped, outcome) in stopped.iter().zip(sequential.outcomes()) {
                         stopped.store(outcome.stopped, Ordering::Relaxed);

@@ -6,15 +6,15 @@ const RIDGE_ROWS = 2.4;
 /**
  * The density of a histogram, smoothed by a normal kernel, as [value, density] at equal steps; null if all values are equal.
  *
- * The bandwidth is Silverman's rule of thumb, .9·sd·n^(-1/5), but at least one bin.
+ * The bandwidth is that of the normal reference rule, 1.06·sd·n^(-1/5), but at least 1.5 bins: scores of few segments are on a
+ * grid, of which some bins contain more points than others.
  */
 function smoothed({ low, width, counts }) {
   const total = counts.reduce((sum, count) => sum + count, 0);
   if (width === 0 || total === 0) return null;
   const mean = counts.reduce((sum, count, bin) => sum + count * bin, 0) / total;
   const variance = counts.reduce((sum, count, bin) => sum + count * (bin - mean) ** 2, 0) / total;
-  // Probabilities of an exact test are as good as very many draws.
-  const bandwidth = Math.max(1, 0.9 * Math.sqrt(variance) * Math.max(total, 1000) ** -0.2);
+  const bandwidth = Math.max(1.5, 1.06 * Math.sqrt(variance) * total ** -0.2);
   const margin = Math.ceil(3 * bandwidth);
   const points = [];
   for (let at = -margin; at <= counts.length - 1 + margin; at += 0.5) {
@@ -23,7 +23,14 @@ function smoothed({ low, width, counts }) {
     for (let bin = Math.max(0, Math.ceil(at - margin)); bin <= end; bin += 1) sum += counts[bin] * Math.exp(-0.5 * ((at - bin) / bandwidth) ** 2);
     points.push([low + (at + 0.5) * width, sum / (total * bandwidth * width * Math.sqrt(2 * Math.PI))]);
   }
-  return points;
+  return trimmed(points);
+}
+
+/** A curve without its ends that cannot be told from 0. */
+function trimmed(points) {
+  const visible = points.reduce((peak, [, y]) => Math.max(peak, y), 0) * 0.002;
+  const first = points.findIndex(([, y]) => y >= visible);
+  return points.slice(first, points.findLastIndex(([, y]) => y >= visible) + 1);
 }
 
 /** The part of a curve between two values, with its ends at exactly these values. */

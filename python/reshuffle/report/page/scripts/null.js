@@ -28,6 +28,28 @@ const COUNTED = {
   },
 };
 
+/**
+ * The intervals to be filled, for the share of replicates that p counts.
+ *
+ * A bin across the end of an interval is divided there, as if its values were uniform; or it belongs to the interval as a whole, if
+ * that is closer to the share, as for few different values of which one is the observed difference.
+ */
+function filledIntervals(pair, rule, alternative) {
+  const divided = COUNTED[rule](pair.null.observed, alternative, pair.null);
+  const whole = divided.map(([from, to]) => [binEdge(pair, from, 0), binEdge(pair, to, 1)]);
+  const counted = pair.get("exceedances");
+  const share = typeof counted === "number" ? counted / pair.get("n_resamples") : pair.pvalue;
+  const distance = (intervals) => Math.abs(shareWithin(pair.null, intervals) - share);
+  return distance(whole) < distance(divided) ? whole : divided;
+}
+
+/** The lower (0) or upper (1) edge of the bin of a value. Bins contain their lower ends, or their upper ends if the pair is reversed. */
+function binEdge({ null: { low, width }, reversed }, value, side) {
+  if (width === 0 || !Number.isFinite(value)) return value;
+  const bins = (value - low) / width;
+  return low + ((reversed ? Math.ceil(bins) - 1 : Math.floor(bins)) + side) * width;
+}
+
 /** The rule by which the test of a pair counts. */
 function ruleOf(pair, alternative) {
   const test = pair.get("test");
@@ -67,7 +89,7 @@ function drawNull(view, pair, place = null) {
   if (!pair.null) return h("p", { class: "figure-none" }, "The p-value of this test is computed without replicates, so there is no null distribution to show.");
   const alternative = alternativeOf(pair);
   const rule = ruleOf(pair, alternative);
-  const counted = COUNTED[rule](pair.null.observed, alternative, pair.null);
+  const counted = filledIntervals(pair, rule, alternative);
   return figureIn(place, "null", (width) => drawHistogram(view, pair, { rule, counted, alternative }, width), nullCaption(view, pair, rule));
 }
 
@@ -77,9 +99,11 @@ function isStudentized(pair) {
 
 function drawHistogram(view, pair, { rule, counted, alternative }, width) {
   const { low, width: step, counts, observed } = pair.null;
-  const marks = [observed, ...(rule === "opposite" || (rule === "extreme" && alternative === "two-sided") ? [-observed] : [])];
+  const mirrored = observed !== 0 && (rule === "opposite" || (rule === "extreme" && alternative === "two-sided"));
+  const marks = mirrored ? [observed, -observed] : [observed];
   const [top, bottom] = [26, 26 + NULL_HEIGHT];
-  const scale = linearScale(paddedRange([low, low + step * counts.length, ...marks], 0.03), [8, width - 8]);
+  const used = counts.flatMap((count, bin) => (count ? [low + bin * step, low + (bin + 1) * step] : []));
+  const scale = linearScale(paddedRange([...used, ...marks], 0.03), [14, width - 14]);
   const largest = counts.reduce((most, count) => Math.max(most, count), 0) || 1;
   const title = isStudentized(pair) ? "Studentized difference under the null hypothesis" : `Difference in ${view.metric.name} under the null hypothesis`;
   const image = canvas(width, bottom + 42, { role: "img", "aria-label": nullSummary(view, pair) });
@@ -142,13 +166,15 @@ function nullSummary(view, pair) {
 }
 
 const RULE_WORDS = {
-  extreme: "Filled: at least as extreme as the observed difference.",
-  opposite: "Filled: draws in which the difference, before it was centred on 0, is 0 or has the opposite sign.",
-  shifted: "Filled: draws that the test counts, |difference| − mean |difference| ≥ |observed difference|.",
+  extreme: "Filled: at least as extreme as the observed difference",
+  opposite: "Filled: draws in which the difference, before it was centred on 0, is 0 or has the opposite sign",
+  shifted: "Filled: draws that the test counts, |difference| − mean |difference| ≥ |observed difference|",
 };
 
 function nullCaption(view, pair, rule) {
   const replicates = replicatesText(view, pair);
+  const counted = pair.get("exceedances");
+  const number = typeof counted === "number" ? ` (${counted ? formatCount(counted) : "none"})` : "";
   const twice = pair.get("tails") === 2 ? " p is twice their share." : "";
-  return [`${replicates[0].toUpperCase()}${replicates.slice(1)}. ${RULE_WORDS[rule]}${twice}`];
+  return [`${replicates[0].toUpperCase()}${replicates.slice(1)}. ${RULE_WORDS[rule]}${number}.${twice}`];
 }

@@ -47,6 +47,8 @@ function scoreAxis(scale, { top, bottom, above = false, title = null }) {
   for (const [value, text] of ticksOf(scale)) {
     const x = scale(value);
     axis.append(svg("line", { class: "grid", x1: x, x2: x, y1: top, y2: bottom }));
+    // Labels that would be cut at the edge of the figure.
+    if (Math.min(x - scale.start, scale.end - x) + 14 < textWidth(text) / 2) continue;
     axis.append(svg("text", { class: "tick", x, y: bottom + 16, "text-anchor": "middle" }, text));
     if (above) axis.append(svg("text", { class: "tick", x, y: top - 6, "text-anchor": "middle" }, text));
   }
