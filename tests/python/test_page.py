@@ -366,7 +366,7 @@ def test_a_click_on_a_pair_shows_its_details(browser: Browser) -> None:
         assert browser.texts("#status")[0].startswith(f"{system} − {baseline}: {difference}.")
 
 
-def test_the_draws_that_a_system_wins_are_its_own(browser: Browser) -> None:
+def test_the_draws_in_which_a_system_is_higher_are_its_own(browser: Browser) -> None:
     result = RESULTS["missing"]
     assert isinstance(result, Comparison)
     browser.open(PAGES["missing"])
@@ -377,7 +377,7 @@ def test_the_draws_that_a_system_wins_are_its_own(browser: Browser) -> None:
         as_tested = browser.texts("#null .heading") == [f"{pair.system} against {pair.baseline}"]
         directions.add(as_tested)
         shown = details(browser)
-        assert shown["Draws won, tied"] == f"{wins if as_tested else n - wins - ties}, {ties}"
+        assert shown["Draws higher, tied"] == f"{wins if as_tested else n - wins - ties}, {ties}"
         assert shown["Segments"] == str(pair.n_segments)
     assert directions == {True, False}
 
