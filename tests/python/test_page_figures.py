@@ -369,6 +369,7 @@ class TestMatrix:
         browser.press("ARROW_DOWN", "ARROW_DOWN", "ARROW_RIGHT")
         assert cell() == [3, 1]
         assert browser.texts("#matrix .figure-status")[0].startswith(f"{systems[1]} − {systems[3]}: ")
+        assert [f"2 {systems[1]}", f"4 {systems[3]}"] == browser.texts("#matrix .pointed")
         browser.press("ENTER")
         assert [systems[1], systems[3]] == browser.run("return state.pair")
         browser.press("END")
@@ -405,9 +406,12 @@ class TestMatrix:
         (outline,) = marks(browser, "#matrix .cell-chosen")
         layout = browser.run("return matrix.layout")
         assert outline["visibility"] == "visible"
-        assert [2 * layout["cell"], 6 * layout["height"]] == pytest.approx(
-            [float(outline["x"]), float(outline["y"])], abs=1
+        found = [float(number) for number in re.findall(r"[-\d.]+", outline["transform"])]
+        assert [2 * layout["cell"], 6 * layout["height"]] == pytest.approx(found, abs=1)
+        fills = (
+            "return [...document.querySelectorAll('#matrix .cell-chosen *')].map((each) => getComputedStyle(each).fill)"
         )
+        assert browser.run(fills) == ["none", "none"]
 
     def test_there_is_none_with_a_baseline(self, browser: Browser) -> None:
         browser.open(everything(baseline="baseline").render("html"))

@@ -42,8 +42,9 @@ function drawMatrix(view, pairAt, width) {
   }
   for (const [index, path] of paths.entries()) image.append(svg("path", { class: `p${index}`, d: path.join("") }));
   if (layout.values) image.append(...matrixValues(view, pairAt, layout));
-  image.append(...matrixNames(view, layout));
-  return { image, layout };
+  const names = matrixNames(view, layout);
+  image.append(...names);
+  return { image, layout, names };
 }
 
 function matrixValues(view, pairAt, { count, cell, height }) {
@@ -85,6 +86,12 @@ function matrixLegend(view) {
   );
 }
 
+/** The outline of a cell at the origin, with a light one around it that sets it off from cells of any colour. */
+function cellOutline(name, { cell, height }) {
+  const outline = (part) => svg("rect", { class: part, width: cell, height });
+  return svg("g", { class: name, visibility: "hidden" }, outline("halo"), outline("line"));
+}
+
 /** The heat map with its legend, the line that describes a cell, and the keys and clicks. */
 class Matrix {
   constructor(view, body) {
@@ -104,12 +111,10 @@ class Matrix {
   }
 
   draw(width) {
-    const { image, layout } = drawMatrix(this.view, (row, column) => this.pairAt(row, column), width);
-    this.image = image;
-    this.layout = layout;
-    const outline = { width: layout.cell, height: layout.height, visibility: "hidden" };
-    this.chosen = svg("rect", { class: "cell-chosen", ...outline });
-    this.pointed = svg("rect", { class: "cell-pointed", ...outline });
+    const { image, layout, names } = drawMatrix(this.view, (row, column) => this.pairAt(row, column), width);
+    Object.assign(this, { image, layout, names });
+    this.chosen = cellOutline("cell-chosen", layout);
+    this.pointed = cellOutline("cell-pointed", layout);
     this.lines = svg("path", { class: "cell-lines" });
     image.append(this.lines, this.chosen, this.pointed);
     image.setAttribute("tabindex", "0");
@@ -165,23 +170,26 @@ class Matrix {
     scroller.scrollLeft = Math.min(left, Math.max(right, scroller.scrollLeft));
   }
 
-  /** Outline a cell, with lines to the names of its systems, and describe it. */
+  /** Outline a cell, emphasize the names of its systems, and describe it. */
   point(cell) {
     this.pointed.setAttribute("visibility", cell ? "visible" : "hidden");
     this.lines.setAttribute("d", "");
+    for (const [index, name] of this.names.entries()) name.classList.toggle("pointed", cell !== null && cell.includes(index));
     if (!cell) return;
-    const [row, column] = cell;
-    const { cell: width, height } = this.layout;
     this.place(this.pointed, cell);
-    const across = `M${(column + 1) * width},${(row + 0.5) * height}H${row * width}`;
-    const up = `M${(column + 0.5) * width},${row * height}V${(column + 1) * height}`;
-    this.lines.setAttribute("d", across + up);
-    this.status.textContent = pairSummary(this.view, this.pairAt(row, column));
+    if (!this.layout.values) this.lines.setAttribute("d", this.linesToNames(cell));
+    this.status.textContent = pairSummary(this.view, this.pairAt(...cell));
   }
 
-  place(rectangle, [row, column]) {
-    rectangle.setAttribute("x", column * this.layout.cell - 0.5);
-    rectangle.setAttribute("y", row * this.layout.height - 0.5);
+  /** Lines from a cell to its names, for cells without values, which the lines would cross out. */
+  linesToNames([row, column]) {
+    const { cell, height } = this.layout;
+    const across = `M${(column + 1) * cell},${(row + 0.5) * height}H${row * cell}`;
+    return `${across}M${(column + 0.5) * cell},${row * height}V${(column + 1) * height}`;
+  }
+
+  place(outline, [row, column]) {
+    outline.setAttribute("transform", `translate(${column * this.layout.cell - 0.5} ${row * this.layout.height - 0.5})`);
   }
 
   select(cell) {
