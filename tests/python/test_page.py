@@ -170,6 +170,16 @@ def test_numbers_are_rounded_as_python_rounds_them(browser: Browser) -> None:
     assert browser.run("return [Infinity, -Infinity, NaN].map((value) => signed(value, 2))") == ["+inf", "-inf", "nan"]
 
 
+def test_the_digits_of_the_report_are_those_of_the_page(browser: Browser) -> None:
+    result = RESULTS["baseline"]
+    assert isinstance(result, Comparison)
+    browser.open(result.render("html", digits=1))
+    (pair, *_) = [p for p in result.comparisons if p.system == "larger"]
+    assert f"{result.score('larger', 'BLEU').score:.1f}" in chain.from_iterable(cells(browser, "#summary"))
+    assert f"{pair.difference:+.1f}" in chain.from_iterable(cells(browser, "#pairs"))
+    assert details(browser)["Difference Δ"] == f"{pair.difference:+.1f}"
+
+
 # --- Security
 
 
@@ -624,7 +634,7 @@ def test_on_paper_there_are_all_rows_and_no_controls(browser: Browser) -> None:
             assert not any(element.is_displayed() for element in browser.all(control))
         assert browser.run("return getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
         cut = browser.run(
-            "return [...document.querySelectorAll('.rows, .scroll, pre, .side > section')]"
+            "return [...document.querySelectorAll('.rows, .scroll, .notes, pre, .side > section')]"
             ".filter((each) => each.scrollHeight > each.clientHeight + 1).map((each) => each.className || each.id)"
         )
         assert cut == []

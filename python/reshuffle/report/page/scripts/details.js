@@ -55,7 +55,7 @@ function renderDetails(view, shown, element) {
   const kinds = new Set([...pair.get("caveats"), ...pair.get("test_caveats").map((caveat) => caveat.kind)]);
   const caveats = [...kinds].flatMap((kind) => view.settings.caveats[kind] ?? []);
   element.replaceChildren(
-    h("p", { class: "heading" }, shownName(pair.system), h("span", { class: "versus" }, " against "), shownName(pair.baseline)),
+    h("p", { class: "heading" }, h("bdi", {}, shownName(pair.system)), h("span", { class: "versus" }, " against "), h("bdi", {}, shownName(pair.baseline))),
     h("p", { class: "verdict" }, verdict(view, pair)),
     drawNull(view, pair, element),
     h("dl", { class: "details" }, ...detailsOf(view, pair).flatMap(([term, value]) => [h("dt", {}, term), h("dd", {}, value)])),
