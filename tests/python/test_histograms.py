@@ -405,7 +405,7 @@ def test_several_reductions_have_the_histograms_of_each_alone() -> None:
 
 def test_the_core_refuses_histograms_that_do_not_fit() -> None:
     sample = (BLEU.core, _core.Counts([np.stack([*COUNTS.values()])]))
-    resampler = _core.Resampler([sample])  # type: ignore[list-item]
+    resampler = _core.Resampler([sample])
     for reduction, message in (
         (_core.Histograms([(0, 1)], np.zeros((2, 1))), "observed statistics"),
         (_core.Histograms([(0, 5)], np.zeros((1, 1))), "system"),
