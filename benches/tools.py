@@ -16,7 +16,7 @@ from pathlib import Path
 
 from cases_commands import million, whole_command
 from cases_counting import chrf, count, nist, sentbleu, ter
-from cases_many import many, sets
+from cases_many import html, many, sets
 from cases_pairs import auto, delta, families, maxt, pairs
 from cases_peers import peers
 from cases_resampling import ar, bootstrap, scipys, vectorised
@@ -45,11 +45,12 @@ CASES: Mapping[str, Callable[[Texts], list[Race]]] = {
     "command": whole_command,
     "many": many,
     "sets": sets,
+    "html": html,
     "million": million,
 }
 
-# Only if they are named: `million` and `many` take minutes, and earlier builds have no options for `sets`.
-ORDINARY = [case for case in CASES if case not in ("million", "many", "sets")]
+# Only if they are named: `million`, `many` and `html` take minutes, and earlier builds have no options for `sets`.
+ORDINARY = [case for case in CASES if case not in ("million", "many", "sets", "html")]
 
 
 def about(case: str) -> str:

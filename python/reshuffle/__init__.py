@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from .compare import compare, score, segment_scores
     from .data.corpus import Corpus, read_corpus
     from .data.files import read_lines
-    from .data.saved import read_json
+    from .data.saved import read_html, read_json
     from .errors import InputError, InputWarning
     from .flips import flips
     from .inference.intervals import bootstrap_interval, standard_error
@@ -111,6 +111,7 @@ __all__ = [
     "intraclass_correlation",
     "metric",
     "read_corpus",
+    "read_html",
     "read_json",
     "read_lines",
     "score",
@@ -125,7 +126,7 @@ _NAMES = {
     "compare": ("compare", "score", "segment_scores"),
     "data.corpus": ("Corpus", "read_corpus"),
     "data.files": ("read_lines",),
-    "data.saved": ("read_json",),
+    "data.saved": ("read_html", "read_json"),
     "errors": ("InputError", "InputWarning"),
     "flips": ("flips",),
     "inference.intervals": ("bootstrap_interval", "standard_error"),

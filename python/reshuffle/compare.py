@@ -41,6 +41,7 @@ def compare(
     simultaneous: bool = False,
     alpha: float | None = None,
     seed: int = 12345,
+    with_texts: bool = False,
     threads: int | None = None,
     progress: AnyProgress = None,
 ) -> Comparison:
@@ -120,6 +121,9 @@ def compare(
         Significance level of the tests. 1 − ``confidence_level`` by default.
     seed : int
         0 to 2⁶⁴ − 1. The same seed gives the same result on any machine and any number of threads.
+    with_texts : bool
+        Keep the references, the outputs and the score of every segment in the result (``Comparison.texts``). They are
+        then part of reports in JSON and HTML, whose page lists the segments in which two systems differ most.
     threads : int, optional
         One per core by default.
     progress : bool or Progress, optional
@@ -134,7 +138,8 @@ def compare(
     ------
     InputError
         If the texts differ in length, there are fewer than two systems, segments or documents, a name is unknown, an
-        argument is out of range, or the test or the interval does not support one of the metrics.
+        argument is out of range, the test or the interval does not support one of the metrics, or ``with_texts`` is
+        used without texts.
 
     Notes
     -----
@@ -170,7 +175,9 @@ def compare(
     True
     """
     levels = Levels.for_tests(interval, confidence_level, alpha)
-    testing = ComparisonSettings(test, scheme, stopping, alternative, adjust, baseline, all_pairs, family, simultaneous)
+    testing = ComparisonSettings(
+        test, scheme, stopping, alternative, adjust, baseline, all_pairs, family, simultaneous, with_texts
+    )
     texts = Texts.from_arguments(references, systems, reference, documents=documents, strata=strata)
     data, units = Data.from_arguments(texts.references, texts.systems, metrics), Units(texts.documents, texts.strata)
     with reported(progress) as watched:

@@ -30,6 +30,7 @@ from .resampling.averaged import AveragedData, averaged_samples
 from .resampling.counting import Data
 from .resampling.units import Documents, Strata
 from .results import (
+    ComparedTexts,
     Comparison,
     ConfidenceInterval,
     Exchangeability,
@@ -56,6 +57,7 @@ class Design:
     resampling: Resampling
     # The number of replicates that would be enough, if the number was chosen by "auto".
     enough: int | None
+    with_texts: bool
 
     @classmethod
     def from_settings(
@@ -73,7 +75,7 @@ class Design:
         plan, interval = _planned(sets, testing, levels, len(pairs))
         size = family_size(plan.family, len(pairs), len(sets[0].metrics), plan.n_sets)
         resampling, enough = _with_number(resampling, plan.enough_replicates(size, levels.alpha), interval, levels)
-        return cls(names, baseline, pairs, plan, interval, levels, resampling, enough)
+        return cls(names, baseline, pairs, plan, interval, levels, resampling, enough, testing.with_texts)
 
     def announce(self, sets: Sequence[Data], names: Sequence[str] = (), average: bool = False) -> None:
         """Plan the steps of the job, for those who watch its progress."""
@@ -84,7 +86,9 @@ class Design:
 
     def count(self, data: Data, units: Units, seed: int) -> Resampled:
         """Count the systems on a test set, whose replicates have this seed."""
-        return Resampled.from_data(data, self.names, units, replace(self.resampling, seed=seed), self.pairs)
+        texts = data.texts(self.names) if self.with_texts else None
+        resampled = Resampled.from_data(data, self.names, units, replace(self.resampling, seed=seed), self.pairs)
+        return resampled if texts is None else resampled.with_texts(texts)
 
     def for_average(self) -> Design:
         """The same for averages over test sets; :class:`InputError` if the test or interval does not support them."""
@@ -108,6 +112,7 @@ class Resampled(NamedTuple):
     by_segment: Sequence[Sample]
     documents: Documents | None
     replicates: Replicates
+    texts: ComparedTexts | None = None
 
     @classmethod
     def from_data(
@@ -132,6 +137,19 @@ class Resampled(NamedTuple):
         by_segment = averaged_samples(data.metrics, [each.by_segment for each in sets], (), k, pairs)
         samples = averaged_samples(data.metrics, [each.samples for each in replicates], replicates, k, pairs)
         return cls(data, design.names, by_segment, None, Replicates.from_settings(samples, design.resampling))
+
+    def with_texts(self, texts: ComparedTexts) -> Resampled:
+        """The same with these texts, to which the scores of segments are added."""
+        samples = zip(self.data.labels, self.by_segment, strict=True)
+        scores = {
+            label: {
+                name: tuple(None if score != score else score for score in row)
+                for name, row in zip(self.names, sample.segment_scores(self.names).tolist(), strict=True)
+            }
+            for label, sample in samples
+            if sample.evaluations is None  # a function of texts need not be defined on a single segment
+        }
+        return self._replace(texts=replace(texts, scores=scores))
 
     def effects(self, pairs: Pairs) -> list[tuple[float | None, float | None]]:
         """Intraclass correlation and design effect, metric by metric, pair by pair; (None, None) without documents."""
@@ -425,4 +443,5 @@ def _comparison(on: Resampled, found: Inferred) -> Comparison:
         confidence_level=found.levels.confidence_level,
         alpha=found.levels.alpha,
         seed=found.replicates.seed if found.resampled else None,
+        texts=on.texts,
     )

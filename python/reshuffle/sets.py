@@ -15,12 +15,20 @@ from .errors import InputError, listed, quoted, warn
 from .progress import AnyProgress, reported
 from .resampling.counting import Data, Metrics, References, Systems
 from .resampling.stopping import AnyRule
-from .results import Comparison, SetComparison
+from .results import ComparedTexts, Comparison, SetComparison
 from .seeds import derive_seed
 from .settings import ComparisonSettings, DocumentIds, Levels, Resampling, StratumIds, Units
 from .validate import MAX_SEED, check_integer, check_name
 
-__all__ = ["TREATMENTS_OF_MISSING_SYSTEMS", "SetData", "TestSet", "compare_sets", "compared_sets", "on_test_set"]
+__all__ = [
+    "TREATMENTS_OF_MISSING_SYSTEMS",
+    "SetData",
+    "TestSet",
+    "common_texts",
+    "compare_sets",
+    "compared_sets",
+    "on_test_set",
+]
 
 # What to do about systems that not every test set has.
 TREATMENTS_OF_MISSING_SYSTEMS = ("error", "drop")
@@ -77,6 +85,7 @@ def compare_sets(
     simultaneous: bool = False,
     alpha: float | None = None,
     seed: int = 12345,
+    with_texts: bool = False,
     threads: int | None = None,
     progress: AnyProgress = None,
 ) -> SetComparison:
@@ -103,7 +112,7 @@ def compare_sets(
         sets, adjustments of p-values use the whole family. Adjustments from replicates are made on each test set, and
         each adjusted p becomes 1 − (1 − p)^G. The averages are a family of their own.
     test, scheme, stopping, n_resamples, baseline, all_pairs, alternative, adjust, interval, confidence_level, \
-simultaneous, alpha, threads, progress
+simultaneous, alpha, with_texts, threads, progress
         As for :func:`reshuffle.compare`.
     seed : int
         Test set i has the seed ``derive_seed(seed, "test-set", i)``, counted from 0.
@@ -139,7 +148,9 @@ simultaneous, alpha, threads, progress
     (73.24, True)
     """
     levels = Levels.for_tests(interval, confidence_level, alpha)
-    testing = ComparisonSettings(test, scheme, stopping, alternative, adjust, baseline, all_pairs, family, simultaneous)
+    testing = ComparisonSettings(
+        test, scheme, stopping, alternative, adjust, baseline, all_pairs, family, simultaneous, with_texts
+    )
     if not isinstance(sets, Mapping):
         raise InputError(f"sets: expected a mapping of names to test sets, got {quoted(sets)}")
     found: dict[str, SetData] = {}
@@ -225,6 +236,16 @@ def compared_sets(
         signature=_signature(design, resampled, comparisons, average),
         version=_core.VERSION,
     )
+
+
+def common_texts(sets: Mapping[str, SetData]) -> list[ComparedTexts]:
+    """The texts of the systems that all test sets have, without scores. :class:`InputError` if there are none."""
+    found = []
+    for name, each in sets.items():
+        with on_test_set(name):
+            common = [system for system in each.data.names if all(system in s.data.names for s in sets.values())]
+            found.append(each.data.texts(common))
+    return found
 
 
 def _check_metrics(sets: Mapping[str, SetData]) -> None:

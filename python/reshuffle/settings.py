@@ -73,7 +73,7 @@ class Units:
 
 @dataclass(frozen=True)
 class ComparisonSettings:
-    """The significance test, its options, and the pairs of systems that are compared."""
+    """The significance test, its options, the pairs of systems that are compared, and whether the result has texts."""
 
     test: str = "bootstrap-both"
     scheme: str = "auto"
@@ -84,6 +84,7 @@ class ComparisonSettings:
     all_pairs: bool = False
     family: str = "metric"
     simultaneous: bool = False
+    with_texts: bool = False
 
 
 @dataclass(frozen=True)

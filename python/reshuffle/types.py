@@ -25,6 +25,7 @@ __all__ = [
     "MetricName",
     "Missing",
     "MissingSystems",
+    "PlotKind",
     "Scheme",
     "SeedKind",
     "SegmentFormat",
@@ -125,3 +126,6 @@ CatalogueFormat: TypeAlias = Literal["text", "json", "markdown"]
 
 InputFormat: TypeAlias = Literal["text", "mteval", "tsv", "jsonl", "conllu"]
 """:data:`reshuffle.data.formats.INPUT_FORMATS`."""
+
+PlotKind: TypeAlias = Literal["ranking", "forest", "matrix", "null", "densities"]
+""":data:`reshuffle.report.PLOTS`."""

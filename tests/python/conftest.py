@@ -10,9 +10,12 @@ from typing import NamedTuple
 import pytest
 from hypothesis import HealthCheck, settings
 
+from browser import browser, browser_of_module
 from reshuffle import Corpus, read_corpus
 from reshuffle.cli.main import main
 from reshuffle.data.demo import write_demo
+
+__all__ = ["browser", "browser_of_module"]
 
 ROOT = Path(__file__).resolve().parents[2]
 

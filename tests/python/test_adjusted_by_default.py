@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from pages import markup
 from reshuffle import Comparison, InputError, SegmentScores, compare, experimentwise_error, score
 from reshuffle.inference.multiplicity import ADJUSTMENTS, holm, per_comparison_level
 from reshuffle.inference.tests import TESTS
@@ -54,7 +55,7 @@ def kinds(comparison: Comparison) -> list[str]:
 
 
 def words(comparison: Comparison, fmt: str = "text") -> str:
-    return " ".join(unescape(render(comparison, fmt)).split())
+    return " ".join(unescape(markup(render(comparison, fmt))).split())
 
 
 # --- What ``auto`` stands for

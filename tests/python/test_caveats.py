@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from counts import lengths
+from pages import markup
 from reshuffle import (
     Caveat,
     Comparison,
@@ -530,8 +531,8 @@ def test_exact_p_values_are_marked_in_their_rows() -> None:
     mixed = compare(metrics=own, all_pairs=True, test="ar", n_resamples=99, interval=None, adjust="none")
     marks = [pair.test.scheme == "exact" for pair in mixed.comparisons]
     assert (True in marks, False in marks) == (True, True)
-    for fmt, mark in (("text", "†"), ("markdown", "†"), ("latex", r"\textdagger{}"), ("html", "&#8224;")):
-        lines = render(mixed, fmt, Layout(Terminal(100), pairs=True)).splitlines()
+    for fmt, mark in (("text", "†"), ("markdown", "†"), ("latex", r"\textdagger{}"), ("html", "†")):
+        lines = markup(render(mixed, fmt, Layout(Terminal(100), pairs=True))).splitlines()
         for pair, marked in zip(mixed.comparisons, marks, strict=True):
             (row,) = (
                 line
@@ -555,7 +556,7 @@ def test_p_values_below_a_ten_thousandth_are_printed_as_that(fmt: str) -> None:
         p = comparison.comparisons[0].test.pvalue
         assert 0 < p < 1e-4
         cell = {"latex": "$<$0.0001", "html": "&lt;0.0001"}.get(fmt, "<0.0001")
-        assert cell in render(comparison, fmt)
+        assert cell in markup(render(comparison, fmt))
         assert json.loads(render(comparison, "json"))["comparisons"][0]["pvalue"] == p
         assert comparison.to_dicts()[0]["pvalue"] == p
         assert "p < 0.0001 (" in str(comparison.comparisons[0].test)

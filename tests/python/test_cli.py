@@ -111,7 +111,9 @@ def test_the_ending_of_the_output_file_chooses_the_format_unless_an_option_does(
         expected = run(*COMPARE, "--format", fmt).out
         for chosen, name in (((), f"out{ending}"), (("--format", fmt), "other.json")):
             assert run(*COMPARE, *chosen, "-o", name) == (0, "", "")
-            assert expected == (demo / name).read_text("utf-8")
+            # HTML also has the command line.
+            options = shlex.join((*chosen, "-o", name))
+            assert expected == (demo / name).read_text("utf-8").replace(f" {options}<", f" --format {fmt}<")
     segments = ("score", "reference.txt", "tuned.txt", "--segments", "-o")
     for ending, start in ((".jsonl", "{"), (".tsv", "segment\t"), (".csv", "segment\t")):
         assert run(*segments, f"segments{ending}").code == 0
@@ -489,11 +491,11 @@ def test_metrics_lists_the_options_of_named_metrics(run: Any) -> None:
     assert (outcome.code, outcome.err.split(":")[2].strip()) == (2, "unknown metric 'trr'")
 
 
-@pytest.mark.parametrize("command", ["compare", "score", "metrics", "demo"])
+@pytest.mark.parametrize("command", ["compare", "score", "plot", "metrics", "demo"])
 def test_every_command_has_help_with_examples(run: Any, command: str) -> None:
     out = run(command, "--help").out
     assert f"Usage: reshuffle {command}" in out
-    if command in ("compare", "score"):
+    if command in ("compare", "score", "plot"):
         assert "Examples:" in out
 
 

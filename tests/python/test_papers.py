@@ -18,6 +18,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pages import markup
 from reshuffle import Comparison, SegmentScores, SetComparison, compare, compare_sets, read_json, score
 from reshuffle.data.demo import demo_corpus
 from reshuffle.report import Layout, render
@@ -195,7 +196,7 @@ def test_a_paper_has_a_table_of_systems_and_test_sets_for_each_metric(all_pairs:
 def test_markdown_and_html_have_the_tables_and_sentences_of_the_text() -> None:
     result = on_sets()
     assert result.average is not None
-    text, markdown, html = (render(result, fmt) for fmt in ("text", "markdown", "html"))
+    text, markdown, html = (markup(render(result, fmt)) for fmt in ("text", "markdown", "html"))
     assert r"| System | Average | news \& views | \_talks\_ | \[x\]\| |" in markdown
     assert "news &amp; views</th>" in html
     assert html.count("<table") == len(re.findall("^\\| ---", markdown, re.MULTILINE)) == 3

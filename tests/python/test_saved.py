@@ -107,6 +107,7 @@ def comparisons(draw: st.DrawFn) -> Comparison:
             "stopping": draw(st.sampled_from([None, None, BesagClifford(3), Gandy(0.05)])) if shuffles else None,
             "simultaneous": draw(st.booleans()),
             "all_pairs": draw(st.booleans()),
+            "with_texts": draw(st.booleans()),
             "alpha": draw(st.sampled_from([None, 0.2])),
         }
         more = {"adjust": "auto", "alternative": "two-sided", "scheme": "auto", "stopping": None, "test": "ar"}
@@ -290,6 +291,7 @@ def documents() -> list[Any]:
         compare(metrics=metrics()["rating"], stopping=BesagClifford(3), test="ar", all_pairs=True),
         compare(REFERENCES, SYSTEMS, "bleu", documents=[i // 2 for i in range(SEGMENTS)], n_resamples=9),
         replace(score(REFERENCES, SYSTEMS), averaged_over=("news", "talks")),
+        compare(REFERENCES, SYSTEMS, ["bleu", some], n_resamples=9, with_texts=True),
     ]
     return [json.loads(render(comparison, "json")) for comparison in many]
 

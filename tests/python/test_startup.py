@@ -24,7 +24,7 @@ from reshuffle.inference.significance import BOOTSTRAP_METHODS
 from reshuffle.inference.tests import ADJUSTMENT_CHOICES, ALTERNATIVES, TESTS
 from reshuffle.metrics.precomputed import TREATMENTS_OF_MISSING
 from reshuffle.metrics.registry import metric_specs, tokenizer_specs
-from reshuffle.report import FLIP_FORMATS, FORMATS, SEGMENT_FORMATS, TABLES
+from reshuffle.report import FLIP_FORMATS, FORMATS, PLOTS, SEGMENT_FORMATS, TABLES
 from reshuffle.resampling.schemes import SCHEMES
 from reshuffle.resampling.stopping import STOPPING
 from reshuffle.sets import TREATMENTS_OF_MISSING_SYSTEMS
@@ -52,9 +52,9 @@ def test_version_and_help_import_neither_numpy_nor_the_engine(option: str) -> No
     assert not {"numpy", "scipy", "rich", "reshuffle._core", "importlib.metadata"} & modules
 
 
-@pytest.mark.parametrize("command", ["compare", "score", "metrics", "demo"])
+@pytest.mark.parametrize("command", ["compare", "score", "flips", "plot", "metrics", "demo"])
 def test_help_of_a_command_imports_no_numpy(command: str) -> None:
-    assert not {"numpy", "scipy", "rich"} & imported_by(command, "--help")
+    assert not {"numpy", "scipy", "rich", "matplotlib"} & imported_by(command, "--help")
 
 
 def test_comparing_all_pairs_imports_neither_scipy_nor_rich(tmp_path: Path) -> None:
@@ -184,6 +184,7 @@ def kinds_of_seeds() -> list[str]:
         (types.SegmentFormat, SEGMENT_FORMATS),
         (types.FlipFormat, FLIP_FORMATS),
         (types.CatalogueFormat, CATALOGUE_FORMATS),
+        (types.PlotKind, PLOTS),
         (types.InputFormat, INPUT_FORMATS),
     ],
 )

@@ -16,7 +16,7 @@ from ..errors import InputError, quoted
 from ..validate import check_name
 from .command import Command
 from .options import ARGUMENTS, compare_options, flip_options, score_options
-from .params import Metric, Name
+from .params import COMMAND_LINE, Metric, Name
 from .process import check_room, single_threaded_blas
 
 if TYPE_CHECKING:
@@ -46,6 +46,12 @@ SCORE_EXAMPLES = (
     "reshuffle score all.tsv#ref all.tsv#a all.tsv#b --segments -o segments.tsv",
     "zcat system.txt.gz | reshuffle score ref.txt - --lowercase --format json",
 )
+PLOT_EXAMPLES = """\b
+Examples:
+  reshuffle compare ref.txt *.out --all-pairs -o result.json
+  reshuffle plot result.json ranking -o ranking.pdf
+  reshuffle plot result.json forest --baseline online-B --metric chrF2 -o forest.svg
+  reshuffle plot result.json null --pair online-A online-B -o null.png"""
 FLIP_EXAMPLES = (
     "reshuffle flips ref.txt baseline.txt new.txt -m chrf --threshold 50",
     "reshuffle flips ref.txt *.out --baseline online-B --system online-A --threshold 30 --top 20",
@@ -68,11 +74,14 @@ def _broken_pipes() -> Iterator[None]:
 
 
 class Commands(click.Group):
-    """Raises :class:`ClosedPipeError` if the reader of the output has closed the pipe."""
+    """Keeps the command line for reports; raises :class:`ClosedPipeError` if the reader has closed the pipe."""
 
-    def make_context(self, *args: Any, **extra: Any) -> click.Context:
+    def make_context(self, info_name: str | None, args: list[str], *rest: Any, **extra: Any) -> click.Context:
+        command = shlex.join([info_name or "reshuffle", *args])  # parsing empties the list
         with _broken_pipes():
-            return super().make_context(*args, **extra)
+            context = super().make_context(info_name, args, *rest, **extra)
+        context.meta[COMMAND_LINE] = command
+        return context
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -161,6 +170,8 @@ def compare_command(
             resampling = replace(job.resampling, progress=progress)
             data = Data.from_arguments(*given)
             chosen.check(data.names, testing.all_pairs)
+            if testing.with_texts:
+                chosen.check_texts([data.texts(data.names)])
             comparison = compared(data, units, testing, levels, resampling)
         write(comparison)
 
@@ -184,7 +195,7 @@ def _compare_sets(
     options: dict[str, Any],
 ) -> None:
     """``compare`` with several test sets."""
-    from ..sets import compared_sets
+    from ..sets import common_texts, compared_sets
     from ..settings import ComparisonSettings
     from .layout import ChosenLayout
     from .output import destination
@@ -197,6 +208,8 @@ def _compare_sets(
         sets = jobs.read()
         testing = ComparisonSettings(baseline=jobs.system(baseline), **options)
         layout.check([*dict.fromkeys(name for each in sets.values() for name in each.data.names)], testing.all_pairs)
+        if testing.with_texts:
+            layout.check_texts(common_texts(sets))
         with progress_bar() as progress:
             resampling = replace(jobs.resampling, progress=progress)
             result = compared_sets(sets, testing, levels, resampling, chosen.average, chosen.missing_systems)
@@ -324,6 +337,50 @@ def flips_command(
             resampling = replace(job.resampling, progress=progress)
             result = flips_of(data, units.documents, resampling, second, first, threshold, top=top)
         write(result)
+
+
+@cli.command("plot", epilog=PLOT_EXAMPLES)
+@click.argument("result", metavar="RESULT")
+@click.argument("kind", metavar="KIND", type=Name("figure", get_args(types.PlotKind)))
+@click.option("-o", "--output", metavar="FILE", required=True, help="Write the figure to FILE.pdf, .svg or .png.")
+@click.option("--metric", metavar="NAME", help="A metric of the result.  [default: the only one]")
+@click.option(
+    "--pair",
+    nargs=2,
+    metavar="SYS BASELINE",
+    help="For null, the pair of systems, by the names in the result.  [default: the only one]",
+)
+@click.option(
+    "--baseline",
+    metavar="NAME",
+    help="For forest, the system from which the others differ.  [default: that of the result, else the best system]",
+)
+@click.option("--set", "test_set", metavar="NAME", help="A test set of the result.  [default: the average over them]")
+@click.option(
+    "--names",
+    metavar="FILE",
+    help="Display names: on each line a system, a tab and the name to display; or a JSON object.",
+)
+@click.option("--digits", type=int, metavar="N", help="Decimals of scores and differences.  [default: by metric]")
+@click.option("--width", type=float, metavar="INCHES", help="[default: 3.03, a column of an ACL paper, or 6.3, a page]")
+@click.option("--height", type=float, metavar="INCHES", help="[default: as needed]")
+def plot_command(result: str, kind: str, output: str, **options: Any) -> None:
+    """Draw a figure of a result for a paper.
+
+    RESULT is a report in the format json or html (compare -o result.json). KIND is one of:
+
+    \b
+      ranking    scores with intervals and ranks; bars join systems that do not differ significantly
+      forest     differences from a system, with intervals and p-values
+      matrix     p-values of all pairs
+      null       the null distribution of a pair, with the observed difference
+      densities  distributions of the scores on bootstrap draws
+
+    Needs matplotlib: pip install 'reshuffle[plots]'. Fonts in PDF files are embedded, and colours are not needed.
+    """
+    from .plotting import PlotOptions, plot
+
+    plot(result, kind, output, PlotOptions(**options))
 
 
 @cli.command("metrics")

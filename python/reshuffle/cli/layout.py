@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
+
+import click
 
 from .. import types
 from ..data.names import DisplayNames, read_names
 from ..errors import InputError
-from ..report import Layout
+from ..report import MAX_TEXTS, Layout
 from ..report.layout import MAX_DIGITS, check_names, check_triangle
+from ..results import ComparedTexts
 from ..validate import check_integer
+from .params import COMMAND_LINE
 
 __all__ = ["ChosenLayout"]
+
+FORMATS_WITH_TEXTS = ("html", "json")
 
 
 @dataclass(frozen=True)
@@ -24,6 +30,7 @@ class ChosenLayout:
     names: DisplayNames | None
     files: Sequence[str]
     tables: Sequence[str]
+    fmt: str
 
     @classmethod
     def from_options(cls, options: dict[str, Any], fmt: str) -> ChosenLayout:
@@ -43,6 +50,17 @@ class ChosenLayout:
                 f"--methods is for the format text, not {fmt}: leave it out; in Python, results (also from read_json) "
                 "have methods_sentence() and bibtex()"
             )
+        if options.get("with_texts") and fmt not in FORMATS_WITH_TEXTS:
+            raise InputError(
+                f"--with-texts is for the formats {' and '.join(FORMATS_WITH_TEXTS)}, not {fmt}: leave it out, or add "
+                "--format html"
+            )
+        max_texts = options.pop("max_texts", None)
+        if max_texts is not None and not (fmt == "html" and options["with_texts"]):
+            raise InputError(
+                "--max-texts is the limit for --with-texts in the format html: add --with-texts --format html, or "
+                "leave it out"
+            )
         tests = "pairs" in options
         layout = Layout(
             pairs=options.pop("pairs", None),
@@ -51,9 +69,11 @@ class ChosenLayout:
             names={} if names is None else names.names,
             table=table,
             methods=methods,
+            command=click.get_current_context().meta[COMMAND_LINE],
+            max_texts=MAX_TEXTS if max_texts is None else max_texts,
         )
         separate = fmt == "csv" and table is None and tests
-        return cls(layout, names, [] if path is None else [path], get_args(types.Table) if separate else ())
+        return cls(layout, names, [] if path is None else [path], get_args(types.Table) if separate else (), fmt)
 
     def check(self, systems: Sequence[str], all_pairs: bool = False) -> None:
         """Raise :class:`InputError` if the layout does not suit the systems, before the tests are computed."""
@@ -61,3 +81,8 @@ class ChosenLayout:
             check_triangle(len(systems), all_pairs)
         if self.names is not None:
             check_names(self.names.names, systems, self.names.where)
+
+    def check_texts(self, texts: Iterable[ComparedTexts]) -> None:
+        """Raise :class:`InputError` if the texts are too large for the report, before the tests are computed."""
+        if self.fmt == "html":
+            self.layout.check_texts(texts)

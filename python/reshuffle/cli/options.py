@@ -105,7 +105,7 @@ def _input(use_of_documents: str, has_strata: bool = True) -> tuple[Decorator, .
             default="4GiB",
             show_default=True,
             metavar="SIZE",
-            help="Largest size allowed for a compressed file after decompression.",
+            help="Largest size of a compressed file after decompression.",
         ),
     )
 
@@ -179,7 +179,7 @@ TEST = (
         "Test",
         "--baseline",
         metavar="NAME",
-        help="The system, or its file, to compare the others with.  [default: the first]",
+        help="The system, or its file, to compare others with.  [default: the first]",
     ),
     option("Test", "--all-pairs", is_flag=True, help="Compare every pair of systems."),
     option(
@@ -291,7 +291,7 @@ PAIRS = (
         "Output",
         "--pairs/--no-pairs",
         default=None,
-        help="Show the table of pairs under each metric.  [default: if there are at most 12 tests]",
+        help="Show the pairs under each metric.  [default: with at most 12 tests]",
     ),
     option(
         "Output",
@@ -331,6 +331,22 @@ DISPLAY = (
         "--names",
         metavar="FILE",
         help="Display names: on each line a system, a tab and the name to display; or a JSON object.",
+    ),
+)
+
+TEXTS = (
+    option(
+        "Output",
+        "--with-texts",
+        is_flag=True,
+        help="In html and json, also write the texts and segment scores; html lists the segments that differ most.",
+    ),
+    option(
+        "Output",
+        "--max-texts",
+        type=Size(),
+        metavar="SIZE",
+        help="Largest size of the texts in html.  [default: 20MB]",
     ),
 )
 
@@ -388,7 +404,7 @@ def compare_options(command: Callable[..., Any]) -> Callable[..., Any]:
     resampling = _resampling("Shuffles of the test, and draws of the bootstrap.")
     output = _output(get_args(types.Format), "text")
     tests = (INPUT, SETS, METRICS, TEST, _intervals("percentile", 0.95), SIMULTANEOUS)
-    options = _all(*tests, resampling, PAIRS, TABLE, DISPLAY, output)
+    options = _all(*tests, resampling, PAIRS, TABLE, TEXTS, DISPLAY, output)
     return reference(systems(options(command)))
 
 

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import IO, TypeAlias
+from typing import IO, Any, TypeAlias
 
 from ..data.files import STDIN, display_name
 from ..data.reading import split_name
@@ -19,7 +19,7 @@ from ..report.terminal import stdout_width
 from ..results import Comparison, Flips, SegmentTable, SetComparison
 from .process import cleanup, stdout_problem
 
-__all__ = ["Result", "Writer", "chosen_format", "destination", "terminal"]
+__all__ = ["Result", "Writer", "binary_destination", "chosen_format", "destination", "terminal"]
 
 Result: TypeAlias = Comparison | SetComparison | SegmentTable | Flips
 Writer: TypeAlias = Callable[[Result], object]
@@ -70,15 +70,8 @@ def destination(
         shown_there = replace(layout, terminal=terminal())
         yield lambda result: _write(sys.stdout, result, fmt, "standard output", shown_there)
         return
-    if not output:
-        raise InputError("-o: expected the name of a file, got an empty one")
     shown = display_name(output)
-    with _write_errors(shown):
-        if Path(output).is_dir():
-            raise InputError(f"{shown} is a directory: expected the name of a file after -o")
-        # A pipe, a terminal or /dev/null is written directly: it cannot be replaced by a file.
-        is_stream = descriptor is not None or (Path(output).exists() and not Path(output).is_file())
-    if is_stream:
+    if _is_stream(output, shown):
         with _stream(output if descriptor is None else descriptor, shown) as stream:
             yield lambda result: _write(stream, result, fmt, shown, layout)
         return
@@ -92,6 +85,34 @@ def destination(
                 _write(stream, result, fmt, display_name(file), its_layout)
 
         yield write
+
+
+@contextlib.contextmanager
+def binary_destination(output: str, inputs: Sequence[str]) -> Iterator[Callable[[bytes], object]]:
+    """A function that writes bytes to a file, completely or, if the body fails, not at all."""
+    shown = display_name(output)
+    with contextlib.ExitStack() as stack:
+        if _is_stream(output, shown):
+            stream: IO[Any] = stack.enter_context(_stream(output, shown, "wb"))
+        else:
+            (stream,) = stack.enter_context(_replacements([output], inputs, "xb"))
+
+        def write(content: bytes) -> None:
+            with _write_errors(shown):
+                stream.write(content)
+                stream.flush()
+
+        yield write
+
+
+def _is_stream(output: str, shown: str) -> bool:
+    """Whether to write to it directly: a pipe, a terminal or /dev/null cannot be replaced by a file."""
+    if not output:
+        raise InputError("-o: expected the name of a file, got an empty one")
+    with _write_errors(shown):
+        if Path(output).is_dir():
+            raise InputError(f"{shown} is a directory: expected the name of a file after -o")
+        return _descriptor(output) is not None or (Path(output).exists() and not Path(output).is_file())
 
 
 def _descriptor(output: str) -> int | None:
@@ -113,12 +134,13 @@ def _write_errors(shown: str) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _stream(path: str | int, shown: str, mode: str = "w") -> Iterator[IO[str]]:
+def _stream(path: str | int, shown: str, mode: str = "w") -> Iterator[IO[Any]]:
+    # Names from JSON may have half of a surrogate pair, which standard output escapes in the same way.
+    text: dict[str, Any] = {"encoding": "utf-8", "errors": "backslashreplace", "newline": "\n"}
     with _write_errors(shown):
         # Duplicate open descriptors: opening the path again could overwrite what other programs write there.
         target = os.dup(path) if isinstance(path, int) else path
-        # Names from JSON may have half of a surrogate pair, which standard output escapes in the same way.
-        stream = open(target, mode, encoding="utf-8", errors="backslashreplace", newline="\n")  # noqa: SIM115
+        stream = open(target, mode, **({} if "b" in mode else text))  # noqa: SIM115
     try:
         yield stream
         with _write_errors(shown):
@@ -129,7 +151,7 @@ def _stream(path: str | int, shown: str, mode: str = "w") -> Iterator[IO[str]]:
 
 
 @contextlib.contextmanager
-def _replacements(paths: Sequence[str], inputs: Sequence[str]) -> Iterator[list[IO[str]]]:
+def _replacements(paths: Sequence[str], inputs: Sequence[str], mode: str = "x") -> Iterator[list[IO[Any]]]:
     """A temporary file next to each target. At the end, when all of them are complete, they replace the targets."""
     targets = [Path(os.path.realpath(path)) for path in paths]
     shown = [display_name(path) for path in paths]
@@ -146,7 +168,7 @@ def _replacements(paths: Sequence[str], inputs: Sequence[str]) -> Iterator[list[
         try:
             with contextlib.ExitStack() as stack:
                 opened = zip(parts, shown, strict=True)
-                yield [stack.enter_context(_stream(str(part), name, "x")) for part, name in opened]
+                yield [stack.enter_context(_stream(str(part), name, mode)) for part, name in opened]
             for target, part, name in zip(targets, parts, shown, strict=True):
                 with _write_errors(name):
                     if target.exists():

@@ -1,4 +1,4 @@
-"""Types of command-line parameters."""
+"""Types of command-line parameters, and where click's context keeps the command line."""
 
 from __future__ import annotations
 
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     MetricParam = click.ParamType[MetricChoice]
 else:  # generic at run time only in later releases of click
     StrParam = IntParam = MetricParam = click.ParamType
+
+# The key of the command line in `click.Context.meta`.
+COMMAND_LINE = "reshuffle.command_line"
 
 
 class Name(StrParam):
@@ -92,4 +95,5 @@ class Size(IntParam):
         try:
             return parse_size(value) if isinstance(value, str) else int(value)
         except InputError as error:
-            raise InputError(f"--max-input: {error}") from None
+            option = param.opts[0] if param is not None else "size"
+            raise InputError(f"{option}: {error}") from None

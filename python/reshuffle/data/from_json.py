@@ -12,6 +12,7 @@ from typing import Any, get_args
 from ..errors import unknown_name
 from ..results import (
     Caveat,
+    ComparedTexts,
     Comparison,
     ConfidenceInterval,
     DetectableDifference,
@@ -112,6 +113,7 @@ def _comparison(document: Any) -> Comparison:
     _check_names(found["comparisons"], names, systems)
     _check_tests(found, len(metrics))
     _check_rankings(found, names, systems)
+    _check_texts(found, names, systems)
     return Comparison(
         systems=tuple(systems),
         metrics=tuple(UsedMetric(**metric) for metric in metrics),
@@ -129,7 +131,7 @@ def _comparison(document: Any) -> Comparison:
 # The fields of a comparison that are keys of the same name, and have the same values.
 _SAME_NAME = (
     "signature", "version", "baseline", "unit", "n_resamples", "confidence_level", "alpha", "experimentwise_error",
-    "per_comparison_level", "test", "interval", "rankings", "detectable", "caveats", "averaged_over",
+    "per_comparison_level", "test", "interval", "rankings", "detectable", "caveats", "averaged_over", "texts",
 )  # fmt: skip
 
 
@@ -235,6 +237,12 @@ def _comparison_keys() -> Callable[[Any], dict[str, Any]]:
             "null": Key(optional(_histogram(NullHistogram))),
         }
     )
+    texts = record_of(
+        ComparedTexts,
+        references=list_of(list_of(optional(text))),
+        systems=mapping_of(list_of(text)),
+        scores=mapping_of(mapping_of(list_of(optional(real)))),
+    )
     pairs = list_of(pair)
     return object_of(
         {
@@ -263,6 +271,7 @@ def _comparison_keys() -> Callable[[Any], dict[str, Any]]:
             "rankings": list_of(record_of(Ranking)),
             "detectable": list_of(record_of(DetectableDifference)),
             "caveats": list_of(_caveat),
+            "texts": Key(texts),
         }
     )
 
@@ -365,3 +374,26 @@ def _check_rankings(found: Mapping[str, Any], metrics: Sequence[str], systems: S
         for key, names in sets.items():
             if names is not None and not (names and set(names) <= set(systems)):
                 raise Mismatch("expected some of the systems").inside(key).inside(number).inside("rankings")
+
+
+def _check_texts(found: Mapping[str, Any], metrics: Sequence[str], systems: Sequence[str]) -> None:
+    """Check that there are texts of every segment and system, and scores of no other metrics, systems and segments."""
+    texts, n = found["texts"], found["segments"]
+    if texts is None:
+        return
+    columns = {"systems": texts.systems, **{f"scores.{metric}": scores for metric, scores in texts.scores.items()}}
+    for metric in texts.scores:
+        if metric not in metrics:
+            raise Mismatch(str(unknown_name("metric", metric, metrics))).inside("scores").inside("texts")
+    if len(texts.references) != n:
+        raise _wrong_number("references", texts.references, n).inside("references").inside("texts")
+    for key, by_system in columns.items():
+        if sorted(by_system) != sorted(systems):
+            raise Mismatch("expected every system once").inside(key).inside("texts")
+        for name, values in by_system.items():
+            if len(values) != n:
+                raise _wrong_number("values", values, n).inside(name).inside(key).inside("texts")
+
+
+def _wrong_number(what: str, values: Sequence[object], expected: int) -> Mismatch:
+    return Mismatch(f"expected {what} of {expected:,} segments, got {len(values):,}")

@@ -1,4 +1,4 @@
-"""Reading results that were saved as JSON."""
+"""Reading results that were saved as JSON or as an HTML report, which holds the JSON."""
 
 from __future__ import annotations
 
@@ -12,9 +12,13 @@ from .decoding import Mismatch
 from .files import decoded, display_name, read_bytes
 from .from_json import result_from_document
 
-__all__ = ["read_json"]
+__all__ = ["read_html", "read_json"]
 
 EXPECTED = "the JSON of a result"
+EXPECTED_PAGE = "an HTML report of reshuffle"
+# The element of the page that holds the JSON. Everything else in the page is escaped, so it occurs once.
+ELEMENT, END = '<script type="application/json" id="result">', "</script>"
+BLANK = "\ufeff \t\r\n"
 
 
 def read_json(source: str | os.PathLike[str] | IO[str] | IO[bytes]) -> Comparison | SetComparison:
@@ -24,13 +28,12 @@ def read_json(source: str | os.PathLike[str] | IO[str] | IO[bytes]) -> Compariso
     ----------
     source : str, path or file
         The name of a file, which may be compressed by gzip, bzip2 or xz; ``-`` is standard input. Or the JSON itself: a
-        string that starts with ``{``. Or an open file.
+        string that starts with ``{``. Or an open file. An HTML report is also accepted (:func:`read_html`).
 
     Returns
     -------
     Comparison or SetComparison
-        Equal (``==``) to the result that was written. It renders the same reports. ``null_distribution`` and
-        ``null_probabilities``, which results have only on request and ``==`` ignores, are not written.
+        Equal (``==``) to the result that was written. It renders the same reports.
 
     Raises
     ------
@@ -51,6 +54,52 @@ def read_json(source: str | os.PathLike[str] | IO[str] | IO[bytes]) -> Compariso
     True
     """
     name, text = _text(source)
+    return _result(name, _embedded(text) or text)
+
+
+def read_html(source: str | os.PathLike[str] | IO[str] | IO[bytes]) -> Comparison | SetComparison:
+    """Read the result in an HTML report that ``--format html`` or ``render("html")`` wrote.
+
+    Parameters
+    ----------
+    source : str, path or file
+        The name of a file, which may be compressed by gzip, bzip2 or xz; ``-`` is standard input. Or the page itself: a
+        string that starts with ``<``. Or an open file.
+
+    Returns
+    -------
+    Comparison or SetComparison
+        Equal (``==``) to the result that was written. It renders the same reports.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, is not such a report, or its JSON has been changed (:func:`read_json`).
+
+    Examples
+    --------
+    >>> import reshuffle
+    >>> ratings = reshuffle.SegmentScores("rating", {"a": [1, 2, 3, 4], "b": [2, 3, 3, 5]})
+    >>> comparison = reshuffle.compare(metrics=ratings, test="ar")
+    >>> reshuffle.read_html(comparison.render("html")) == comparison
+    True
+    """
+    name, text = _text(source, EXPECTED_PAGE)
+    found = _embedded(text)
+    if found is None:
+        got = "JSON: use read_json" if text.lstrip(BLANK).startswith("{") else quoted(text[:40])
+        raise InputError(f"{name}: expected {EXPECTED_PAGE}, got {got}")
+    return _result(name, found)
+
+
+def _embedded(text: str) -> str | None:
+    """The JSON in a page; None if the text is not a page."""
+    start = text.find(ELEMENT) if text.lstrip(BLANK).startswith("<") else -1
+    end = text.find(END, start)
+    return None if start < 0 or end < 0 else text[start + len(ELEMENT) : end]
+
+
+def _result(name: str, text: str) -> Comparison | SetComparison:
     try:
         return result_from_document(_parsed(text, name))
     except Mismatch as mismatch:
@@ -58,14 +107,14 @@ def read_json(source: str | os.PathLike[str] | IO[str] | IO[bytes]) -> Compariso
         raise InputError("{file}{place}: {problem}", file=name, place=place, problem=mismatch.problem) from None
 
 
-def _text(source: str | os.PathLike[str] | IO[str] | IO[bytes]) -> tuple[str, str]:
+def _text(source: str | os.PathLike[str] | IO[str] | IO[bytes], expected: str = EXPECTED) -> tuple[str, str]:
     """What messages call the source, and its text."""
-    if isinstance(source, str) and source.lstrip("\ufeff \t\r\n").startswith("{"):
-        return "JSON", source
+    if isinstance(source, str) and source.lstrip(BLANK).startswith(("{", "<")):
+        return "HTML" if source.lstrip(BLANK).startswith("<") else "JSON", source
     if isinstance(source, str | os.PathLike):
         path = os.fspath(source)
         name = display_name(path)
-        return name, decoded(read_bytes(path, EXPECTED), name)
+        return name, decoded(read_bytes(path, expected), name)
     if not hasattr(source, "read"):
         raise InputError(f"expected the name of a file, an open file or a string of JSON, got {quoted(source)}")
     name = str(getattr(source, "name", "JSON"))

@@ -19,10 +19,12 @@ from .flips import flip_columns, flips_as_csv, flips_as_json, flips_as_text
 from .frames import as_pandas, as_polars, rows_of
 from .json import as_json, sets_as_json
 from .latex import as_latex, sets_as_latex
-from .layout import Layout
+from .layout import MAX_TEXTS, Layout
 from .markdown import as_markdown, sets_as_markdown
 from .methods import bibtex, methods_as_text, methods_sentence
+from .notebook import notebook_html
 from .page import as_html, sets_as_html
+from .plots import PLOTS, Plots, plots_of
 from .rows import TABLES, as_dicts, default_table, frame_columns
 from .segments import (
     preview_as_html,
@@ -41,10 +43,13 @@ from .typst import as_typst, sets_as_typst
 __all__ = [
     "FLIP_FORMATS",
     "FORMATS",
+    "MAX_TEXTS",
+    "PLOTS",
     "SEGMENT_FORMATS",
     "SET_FORMATS",
     "TABLES",
     "Layout",
+    "Plots",
     "Terminal",
     "as_dicts",
     "as_pandas",
@@ -55,7 +60,9 @@ __all__ = [
     "flips_as_text",
     "frame_columns",
     "methods_sentence",
+    "notebook_html",
     "pieces",
+    "plots_of",
     "preview_as_html",
     "preview_as_text",
     "render",
@@ -135,6 +142,8 @@ def render(result: Comparison | SetComparison, fmt: str = "text", layout: Layout
     layout = layout or Layout()
     if layout.methods and fmt != "text":
         raise InputError(f"the paragraph about methods is part of the format text, not of {fmt}: leave out --methods")
+    if fmt == "html":
+        layout.check_texts(comparison.texts for comparison in _comparisons(result))
     if isinstance(result, SetComparison):
         shown = result if fmt in DATA_FORMATS else layout.apply_to_sets(result)
         report = SET_FORMATS[fmt](shown, layout)
@@ -142,6 +151,10 @@ def render(result: Comparison | SetComparison, fmt: str = "text", layout: Layout
     named = result if fmt in DATA_FORMATS else layout.apply(result)
     report = FORMATS[fmt](named, layout)
     return f"{report}\n{methods_as_text(named, layout.terminal)}" if layout.methods else report
+
+
+def _comparisons(result: Comparison | SetComparison) -> Iterable[Comparison]:
+    return result.sets.values() if isinstance(result, SetComparison) else [result]
 
 
 def render_segments(table: SegmentTable, fmt: str = "tsv") -> Iterator[str]:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import is_dataclass
 from typing import Any
 
-from ..results import Caveat, Comparison, PairedDifference, SetComparison, SystemScore
+from ..results import Caveat, ComparedTexts, Comparison, PairedDifference, SetComparison, SystemScore
 from ..results.schemas import COMPARISON, SETS
 from .layout import Layout
 from .packed import packed_columns
@@ -94,6 +94,7 @@ def _comparison(comparison: Comparison, name: str | None = None, *, packed: bool
         {key: _line(value) for key, value in values.items()}
         | {key: _lines("[]", map(_line, records)) for key, records in lists.items()}
         | {"comparisons": _columns(pairs) if packed else _lines("[]", map(_line, pairs))}
+        | ({} if comparison.texts is None else {"texts": _texts(comparison.texts)})
     )
 
 
@@ -145,6 +146,22 @@ def _pair(pair: PairedDifference, numbered: bool, *, derived: bool) -> dict[str,
         "test_caveats": [*map(_caveat, test.caveats)],
         "signature": test.signature,
     }
+
+
+def _texts(texts: ComparedTexts) -> str:
+    """The references segment by segment, and the outputs and scores system by system."""
+    return _object(
+        {
+            "references": _lines("[]", map(_line, texts.references)),
+            "systems": _object({name: _line(output) for name, output in texts.systems.items()}),
+            "scores": _object(
+                {
+                    metric: _object({name: _line(scores) for name, scores in by_system.items()})
+                    for metric, by_system in texts.scores.items()
+                }
+            ),
+        }
+    )
 
 
 def _seed(seed: int | None) -> dict[str, Any]:

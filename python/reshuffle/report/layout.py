@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from ..errors import InputError, quoted, unknown_name
-from ..results import Caveat, Comparison, Ranking, SetComparison
+from ..results import Caveat, ComparedTexts, Comparison, Ranking, SetComparison
 from ..validate import check_integer
 from .terminal import Terminal
 
-__all__ = ["MAX_TRIANGLE", "Layout", "check_names", "check_triangle"]
+__all__ = ["MAX_TEXTS", "MAX_TRIANGLE", "Layout", "check_names", "check_triangle"]
 
 # Tables of pairs are shown by default if there are at most this many tests; likewise tables of components of scores.
 FEW = 12
@@ -60,10 +60,21 @@ class Layout:
     max_texts: int = MAX_TEXTS
 
     def __post_init__(self) -> None:
+        check_integer("max_texts", self.max_texts, 0)
         if self.digits is not None:
             check_integer("digits", self.digits, 0, MAX_DIGITS)
         if not isinstance(self.names, Mapping):
             raise InputError(f"names must be a dict of names by system, got {quoted(self.names)}")
+
+    def check_texts(self, texts: Iterable[ComparedTexts | None]) -> None:
+        """Raise :class:`InputError` if the texts of all test sets are together too large for an HTML report."""
+        n_bytes = sum(each.n_bytes for each in texts if each is not None)
+        if n_bytes > self.max_texts:
+            enough = -(-n_bytes // 1_000_000)
+            raise InputError(
+                f"the texts have {n_bytes:,} bytes, but an HTML report holds at most {self.max_texts:,}: raise the "
+                f"limit with --max-texts {enough}MB (max_texts={enough * 1_000_000:_}), or leave out --with-texts"
+            )
 
     def name(self, system: str) -> str:
         """The display name of a system."""

@@ -14,8 +14,8 @@ import numpy as np
 from ..errors import InputError
 from ..results import SegmentTable
 from .cells import Table, decimals_for
-from .frames import Columns
 from .fragment import html_fragment
+from .frames import Columns
 from .notes import counted
 from .terminal import Terminal
 from .text import prose, table_as_text

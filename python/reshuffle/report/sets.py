@@ -14,7 +14,15 @@ from .systems import has_ranks, is_significant, sorted_systems
 from .tables import tables
 from .text import paragraph, prose, table_as_text
 
-__all__ = ["content_of_sets", "notes_of_sets", "set_tables", "sets_as_text", "tables_with_owners"]
+__all__ = [
+    "content_of_sets",
+    "headed",
+    "notes_of_sets",
+    "set_tables",
+    "sets_as_text",
+    "tables_with_owners",
+    "with_choice",
+]
 
 AVERAGE = "Average"
 # More test sets are counted instead of named.
@@ -24,7 +32,7 @@ MAX_NAMED = 4
 def sets_as_text(result: SetComparison, layout: Layout) -> str:
     """The averages, the scores on each test set, sentences about the results, the pairs on request, and the notes."""
     terminal, parts = layout.terminal, []
-    shown = _with_choice(result, layout)
+    shown = with_choice(result, layout)
     if result.average is not None:
         first, *others = (table_as_text(table, terminal) for table in tables(result.average, shown))
         parts += [first, paragraph(conclusions(result.average, layout), terminal), *others]
@@ -32,7 +40,7 @@ def sets_as_text(result: SetComparison, layout: Layout) -> str:
     parts.append(paragraph(conclusions_of_sets(result), terminal))
     if shown.pairs or layout.triangle:
         for name, comparison in result.sets.items():
-            own = [table_as_text(_headed(name, table), terminal) for table in tables(comparison, shown)]
+            own = [table_as_text(headed(name, table), terminal) for table in tables(comparison, shown)]
             parts += [own[0], paragraph(conclusions(comparison, layout), terminal), *own[1:]]
     parts.append(prose(notes_of_sets(result, shown), result.signature, terminal))
     return "\n".join(filter(None, parts))
@@ -40,7 +48,7 @@ def sets_as_text(result: SetComparison, layout: Layout) -> str:
 
 def content_of_sets(result: SetComparison, layout: Layout) -> tuple[list[Table], list[str]]:
     """The tables of the text report, and its sentences, for formats that do not mix them."""
-    shown = _with_choice(result, layout)
+    shown = with_choice(result, layout)
     sentences = [] if result.average is None else [*conclusions(result.average, layout)]
     sentences += conclusions_of_sets(result)
     if shown.pairs or layout.triangle:
@@ -56,17 +64,18 @@ def tables_with_owners(result: SetComparison, layout: Layout) -> Iterator[tuple[
     yield from ((table, None) for table in set_tables(result, layout))
     if layout.pairs or layout.triangle:
         for name, comparison in result.sets.items():
-            yield from ((_headed(name, table), comparison) for table in tables(comparison, layout))
+            yield from ((headed(name, table), comparison) for table in tables(comparison, layout))
 
 
-def _with_choice(result: SetComparison, layout: Layout) -> Layout:
+def with_choice(result: SetComparison, layout: Layout) -> Layout:
     """The layout with ``pairs`` decided, for all test sets alike."""
     each = [*result.sets.values(), *([] if result.average is None else [result.average])]
     few = sum(len(comparison.comparisons) for comparison in each) <= FEW
     return replace(layout, pairs=few and not layout.triangle) if layout.pairs is None else layout
 
 
-def _headed(name: str, table: Table) -> Table:
+def headed(name: str, table: Table) -> Table:
+    """A table of a test set, with its name in the title."""
     return replace(table, title=f"{name}: {table.title}")
 
 

@@ -23,7 +23,7 @@ from .systems import (
 )
 from .triangle import triangle
 
-__all__ = ["tables"]
+__all__ = ["pair_tables", "system_tables", "tables"]
 
 
 def tables(comparison: Comparison, layout: Layout) -> Iterator[Table]:
@@ -31,19 +31,31 @@ def tables(comparison: Comparison, layout: Layout) -> Iterator[Table]:
 
     Names are those of the comparison: :meth:`Layout.apply` renames systems.
     """
+    first, *details = system_tables(comparison, layout)
+    yield first
+    yield from pair_tables(comparison, layout)
+    yield from details
+
+
+def system_tables(comparison: Comparison, layout: Layout) -> Iterator[Table]:
+    """The systems under all metrics in one table, and the components of their scores as the layout wants."""
     metrics = comparison.metrics
     if len(metrics) == 1:
         yield of_one_metric(comparison, metrics[0], layout)
     else:
         yield merged(comparison, layout)
-    if layout.triangle:
-        for metric in metrics:
-            yield triangle(comparison, metric, layout)
-    if layout.shows_pairs(comparison):
-        yield from _pairs_of_metrics(comparison, layout)
     if layout.shows_details(comparison):
         detailed = {score.metric for score in comparison.scores if score.details}
         yield from (of_one_metric(comparison, metric, layout) for metric in metrics if metric.name in detailed)
+
+
+def pair_tables(comparison: Comparison, layout: Layout) -> Iterator[Table]:
+    """Triangles and tables of the pairs, as the layout wants."""
+    if layout.triangle:
+        for metric in comparison.metrics:
+            yield triangle(comparison, metric, layout)
+    if layout.shows_pairs(comparison):
+        yield from _pairs_of_metrics(comparison, layout)
 
 
 def _pairs_of_metrics(comparison: Comparison, layout: Layout) -> Iterator[Table]:

@@ -10,11 +10,12 @@ from typing import Any, TypeAlias
 
 from ..data.columns import Table
 from ..data.corpus import Corpus, Lines
-from ..errors import InputError, warn
+from ..errors import InputError, quoted, warn
 from ..lazy import lazy
 from ..metrics.black_box import CorpusFunction
 from ..metrics.native import NativeMetric, metric
 from ..metrics.precomputed import PrecomputedCounts, SegmentScores
+from ..results import ComparedTexts
 from ..settings import Resampling
 from ..types import MetricName
 from .incomplete import IncompleteSample
@@ -128,6 +129,28 @@ class Data:
         """The largest number of references of a segment; 0 without texts."""
         return 0 if self.corpus is None else len(self.corpus.references)
 
+    def texts(self, names: Sequence[str]) -> ComparedTexts:
+        """The references and the outputs of these systems, without scores.
+
+        Raises :class:`InputError` if there are none, or if one is not a string: metrics that do not read the texts have
+        not checked them.
+        """
+        if self.corpus is None:
+            raise InputError(
+                "with_texts (--with-texts) needs texts, and there are only precomputed scores: pass references and "
+                "systems (REF and SYS), or leave it out"
+            )
+        references = tuple(zip(*self.corpus.references, strict=True))
+        for segment, lines in enumerate(references, 1):
+            for line in lines:
+                if line is not None:
+                    _check_string("a reference", segment, line)
+        systems = {name: tuple(self.corpus.systems[name]) for name in names}
+        for name, output in systems.items():
+            for segment, line in enumerate(output, 1):
+                _check_string(f"system {quoted(name)}", segment, line)
+        return ComparedTexts(references, systems, {})
+
     def count(self, names: Sequence[str], resampling: Resampling) -> list[Sample]:
         """Count these systems, once for each metric."""
         samples = [sample_for(m, names, self.corpus, resampling) for m in self.metrics]
@@ -139,6 +162,11 @@ class Data:
                     "must be equal"
                 )
         return samples
+
+
+def _check_string(what: str, segment: int, line: object) -> None:
+    if not isinstance(line, str):
+        raise InputError(f"{what}, segment {segment:,}: expected a string, got {quoted(line)}")
 
 
 def _resolved(metrics: Metrics) -> list[Any]:

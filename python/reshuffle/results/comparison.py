@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from ..errors import InputError, listed, quoted
 from ..validate import check_name
@@ -15,6 +16,9 @@ from .ranking import DetectableDifference, Ranking
 from .reported import Reported
 from .significance import SignificanceResult
 from .texts import ComparedTexts
+
+if TYPE_CHECKING:
+    from ..report import Plots
 
 __all__ = ["Comparison", "Exchangeability", "PairedDifference", "SystemScore", "UsedInterval", "UsedMetric", "UsedTest"]
 
@@ -335,6 +339,21 @@ class Comparison(Reported):
         return (
             self.test.n_sets * len(self.comparisons) // (1 if self.test.family in ("set", "all") else len(self.metrics))
         )
+
+    @property
+    def plot(self) -> Plots:
+        """Figures for papers: ``plot.ranking()``, ``forest()``, ``matrix()``, ``null(pair)`` and ``densities()``.
+
+        Each takes and returns axes of matplotlib; see :class:`reshuffle.report.Plots`.
+
+        Raises
+        ------
+        ModuleNotFoundError
+            If matplotlib is not installed.
+        """
+        from ..report import plots_of
+
+        return plots_of(self)
 
     def __repr__(self) -> str:
         tests = "" if self.test is None else f"; {len(self.comparisons)} tests ({self.test.name})"

@@ -55,9 +55,10 @@ class Reported:
         return render(self, "text", Layout(Terminal.from_stdout())).rstrip("\n")
 
     def _repr_html_(self: Any) -> str:
-        """The tables, notes and caveats as HTML, for notebooks."""
-        html: str = self.render("html")
-        return html
+        """The HTML report in a frame, for notebooks."""
+        from ..report import notebook_html
+
+        return notebook_html(self)
 
     def render(
         self: Any,
@@ -68,6 +69,7 @@ class Reported:
         digits: int | None = None,
         names: Mapping[str, str] | None = None,
         table: str | None = None,
+        max_texts: int | None = None,
     ) -> str:
         """A report as a string, ending in a newline.
 
@@ -86,6 +88,8 @@ class Reported:
             Display names, by system. The formats json and csv keep the names of the input.
         table : str, optional
             For csv: ``systems`` or ``pairs``, the default if there are any.
+        max_texts : int, optional
+            For html: the largest size of the texts (``with_texts``), in bytes of UTF-8. 20,000,000 by default.
 
         Returns
         -------
@@ -94,7 +98,8 @@ class Reported:
         Raises
         ------
         InputError
-            If there is no such format, if an option is out of range, or if a display name is for an unknown system.
+            If there is no such format, an option is out of range, a display name is for an unknown system, or the texts
+            are too large.
 
         Examples
         --------
@@ -108,10 +113,15 @@ class Reported:
         <BLANKLINE>
         - Signature: `TER|nrefs:1|...
         """
-        from ..report import Layout, render
+        from ..report import MAX_TEXTS, Layout, render
 
         layout = Layout(
-            pairs=pairs, triangle=triangle, digits=digits, names={} if names is None else names, table=table
+            pairs=pairs,
+            triangle=triangle,
+            digits=digits,
+            names={} if names is None else names,
+            table=table,
+            max_texts=MAX_TEXTS if max_texts is None else max_texts,
         )
         return render(self, fmt, layout)
 

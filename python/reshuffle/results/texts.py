@@ -20,9 +20,21 @@ class ComparedTexts:
         The outputs, by system.
     scores : mapping of str to mapping of str to tuple of S float or None
         The score of each segment, by metric and system, as :func:`reshuffle.segment_scores` returns it; None for a
-        missing score. Metrics without scores of segments are left out.
+        missing score. Functions of texts (:class:`~reshuffle.CorpusFunction`) are left out, because they need not be
+        defined on a single segment.
     """
 
     references: tuple[tuple[str | None, ...], ...]
     systems: Mapping[str, tuple[str, ...]]
     scores: Mapping[str, Mapping[str, tuple[float | None, ...]]]
+
+    @property
+    def n_bytes(self) -> int:
+        """The size of the references and outputs in UTF-8."""
+        return sum(_n_bytes(line) for lines in (*self.references, *self.systems.values()) for line in lines)
+
+
+def _n_bytes(line: str | None) -> int:
+    if line is None or line.isascii():
+        return len(line or "")
+    return len(line.encode("utf-8", "surrogatepass"))

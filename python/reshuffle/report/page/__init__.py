@@ -1,7 +1,8 @@
 """The HTML report: one file that shows a result, and holds its data, without any request to other files.
 
-The template and the style sheet are beside this file; the scripts are in ``scripts``, in the order of :data:`SCRIPTS`. A content security
-policy allows only this style sheet and these scripts, by their hashes, so the page has no styles in attributes.
+The template renders what needs no interaction; the scripts draw the rest from the JSON in the page. The template and
+the style sheet are beside this file, and the scripts are in ``scripts``, in the order of :data:`SCRIPTS`. A content
+security policy allows only this style sheet and these scripts, by their hashes, so no element has a style attribute.
 """
 
 from __future__ import annotations
@@ -14,34 +15,58 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ...results import Comparison, SetComparison
+from ...results import Caveat, Comparison, SetComparison
 from ..cells import decimals_of
 from ..json import embedded_json
 from ..layout import Layout
+from ..notes import worded
+from .content import Content, content, content_of_sets
 
 __all__ = ["as_html", "sets_as_html"]
 
 HERE = Path(__file__).parent
 # One script each for the parts of the page. Sections appear in the order of the template.
-SCRIPTS = ("dom", "format", "result", "page", "main")
+SCRIPTS = (
+    "dom",
+    "format",
+    "result",
+    "page",
+    "theme",
+    "copy",
+    "sorting",
+    "tabs",
+    "scale",
+    "figure",
+    "ranking",
+    "forest",
+    "matrix",
+    "densities",
+    "pairs",
+    "null",
+    "details",
+    "edits",
+    "segments",
+    "main",
+)
 
 
 def as_html(comparison: Comparison, layout: Layout) -> str:
     """The page of a comparison on one test set."""
-    return _page(comparison, [comparison], layout)
+    return _page(comparison, [comparison], content(layout.apply(comparison), layout), layout)
 
 
 def sets_as_html(result: SetComparison, layout: Layout) -> str:
     """The page of a comparison on several test sets."""
     average = [] if result.average is None else [result.average]
-    return _page(result, [*average, *result.sets.values()], layout)
+    shown = content_of_sets(layout.apply_to_sets(result), layout)
+    return _page(result, [*average, *result.sets.values()], shown, layout)
 
 
-def _page(result: Comparison | SetComparison, comparisons: Sequence[Comparison], layout: Layout) -> str:
+def _page(result: Comparison | SetComparison, comparisons: Sequence[Comparison], shown: Content, layout: Layout) -> str:
     # In the order of `comparisons` in scripts/result.js.
     settings = {"names": dict(layout.names), "views": [_views(comparison, layout) for comparison in comparisons]}
-    return _template().render(
-        result=result,
+    page = _template().render(
+        shown=shown,
         data=escaped_json(embedded_json(result)),
         settings=escaped_json(json.dumps(settings, ensure_ascii=False)),
         style=_style(),
@@ -49,14 +74,29 @@ def _page(result: Comparison | SetComparison, comparisons: Sequence[Comparison],
         style_hash=_hash(_style()),
         script_hash=_hash(_script()),
     )
+    return f"{page}\n"
 
 
 def _views(comparison: Comparison, layout: Layout) -> list[Mapping[str, Any]]:
-    """What the page needs to show each metric."""
+    """What the page needs to show each metric, besides the result."""
+    named = layout.apply(comparison) if layout.names else comparison
     return [
-        {"decimals": decimals_of([s for s in comparison.scores if s.metric == metric.name], layout.digits)}
+        {
+            "decimals": decimals_of([s for s in comparison.scores if s.metric == metric.name], layout.digits),
+            "caveats": _sentences(named.caveats, metric.name),
+            "test": "" if comparison.test is None else comparison.test.title,
+        }
         for metric in comparison.metrics
     ]
+
+
+def _sentences(caveats: Sequence[Caveat], metric: str) -> dict[str, list[str]]:
+    """The sentences of the caveats that apply to a metric, by kind."""
+    found: dict[str, list[str]] = {}
+    for caveat in caveats:
+        if caveat.values.get("metric") in (None, metric):
+            found.setdefault(caveat.kind, []).append(worded(caveat))
+    return found
 
 
 def escaped_json(text: str) -> str:

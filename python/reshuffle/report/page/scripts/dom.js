@@ -1,3 +1,4 @@
+"use strict";
 // Elements. Text is always set as text, never as HTML: names of systems and segments may contain anything.
 
 function created(element, attributes, children) {
@@ -18,4 +19,14 @@ function h(tag, attributes = {}, ...children) {
 /** An SVG element. Colours come from classes of the style sheet, and positions from attributes: the page's policy forbids styles in attributes. */
 function svg(tag, attributes = {}, ...children) {
   return created(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
+}
+
+/** The element with an id. */
+function byId(id) {
+  return document.getElementById(id);
+}
+
+/** Announce a sentence to screen readers. */
+function announce(sentence) {
+  byId("status").textContent = sentence;
 }

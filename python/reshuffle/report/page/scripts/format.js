@@ -1,15 +1,44 @@
 // Numbers as the other reports write them.
 
+/** A number with fixed decimals. Exact ties are rounded to even, as Python does; toFixed rounds them up. */
+function fixed(value, decimals) {
+  if (!Number.isFinite(value)) return Number.isNaN(value) ? "nan" : value > 0 ? "inf" : "-inf";
+  const size = Math.abs(value);
+  // A double that is halfway between two decimals has fewer than 60 further digits.
+  const isTie = /^50*$/.test(size.toFixed(decimals + 60).slice(-60));
+  const rounded = size.toFixed(decimals);
+  const isOdd = Number(rounded.at(-1)) % 2 === 1;
+  return (value < 0 ? "-" : "") + (isTie && isOdd ? Math.abs(size - 0.75 * 10 ** -decimals).toFixed(decimals) : rounded);
+}
+
 function formatScore(value, view) {
-  return value.toFixed(view.settings.decimals);
+  return fixed(value, view.settings.decimals);
 }
 
 function formatDifference(value, view) {
-  const text = Math.abs(value).toFixed(view.settings.decimals);
-  return `${value < 0 ? "-" : "+"}${text}`;
+  return signed(value, view.settings.decimals);
 }
 
-/** Four decimals; smaller values as "<0.0001". */
-function formatP(value) {
-  return value < 0.0001 ? "<0.0001" : value.toFixed(4);
+function signed(value, decimals) {
+  const text = fixed(value, decimals);
+  return text.startsWith("-") || text === "nan" ? text : `+${text}`;
+}
+
+/** p with four decimals, or as many as 1/R has; smaller values as "<0.0001". */
+function formatP(value, decimals = 4) {
+  return value < 0.0001 ? "<0.0001" : fixed(value, decimals);
+}
+
+/** An interval as "low to high"; with signs if it is one of differences. */
+function formatInterval(interval, view, format = formatScore) {
+  return interval ? `${format(interval.low, view)} to ${format(interval.high, view)}` : "";
+}
+
+function formatCount(value) {
+  return value.toLocaleString("en-US");
+}
+
+/** A number and a noun, which is in the plural unless the number is 1. */
+function counted(n, noun) {
+  return `${formatCount(n)} ${noun}${n === 1 ? "" : "s"}`;
 }

@@ -14,6 +14,8 @@ function addSection(section) {
 
 const state = { comparison: 0, metric: 0, pair: null };
 const views = new Map();
+// Functions that are called when the test set, the metric or the selected pair changes.
+const watchers = [];
 
 /** The view of the chosen test set and metric. */
 function currentView() {
@@ -27,9 +29,23 @@ function currentView() {
 
 /** Select a pair of systems everywhere in the page: figures mark it, and its details are shown. */
 function selectPair(system, baseline) {
+  if (!currentView().pair(system, baseline)) return;
   state.pair = [system, baseline];
+  showSelected();
+  watchers.forEach((watch) => watch());
+}
+
+/** Show another test set or metric. */
+function showView(comparison, metric) {
+  state.comparison = comparison;
+  state.metric = metric;
+  renderAll();
+  watchers.forEach((watch) => watch());
+}
+
+function showSelected() {
   const view = currentView();
-  const pair = view.pair(system, baseline);
+  const pair = state.pair && view.pair(...state.pair);
   if (!pair) return;
   for (const section of sections) {
     if (section.selected && section.applies(view)) section.selected(view, pair, bodyOf(section));
@@ -42,10 +58,11 @@ function bodyOf(section) {
 
 function renderAll() {
   const view = currentView();
+  byId("view").classList.toggle("paired", view.pairs.length > 0);
   for (const section of sections) {
     const applies = section.applies(view);
-    document.getElementById(section.id).hidden = !applies;
+    byId(section.id).hidden = !applies;
     if (applies) section.render(view, bodyOf(section));
   }
-  if (state.pair) selectPair(...state.pair);
+  showSelected();
 }

@@ -11,23 +11,33 @@ function unpacked(column) {
   return (index) => column.each[index];
 }
 
+/** JSON has no NaN and no infinities: they are strings with Python's names, which JavaScript shares. */
+function number(value) {
+  return value === null || value === undefined ? null : Number(value);
+}
+
+function readInterval(interval) {
+  return interval ? { ...interval, low: number(interval.low), high: number(interval.high) } : null;
+}
+
 /**
  * One test set, or the average over test sets, under one metric.
  *
  * systems: best first (under this metric), each
- *   {name, shown, score, interval: {low, high} | null, draws: histogram | null, ranked: {rank_low, rank_high, letters, …} | null}
+ *   {name, shown, score, interval: {low, high} | null, draws: histogram | null, n_segments, ranked: {rank_low, rank_high, letters, …} | null}
  * pairs: in the order of the result, each
- *   {index, system, baseline, difference, interval, pvalue, adjusted, decisive, significant, null: histogram | null, …}
- *   where decisive is the p-value that decides: the adjusted one if there is one.
+ *   {index, system, baseline, difference, interval, pvalue, adjusted, decisive, significant, decimals, null: histogram | null, get}
+ *   where decisive is the p-value that decides, the adjusted one if there is one, and decimals is the number of decimals of p-values.
  */
 class View {
   constructor(document, metric, settings) {
     this.document = document;
     this.metric = metric; // {name, signature, higher_is_better, …}
-    this.settings = settings; // {decimals: number of decimals of scores, …}
+    this.settings = settings; // {decimals: number of decimals of scores, test: its title, caveats: {kind: sentences}}
     this.setName = document.name ?? null;
     this.alpha = document.alpha;
     this.baseline = document.baseline;
+    this.twoSided = document.test?.alternative === "two-sided";
     this.ranking = document.rankings.find((ranking) => ranking.metric === metric.name) ?? null;
     const ranked = new Map((this.ranking?.systems ?? []).map((each) => [each.system, each]));
     const sign = metric.higher_is_better ? -1 : 1;
@@ -35,9 +45,10 @@ class View {
       .map(({ name, scores }) => ({
         name,
         shown: shownName(name),
-        score: scores[metric.name].score,
-        interval: scores[metric.name].confidence_interval,
+        score: number(scores[metric.name].score),
+        interval: readInterval(scores[metric.name].confidence_interval),
         draws: scores[metric.name].draws ?? null,
+        n_segments: scores[metric.name].n_segments ?? document.segments,
         ranked: ranked.get(name) ?? null,
       }))
       .sort((a, b) => sign * (a.score - b.score));
@@ -52,18 +63,21 @@ class View {
     const pairs = [];
     for (let index = 0; index < count; index += 1) {
       if (value.metric(index) !== this.metric.name) continue;
-      const adjusted = value.adjusted_pvalue(index);
-      const decisive = adjusted ?? value.pvalue(index);
+      const adjusted = number(value.adjusted_pvalue(index));
+      const pvalue = number(value.pvalue(index));
+      const decisive = adjusted ?? pvalue;
+      const replicates = value.scheme(index) === "exact" ? null : value.n_resamples(index);
       pairs.push({
         index,
         system: value.system(index),
         baseline: value.baseline(index),
-        difference: value.difference(index),
-        interval: value.confidence_interval(index),
-        pvalue: value.pvalue(index),
+        difference: number(value.difference(index)),
+        interval: readInterval(value.confidence_interval(index)),
+        pvalue,
         adjusted,
         decisive,
         significant: decisive <= this.alpha,
+        decimals: Math.max(4, replicates ? Math.ceil(Math.log10(replicates)) : 4),
         null: value.null ? value.null(index) : null,
         /** Any other key of the pair in the JSON of the result, such as "exceedances". */
         get: (key) => (value[key] ? value[key](index) : undefined),
@@ -78,6 +92,25 @@ class View {
     if (pair) return pair;
     const other = this.byNames.get(pairKey(b, a));
     return other ? reversed(other) : null;
+  }
+
+  /** The pair in the direction in which it is shown: the better system first, unless the direction of the test or a baseline fixes it. */
+  oriented(pair) {
+    const fixed = this.baseline !== null || !this.twoSided;
+    const right = fixed ? !pair.reversed : this.positions.get(pair.system) <= this.positions.get(pair.baseline);
+    return right ? pair : reversed(pair);
+  }
+
+  /** Whether p has been adjusted for several tests. As in the other reports, families of one test have no adjusted p. */
+  get adjusted() {
+    const family = this.document.family;
+    const together = family === "set" || family === "all" ? this.document.comparisons.count : this.pairs.length;
+    return this.document.adjustment !== null && (together > 1 || (this.document.test?.n_sets ?? 1) > 1);
+  }
+
+  /** Whether some systems have no score for some segments. */
+  get lacksScores() {
+    return this.systems.some((system) => system.n_segments < this.document.segments);
   }
 
   /** Whether a positive difference of the first system means that it is better. */
@@ -103,9 +136,10 @@ function reversed(pair) {
     ...pair,
     system: pair.baseline,
     baseline: pair.system,
-    difference: -pair.difference,
-    interval: interval && { ...interval, low: -interval.high, high: -interval.low },
+    difference: 0 - pair.difference,
+    interval: interval && { ...interval, low: 0 - interval.high, high: 0 - interval.low },
     null: mirrored,
+    reversed: !pair.reversed,
   };
 }
 
@@ -121,7 +155,17 @@ function shownName(system) {
   return Object.hasOwn(settings.names, system) ? settings.names[system] : system;
 }
 
+/** The name of the average over test sets, one of which may itself be called Average. */
+function averageName(taken) {
+  let name = "Average";
+  while (taken.includes(name)) name += " of all";
+  return name;
+}
+
 /** The comparisons in the page: the average over test sets first, if there is one, then each test set. */
 const comparisons = "test_sets" in result
-  ? [...(result.average ? [{ ...result.average, name: "Average" }] : []), ...result.test_sets]
+  ? [
+      ...(result.average ? [{ ...result.average, name: averageName(result.test_sets.map((each) => each.name)) }] : []),
+      ...result.test_sets,
+    ]
   : [result];

@@ -1,0 +1,94 @@
+"""``reshuffle plot``: a figure of a saved result."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..data.names import read_names
+from ..data.saved import read_json
+from ..errors import InputError, either, listed, quoted
+from ..report import PLOTS
+from ..report.layout import MAX_DIGITS, check_names
+from ..report.plots import file_of
+from ..results import Comparison, SetComparison
+from ..validate import check_integer, check_name
+from .output import binary_destination
+
+__all__ = ["PlotOptions", "plot"]
+
+# The endings of files, which are matplotlib's names of the formats.
+FORMATS = ("pdf", "svg", "png")
+# The options that only one kind of figure has.
+OWN_OPTIONS = {"pair": "null", "baseline": "forest"}
+
+
+@dataclass(frozen=True)
+class PlotOptions:
+    """The options of ``reshuffle plot``, by which the methods of :class:`~reshuffle.report.Plots` are called."""
+
+    metric: str | None
+    pair: tuple[str, str] | None
+    baseline: str | None
+    test_set: str | None
+    names: str | None
+    digits: int | None
+    width: float | None
+    height: float | None
+
+
+def plot(source: str, kind: str, output: str, options: PlotOptions) -> None:
+    """Read a result and write a figure of it to a file."""
+    fmt = _format(output)
+    own = {option: getattr(options, option) for option in OWN_OPTIONS if getattr(options, option) is not None}
+    for option in own:
+        if kind != OWN_OPTIONS[option]:
+            raise InputError(f"--{option} is for {OWN_OPTIONS[option]}, not for {kind}: leave it out")
+    if options.digits is not None:
+        check_integer("--digits", options.digits, 0, MAX_DIGITS)
+    inputs = [source, *([] if options.names is None else [options.names])]
+    with binary_destination(output, inputs) as write:
+        result = read_json(source)
+        comparison = _chosen(result, options.test_set)
+        common: dict[str, Any] = {"metric": options.metric, "names": _names(options.names, result, comparison)}
+        common |= {"digits": options.digits, "width": options.width, "height": options.height}
+        try:
+            axes = PLOTS[kind](comparison.plot, **common, **own)
+        except ModuleNotFoundError as error:
+            if error.name != "matplotlib":
+                raise
+            raise InputError(str(error)) from None
+        write(file_of(axes, fmt))
+
+
+def _format(output: str) -> str:
+    ending = Path(output).suffix[1:].lower()
+    if output and ending not in FORMATS:
+        endings = either(f".{fmt}" for fmt in FORMATS)
+        raise InputError(f"-o: expected the name of a file that ends in {endings}, got {quoted(output)}")
+    return ending
+
+
+def _chosen(result: Comparison | SetComparison, test_set: str | None) -> Comparison:
+    """The comparison to show: on several test sets, the average unless a test set is named."""
+    if isinstance(result, Comparison):
+        if test_set is not None:
+            raise InputError(f"the result has one test set without a name: leave out --set {test_set}")
+        return result
+    if test_set is not None:
+        check_name("test set", test_set, result.sets)
+        return result.sets[test_set]
+    if result.average is None:
+        raise InputError(f"the result has no average over test sets: choose one with --set, of {listed(result.sets)}")
+    return result.average
+
+
+def _names(path: str | None, result: Comparison | SetComparison, comparison: Comparison) -> dict[str, str] | None:
+    """The display names of the systems in the comparison, from a file that may also name those that were left out."""
+    if path is None:
+        return None
+    names = read_names(path)
+    dropped = result.dropped if isinstance(result, SetComparison) else ()
+    check_names(names.names, [*comparison.systems, *dropped], names.where)
+    return {system: name for system, name in names.names.items() if system in comparison.systems}

@@ -1,0 +1,55 @@
+"""What a notebook shows of a result: the page of the HTML report, in a frame of its own.
+
+Sites that display notebooks without running them remove frames. The tables and notes of the text report, which are
+beneath the frame, then remain.
+"""
+
+from __future__ import annotations
+
+from functools import singledispatch
+from html import escape
+
+from ..results import Comparison, SetComparison
+from .conclusions import conclusions
+from .fragment import html_fragment
+from .layout import Layout
+from .notes import notes
+from .page import as_html, sets_as_html
+from .sets import content_of_sets
+from .tables import tables
+
+__all__ = ["notebook_html", "tables_as_html"]
+
+# A notebook keeps its output in its file. Larger pages are not put into it.
+MAX_PAGE = 2_000_000
+_LAYERS = "display: grid; height: 45em; resize: vertical; overflow: hidden"
+_BENEATH = "grid-area: 1 / 1; overflow: auto"
+_ABOVE = "grid-area: 1 / 1; z-index: 1; width: 100%; height: 100%; border: 0; background: Canvas"
+
+
+def notebook_html(result: Comparison | SetComparison) -> str:
+    """The page in a frame that may run its scripts and nothing else; only the tables if the page is too large."""
+    layout, beneath = Layout(), tables_as_html(result)
+    page = as_html(result, layout) if isinstance(result, Comparison) else sets_as_html(result, layout)
+    if len(page) > MAX_PAGE:
+        advice = (
+            f"<p>The interactive report has {len(page) / 1e6:.0f} MB, too much for a notebook. To write it to a file: "
+            "<code>open(&quot;report.html&quot;, &quot;w&quot;, encoding=&quot;utf-8&quot;).write(result.render("
+            "&quot;html&quot;))</code></p>\n"
+        )
+        return beneath + advice
+    frame = f'<iframe title="Report" sandbox="allow-scripts" style="{_ABOVE}" srcdoc="{escape(page)}"></iframe>'
+    return f'<div style="{_LAYERS}">\n<div style="{_BENEATH}">\n{beneath}</div>\n{frame}\n</div>\n'
+
+
+@singledispatch
+def tables_as_html(result: Comparison) -> str:
+    """A ``div`` with tables, what they show and the notes as a list, and the signature as code."""
+    layout = Layout()
+    sentences = [*conclusions(result, layout), *notes(result, layout)]
+    return html_fragment(tables(result, layout), sentences, result.signature)
+
+
+@tables_as_html.register
+def _(result: SetComparison) -> str:
+    return html_fragment(*content_of_sets(result, Layout()), result.signature)

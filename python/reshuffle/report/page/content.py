@@ -1,0 +1,125 @@
+"""The parts of the page that need no scripts: sentences, tables and facts, from a result."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from ...results import Comparison, SetComparison
+from ..cells import Table
+from ..conclusions import conclusions, conclusions_of_sets
+from ..layout import Layout
+from ..methods import bibtex, methods_sentence
+from ..notes import ci, counted, joined, notes, number
+from ..sets import headed, notes_of_sets, set_tables, with_choice
+from ..tables import pair_tables, system_tables
+
+__all__ = ["Content", "content", "content_of_sets"]
+
+
+@dataclass(frozen=True)
+class Content:
+    """What the template renders.
+
+    Attributes
+    ----------
+    title : str
+    facts : sequence of (str, str)
+        The settings in short, as terms and values.
+    conclusions, notes : sequence of str
+        Sentences.
+    tables : sequence of Table
+        The systems.
+    pairs : sequence of Table
+        The pairs, for readers without scripts, as far as the layout has them: scripts show every pair.
+    command : str or None
+    methods, bibtex, signature, version : str
+    """
+
+    title: str
+    facts: Sequence[tuple[str, str]]
+    conclusions: Sequence[str]
+    tables: Sequence[Table]
+    pairs: Sequence[Table]
+    notes: Sequence[str]
+    command: str | None
+    methods: str
+    bibtex: str
+    signature: str
+    version: str
+
+
+def content(comparison: Comparison, layout: Layout) -> Content:
+    """The content for a comparison on one test set, which has the names of the report."""
+    return Content(
+        title=_title(comparison),
+        facts=[*_sizes(comparison), *_facts(comparison)],
+        conclusions=[*conclusions(comparison, layout)],
+        tables=[*system_tables(comparison, layout)],
+        pairs=[*pair_tables(comparison, layout)],
+        notes=[*notes(comparison, replace(layout, pairs=True))],
+        command=layout.command,
+        methods=methods_sentence(comparison),
+        bibtex=bibtex(comparison),
+        signature=comparison.signature,
+        version=comparison.version,
+    )
+
+
+def content_of_sets(result: SetComparison, layout: Layout) -> Content:
+    """The same for several test sets."""
+    first, *_ = result.sets.values()
+    averages = [] if result.average is None else [result.average]
+    chosen = with_choice(result, layout)
+    return Content(
+        title=f"{_title(first)} on {counted(len(result.sets), 'test set')}",
+        facts=[("Test sets", f"{len(result.sets):,}"), *_facts(first)],
+        conclusions=[*(s for average in averages for s in conclusions(average, layout)), *conclusions_of_sets(result)],
+        tables=[*(t for average in averages for t in system_tables(average, layout)), *set_tables(result, layout)],
+        pairs=[
+            *(table for average in averages for table in pair_tables(average, chosen)),
+            *(headed(name, table) for name, each in result.sets.items() for table in pair_tables(each, chosen)),
+        ],
+        notes=[*notes_of_sets(result, replace(layout, pairs=True))],
+        command=layout.command,
+        methods=methods_sentence(result),
+        bibtex=bibtex(result),
+        signature=result.signature,
+        version=result.version,
+    )
+
+
+def _title(comparison: Comparison) -> str:
+    systems = counted(len(comparison.systems), "system")
+    return f"{systems} under {joined(metric.name for metric in comparison.metrics)}"
+
+
+def _sizes(comparison: Comparison) -> Iterator[tuple[str, str]]:
+    units = "" if comparison.unit == "segment" else f" in {counted(comparison.n_units, comparison.unit)}"
+    yield "Test set", f"{counted(comparison.n_segments, 'segment')}{units}"
+    if comparison.n_references:
+        yield "References", f"{comparison.n_references}"
+
+
+def _facts(comparison: Comparison) -> Iterator[tuple[str, str]]:
+    test = comparison.test
+    if comparison.baseline is not None:
+        yield "Baseline", comparison.baseline
+    if test is not None:
+        yield "Test", f"{test.title}, {test.alternative}"
+        if test.adjustment_title is not None:
+            yield "Adjustment", test.adjustment_title
+        yield "α", number(comparison.alpha or 0)
+    if comparison.interval is not None and comparison.confidence_level is not None:
+        yield ci(comparison.confidence_level), comparison.interval.title
+    if comparison.n_resamples is not None:
+        yield "Replicates", f"{comparison.n_resamples:,}"
+    if comparison.seed is not None:
+        yield "Seed", _seed(comparison.seed)
+
+
+def _seed(seed: int) -> str:
+    """The seed; that of the test sets if each has one that was derived from it."""
+    derivation: str = getattr(seed, "derivation", f"{seed}")
+    return re.sub(r">test-set\[\d+\]$", "", derivation)

@@ -1,0 +1,39 @@
+// Buttons that copy a text.
+
+/** Copy the text of an element, and show on the button whether it worked. */
+async function copyText(element, button) {
+  const copied = await copiedByClipboard(element.textContent) || copiedBySelection(element);
+  const label = button.textContent;
+  button.textContent = copied ? "Copied" : "Press Ctrl+C";
+  announce(copied ? "Copied." : "The text is selected: press Ctrl+C to copy it.");
+  setTimeout(() => {
+    button.textContent = label;
+  }, 1600);
+}
+
+async function copiedByClipboard(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return false; // browsers forbid it in frames, and in pages without TLS they have no clipboard
+  }
+}
+
+/** Select the text, which can then be copied by the keyboard if the old command does not work either. */
+function copiedBySelection(element) {
+  window.getSelection().selectAllChildren(element);
+  return document.execCommand("copy");
+}
+
+function copyButton(element, label = "Copy") {
+  const button = h("button", { type: "button", class: "copy" }, label);
+  button.addEventListener("click", () => copyText(element, button));
+  return button;
+}
+
+function addCopying() {
+  for (const button of document.querySelectorAll("[data-copies]")) {
+    button.addEventListener("click", () => copyText(byId(button.dataset.copies), button));
+  }
+}

@@ -1,0 +1,93 @@
+// The selected pair: its numbers, its null distribution, its caveats and its signature.
+
+/** The rows of the list: [term, value], without those that the result does not have. */
+function detailsOf(view, pair) {
+  const get = (key) => pair.get(key) ?? null;
+  const score = (name) => formatScore(view.systems[view.positions.get(name)].score, view);
+  const rows = [
+    [shownName(pair.system), score(pair.system)],
+    [shownName(pair.baseline), score(pair.baseline)],
+    ["Difference Δ", formatDifference(pair.difference, view)],
+    pair.interval && [`${fixedPercent(pair.interval.confidence_level)}% CI`, formatInterval(pair.interval, view, formatDifference)],
+    ["p", formatP(pair.pvalue, pair.decimals)],
+    view.adjusted && pair.adjusted !== null && ["Adjusted p", formatP(pair.adjusted, pair.decimals)],
+    ["Test", view.settings.test],
+    ["Alternative", alternativeOf(pair)],
+    get("scheme") && ["Null distribution", SCHEMES[get("scheme")] ?? get("scheme")],
+    get("exceedances") !== null && [get("tails") === 2 ? "In the smaller tail" : "At least as extreme", `${formatCount(get("exceedances"))} of ${formatCount(get("n_resamples"))}`],
+    get("wins") !== null && ["Draws won, tied", `${formatCount(winsOf(pair))}, ${formatCount(get("ties"))}`],
+    get("standard_error") !== null && ["Standard error", Number(get("standard_error")).toPrecision(4)],
+    get("n_segments") !== null && ["Segments", formatCount(get("n_segments"))],
+    get("intraclass_correlation") !== null && ["Intraclass correlation", fixed(number(get("intraclass_correlation")), 3)],
+    get("exchangeability") !== null && ["SD of shuffles / SE", fixed(number(get("exchangeability").ratio), 2)],
+    get("design_effect") !== null && ["Design effect", fixed(number(get("design_effect")), 2)],
+  ];
+  return rows.filter(Boolean);
+}
+
+const SCHEMES = { iid: "Monte Carlo", subgroup: "random subgroup", exact: "exact" };
+
+/** The draws in which the first system as shown scores higher. */
+function winsOf(pair) {
+  return pair.reversed ? pair.get("n_resamples") - pair.get("wins") - pair.get("ties") : pair.get("wins");
+}
+
+/** What the test shows, as a sentence. A one-sided test can only show a difference in its direction. */
+function verdict(view, pair) {
+  const alternative = alternativeOf(pair);
+  const higher = alternative === "two-sided" ? pair.difference > 0 : alternative === "greater";
+  const better = higher === view.metric.higher_is_better;
+  const one = shownName(pair.system);
+  const p = `${view.adjusted ? "adjusted p" : "p"} ${formatPWithSign(pair.decisive, pair.decimals)}`;
+  if (!pair.significant) return `Not significant at ${view.alpha}: ${p}.`;
+  return `${one} is significantly ${better ? "better" : "worse"} (${p}).`;
+}
+
+/** p with = or <. */
+function formatPWithSign(value, decimals) {
+  const text = formatP(value, decimals);
+  return text.startsWith("<") ? `< ${text.slice(1)}` : `= ${text}`;
+}
+
+function renderDetails(view, shown, element) {
+  const pair = view.oriented(shown);
+  const signature = h("pre", { id: "pair-signature", tabindex: 0, "aria-label": "Signature of the pair" }, pair.get("signature"));
+  const kinds = new Set([...pair.get("caveats"), ...pair.get("test_caveats").map((caveat) => caveat.kind)]);
+  const caveats = [...kinds].flatMap((kind) => view.settings.caveats[kind] ?? []);
+  element.replaceChildren(
+    h("p", { class: "heading" }, shownName(pair.system), h("span", { class: "versus" }, " against "), shownName(pair.baseline)),
+    h("p", { class: "verdict" }, verdict(view, pair)),
+    drawNull(view, pair, element),
+    h("dl", { class: "details" }, ...detailsOf(view, pair).flatMap(([term, value]) => [h("dt", {}, term), h("dd", {}, value)])),
+    ...(caveats.length ? [h("ul", { class: "notes" }, ...caveats.map((sentence) => h("li", {}, sentence)))] : []),
+    h("div", { class: "copied" }, h("h3", {}, "Signature"), copyButton(signature), signature),
+  );
+  const difference = `${shownName(pair.system)} − ${shownName(pair.baseline)}: ${formatDifference(pair.difference, view)}`;
+  byId("selection").textContent = `↓ ${difference}, ${pName(pair)} ${formatPWithSign(pair.decisive, pair.decimals)}`;
+  announce(`${difference}. ${verdict(view, pair)}`);
+}
+
+addSection({
+  id: "null",
+  applies: (view) => view.pairs.length > 0,
+  render: () => {},
+  selected: renderDetails,
+});
+
+/** Where the details are not beside the figures, a button leads to those of a pair that the reader has chosen. */
+function addSelectionButton() {
+  const button = byId("selection");
+  const details = byId("null");
+  let [inSight, unseen, last] = [false, false, state.pair];
+  const update = () => {
+    unseen = (unseen || state.pair !== last) && !inSight;
+    last = state.pair;
+    button.hidden = details.hidden || !unseen;
+  };
+  button.addEventListener("click", () => goTo(details));
+  watchers.push(update);
+  new IntersectionObserver((entries) => {
+    inSight = entries.at(-1).isIntersecting;
+    update();
+  }).observe(details);
+}

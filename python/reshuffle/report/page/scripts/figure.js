@@ -1,0 +1,182 @@
+// What all figures share: the frame that adapts to the width of the page, names that fit, and rows that are chosen by keys.
+
+// Width of a figure before it has a place in the page, in pixels.
+const UNPLACED_WIDTH = 720;
+// Narrower figures scroll instead.
+const MIN_WIDTH = 320;
+// Figures for at least this width have columns of numbers beside the plot.
+const WIDE = 640;
+// As in page.css.
+const TEXT_SIZE = 12;
+
+/**
+ * A figure that draws itself for its width, and again when its width changes.
+ *
+ * draw(width) returns an SVG element. The figure is drawn at once for the width of `place`, the element that it will be in.
+ */
+function figureIn(place, name, draw, caption = null) {
+  const scroller = h("div", { class: "figure-scroll" });
+  const figure = h("figure", { class: `figure figure-${name}` }, scroller, caption && h("figcaption", {}, ...caption));
+  let drawn = 0;
+  const redraw = (width) => {
+    const chosen = Math.max(Math.floor(width), MIN_WIDTH);
+    if (width <= 0 || chosen === drawn) return;
+    drawn = chosen;
+    scroller.replaceChildren(draw(chosen));
+  };
+  redraw(place?.clientWidth || UNPLACED_WIDTH);
+  new ResizeObserver((entries) => redraw(entries.at(-1).contentRect.width)).observe(scroller);
+  return figure;
+}
+
+/** The SVG element of a figure; it scales down on paper. */
+function canvas(width, height, attributes, ...children) {
+  return svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, ...attributes }, ...children);
+}
+
+let measuring = null;
+
+/** The width of a text of the figures in pixels. */
+function textWidth(text, size = TEXT_SIZE) {
+  if (!measuring) {
+    measuring = document.createElement("canvas").getContext("2d");
+    measuring.font = `${TEXT_SIZE}px ${getComputedStyle(document.body).fontFamily}`;
+  }
+  return (measuring.measureText(text).width * size) / TEXT_SIZE;
+}
+
+function widest(texts, size = TEXT_SIZE) {
+  return texts.reduce((width, text) => Math.max(width, textWidth(text, size)), 0);
+}
+
+/** The text; if it is wider than `width`, with an ellipsis after this share of the characters that fit: 1 is the end of the text. */
+function fitted(text, width, size = TEXT_SIZE, share = 1) {
+  if (textWidth(text, size) <= width) return text;
+  const characters = Array.from(text);
+  const shortened = (kept) => {
+    const start = Math.ceil(kept * share);
+    return `${characters.slice(0, start).join("")}…${characters.slice(characters.length - kept + start).join("")}`;
+  };
+  let kept = 0;
+  for (let most = characters.length - 1; kept < most;) {
+    const middle = Math.ceil((kept + most) / 2);
+    if (textWidth(shortened(middle), size) <= width) kept = middle;
+    else most = middle - 1;
+  }
+  return shortened(kept);
+}
+
+/** Names that fit a width, shortened where that leaves most of them different: at the end, in the middle or at the beginning. */
+function fittedNames(names, width, size = TEXT_SIZE) {
+  let best = [];
+  for (const share of [1, 0.5, 0]) {
+    const shortened = names.map((name) => fitted(name, width, size, share));
+    if (new Set(shortened).size > new Set(best).size) best = shortened;
+  }
+  return best;
+}
+
+/** A text of a figure, centred on y. If it is shortened, the whole text is its tooltip. */
+function label(text, { whole = text, ...attributes }) {
+  return svg("text", { dy: "0.35em", ...attributes }, text, whole === text ? null : svg("title", {}, whole));
+}
+
+/** Heights of rows: generous for few, close for a hundred. */
+function rowHeight(count) {
+  return count <= 24 ? 26 : count <= 50 ? 21 : 17;
+}
+
+/** "95% CI". */
+function intervalName(view) {
+  return `${fixedPercent(view.document.confidence_level)}% CI`;
+}
+
+/** The name of the p-value that decides. */
+function pName(view) {
+  return view.adjusted ? "adjusted p" : "p";
+}
+
+/** The ends of an interval; a single value without one. */
+function endsOf(interval, value) {
+  return interval ? [interval.low, interval.high] : [value, value];
+}
+
+/** A pair in the direction of its test if that is one-sided: p does not apply to the other direction. */
+function asTested(view, pair) {
+  return view.twoSided || !pair.reversed ? pair : view.pair(pair.baseline, pair.system);
+}
+
+/** A horizontal line from low to high with short ends, or arrows where it goes on beyond the plot. */
+function whisker(scale, y, [low, high], attributes = {}) {
+  const start = Math.max(scale(Math.max(low, scale.low)), scale.start);
+  const end = Math.min(scale(Math.min(high, scale.high)), scale.end);
+  const cap = (x, outwards, beyond) => (beyond ? `M${x - outwards * 5},${y - 4}L${x},${y}L${x - outwards * 5},${y + 4}` : `M${x},${y - 4}V${y + 4}`);
+  const path = `M${start},${y}H${end}${cap(start, -1, low < scale.low)}${cap(end, 1, high > scale.high)}`;
+  return svg("path", { class: "whisker", ...attributes, d: path });
+}
+
+/** The space for names beside a plot. */
+function nameSpace(names, width) {
+  return Math.min(widest(names) + 4, width * (width >= WIDE ? 0.28 : 0.32));
+}
+
+/** Columns of text that end at the right edge of a figure, {title, texts, stars: which texts have one}, with their widths. */
+function sizedColumns(columns, wide) {
+  const gap = wide ? 24 : 12;
+  return columns.map((column) => ({ ...column, width: gap + widest([...column.texts, column.title]) + (column.stars ? STAR_WIDTH : 0) }));
+}
+
+const STAR_WIDTH = 8;
+
+function totalWidth(columns) {
+  return columns.reduce((sum, column) => sum + column.width, 0);
+}
+
+/** Draw the columns with their right end at `right`: titles into `image`, texts into their rows. */
+function drawColumns(columns, { image, rows, right, top, pitch }) {
+  let end = right;
+  for (const { title, texts, stars, width } of [...columns].reverse()) {
+    image.append(label(title, { class: "muted", x: end, y: top - 14, "text-anchor": "end" }));
+    for (const [index, text] of texts.entries()) {
+      const y = top + (index + 0.5) * pitch;
+      rows[index].append(label(text, { x: stars ? end - STAR_WIDTH : end, y, "text-anchor": "end" }));
+      if (stars?.[index]) rows[index].append(label("*", { x: end - STAR_WIDTH + 1, y, class: "strong" }));
+    }
+    end -= width;
+  }
+}
+
+/** A light background for every other row, which guides the eye across a wide figure. */
+function stripes(count, { top, width, pitch }) {
+  const all = svg("g", { class: "stripes" });
+  for (let row = 1; row < count; row += 2) all.append(svg("rect", { x: 0, y: top + row * pitch, width, height: pitch }));
+  return all;
+}
+
+/**
+ * A list of SVG rows, of which one is chosen: one stop of the Tab key, arrow keys between rows, Enter or Space to choose.
+ *
+ * choose(index) is called for the row that is chosen.
+ */
+function makeRows(list, rows, choose) {
+  list.setAttribute("role", "listbox");
+  const focus = (index) => {
+    for (const [other, row] of rows.entries()) row.setAttribute("tabindex", other === index ? "0" : "-1");
+    rows[index].focus();
+  };
+  for (const [index, row] of rows.entries()) {
+    row.setAttribute("role", "option");
+    row.setAttribute("tabindex", index === 0 ? "0" : "-1");
+    row.addEventListener("click", () => {
+      focus(index);
+      choose(index);
+    });
+    row.addEventListener("keydown", (event) => {
+      const moves = { ArrowUp: index - 1, ArrowDown: index + 1, Home: 0, End: rows.length - 1 };
+      if (event.key === "Enter" || event.key === " ") choose(index);
+      else if (rows[moves[event.key]]) focus(moves[event.key]);
+      else if (!(event.key in moves)) return;
+      event.preventDefault();
+    });
+  }
+}

@@ -1,0 +1,134 @@
+// Differences of scores with their confidence intervals, from the baseline or from a system that the reader chooses.
+
+/** The system that differences are from, if the reader has chosen one. */
+let reference = null;
+
+function referenceOf(view) {
+  if (view.baseline !== null) return view.baseline;
+  return view.positions.has(reference) ? reference : view.systems[0].name;
+}
+
+/** The pairs of a system, the best of the other systems first. */
+function pairsWith(view, chosen) {
+  return view.systems.map((system) => view.pair(system.name, chosen)).filter((pair) => pair !== null);
+}
+
+/** The columns of text to the right of the plot. */
+function forestColumns(view, pairs, wide) {
+  const columns = [
+    {
+      title: "Difference",
+      texts: pairs.map((pair) => formatDifference(pair.difference, view)),
+      stars: pairs.map((pair) => pair.significant),
+    },
+  ];
+  if (wide && pairs.some((pair) => pair.interval)) {
+    columns.push({ title: intervalName(view), texts: pairs.map((pair) => (pair.interval ? formatInterval(pair.interval, view, formatDifference) : "")) });
+  }
+  if (wide) columns.push({ title: pName(view), texts: pairs.map((pair) => formatP(pair.decisive, pair.decimals)) });
+  return sizedColumns(columns, wide);
+}
+
+function drawForest(view, pairs, width) {
+  const wide = width >= WIDE;
+  const pitch = rowHeight(pairs.length);
+  const columns = forestColumns(view, pairs, wide);
+  const whole = pairs.map((pair) => shownName(pair.system));
+  const names = nameSpace(whole, width);
+  const shortened = fittedNames(whole, names);
+  const top = 44;
+  const bottom = top + pairs.length * pitch;
+  const range = paddedRange([0, ...pairs.flatMap((pair) => [pair.difference, ...endsOf(pair.interval, pair.difference)])], 0.06);
+  const scale = linearScale(range, [names + 18, width - totalWidth(columns) - 8]);
+  const other = shownName(pairs[0].baseline);
+  const image = canvas(width, bottom + 42, { "aria-label": `Differences from ${other}` });
+  const rows = pairs.map((pair, index) => forestRow(view, pair, { y: top + index * pitch, pitch, width, scale, name: shortened[index] }));
+  image.append(stripes(pairs.length, { top, width, pitch }), scoreAxis(scale, { top, bottom, above: pairs.length > 24, title: `Difference in ${view.metric.name}` }));
+  image.append(svg("line", { class: "zero", x1: scale(0), x2: scale(0), y1: top, y2: bottom }), ...sideLabels(view, scale, other), ...rows);
+  drawColumns(columns, { image, rows, right: width - 4, top, pitch });
+  makeRows(image, rows, (index) => {
+    const { system, baseline } = asTested(view, pairs[index]);
+    selectPair(system, baseline);
+  });
+  return image;
+}
+
+/** "worse" and "better", at their sides of 0. */
+function sideLabels(view, scale, other) {
+  const words = view.metric.higher_is_better ? ["worse", "better"] : ["better", "worse"];
+  const room = (scale.end - scale.start) / 2 - 24;
+  const [left, right] = words.map((word) => {
+    const whole = `${word} than ${other}`;
+    return textWidth(whole) <= room ? whole : word;
+  });
+  return [
+    label(`← ${left}`, { class: `side ${words[0]}`, x: scale.start, y: 12 }),
+    label(`${right} →`, { class: `side ${words[1]}`, x: scale.end, y: 12, "text-anchor": "end" }),
+  ];
+}
+
+function forestRow(view, pair, { y, pitch, width, scale, name }) {
+  const middle = y + pitch / 2;
+  const side = pair.significant ? sideOf(view, pair.difference) : "even";
+  const row = svg("g", { class: "row choice", "aria-label": pairSummary(view, pair), "data-system": pair.system, "aria-selected": String(isSelected(pair)) });
+  row.append(svg("rect", { class: "row-back", x: 1, y: y + 1, width: width - 2, height: pitch - 2, rx: 3 }));
+  row.append(label(name, { whole: shownName(pair.system), x: 4, y: middle, class: "name" }));
+  if (pair.interval) row.append(whisker(scale, middle, endsOf(pair.interval), { class: `whisker ${side}` }));
+  row.append(svg("circle", { class: `dot ${side}${pair.significant ? "" : " hollow"}`, cx: scale(pair.difference), cy: middle, r: 4.5 }));
+  return row;
+}
+
+function isSelected({ system, baseline }) {
+  return state.pair !== null && state.pair.includes(system) && state.pair.includes(baseline);
+}
+
+/** A pair in words, for the labels of its marks. */
+function pairSummary(view, pair) {
+  const interval = pair.interval ? `, ${intervalName(view)} ${formatInterval(pair.interval, view, formatDifference)}` : "";
+  const p = `${pName(view)} ${formatPWithSign(pair.decisive, pair.decimals)}`;
+  const names = `${shownName(pair.system)} − ${shownName(pair.baseline)}`;
+  return `${names}: ${formatDifference(pair.difference, view)} ${view.metric.name}${interval}, ${p}, ${pair.significant ? "significant" : "not significant"}`;
+}
+
+function referenceChoice(view, chosen, change) {
+  const options = view.systems.map(({ name, shown }, index) => h("option", { value: String(index), selected: name === chosen }, shown));
+  const choice = h("select", { id: "reference", onchange: (event) => change(view.systems[Number(event.target.value)].name) }, ...options);
+  return h("p", { class: "figure-choice" }, h("label", { for: "reference" }, "Differences from "), choice);
+}
+
+function forestCaption(view, pairs) {
+  const interval = pairs.some((pair) => pair.interval) ? ` Lines: ${intervalName(view)}${view.document.interval?.simultaneous ? ", simultaneous" : ""}.` : "";
+  return [`Filled dots and stars: significant differences (${pName(view)} ≤ ${view.alpha}).${interval}`, sidedness(view)];
+}
+
+/** A sentence about one-sided tests, which reversed pairs do not show. */
+function sidedness(view) {
+  const alternative = view.document.test?.alternative;
+  if (!alternative || alternative === "two-sided") return "";
+  const order = view.baseline === null ? "the later system in the input scores" : "the system scores";
+  return ` The tests are one-sided: p is for the alternative that ${order} ${alternative === "greater" ? "higher" : "lower"}.`;
+}
+
+addSection({
+  id: "differences",
+  applies: (view) => view.pairs.length > 0,
+  render(view, body) {
+    const chosen = referenceOf(view);
+    const pairs = pairsWith(view, chosen);
+    const change = (name) => {
+      reference = name;
+      this.render(view, body);
+      if (state.pair) this.selected(view, view.pair(...state.pair), body);
+      body.querySelector("#reference").focus();
+    };
+    const choice = view.baseline === null && view.systems.length > 2 ? referenceChoice(view, chosen, change) : null;
+    const figure = figureIn(body, "differences", (width) => drawForest(view, pairs, width), forestCaption(view, pairs));
+    body.replaceChildren(...[choice, figure].filter((element) => element !== null));
+  },
+  selected(view, pair, body) {
+    const chosen = referenceOf(view);
+    for (const row of body.querySelectorAll(".choice")) {
+      row.setAttribute("aria-selected", String(isSelected({ system: row.dataset.system, baseline: chosen })));
+    }
+  },
+});

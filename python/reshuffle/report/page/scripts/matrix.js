@@ -1,0 +1,215 @@
+// The p-values of all pairs as a heat map: systems from best to worst, and a few SVG elements for any number of pairs.
+
+// Cells of more systems have no room for values.
+const MAX_VALUES = 20;
+// The classes of p end at these multiples of α, so that the first three are the significant ones.
+const CLASS_ENDS = [0.02, 0.2, 1, 2];
+
+/** 0 for the smallest p-values to 4 for the largest. */
+function classOf(pair, alpha) {
+  const index = CLASS_ENDS.findIndex((end) => pair.decisive <= end * alpha * (1 + 1e-12));
+  return index < 0 ? CLASS_ENDS.length : index;
+}
+
+/** The sizes of cells and names for a figure of this width. Values are left out where they do not fit, as on phones. */
+function matrixLayout(view, width) {
+  const count = view.systems.length;
+  const size = count <= 60 ? TEXT_SIZE : 10;
+  const names = Math.min(widest(view.systems.map(({ shown }) => shown), size), 210) + textWidth(`${count} `, size) + 14;
+  const cell = Math.min(Math.max(Math.floor((width - names) / (count - 1)), count <= 60 ? 14 : 7), 60);
+  const values = count <= MAX_VALUES && cell >= 34;
+  const height = values ? 25 : Math.max(size + 2, Math.min(cell, 20));
+  return { count, values, size, names, height, cell, width: (count - 1) * cell + names, bottom: count * height };
+}
+
+/** p in a cell: ".012", or "<.001". */
+function shortP(value) {
+  if (value < 0.001) return "<.001";
+  return value > 0.995 ? "1" : value.toFixed(value < 0.1 ? 3 : 2).replace("0.", ".");
+}
+
+function drawMatrix(view, pairAt, width) {
+  const layout = matrixLayout(view, width);
+  const { count, cell, height } = layout;
+  const image = canvas(layout.width, layout.bottom, { class: "matrix" });
+  const paths = [...CLASS_ENDS, 1].map(() => []);
+  for (let row = 1; row < count; row += 1) {
+    for (let column = 0; column < row; column += 1) {
+      const pair = pairAt(row, column);
+      paths[classOf(pair, view.alpha)].push(`M${column * cell},${row * height}h${cell - 1}v${height - 1}h${1 - cell}z`);
+    }
+  }
+  for (const [index, path] of paths.entries()) image.append(svg("path", { class: `p${index}`, d: path.join("") }));
+  if (layout.values) image.append(...matrixValues(view, pairAt, layout));
+  image.append(...matrixNames(view, layout));
+  return { image, layout };
+}
+
+function matrixValues(view, pairAt, { count, cell, height }) {
+  const values = [];
+  for (let row = 1; row < count; row += 1) {
+    for (let column = 0; column < row; column += 1) {
+      const pair = pairAt(row, column);
+      const at = { x: (column + 0.5) * cell - 0.5, y: (row + 0.5) * height - 0.5, "text-anchor": "middle" };
+      values.push(label(shortP(pair.decisive), { ...at, class: `value on-p${classOf(pair, view.alpha)}` }));
+    }
+  }
+  return values;
+}
+
+/** The names along the diagonal: each is the label of the row to its left and of the column below it. */
+function matrixNames(view, { size, names, cell, height }) {
+  const room = names - textWidth(`${view.systems.length} `, size) - 10;
+  const shortened = fittedNames(view.systems.map(({ shown }) => shown), room, size);
+  return view.systems.map(({ shown }, index) => {
+    const at = { x: index * cell + 5, y: (index + 0.5) * height, class: size < TEXT_SIZE ? "name small" : "name" };
+    const name = label(shortened[index], { whole: shown, ...at });
+    name.prepend(svg("tspan", { class: "muted" }, `${index + 1} `));
+    return name;
+  });
+}
+
+function matrixLegend(view) {
+  const bounds = CLASS_ENDS.map((end) => String(Number((end * view.alpha).toPrecision(6))));
+  const swatch = (index, text) => h("span", { class: "swatch" }, canvas(14, 14, { "aria-hidden": "true" }, svg("rect", { class: `p${index}`, width: 14, height: 14 })), text);
+  return h(
+    "p",
+    { class: "figure-legend" },
+    h("span", {}, `${view.adjusted ? "Adjusted p" : "p"}, significant:`),
+    ...bounds.slice(0, 3).map((bound, index) => swatch(index, `≤ ${bound}`)),
+    h("span", {}, "not significant:"),
+    swatch(3, `≤ ${bounds[3]}`),
+    swatch(4, `> ${bounds[3]}`),
+  );
+}
+
+/** The heat map with its legend, the line that describes a cell, and the keys and clicks. */
+class Matrix {
+  constructor(view, body) {
+    this.view = view;
+    this.cell = [1, 0];
+    this.status = h("p", { class: "figure-status", role: "status" }, "Point at a cell, or move with the arrow keys, for its pair. Enter selects it.");
+    const figure = figureIn(body, "matrix", (width) => this.draw(width), [
+      `${view.systems.length} systems from best to worst. A name is the label of the row to its left and of the column below it.${sidedness(view)}`,
+    ]);
+    body.replaceChildren(matrixLegend(view), this.status, figure);
+  }
+
+  /** The pair of the better system, in the column, and the worse one, in the row. */
+  pairAt(row, column) {
+    const { systems } = this.view;
+    return asTested(this.view, this.view.pair(systems[column].name, systems[row].name));
+  }
+
+  draw(width) {
+    const { image, layout } = drawMatrix(this.view, (row, column) => this.pairAt(row, column), width);
+    this.image = image;
+    this.layout = layout;
+    this.chosen = svg("rect", { class: "cell-chosen", width: layout.cell, height: layout.height, visibility: "hidden" });
+    this.pointed = svg("rect", { class: "cell-pointed", width: layout.cell, height: layout.height, visibility: "hidden" });
+    this.lines = svg("path", { class: "cell-lines" });
+    image.append(this.lines, this.chosen, this.pointed);
+    image.setAttribute("tabindex", "0");
+    image.setAttribute("role", "application");
+    image.setAttribute("aria-label", `p-values of ${this.view.pairs.length} pairs of systems`);
+    image.addEventListener("pointermove", (event) => this.point(this.cellAt(event)));
+    image.addEventListener("pointerleave", () => this.point(image === document.activeElement ? this.cell : null));
+    image.addEventListener("focus", () => this.point(this.cell));
+    image.addEventListener("blur", () => this.point(null));
+    image.addEventListener("click", (event) => this.select(this.cellAt(event)));
+    image.addEventListener("keydown", (event) => this.press(event));
+    if (state.pair) this.mark(...state.pair);
+    return image;
+  }
+
+  cellAt(event) {
+    const box = this.image.getBoundingClientRect();
+    const factor = this.layout.width / box.width;
+    const column = Math.floor(((event.clientX - box.left) * factor) / this.layout.cell);
+    const row = Math.floor(((event.clientY - box.top) * factor) / this.layout.height);
+    return column >= 0 && column < row && row < this.layout.count ? [row, column] : null;
+  }
+
+  press(event) {
+    const [row, column] = this.cell;
+    const last = this.layout.count - 1;
+    const cells = {
+      ArrowUp: [row - 1, column],
+      ArrowDown: [row + 1, column],
+      ArrowLeft: [row, column - 1],
+      ArrowRight: [row, column + 1],
+      Home: [row, 0],
+      End: [row, row - 1],
+      PageUp: [column + 1, column],
+      PageDown: [last, column],
+    };
+    if (event.key === "Enter" || event.key === " ") this.select(this.cell);
+    else if (!(event.key in cells)) return;
+    else {
+      const [to, at] = cells[event.key];
+      if (at >= 0 && at < to && to <= last) this.cell = [to, at];
+      this.point(this.cell);
+      this.reveal(this.cell);
+    }
+    event.preventDefault();
+  }
+
+  /** Scroll sideways until the cell is visible. */
+  reveal([, column]) {
+    const scroller = this.image.parentElement;
+    const x = column * this.layout.cell;
+    if (x < scroller.scrollLeft) scroller.scrollLeft = x;
+    else if (x + this.layout.cell > scroller.scrollLeft + scroller.clientWidth) scroller.scrollLeft = x + this.layout.cell - scroller.clientWidth;
+  }
+
+  /** Outline a cell, with lines to the names of its systems, and describe it. */
+  point(cell) {
+    this.pointed.setAttribute("visibility", cell ? "visible" : "hidden");
+    this.lines.setAttribute("d", "");
+    if (!cell) return;
+    const [row, column] = cell;
+    const { cell: width, height } = this.layout;
+    this.place(this.pointed, cell);
+    this.lines.setAttribute("d", `M${(column + 1) * width},${(row + 0.5) * height}H${row * width}M${(column + 0.5) * width},${row * height}V${(column + 1) * height}`);
+    const pair = this.pairAt(row, column);
+    this.status.textContent = pairSummary(this.view, pair);
+  }
+
+  place(rectangle, [row, column]) {
+    rectangle.setAttribute("x", column * this.layout.cell - 0.5);
+    rectangle.setAttribute("y", row * this.layout.height - 0.5);
+  }
+
+  select(cell) {
+    if (!cell) return;
+    this.cell = cell;
+    // A click also gives the focus, which points at the cell of the keys.
+    this.point(cell);
+    const { system, baseline } = this.pairAt(...cell);
+    selectPair(system, baseline);
+  }
+
+  /** Outline the cell of the selected pair. */
+  mark(system, baseline) {
+    const { positions } = this.view;
+    const known = positions.has(system) && positions.has(baseline);
+    this.chosen.setAttribute("visibility", known ? "visible" : "hidden");
+    if (!known) return;
+    const [first, second] = [positions.get(system), positions.get(baseline)];
+    this.cell = [Math.max(first, second), Math.min(first, second)];
+    this.place(this.chosen, this.cell);
+  }
+}
+
+let matrix = null;
+
+addSection({
+  id: "matrix",
+  applies: (view) => view.baseline === null && view.pairs.length > 1,
+  render(view, body) {
+    matrix = new Matrix(view, body);
+  },
+  selected(view, pair) {
+    matrix.mark(pair.system, pair.baseline);
+  },
+});

@@ -1,0 +1,208 @@
+// The table of all pairs under a metric: it can be sorted and filtered, and adds rows as it is scrolled.
+
+const pairsTable = { text: "", significantOnly: false, column: null, direction: null };
+const ROWS_AT_ONCE = 80;
+// More pairs are not printed: a hundred systems would fill a hundred pages.
+const MAX_PRINTED = 500;
+
+/** The columns of the table: {label, first: direction, key(pair), cell(pair), name?, class?(pair)}. */
+function pairColumns(view) {
+  const places = (name) => view.positions.get(name);
+  const columns = [
+    { label: "System", name: true, first: ASCENDING, key: (pair) => shownName(pair.system), cell: (pair) => shownName(pair.system) },
+    { label: "Baseline", name: true, first: ASCENDING, key: (pair) => shownName(pair.baseline), cell: (pair) => shownName(pair.baseline) },
+    {
+      label: "Δ",
+      first: DESCENDING,
+      key: (pair) => pair.difference,
+      cell: (pair) => formatDifference(pair.difference, view),
+      class: (pair) => sideOf(view, pair.difference),
+    },
+  ];
+  if (view.pairs.some((pair) => pair.interval)) {
+    const level = view.pairs.find((pair) => pair.interval).interval.confidence_level ?? view.document.confidence_level;
+    columns.push({
+      label: `${fixedPercent(level)}% CI`,
+      first: DESCENDING,
+      key: (pair) => pair.interval?.low ?? null,
+      cell: (pair) => formatInterval(pair.interval, view, formatDifference),
+    });
+  }
+  if (view.lacksScores) {
+    columns.push({ label: "n", first: DESCENDING, key: (pair) => pair.get("n_segments"), cell: (pair) => formatCount(pair.get("n_segments")) });
+  }
+  const mark = (pair) => (pair.significant ? "*" : " ");
+  const exact = view.pairs.some((pair) => pair.get("scheme") === "exact");
+  const dagger = (pair) => (!exact ? "" : pair.get("scheme") === "exact" ? "†" : " ");
+  columns.push({
+    label: "p",
+    first: ASCENDING,
+    key: (pair) => pair.pvalue,
+    cell: (pair) => formatP(pair.pvalue, pair.decimals) + dagger(pair) + (view.adjusted ? "" : mark(pair)),
+  });
+  if (view.adjusted) {
+    columns.push({
+      label: "adjusted p",
+      first: ASCENDING,
+      key: (pair) => pair.adjusted,
+      cell: (pair) => (pair.adjusted === null ? "" : formatP(pair.adjusted, pair.decimals)) + mark(pair),
+    });
+  }
+  return { columns, order: (pair) => places(pair.system) * view.systems.length + places(pair.baseline) };
+}
+
+/** A number of per cent, as the other reports write it. */
+function fixedPercent(share) {
+  return String(Number((100 * share).toPrecision(10)));
+}
+
+/** Whether each word of a text is in the name of either system of a pair. */
+function matches(pair, words) {
+  const names = [pair.system, pair.baseline].map((name) => shownName(name).toLowerCase());
+  return words.every((word) => names.some((name) => name.includes(word)));
+}
+
+class PairsTable {
+  constructor(view, element) {
+    this.view = view;
+    const { columns, order } = pairColumns(view);
+    this.columns = columns;
+    this.pairs = sortedBy(view.pairs.map((pair) => view.oriented(pair)), order, ASCENDING);
+    this.shown = [];
+    this.rows = [];
+    this.active = 0;
+    this.body = h("tbody");
+    this.headers = columns.map((column) => h("th", { scope: "col", class: column.name && "name" }, column.label));
+    this.table = h(
+      "table",
+      { role: "grid", "aria-label": `Pairs under ${viewName()}`, "aria-readonly": "true" },
+      h("thead", {}, h("tr", {}, ...this.headers)),
+      this.body,
+    );
+    this.scroller = h("div", { class: "rows" }, this.table);
+    this.count = h("output", { class: "count" });
+    element.replaceChildren(this.#controls(), this.scroller);
+    columns.forEach((column, position) => {
+      addSortButton(this.headers[position], column.first, (direction) => {
+        Object.assign(pairsTable, { column: column.label, direction });
+        this.update();
+      });
+      if (column.label === pairsTable.column) this.headers[position].setAttribute("aria-sort", pairsTable.direction);
+    });
+    this.body.addEventListener("click", (event) => this.#choose(this.rows.indexOf(event.target.closest("tr"))));
+    this.body.addEventListener("keydown", (event) => this.#press(event));
+    this.scroller.addEventListener("scroll", () => {
+      const { scrollHeight, scrollTop, clientHeight } = this.scroller;
+      if (scrollHeight - scrollTop < 3 * clientHeight) this.#addRows(ROWS_AT_ONCE);
+    });
+    this.update();
+  }
+
+  #controls() {
+    const text = h("input", { type: "search", placeholder: "Filter by system", "aria-label": "Filter pairs by system", value: pairsTable.text });
+    text.addEventListener("input", () => {
+      pairsTable.text = text.value;
+      this.update();
+    });
+    const significant = h("input", { type: "checkbox", id: "significant-only" });
+    significant.checked = pairsTable.significantOnly;
+    significant.addEventListener("change", () => {
+      pairsTable.significantOnly = significant.checked;
+      this.update();
+    });
+    return h("div", { class: "controls" }, text, h("label", { class: "check" }, significant, "Significant only"), this.count);
+  }
+
+  /** Filter and sort anew. */
+  update() {
+    const words = pairsTable.text.toLowerCase().split(/\s+/).filter(Boolean);
+    const found = this.pairs.filter((pair) => (pair.significant || !pairsTable.significantOnly) && matches(pair, words));
+    const column = this.columns.find((each) => each.label === pairsTable.column);
+    this.shown = column ? sortedBy(found, column.key, pairsTable.direction) : found;
+    this.rows = [];
+    this.active = 0;
+    this.body.replaceChildren();
+    this.table.setAttribute("aria-rowcount", this.shown.length + 1);
+    this.showCount();
+    this.#addRows(ROWS_AT_ONCE);
+    this.scroller.scrollTop = 0;
+  }
+
+  showCount() {
+    const all = counted(this.pairs.length, "pair");
+    this.count.textContent = this.shown.length === this.pairs.length ? all : `${formatCount(this.shown.length)} of ${all}`;
+  }
+
+  #addRows(n) {
+    const first = this.rows.length;
+    const added = this.shown.slice(first, first + n).map((pair, offset) => this.#row(pair, first + offset));
+    this.rows.push(...added);
+    this.body.append(...added);
+  }
+
+  #row(pair, position) {
+    const cells = this.columns.map((column) => h("td", { class: column.name ? "name" : column.class?.(pair) }, column.cell(pair)));
+    return h(
+      "tr",
+      {
+        class: pair.significant && "significant",
+        "aria-rowindex": position + 2,
+        "aria-selected": String(isSelected(pair)),
+        tabindex: position === this.active ? 0 : -1,
+      },
+      ...cells,
+    );
+  }
+
+  #choose(position) {
+    if (position < 0) return;
+    this.#activate(position);
+    selectPair(this.shown[position].system, this.shown[position].baseline);
+  }
+
+  #activate(position) {
+    if (this.rows[this.active]) this.rows[this.active].tabIndex = -1;
+    this.active = position;
+    while (this.rows.length <= position && this.rows.length < this.shown.length) this.#addRows(ROWS_AT_ONCE);
+    this.rows[position].tabIndex = 0;
+  }
+
+  #press(event) {
+    if (event.target.tagName !== "TR") return;
+    const last = this.shown.length - 1;
+    const moves = { ArrowDown: 1, ArrowUp: -1, PageDown: 10, PageUp: -10, Home: -last, End: last };
+    if (event.key === "Enter" || event.key === " ") this.#choose(this.active);
+    else if (event.key in moves) {
+      this.#activate(Math.min(last, Math.max(0, this.active + moves[event.key])));
+      this.rows[this.active].focus();
+    } else return;
+    event.preventDefault();
+  }
+
+  /** Mark the selected pair. */
+  mark() {
+    this.rows.forEach((row, position) => row.setAttribute("aria-selected", String(isSelected(this.shown[position]))));
+  }
+
+  /** Add the rows that are printed. */
+  beforePrint() {
+    this.#addRows(MAX_PRINTED - this.rows.length);
+    if (this.rows.length < this.shown.length) {
+      this.count.textContent = `The first ${formatCount(this.rows.length)} of ${counted(this.shown.length, "pair")}`;
+    }
+  }
+}
+
+let currentPairs = null;
+
+addSection({
+  id: "pairs",
+  applies: (view) => view.pairs.length > 0,
+  render(view, element) {
+    currentPairs = new PairsTable(view, element);
+  },
+  selected: () => currentPairs.mark(),
+});
+
+window.addEventListener("beforeprint", () => currentPairs?.beforePrint());
+window.addEventListener("afterprint", () => currentPairs?.showCount());

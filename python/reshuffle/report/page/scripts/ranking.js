@@ -1,0 +1,150 @@
+// The systems from best to worst, with their scores, rank intervals and the groups that do not differ significantly.
+
+
+/** Whether the figure shows ranks and groups. Differences from a baseline are more useful where there is one. */
+function showsRanks(view) {
+  return view.baseline === null && view.ranking !== null;
+}
+
+/** The columns of text to the right of the plot. Narrow figures have room for one thing only: differences, groups or ranks. */
+function rankingColumns(view, groups, wide) {
+  const { systems } = view;
+  const columns = [];
+  if (wide) columns.push({ title: "Score", texts: systems.map((system) => formatScore(system.score, view)) });
+  if (showsRanks(view) && (wide || !groups.length)) columns.push({ title: "Rank", texts: systems.map(({ ranked }) => rankText(ranked)) });
+  if (view.baseline !== null && view.pairs.length > 0) {
+    const pairs = systems.map((system) => view.pair(system.name, view.baseline));
+    columns.push({
+      title: "Difference",
+      texts: pairs.map((pair) => (pair ? formatDifference(pair.difference, view) : "baseline")),
+      stars: pairs.map((pair) => pair?.significant),
+    });
+  }
+  return sizedColumns(columns, wide);
+}
+
+function rankText({ rank_low: low, rank_high: high }) {
+  return low === high ? `${low}` : `${low}–${high}`;
+}
+
+/** The groups of systems that share a letter, as {letter, rows: positions of their systems}. */
+function groupsOf(view) {
+  if (!showsRanks(view)) return [];
+  return (view.ranking.groups ?? []).map((members, index) => ({
+    letter: String.fromCharCode(97 + index),
+    rows: members.map((name) => view.positions.get(name)).sort((a, b) => a - b),
+  }));
+}
+
+function drawRanking(view, width) {
+  const { systems } = view;
+  const pitch = rowHeight(systems.length);
+  const wide = width >= WIDE;
+  const groups = groupsOf(view);
+  const columns = rankingColumns(view, groups, wide);
+  const names = nameSpace(systems.map(({ shown }) => shown), width);
+  const shortened = fittedNames(systems.map(({ shown }) => shown), names);
+  const panel = groupPanel(view, groups, wide);
+  const taken = names + totalWidth(columns) + panel.width;
+  const total = Math.max(width, taken + 120);
+  const top = 30;
+  const bottom = top + systems.length * pitch;
+  const range = paddedRange(systems.flatMap(({ score, interval }) => [score, ...endsOf(interval, score)]));
+  const scale = linearScale(range, [names + 18, total - taken + names - 14]);
+  const image = canvas(total, bottom + 42, { role: "img", "aria-label": rankingSummary(view) });
+  const rows = systems.map((system, index) => rankingRow(view, system, { y: top + (index + 0.5) * pitch, scale, name: shortened[index] }));
+  const title = `${view.metric.name}${view.metric.higher_is_better ? "" : " (lower is better)"}`;
+  image.append(stripes(systems.length, { top, width: total, pitch }), scoreAxis(scale, { top, bottom, above: systems.length > 24, title }));
+  if (view.baseline !== null) image.append(baselineLine(view, scale, top, bottom));
+  image.append(...rows);
+  drawColumns(columns, { image, rows, right: total - panel.width, top, pitch });
+  panel.draw(image, { x: total - panel.width + (wide ? 20 : 12), top, pitch, bottom });
+  return image;
+}
+
+function rankingSummary(view) {
+  const names = view.systems.map((system) => `${system.shown} ${formatScore(system.score, view)}`);
+  return `Systems from best to worst by ${view.metric.name}: ${names.join(", ")}`;
+}
+
+function baselineLine(view, scale, top, bottom) {
+  const x = scale(view.systems[view.positions.get(view.baseline)].score);
+  return svg("line", { class: "reference", x1: x, x2: x, y1: top, y2: bottom });
+}
+
+function rankingRow(view, system, { y, scale, name }) {
+  const row = svg("g", { class: "row" }, label(name, { whole: system.shown, x: 4, y, class: "name" }));
+  const pair = view.baseline === null ? null : view.pair(system.name, view.baseline);
+  const side = pair?.significant ? sideOf(view, pair.difference) : "even";
+  if (system.interval) row.append(whisker(scale, y, endsOf(system.interval), { class: `whisker ${side}` }));
+  const x = scale(system.score);
+  if (system.name === view.baseline) row.append(svg("rect", { class: "dot even", x: x - 4, y: y - 4, width: 8, height: 8 }));
+  else row.append(svg("circle", { class: `dot ${side}${pair && !pair.significant ? " hollow" : ""}`, cx: x, cy: y, r: 4.5 }));
+  return row;
+}
+
+/** "better" or "worse" of a system with this difference from another. */
+function sideOf(view, difference) {
+  return difference * view.sign > 0 ? "better" : difference * view.sign < 0 ? "worse" : "even";
+}
+
+/** What is right of the columns: the groups; rank intervals if they have no letters; or nothing. */
+function groupPanel(view, groups, wide) {
+  if (groups.length) {
+    const pitch = wide ? 18 : 11;
+    const draw = (image, { x, top, pitch: height }) => {
+      image.append(label("Group", { class: "muted", x, y: top - 14 }));
+      for (const [index, group] of groups.entries()) {
+        image.append(groupBar(group, { x: x + index * pitch, width: pitch - (wide ? 4 : 1), top, pitch: height }));
+      }
+    };
+    return { width: Math.max(groups.length * pitch, textWidth("Group")) + (wide ? 22 : 14), draw };
+  }
+  if (!wide || !showsRanks(view)) return { width: 0, draw: () => {} };
+  return { width: 210, draw: (image, place) => image.append(...rankBars(view, place)) };
+}
+
+/** The rank interval of each system as a bar, with a dot at its rank by score. */
+function rankBars(view, { x, top, pitch, bottom }) {
+  const scale = linearScale([1, view.systems.length], [x + 6, x + 174]);
+  const bars = view.systems.map(({ ranked }, index) => {
+    const y = top + (index + 0.5) * pitch;
+    return svg(
+      "g",
+      {},
+      svg("line", { class: "rank-bar", x1: scale(ranked.rank_low) - 2, x2: scale(ranked.rank_high) + 2, y1: y, y2: y }),
+      svg("circle", { class: "dot even", cx: scale(ranked.position), cy: y, r: 2 }),
+    );
+  });
+  return [scoreAxis(scale, { top, bottom, above: true, title: "Rank" }), ...bars];
+}
+
+/** A critical-difference bar: from the best to the worst system of a group, with the letter at each of its systems. */
+function groupBar({ letter, rows }, { x, width, top, pitch }) {
+  const from = top + rows[0] * pitch + 2;
+  const to = top + (rows.at(-1) + 1) * pitch - 2;
+  const bar = svg("g", { class: "group" });
+  bar.append(svg("rect", { class: "group-bar", x, y: from, width, height: to - from, rx: Math.min(width, pitch - 4) / 2 }));
+  for (const row of rows) bar.append(label(letter, { x: x + width / 2, y: top + (row + 0.5) * pitch, "text-anchor": "middle" }));
+  return bar;
+}
+
+function rankingCaption(view) {
+  const parts = [view.systems.some((system) => system.interval) ? `Dots: scores; lines: their ${intervalName(view)}.` : "Dots: scores."];
+  if (showsRanks(view)) {
+    if (view.ranking.groups) parts.push(" Systems of the same group do not differ significantly.");
+    parts.push(" Ranks: the interval that the significant differences allow.");
+  } else if (view.baseline !== null && view.pairs.length > 0) {
+    const level = `${pName(view)} ≤ ${view.alpha}`;
+    parts.push(` Filled dots and stars: systems that differ significantly from the baseline (${level}).`);
+  }
+  return parts;
+}
+
+addSection({
+  id: "ranking",
+  applies: (view) => view.systems.length > 0,
+  render(view, body) {
+    body.replaceChildren(figureIn(body, "ranking", (width) => drawRanking(view, width), rankingCaption(view)));
+  },
+});

@@ -1,0 +1,218 @@
+// The segments of two systems: references, outputs with their differences marked, and scores, largest difference first.
+
+const SEGMENTS_AT_ONCE = 20;
+// What the reader has chosen, for all metrics and test sets. `other` is a pair that was not tested, and the selected pair beside it.
+const segmentChoice = { side: "all", marks: "outputs", text: "", other: null };
+
+/** The score of each segment of a system, null if it is missing; null if the metric has no scores of segments. */
+function segmentScores(view, system) {
+  const scores = view.document.texts.scores[view.metric.name];
+  return scores ? scores[system].map(number) : null;
+}
+
+/**
+ * The segments of a pair of systems: {index, difference}, largest difference first. Those in which either score is missing are last, with the
+ * difference null. They are in the order of the test set if the metric has no scores of segments.
+ */
+function rankedSegments(view, [system, baseline]) {
+  const [a, b] = [segmentScores(view, system), segmentScores(view, baseline)];
+  const found = view.document.texts.references.map((_, index) => {
+    const difference = a && a[index] !== null && b[index] !== null ? a[index] - b[index] : NaN;
+    return { index, difference: Number.isNaN(difference) ? null : difference };
+  });
+  return a ? sortedBy(found, ({ difference }) => (difference === null ? null : Math.abs(difference)), DESCENDING) : found;
+}
+
+/** The position and the edits of the reference that needs the fewest edits. */
+function closestReference(references, output) {
+  const all = references.map((reference, position) => (reference === null ? null : { position, ...editsFrom(reference, output) }));
+  return all.filter(Boolean).reduce((best, each) => (each.edits < best.edits ? each : best));
+}
+
+/** A text, whose direction is that of its first letter. */
+function textBlock(nodes) {
+  const empty = nodes.every((node) => typeof node === "string" && !node.trim());
+  return h("p", { dir: "auto", class: "text" }, ...(empty ? [h("span", { class: "hint" }, "(empty)")] : nodes));
+}
+
+class SegmentList {
+  constructor(view, element) {
+    this.view = view;
+    this.texts = view.document.texts;
+    this.scored = view.metric.name in this.texts.scores;
+    this.pair = null;
+    this.shown = [];
+    this.list = h("ol", { class: "segments" });
+    this.count = h("output", { class: "count" });
+    this.legend = h("p", { class: "legend" });
+    this.more = h("button", { type: "button", onclick: () => this.#showMore() });
+    element.replaceChildren(this.#controls(), this.legend, this.list, h("div", { class: "controls" }, this.more));
+  }
+
+  #controls() {
+    const names = this.view.systems.map((system) => system.name);
+    const systems = names.map((name) => [name, shownName(name)]);
+    this.system = this.#select("System", systems, () => this.#choosePair(this.system.value, this.baseline.value, 0));
+    this.baseline = this.#select("Baseline", systems, () => this.#choosePair(this.system.value, this.baseline.value, 1));
+    this.side = this.#select("Segments", [["all", ""], ["system", ""], ["baseline", ""]], () => this.#choose("side", this.side.value));
+    const marks = [["outputs", "between the outputs"], ["reference", "from the reference"], ["none", "not marked"]];
+    this.marks = this.#select("Edits", marks, () => this.#choose("marks", this.marks.value));
+    this.marks.value = segmentChoice.marks;
+    const text = h("input", { type: "search", placeholder: "Filter by text", "aria-label": "Filter segments by text", value: segmentChoice.text });
+    text.addEventListener("input", () => this.#choose("text", text.value));
+    const fields = [this.side, this.marks].filter((select) => this.scored || select !== this.side);
+    return h(
+      "div",
+      { class: "controls" },
+      ...(names.length > 2 ? [labelled(this.system), labelled(this.baseline)] : []),
+      ...fields.map(labelled),
+      text,
+      this.count,
+    );
+  }
+
+  #select(label, options, choose) {
+    return h("select", { "aria-label": label, onchange: choose }, ...options.map(([value, shown]) => h("option", { value }, shown)));
+  }
+
+  #choose(key, value) {
+    segmentChoice[key] = value;
+    this.update();
+  }
+
+  /** Choose a pair. A system against itself is no pair: the other one then takes the place of the changed one. */
+  #choosePair(system, baseline, changed) {
+    const pair = system !== baseline ? [system, baseline] : changed === 0 ? [system, this.pair[0]] : [this.pair[1], baseline];
+    const tested = this.view.pair(...pair) !== null;
+    segmentChoice.other = tested ? null : { pair, beside: pairKey(...state.pair) };
+    // The selected pair keeps the direction that is chosen here.
+    if (tested) {
+      this.wanted = pair;
+      selectPair(...pair);
+    } else this.show(pair);
+  }
+
+  /** Show the selected pair, unless the reader has chosen one here that was not tested. */
+  select(pair) {
+    const { other } = segmentChoice;
+    const { wanted } = this;
+    this.wanted = null;
+    if (other && other.beside === pairKey(...state.pair)) this.show(other.pair);
+    else if (wanted) this.show(wanted);
+    else {
+      const { system, baseline } = this.view.oriented(pair);
+      this.show([system, baseline]);
+    }
+  }
+
+  show(pair) {
+    this.pair = pair;
+    [this.system.value, this.baseline.value] = pair;
+    const [system, baseline] = pair.map(shownName);
+    [...this.side.options].forEach((option, position) => {
+      option.textContent = ["Largest differences", `${system} better`, `${baseline} better`][position];
+    });
+    this.side.value = segmentChoice.side;
+    this.ranked = rankedSegments(this.view, pair);
+    this.update();
+  }
+
+  /** Filter anew, and show the first segments. */
+  update() {
+    const [system, baseline] = this.pair;
+    const side = this.scored ? segmentChoice.side : "all";
+    const sign = { all: 0, system: this.view.sign, baseline: -this.view.sign }[side];
+    const text = segmentChoice.text.trim().toLowerCase();
+    const columns = [this.texts.systems[system], this.texts.systems[baseline]];
+    const contains = (index) =>
+      columns.some((lines) => lines[index].toLowerCase().includes(text)) ||
+      this.texts.references[index].some((line) => line?.toLowerCase().includes(text));
+    this.shown = this.ranked.filter(({ index, difference }) => (!sign || difference * sign > 0) && (!text || contains(index)));
+    const all = counted(this.ranked.length, "segment");
+    this.count.textContent = this.shown.length === this.ranked.length ? all : `${formatCount(this.shown.length)} of ${all}`;
+    this.legend.replaceChildren(...this.#legend());
+    this.list.classList.toggle("between", segmentChoice.marks === "outputs");
+    this.list.replaceChildren();
+    this.#add();
+  }
+
+  #legend() {
+    const [system, baseline] = this.pair.map(shownName);
+    const order = this.scored ? [] : [`${this.view.metric.name} has no scores of segments: they are in the order of the test set. `];
+    const marks = {
+      outputs: () => [h("del", {}, "Words"), ` only in ${baseline}; `, h("ins", {}, "words"), ` only in ${system}.`],
+      reference: () => [h("ins", {}, "Words"), " that are not in the closest reference; ", h("del", {}, "words"), " of it that are missing."],
+      none: () => [],
+    }[segmentChoice.marks];
+    return [...order, ...marks()];
+  }
+
+  #add() {
+    const first = this.list.children.length;
+    this.list.append(...this.shown.slice(first, first + SEGMENTS_AT_ONCE).map((segment) => this.#segment(segment)));
+    const left = this.shown.length - this.list.children.length;
+    this.more.hidden = left === 0;
+    this.more.textContent = `Show ${Math.min(left, SEGMENTS_AT_ONCE)} more of ${counted(left, "segment")}`;
+  }
+
+  /** Add segments and continue with the first of them. */
+  #showMore() {
+    const first = this.list.children.length;
+    this.#add();
+    this.list.children[first].querySelector("h3").focus({ preventScroll: true });
+  }
+
+  #segment({ index, difference }) {
+    const [system, baseline] = this.pair;
+    const change = difference === null ? null : ["Δ ", h("span", { class: sideOf(this.view, difference) }, formatDifference(difference, this.view))];
+    return h(
+      "li",
+      {},
+      h("h3", { tabindex: -1 }, `Segment ${formatCount(index + 1)}`, change && h("span", { class: "change" }, ...change)),
+      ...this.#references(index),
+      h("div", { class: "outputs" }, ...this.#outputs(index, [baseline, system])),
+    );
+  }
+
+  #references(index) {
+    const references = this.texts.references[index];
+    return references.flatMap((text, position) =>
+      text === null
+        ? []
+        : [h("div", { class: "source" }, h("h4", {}, references.length > 1 ? `Reference ${position + 1}` : "Reference"), textBlock([text]))],
+    );
+  }
+
+  /** The outputs of the baseline and the system, with marks. */
+  #outputs(index, names) {
+    const outputs = names.map((name) => this.texts.systems[name][index]);
+    const nodes = {
+      outputs: () => markedPair(...outputs),
+      reference: () => outputs.map((output) => markedNodes(closestReference(this.texts.references[index], output).words)),
+      none: () => outputs.map((output) => [output]),
+    }[segmentChoice.marks]();
+    return names.map((name, position) => {
+      const score = segmentScores(this.view, name)?.[index];
+      const shown = score === undefined ? null : score === null ? "no score" : formatScore(score, this.view);
+      const heading = h("h4", {}, h("bdi", {}, shownName(name)), shown && h("span", { class: "score" }, shown));
+      return h("div", {}, heading, textBlock(outputs[position].trim() || segmentChoice.marks === "reference" ? nodes[position] : []));
+    });
+  }
+}
+
+/** A control with its label before it. */
+function labelled(control) {
+  return h("label", { class: "field" }, h("span", { class: "hint", "aria-hidden": "true" }, control.getAttribute("aria-label")), control);
+}
+
+let segmentList = null;
+
+addSection({
+  id: "segments",
+  applies: () => comparisons.some((each) => each.texts),
+  render(view, element) {
+    segmentList = view.document.texts ? new SegmentList(view, element) : null;
+    if (!segmentList) element.replaceChildren(h("p", { class: "hint" }, "An average has no segments of its own: choose a test set to see those of the test set."));
+  },
+  selected: (view, pair) => segmentList?.select(pair),
+});

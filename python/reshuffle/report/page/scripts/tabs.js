@@ -1,0 +1,128 @@
+// Tabs of test sets and metrics, the list of sections, and the address, which keeps what is chosen.
+
+/** A list of tabs: arrow keys, Home and End move between them and choose. */
+function tabList(label, names, chosen, choose) {
+  const tabs = names.map((name, position) =>
+    h(
+      "button",
+      {
+        type: "button",
+        role: "tab",
+        "aria-controls": "view",
+        "aria-selected": String(position === chosen),
+        tabindex: position === chosen ? 0 : -1,
+        onclick: () => choose(position),
+      },
+      name,
+    ),
+  );
+  const list = h("div", { class: "tablist", role: "tablist", "aria-label": label }, ...tabs);
+  list.addEventListener("keydown", (event) => {
+    const position = tabs.indexOf(document.activeElement);
+    const last = tabs.length - 1;
+    const next = { ArrowLeft: position ? position - 1 : last, ArrowRight: position < last ? position + 1 : 0, Home: 0, End: last }[event.key];
+    if (next === undefined || position < 0) return;
+    event.preventDefault();
+    choose(next);
+    tabs[next].focus();
+  });
+  /** Mark the chosen tab. */
+  const mark = (position) => {
+    tabs.forEach((tab, each) => {
+      tab.setAttribute("aria-selected", String(each === position));
+      tab.tabIndex = each === position ? 0 : -1;
+    });
+    // Where the list is too wide, scroll it, but not the page.
+    const { offsetLeft, offsetWidth } = tabs[position];
+    const start = offsetLeft - list.offsetLeft;
+    list.scrollLeft = Math.min(start, Math.max(list.scrollLeft, start + offsetWidth - list.clientWidth));
+  };
+  return { list, mark };
+}
+
+function addTabs() {
+  const kinds = [];
+  const add = (key, label, names, choose) => {
+    if (names.length > 1) kinds.push({ key, label, ...tabList(label, names, state[key], choose) });
+  };
+  add("comparison", "Test set", comparisons.map((each) => each.name), (position) => showView(position, state.metric));
+  add("metric", "Metric", comparisons[0].metrics.map((each) => each.name), (position) => showView(state.comparison, position));
+  for (const { label, list } of kinds) {
+    byId("tabs").append(h("div", { class: "tabs" }, h("span", { class: "hint", "aria-hidden": "true" }, label), list));
+  }
+  if (kinds.length) created(byId("view"), { role: "tabpanel", "aria-labelledby": "view-name" }, []);
+  watchers.push(() => {
+    for (const { key, mark } of kinds) mark(state[key]);
+    byId("view-name").textContent = viewName();
+  });
+}
+
+/** The name of the chosen test set and metric. */
+function viewName() {
+  const view = currentView();
+  return [view.setName, view.metric.name].filter(Boolean).join(", ");
+}
+
+/** Buttons that scroll to the sections. They are not links, because the address keeps the state. */
+function addContents() {
+  const list = byId("contents");
+  for (const section of document.querySelectorAll("#view section, #methods")) {
+    const heading = section.querySelector("h2");
+    const button = h("button", { type: "button", onclick: () => goTo(section) }, heading.textContent);
+    list.append(button);
+    watchers.push(() => {
+      button.hidden = section.hidden;
+    });
+  }
+  byId("bar").hidden = false;
+  byId("skip").addEventListener("click", (event) => {
+    event.preventDefault(); // the address of a frame in a notebook is not that of the page
+    byId("results").focus();
+  });
+}
+
+/** Scroll to a section, and continue from there with the keyboard. */
+function goTo(section) {
+  const heading = section.querySelector("h2");
+  heading.tabIndex = -1;
+  heading.focus({ preventScroll: true });
+  section.scrollIntoView({ block: "start" });
+}
+
+/** The state as the fragment of an address, such as metric=BLEU&system=a&baseline=b. */
+function stateInAddress() {
+  const view = currentView();
+  const values = new URLSearchParams();
+  if (view.setName !== null) values.set("set", view.setName);
+  values.set("metric", view.metric.name);
+  if (state.pair) {
+    values.set("system", state.pair[0]);
+    values.set("baseline", state.pair[1]);
+  }
+  return values.toString();
+}
+
+/** Set the state as an address has it. Names that the result does not have are ignored. */
+function readAddress() {
+  const values = new URLSearchParams(location.hash.slice(1));
+  const chosen = (names, name, otherwise) => (names.includes(name) ? names.indexOf(name) : otherwise);
+  state.comparison = chosen(comparisons.map((each) => each.name ?? null), values.get("set"), state.comparison);
+  state.metric = chosen(comparisons[state.comparison].metrics.map((each) => each.name), values.get("metric"), state.metric);
+  const pair = [values.get("system"), values.get("baseline")];
+  if (currentView().pair(...pair)) state.pair = pair;
+}
+
+function keepAddress() {
+  watchers.push(() => {
+    try {
+      history.replaceState(null, "", `#${stateInAddress()}`);
+    } catch {
+      // Frames without an address of their own do not allow it.
+    }
+  });
+  window.addEventListener("hashchange", () => {
+    if (location.hash.slice(1) === stateInAddress()) return;
+    readAddress();
+    showView(state.comparison, state.metric);
+  });
+}

@@ -1,0 +1,288 @@
+"""Figures for papers, drawn by matplotlib, which is imported only when one is drawn.
+
+A new figure is a file here with a class that has a size and draws into axes, a method of :class:`Plots` and an entry in
+:data:`PLOTS`. Its name is also in :mod:`reshuffle.types`, for type checkers and the command line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from io import BytesIO
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from ...errors import InputError, quoted
+from ...results import Comparison, PairedDifference
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from .style import Drawing
+    from .view import View
+
+__all__ = ["PLOTS", "Plots", "file_of", "plots_of"]
+
+Pair: TypeAlias = "str | tuple[str, str] | PairedDifference"
+
+
+def plots_of(comparison: Comparison) -> Plots:
+    """The figures of a comparison.
+
+    Raises
+    ------
+    ModuleNotFoundError
+        If matplotlib is not installed.
+    """
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError:
+        message = "plots need matplotlib: pip install 'reshuffle[plots]'"
+        raise ModuleNotFoundError(message, name="matplotlib") from None
+    return Plots(comparison)
+
+
+@dataclass(frozen=True)
+class Plots:
+    """The figures of a comparison on one test set, or of the average over test sets: ``comparison.plot``.
+
+    Each method draws into the axes ``ax``, or into those of a new figure, and returns the axes. A new figure is as wide
+    as a column of an ACL paper (7.7 cm; 16 cm if that is too narrow) and as high as its rows need. Its text has 7.5
+    points, in a font like Times. No meaning depends on colour. ``ax.figure.savefig("figure.pdf")`` embeds TrueType
+    fonts and writes the same file each time. pyplot is not used, and matplotlib's settings are left as they are.
+
+    Attributes
+    ----------
+    comparison : Comparison
+
+    Notes
+    -----
+    All methods have these parameters:
+
+    metric : str, optional
+        A name in ``comparison.metrics``, in upper or lower case. May be left out if there is only one.
+    ax : matplotlib.axes.Axes, optional
+        Axes to draw into, with their own style. A new figure by default.
+    width, height : float, optional
+        Of a new figure, in inches.
+    names : mapping of str to str, optional
+        Display names, by system.
+    digits : int, optional
+        The decimals of scores and differences, from 0 to 15; chosen for each metric by default.
+
+    They raise :class:`~reshuffle.InputError` if there is no such metric or system, if a value is out of range, or if
+    the result lacks what the figure shows.
+
+    Examples
+    --------
+    >>> from reshuffle import SegmentScores, compare
+    >>> scores = {"a": [1, 2, 3, 4] * 20, "b": [1, 3, 2, 4] * 20, "c": [0, 1, 2, 3] * 20}
+    >>> comparison = compare(metrics=SegmentScores("rating", scores), all_pairs=True, n_resamples=1000)
+    >>> ax = comparison.plot.ranking()
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['a', 'b', 'c']
+    >>> ax.figure.savefig("ranking.pdf")  # doctest: +SKIP
+    """
+
+    comparison: Comparison
+
+    def forest(
+        self, metric: str | None = None, *, baseline: str | None = None, ax: Axes | None = None,
+        width: float | None = None, height: float | None = None, names: Mapping[str, str] | None = None,
+        digits: int | None = None,
+    ) -> Axes:  # fmt: skip
+        """The differences of all systems from one of them, with confidence intervals and the p-values that decide.
+
+        Filled markers and stars are significant differences (p, adjusted if there is an adjustment, at most α).
+
+        Parameters
+        ----------
+        metric : str, optional
+        baseline : str, optional
+            The system from which the others differ, if all pairs were compared. The best system by default.
+        ax, width, height, names, digits
+            As for all figures (:class:`Plots`).
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+
+        Raises
+        ------
+        InputError
+            If the result has only scores, if the systems were compared with another baseline, or if a one-sided test
+            compared ``baseline`` with another one.
+        """
+        from .forest import Forest
+
+        view = self._view(metric, names, digits)
+        return self._drawn(Forest.from_view(view, baseline), ax, width, height)
+
+    def matrix(
+        self, metric: str | None = None, *, ax: Axes | None = None, width: float | None = None,
+        height: float | None = None, names: Mapping[str, str] | None = None, digits: int | None = None,
+    ) -> Axes:  # fmt: skip
+        """The p-values of all pairs as shades, from the best system to the worst, and as numbers up to 20 systems.
+
+        A cell has the p-value (adjusted, if there is an adjustment) of the systems of its row and of its column, the
+        better of which is that of the column. With one-sided tests, the row has the system and the column its baseline.
+
+        Parameters
+        ----------
+        metric : str, optional
+        ax, width, height, names, digits
+            As for all figures (:class:`Plots`).
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+
+        Raises
+        ------
+        InputError
+            If not all pairs were compared.
+        """
+        from .matrix import Matrix
+
+        return self._drawn(Matrix.from_view(self._view(metric, names, digits)), ax, width, height)
+
+    def ranking(
+        self, metric: str | None = None, *, ax: Axes | None = None, width: float | None = None,
+        height: float | None = None, names: Mapping[str, str] | None = None, digits: int | None = None,
+    ) -> Axes:  # fmt: skip
+        """The scores of all systems with their confidence intervals, from best to worst.
+
+        If all pairs were compared, there are rank intervals, and a bar with a letter for each group of systems that do
+        not differ significantly: systems that share no bar differ. If there is a baseline, it has a square and a dashed
+        line, and the differences from it have filled markers and stars if they are significant.
+
+        Parameters
+        ----------
+        metric : str, optional
+        ax, width, height, names, digits
+            As for all figures (:class:`Plots`).
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+
+        Raises
+        ------
+        InputError
+            As for all figures (:class:`Plots`).
+        """
+        from .ranking import RankingFigure
+
+        return self._drawn(RankingFigure(self._view(metric, names, digits)), ax, width, height)
+
+    def null(
+        self, pair: Pair | None = None, metric: str | None = None, *, ax: Axes | None = None,
+        width: float | None = None, height: float | None = None, names: Mapping[str, str] | None = None,
+        digits: int | None = None,
+    ) -> Axes:  # fmt: skip
+        """The null distribution of a pair's test statistic, with the observed value and the tail that p counts.
+
+        Parameters
+        ----------
+        pair : str, tuple of str or PairedDifference, optional
+            A system and its baseline (in either order if the test is two-sided); or a system that was compared with one
+            baseline only; or an element of ``comparison.comparisons``. May be left out if there is only one pair.
+        metric : str, optional
+        ax, width, height, names, digits
+            As for all figures (:class:`Plots`).
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+
+        Raises
+        ------
+        InputError
+            If there is no such pair, or its test has no replicates.
+
+        Notes
+        -----
+        The bin in which the tail begins is cut there, so its shaded part is approximate. Where p is twice the share of
+        the smaller tail (``bootstrap-percentile``, and ``bootstrap-both`` if that has the larger p), only this tail is
+        shaded. For ``bootstrap-shift``, which centres the sizes of the differences, no tail is.
+        """
+        from .null import NullFigure
+
+        if isinstance(pair, PairedDifference):
+            metric = pair.metric if metric is None else metric
+        view = self._view(metric, names, digits)
+        return self._drawn(NullFigure.from_view(view, _pair(view, pair)), ax, width, height)
+
+    def densities(
+        self, metric: str | None = None, *, ax: Axes | None = None, width: float | None = None,
+        height: float | None = None, names: Mapping[str, str] | None = None, digits: int | None = None,
+    ) -> Axes:  # fmt: skip
+        """The densities of the systems' scores on bootstrap draws, from the best system to the worst.
+
+        They are smoothed histograms, with equal areas. The line is the score, and the darker part the confidence
+        interval.
+
+        Parameters
+        ----------
+        metric : str, optional
+        ax, width, height, names, digits
+            As for all figures (:class:`Plots`).
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+
+        Raises
+        ------
+        InputError
+            If the result has no bootstrap draws.
+        """
+        from .densities import Densities
+
+        return self._drawn(Densities.from_view(self._view(metric, names, digits)), ax, width, height)
+
+    def _view(self, metric: str | None, names: Mapping[str, str] | None, digits: int | None) -> View:
+        from .view import View
+
+        return View.from_options(self.comparison, metric, names, digits)
+
+    @staticmethod
+    def _drawn(drawing: Drawing, ax: Axes | None, width: float | None, height: float | None) -> Axes:
+        from .style import axes_of
+
+        return axes_of(drawing, ax, width, height)
+
+
+def _pair(view: View, pair: Pair | None) -> PairedDifference:
+    """The pair that an argument names."""
+    view.need_pairs("a null distribution")
+    if isinstance(pair, PairedDifference):
+        return view.pair(pair.system, pair.baseline)
+    if isinstance(pair, str):
+        return view.pair(pair, None)
+    if isinstance(pair, Sequence) and len(pair) == 2:
+        return view.pair(*pair)
+    if pair is not None:
+        raise InputError(f"pair must be a system and its baseline, got {quoted(pair)}")
+    if len(view.pairs) > 1:
+        raise InputError(
+            f"there are {len(view.pairs):,} pairs: choose one by pair=(SYSTEM, BASELINE) (--pair SYSTEM BASELINE)"
+        )
+    return view.pairs[0]
+
+
+def file_of(axes: Axes, fmt: str) -> bytes:
+    """The file of a new figure that a method of :class:`Plots` has made, as ``pdf``, ``svg`` or ``png``."""
+    figure: Any = axes.figure
+    content = BytesIO()
+    figure.savefig(content, format=fmt)
+    return content.getvalue()
+
+
+# In the order of the gallery (docs/gallery.md).
+PLOTS: Mapping[str, Callable[..., Axes]] = {
+    "ranking": Plots.ranking,
+    "forest": Plots.forest,
+    "matrix": Plots.matrix,
+    "null": Plots.null,
+    "densities": Plots.densities,
+}

@@ -1,0 +1,126 @@
+"""Densities: the scores of each system on bootstrap draws, one above the other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from matplotlib.axes import Axes
+from numpy.typing import NDArray
+
+from ...errors import InputError
+from ...lazy import lazy
+from ...results import Histogram, SystemScore
+from ..notes import ci
+from .intervals import set_limits
+from .labels import PLAIN, wrapped
+from .rows import Rows
+from .style import INK, MUTED
+from .view import View
+
+__all__ = ["Densities", "smoothed"]
+
+Curve: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64]]
+
+# Inches: above and below the rows, and the height of a row.
+FURNITURE, ROW = 0.55, 0.22
+# The height of the highest curve, in rows.
+OVERLAP = 1.7
+# Where a curve is evaluated, and how far from its middle at most, in standard deviations of the kernel.
+POINTS, REACH = 241, 4.0
+
+
+@dataclass(frozen=True)
+class Densities:
+    """The smoothed histograms of the draws of all systems that have them."""
+
+    view: View
+
+    @classmethod
+    def from_view(cls, view: View) -> Densities:
+        """At least one system must have draws."""
+        if all(score.draws is None for score in view.scores.values()):
+            raise InputError(
+                "this result has no bootstrap draws: choose an interval or a test that draws, such as "
+                "interval='percentile' (--interval percentile)"
+            )
+        return cls(view)
+
+    @lazy
+    def rows(self) -> Rows:
+        """A row for each system."""
+        return Rows.from_names([self.view.name(system) for system in self.view.scores], FURNITURE, ROW)
+
+    @lazy
+    def curves(self) -> Mapping[str, Curve]:
+        """The density of each system whose draws are not all equal: points and values."""
+        draws = {system: score.draws for system, score in self.view.scores.items()}
+        return {system: smoothed(found) for system, found in draws.items() if found is not None and found.width > 0}
+
+    @property
+    def size(self) -> tuple[float, float]:
+        return self.rows.width, self.rows.height + FURNITURE
+
+    @property
+    def font_size(self) -> float:
+        return self.rows.font_size
+
+    def draw(self, ax: Axes) -> None:
+        scores = self.view.scores
+        self.rows.draw(ax, above=OVERLAP - 1, lines=False)
+        ends = [end for x, _ in self.curves.values() for end in (x[0], x[-1])]
+        set_limits(ax, [*ends, *(score.score for score in scores.values())], [])
+        highest = max((y.max() for _, y in self.curves.values()), default=1.0)
+        bases = self.rows.edges[1:]
+        for order, (base, (system, score)) in enumerate(zip(bases, scores.items(), strict=True)):
+            base = float(base) - 0.12
+            ax.axhline(base, color=MUTED, linewidth=0.3, zorder=order + 2)
+            if system in self.curves:
+                x, density = self.curves[system]
+                self._draw_curve(ax, score, x, density * (OVERLAP - 0.12) / highest, base, order + 2)
+            elif score.draws is not None:
+                ax.vlines(score.draws.low, base - OVERLAP / 2, base, color=INK, linewidth=1.0, zorder=order + 2)
+        # A little lower than the middle, so that a name is beside the line of its curve.
+        ax.set_yticks([centre + 0.05 for centre in self.rows.centres], labels=list(self.rows.labels), **PLAIN)
+        ax.set_xlabel(self._label(self.rows.label_width(ax)), **PLAIN)
+
+    def _draw_curve(
+        self, ax: Axes, score: SystemScore, x: NDArray[np.float64],
+        height: NDArray[np.float64], base: float, order: float,
+    ) -> None:  # fmt: skip
+        top = base - height
+        ax.fill_between(x, base, top, color="#e4e4e4", linewidth=0, zorder=order)
+        interval = score.confidence_interval
+        if interval is not None:
+            inside = (x >= interval.low) & (x <= interval.high)
+            ax.fill_between(x, base, top, where=inside.tolist(), color="#7fb8da", linewidth=0, zorder=order)
+        ax.plot(x, top, color=INK, linewidth=0.7, zorder=order)
+        ax.plot(
+            [score.score] * 2, [base, float(np.interp(score.score, x, top))], color=INK, linewidth=1.1, zorder=order
+        )
+
+    def _label(self, width: int) -> str:
+        comparison, metric = self.view.comparison, self.view.metric
+        level = comparison.confidence_level
+        interval = "" if comparison.interval is None or level is None else f"; darker: {ci(level)}"
+        return wrapped(f"{metric.name} on bootstrap draws{interval}", width)
+
+
+def smoothed(draws: Histogram) -> Curve:
+    """The density of a histogram, smoothed by a normal kernel with the bandwidth of Scott's rule: points and values.
+
+    Scott 1992, Multivariate Density Estimation: the bandwidth is n^(−1/5) standard deviations.
+    """
+    counts = np.asarray(draws.counts, dtype=np.float64)
+    centres = draws.low + draws.width * (np.arange(len(counts)) + 0.5)
+    weights = counts / counts.sum()
+    mean = weights @ centres
+    deviation = np.sqrt(weights @ (centres - mean) ** 2)
+    # Bins blur the values by themselves; narrower kernels would show the bins.
+    bandwidth = max(deviation * counts.sum() ** -0.2, 0.6 * draws.width)
+    filled = centres[counts > 0]
+    x = np.linspace(filled[0] - REACH * bandwidth, filled[-1] + REACH * bandwidth, POINTS)
+    kernel = np.exp(-0.5 * ((x[:, None] - centres) / bandwidth) ** 2) / (bandwidth * np.sqrt(2 * np.pi))
+    return x, kernel @ weights

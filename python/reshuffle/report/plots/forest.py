@@ -1,0 +1,78 @@
+"""Forest plot: the differences of systems from one of them, with confidence intervals and p-values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from matplotlib.axes import Axes
+
+from ...lazy import lazy
+from ...results import PairedDifference
+from ..notes import ci
+from .intervals import key, mark, set_limits, whisker
+from .labels import PLAIN, wrapped
+from .rows import Column, Rows, columns_beside
+from .style import BETTER, INK, MUTED, WORSE
+from .view import View
+
+__all__ = ["Forest"]
+
+# Inches above and below the rows.
+FURNITURE = 0.72
+
+
+@dataclass(frozen=True)
+class Forest:
+    """The differences of all systems from ``baseline``."""
+
+    view: View
+    baseline: str
+    pairs: list[PairedDifference]
+
+    @classmethod
+    def from_view(cls, view: View, baseline: str | None) -> Forest:
+        """With the baseline of the comparison or the best system by default."""
+        view.need_pairs("a forest plot")
+        return cls(view, *view.against(baseline))
+
+    @lazy
+    def rows(self) -> Rows:
+        """A row for each system."""
+        return Rows.from_names([self.view.name(pair.system) for pair in self.pairs], FURNITURE)
+
+    @property
+    def size(self) -> tuple[float, float]:
+        return self.rows.width, self.rows.height + FURNITURE
+
+    @property
+    def font_size(self) -> float:
+        return self.rows.font_size
+
+    def draw(self, ax: Axes) -> None:
+        self.rows.draw(ax)
+        set_limits(ax, [0.0, *(p.difference for p in self.pairs)], [p.confidence_interval for p in self.pairs])
+        ax.axvline(0, color=INK, linewidth=0.8, zorder=1)
+        for y, pair in zip(self.rows.centres, self.pairs, strict=True):
+            significant = self.view.is_significant(pair)
+            color = self._color(pair) if significant else MUTED
+            whisker(ax, y, pair.difference, pair.confidence_interval, color)
+            mark(ax, y, pair.difference, color, significant)
+        right = columns_beside(ax, self.rows, self._columns())
+        ax.set_xlabel(self._label(self.rows.label_width(ax, right)), **PLAIN)
+
+    def _color(self, pair: PairedDifference) -> str:
+        return BETTER if self.view.is_better(pair.difference) else WORSE
+
+    def _columns(self) -> list[Column]:
+        decimals = self.view.decimals
+        differences = [(f"{pair.difference:+.{decimals}f}".replace("-", "\N{MINUS SIGN}"), "") for pair in self.pairs]
+        pvalues = [(self.view.pvalue_cell(p), "*" if self.view.is_significant(p) else "") for p in self.pairs]
+        return [Column("Δ", differences), Column(self.view.pvalue_name, pvalues)]
+
+    def _label(self, width: int) -> str:
+        comparison, metric = self.view.comparison, self.view.metric
+        level = comparison.confidence_level
+        interval = "" if comparison.interval is None or level is None else f", {ci(level)}"
+        better = "→ better" if metric.higher_is_better else "← better"
+        what = f"Δ{metric.name} from {self.view.name(self.baseline)}{interval} ({better})"
+        return f"{wrapped(what, width)}\n{key(self.view)}"

@@ -1,0 +1,87 @@
+"""Names in figures: without control characters, and in several lines if they are long."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from functools import cache
+from typing import Any
+
+from matplotlib.font_manager import FontProperties, findfont, get_font
+
+from .style import FONTS
+
+__all__ = ["LETTER", "PLAIN", "columns", "lines_of", "printable", "wrapped"]
+
+# Names are text, though matplotlib and LaTeX would read $ as the start of a formula.
+PLAIN: dict[str, Any] = {"parse_math": False, "usetex": False}
+
+MAX_LINES = 3
+# The width of a letter of medium width or of a digit, as a share of the size of letters.
+LETTER = 0.48
+# Joiners are parts of words in Persian and in Indic scripts.
+JOINERS = "\u200c\u200d"
+
+
+def printable(text: str) -> str:
+    """``text`` on one line, with escapes for control characters and other code points that no font can show.
+
+    >>> printable("a\\tb\\n c\\x00\\ud800")
+    'a b c\\\\x00\\\\ud800'
+    """
+    text = " ".join(text.split())
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() or c in JOINERS else c.encode("unicode_escape").decode() for c in text)
+
+
+def columns(text: str) -> float:
+    """The width of a text, where 1 is that of a letter of medium width."""
+    return sum(map(_advance, text)) / LETTER
+
+
+@cache
+def _advance(character: str) -> float:
+    """The width of a character, as a share of the size of letters."""
+    font = get_font(findfont(FontProperties(family=[FONTS[0]])))
+    if font.get_char_index(ord(character)):
+        font.set_size(100, 72)
+        return float(font.load_char(ord(character)).linearHoriAdvance) / 65536 / 100
+    wide = unicodedata.east_asian_width(character) in "WF"
+    return 0.0 if unicodedata.combining(character) else 1.0 if wide else 0.6
+
+
+def wrapped(text: str, width: int) -> str:
+    """A text in lines of at most ``width`` columns, broken after spaces and punctuation if three lines are enough.
+
+    >>> print(wrapped("transformer_big-ensemble", 14))
+    transformer_
+    big-ensemble
+    """
+    text = printable(text)
+    lines = _filled([part for word in WORD.findall(text) for part in _filled(word, width)], width)
+    if len(lines) > MAX_LINES:
+        lines = _filled(text, width)
+    if len(lines) > MAX_LINES:
+        lines = [*lines[: MAX_LINES - 1], f"{_filled(lines[MAX_LINES - 1], width - 2)[0]}…"]
+    return "\n".join(line.strip() for line in lines)
+
+
+# A word with the spaces and punctuation after it.
+WORD = re.compile(r"[^\s_/:;|-]+[\s_/:;|-]*|[\s_/:;|-]+")
+
+
+def _filled(pieces: Iterable[str], width: int) -> list[str]:
+    """Lines of as many pieces as ``width`` columns hold."""
+    lines = [""]
+    for piece in pieces:
+        if lines[-1] and columns(lines[-1] + piece.rstrip()) > width:
+            lines.append("")
+        lines[-1] += piece
+    return lines
+
+
+def lines_of(label: str) -> int:
+    """The number of lines of a label."""
+    return label.count("\n") + 1

@@ -1,0 +1,129 @@
+"""Ranking: scores with confidence intervals, best first, with what the tests say about the order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+
+from ...lazy import lazy
+from ...results import PairedDifference
+from ..cells import rank_cell
+from ..notes import ci
+from .intervals import key, mark, set_limits, whisker
+from .labels import PLAIN, columns, printable, wrapped
+from .rows import Column, Rows, beside, columns_beside
+from .style import BETTER, COLUMN, INK, MUTED, PAGE, WORSE
+from .view import View
+
+__all__ = ["RankingFigure"]
+
+# Inches above and below the rows.
+FURNITURE = 0.72
+# Points between two bars.
+GAP = 6.5
+# More bars need the width of a page.
+MANY_BARS = 8
+# Columns of letters; longer names of metrics are only in the label of the axis.
+MAX_HEADER = 10
+
+
+@dataclass(frozen=True)
+class RankingFigure:
+    """The scores of all systems under one metric."""
+
+    view: View
+
+    @lazy
+    def groups(self) -> list[tuple[str, tuple[str, ...]]]:
+        """The letters and the systems of each group without significant differences."""
+        ranking = self.view.ranking
+        groups = () if ranking is None or ranking.groups is None else ranking.groups
+        return [(chr(ord("a") + index), group) for index, group in enumerate(groups)]
+
+    @lazy
+    def rows(self) -> Rows:
+        """A row for each system."""
+        names = [self.view.name(system) for system in self.view.scores]
+        return Rows.from_names(names, FURNITURE, width=PAGE if len(self.groups) > MANY_BARS else COLUMN)
+
+    @property
+    def size(self) -> tuple[float, float]:
+        return self.rows.width, self.rows.height + FURNITURE
+
+    @property
+    def font_size(self) -> float:
+        return self.rows.font_size
+
+    @property
+    def _against(self) -> Mapping[str, PairedDifference]:
+        """The difference of each system from the baseline of the comparison."""
+        if self.view.comparison.baseline is None:
+            return {}
+        return {pair.system: pair for pair in self.view.pairs}
+
+    def draw(self, ax: Axes) -> None:
+        scores, against = self.view.scores, self._against
+        self.rows.draw(ax)
+        set_limits(ax, [s.score for s in scores.values()], [s.confidence_interval for s in scores.values()])
+        for y, (system, score) in zip(self.rows.centres, scores.items(), strict=True):
+            pair = against.get(system)
+            significant = pair is None or self.view.is_significant(pair)
+            color = INK
+            if pair is not None:
+                better = self.view.is_better(pair.difference)
+                color = MUTED if not significant else BETTER if better else WORSE
+            elif against:  # the baseline
+                ax.axvline(score.score, color=INK, linewidth=0.6, linestyle=(0, (4, 2)), zorder=1)
+            whisker(ax, y, score.score, score.confidence_interval, color)
+            mark(ax, y, score.score, color, significant, marker="s" if against and pair is None else "o")
+        right = columns_beside(ax, self.rows, self._columns())
+        self._draw_groups(ax, right + 1.6 * GAP)
+        if self.groups:
+            right += (len(self.groups) + 1) * GAP
+        ax.set_xlabel(self._label(self.rows.label_width(ax, right)), **PLAIN)
+
+    def _columns(self) -> list[Column]:
+        view, decimals = self.view, self.view.decimals
+        header = printable(view.metric.name)
+        if columns(header) > MAX_HEADER:
+            header = "score"
+        found = [Column(header, [(f"{s.score:.{decimals}f}", "") for s in view.scores.values()])]
+        if view.ranking is not None:
+            ranks = [view.ranking[system] for system in view.scores]
+            found.append(Column("rank", [(rank_cell(ranked.rank_low, ranked.rank_high), "") for ranked in ranks]))
+        if self._against:
+            pairs = [self._against.get(system) for system in view.scores]
+            found.append(Column("Δ", [("", "") if pair is None else self._difference(pair) for pair in pairs]))
+        return found
+
+    def _difference(self, pair: PairedDifference) -> tuple[str, str]:
+        shown = f"{pair.difference:+.{self.view.decimals}f}".replace("-", "\N{MINUS SIGN}")
+        return shown, "*" if self.view.is_significant(pair) else ""
+
+    def _draw_groups(self, ax: Axes, left: float) -> None:
+        """A bar for each group of systems without significant differences, with its letter above."""
+        centres = dict(zip(self.view.scores, self.rows.centres, strict=True))
+        for index, (letter, group) in enumerate(self.groups):
+            points = left + index * GAP
+            ax.annotate(
+                letter, (1, 1), (points, 0.45 * 7), "axes fraction", "offset points",
+                ha="center", va="bottom", annotation_clip=False, **PLAIN,
+            )  # fmt: skip
+            ys = [centres[system] for system in centres if system in group]
+            place: dict[str, Any] = {"transform": beside(ax, points), "clip_on": False, "color": INK}
+            ax.add_line(Line2D([1, 1], [ys[0], ys[-1]], linewidth=1.2, **place))
+            ax.add_line(Line2D([1] * len(ys), ys, linestyle="none", marker="o", markersize=3, **place))
+
+    def _label(self, width: int) -> str:
+        comparison, metric = self.view.comparison, self.view.metric
+        level = comparison.confidence_level
+        interval = "" if comparison.interval is None or level is None else f", {ci(level)}"
+        lines = [wrapped(f"{metric.name}{interval} ({'→' if metric.higher_is_better else '←'} better)", width)]
+        if self._against:
+            marked = [f"■ {wrapped(self.view.name(comparison.baseline or ''), width - 3)}", key(self.view)]
+            lines += marked if columns("   ".join(marked)) > width else ["   ".join(marked)]
+        return "\n".join(lines)

@@ -1,0 +1,142 @@
+"""Figures with a row for each system: names on the left, columns of text on the right."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.font_manager import FontProperties
+from matplotlib.transforms import ScaledTranslation, Transform
+from numpy.typing import NDArray
+
+from .labels import LETTER, PLAIN, columns, lines_of, wrapped
+from .style import COLUMN, FAINT, FONT_SIZE, PAGE, PAGE_HEIGHT, PaperFigure
+
+__all__ = ["Column", "Rows", "beside", "columns_beside"]
+
+# Columns of letters in a line of a name: in a figure as wide as a column, in one as wide as a page, and with many rows.
+NARROW, WIDE, SINGLE = 24, 36, 62
+# More rows are set closer, so that they fit a page.
+MANY = 40
+# Inches: the first line of a row with the space around it, every further line, and the smallest height.
+ROW, LINE, SMALLEST = 0.155, 0.11, 0.075
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The rows of a figure.
+
+    Attributes
+    ----------
+    labels : tuple of str
+        In one line or more.
+    heights : tuple of float
+        Relative to a row of one line.
+    row : float
+        The height of a row of one line, in inches.
+    width : float
+        The default width of the figure, in inches.
+    """
+
+    labels: tuple[str, ...]
+    heights: tuple[float, ...]
+    row: float
+    width: float
+
+    @classmethod
+    def from_names(cls, names: Sequence[str], furniture: float, row: float = ROW, width: float = COLUMN) -> Rows:
+        """``furniture`` is the height of what is above and below the rows, in inches; ``row`` that of a row."""
+        long = max(map(columns, names)) > NARROW
+        if len(names) > MANY and long:
+            width = PAGE
+        limit = NARROW if width == COLUMN else SINGLE if len(names) > MANY else WIDE
+        labels = tuple(wrapped(name, limit) for name in names)
+        heights = tuple(1 + (lines_of(label) - 1) * LINE / row for label in labels)
+        scale = min(1.0, max((PAGE_HEIGHT - furniture) / (row * sum(heights)), SMALLEST / row))
+        return cls(labels, heights, row * scale, width)
+
+    @property
+    def height(self) -> float:
+        """Of all rows, in inches."""
+        return self.row * sum(self.heights)
+
+    @property
+    def font_size(self) -> float:
+        """In points: letters of neighbouring rows must not overlap."""
+        return min(FONT_SIZE, 72 * self.row / 1.15)
+
+    @property
+    def edges(self) -> NDArray[np.float64]:
+        """Where rows begin and end, from 0, in the unit of ``heights``."""
+        return np.concatenate([[0.0], np.cumsum(self.heights)])
+
+    @property
+    def centres(self) -> list[float]:
+        """The middle of each row."""
+        edges = self.edges
+        return [float(centre) for centre in (edges[:-1] + edges[1:]) / 2]
+
+    def label_width(self, ax: Axes, right: float = 0.0) -> int:
+        """The columns of letters that fit a line below the axes, if text beside them takes ``right`` points."""
+        figure = ax.figure
+        width = float(figure.get_figwidth()) if isinstance(figure, PaperFigure) else self.width
+        left = self.names_width * 72
+        return max(int((72 * width - left - right + 2 * min(left, right)) / (LETTER * FONT_SIZE)), 12)
+
+    @property
+    def names_width(self) -> float:
+        """The approximate width of the names, in inches."""
+        longest = max(columns(line) for label in self.labels for line in label.split("\n"))
+        return (longest + 1) * LETTER * self.font_size / 72
+
+    def draw(self, ax: Axes, above: float = 0.0, lines: bool = True) -> None:
+        """Set up axes with the names on the left and the first row on top. ``above``: room above the first row."""
+        ax.set_ylim(float(self.edges[-1]), -above)
+        ax.set_yticks(self.centres, labels=list(self.labels), **PLAIN)
+        ax.tick_params(axis="y", length=0)
+        ax.spines[["left", "top", "right"]].set_visible(False)
+        ax.set_axisbelow(True)
+        if lines:
+            ax.grid(axis="y", color=FAINT, linewidth=0.4)
+
+
+@dataclass(frozen=True)
+class Column:
+    """Cells to the right of the axes, aligned to the right, each with what hangs out of the column, such as a star."""
+
+    header: str
+    cells: Sequence[tuple[str, str]]
+
+    @property
+    def width(self) -> float:
+        """In columns of letters, with the space before the column."""
+        return max(columns(text) for text in (self.header, *(cell for cell, _ in self.cells))) + 2
+
+
+def columns_beside(ax: Axes, rows: Rows, beside_rows: Sequence[Column]) -> float:
+    """Write the columns to the right of the axes, one cell for each row. Returns where they end, in points."""
+    size = float(FontProperties().get_size_in_points())  # that of text by default
+    right = 0.0
+    for column in beside_rows:
+        right += column.width * LETTER * size
+        ax.annotate(
+            column.header, (1, 1), (right, 0.45 * size), "axes fraction", "offset points",
+            ha="right", va="bottom", annotation_clip=False, **PLAIN,
+        )  # fmt: skip
+        for y, (cell, hanging) in zip(rows.centres, column.cells, strict=True):
+            for text, side in ((cell, "right"), (hanging, "left")):
+                if text:
+                    ax.annotate(
+                        text, (1, y), (right, 0), ("axes fraction", "data"), "offset points",
+                        ha=side, va="center_baseline", annotation_clip=False, **PLAIN,
+                    )  # fmt: skip
+    return right
+
+
+def beside(ax: Axes, points: float) -> Transform:
+    """Data coordinates for y, and x in points from the right edge of the axes."""
+    figure = ax.get_figure()
+    assert figure is not None
+    return ax.get_yaxis_transform() + ScaledTranslation(points / 72, 0, figure.dpi_scale_trans)

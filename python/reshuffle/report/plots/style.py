@@ -1,0 +1,221 @@
+"""The style of figures: sizes, colours and fonts, for a column of an ACL paper printed in black and white."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Protocol
+
+import matplotlib.style
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties, findfont, fontManager, get_font
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.text import Text
+
+from ...errors import InputError, listed, quoted, warn
+
+__all__ = [
+    "BETTER",
+    "COLUMN",
+    "FAINT",
+    "FONT_SIZE",
+    "INK",
+    "MUTED",
+    "PAGE",
+    "PAGE_HEIGHT",
+    "WORSE",
+    "Drawing",
+    "PaperFigure",
+    "axes_of",
+]
+
+# Inches. A column and a page of ACL's style are 7.7 cm and 16 cm wide, and 24.7 cm high, with room for a caption here.
+COLUMN = 7.7 / 2.54
+PAGE = 16.0 / 2.54
+PAGE_HEIGHT = 23.0 / 2.54
+# Around everything, so that no line is cut.
+PADDING = 0.02
+
+# Points; the caption of a figure has 10 in ACL's style.
+FONT_SIZE = 7.5
+
+# Blue and vermilion of Okabe and Ito, which people with any kind of colour vision can tell apart. No meaning depends on
+# colour alone: better and worse are also sides of a figure, and significant results have filled markers and stars.
+BETTER = "#0072B2"
+WORSE = "#D55E00"
+INK = "#222222"
+MUTED = "#5f5f5f"
+FAINT = "#d9d9d9"
+
+# STIXGeneral resembles Times, the font of ACL papers, and comes with matplotlib, so that files do not depend on the
+# fonts of a machine. DejaVu Sans, which also comes with it, and fonts of the machine have letters that it lacks.
+FONTS = ["STIXGeneral", "DejaVu Sans"]
+FALLBACK = (
+    "Noto Sans CJK JP", "Noto Sans CJK SC", "Noto Sans Devanagari", "Noto Sans Bengali", "Noto Sans Tamil",
+    "Noto Sans Thai", "PingFang SC", "Hiragino Sans", "Microsoft YaHei", "Yu Gothic", "Malgun Gothic", "Nirmala UI",
+    "Source Han Sans", "WenQuanYi Zen Hei", "Droid Sans Fallback", "Arial Unicode MS", "Unifont",
+)  # fmt: skip
+
+STYLE: Mapping[str, Any] = {
+    "font.size": FONT_SIZE,
+    "axes.titlesize": FONT_SIZE,
+    "axes.labelsize": FONT_SIZE,
+    "xtick.labelsize": FONT_SIZE - 0.5,
+    "ytick.labelsize": "medium",
+    "legend.fontsize": FONT_SIZE - 0.5,
+    "legend.title_fontsize": FONT_SIZE - 0.5,
+    "axes.linewidth": 0.6,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "xtick.major.size": 2.5,
+    "ytick.major.size": 2.5,
+    "xtick.major.pad": 2.0,
+    "ytick.major.pad": 3.0,
+    "axes.labelpad": 2.5,
+    "axes.edgecolor": INK,
+    "axes.labelcolor": INK,
+    "text.color": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "hatch.linewidth": 0.5,
+    "figure.dpi": 200.0,
+    "savefig.dpi": 300.0,
+    # TrueType outlines, which can be searched and copied; conferences refuse the bitmaps of Type 3.
+    "pdf.fonttype": 42,
+    "ps.fonttype": 42,
+    "svg.fonttype": "path",
+    "svg.hashsalt": "reshuffle",
+}
+
+# Without the date, the same figure is the same file.
+UNDATED: Mapping[str, Mapping[str, None]] = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}
+
+
+class Drawing(Protocol):
+    """A figure that can be drawn into any axes."""
+
+    @property
+    def size(self) -> tuple[float, float]:
+        """Width and height in inches."""
+
+    @property
+    def font_size(self) -> float:
+        """Of names and numbers, in points: smaller where there are many rows."""
+
+    def draw(self, ax: Axes) -> None:
+        """Add the artists."""
+
+
+class PaperFigure(Figure):
+    """A figure that keeps its style when it is drawn and saved, whatever the user's settings of matplotlib are."""
+
+    def __init__(self, font_size: float, **attributes: Any) -> None:
+        self._font_size = font_size
+        super().__init__(**attributes)
+
+    @contextmanager
+    def style(self) -> Iterator[None]:
+        """The settings of the figure, instead of the user's, which are restored afterwards."""
+        settings = {**STYLE, "font.family": _fonts(), "font.size": self._font_size}
+        with matplotlib.style.context(settings, after_reset=True), warnings.catch_warnings():
+            warnings.filterwarnings("ignore", r"Glyph \d+")  # `_warn_of_missing_letters` has reported them
+            warnings.filterwarnings("error", "constrained_layout not applied")
+            try:
+                yield
+            except UserWarning as warning:
+                if "constrained_layout" not in str(warning):
+                    raise
+                raise self._too_small() from None
+
+    def _too_small(self) -> InputError:
+        size = " × ".join(f"{length:.3g}" for length in self.get_size_inches())
+        return InputError(
+            f"a figure of {size} inches has no room for its labels: choose a larger width or height (--width, "
+            "--height), or shorter names (--names)"
+        )
+
+    def draw(self, renderer: Any) -> None:
+        """As :meth:`matplotlib.figure.Figure.draw`: ticks get their settings only now."""
+        with self.style():
+            super().draw(renderer)
+
+    def savefig(self, fname: Any, **options: Any) -> None:
+        """As :meth:`matplotlib.figure.Figure.savefig`, with embedded TrueType fonts and without a date.
+
+        Raises
+        ------
+        InputError
+            If the figure is too small for its labels.
+        """
+        named = Path(fname).suffix[1:] if isinstance(fname, str | Path) else ""
+        undated = UNDATED.get(str(options.get("format") or named).lower(), {})
+        if undated:
+            options["metadata"] = {**undated, **(options.get("metadata") or {})}
+        with self.style():
+            try:
+                super().savefig(fname, **options)
+            except ValueError as error:
+                if "Image size" not in str(error):
+                    raise
+                raise InputError(
+                    f"{error} Choose PDF or SVG, or a smaller width or height (--width, --height)"
+                ) from None
+            # The layout makes room for most labels, but not for wide ones below and above the axes.
+            box, (width, height) = self.get_tightbbox(), self.get_size_inches()
+            if min(box.x0, box.y0) < -PADDING or box.x1 > width + PADDING or box.y1 > height + PADDING:
+                raise self._too_small()
+
+
+def _fonts() -> list[str]:
+    # matplotlib logs a warning for every font that is not installed.
+    installed = {font.name for font in fontManager.ttflist}
+    return [*FONTS, *(name for name in FALLBACK if name in installed)]
+
+
+def axes_of(drawing: Drawing, ax: Axes | None, width: float | None, height: float | None) -> Axes:
+    """Axes with the drawing: ``ax``, or those of a new figure of this width and height in inches."""
+    if ax is not None:
+        if width is not None or height is not None:
+            raise InputError("width and height are for new figures: leave them out, because ax has a figure")
+        drawing.draw(ax)
+        return ax
+    size = [_length(*given) for given in zip(("width", "height"), (width, height), drawing.size, strict=True)]
+    layout = ConstrainedLayoutEngine(h_pad=PADDING, w_pad=PADDING)
+    figure = PaperFigure(drawing.font_size, figsize=(size[0], size[1]), dpi=STYLE["figure.dpi"], layout=layout)
+    with figure.style():
+        axes = figure.add_subplot()
+        drawing.draw(axes)
+        _warn_of_missing_letters(figure)
+    return axes
+
+
+def _warn_of_missing_letters(figure: Figure) -> None:
+    """Warn of characters that are in no font, which figures show as boxes."""
+    used = {c for text in figure.findobj(Text) for c in text.get_text() if not c.isascii()}
+    for family in _fonts():
+        if used:
+            used -= set(map(chr, get_font(findfont(FontProperties(family=[family]))).get_charmap()))
+    if used:
+        warn(
+            f"no font has the characters {listed(sorted(used))}: install a font that has them, such as Noto Sans CJK, "
+            "or choose display names (--names) with other characters"
+        )
+
+
+# More than a poster: at 300 dpi, matplotlib takes 900 MB for an image of this size.
+MAX_LENGTH = 50.0
+
+
+def _length(what: str, given: float | None, default: float) -> float:
+    """A width or height in inches."""
+    if given is None:
+        return default
+    number = float(given) if isinstance(given, int | float) and not isinstance(given, bool) else -1.0
+    if not 0 < number <= MAX_LENGTH:
+        raise InputError(
+            f"{what} (--{what}) must be a number of inches above 0, at most {MAX_LENGTH:g}, got {quoted(given)}"
+        )
+    return number

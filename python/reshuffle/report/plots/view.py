@@ -1,0 +1,192 @@
+"""What figures show of a comparison: its systems from best to worst under one metric, and its pairs in either order."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from ...errors import InputError, listed, quoted
+from ...lazy import lazy
+from ...results import (
+    Comparison,
+    ConfidenceInterval,
+    NullHistogram,
+    PairedDifference,
+    Ranking,
+    SystemScore,
+    UsedMetric,
+)
+from ...results.lookup import metric_name
+from ...validate import check_name
+from ..cells import decimals_of, pvalue_cell
+from ..layout import Layout
+from ..notes import number
+from ..systems import is_significant
+
+__all__ = ["View"]
+
+
+@dataclass(frozen=True)
+class View:
+    """A comparison under one metric, with the names to display.
+
+    Attributes
+    ----------
+    comparison : Comparison
+        With the names of the input.
+    metric : UsedMetric
+    layout : Layout
+        Display names and decimals.
+    """
+
+    comparison: Comparison
+    metric: UsedMetric
+    layout: Layout
+
+    @classmethod
+    def from_options(
+        cls, comparison: Comparison, metric: str | None, names: Mapping[str, str] | None, digits: int | None
+    ) -> View:
+        """Check the options of a figure."""
+        layout = Layout(names={} if names is None else names, digits=digits)
+        layout.apply(comparison)  # checks the names
+        name = metric_name(metric, [used.name for used in comparison.metrics])
+        return cls(comparison, next(used for used in comparison.metrics if used.name == name), layout)
+
+    @lazy
+    def scores(self) -> dict[str, SystemScore]:
+        """The score of each system, from the best to the worst, in the order of the input if equal."""
+        sign = -1 if self.metric.higher_is_better else 1
+        found = [score for score in self.comparison.scores if score.metric == self.metric.name]
+        found.sort(key=lambda score: math.inf if math.isnan(score.score) else sign * score.score)
+        return {score.system: score for score in found}
+
+    @lazy
+    def pairs(self) -> list[PairedDifference]:
+        """The pairs under the metric."""
+        return [pair for pair in self.comparison.comparisons if pair.metric == self.metric.name]
+
+    @lazy
+    def _by_names(self) -> dict[tuple[str, str], PairedDifference]:
+        return {(pair.system, pair.baseline): pair for pair in self.pairs}
+
+    @property
+    def ranking(self) -> Ranking | None:
+        """The ranking under the metric, if all pairs were compared."""
+        if self.comparison.baseline is not None:
+            return None
+        return next((ranking for ranking in self.comparison.rankings if ranking.metric == self.metric.name), None)
+
+    @property
+    def decimals(self) -> int:
+        """The decimals of scores and differences."""
+        return decimals_of(list(self.scores.values()), self.layout.digits)
+
+    @property
+    def two_sided(self) -> bool:
+        """Whether the tests are two-sided, so that the pairs can be turned round."""
+        return self.comparison.test is not None and self.comparison.test.alternative == "two-sided"
+
+    @property
+    def pvalue_name(self) -> str:
+        """What the p-values that decide are called: ``p`` or ``adjusted p``."""
+        return "p" if self.comparison.family_size == 1 else "adjusted p"
+
+    @property
+    def alpha(self) -> str:
+        """The significance level, as text."""
+        return "" if self.comparison.alpha is None else number(self.comparison.alpha)
+
+    def name(self, system: str) -> str:
+        """The display name of a system."""
+        return self.layout.name(system)
+
+    def is_significant(self, pair: PairedDifference) -> bool:
+        """Whether the pair has a star in reports."""
+        return is_significant(self.comparison, pair)
+
+    def is_better(self, difference: float) -> bool:
+        """Whether a difference is an improvement."""
+        return difference > 0 if self.metric.higher_is_better else difference < 0
+
+    def pvalue(self, pair: PairedDifference) -> float:
+        """The p-value that decides: the adjusted one, if there is an adjustment."""
+        adjusted = pair.test.adjusted_pvalue
+        return float(pair.test.pvalue if adjusted is None else adjusted)
+
+    def pvalue_cell(self, pair: PairedDifference) -> str:
+        """That p-value as in tables."""
+        return pvalue_cell(pair.test, self.pvalue(pair))
+
+    def need_pairs(self, what: str) -> None:
+        """Raise :class:`InputError` if the result has only scores."""
+        if not self.comparison.comparisons:
+            raise InputError(
+                f"{what} shows differences, but this result has scores only: reshuffle.compare (reshuffle compare) "
+                "tests differences, reshuffle.score does not"
+            )
+
+    def pair(self, system: str, baseline: str | None) -> PairedDifference:
+        """The pair, turned round if the two-sided test compared it in the other order.
+
+        Raises
+        ------
+        InputError
+            If there is no such pair.
+        """
+        if baseline is not None and (system, baseline) in self._by_names:
+            return self._by_names[system, baseline]
+        if baseline is not None and self.two_sided and (baseline, system) in self._by_names:
+            return turned(self._by_names[baseline, system])
+        return self.comparison.pair(system, baseline, self.metric.name)
+
+    def against(self, baseline: str | None) -> tuple[str, list[PairedDifference]]:
+        """A baseline and the difference of every other system from it, in the order of the scores.
+
+        Without a name it is the baseline of the comparison or, if all pairs were compared, the best system.
+
+        Raises
+        ------
+        InputError
+            If the systems were compared with another baseline, or by one-sided tests in the other order.
+        """
+        scores = self.scores
+        fixed = self.comparison.baseline
+        chosen = baseline or fixed or next(iter(scores))
+        check_name("system", chosen, self.comparison.systems)
+        if fixed is not None and chosen != fixed:
+            raise InputError(
+                f"the systems were compared with {quoted(fixed)}: leave out the baseline {quoted(chosen)}, or compare "
+                "all pairs"
+            )
+        reversed_ = [pair for pair in self.pairs if pair.system == chosen]
+        if reversed_ and not self.two_sided:
+            raise InputError(
+                f"the tests are one-sided, and {quoted(chosen)} was compared with "
+                f"{listed(pair.baseline for pair in reversed_)} as the baseline: choose another baseline, or compare "
+                "with this one only"
+            )
+        return chosen, [self.pair(system, chosen) for system in scores if system != chosen]
+
+
+def turned(pair: PairedDifference) -> PairedDifference:
+    """The same pair with the systems exchanged. Its two-sided p-value is the same."""
+    interval, null = pair.confidence_interval, pair.null
+    return replace(
+        pair,
+        system=pair.baseline,
+        baseline=pair.system,
+        test=replace(pair.test, statistic=-pair.test.statistic),
+        confidence_interval=None if interval is None else _negated(interval),
+        null=None if null is None else _mirrored(null),
+    )
+
+
+def _negated(interval: ConfidenceInterval) -> ConfidenceInterval:
+    return replace(interval, low=-interval.high, high=-interval.low)
+
+
+def _mirrored(null: NullHistogram) -> NullHistogram:
+    end = null.low + len(null.counts) * null.width
+    return replace(null, low=-end, counts=null.counts[::-1], observed=-null.observed)

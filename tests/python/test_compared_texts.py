@@ -1,0 +1,295 @@
+"""Texts in results (``with_texts``): what they hold, their limit, and how JSON and HTML hold them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import reshuffle.comparing
+import reshuffle.sets
+from reshuffle import (
+    Comparison,
+    CorpusFunction,
+    FromCounts,
+    InputError,
+    SegmentScores,
+    TestSet,
+    compare,
+    compare_sets,
+    f_score,
+    read_html,
+    read_json,
+    segment_scores,
+)
+from reshuffle.report import FORMATS, MAX_TEXTS, Layout
+from reshuffle.results import ComparedTexts
+
+REFERENCES: list[list[str | None]] = [
+    ["the cat sat on the mat", "a dog barked", "it rained all day", "so it goes"],
+    [None, "the dog was barking", None, "c'est la vie"],
+]
+SYSTEMS = {
+    "b": ["the cat sat on a mat", "a dog barks", "it rained", "so it goes"],
+    "a": ["cats sit on mats", "dog bark", "it rained all day", "that is how it goes"],
+    "c": ["the cat", "", "it rains all day", "it goes"],
+}
+RATINGS = {"a": [1.0, 2.5, np.nan, 4.0], "b": [2.0, 2.0, 3.0, 3.0], "c": [1.0, 1.0, 2.0, np.nan]}
+
+
+def words(hypotheses: list[str], references: list[list[str | None]]) -> float:
+    return sum(len(line.split()) for line in hypotheses)
+
+
+def all_metrics() -> list[Any]:
+    counts = {name: np.arange(12).reshape(4, 3) + i for i, name in enumerate(SYSTEMS)}
+    return [
+        "bleu",
+        "ter",
+        SegmentScores("rating", RATINGS, missing="pairwise"),
+        FromCounts("F", counts, f_score),
+        CorpusFunction("words", words),
+    ]
+
+
+@pytest.mark.parametrize("options", [{"baseline": "a"}, {"all_pairs": True}, {"documents": [0, 0, 1, 1]}], ids=str)
+def test_the_result_has_the_texts_and_the_scores_of_segment_scores(options: dict[str, Any]) -> None:
+    chosen = all_metrics()
+    comparison = compare(REFERENCES, SYSTEMS, chosen, n_resamples=19, with_texts=True, **options)
+    texts = comparison.texts
+    assert texts is not None
+    assert texts.references == tuple(zip(*REFERENCES, strict=True))
+    assert texts.systems == {name: tuple(lines) for name, lines in SYSTEMS.items()}
+    assert tuple(texts.systems) == comparison.systems
+    table = segment_scores(REFERENCES, SYSTEMS, chosen)
+    assert set(table.scores) - set(texts.scores) == {"words"}  # a function of texts
+    for metric, by_system in texts.scores.items():
+        for system, scores in by_system.items():
+            assert all(type(score) in (float, type(None)) for score in scores)
+            as_array = np.array([np.nan if score is None else score for score in scores])
+            np.testing.assert_array_equal(as_array, table.system_scores(system, metric))
+    assert None in texts.scores["rating"]["c"]
+
+
+def test_a_result_has_no_texts_unless_requested() -> None:
+    without = compare(REFERENCES, SYSTEMS, "bleu", n_resamples=19)
+    texts = compare(REFERENCES, SYSTEMS, "bleu", n_resamples=19, with_texts=True)
+    assert without.texts is None
+    assert without != texts
+    assert '"texts"' not in without.render("json")
+    for fmt in FORMATS:
+        if fmt not in ("html", "json"):
+            assert without.render(fmt) == texts.render(fmt)  # type: ignore[arg-type]
+    assert "texts" not in repr(texts)
+
+
+def test_each_test_set_has_its_texts_and_the_average_has_none() -> None:
+    reverse = [column[::-1] for column in REFERENCES], {name: SYSTEMS[name][::-1] for name in ("c", "a")}
+    sets = {"one": (REFERENCES, SYSTEMS), "two": reverse}
+    with pytest.warns(match="left out"):
+        result = compare_sets(sets, n_resamples=19, missing_systems="drop", with_texts=True)
+    assert result.average is not None
+    assert result.average.texts is None
+    for name, (references, systems) in sets.items():
+        texts = result[name].texts
+        assert texts is not None
+        assert texts.references == tuple(zip(*references, strict=True))
+        assert texts.systems == {system: tuple(systems[system]) for system in ("a", "c")}
+    assert read_json(result.render("json")) == result
+
+
+def test_without_texts_there_is_an_error() -> None:
+    ratings = SegmentScores("rating", {"a": [1, 2, 3], "b": [2, 2, 3]})
+    with pytest.raises(InputError, match=r"^with_texts \(--with-texts\) needs texts, and there are only precomputed"):
+        compare(metrics=ratings, with_texts=True)
+    sets = {"one": TestSet(["a b", "c"], [["a b", "c"], ["a", "c"]], SegmentScores("rating", [[1, 2], [2, 3]]))}
+    sets["two"] = TestSet(metrics=SegmentScores("rating", [[1, 2], [2, 3]]))
+    with pytest.raises(InputError, match=r"^test set 'two': with_texts \(--with-texts\) needs texts"):
+        compare_sets(sets, with_texts=True, n_resamples=9, average=False)
+
+
+@pytest.mark.parametrize(
+    ("references", "systems", "message"),
+    [
+        (["x", 7.5], [["a", "b"], ["c", "d"]], "a reference, segment 2: expected a string, got 7.5"),
+        (["x", "y"], {"p": ["a", "b"], "q": ["c", None]}, "system 'q', segment 2: expected a string, got None"),
+    ],
+)
+def test_texts_that_no_metric_has_read_are_checked(references: Any, systems: Any, message: str) -> None:
+    names = list(systems) if isinstance(systems, dict) else ["system 1", "system 2"]
+    ratings = SegmentScores("rating", {name: [i, 2 + i] for i, name in enumerate(names)})
+    with pytest.raises(InputError, match=f"^{message}$"):
+        compare(references, systems, ratings, with_texts=True)
+
+
+# --- The limit
+
+LINES = st.lists(st.text(max_size=6), min_size=2, max_size=2)
+
+
+@given(LINES, LINES, st.lists(st.none() | st.text(max_size=6), min_size=2, max_size=2))
+@settings(max_examples=60)
+def test_the_size_is_that_of_the_texts_in_utf_8(first: list[str], second: list[str], more: list[str | None]) -> None:
+    references = tuple((line, other) for line, other in zip(first, more, strict=True))
+    texts = ComparedTexts(references, {"a": tuple(first), "b": tuple(second)}, {})
+    every = [*first, *first, *second, *(line for line in more if line is not None)]
+    assert texts.n_bytes == len("".join(every).encode("utf-8", "surrogatepass"))
+
+
+def test_only_html_has_a_limit_which_is_for_all_test_sets_together() -> None:
+    one = compare(REFERENCES, SYSTEMS, n_resamples=9, with_texts=True)
+    both = compare_sets({"x": (REFERENCES, SYSTEMS), "y": (REFERENCES, SYSTEMS)}, n_resamples=9, with_texts=True)
+    assert one.texts is not None
+    for result, size in ((one, one.texts.n_bytes), (both, 2 * one.texts.n_bytes)):
+        assert result.render("html") == result.render("html", max_texts=size)
+        with pytest.raises(InputError) as found:
+            result.render("html", max_texts=size - 1)
+        assert str(found.value) == (
+            f"the texts have {size:,} bytes, but an HTML report holds at most {size - 1:,}: raise the limit with "
+            "--max-texts 1MB (max_texts=1_000_000), or leave out --with-texts"
+        )
+        assert result.render("json") == result.render("json", max_texts=1)
+    assert Layout().max_texts == MAX_TEXTS == 20_000_000
+    with pytest.raises(InputError, match="max_texts must be a whole number of at least 0, got -1"):
+        one.render("html", max_texts=-1)
+    assert "<iframe" in one._repr_html_()
+
+
+def files(demo: Path) -> list[str]:
+    return [str(demo / f"{name}.txt") for name in ("reference", "baseline", "tuned")]
+
+
+@pytest.mark.parametrize("sets", [False, True])
+def test_too_large_texts_are_an_error_before_tests_are_computed(
+    demo: Path, run: Any, monkeypatch: pytest.MonkeyPatch, sets: bool
+) -> None:
+    def computed(*arguments: Any) -> None:
+        raise AssertionError("the tests were computed")
+
+    monkeypatch.setattr(reshuffle.comparing, "compared", computed)
+    monkeypatch.setattr(reshuffle.sets, "compared_sets", computed)
+    inputs = ["--set", "x", *files(demo), "--set", "y", *files(demo)] if sets else files(demo)
+    size = sum(Path(file).stat().st_size - 400 for file in files(demo)) * (1 + sets)  # without the ends of lines
+    outcome = run("compare", *inputs, "--with-texts", "--max-texts", str(size - 1), "-o", "report.html")
+    assert outcome.code == 2
+    assert outcome.err == (
+        f"reshuffle: error: the texts have {size:,} bytes, but an HTML report holds at most {size - 1:,}: raise the "
+        "limit with --max-texts 1MB (max_texts=1_000_000), or leave out --with-texts\n"
+    )
+    assert not (demo / "report.html").exists()
+
+
+def test_the_command_line_writes_texts_to_json_and_html(demo: Path, run: Any) -> None:
+    inputs = [*files(demo), "--with-texts", "-n", "99"]
+    size = sum(Path(file).stat().st_size - 400 for file in files(demo))
+    assert run("compare", *inputs, "-o", "out.json").code == 0
+    assert run("compare", *inputs, "-o", "out.html", "--max-texts", str(size)).code == 0
+    saved, page = read_json("out.json"), read_html("out.html")
+    assert isinstance(saved, Comparison)
+    assert saved == page
+    assert saved.texts is not None
+    assert saved.texts.n_bytes == size
+    assert saved.texts.systems["tuned"] == tuple((demo / "tuned.txt").read_text("utf-8").splitlines())
+    sets = ["--set", "x", *files(demo), "--set", "y", *files(demo)]
+    assert run("compare", *sets, "--with-texts", "-n", "99", "--format", "json", "-o", "sets.json").code == 0
+    assert all(each["texts"]["systems"] for each in json.loads(Path("sets.json").read_text("utf-8"))["test_sets"])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--with-texts"], "--with-texts is for the formats html and json, not text: leave it out, or add --format"),
+        (["--with-texts", "-o", "x.csv"], "--with-texts is for the formats html and json, not csv"),
+        (["--max-texts", "9MB", "--format", "html"], "--max-texts is the limit for --with-texts in the format html"),
+        (["--with-texts", "--max-texts", "9MB", "-o", "x.json"], "--max-texts is the limit for --with-texts in the"),
+        (["--with-texts", "--max-texts", "much", "-o", "x.html"], "--max-texts: expected a size of at least 1 byte"),
+    ],
+)
+def test_options_that_do_not_apply_are_errors(demo: Path, run: Any, options: list[str], message: str) -> None:
+    outcome = run("compare", *files(demo), *options)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert message in outcome.err
+    assert outcome.err.count("\n") == 1
+
+
+def test_scores_without_texts_are_an_error_on_the_command_line(demo: Path, run: Any) -> None:
+    for name in "ab":
+        Path(f"{name}.ratings").write_text("1\n2\n3\n", "utf-8")
+    scores = ["--scores", "rating", "a.ratings", "b.ratings"]
+    for ending in ("json", "html"):
+        outcome = run("compare", *scores, "--with-texts", "-o", f"out.{ending}")
+        assert outcome.code == 2
+        assert "pass references and systems (REF and SYS), or leave it out" in outcome.err
+        assert not Path(f"out.{ending}").exists()
+
+
+# --- JSON and HTML
+
+HOSTILE = [
+    "</script><script>alert(1)</script>",
+    "<img src=x onerror=alert(1)> <!-- & ]]> &lt;",
+    "NUL \0 and \ud800 alone",
+    "line\u2028separator\u2029 \u202eoverride \x85",
+    "x" * 10_000,
+    '{"texts": "\\"}',
+]
+
+
+def hostile(lines: Sequence[str]) -> Comparison:
+    systems = {"<b>": list(lines), "&amp;": ["y"] * len(lines)}
+    ratings = SegmentScores("<i>", {name: [*range(i, i + len(lines))] for i, name in enumerate(systems)})
+    return compare(list(lines), systems, ratings, n_resamples=9, with_texts=True)
+
+
+@given(st.lists(st.text(max_size=20), min_size=2, max_size=4) | st.just(HOSTILE))
+@settings(max_examples=40)
+def test_texts_are_read_back_and_cannot_end_the_element_that_holds_them(lines: list[str]) -> None:
+    if not any(line.strip() for line in lines):
+        return
+    comparison = hostile(lines)
+    page = comparison.render("html")
+    written = comparison.render("json")
+    assert read_json(written) == comparison == read_html(page)
+    for text in (page, written):  # as -o writes lone surrogates
+        assert read_json(text.encode("utf-8", "backslashreplace").decode("utf-8")) == comparison
+    assert page.count("</script>") == hostile(["a", "b"]).render("html").count("</script>")
+    assert "<!--" not in page
+    assert "onerror" not in page.replace("\\u003cimg src=x onerror=alert(1)\\u003e", "")
+
+
+def broken(*path: str, value: Any) -> str:
+    document = json.loads(compare(REFERENCES, SYSTEMS, n_resamples=9, with_texts=True).render("json"))
+    place = document["texts"]
+    for key in path[:-1]:
+        place = place[key]
+    if value is None:
+        del place[path[-1]]
+    else:
+        place[path[-1]] = value
+    return json.dumps(document)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (broken("references", value=None), "texts.references: the key is missing"),
+        (broken("references", value=[["x"]]), "texts.references: expected references of 4 segments, got 1"),
+        (broken("references", value=[["x"], [3]]), "texts.references[1][0]: expected a string, got 3"),
+        (broken("systems", "a", value=["x"]), "texts.systems.a: expected values of 4 segments, got 1"),
+        (broken("systems", "c", value=None), "texts.systems: expected every system once"),
+        (broken("scores", "BLEU", "c", value=None), "texts.scores.BLEU: expected every system once"),
+        (broken("scores", "BLEU", "c", value=[1.5, None]), "texts.scores.BLEU.c: expected values of 4 segments, got 2"),
+        (broken("scores", "BLEU", "c", value=["x"]), 'texts.scores.BLEU.c[0]: expected a number, "NaN", "Infinity"'),
+        (broken("scores", "TER", value={}), "texts.scores: unknown metric 'TER'"),
+    ],
+)
+def test_texts_that_do_not_fit_the_result_are_named(text: str, message: str) -> None:
+    with pytest.raises(InputError) as found:
+        read_json(text)
+    assert str(found.value).startswith(f"JSON, {message}")

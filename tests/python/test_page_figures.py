@@ -1,0 +1,669 @@
+"""The figures of the HTML report in a browser: what is drawn where, against the numbers of the result."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+from browser import Browser
+from reshuffle import SegmentScores, compare, score
+from reshuffle.data.demo import demo_corpus
+from reshuffle.results import Comparison, Histogram, NullHistogram, PairedDifference
+
+CORPUS = demo_corpus()
+BINS = 64
+
+
+@cache
+def everything(**settings: Any) -> Comparison:
+    """The four systems of the demo corpus under a metric where more is better and one where less is."""
+    return compare(CORPUS.references, CORPUS.systems, ["bleu", "ter"], **{"n_resamples": 499, **settings})
+
+
+@cache
+def rated(n_systems: int, **settings: Any) -> Comparison:
+    """Systems with segment scores that differ little, and rather long names."""
+    rng = np.random.default_rng(7)
+    common = rng.normal(size=200)
+    names = [f"wmt-submission-{i:03d}-of-team-{i % 7}" for i in range(n_systems)]
+    scores = {name: list(70 + 5 * rng.normal(size=200) + 8 * common + rng.normal()) for name in names}
+    return compare(metrics=SegmentScores("rating", scores), **{"all_pairs": True, "n_resamples": 199, **settings})
+
+
+def histogram(values: Sequence[float], *others: float) -> tuple[float, float, tuple[int, ...]]:
+    """The lowest value, bin width and counts of a histogram whose range also contains ``others``."""
+    low, high = min(*values, *others), max(*values, *others)
+    if low == high:
+        return float(low), 0.0, (len(values),)
+    width = (high - low) / (BINS - 0.5)
+    counts, _ = np.histogram(values, BINS, (low, low + BINS * width))
+    return float(low), float(width), tuple(map(int, counts))
+
+
+def with_histograms(result: Comparison) -> Comparison:
+    """The result with known, lopsided histograms instead of its own."""
+    rng = np.random.default_rng(3)
+
+    def values() -> Any:
+        return rng.gamma(6, 0.2, 3000) - 1.2
+
+    scores = [replace(s, draws=Histogram(*histogram(s.score + values()))) for s in result.scores]
+    pairs = [
+        replace(p, null=NullHistogram(*histogram(values(), p.difference, -p.difference), p.difference))
+        for p in result.comparisons
+    ]
+    return replace(result, scores=tuple(scores), comparisons=tuple(pairs))
+
+
+def by_score(result: Comparison, metric: str) -> list[str]:
+    """The systems from best to worst."""
+    sign = {m.name: -1 if m.higher_is_better else 1 for m in result.metrics}[metric]
+    return sorted(result.systems, key=lambda system: sign * result.score(system, metric).score)
+
+
+def scale_of(browser: Browser, figure: str) -> tuple[float, float]:
+    """The value at x = 0 and that of a pixel, from the first and the last label of the axis."""
+    ticks = browser.run(
+        "return [...document.querySelectorAll(arguments[0] + ' .axis .tick')]"
+        ".map((tick) => [Number(tick.textContent), Number(tick.getAttribute('x'))])",
+        figure,
+    )
+    (first, x0), (last, x1) = ticks[0], ticks[-1]
+    pixel = (last - first) / (x1 - x0)
+    return first - x0 * pixel, pixel
+
+
+def marks(browser: Browser, selector: str) -> list[dict[str, Any]]:
+    """The attributes of each element."""
+    found: list[dict[str, Any]] = browser.run(
+        "return [...document.querySelectorAll(arguments[0])]"
+        ".map((mark) => Object.fromEntries([...mark.attributes].map((each) => [each.name, each.value])))",
+        selector,
+    )
+    return found
+
+
+def values_at(browser: Browser, figure: str, xs: Sequence[float]) -> list[float]:
+    """The values at horizontal positions of a figure."""
+    origin, pixel = scale_of(browser, figure)
+    return [origin + x * pixel for x in xs]
+
+
+def whisker_ends(browser: Browser, figure: str) -> list[tuple[float, float]]:
+    """The values at the ends of each whisker."""
+    ends = []
+    for mark in marks(browser, f"{figure} .whisker"):
+        found = re.match(r"M([\d.]+),[\d.]+H([\d.]+)", mark["d"])
+        assert found is not None, mark
+        ends.append((float(found[1]), float(found[2])))
+    return [tuple(values_at(browser, figure, pair)) for pair in ends]  # type: ignore[misc]
+
+
+class TestRanking:
+    def test_dots_and_lines_are_at_the_scores_and_the_ends_of_their_intervals(self, browser: Browser) -> None:
+        result = everything(all_pairs=True)
+        browser.open(result.render("html"))
+        systems = by_score(result, "BLEU")
+        assert systems == browser.texts("#ranking .row .name")
+        scores = [result.score(system, "BLEU") for system in systems]
+        dots = [float(mark["cx"]) for mark in marks(browser, "#ranking .dot")]
+        assert [s.score for s in scores] == pytest.approx(values_at(browser, "#ranking", dots), abs=1e-6)
+        ends = [(s.confidence_interval.low, s.confidence_interval.high) for s in scores if s.confidence_interval]
+        assert np.array(ends) == pytest.approx(np.array(whisker_ends(browser, "#ranking")), abs=1e-6)
+
+    def test_each_group_has_a_bar_over_its_systems_and_a_letter_at_each(self, browser: Browser) -> None:
+        result = rated(9)
+        browser.open(result.render("html"))
+        (ranking,) = result.rankings
+        assert ranking.groups is not None
+        bars = browser.run(
+            "return [...document.querySelectorAll('#ranking .group')].map((group) => {"
+            "const bar = group.querySelector('.group-bar');"
+            "const ys = [...group.querySelectorAll('text')].map((letter) => Number(letter.getAttribute('y')));"
+            "return [group.textContent, Number(bar.getAttribute('y')), Number(bar.getAttribute('height')), ys]; })"
+        )
+        rows = browser.run(
+            "return Object.fromEntries([...document.querySelectorAll('#ranking .row .name')]"
+            ".map((name, row) => [currentView().systems[row].name, Number(name.getAttribute('y'))]))"
+        )
+        for letter, members, (text, y, height, ys) in zip("abcdefghi", ranking.groups, bars, strict=False):
+            assert letter * len(members) == text
+            assert sorted(rows[member] for member in members) == pytest.approx(ys)
+            assert y < min(ys) <= max(ys) < y + height
+        assert len(ranking.groups) == len(bars)
+
+    def test_with_a_baseline_stars_and_filled_dots_mark_significant_differences(self, browser: Browser) -> None:
+        result = everything(baseline="baseline")
+        browser.open(result.render("html"))
+        systems = by_score(result, "BLEU")
+        found = browser.run(
+            "return [...document.querySelectorAll('#ranking .row')].map((row) => "
+            "[row.querySelectorAll('text.strong').length, row.querySelector('.dot').getAttribute('class')])"
+        )
+        for system, (stars, dot) in zip(systems, found, strict=True):
+            if system == "baseline":
+                assert (stars, dot) == (0, "dot even")
+                continue
+            pair = result.pair(system, metric="BLEU")
+            significant = pair.is_significant(0.05)
+            side = "even hollow" if not significant else "better" if pair.difference > 0 else "worse"
+            assert (int(significant), f"dot {side}") == (stars, dot)
+
+    def test_rank_intervals_are_bars_where_there_are_too_many_groups_for_letters(self, browser: Browser) -> None:
+        result = rated(40)
+        ranking = replace(result.rankings[0], groups=None)
+        browser.open(replace(result, rankings=(ranking,)).render("html"))
+        bars = marks(browser, "#ranking .rank-bar")
+        lengths = [float(bar["x2"]) - float(bar["x1"]) for bar in bars]
+        ranks = [ranked.rank_high - ranked.rank_low for ranked in ranking.systems]
+        unit = (max(lengths) - min(lengths)) / (max(ranks) - min(ranks))
+        assert [min(lengths) + unit * (n - min(ranks)) for n in ranks] == pytest.approx(lengths, abs=1e-6)
+        assert browser.all("#ranking .group") == []
+
+    def test_scores_without_tests_have_dots_only(self, browser: Browser) -> None:
+        browser.open(score(CORPUS.references, CORPUS.systems, n_resamples=99).render("html"))
+        assert len(browser.all("#ranking .dot")) == 4
+        assert browser.all("#ranking .group, #ranking .hollow, #ranking .reference") == []
+
+
+class TestDifferences:
+    @pytest.mark.parametrize("metric", ["BLEU", "TER"])
+    def test_dots_are_at_the_differences_from_the_chosen_system(self, browser: Browser, metric: str) -> None:
+        result = everything(all_pairs=True)
+        browser.open(result.render("html"))
+        browser.run("showView(0, arguments[0])", ["BLEU", "TER"].index(metric))
+        systems = by_score(result, metric)
+        for chosen in (systems[0], systems[2]):
+            browser.run(
+                "const choice = document.getElementById('reference'); choice.value = arguments[0];"
+                "choice.dispatchEvent(new Event('change'))",
+                str(systems.index(chosen)),
+            )
+            others = [system for system in systems if system != chosen]
+            assert others == browser.texts("#differences .choice .name")
+            scores = {system: result.score(system, metric).score for system in systems}
+            expected = [scores[system] - scores[chosen] for system in others]
+            dots = [float(mark["cx"]) for mark in marks(browser, "#differences .dot")]
+            assert expected == pytest.approx(values_at(browser, "#differences", dots), abs=1e-6)
+            (zero,) = marks(browser, "#differences .zero")
+            assert pytest.approx(values_at(browser, "#differences", [float(zero["x1"])]), abs=1e-6) == [0.0]
+
+    def test_lines_end_at_the_ends_of_intervals_also_of_reversed_pairs(self, browser: Browser) -> None:
+        result = everything(all_pairs=True)
+        browser.open(result.render("html"))
+        systems = by_score(result, "BLEU")
+        expected = []
+        for system in systems[1:]:
+            pair = next(p for p in result.comparisons if {p.system, p.baseline} == {system, systems[0]})
+            interval = pair.confidence_interval
+            assert interval is not None
+            forward = pair.system == system
+            expected.append((interval.low, interval.high) if forward else (-interval.high, -interval.low))
+        assert np.array(expected) == pytest.approx(np.array(whisker_ends(browser, "#differences")), abs=1e-6)
+
+    def test_sides_say_which_is_better(self, browser: Browser) -> None:
+        browser.open(everything(baseline="baseline").render("html"))
+        assert browser.texts("#differences .side") == ["← worse than baseline", "better than baseline →"]
+        browser.run("showView(0, 1)")
+        assert browser.texts("#differences .side") == ["← better than baseline", "worse than baseline →"]
+
+    def test_stars_filled_dots_and_colours_mark_significant_differences(self, browser: Browser) -> None:
+        result = everything(baseline="baseline")
+        browser.open(result.render("html"))
+        browser.run("showView(0, 1)")
+        found = browser.run(
+            "return [...document.querySelectorAll('#differences .choice')].map((row) => "
+            "[row.dataset.system, row.querySelectorAll('text.strong').length,"
+            "row.querySelector('.dot').getAttribute('class')])"
+        )
+        kinds = set()
+        for system, stars, dot in found:
+            pair = result.pair(system, metric="TER")
+            side = "even hollow" if not pair.is_significant(0.05) else "worse" if pair.difference > 0 else "better"
+            assert (int(pair.is_significant(0.05)), f"dot {side}") == (stars, dot)
+            kinds.add(side)
+        assert {"even hollow", "worse", "better"} == kinds
+
+    def test_a_click_selects_the_pair_and_keys_do(self, browser: Browser) -> None:
+        result = everything(all_pairs=True)
+        browser.open(result.render("html"))
+        systems = by_score(result, "BLEU")
+        rows = browser.all("#differences .choice")
+        rows[1].click()
+        assert [systems[2], systems[0]] == browser.run("return state.pair")
+        assert [row.get_attribute("aria-selected") for row in rows] == ["false", "true", "false"]
+        browser.press("DOWN", "ENTER")
+        assert [systems[3], systems[0]] == browser.run("return state.pair")
+        browser.press("HOME", "SPACE")
+        assert [systems[1], systems[0]] == browser.run("return state.pair")
+        browser.press("UP", "END", "DOWN")
+        assert systems[3] == browser.run("return document.activeElement.dataset.system")
+        assert [row.get_attribute("tabindex") for row in rows] == ["-1", "-1", "0"]
+        assert [row.get_attribute("aria-selected") for row in rows] == ["true", "false", "false"]
+
+    def test_the_chosen_system_stays_under_another_metric(self, browser: Browser) -> None:
+        browser.open(everything(all_pairs=True).render("html"))
+        choice = browser.one("#reference")
+        choice.send_keys("rules")
+        browser.wait("return document.querySelectorAll('#differences .choice[data-system=rules]').length === 0")
+        assert browser.run("return document.activeElement.id") == "reference"
+        browser.run("showView(0, 1)")
+        assert browser.all("#differences .choice[data-system=rules]") == []
+
+    def test_intervals_without_an_end_are_arrows(self, browser: Browser) -> None:
+        result = everything(baseline="baseline")
+        pairs = [
+            replace(p, confidence_interval=replace(p.confidence_interval, low=-math.inf, high=math.inf))
+            if index == 0 and p.confidence_interval is not None
+            else p
+            for index, p in enumerate(result.comparisons)
+        ]
+        browser.open(replace(result, comparisons=tuple(pairs)).render("html"))
+        endless = pairs[0].system
+        path = browser.run(
+            "return document.querySelector(`#differences [data-system='${arguments[0]}'] .whisker`).getAttribute('d')",
+            endless,
+        )
+        assert path.count("L") / 2 == 2  # an arrow head has two lines, the end of a bounded interval none
+        assert "NaN" not in path
+        assert "Infinity" not in path
+
+    def test_p_of_a_one_sided_test_is_shown_in_the_direction_of_the_test(self, browser: Browser) -> None:
+        result = everything(all_pairs=True, alternative="greater")
+        browser.open(result.render("html"))
+        tested = {(p.system, p.baseline) for p in result.comparisons}
+        rows = browser.all("#differences .choice")
+        for row in rows:
+            row.click()
+            assert tuple(browser.run("return state.pair")) in tested
+        assert "that the later system in the input scores higher" in browser.texts("#differences figcaption")[0]
+
+
+def class_of(p: float, alpha: float) -> int:
+    """The class of a p-value in the heat map."""
+    return sum(p > end * alpha * (1 + 1e-9) for end in (0.02, 0.2, 1, 2))
+
+
+def decisive(pair: PairedDifference) -> float:
+    adjusted = pair.test.adjusted_pvalue
+    return float(pair.test.pvalue if adjusted is None else adjusted)
+
+
+def matrix_cells(browser: Browser) -> dict[tuple[int, int], int]:
+    """The class of each cell, by row and column."""
+    layout = browser.run("return matrix.layout")
+    cells = {}
+    for index in range(5):
+        path = browser.run(f"return document.querySelector('#matrix .matrix .p{index}').getAttribute('d')")
+        for x, y in re.findall(r"M([\d.]+),([\d.]+)h", path):
+            cells[round(float(y) / layout["height"]), round(float(x) / layout["cell"])] = index
+    return cells
+
+
+class TestMatrix:
+    @pytest.mark.parametrize("n_systems", [3, 16, 100])
+    def test_every_pair_has_a_cell_of_its_class(self, browser: Browser, n_systems: int) -> None:
+        result = rated(n_systems)
+        browser.open(result.render("html"))
+        systems = by_score(result, "rating")
+        expected = {}
+        for pair in result.comparisons:
+            first, second = sorted([systems.index(pair.system), systems.index(pair.baseline)])
+            expected[second, first] = class_of(decisive(pair), 0.05)
+        assert expected == matrix_cells(browser)
+        assert n_systems < 5 or len(set(expected.values())) > 3
+        names = [text.split(" ", 1) for text in browser.texts("#matrix .name")]
+        assert [str(place + 1) for place in range(n_systems)] == [number for number, _ in names]
+        # Few elements, so that a hundred systems scroll smoothly.
+        assert len(browser.all("#matrix .matrix *")) < (400 if n_systems <= 20 else 4 * n_systems)
+
+    def test_classes_follow_alpha(self, browser: Browser) -> None:
+        result = rated(16, alpha=0.01)
+        browser.open(result.render("html"))
+        cells = matrix_cells(browser)
+        significant = sum(pair.is_significant(0.01) for pair in result.comparisons)
+        assert significant == sum(index <= 2 for index in cells.values()) > 0
+        assert "≤ 0.0002" in browser.texts("#matrix .swatch")[0]
+
+    def test_values_are_those_of_the_result(self, browser: Browser) -> None:
+        result = everything(all_pairs=True)
+        browser.open(result.render("html"))
+        systems = by_score(result, "BLEU")
+        expected = []
+        for row in range(1, 4):
+            for column in range(row):
+                pair = next(
+                    p
+                    for p in result.comparisons
+                    if p.metric == "BLEU" and {p.system, p.baseline} == {systems[row], systems[column]}
+                )
+                expected.append(decisive(pair))
+        shown = browser.texts("#matrix .value")
+        for p, text in zip(expected, shown, strict=True):
+            if text == "<.001":
+                assert p < 0.001
+            else:
+                assert p == pytest.approx(float(text), abs=0.0005 if p < 0.1 else 0.005)
+
+    def test_arrow_keys_move_and_enter_selects(self, browser: Browser) -> None:
+        result = rated(8)
+        browser.open(result.render("html"))
+        systems = by_score(result, "rating")
+        browser.run("document.querySelector('#matrix .matrix').focus()")
+
+        def cell() -> list[int]:
+            found: list[int] = browser.run("return matrix.cell")
+            return found
+
+        assert cell() == [1, 0]
+        browser.press("ARROW_DOWN", "ARROW_DOWN", "ARROW_RIGHT")
+        assert cell() == [3, 1]
+        assert browser.texts("#matrix .figure-status")[0].startswith(f"{systems[1]} − {systems[3]}: ")
+        browser.press("ENTER")
+        assert [systems[1], systems[3]] == browser.run("return state.pair")
+        browser.press("END")
+        assert cell() == [3, 2]
+        browser.press("ARROW_RIGHT")  # the diagonal has no cells
+        assert cell() == [3, 2]
+        browser.press("PAGE_DOWN", "HOME")
+        assert cell() == [7, 0]
+        browser.press("ARROW_DOWN", "ARROW_LEFT", "PAGE_UP", "ARROW_UP")
+        assert cell() == [1, 0]
+
+    def test_a_click_selects_the_pair_under_the_pointer(self, browser: Browser) -> None:
+        result = rated(60)
+        browser.open(result.render("html"))
+        systems = by_score(result, "rating")
+        browser.run("document.getElementById('matrix').scrollIntoView()")
+        x, y = browser.run(
+            "const box = document.querySelector('#matrix .matrix').getBoundingClientRect();"
+            "return [box.left + 7.5 * matrix.layout.cell, box.top + 20.5 * matrix.layout.height]"
+        )
+        for kind, count in (("mouseMoved", 0), ("mousePressed", 1), ("mouseReleased", 1)):
+            at = {"type": kind, "x": x, "y": y, "button": "left" if count else "none", "clickCount": count}
+            browser.driver.execute_cdp_cmd("Input.dispatchMouseEvent", at)
+        assert [systems[7], systems[20]] == browser.wait(
+            "return state.pair?.[0] === arguments[0] && state.pair", systems[7]
+        )
+        assert browser.texts("#matrix .figure-status")[0].startswith(f"{systems[7]} − {systems[20]}: ")
+
+    def test_a_selection_elsewhere_is_outlined(self, browser: Browser) -> None:
+        result = rated(8)
+        browser.open(result.render("html"))
+        systems = by_score(result, "rating")
+        browser.run("selectPair(arguments[0], arguments[1])", systems[6], systems[2])
+        (outline,) = marks(browser, "#matrix .cell-chosen")
+        layout = browser.run("return matrix.layout")
+        assert outline["visibility"] == "visible"
+        assert [2 * layout["cell"], 6 * layout["height"]] == pytest.approx(
+            [float(outline["x"]), float(outline["y"])], abs=1
+        )
+
+    def test_there_is_none_with_a_baseline(self, browser: Browser) -> None:
+        browser.open(everything(baseline="baseline").render("html"))
+        assert not browser.one("#matrix").is_displayed()
+
+
+def density(histogram: Histogram, bandwidth: float, at: float) -> float:
+    """The kernel density of the centres of the bins, the obvious way; ``bandwidth`` in bins."""
+    total = sum(histogram.counts)
+    sd = bandwidth * histogram.width
+    centres = [histogram.low + (i + 0.5) * histogram.width for i in range(len(histogram.counts))]
+    return sum(
+        count / total * math.exp(-0.5 * ((at - centre) / sd) ** 2) / (sd * math.sqrt(2 * math.pi))
+        for count, centre in zip(histogram.counts, centres, strict=True)
+    )
+
+
+class TestDensities:
+    def test_a_density_is_that_of_a_normal_kernel(self, browser: Browser) -> None:
+        result = with_histograms(everything(all_pairs=True))
+        browser.open(result.render("html"))
+        for system in result.systems:
+            draws = result.score(system, "BLEU").draws
+            assert draws is not None
+            counts = np.array(draws.counts)
+            bins = np.arange(len(counts))
+            sd = math.sqrt(np.cov(bins, fweights=counts, ddof=0))
+            bandwidth = max(1.5, 1.06 * sd * counts.sum() ** -0.2)
+            points = browser.run(
+                "return smoothed(currentView().systems.find((system) => system.name === arguments[0]).draws)", system
+            )
+            # The kernel ends at three bandwidths.
+            highest = max(y for _, y in points)
+            for x, y in points[::7]:
+                assert density(draws, bandwidth, x) == pytest.approx(y, abs=0.01 * highest)
+            steps = np.diff([x for x, _ in points])
+            assert pytest.approx(sum(y for _, y in points) * steps[0], abs=0.01) == 1
+
+    def test_ridges_and_lines_are_at_the_scores_of_the_systems(self, browser: Browser) -> None:
+        result = everything(all_pairs=True)
+        browser.open(result.render("html"))
+        systems = by_score(result, "BLEU")
+        assert systems == browser.texts("#densities .name")
+        lines = [float(mark["x1"]) for mark in marks(browser, "#densities .ridge-score")]
+        scores = [result.score(system, "BLEU").score for system in systems]
+        assert scores == pytest.approx(values_at(browser, "#densities", lines), abs=1e-6)
+        for system, path in zip(systems, marks(browser, "#densities .ridge-inner"), strict=True):
+            xs = [float(x) for x in re.findall(r"[ML]([\d.]+),", path["d"])]
+            interval = result.score(system, "BLEU").confidence_interval
+            assert interval is not None
+            # Positions of areas are rounded to a tenth of a pixel.
+            pixel = scale_of(browser, "#densities")[1]
+            assert [interval.low, interval.high] == pytest.approx(
+                values_at(browser, "#densities", [xs[0], xs[-1]]), abs=0.11 * pixel
+            )
+
+    def test_equal_draws_are_a_line(self, browser: Browser) -> None:
+        result = everything(all_pairs=True)
+        scores = [replace(s, draws=Histogram(s.score, 0.0, (499,))) for s in result.scores]
+        browser.open(replace(result, scores=tuple(scores)).render("html"))
+        assert len(browser.all("#densities .ridge-score")) == 4
+        assert browser.all("#densities .ridge-area") == []
+
+    def test_there_are_none_without_draws(self, browser: Browser) -> None:
+        result = everything(all_pairs=True)
+        scores = [replace(s, draws=None) for s in result.scores]
+        browser.open(replace(result, scores=tuple(scores)).render("html"))
+        assert not browser.one("#densities").is_displayed()
+
+
+def filled_share(browser: Browser) -> float:
+    """The share of the area of the bars that is filled, in the figure of the selected pair."""
+
+    def area(kind: str) -> float:
+        (mark,) = marks(browser, f"#null .bar.{kind}")
+        bars = re.findall(r"M([-\d.]+),([-\d.]+)V([-\d.]+)H([-\d.]+)V", mark["d"])
+        return sum((float(right) - float(left)) * (float(low) - float(high)) for left, low, high, right in bars)
+
+    tail, body = area("tail"), area("body")
+    return tail / (tail + body)
+
+
+SIDED = ("ar", "ar-studentized", "bootstrap", "bootstrap-percentile", "bootstrap-both", "paired-bootstrap")
+CASES = [
+    *((test, alternative) for test in SIDED for alternative in ("two-sided", "greater", "less")),
+    *((test, "two-sided") for test in ("permutation", "bootstrap-shift")),
+]
+
+
+class TestNullDistribution:
+    @pytest.mark.parametrize(("test", "alternative"), CASES)
+    def test_what_is_filled_is_what_p_counts(self, browser: Browser, test: str, alternative: str) -> None:
+        if test == "permutation":
+            result = rated(3, test=test, alternative=alternative, n_resamples=4999)
+        else:
+            result = everything(test=test, alternative=alternative, all_pairs=True, n_resamples=4999)
+        browser.open(result.render("html"))
+        for pair in result.comparisons[: len(result.systems)]:
+            assert pair.test.exceedances is not None
+            assert pair.null is not None
+            for first, second in ((pair.system, pair.baseline), (pair.baseline, pair.system)):
+                browser.run("selectPair(arguments[0], arguments[1])", first, second)
+                # Bins across the end of a tail are divided as if their values were uniform.
+                inside = max(pair.null.counts) / sum(pair.null.counts)
+                expected = pair.test.exceedances / pair.test.n_resamples
+                assert expected == pytest.approx(filled_share(browser), abs=1.1 * inside)
+
+    def test_few_different_values_are_filled_as_a_whole(self, browser: Browser) -> None:
+        scores = {"a": [4, 4, 3, 4, 2, 4, 4, 3], "b": [1, 2, 1, 0, 2, 1, 0, 3], "c": [2, 1, 1, 1, 2, 0, 1, 3]}
+        result = compare(metrics=SegmentScores("r", scores), test="ar-studentized", scheme="exact", all_pairs=True)
+        browser.open(result.render("html"))
+        for pair in result.comparisons:
+            for first, second in ((pair.system, pair.baseline), (pair.baseline, pair.system)):
+                browser.run("selectPair(arguments[0], arguments[1])", first, second)
+                assert pair.test.exceedances is not None
+                assert pair.test.exceedances / pair.test.n_resamples == pytest.approx(filled_share(browser), abs=1e-3)
+
+    def test_the_line_is_at_the_observed_difference(self, browser: Browser) -> None:
+        result = with_histograms(everything(test="ar", all_pairs=True))
+        browser.open(result.render("html"))
+        pair = result.comparisons[0]
+        for system, baseline, sign in ((pair.system, pair.baseline, 1), (pair.baseline, pair.system, -1)):
+            browser.run(
+                "document.querySelector('#null .body').replaceChildren(drawNull(currentView(),"
+                "currentView().pair(arguments[0], arguments[1]), document.querySelector('#null .body')))",
+                system,
+                baseline,
+            )
+            (observed,), (mirrored,) = marks(browser, "#null .observed"), marks(browser, "#null .mirrored")
+            found = values_at(browser, "#null", [float(observed["x1"]), float(mirrored["x1"])])
+            assert [sign * pair.difference, -sign * pair.difference] == pytest.approx(found, abs=1e-6)
+            assert f"observed {sign * pair.difference:+.2f}" == browser.texts("#null .strong")[0]
+
+    def test_bars_have_the_heights_of_the_counts(self, browser: Browser) -> None:
+        result = with_histograms(everything(test="ar", all_pairs=True))
+        browser.open(result.render("html"))
+        pair = result.comparisons[0]
+        assert pair.null is not None
+        browser.run("selectPair(arguments[0], arguments[1])", pair.system, pair.baseline)
+        reverse = browser.run("return currentView().oriented(currentView().pairs[0]).reversed === true")
+        bars = []
+        for kind in ("tail", "body"):
+            (mark,) = marks(browser, f"#null .bar.{kind}")
+            bars += re.findall(r"M([-\d.]+),([-\d.]+)V([-\d.]+)H([-\d.]+)V", mark["d"])
+        heights = {}
+        for left, low, high, right in bars:
+            middle = values_at(browser, "#null", [(float(left) + float(right)) / 2])[0] * (-1 if reverse else 1)
+            heights[int((middle - pair.null.low) // pair.null.width)] = float(low) - float(high)
+        unit = max(heights.values()) / max(pair.null.counts)
+        for i, count in enumerate(pair.null.counts):
+            assert count == pytest.approx(heights.get(i, 0) / unit, abs=0.02 * max(pair.null.counts))
+
+    def test_a_single_value_is_one_bar(self, browser: Browser) -> None:
+        result = everything(test="ar", all_pairs=True)
+        pairs = [replace(p, null=NullHistogram(0.0, 0.0, (499,), 0.0)) for p in result.comparisons]
+        browser.open(replace(result, comparisons=tuple(pairs)).render("html"))
+        (tail,) = marks(browser, "#null .bar.tail")
+        assert tail["d"].count("M") == 1
+        (body,) = marks(browser, "#null .bar.body")
+        assert body["d"] == ""
+
+    def test_the_caption_has_the_number_of_replicates_that_p_counts(self, browser: Browser) -> None:
+        result = everything(test="ar", baseline="baseline")
+        browser.open(result.render("html"))
+        for system in ("tuned", "rules"):
+            test = result.pair(system, metric="BLEU").test
+            browser.run("selectPair(arguments[0], 'baseline')", system)
+            (caption,) = browser.texts("#null figcaption")
+            assert f"({test.exceedances or 'none'})." in caption
+            assert caption.startswith("499 shuffles.")
+
+    def test_tests_without_replicates_have_none(self, browser: Browser) -> None:
+        browser.open(rated(3, test="t-test").render("html"))
+        assert "computed without replicates" in browser.texts("#null .figure-none")[0]
+        assert browser.all("#null svg") == []
+
+
+FIGURES = ("ranking", "differences", "matrix", "densities", "null")
+
+OVERLAPS = """
+const found = [];
+for (const image of document.querySelectorAll(".figure svg")) {
+  const edge = image.viewBox.baseVal;
+  const texts = [...image.querySelectorAll("text")].map((text) => {
+    const box = text.getBBox();
+    // A line of text is higher than its letters.
+    const ends = { top: box.y + 2, bottom: box.y + box.height - 2, left: box.x, right: box.x + box.width };
+    return { name: text.textContent, ...ends };
+  });
+  for (const [index, a] of texts.entries()) {
+    const beside = a.left < -1 || a.right > edge.width + 1;
+    if (beside || a.top < -2 || a.bottom > edge.height + 2) found.push(["outside", a.name]);
+    for (const b of texts.slice(0, index)) {
+      const across = a.left < b.right - 0.5 && b.left < a.right - 0.5;
+      if (across && a.top < b.bottom - 0.5 && b.top < a.bottom - 0.5) found.push([a.name, b.name]);
+    }
+  }
+}
+return found;
+"""
+
+
+class TestLayout:
+    @pytest.mark.parametrize("width", [400, 700, 1400])
+    @pytest.mark.parametrize("kind", ["2", "4", "16", "40", "baseline", "greater"])
+    def test_texts_do_not_overlap_or_leave_the_figure(self, browser: Browser, width: int, kind: str) -> None:
+        if kind in {"baseline", "greater"}:
+            chosen = {"baseline": "baseline"} if kind == "baseline" else {"alternative": kind, "all_pairs": True}
+            result = everything(**chosen)
+        else:
+            result = rated(int(kind))
+        browser.resize(width)
+        browser.open(result.render("html"))
+        assert browser.run(OVERLAPS) == []
+        assert width == browser.run("return document.documentElement.scrollWidth")
+
+    def test_figures_are_drawn_anew_for_another_width(self, browser: Browser) -> None:
+        browser.open(rated(16).render("html"))
+        browser.resize(400)
+        for figure in FIGURES:
+            browser.run("document.getElementById(arguments[0]).scrollIntoView()", figure)
+            browser.wait(
+                "const image = document.querySelector(`#${arguments[0]} .figure svg`);"
+                "return image.viewBox.baseVal.width < 500",
+                figure,
+            )
+        assert browser.run(OVERLAPS) == []
+
+    def test_names_of_any_kind_are_shown_as_text(self, browser: Browser) -> None:
+        names = ["<img src=x onerror=alert(1)>", "a" * 10_000, "\u202eright to left", "</script><b>", "line\nbreak", ""]
+        rng = np.random.default_rng(1)
+        scores = {name or " ": list(rng.normal(size=50)) for name in names}
+        result = compare(metrics=SegmentScores("r", scores), n_resamples=99, all_pairs=True)
+        for width in (400, 1400):
+            browser.resize(width)
+            browser.open(result.render("html"))
+            shown = browser.run(
+                "return [...document.querySelectorAll('#ranking .row .name')]"
+                ".map((name) => name.querySelector('title')?.textContent ?? name.textContent)"
+            )
+            assert by_score(result, "r") == shown
+            assert browser.all(".figure img, .figure b, .figure script") == []
+            assert width == browser.run("return document.documentElement.scrollWidth")
+
+    def test_names_are_shortened_where_they_differ_least(self, browser: Browser) -> None:
+        result = rated(16)
+        browser.resize(400)
+        browser.open(result.render("html"))
+        shown = browser.run(
+            "return [...document.querySelectorAll('#ranking .row .name')].map((name) => name.firstChild.data)"
+        )
+        assert len(set(shown)) == 16
+        assert all("…" in name for name in shown)
+
+    def test_scores_that_are_equal_up_to_rounding_are_drawn(self, browser: Browser) -> None:
+        scores = {"a": [1e9] * 20, "b": [1e9] * 19 + [1e9 + 1e-6], "c": [1e9] * 20}
+        result = compare(metrics=SegmentScores("r", scores), n_resamples=99, all_pairs=True)
+        browser.open(result.render("html"))
+        for figure in FIGURES:
+            markup = browser.run("return document.querySelector(`#${arguments[0]} .body`).innerHTML", figure)
+            assert "NaN" not in markup
+            assert "Infinity" not in markup

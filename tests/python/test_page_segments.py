@@ -1,0 +1,437 @@
+"""The segments in an HTML report: their order, marks, filters and controls, in a browser."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Any
+from urllib.parse import parse_qs
+
+import numpy as np
+import pytest
+
+from browser import Browser
+from reshuffle import Comparison, CorpusFunction, SegmentScores, compare, compare_sets
+from reshuffle.data.demo import demo_corpus
+
+SECTION = "#segments"
+SEGMENT = f"{SECTION} .segments > li"
+
+
+@cache
+def demo(**options: Any) -> Comparison:
+    corpus = demo_corpus()
+    return compare(corpus.references, corpus.systems, ["bleu", "ter"], n_resamples=19, with_texts=True, **options)
+
+
+def small(systems: dict[str, list[str]], references: Any, metrics: Any = "chrf", **options: Any) -> Comparison:
+    return compare(references, systems, metrics, n_resamples=9, with_texts=True, **options)
+
+
+def numbers(browser: Browser) -> list[int]:
+    """The numbers of the segments in the order of the page, from 0."""
+    texts = browser.texts(f"{SEGMENT} > h3")
+    return [int(found[1].replace(",", "")) - 1 for text in texts if (found := re.match(r"Segment ([\d,]+)", text))]
+
+
+def choose(browser: Browser, label: str, value: str) -> None:
+    """Choose an option of a control, as a reader does."""
+    select = browser.one(f'{SECTION} select[aria-label="{label}"]')
+    browser.run("arguments[0].value = arguments[1]; arguments[0].dispatchEvent(new Event('change'))", select, value)
+
+
+def search(browser: Browser, text: str) -> None:
+    field = browser.one(f'{SECTION} input[type="search"]')
+    browser.run("arguments[0].value = arguments[1]; arguments[0].dispatchEvent(new Event('input'))", field, text)
+
+
+def expected_order(comparison: Comparison, metric: str, system: str, baseline: str, side: int = 0) -> list[int]:
+    """Segments by the size of the difference; of one side only if ``side`` is 1 or -1."""
+    assert comparison.texts is not None
+    scores = comparison.texts.scores[metric]
+    sign = 1 if next(m for m in comparison.metrics if m.name == metric).higher_is_better else -1
+    pairs = list(zip(scores[system], scores[baseline], strict=True))
+    differences = [None if a is None or b is None else a - b for a, b in pairs]
+    chosen = [i for i, d in enumerate(differences) if not side or (d is not None and d * sign * side > 0)]
+    return sorted(chosen, key=lambda i: -1e9 if (d := differences[i]) is None else abs(d), reverse=True)
+
+
+def pair_of(browser: Browser) -> tuple[str, str]:
+    """The system and the baseline whose outputs are shown."""
+    baseline, system, *_ = browser.texts(f"{SEGMENT}:first-child .outputs bdi")
+    return system, baseline
+
+
+# --- Order, scores and filters
+
+
+@pytest.mark.parametrize("metric", ["BLEU", "TER"])
+def test_segments_are_sorted_by_the_difference_of_their_scores(browser: Browser, metric: str) -> None:
+    comparison = demo(all_pairs=True)
+    assert comparison.texts is not None
+    browser.open(comparison.render("html"), f"metric={metric}&system=tuned&baseline=rules")
+    system, baseline = pair_of(browser)
+    assert {system, baseline} == {"tuned", "rules"}
+    order = expected_order(comparison, metric, system, baseline)
+    assert numbers(browser) == order[:20]
+    assert browser.texts(f"{SECTION} output") == ["400 segments"]
+    scores = comparison.texts.scores[metric]
+    shown = browser.texts(f"{SEGMENT} .score")
+    assert shown == [f"{scores[name][i]:.2f}" for i in order[:20] for name in (baseline, system)]
+    differences = [scores[system][i] - scores[baseline][i] for i in order[:20]]  # type: ignore[operator]
+    assert browser.texts(f"{SEGMENT} .change") == [f"Δ {d:+.2f}" for d in differences]
+    higher = metric == "BLEU"
+    classes = browser.run(f"return [...document.querySelectorAll('{SEGMENT} .change span')].map((e) => e.className)")
+    assert classes == ["better" if (d > 0) == higher else "worse" for d in differences]
+    for side, value in (("system", 1), ("baseline", -1)):
+        choose(browser, "Segments", side)
+        of_side = expected_order(comparison, metric, system, baseline, value)
+        assert numbers(browser) == of_side[:20]
+        assert browser.texts(f"{SECTION} output") == [f"{len(of_side)} of 400 segments"]
+
+
+def test_segments_are_filtered_by_the_texts_that_are_shown(browser: Browser) -> None:
+    systems = {
+        "a": ["an Apple", "a pear", "nothing", "x (b)"],
+        "b": ["one", "two", "three APPLES", "y"],
+        "c": ["pear", "pear", "pear", "pear"],
+    }
+    references = [["one", "two", "three", "apple pie"], [None, None, "Äpfel", None]]
+    browser.open(small(systems, references).render("html"), "system=b&baseline=a")
+    search(browser, " apple ")
+    assert sorted(numbers(browser)) == [0, 2, 3]
+    assert browser.texts(f"{SECTION} output") == ["3 of 4 segments"]
+    for text, found in (("äPFEL", [2]), ("(b)", [3]), ("pear", [1]), ("nowhere", []), ("", [0, 1, 2, 3])):
+        search(browser, text)
+        assert sorted(numbers(browser)) == found
+    choose(browser, "System", "c")  # the filter stays, and is about the texts of the new pair
+    search(browser, "pear")
+    assert sorted(numbers(browser)) == [0, 1, 2, 3]
+
+
+def test_more_segments_are_added_twenty_at_a_time(browser: Browser) -> None:
+    comparison = demo()
+    browser.open(comparison.render("html"), "system=tuned&baseline=baseline")
+    order = expected_order(comparison, "BLEU", "tuned", "baseline")
+    button = browser.one(f"{SECTION} .controls > button")
+    assert button.text == "Show 20 more of 380 segments"
+    browser.run("arguments[0].focus()", button)
+    browser.press("ENTER")
+    assert numbers(browser) == order[:40]
+    assert browser.run("return document.activeElement.textContent").startswith(f"Segment {order[20] + 1}Δ")
+    search(browser, "cat")
+    n = int(browser.texts(f"{SECTION} output")[0].split()[0])
+    for _ in range(n // 20):
+        assert button.is_displayed()
+        button.click()
+    assert len(numbers(browser)) == n
+    assert not button.is_displayed()
+
+
+def test_missing_scores_are_last(browser: Browser) -> None:
+    scores = {"a": [1.0, np.nan, 3.0, 5.0], "b": [1.5, 9.0, np.nan, 1.0]}
+    ratings = SegmentScores("rating", scores, missing="pairwise")
+    systems = {name: [f"{name} {i}" for i in range(4)] for name in scores}
+    browser.open(small(systems, ["r"] * 4, ratings).render("html"))
+    assert numbers(browser) == [3, 0, 1, 2]
+    assert browser.texts(f"{SEGMENT} .score")[4:] == ["no score", "9.000", "3.000", "no score"]
+    assert len(browser.texts(f"{SEGMENT} .change")) == 2
+    choose(browser, "Segments", "baseline")
+    assert numbers(browser) == [3]
+
+
+def words(hypotheses: list[str], references: list[list[str | None]]) -> float:
+    return sum(len(line.split()) for line in hypotheses)
+
+
+def test_without_scores_of_segments_they_are_in_the_order_of_the_test_set(browser: Browser) -> None:
+    systems = {"a": ["one", "two words", "x"], "b": ["1", "2", "3 4 5"]}
+    comparison = small(systems, ["r", "s", "t"], ["chrf", CorpusFunction("words", words)])
+    browser.open(comparison.render("html"), "metric=words")
+    assert numbers(browser) == [0, 1, 2]
+    assert browser.texts(f"{SEGMENT} .score") == []
+    assert browser.texts(f"{SECTION} .legend")[0].startswith("words has no scores of segments: they are in the order")
+    assert browser.all(f'{SECTION} select[aria-label="Segments"]') == []
+
+
+# --- Marks
+
+
+def longest_common(a: list[str], b: list[str]) -> int:
+    """The length of a longest common subsequence, by the table of all prefixes."""
+    row = [0] * (len(b) + 1)
+    for x in a:
+        before = row[:]
+        for j, y in enumerate(b):
+            row[j + 1] = before[j] + 1 if x == y else max(before[j + 1], row[j])
+    return row[-1]
+
+
+def test_as_many_words_as_possible_are_aligned(browser: Browser) -> None:
+    browser.open(demo().render("html"))
+    rng = np.random.default_rng(5)
+    letters = np.array(["a", "b", "c", "dd", " ", "  ", "字", "e\u0301", ".", "\n"])
+    pairs = [["".join(rng.choice(letters, rng.integers(0, 14))) for _ in range(2)] for _ in range(400)]
+    found = browser.run(
+        """return arguments[0].map(([x, y]) => {
+          const [a, b] = [wordsOf(x), wordsOf(y)];
+          const edits = editsFrom(x, y).words;
+          return {
+            a: a.map((word) => word.text), b: b.map((word) => word.text), partner: [...alignedWords(a, b)],
+            whole: a.map((word) => word.text + word.after).join(""),
+            marked: markedPair(x, y).map((nodes) => nodes.map((node) => node.textContent ?? node).join("")),
+            kept: edits.filter((word) => word.mark !== "del").map((word) => word.text + word.after).join(""),
+          };
+        })""",
+        pairs,
+    )
+    for (x, y), each in zip(pairs, found, strict=True):
+        assert (each["whole"], each["marked"], each["kept"]) == (x, [x, y], y)
+        aligned = [(i, j) for i, j in enumerate(each["partner"]) if j >= 0]
+        assert all(each["a"][i] == each["b"][j] for i, j in aligned)
+        assert [j for _, j in aligned] == sorted({j for _, j in aligned})
+        assert len(aligned) == longest_common(each["a"], each["b"])
+
+
+def marks(browser: Browser, segment: int = 1) -> list[list[str]]:
+    """The marked parts of the two outputs of a segment."""
+    found: list[list[str]] = browser.run(
+        "return [...document.querySelectorAll(arguments[0])].map((text) => [...text.querySelectorAll('ins, del')].map("
+        "(each) => `${each.tagName} ${each.textContent}`))",
+        f"{SEGMENT}:nth-child({segment}) .outputs .text",
+    )
+    return found
+
+
+def test_words_that_differ_are_marked_between_the_outputs_or_from_the_closest_reference(browser: Browser) -> None:
+    systems = {"old": ["The small cat  sat down.", "x"], "new": ["A small cat sat, down!", "y"]}
+    references = [["Nothing of this", "x"], ["A small dog sat down.", None]]
+    browser.open(small(systems, references, baseline="old").render("html"), "system=new&baseline=old")
+    search(browser, "small")
+    assert marks(browser) == [["DEL The", "DEL ."], ["INS A", "INS ,", "INS !"]]
+    assert browser.texts(f"{SEGMENT} .outputs .text") == [systems["old"][0], systems["new"][0]]
+    assert browser.texts(f"{SECTION} .legend") == ["Words only in old; words only in new."]
+    choose(browser, "Edits", "reference")
+    assert marks(browser) == [
+        ["DEL A", "INS The", "DEL dog", "INS cat"],
+        ["DEL dog", "INS cat", "INS ,", "DEL .", "INS !"],
+    ]
+    assert "closest reference" in browser.texts(f"{SECTION} .legend")[0]
+    assert browser.texts(f"{SEGMENT} h4")[:2] == ["Reference 1", "Reference 2"]
+    choose(browser, "Edits", "none")
+    assert marks(browser) == [[], []]
+    assert browser.texts(f"{SECTION} .legend") == [""]
+    search(browser, "y")
+    assert browser.texts(f"{SEGMENT} .source") == ["Reference 1x"]  # the other one is missing
+
+
+def test_scripts_without_spaces_are_marked_by_character(browser: Browser) -> None:
+    systems = {
+        "old": ["今天天气很好。", "ภาษาไทยดี", "東京タワーへ"],
+        "new": ["今天天氣真好。", "ภาษาไทดี", "東京タワに"],
+    }
+    browser.open(small(systems, ["r", "s", "t"], baseline="old").render("html"), "system=new&baseline=old")
+    found = [marks(browser, numbers(browser).index(segment) + 1) for segment in range(3)]
+    assert found == [
+        [["DEL 气很"], ["INS 氣真"]],
+        [["DEL ย"], []],
+        [["DEL ーへ"], ["INS に"]],
+    ]
+
+
+def test_texts_that_are_too_different_are_marked_as_a_whole_between_their_common_ends(browser: Browser) -> None:
+    one = " ".join(f"a{i}" for i in range(3000))
+    systems = {"old": [f"same {one} end", "x"], "new": [f"same {one.replace('a', 'b')} end", "y"]}
+    browser.open(small(systems, ["same end", "x"], baseline="old").render("html"), "system=new&baseline=old")
+    search(browser, "same")
+    assert marks(browser) == [[f"DEL {one}"], [f"INS {one.replace('a', 'b')}"]]
+
+
+# --- Pairs, metrics and test sets
+
+
+def test_the_selected_pair_is_shown_and_chosen_here(browser: Browser) -> None:
+    comparison = demo(all_pairs=True)
+    browser.open(comparison.render("html"))
+    browser.run("selectPair('baseline', 'rules')")
+    assert pair_of(browser) == ("baseline", "rules")
+    select = browser.one(f'{SECTION} select[aria-label="System"]')
+    browser.run("arguments[0].focus()", select)
+    browser.press("t")  # chooses "tuned" by the keyboard
+    assert browser.wait("return state.pair[0] === 'tuned'")
+    assert pair_of(browser) == ("tuned", "rules")
+    assert browser.run("return document.activeElement") == select
+    address = parse_qs(browser.run("return location.hash.slice(1)"))
+    assert (address["system"], address["baseline"]) == (["tuned"], ["rules"])
+    assert "tuned against rules" in browser.texts("#null .heading")[0]
+    # A system against itself is no pair: the two change places.
+    choose(browser, "System", "rules")
+    assert pair_of(browser) == ("rules", "tuned")
+    choose(browser, "Baseline", "rules")
+    assert pair_of(browser) == ("tuned", "rules")
+
+
+def test_two_systems_that_were_not_compared_are_shown_here_only(browser: Browser) -> None:
+    comparison = demo()  # with a baseline
+    browser.open(comparison.render("html"), "system=tuned&baseline=baseline")
+    choose(browser, "Baseline", "larger")
+    assert pair_of(browser) == ("tuned", "larger")
+    assert numbers(browser) == expected_order(comparison, "BLEU", "tuned", "larger")[:20]
+    assert browser.run("return state.pair") == ["tuned", "baseline"]
+    browser.run("showView(0, 1)")  # stays for another metric, until another pair is selected
+    assert pair_of(browser) == ("tuned", "larger")
+    assert numbers(browser) == expected_order(comparison, "TER", "tuned", "larger")[:20]
+    browser.run("selectPair('rules', 'baseline')")
+    assert pair_of(browser) == ("rules", "baseline")
+
+
+def test_choices_stay_for_other_metrics(browser: Browser) -> None:
+    comparison = demo()
+    browser.open(comparison.render("html"), "system=tuned&baseline=baseline")
+    choose(browser, "Segments", "system")
+    choose(browser, "Edits", "reference")
+    search(browser, "boat")
+    browser.run("showView(0, 1)")
+    assert comparison.texts is not None
+    texts = comparison.texts
+    order = expected_order(comparison, "TER", "tuned", "baseline", 1)
+    lines = [(texts.systems["tuned"][i], texts.systems["baseline"][i], *texts.references[i]) for i in range(400)]
+    assert numbers(browser) == [i for i in order if any("boat" in (line or "").lower() for line in lines[i])][:20] != []
+    values = browser.run(
+        f"return [...document.querySelectorAll('{SECTION} select, {SECTION} input')].map((e) => e.value)"
+    )
+    assert values == ["tuned", "baseline", "system", "reference", "boat"]
+
+
+def test_segments_are_those_of_the_chosen_test_set(browser: Browser) -> None:
+    sets = {
+        "news": (["r", "s"], {"a": ["news a", "x"], "b": ["news b", "y"]}),
+        "talks": (["r", "s", "t"], {"a": ["talks a", "x", "z"], "b": ["talks b", "y", "z"]}),
+    }
+    result = compare_sets(sets, "chrf", n_resamples=9, with_texts=True)
+    page = result.render("html")
+    browser.open(page)
+    assert browser.texts(f"{SECTION} .body") == [
+        "An average has no segments of its own: choose a test set to see those of the test set."
+    ]
+    for name, n in (("news", 2), ("talks", 3)):
+        browser.open(page, f"set={name}")
+        assert len(numbers(browser)) == n
+        search(browser, f"{name} a")
+        assert numbers(browser) == [0]
+    assert not browser.all(f'{SECTION} select[aria-label="System"]')  # there are only two systems
+
+
+def test_without_texts_the_section_is_hidden(browser: Browser) -> None:
+    corpus = demo_corpus()
+    browser.open(compare(corpus.references, corpus.systems, n_resamples=9).render("html"))
+    assert not browser.one(SECTION).is_displayed()
+    assert not any(button.is_displayed() for button in browser.all("#contents button") if button.text == "Segments")
+
+
+# --- Hostile texts, and narrow pages
+
+HOSTILE = [
+    "</script><script>window.broken = true</script>",
+    "<img src=x onerror='window.broken = true'>",
+    "<!-- --> &lt;b&gt; ]]> ${1} \\u003c",
+    "NUL \0 and line\u2028separator\u2029",
+    "\u202eoverride\u202c and \u2066isolate",
+    "x" * 10_000,
+    "word " * 2_000,
+    "   leading and trailing  \n\n",
+    "{{ 7 * 7 }} {% raw %}",
+]
+
+
+@pytest.mark.parametrize("edits", ["outputs", "reference", "none"])
+def test_hostile_texts_are_shown_as_they_are(browser: Browser, edits: str) -> None:
+    name = "<b onclick='window.broken = true'>" + "long name " * 20
+    systems = {name: HOSTILE, "b": [line[::-1] for line in HOSTILE]}
+    ratings = SegmentScores("<i>", {each: [*range(i, i + len(HOSTILE))] for i, each in enumerate(systems)})
+    comparison = small(systems, [HOSTILE[1:] + HOSTILE[:1]], ratings, all_pairs=True)
+    browser.resize(400)
+    browser.open(comparison.render("html"))
+    choose(browser, "Edits", edits)
+    assert pair_of(browser) == ("b", name)
+    assert numbers(browser) == [*range(len(HOSTILE))]
+    texts = browser.run(
+        """const copies = [...document.querySelectorAll(arguments[0])].map((text) => text.cloneNode(true));
+        if (arguments[1]) copies.forEach((copy) => copy.querySelectorAll("del").forEach((each) => each.remove()));
+        return copies.map((copy) => copy.textContent)""",
+        f"{SEGMENT} .outputs .text",
+        edits == "reference",
+    )
+    expected = [text for line in HOSTILE for text in (line, line[::-1])]
+    if edits == "reference":  # the white space after a removed word stays
+        texts, expected = (["".join(text.split()) for text in each] for each in (texts, expected))
+    assert texts == expected
+    assert browser.run("return window.broken") is None
+    assert browser.all(f"{SECTION} img, {SECTION} script, {SECTION} b") == []
+    browser.wait("return document.documentElement.scrollWidth <= 400")
+    section = "document.querySelector(arguments[0]).scrollWidth <= document.querySelector(arguments[0]).clientWidth"
+    assert browser.run(f"return {section}", SECTION)
+
+
+def test_each_text_has_the_direction_of_its_letters(browser: Browser) -> None:
+    systems = {"a": ["שלום עולם", "hello"], "b": ["مرحبا", "hi"]}
+    browser.open(small(systems, ["שלום", "hello"]).render("html"))
+    search(browser, "שלום")
+    directions = browser.run(
+        f"return [...document.querySelectorAll('{SEGMENT} .text')].map((text) => getComputedStyle(text).direction)"
+    )
+    assert directions == ["rtl"] * 3
+
+
+@pytest.mark.parametrize(("width", "columns"), [(400, 1), (1400, 2)])
+def test_outputs_are_side_by_side_where_there_is_room(browser: Browser, width: int, columns: int) -> None:
+    browser.resize(width)
+    names = {"a": "a name that needs several lines " * 6, "b": "b"}
+    page = small({"a": ["x y", "y"], "b": ["x", "y y"]}, ["x", "y"]).render("html", names=names)
+    browser.open(page)
+    for part in ("div", "div > .text"):  # texts are in line, too
+        tops = browser.run(
+            "return [...document.querySelectorAll(arguments[0])].map((each) => each.getBoundingClientRect().top)",
+            f"{SEGMENT}:first-child .outputs > {part}",
+        )
+        assert len(set(tops)) == 3 - columns
+    assert browser.run("return document.documentElement.scrollWidth") <= width
+    assert names["a"] in browser.texts(f"{SEGMENT} bdi")
+
+
+def test_an_empty_output_is_named(browser: Browser) -> None:
+    browser.open(small({"a": ["", "x"], "b": ["y", "z"]}, ["y", "x"]).render("html"))
+    assert "(empty)" in browser.texts(f"{SEGMENT} .outputs .text")
+    choose(browser, "Edits", "reference")
+    search(browser, "y")
+    assert browser.texts(f"{SEGMENT}:first-child .outputs .text") == ["y", "y"]  # the missing word is marked
+    assert marks(browser)[0] == ["DEL y"] or marks(browser)[1] == ["DEL y"]
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("mark", ["ins", "del"])
+def test_marked_words_have_contrast_in_both_themes(browser: Browser, theme: str, mark: str) -> None:
+    browser.prefer(prefers_color_scheme=theme)
+    browser.open(demo().render("html"))
+    colours = browser.run(
+        """const mark = document.querySelector(arguments[0]);
+        const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+        const painted = (...colours) => {  // one over the other
+          for (const colour of colours) { canvas.fillStyle = colour; canvas.fillRect(0, 0, 1, 1); }
+          return [...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3);
+        };
+        const surface = getComputedStyle(document.body).backgroundColor;
+        const { backgroundColor, color } = getComputedStyle(mark);
+        return [painted(surface, backgroundColor), painted(color), painted(surface)]""",
+        f"{SEGMENT} {mark}",
+    )
+    background, text, surface = (luminance(colour) for colour in colours)
+    low, high = sorted((background, text))
+    assert (high + 0.05) / (low + 0.05) >= 4.5
+    assert background != surface
+
+
+def luminance(colour: list[int]) -> float:
+    """The relative luminance of WCAG 2."""
+    linear = [c / 255 / 12.92 if c <= 10 else ((c / 255 + 0.055) / 1.055) ** 2.4 for c in colour]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]

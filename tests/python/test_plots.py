@@ -1,0 +1,743 @@
+"""Figures: what they show of a result, and that they are fit for a paper."""
+
+from __future__ import annotations
+
+import io
+import math
+import os
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.collections import QuadMesh
+from matplotlib.figure import Figure
+from matplotlib.patches import StepPatch
+from matplotlib.text import Text
+
+from reshuffle import Comparison, InputError, SegmentScores, bootstrap_test, compare, compare_sets, score
+from reshuffle.report import PLOTS
+from reshuffle.report.plots.densities import smoothed
+from reshuffle.report.plots.labels import columns, printable, wrapped
+from reshuffle.report.plots.matrix import short
+from reshuffle.report.plots.null import tails
+from reshuffle.report.plots.style import COLUMN, PAGE, STYLE
+from reshuffle.results import ConfidenceInterval, Histogram, NullHistogram
+
+SEGMENTS = 200
+KINDS = list(PLOTS)
+LONG = ("transformer_big_ensemble_v2_beam8_lenpen0.6_ckpt-average-10xx", "x" * 60, "a system with a name of words")
+HOSTILE = ("$x^2$", "a_b^c", r"\alpha \frac{1}{2}", "two\nlines\tand tabs", "nul\0", "half \ud800", "% # & ~ { }", "$")
+
+
+@cache
+def systems(names: tuple[str, ...], seed: int = 0) -> dict[str, list[float]]:
+    """Segment scores of systems whose quality decreases in the order of the names, with some ties."""
+    rng = np.random.default_rng(seed)
+    segment = rng.normal(0, 10, SEGMENTS)
+    quality = np.linspace(1.2, -1.2, len(names)) * (1 + len(names) / 8)
+    return {
+        name: np.clip(60 + q + segment + rng.normal(0, 8, SEGMENTS), 0, 100).round(1).tolist()
+        for name, q in zip(names, quality, strict=True)
+    }
+
+
+def numbered(k: int) -> tuple[str, ...]:
+    return tuple(f"system-{i}" for i in range(1, k + 1))
+
+
+@cache
+def compared(names: tuple[str, ...], all_pairs: bool = True, lower: bool = False, **options: Any) -> Comparison:
+    """A comparison with histograms, computed from normal distributions."""
+    scores = SegmentScores("rating", systems(names), higher_is_better=not lower)
+    return with_histograms(compare(metrics=scores, all_pairs=all_pairs, n_resamples=500, **options))
+
+
+def with_histograms(comparison: Comparison) -> Comparison:
+    rng = np.random.default_rng(1)
+    return replace(
+        comparison,
+        scores=tuple(
+            replace(s, draws=Histogram(*histogram(rng.normal(s.score, 0.6, 2000)))) for s in comparison.scores
+        ),
+        comparisons=tuple(
+            replace(p, null=NullHistogram(*histogram(rng.normal(0, 0.8, 2000), p.difference), p.difference))
+            for p in comparison.comparisons
+        ),
+    )
+
+
+def histogram(values: Any, *others: float) -> tuple[float, float, tuple[int, ...]]:
+    """Low, width and counts of 64 bins that contain all values."""
+    low, high = min(*values, *others), max(*values, *others)
+    width = (high - low) / 63
+    counts = np.bincount(np.floor((values - low) / width).astype(int), minlength=64)
+    return float(low), float(width), tuple(map(int, counts))
+
+
+def drawn(ax: Axes) -> Figure:
+    """The figure after its layout is computed."""
+    figure: Any = ax.figure
+    FigureCanvasAgg(figure).draw()
+    return figure  # type: ignore[no-any-return]
+
+
+def plotted(comparison: Comparison, kind: str, **options: Any) -> Axes:
+    """A figure of any kind, for the first pair if need be."""
+    if kind == "null" and "pair" not in options:
+        options["pair"] = comparison.comparisons[-1]
+    return PLOTS[kind](comparison.plot, **options)
+
+
+def names_of(ax: Axes) -> list[str]:
+    return [label.get_text() for label in ax.get_yticklabels()]
+
+
+def texts_of(ax: Axes) -> list[str]:
+    return [text.get_text() for text in ax.texts if text.get_text()]
+
+
+def markers(ax: Axes) -> list[tuple[float, bool]]:
+    """The values of the markers from top to bottom, and whether they are filled."""
+    lines: list[Any] = [line for line in ax.lines if line.get_marker() in ("o", "s") and line.get_markersize() == 3.8]
+    lines.sort(key=lambda line: line.get_ydata()[0])
+    return [(float(line.get_xdata()[0]), line.get_markerfacecolor() != "white") for line in lines]
+
+
+def whiskers(ax: Axes) -> list[tuple[float, float]]:
+    """The ends of horizontal lines, from top to bottom."""
+    found = [line.get_xydata() for line in ax.lines if line.get_linestyle() == "-" and len(line.get_xydata()) == 2]  # type: ignore[arg-type]
+    flat = [xy for xy in found if xy[0][1] == xy[1][1]]  # type: ignore[index]
+    return [(float(xy[0][0]), float(xy[1][0])) for xy in sorted(flat, key=lambda xy: float(xy[0][1]))]  # type: ignore[index]
+
+
+# What figures show.
+
+
+def test_the_ranking_shows_scores_intervals_ranks_and_groups() -> None:
+    comparison = compared(numbered(8))
+    (ranking,) = comparison.rankings
+    ax = comparison.plot.ranking()
+    best_first = [ranked.system for ranked in ranking.systems]
+    assert names_of(ax) == best_first
+    scores = [comparison.score(system) for system in best_first]
+    assert [(s.score, True) for s in scores] == markers(ax)
+    ends = [s.confidence_interval for s in scores]
+    assert [(ci.low, ci.high) for ci in ends if ci is not None] == whiskers(ax)
+    texts = texts_of(ax)
+    for text in [f"{s.score:.2f}" for s in scores]:
+        assert text in texts
+    assert [
+        f"{r.rank_low}–{r.rank_high}" if r.rank_low < r.rank_high else f"{r.rank_low}" for r in ranking.systems
+    ] == [text for text in texts if re.fullmatch(r"\d(–\d)?", text)]
+    # A column of dots for each group, below its letter.
+    assert ranking.groups is not None
+    dots = [line for line in ax.lines if line.get_marker() == "o" and line.get_markersize() == 3]
+    ys = ax.get_yticks().tolist()
+    assert [[ys[best_first.index(s)] for s in sorted(group, key=best_first.index)] for group in ranking.groups] == [
+        line.get_xydata()[:, 1].tolist()
+        for line in dots  # type: ignore[call-overload, index]
+    ]
+    assert [chr(97 + i) for i in range(len(ranking.groups))] == [text for text in texts if re.fullmatch("[a-z]", text)]
+
+
+def test_the_ranking_of_a_comparison_with_a_baseline_marks_it_and_significant_differences() -> None:
+    comparison = compared(numbered(5), all_pairs=False)
+    assert comparison.alpha is not None
+    ax = comparison.plot.ranking()
+    shown = dict(zip(names_of(ax), markers(ax), strict=True))
+    for pair in comparison.comparisons:
+        assert shown[pair.system] == (comparison.score(pair.system).score, pair.is_significant(comparison.alpha))
+        assert f"{pair.difference:+.2f}".replace("-", "−") in texts_of(ax)
+    assert {filled for _, filled in shown.values()} == {True, False}
+    (square,) = [line for line in ax.lines if line.get_marker() == "s"]
+    assert square.get_xdata() == [comparison.score("system-1").score]  # type: ignore[comparison-overlap]
+    assert "■ system-1" in ax.get_xlabel()
+    assert "adjusted p ≤ 0.05" in ax.get_xlabel()
+
+
+def test_scores_without_tests_have_a_ranking_and_densities() -> None:
+    scores = SegmentScores("rating", systems(numbered(3)))
+    plain = score(metrics=scores)
+    ax = plain.plot.ranking()
+    assert names_of(ax) == ["system-1", "system-2", "system-3"]
+    assert (whiskers(ax), len(markers(ax)), ax.get_xlabel()) == ([], 3, "rating (→ better)")
+    for kind in ("forest", "matrix", "null"):
+        with pytest.raises(InputError, match="this result has scores only"):
+            PLOTS[kind](plain.plot)
+    with pytest.raises(InputError, match="has no bootstrap draws: choose an interval or a test that draws"):
+        replace(plain, scores=tuple(replace(s, draws=None) for s in plain.scores)).plot.densities()
+
+
+def test_the_forest_shows_the_differences_from_the_baseline() -> None:
+    comparison = compared(numbered(5), all_pairs=False)
+    ax = comparison.plot.forest()
+    pairs = [comparison.pair(system) for system in names_of(ax)]
+    assert [(p.difference, p.is_significant(0.05)) for p in pairs] == markers(ax)
+    assert [
+        (p.confidence_interval.low, p.confidence_interval.high) for p in pairs if p.confidence_interval
+    ] == whiskers(ax)
+    assert names_of(ax) == ["system-2", "system-3", "system-5", "system-4"]  # by score
+    assert ax.get_xlabel().startswith("Δrating from system-1, 95% CI (→ better)\n● adjusted p ≤ 0.05")
+    with pytest.raises(
+        InputError, match="the systems were compared with 'system-1': leave out the baseline 'system-2'"
+    ):
+        comparison.plot.forest(baseline="system-2")
+
+
+@pytest.mark.parametrize("baseline", [None, *numbered(5)])
+def test_the_forest_of_all_pairs_is_drawn_from_any_system(baseline: str | None) -> None:
+    comparison = compared(numbered(5))
+    ax = comparison.plot.forest(baseline=baseline)
+    chosen = baseline or "system-1"
+    scores = {system: comparison.score(system).score for system in comparison.systems}
+    assert names_of(ax) == [s for s in sorted(scores, key=lambda s: -scores[s]) if s != chosen]
+    differences = [value for value, _ in markers(ax)]
+    assert differences == pytest.approx([scores[system] - scores[chosen] for system in names_of(ax)])
+    for system, difference, (low, high) in zip(names_of(ax), differences, whiskers(ax), strict=True):
+        assert low < difference < high
+        found = {(p.system, p.baseline): p.confidence_interval for p in comparison.comparisons}
+        interval = found.get((system, chosen)) or found[chosen, system]
+        assert interval is not None
+        assert (low, high) in [(interval.low, interval.high), (-interval.high, -interval.low)]
+
+
+def test_one_sided_tests_are_not_turned_round() -> None:
+    comparison = compared(numbered(3), alternative="less")
+    first = comparison.comparisons[0]
+    ax = comparison.plot.forest(baseline=first.baseline)
+    assert {p.system for p in comparison.comparisons if p.baseline == first.baseline} == set(names_of(ax))
+    with pytest.raises(InputError, match="the tests are one-sided, and 'system-2' was compared with system-1 as the"):
+        comparison.plot.forest(baseline="system-2")
+    with pytest.raises(InputError, match="'system-1' was not compared with baseline 'system-2'"):
+        comparison.plot.null(("system-1", "system-2"))
+    # The row is the system, the column its baseline.
+    (mesh,) = [c for c in comparison.plot.matrix().collections if isinstance(c, QuadMesh)]
+    classes: Any = mesh.get_array()
+    for pair in comparison.comparisons:
+        assert not np.isnan(classes.filled(np.nan)[int(pair.system[-1]) - 1, int(pair.baseline[-1]) - 1])
+
+
+def test_lower_scores_are_better_if_the_metric_says_so() -> None:
+    comparison = compared(numbered(4), lower=True)
+    assert names_of(comparison.plot.ranking()) == ["system-4", "system-3", "system-2", "system-1"]
+    ax = comparison.plot.forest()
+    assert "(← better)" in ax.get_xlabel()
+    assert all(value > 0 for value, _ in markers(ax))
+    worse = {line.get_color() for line in ax.lines if line.get_linestyle() == "-" and line.get_linewidth() == 1.0}
+    assert worse <= {"#D55E00", "#5f5f5f"}
+
+
+@pytest.mark.parametrize("k", [2, 3, 9, 16, 20, 21])
+def test_the_matrix_has_a_cell_for_each_pair(k: int) -> None:
+    comparison = compared(numbered(k))
+    ax = comparison.plot.matrix()
+    assert sorted(names_of(ax), key=lambda name: -comparison.score(name).score) == names_of(ax)
+    (mesh,) = [c for c in ax.collections if isinstance(c, QuadMesh)]
+    classes: Any = mesh.get_array()
+    expected = np.full((k, k), np.nan)
+    for pair in comparison.comparisons:
+        places = names_of(ax).index(pair.system), names_of(ax).index(pair.baseline)
+        p = pair.test.adjusted_pvalue or pair.test.pvalue
+        expected[max(places), min(places)] = sum(p > end for end in (0.001, 0.01, 0.05, 0.1))
+    np.testing.assert_array_equal(classes.filled(np.nan), expected)
+    ps = [(p.test.adjusted_pvalue or p.test.pvalue) for p in comparison.comparisons]
+    values = [text for text in texts_of(ax) if not text.isdecimal() or text == "1"]
+    if k <= 20:
+        cells = [f"{short(p)}{'*' * (p <= 0.05)}" for p in ps]
+        assert sorted([*cells, "1", "1"]) == sorted(values)
+    else:
+        assert values == ["1"]
+    legend = ax.get_legend()
+    assert legend is not None
+    assert [text.get_text() for text in legend.get_texts()] == ["≤ 0.001", "≤ 0.01", "≤ 0.05*", "≤ 0.1", "> 0.1"]
+    assert legend.get_title().get_text() == ("p" if k == 2 else "adjusted p")
+
+
+def test_a_matrix_needs_all_pairs() -> None:
+    with pytest.raises(
+        InputError, match="a matrix shows all pairs, but the systems were compared with 'system-1' only"
+    ):
+        compared(numbered(3), all_pairs=False).plot.matrix()
+    assert len(names_of(compared(numbered(2), all_pairs=False).plot.matrix())) == 2
+
+
+def test_the_matrix_has_a_class_up_to_alpha() -> None:
+    legend = compared(numbered(3), alpha=0.02).plot.matrix().get_legend()
+    assert legend is not None
+    assert [text.get_text() for text in legend.get_texts()] == ["≤ 0.001", "≤ 0.01", "≤ 0.02*", "≤ 0.1", "> 0.1"]
+
+
+def steps(ax: Axes) -> list[StepPatch]:
+    return [patch for patch in ax.patches if isinstance(patch, StepPatch)]
+
+
+def test_the_null_distribution_shows_the_histogram_the_observed_value_and_the_tails() -> None:
+    comparison = compared(numbered(3), test="ar")
+    pair = comparison.comparisons[0]
+    null = pair.null
+    assert null is not None
+    ax = comparison.plot.null(pair)
+    whole, *shaded, outline = steps(ax)
+    for patch in (whole, outline):
+        np.testing.assert_array_equal(patch.get_data().values, null.counts)
+        np.testing.assert_allclose(patch.get_data().edges, null.low + null.width * np.arange(65))
+    verticals = [line.get_xdata()[0] for line in ax.lines]  # type: ignore[index]
+    assert verticals == [null.observed, -null.observed]
+    for patch in shaded:
+        assert np.abs(patch.get_data().edges).min() == pytest.approx(abs(null.observed))
+    title = ax.get_title()
+    assert f"observed {null.observed:+.2f}".replace("-", "−") in title
+    assert f"p = {pair.test.pvalue:.4f}" in title
+    assert f"adjusted p = {pair.test.adjusted_pvalue:.4f}" in title
+    assert ax.get_xlabel() == f"Δrating: {pair.system} − {pair.baseline}\nunder the null hypothesis"
+    assert ax.get_ylabel() == "shuffles"
+
+
+def test_a_pair_is_named_in_several_ways() -> None:
+    comparison = compared(numbered(3))
+    pair = comparison.comparisons[0]
+    label = f"{pair.system} − {pair.baseline}"
+    assert label in comparison.plot.null(pair).get_xlabel()
+    assert label in comparison.plot.null((pair.system, pair.baseline)).get_xlabel()
+    turned = comparison.plot.null((pair.baseline, pair.system))
+    assert f"{pair.baseline} − {pair.system}" in turned.get_xlabel()
+    values, counts = steps(turned)[0].get_data().edges, steps(turned)[0].get_data().values
+    assert pair.null is not None
+    np.testing.assert_allclose(values, -(pair.null.low + pair.null.width * np.arange(65))[::-1])
+    np.testing.assert_array_equal(counts, pair.null.counts[::-1])
+    against = compared(numbered(3), all_pairs=False)
+    assert "system-3 − system-1" in against.plot.null("system-3").get_xlabel()
+    assert "system-2 − system-1" in compared(numbered(2)).plot.null().get_xlabel()
+    for wrong, message in (
+        (None, "there are 3 pairs: choose one by pair=(SYSTEM, BASELINE)"),
+        ("system-4", "unknown system 'system-4'"),
+        ("system-1", "'system-1' is always the baseline"),
+        (("system-3", "system-9"), "unknown baseline 'system-9'"),
+        (3, "pair must be a system and its baseline, got 3"),
+    ):
+        with pytest.raises(InputError, match=re.escape(message)):
+            comparison.plot.null(wrong)  # type: ignore[arg-type]
+
+
+def test_tests_without_replicates_have_no_null_distribution() -> None:
+    comparison = compare(metrics=SegmentScores("rating", systems(numbered(2))), test="t-test")
+    with pytest.raises(InputError, match="has no null distribution from replicates: t-test has none"):
+        comparison.plot.null()
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+@pytest.mark.parametrize("method", ["centred", "percentile", "paired", "both"])
+@pytest.mark.parametrize("shift", [-1.3, 0.4, 2.1])
+def test_the_tails_hold_the_replicates_that_p_counts(method: Any, alternative: Any, shift: float) -> None:
+    rng = np.random.default_rng(5)
+    a = rng.normal(0, 5, 60).round(2)
+    b = a - shift + rng.normal(0, 4, 60).round(2)
+    test = bootstrap_test(
+        a, b, method=method, alternative=alternative, n_resamples=999, seed=3, keep_null_distribution=True
+    )
+    assert test.null_distribution is not None
+    values = np.asarray(test.null_distribution)
+    if not math.isclose(values.mean(), 0, abs_tol=abs(shift) / 2):
+        values = values - test.statistic  # the draws themselves
+    comparison = compared(numbered(2))
+    null = NullHistogram(0.0, 1.0, (1,), observed=float(test.statistic))
+    pair = replace(comparison.comparisons[0], test=test, null=null)
+    slack = 1e-9
+    inside = sum(np.count_nonzero((values >= low - slack) & (values <= high + slack)) for low, high in tails(pair))
+    assert inside == test.exceedances
+
+
+def test_a_null_distribution_may_be_one_value_or_have_probabilities() -> None:
+    comparison = compared(numbered(2), test="ar")
+    (pair,) = comparison.comparisons
+    one = replace(pair, null=NullHistogram(0.0, 0.0, (500,), 0.0))
+    ax = replace(comparison, comparisons=(one,)).plot.null()
+    assert not steps(ax)
+    drawn(ax)
+    exact = replace(pair, null=NullHistogram(-2.0, 1.0, (0.25, 0.5, 0.0, 0.25), 1.5))
+    ax = replace(comparison, comparisons=(exact,)).plot.null()
+    assert ax.get_ylabel() == "probability"
+    assert "Studentized Δrating" in ax.get_xlabel()
+    drawn(ax)
+
+
+def test_densities_show_the_smoothed_draws_of_each_system() -> None:
+    comparison = compared(numbered(4))
+    ax = comparison.plot.densities()
+    assert names_of(ax) == list(numbered(4))
+    curves = [line.get_xydata() for line in ax.lines if len(line.get_xydata()) > 100]  # type: ignore[arg-type]
+    assert len(curves) == 4
+    for system, curve in zip(names_of(ax), curves, strict=True):
+        mode = float(curve[np.argmin(curve[:, 1]), 0])  # type: ignore[call-overload, index]
+        assert mode == pytest.approx(comparison.score(system).score, abs=0.4)
+    assert ax.get_xlabel() == "rating on bootstrap draws; darker: 95% CI"
+
+
+@given(st.lists(st.integers(0, 1000), min_size=2, max_size=64).filter(any), st.floats(-1e6, 1e6), st.floats(1e-6, 1e3))
+def test_a_smoothed_histogram_is_a_density_with_its_mean(counts: list[int], low: float, width: float) -> None:
+    x, density = smoothed(Histogram(low, width, tuple(counts)))
+    assert (density >= 0).all()
+    step = x[1] - x[0]
+    assert density.sum() * step == pytest.approx(1, abs=0.01)
+    mean = low + width * (np.average(np.arange(len(counts)), weights=counts) + 0.5)
+    assert (density * x).sum() * step / (density.sum() * step) == pytest.approx(
+        mean, abs=1e-6 * abs(mean) + 0.1 * width
+    )
+
+
+def test_systems_whose_draws_are_equal_have_a_line() -> None:
+    comparison = compared(numbered(2))
+    first, second = comparison.scores
+    changed = replace(comparison, scores=(replace(first, draws=Histogram(first.score, 0.0, (500,))), second))
+    ax = changed.plot.densities()
+    assert len([line for line in ax.lines if len(line.get_xydata()) > 100]) == 1  # type: ignore[arg-type]
+    assert len(ax.collections) == 3  # the curve, its interval and the line
+    drawn(replace(changed, scores=(changed.scores[0], replace(second, draws=None))).plot.densities())
+
+
+@pytest.mark.parametrize("kind", ["ranking", "forest"])
+@pytest.mark.parametrize(
+    ("low", "high"),
+    [(-math.inf, 70.0), (50.0, math.inf), (math.nan, 70.0), (math.nan, math.nan), (-math.inf, math.inf)],
+)
+def test_infinite_and_undefined_ends_of_intervals_are_drawn(kind: str, low: float, high: float) -> None:
+    comparison = compared(numbered(3), all_pairs=False)
+    interval = ConfidenceInterval(low, high, 0.95, "percentile")
+    changed = replace(
+        comparison,
+        scores=(replace(comparison.scores[0], confidence_interval=interval), *comparison.scores[1:]),
+        comparisons=(replace(comparison.comparisons[0], confidence_interval=interval), *comparison.comparisons[1:]),
+    )
+    ax = plotted(changed, kind)
+    assert all(map(math.isfinite, ax.get_xlim()))
+    arrows = [line.get_marker() for line in ax.lines if line.get_marker() in ("<", ">")]
+    assert arrows == [arrow for arrow, end in zip("<>", (low, high), strict=True) if math.isinf(end)]
+    drawn(ax)
+
+
+def test_undefined_scores_are_not_drawn_but_listed() -> None:
+    comparison = compared(numbered(3), all_pairs=False)
+    changed = replace(comparison, scores=(replace(comparison.scores[0], score=math.nan), *comparison.scores[1:]))
+    ax = changed.plot.ranking()
+    assert names_of(ax)[-1] == "system-1"
+    assert "nan" in texts_of(ax)
+    drawn(ax)
+
+
+def test_results_without_intervals_have_only_markers() -> None:
+    comparison = compared(numbered(3), interval=None)
+    for kind in ("ranking", "forest", "densities"):
+        ax = plotted(comparison, kind)
+        assert "CI" not in ax.get_xlabel()
+        assert kind == "densities" or not whiskers(ax)
+
+
+# The options that all figures have.
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_axes_are_drawn_into_and_returned(kind: str) -> None:
+    figure = Figure()
+    left, right = figure.subplots(1, 2)
+    assert plotted(compared(numbered(3)), kind, ax=right) is right
+    assert [*left.lines, *left.texts, *left.collections] == []
+    drawn(right)
+    with pytest.raises(
+        InputError, match="width and height are for new figures: leave them out, because ax has a figure"
+    ):
+        plotted(compared(numbered(3)), kind, ax=right, width=3.0)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_display_names_replace_those_of_the_input(kind: str) -> None:
+    comparison = compared(numbered(3))
+    ax = (
+        plotted(comparison, kind, names={"system-1": "First", "system-2": "Second"}, pair=("system-2", "system-1"))
+        if (kind == "null")
+        else plotted(comparison, kind, names={"system-1": "First", "system-2": "Second"})
+    )
+    shown = " ".join([*names_of(ax), ax.get_xlabel()])
+    assert "Second" in shown
+    assert "system-2" not in shown
+    with pytest.raises(InputError, match="names: unknown system 'system-9'"):
+        plotted(comparison, kind, names={"system-9": "x"})
+    with pytest.raises(InputError, match="would both be called"):
+        plotted(comparison, kind, names={"system-1": "system-2"})
+
+
+def test_digits_are_those_of_scores_and_differences() -> None:
+    comparison = compared(numbered(3), all_pairs=False)
+    assert f"{comparison.scores[0].score:.4f}" in texts_of(comparison.plot.ranking(digits=4))
+    assert f"{comparison.comparisons[0].difference:+.0f}".replace("-", "−") in texts_of(
+        comparison.plot.forest(digits=0)
+    )
+    with pytest.raises(InputError, match="digits must be a whole number from 0 to 15, got 16"):
+        comparison.plot.forest(digits=16)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_metric_is_chosen_by_its_name(kind: str) -> None:
+    values = systems(numbered(3))
+    metrics = [SegmentScores("first", values), SegmentScores("second", {s: [-x for x in v] for s, v in values.items()})]
+    comparison = with_histograms(compare(metrics=metrics, all_pairs=True, n_resamples=200))
+    options: Any = {"pair": ("system-2", "system-1")} if kind == "null" else {}
+    ax = plotted(comparison, kind, metric="SECOND", **options)
+    if kind == "null":
+        assert "Δsecond" in ax.get_xlabel()
+    elif kind == "forest":
+        assert names_of(ax) == ["system-2", "system-1"]
+    else:
+        assert names_of(ax) == ["system-3", "system-2", "system-1"]
+    with pytest.raises(InputError, match="there are 2 metrics: choose one of first, second"):
+        plotted(comparison, kind, **options)
+    with pytest.raises(InputError, match="unknown metric 'third'"):
+        plotted(comparison, kind, metric="third", **options)
+
+
+@pytest.mark.parametrize("length", [0, -1, 51, math.nan, "3", True])
+def test_lengths_out_of_range_are_refused(length: Any) -> None:
+    with pytest.raises(InputError, match=re.escape("height (--height) must be a number of inches above 0, at most 50")):
+        compared(numbered(2)).plot.ranking(height=length)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_figure_without_room_for_its_labels_is_refused(kind: str) -> None:
+    figure: Any = plotted(compared(numbered(4)), kind, width=0.3).figure
+    message = r"a figure of 0.3 × .* inches has no room for its labels: choose a larger width"
+    with pytest.raises(InputError, match=message):
+        figure.savefig(io.BytesIO())
+
+
+def test_too_many_pixels_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The limit is that of matplotlib; newer releases have a higher one, which takes gigabytes to reach."""
+
+    def savefig(*args: Any, **options: Any) -> None:
+        raise ValueError("Image size of 909x70000 pixels is too large. It must be less than 2^16 in each direction.")
+
+    figure: Any = compared(numbered(2)).plot.ranking().figure
+    monkeypatch.setattr(Figure, "savefig", savefig)
+    with pytest.raises(InputError, match=r"Choose PDF or SVG, or a smaller width or height \(--width, --height\)"):
+        figure.savefig(io.BytesIO(), format="png")
+
+
+# Fit for a paper.
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("names", [*map(numbered, (2, 4, 16)), LONG, (*LONG, *numbered(45))], ids=len)
+@pytest.mark.parametrize("all_pairs", [True, False])
+def test_no_text_is_cut_or_overlaps_another(kind: str, names: tuple[str, ...], all_pairs: bool) -> None:
+    if kind == "matrix" and not all_pairs:
+        return
+    check_texts(plotted(compared(names, all_pairs, adjust="none"), kind))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_100_systems_fit_a_page(kind: str) -> None:
+    ax = plotted(compared(numbered(100), adjust="none"), kind)
+    width, height = drawn(ax).get_size_inches()
+    assert (width <= PAGE, height <= 9.1) == (True, True)
+    check_texts(ax)
+
+
+def check_texts(ax: Axes) -> None:
+    """All texts are inside the figure, names and cells in columns are apart, and letters are not too small."""
+    figure = drawn(ax)
+    renderer = figure.canvas.get_renderer()  # type: ignore[attr-defined]
+    # Ticks beyond the limits of an axis have labels that are not drawn.
+    low, high = ax.get_xlim()
+    hidden = [
+        label for tick, label in zip(ax.get_xticks(), ax.get_xticklabels(), strict=True) if not low <= tick <= high
+    ]
+    found: list[Any] = figure.findobj(Text)
+    texts = [text for text in found if text.get_visible() and text.get_text() and text not in hidden]
+    boxes = [text.get_window_extent(renderer) for text in texts]
+    outer = figure.bbox
+    for text, box in zip(texts, boxes, strict=True):
+        inside = box.x0 >= outer.x0 - 1 and box.x1 <= outer.x1 + 1 and box.y0 >= outer.y0 - 1 and box.y1 <= outer.y1 + 1
+        assert inside, (text.get_text(), box.bounds, outer.bounds)
+        assert text.get_fontsize() >= 5
+    small = [box.padded(-0.09 * box.height) for box in boxes]
+    for i, box in enumerate(small):
+        for other, text in zip(small[:i], texts[:i], strict=True):
+            assert not box.overlaps(other), (texts[i].get_text(), text.get_text())
+
+
+def test_figures_are_as_wide_as_a_column_or_a_page() -> None:
+    for kind in KINDS:
+        assert drawn(plotted(compared(numbered(4)), kind)).get_size_inches()[0] == pytest.approx(7.7 / 2.54)
+    assert drawn(compared(numbered(16)).plot.matrix()).get_size_inches()[0] == pytest.approx(PAGE)
+    assert drawn(compared(numbered(4)).plot.ranking(width=5, height=2)).get_size_inches().tolist() == [5, 2]
+    assert (round(COLUMN, 2), round(PAGE, 2)) == (3.03, 6.3)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_hostile_names_are_shown_as_they_are(kind: str) -> None:
+    comparison = compared(HOSTILE, adjust="none")
+    ax = plotted(comparison, kind)
+    drawn(ax)
+    for label in (label for label in [*ax.get_yticklabels(), ax.xaxis.label, ax.title] if label.get_text()):
+        assert not label.get_parse_math()
+        assert not label.get_usetex()
+    if kind in ("ranking", "matrix", "densities"):
+        assert sorted(map(printable, HOSTILE)) == sorted(name.replace("\n", " ") for name in names_of(ax))
+    for fmt in ("pdf", "svg"):
+        figure: Any = ax.figure
+        figure.savefig(io.BytesIO(), format=fmt)
+
+
+def test_names_are_wrapped_and_shortened_only_beyond_three_lines() -> None:
+    assert wrapped("a" * 60, 24).replace("\n", "") == "a" * 60
+    assert wrapped("a" * 60, 24).count("\n") == 2
+    assert wrapped("a" * 1000, 24).count("\n") == 2
+    assert wrapped("a" * 1000, 24).endswith("…")
+    assert wrapped("系统" * 10, 25) == f"{'系统' * 6}\n{'系统' * 4}"
+
+
+@given(st.text(max_size=80), st.integers(6, 40))
+def test_wrapped_names_have_short_lines_and_keep_their_letters(name: str, width: int) -> None:
+    lines = wrapped(name, width).split("\n")
+    assert len(lines) <= 3
+    assert all(columns(line) <= width or len(line) == 1 for line in lines)
+    kept = "".join("".join(lines).split())
+    whole = "".join(printable(name).split())
+    assert whole == kept or (kept.endswith("…") and whole.startswith(kept[:-1]))
+
+
+def test_missing_letters_give_one_warning(monkeypatch: pytest.MonkeyPatch) -> None:
+    from reshuffle import InputWarning
+    from reshuffle.report.plots import style
+
+    monkeypatch.setattr(style, "_fonts", lambda: style.FONTS)
+    names = ("系统", "b")
+    with pytest.warns(InputWarning, match="no font has the characters 系, 统: install a font that has them") as raised:
+        drawn(compared(names).plot.ranking())
+    assert len(raised) == 1
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_fonts_are_embedded_as_truetype(kind: str, tmp_path: Path) -> None:
+    figure: Any = plotted(compared(numbered(4)), kind).figure
+    path = tmp_path / "figure.pdf"
+    figure.savefig(path)
+    content = path.read_bytes()
+    fonts = re.findall(rb"/Subtype /(Type0|Type1|Type3|TrueType|CIDFontType\d)\b", content)
+    assert set(fonts) == {b"Type0", b"CIDFontType2"}
+    # Every descriptor of a font names the stream with its outlines.
+    assert content.count(b"/FontFile2") == content.count(b"/Type /FontDescriptor") == fonts.count(b"CIDFontType2") > 0
+    assert b"STIXGeneral" in content
+    if shutil.which("pdffonts"):
+        listed = subprocess.run(["pdffonts", path], capture_output=True, text=True, check=True).stdout.splitlines()[2:]
+        assert listed
+        assert all(re.search(r"CID TrueType +Identity-H +yes yes yes", line) for line in listed)
+
+
+def test_text_of_svg_is_paths() -> None:
+    content = io.BytesIO()
+    figure: Any = compared(numbered(4)).plot.ranking().figure
+    figure.savefig(content, format="svg")
+    assert b"<text" not in content.getvalue()
+    assert b"<dc:date>" not in content.getvalue()
+
+
+SAVE = """
+import sys, hashlib, io
+sys.path.insert(0, {folder!r})
+from test_plots import compared, numbered, plotted, KINDS
+for kind in KINDS:
+    for fmt in ("pdf", "svg", "png"):
+        content = io.BytesIO()
+        plotted(compared(numbered(4)), kind).figure.savefig(content, format=fmt)
+        print(kind, fmt, hashlib.sha256(content.getvalue()).hexdigest())
+print("matplotlib.pyplot" in sys.modules)
+"""
+
+
+def test_files_do_not_depend_on_the_process_the_time_or_the_settings_of_the_user(tmp_path: Path) -> None:
+    """A matplotlibrc sets what a user may have set: other fonts, sizes, colours and LaTeX."""
+    source = SAVE.format(folder=str(Path(__file__).parent))
+    settings = tmp_path / "matplotlibrc"
+    settings.write_text(
+        "font.family: monospace\nfont.size: 20\ntext.usetex: True\naxes.facecolor: black\npdf.fonttype: 3\n"
+        "savefig.dpi: 50\nsavefig.bbox: tight\nsvg.fonttype: none\naxes.unicode_minus: False\n"
+    )
+    runs = [{"PYTHONHASHSEED": "1"}, {"PYTHONHASHSEED": "2", "MATPLOTLIBRC": str(settings), "SOURCE_DATE_EPOCH": "9"}]
+    outputs = [
+        subprocess.run(
+            [sys.executable, "-c", source], capture_output=True, text=True, check=True, env={**os.environ, **env}
+        ).stdout
+        for env in runs
+    ]
+    assert outputs[0].count("\n") == 3 * len(KINDS) + 1
+    assert outputs[0].endswith("False\n")  # pyplot is not imported
+    assert outputs[0] == outputs[1]
+
+
+def test_settings_of_matplotlib_are_left_as_they_are() -> None:
+    before = dict(matplotlib.rcParams)
+    for kind in KINDS:
+        figure: Any = plotted(compared(numbered(3)), kind).figure
+        figure.savefig(io.BytesIO(), format="pdf")
+    assert before == dict(matplotlib.rcParams)
+    assert set(STYLE) <= set(before)
+
+
+def test_shades_are_apart_in_black_and_white() -> None:
+    """The lightness L* of CIELAB, in steps of which 5 would be clear, and the contrast of the values on them."""
+    from matplotlib.colors import to_rgb
+
+    from reshuffle.report.plots.matrix import SHADES
+    from reshuffle.report.plots.style import INK
+
+    def luminance(color: str) -> float:
+        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(color)]
+        return float(np.dot([0.2126, 0.7152, 0.0722], linear))
+
+    lightness = [116 * luminance(shade) ** (1 / 3) - 16 for shade in SHADES]
+    assert all(np.diff(lightness) > 9), lightness
+    for i, shade in enumerate(SHADES):
+        text = luminance("white" if i < 2 else INK)
+        high, low = max(text, luminance(shade)), min(text, luminance(shade))
+        assert (high + 0.05) / (low + 0.05) >= 4.5, shade
+
+
+# Without matplotlib, and on several test sets.
+
+
+def test_a_missing_matplotlib_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(
+        ModuleNotFoundError, match=re.escape("plots need matplotlib: pip install 'reshuffle[plots]'")
+    ) as r:
+        compared(numbered(2)).plot  # noqa: B018
+    assert r.value.name == "matplotlib"
+
+
+def several_sets(**options: Any) -> Any:
+    sets = {name: {"metrics": SegmentScores("rating", systems(numbered(3), seed))} for seed, name in enumerate("xy")}
+    from reshuffle import TestSet
+
+    tests = {name: TestSet(**arguments) for name, arguments in sets.items()}
+    return compare_sets(tests, n_resamples=200, all_pairs=True, **options)
+
+
+def test_test_sets_and_their_average_have_figures() -> None:
+    result = several_sets()
+    assert result.average is not None
+    for comparison in (result["x"], result.average):
+        ax = comparison.plot.ranking()
+        assert [f"{comparison.score(system).score:.2f}" for system in names_of(ax)] == [
+            text for text in texts_of(ax) if re.fullmatch(r"\d\d\.\d\d", text)
+        ]
