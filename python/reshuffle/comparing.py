@@ -390,16 +390,19 @@ def _scores(
 ) -> Comparison:
     """The scores, with intervals if there are any, and the signature."""
     samples = by_segment if found is None else found.replicates.samples
-    draws = None if found is None else distributions_of_scores(found.replicates, len(names))
+    every = [(m, s) for m in range(len(samples)) for s in range(len(names))]
+    intervals = {at: None if found is None else found.interval_of(*at) for at in every}
+    # After the intervals, which may be the first to need draws.
+    draws = {} if found is None else distributions_of_scores(found.replicates, len(names))
     scores = [
         SystemScore(
             system=name,
             metric=label,
             score=sample.round_score(float(sample.scores[s])),
-            confidence_interval=None if found is None else found.interval_of(m, s),
+            confidence_interval=intervals[m, s],
             details=sample.details(s),
             n_segments=_n_scored(by_segment[m], [s]),
-            draws=None if draws is None else draws[m][s],
+            draws=draws.get((m, s)),
         )
         for m, (label, sample) in enumerate(zip(data.labels, samples, strict=True))
         for s, name in enumerate(names)

@@ -119,6 +119,8 @@ def shuffles(data: st.DataObject) -> Call:
     makers: list[Call] = [
         lambda: _core.Tally(by, side, limits),
         lambda: _core.SequentialTally(by, side, limits, rule),
+        lambda: _core.SequentialTally(by, side, limits, rule, limits),
+        lambda: _core.Histograms(by, limits, data.draw(st.sampled_from(["shuffles", "half of shuffles", "other"]))),
         lambda: _core.Series(by),
         lambda: _core.Spread(by),
         lambda: _core.MaxT(by, side, scales, limits, of_metrics),
@@ -203,6 +205,9 @@ def others(data: st.DataObject) -> Call:
     name = data.draw(st.sampled_from([*(spec.name for spec in _core.metrics()), "blue"]))
     tokenizer = data.draw(st.sampled_from([*(spec.name for spec in _core.tokenizers()), "other"]))
     steps = np.array(data.draw(st.lists(st.sampled_from([0, 1, 2**20, 2**32, 2**63, 2**64 - 1]))), dtype=np.uint64)
+    values, known = data.draw(arrays(float)), data.draw(arrays(float, shape=(data.draw(lengths),)))
+    used = data.draw(st.none() | arrays(np.uint64, shape=(data.draw(lengths),)))
+    some = data.draw(st.lists(systems, max_size=3))
     counts, by, number = data.draw(st.sampled_from([COUNTS, COUNTS[:0]])), data.draw(pairs), data.draw(numbers)
     scale, cell = data.draw(reals), data.draw(st.sampled_from([0, 1, -1, 2**62, -(2**62), 2**63 - 1, -(2**63)]))
     rows, more, threads_ = data.draw(lengths), data.draw(st.sampled_from([0, 0, 0, 1])), data.draw(threads)
@@ -214,11 +219,20 @@ def others(data: st.DataObject) -> Call:
         metric.segment_scores(totals)
         metric.details(np.full(totals.shape[1], cell))
 
+    def bin_values() -> None:
+        bins = _core.Bins(known)
+        bins.update(values, used)
+        bins.update(values)
+        assert len(bins.histograms[0]) == len(known)
+
     calls: list[Call] = [
         lambda: _core.Counts([counts]).differing(by, most=number),
         lambda: _core.subset_sum_distribution(steps),
         lambda: _core.Metric.mean("x", scale, higher_is_better=True).signature,
         score,
+        bin_values,
+        lambda: _core.histograms(values, some, None, known[: len(some)], known[: len(some)], threads=threads_),
+        lambda: _core.histograms(values, some, some[::-1], known[:1], known[: len(some)], threads=threads_),
         lambda: _core.Metric(name, {}).count([column], references, threads=threads_),
         lambda: _core.tokenize(column, tokenizer),
         lambda: _core.broken_parse(column),

@@ -41,7 +41,6 @@ class Browser:
     driver: Chrome
     folder: Path
     expected: list[str] = field(default_factory=list)
-    _requests: list[str] = field(default_factory=list)
 
     def open(self, page: str, fragment: str = "", name: str = "report.html") -> None:
         """Write a page to a file and load it."""
@@ -143,5 +142,6 @@ def browser(browser_of_module: Browser) -> Iterator[Browser]:
     started.console()
     started.requests()
     yield started
-    assert started.console() == []
-    assert started.requests() == []
+    console, requests = started.console(), started.requests()
+    assert console == [], f"in the console: {console}"
+    assert requests == [], f"requested: {requests}"

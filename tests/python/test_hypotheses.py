@@ -17,7 +17,17 @@ from reshuffle.inference.plan import Plan
 from reshuffle.inference.running import records, run_tests
 from reshuffle.metrics.base import Counts
 from reshuffle.report import render
-from reshuffle.resampling import CountSample, MaxT, MinP, Replicates, SequentialTally, Series, Spread, Tally
+from reshuffle.resampling import (
+    CountSample,
+    MaxT,
+    MinP,
+    Replicates,
+    SequentialCounts,
+    SequentialTally,
+    Series,
+    Spread,
+    Tally,
+)
 from reshuffle.resampling.stopping import BesagClifford
 from reshuffle.settings import ComparisonSettings
 
@@ -84,6 +94,9 @@ def test_several_reductions_in_one_pass_equal_each_alone() -> None:
     ]
     for reduction, found in zip(asked, replicates.run(asked, pairs), strict=True):
         (alone,) = replicates.run([reduction], pairs)
+        if isinstance(found, SequentialCounts):
+            assert found.null is alone.null is None
+            found, alone = found[:3], alone[:3]
         np.testing.assert_array_equal(np.array(found), np.array(alone))
 
 

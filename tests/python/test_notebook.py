@@ -32,7 +32,7 @@ def test_the_frame_holds_the_page_and_may_only_run_its_scripts(name: str) -> Non
     shown = RESULTS[name]._repr_html_()
     (page,) = FRAME.findall(shown)
     assert RESULTS[name].render("html") == unescape(page)
-    assert ["allow-scripts"] == re.findall('sandbox="([^"]*)"', shown)
+    assert re.findall('sandbox="([^"]*)"', shown) == ["allow-scripts"]
 
 
 @pytest.mark.parametrize("name", RESULTS)
@@ -60,9 +60,9 @@ def test_the_page_works_in_a_sandboxed_frame(browser: Browser) -> None:
     assert browser.run("return document.elementFromPoint(60, 60).tagName") == "IFRAME"
     browser.driver.switch_to.frame(frame)
     bleu, ter = browser.all("[role=tab]")
-    assert ("true", "false") == (bleu.get_attribute("aria-selected"), ter.get_attribute("aria-selected"))
+    assert (bleu.get_attribute("aria-selected"), ter.get_attribute("aria-selected")) == ("true", "false")
     ter.click()
-    assert ("false", "true") == (bleu.get_attribute("aria-selected"), ter.get_attribute("aria-selected"))
+    assert (bleu.get_attribute("aria-selected"), ter.get_attribute("aria-selected")) == ("false", "true")
     browser.driver.switch_to.default_content()
-    assert [] == browser.console()
-    assert [] == browser.requests()
+    assert browser.console() == []
+    assert browser.requests() == []

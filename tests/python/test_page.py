@@ -1,16 +1,680 @@
-"""The HTML report in a browser."""
+"""The HTML report in a browser: its parts work, are legible, and show the numbers of the result."""
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import json
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import chain
+from typing import Any
+
+import numpy as np
+import pytest
+
 from browser import Browser
-from reshuffle import compare
+from pages import markup
+from reshuffle import Comparison, InputError, SegmentScores, SetComparison, compare, compare_sets, score
 from reshuffle.data.demo import demo_corpus
+from reshuffle.report import Layout
+from reshuffle.report.page import HERE, SCRIPTS
+from reshuffle.report.tables import pair_tables, tables
 
 CORPUS = demo_corpus()
-ALL = compare(CORPUS.references, CORPUS.systems, ["bleu", "ter"], all_pairs=True, n_resamples=199)
+REFERENCES = [lines[:120] for lines in CORPUS.references]
+SYSTEMS = {name: lines[:120] for name, lines in CORPUS.systems.items()}
+HOSTILE = (
+    "</script><script>window.hacked = 1</script>",
+    "<img src=x onerror=window.hacked=1>",
+    "'\"&amp;{{ 7 * 7 }}\u2028",
+)
 
 
-def test_the_page_opens(browser: Browser) -> None:
-    browser.open(ALL.render("html"))
-    assert browser.texts("h1") == ["4 systems under BLEU and TER"]
+def ratings(names: list[str], n: int = 60, missing: int = 0, metric: str = "rating") -> SegmentScores:
+    """Scores of systems, each of which is a little better than the one before."""
+    scores = np.random.default_rng(len(names)).normal(50, 10, (len(names), n)) + 2 * np.arange(len(names))[:, None]
+    scores[0, :missing] = np.nan
+    return SegmentScores(metric, dict(zip(names, scores, strict=True)), missing="pairwise" if missing else "error")
+
+
+def numbered(k: int) -> list[str]:
+    return [f"s{i:02}" for i in range(k)]
+
+
+def on_sets(**options: Any) -> SetComparison:
+    texts = {
+        name: ([lines[a:b] for lines in REFERENCES], {system: lines[a:b] for system, lines in SYSTEMS.items()})
+        for name, (a, b) in {"news": (0, 60), "Average": (60, 120)}.items()
+    }
+    return compare_sets(texts, ["bleu", "ter"], all_pairs=True, n_resamples=99, **options)
+
+
+RESULTS: dict[str, Comparison | SetComparison] = {
+    "all pairs": compare(REFERENCES, SYSTEMS, ["bleu", "ter"], all_pairs=True, n_resamples=199, test="ar"),
+    "baseline": compare(REFERENCES, SYSTEMS, ["bleu", "ter"], n_resamples=199),
+    "one pair": compare(REFERENCES, {name: SYSTEMS[name] for name in ("baseline", "tuned")}, n_resamples=199),
+    "score": score(REFERENCES, SYSTEMS, ["bleu", "ter"], confidence_level=0.9, n_resamples=199),
+    "scores alone": score(REFERENCES, SYSTEMS, "bleu"),
+    "missing": compare(metrics=ratings(numbered(4), missing=5), all_pairs=True, n_resamples=199),
+    "one-sided": compare(metrics=ratings(numbered(3)), all_pairs=True, alternative="less", n_resamples=199),
+    "exact": compare(metrics=ratings(numbered(3), 10), test="ar", scheme="exact", interval=None, adjust="holm"),
+    "no adjustment": compare(metrics=ratings(numbered(3)), test="t-test", interval="t", adjust="none", all_pairs=True),
+    "100,000 draws": compare(metrics=ratings(numbered(2)), n_resamples=100_000, interval=None),
+    "many": compare(metrics=ratings(numbered(30)), all_pairs=True, n_resamples=199, interval=None),
+    "sets": on_sets(),
+    "no average": on_sets(average=False),
+    "hostile": compare(metrics=ratings([*HOSTILE], metric=f"m {HOSTILE[0]}"), all_pairs=True, n_resamples=99),
+}
+PAGES = {name: result.render("html") for name, result in RESULTS.items()}
+
+
+def cells(browser: Browser, table: str) -> list[list[str]]:
+    """The texts of the cells of a table's body."""
+    rows: list[list[str]] = browser.run(
+        "return [...document.querySelectorAll(arguments[0] + ' tbody tr')]"
+        ".map((row) => [...row.cells].map((cell) => cell.textContent))",
+        table,
+    )
+    return rows
+
+
+def sort(browser: Browser, column: int, table: str = "#pairs table") -> str | None:
+    """Click the header of a column, and return its direction."""
+    header = browser.all(f"{table} thead th")[column]
+    header.find_element("css selector", "button").click()
+    return header.get_attribute("aria-sort")
+
+
+# --- Every kind of result
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_every_result_fits_wide_and_narrow_pages(browser: Browser, name: str) -> None:
+    browser.open(PAGES[name])
+    result = RESULTS[name]
+    (first, *_) = [result] if isinstance(result, Comparison) else result.sets.values()
+    for width in (1400, 400):
+        browser.resize(width)
+        assert browser.run("return document.documentElement.scrollWidth") == width
+        assert browser.run("return scrollY") == 0
+    tested = bool(first.comparisons)
+    for section, expected in {"ranking": True, "pairs": tested, "null": tested, "differences": tested}.items():
+        assert browser.one(f"#{section}").is_displayed() == expected
+    assert browser.run("return window.hacked") is None
+    ids = browser.run("return [...document.querySelectorAll('[id]')].map((each) => each.id)")
+    assert len(ids) == len({*ids})
+    assert all(button.text for button in browser.all("button") if button.is_displayed())
+
+
+@pytest.mark.parametrize("name", [name for name, result in RESULTS.items() if isinstance(result, Comparison)])
+def test_the_pairs_are_those_of_the_text_report(browser: Browser, name: str) -> None:
+    result = RESULTS[name]
+    assert isinstance(result, Comparison)
+    browser.open(PAGES[name])
+    for position, metric in enumerate(result.metrics if result.comparisons else ()):
+        one = replace(
+            result,
+            metrics=(metric,),
+            scores=tuple(s for s in result.scores if s.metric == metric.name),
+            comparisons=tuple(better_first(result, p) for p in result.comparisons if p.metric == metric.name),
+        )
+        browser.run("showView(0, arguments[0])", position)
+        browser.run("currentPairs.beforePrint()")
+        if result.baseline is None:
+            (table,) = pair_tables(one, Layout(pairs=True))
+            expected = {tuple(row[:2]): row[2:] for row in table.rows}
+        else:
+            (table,) = tables(one, Layout())
+            start = table.header.index("Δ")
+            expected = {(row[0], result.baseline): row[start:] for row in table.rows if row[0] != result.baseline}
+            assert [text.strip() for text in browser.texts("#pairs th")][2:] == table.header[start:]
+        # A family of one metric has other titles: only cells are compared.
+        found = {tuple(row[:2]): row[2:] for row in cells(browser, "#pairs")}
+        assert found == expected
+        starred = [row for row, shown in expected.items() if shown[-1].endswith("*")]
+        assert len(browser.all("#pairs tr.significant")) == len(starred)
+
+
+def better_first(result: Comparison, pair: Any) -> Any:
+    """A pair of a two-sided test of all pairs as the page shows it: the better system first."""
+    scores = {s.system: s.score for s in result.scores if s.metric == pair.metric}
+    (metric,) = (metric for metric in result.metrics if metric.name == pair.metric)
+    sign = 1 if metric.higher_is_better else -1
+    apart = sign * (scores[pair.system] - scores[pair.baseline])
+    assert result.test is not None
+    if result.baseline is not None or result.test.alternative != "two-sided" or apart >= 0:
+        return pair
+    interval = pair.confidence_interval
+    return replace(
+        pair,
+        system=pair.baseline,
+        baseline=pair.system,
+        test=replace(pair.test, statistic=-pair.test.statistic),
+        confidence_interval=interval and replace(interval, low=-interval.high, high=-interval.low),
+    )
+
+
+def test_numbers_are_rounded_as_python_rounds_them(browser: Browser) -> None:
+    browser.open(PAGES["scores alone"])
+    rng = np.random.default_rng(1)
+    values = [*(rng.normal(size=300) * 10.0 ** rng.integers(-4, 5, 300)).tolist()]
+    values += [i / 8 for i in range(-40, 41)] + [0.5, 1.5, 2.5, 1e-7, 1e20, -1e-9]
+    for decimals in (0, 1, 2, 4, 15):
+        expected = [f"{value:.{decimals}f}" for value in values]
+        assert (
+            browser.run("return arguments[0].map((value) => fixed(value, arguments[1]))", values, decimals) == expected
+        )
+    assert browser.run("return [Infinity, -Infinity, NaN].map((value) => signed(value, 2))") == ["+inf", "-inf", "nan"]
+
+
+def test_the_digits_of_the_report_are_those_of_the_page(browser: Browser) -> None:
+    result = RESULTS["baseline"]
+    assert isinstance(result, Comparison)
+    browser.open(result.render("html", digits=1))
+    (pair, *_) = [p for p in result.comparisons if p.system == "larger"]
+    assert f"{result.score('larger', 'BLEU').score:.1f}" in chain.from_iterable(cells(browser, "#summary"))
+    assert f"{pair.difference:+.1f}" in chain.from_iterable(cells(browser, "#pairs"))
+    assert details(browser)["Difference Δ"] == f"{pair.difference:+.1f}"
+
+
+# --- Security
+
+
+def test_the_policy_allows_only_the_style_sheet_and_the_scripts_of_the_page() -> None:
+    for page in PAGES.values():
+        (policy,) = re.findall(r'Content-Security-Policy" content="([^"]*)"', page)
+        assert policy.startswith("default-src 'none'; ")
+        for kind, pattern in {"style": r"<style>(.*?)</style>", "script": r"<script>(.*?)</script>"}.items():
+            (content,) = re.findall(pattern, page, re.DOTALL)
+            digest = base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
+            assert f"{kind}-src 'sha256-{digest}'" in policy
+        assert "unsafe" not in policy
+        # The addresses of papers are text.
+        assert {address[:25] for address in re.findall(r"\w+://\S*", markup(page))} <= {"https://aclanthology.org/"}
+
+
+def test_the_policy_blocks_everything_else(browser: Browser) -> None:
+    browser.expected += ["Content Security Policy", "Refused to", "Fetch API cannot load"]
+    browser.open(PAGES["baseline"])
+    blocked = browser.run(
+        """
+        const script = document.createElement("script");
+        script.textContent = "window.hacked = 1";
+        const style = document.createElement("style");
+        style.textContent = "h1 { display: none }";
+        const text = document.createElement("p");
+        text.innerHTML = "<b style='display: none'>x</b>"
+            + "<img src='https://example.org/x.png' onerror='window.hacked = 1'>";
+        document.body.append(script, style, text);
+        return fetch("https://example.org/").then(() => "fetched", () => "refused");
+        """
+    )
+    assert blocked == "refused"
+    assert browser.run("return window.hacked") is None
+    assert browser.one("h1").is_displayed()
+    assert browser.one("body > p > b").is_displayed()
+    browser.requests()
+
+
+def test_hostile_names_are_shown_as_they_are(browser: Browser) -> None:
+    browser.open(PAGES["hostile"])
+    for name in HOSTILE:
+        assert browser.texts("#summary td.name").count(name) == 1
+        assert name in chain.from_iterable(cells(browser, "#pairs"))
+    assert f"m {HOSTILE[0]}" in browser.texts("h1")[0]
+    assert browser.run("return document.querySelectorAll('script').length") == 3
+    assert len(browser.all("img")) == 0
+    assert browser.run("return window.hacked") is None
+    assert (
+        json.loads(browser.run("return document.getElementById('result').textContent"))["systems"][0]["name"]
+        == HOSTILE[0]
+    )
+
+
+# --- Tables
+
+
+def test_the_tables_of_systems_are_sorted_by_any_column(browser: Browser) -> None:
+    browser.open(PAGES["baseline"])
+    table = "#summary table"
+    before = cells(browser, table)
+    header = [text.strip() for text in browser.texts(f"{table} th")]
+    assert header[:3] == ["System", "BLEU", "Δ"]
+    assert sort(browser, 0, table) == "ascending"
+    assert [row[0] for row in cells(browser, table)] == sorted(SYSTEMS)
+    assert sort(browser, 1, table) == "descending"
+    assert [row[1] for row in cells(browser, table)] == sorted((row[1] for row in before), key=float, reverse=True)
+    assert sort(browser, 1, table) == "ascending"
+    assert [row[1] for row in cells(browser, table)] == sorted((row[1] for row in before), key=float)
+    # The baseline has no difference, and is last in both directions.
+    for _ in range(2):
+        sort(browser, 2, table)
+        assert cells(browser, table)[-1][2] == "baseline"
+    assert browser.run("return document.querySelectorAll('#summary th[aria-sort]').length") == 1
+
+
+def test_the_pairs_are_sorted_by_any_column_and_stay_sorted_under_other_metrics(browser: Browser) -> None:
+    browser.open(PAGES["all pairs"])
+    header = [text.strip() for text in browser.texts("#pairs th")]
+    assert header == ["System", "Baseline", "Δ", "95% CI", "p", "adjusted p"]
+    numbers = {
+        2: float,
+        3: lambda text: float(text.split(" to ")[0]),
+        4: float,
+        5: lambda text: float(text.rstrip("* ")),
+    }
+    for column in range(6):
+        key = numbers.get(column, str)
+        first = sort(browser, column)
+        assert first == ("descending" if column in (2, 3) else "ascending")
+        values = [key(row[column]) for row in cells(browser, "#pairs")]
+        assert values == sorted(values, reverse=first == "descending")
+        assert sort(browser, column) != first
+        values = [key(row[column]) for row in cells(browser, "#pairs")]
+        assert values == sorted(values, reverse=first != "descending")
+    sort(browser, 2)
+    browser.all("[role=tab]")[1].click()
+    assert browser.all("#pairs th")[2].get_attribute("aria-sort") == "descending"
+    values = [float(row[2]) for row in cells(browser, "#pairs")]
+    assert values == sorted(values, reverse=True)
+
+
+def test_pairs_are_filtered_by_name_and_by_significance(browser: Browser) -> None:
+    browser.open(PAGES["all pairs"])
+    field = browser.one("#pairs input[type=search]")
+    field.send_keys("LARG")
+    assert all("larger" in row[:2] for row in cells(browser, "#pairs"))
+    assert browser.texts("#pairs .count") == ["3 of 6 pairs"]
+    field.send_keys(" base")
+    assert [{*row[:2]} for row in cells(browser, "#pairs")] == [{"baseline", "larger"}]
+    field.send_keys(" nothing")
+    assert (cells(browser, "#pairs"), browser.texts("#pairs .count")) == ([], ["0 of 6 pairs"])
+    field.clear()
+    browser.run("arguments[0].dispatchEvent(new Event('input'))", field)
     assert browser.texts("#pairs .count") == ["6 pairs"]
+    browser.one("#significant-only").click()
+    rows = cells(browser, "#pairs")
+    assert 0 < len(rows) < 6
+    assert all(row[-1].endswith("*") for row in rows)
+
+
+def test_rows_are_added_as_the_table_is_scrolled(browser: Browser) -> None:
+    browser.open(PAGES["many"])
+    n = 30 * 29 // 2
+    assert browser.texts("#pairs .count") == [f"{n} pairs"]
+    assert browser.one("#pairs table").get_attribute("aria-rowcount") == str(n + 1)
+    assert len(browser.all("#pairs tbody tr")) < n
+    browser.run("document.getElementById('pairs').scrollIntoView()")
+    for _ in range(10):
+        browser.run("const rows = document.querySelector('.rows'); rows.scrollTop = rows.scrollHeight")
+        browser.run("return new Promise((done) => requestAnimationFrame(() => setTimeout(done, 20)))")
+    assert len(browser.all("#pairs tbody tr")) == n
+    rows = cells(browser, "#pairs")
+    assert len({tuple(sorted(row[:2])) for row in rows}) == n
+
+
+def test_rows_are_chosen_by_keys(browser: Browser) -> None:
+    browser.open(PAGES["many"])
+    rows = browser.all("#pairs tbody tr")
+    assert [row.get_attribute("tabindex") for row in rows].count("0") == 1
+    browser.run("document.querySelector('#pairs tbody tr').focus()")
+    position = "return [...document.querySelectorAll('#pairs tbody tr')].indexOf(document.activeElement)"
+    for key, expected in (
+        ("ARROW_DOWN", 1),
+        ("ARROW_DOWN", 2),
+        ("ARROW_UP", 1),
+        ("PAGE_DOWN", 11),
+        ("HOME", 0),
+        ("ARROW_UP", 0),
+    ):
+        browser.press(key)
+        assert browser.run(position) == expected
+    browser.press("ARROW_DOWN", "ENTER")
+    pair = cells(browser, "#pairs")[1][:2]
+    assert browser.run("return state.pair") == pair
+    assert browser.texts("#null .heading") == [" against ".join(pair)]
+    assert [row.get_attribute("aria-selected") for row in browser.all("#pairs tbody tr")[:3]] == [
+        "false",
+        "true",
+        "false",
+    ]
+    browser.press("END")
+    assert browser.run(position) == 30 * 29 // 2 - 1
+
+
+# --- The selected pair
+
+
+def details(browser: Browser) -> dict[str, str]:
+    return dict(zip(browser.texts("#null dt"), browser.texts("#null dd"), strict=True))
+
+
+def test_a_click_on_a_pair_shows_its_details(browser: Browser) -> None:
+    result = RESULTS["all pairs"]
+    assert isinstance(result, Comparison)
+    browser.open(PAGES["all pairs"])
+    for row in browser.all("#pairs tbody tr"):
+        row.click()
+        system, baseline, difference, interval, p, adjusted = (
+            cell.text for cell in row.find_elements("tag name", "td")
+        )
+        (pair,) = (p for p in result.comparisons if p.metric == "BLEU" and {p.system, p.baseline} == {system, baseline})
+        shown = details(browser)
+        assert shown["Difference Δ"] == difference
+        assert shown["95% CI"] == interval
+        assert (shown["p"], shown["Adjusted p"]) == (p, adjusted.rstrip("* "))
+        assert shown[system] == f"{result.score(system, 'BLEU').score:.2f}"
+        assert shown["At least as extreme"] == f"{pair.test.exceedances} of 199"
+        assert browser.texts("#pair-signature") == [pair.test.signature]
+        (verdict,) = browser.texts("#null .verdict")
+        assert verdict.startswith(
+            f"{system} is significantly better (adjusted p " if adjusted.endswith("*") else "Not sig"
+        )
+        assert browser.texts("#status")[0].startswith(f"{system} − {baseline}: {difference}.")
+
+
+def test_the_draws_in_which_a_system_is_higher_are_its_own(browser: Browser) -> None:
+    result = RESULTS["missing"]
+    assert isinstance(result, Comparison)
+    browser.open(PAGES["missing"])
+    directions = set()
+    for pair in result.comparisons:
+        browser.run("selectPair(...arguments)", pair.system, pair.baseline)
+        wins, ties, n = pair.test.wins, pair.test.ties, pair.test.n_resamples
+        as_tested = browser.texts("#null .heading") == [f"{pair.system} against {pair.baseline}"]
+        directions.add(as_tested)
+        shown = details(browser)
+        assert shown["Draws higher, tied"] == f"{wins if as_tested else n - wins - ties}, {ties}"
+        assert shown["Segments"] == str(pair.n_segments)
+    assert directions == {True, False}
+
+
+def test_infinite_ends_of_intervals_are_shown_as_in_the_text_report(browser: Browser) -> None:
+    result = RESULTS["one pair"]
+    assert isinstance(result, Comparison)
+    (pair,) = result.comparisons
+    assert pair.confidence_interval is not None
+    infinite = replace(pair, confidence_interval=replace(pair.confidence_interval, low=-math.inf))
+    browser.open(replace(result, comparisons=(infinite,)).render("html"))
+    expected = f"-inf to {pair.confidence_interval.high:+.2f}"
+    assert cells(browser, "#pairs")[0][3] == details(browser)["95% CI"] == expected
+
+
+def test_details_of_one_sided_tests_keep_their_direction(browser: Browser) -> None:
+    result = RESULTS["one-sided"]
+    assert isinstance(result, Comparison)
+    browser.open(PAGES["one-sided"])
+    for pair in result.comparisons:
+        browser.run("selectPair(...arguments)", pair.baseline, pair.system)
+        assert browser.texts("#null .heading") == [f"{pair.system} against {pair.baseline}"]
+        assert details(browser)["Alternative"] == "less"
+        assert details(browser)["Difference Δ"] == f"{pair.difference:+.2f}"
+        assert ("is significantly worse" in browser.texts("#null .verdict")[0]) == pair.is_significant(0.05)
+
+
+def test_the_caveats_of_a_pair_are_shown_with_it(browser: Browser) -> None:
+    result = compare(metrics=ratings(numbered(3), 20), test="bootstrap-shift", all_pairs=True, n_resamples=99)
+    kinds = {kind for pair in result.comparisons for kind in pair.caveats}
+    assert {"liberal", "small-sample"} & {caveat.kind for caveat in result.caveats}
+    browser.open(result.render("html"))
+    shown = browser.texts("#null .notes li")
+    assert any("rejects about" in sentence for sentence in shown)
+    assert {*shown} <= {*browser.texts("#summary .notes li")}
+    assert kinds
+
+
+def test_on_narrow_pages_a_button_leads_to_the_chosen_pair(browser: Browser) -> None:
+    browser.resize(400, 700)
+    browser.open(PAGES["all pairs"])
+    button = browser.one("#selection")
+    assert not button.is_displayed()
+    browser.run("document.getElementById('differences').scrollIntoView(); selectPair('tuned', 'rules')")
+    browser.wait("return !document.getElementById('selection').hidden")
+    assert "tuned − rules" in button.text
+    button.click()
+    browser.wait("return document.getElementById('selection').hidden")
+    assert browser.run("return document.activeElement.textContent") == "Selected pair"
+
+
+# --- Test sets and metrics
+
+
+def test_tabs_follow_clicks_and_keys(browser: Browser) -> None:
+    browser.open(PAGES["sets"])
+    names = {
+        kind: [tab.text for tab in browser.all(f"[aria-label='{kind}'] [role=tab]")] for kind in ("Test set", "Metric")
+    }
+    assert names == {"Test set": ["Average of all", "news", "Average"], "Metric": ["BLEU", "TER"]}
+
+    def chosen() -> list[str]:
+        tabs = browser.all("[role=tab][aria-selected=true]")
+        assert [tab.get_attribute("tabindex") for tab in browser.all("[role=tab]")].count("0") == 2
+        assert browser.texts("#view-name") == [", ".join(tab.text for tab in tabs)]
+        return [tab.text for tab in tabs]
+
+    assert chosen() == ["Average of all", "BLEU"]
+    first = cells(browser, "#pairs")
+    browser.all("[role=tab]")[1].click()
+    assert chosen() == ["news", "BLEU"]
+    assert cells(browser, "#pairs") != first
+    for key, expected in (
+        ("ARROW_RIGHT", "Average"), ("ARROW_RIGHT", "Average of all"), ("ARROW_LEFT", "Average"),
+        ("HOME", "Average of all"), ("END", "Average"),
+    ):  # fmt: skip
+        browser.press(key)
+        assert chosen() == [expected, "BLEU"]
+        assert browser.driver.switch_to.active_element.text == expected
+    panel = browser.one("[role=tabpanel]")
+    assert all(tab.get_attribute("aria-controls") == panel.get_attribute("id") for tab in browser.all("[role=tab]"))
+
+
+def test_the_address_keeps_the_view(browser: Browser) -> None:
+    browser.open(PAGES["sets"])
+    browser.run("showView(1, 1); selectPair('rules', 'tuned')")
+    address = browser.run("return location.href")
+    assert address.endswith("#set=news&metric=TER&system=rules&baseline=tuned")
+    shown = cells(browser, "#pairs")
+    browser.load(address)
+    assert browser.texts("#view-name") == ["news, TER"]
+    assert browser.run("return state.pair") == ["rules", "tuned"]
+    assert cells(browser, "#pairs") == shown
+    # Links from elsewhere may be typed.
+    browser.run("location.hash = 'metric=BLEU&set=unknown&system=rules&baseline=nobody'")
+    browser.wait("return document.getElementById('view-name').textContent === 'news, BLEU'")
+    assert browser.run("return state.pair") == ["rules", "tuned"]
+    browser.load(f"{address.split('#')[0]}#%E0%A4%A")
+    assert browser.texts("#view-name") == ["Average of all, BLEU"]
+
+
+def test_the_address_has_any_names(browser: Browser) -> None:
+    browser.open(PAGES["hostile"])
+    browser.run("selectPair(...arguments)", HOSTILE[2], HOSTILE[0])
+    browser.load(browser.run("return location.href"))
+    assert browser.run("return state.pair") == [HOSTILE[2], HOSTILE[0]]
+
+
+def test_buttons_lead_to_the_sections(browser: Browser) -> None:
+    browser.open(PAGES["all pairs"])
+    buttons = [button for button in browser.all("#contents button") if button.is_displayed()]
+    assert len(buttons) >= 5
+    for button in buttons:
+        button.click()
+        assert browser.run("return document.activeElement.textContent") == button.text
+        top = browser.run("return document.activeElement.getBoundingClientRect().top")
+        assert 0 <= top < 1000
+
+
+# --- Names, and pages without scripts
+
+
+def test_display_names_are_shown_and_systems_keep_theirs(browser: Browser) -> None:
+    names = {"larger": "The larger one", "gone": "left out"}
+    result = on_sets()
+    browser.open(replace(result, dropped=("gone",)).render("html", names=names))
+    shown = browser.run("return document.body.innerText")
+    assert "The larger one" in shown
+    assert "left out" in shown
+    assert not re.search(r"\blarger\b(?<!The larger)", shown)
+    assert browser.run("return state.pair")[0] == "larger"
+    field = browser.one("#pairs input[type=search]")
+    field.send_keys("The larger one")
+    assert browser.texts("#pairs .count") == ["3 of 6 pairs"]
+    with pytest.raises(InputError, match="unknown system"):
+        RESULTS["all pairs"].render("html", names=names)
+
+
+def test_without_scripts_the_page_has_the_tables_of_the_text_report(browser: Browser) -> None:
+    disable = "Emulation.setScriptExecutionDisabled"
+    browser.driver.execute_cdp_cmd(disable, {"value": True})
+    try:
+        browser.open(PAGES["baseline"])
+        shown = browser.one("body").text
+        for sentence in ("Figures and tables of pairs need JavaScript.", "baseline", "TER, lower is better"):
+            assert sentence in shown
+        assert not any(element.is_displayed() for element in browser.all("#view section, #bar, #theme"))
+    finally:
+        browser.driver.execute_cdp_cmd(disable, {"value": False})
+
+
+# --- Copying, theme, paper
+
+
+def test_texts_are_copied(browser: Browser) -> None:
+    browser.open(RESULTS["baseline"].render("html"))
+    browser.driver.execute_cdp_cmd(
+        "Browser.grantPermissions", {"permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"]}
+    )
+    for text in ("sentence", "bibtex", "signature"):
+        button = browser.one(f"[data-copies={text}]")
+        button.click()
+        browser.wait("return arguments[0].textContent === 'Copied'", button)
+        assert browser.run("return navigator.clipboard.readText()") == browser.texts(f"#{text}")[0]
+    assert browser.texts("#signature") == [RESULTS["baseline"].signature]
+    assert browser.texts("#bibtex") == [RESULTS["baseline"].bibtex()]
+    browser.wait("return [...document.querySelectorAll('.copy')].every((each) => each.textContent === 'Copy')")
+
+
+def test_without_a_clipboard_the_text_is_copied_by_its_selection(browser: Browser) -> None:
+    browser.open(PAGES["baseline"])
+    browser.run(
+        "navigator.clipboard.writeText = () => Promise.reject(new Error('forbidden'));"
+        "window.copied = [];"
+        "document.execCommand = (name) => { copied.push(name, String(getSelection())); return false; }"
+    )
+    browser.one("[data-copies=signature]").click()
+    browser.wait("return document.querySelector('[data-copies=signature]').textContent === 'Press Ctrl+C'")
+    assert browser.run("return copied") == ["copy", RESULTS["baseline"].signature]
+
+
+def test_the_theme_is_that_of_the_system_until_the_reader_chooses(browser: Browser) -> None:
+    def is_dark() -> bool:
+        colour = browser.run("return getComputedStyle(document.body).backgroundColor")
+        return sum(map(int, re.findall(r"\d+", colour)[:3])) < 300
+
+    for scheme in ("light", "dark"):
+        browser.prefer(prefers_color_scheme=scheme)
+        browser.open(PAGES["scores alone"])
+        button = browser.one("#theme")
+        assert is_dark() == (scheme == "dark")
+        button.click()
+        assert is_dark() == (scheme == "light")
+        assert button.text == f"{scheme.capitalize()} theme"
+        button.click()
+        assert is_dark() == (scheme == "dark")
+
+
+# The text and the background of each pair have a contrast of at least 4.5:1 (WCAG 2.2, 1.4.3).
+SURFACES = ("surface", "raised", "sunken", "selected")
+TEXTS = [(text, surface) for surface in SURFACES for text in ("text", "muted", "accent", "better", "worse")]
+TEXTS += [("on-accent", "accent"), *((f"on-p{i}", f"p{i}") for i in range(5))]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_texts_have_contrast(browser: Browser, scheme: str) -> None:
+    browser.prefer(prefers_color_scheme=scheme)
+    browser.open(PAGES["scores alone"])
+    names = sorted({*chain.from_iterable(TEXTS)})
+    computed = browser.run(
+        "return arguments[0].map((name) => { document.body.style.color = `var(--${name})`;"
+        " return getComputedStyle(document.body).color; })",
+        names,
+    )
+    colours = {name: [int(x) for x in re.findall(r"\d+", c)[:3]] for name, c in zip(names, computed, strict=True)}
+    assert len({*map(tuple, colours.values())}) > 15
+    too_close = {pair: c for pair in TEXTS if (c := contrast(*(colours[name] for name in pair))) < 4.5}
+    assert too_close == {}
+    # Neighbouring classes of p-values differ in lightness, for readers who see no colours.
+    shades = [luminance(colours[f"p{i}"]) for i in range(5)]
+    assert shades == sorted(shades, reverse=scheme == "dark")
+
+
+def luminance(colour: list[int]) -> float:
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in (x / 255 for x in colour)]
+    return sum(weight * c for weight, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+def contrast(one: list[int], other: list[int]) -> float:
+    low, high = sorted(map(luminance, (one, other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def test_on_paper_there_are_all_rows_and_no_controls(browser: Browser) -> None:
+    browser.prefer(prefers_color_scheme="dark")
+    browser.open(PAGES["many"])
+    browser.run("window.addEventListener('afterprint', () => { window.printed = true; })")
+    browser.driver.execute_cdp_cmd("Page.printToPDF", {})
+    assert browser.run("return window.printed")
+    assert len(browser.all("#pairs tbody tr")) == 30 * 29 // 2
+    browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    try:
+        for control in ("#bar", "#theme", "#contents", "input", ".copy"):
+            assert not any(element.is_displayed() for element in browser.all(control))
+        assert browser.run("return getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+        cut = browser.run(
+            "return [...document.querySelectorAll('.rows, .scroll, .notes, pre, .side > section')]"
+            ".filter((each) => each.scrollHeight > each.clientHeight + 1).map((each) => each.className || each.id)"
+        )
+        assert cut == []
+        assert browser.one("#view-name").is_displayed()
+    finally:
+        browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+
+
+def test_the_first_key_skips_to_the_results(browser: Browser) -> None:
+    browser.open(PAGES["all pairs"])
+    browser.press("TAB")
+    assert browser.driver.switch_to.active_element.text == "Skip to the results"
+    browser.press("ENTER")
+    assert browser.run("return document.activeElement.tagName") == "MAIN"
+    assert len(browser.all("main")) == 1
+
+
+# --- Files and the command line
+
+
+def test_the_command_is_in_the_page(browser: Browser, demo: Any, run: Any) -> None:
+    arguments = ("compare", "reference.txt", "baseline.txt", "it's.txt", "-n", "99", "-o", "out.html")
+    (demo / "it's.txt").write_bytes((demo / "tuned.txt").read_bytes())
+    assert run(*arguments).code == 0
+    browser.open((demo / "out.html").read_text("utf-8"))
+    assert browser.texts("#command") == [
+        """reshuffle compare reference.txt baseline.txt 'it'"'"'s.txt' -n 99 -o out.html"""
+    ]
+    # In Python there is no command.
+    assert 'id="command"' not in PAGES["baseline"]
+
+
+def declared(script: str) -> Iterator[str]:
+    yield from re.findall(r"^(?:async )?(?:function|class|const|let) +(\w+)", script, re.MULTILINE)
+
+
+def test_scripts_share_no_name_and_all_are_in_the_page() -> None:
+    files = {path.stem: path.read_text("utf-8") for path in (HERE / "scripts").glob("*.js")}
+    assert sorted(SCRIPTS) == sorted(files)
+    names = [name for script in files.values() for name in declared(script)]
+    assert len(names) > 100
+    assert sorted({*names}) == sorted(names)
+    assert "innerHTML" not in "".join(files.values())

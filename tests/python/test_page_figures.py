@@ -149,7 +149,7 @@ class TestRanking:
         )
         for system, (stars, dot) in zip(systems, found, strict=True):
             if system == "baseline":
-                assert (0, "dot even") == (stars, dot)
+                assert (stars, dot) == (0, "dot even")
                 continue
             pair = result.pair(system, metric="BLEU")
             significant = pair.is_significant(0.05)
@@ -165,12 +165,12 @@ class TestRanking:
         ranks = [ranked.rank_high - ranked.rank_low for ranked in ranking.systems]
         unit = (max(lengths) - min(lengths)) / (max(ranks) - min(ranks))
         assert [min(lengths) + unit * (n - min(ranks)) for n in ranks] == pytest.approx(lengths, abs=1e-6)
-        assert [] == browser.all("#ranking .group")
+        assert browser.all("#ranking .group") == []
 
     def test_scores_without_tests_have_dots_only(self, browser: Browser) -> None:
         browser.open(score(CORPUS.references, CORPUS.systems, n_resamples=99).render("html"))
-        assert 4 == len(browser.all("#ranking .dot"))
-        assert [] == browser.all("#ranking .group, #ranking .hollow, #ranking .reference")
+        assert len(browser.all("#ranking .dot")) == 4
+        assert browser.all("#ranking .group, #ranking .hollow, #ranking .reference") == []
 
 
 class TestDifferences:
@@ -193,7 +193,7 @@ class TestDifferences:
             dots = [float(mark["cx"]) for mark in marks(browser, "#differences .dot")]
             assert expected == pytest.approx(values_at(browser, "#differences", dots), abs=1e-6)
             (zero,) = marks(browser, "#differences .zero")
-            assert [0.0] == pytest.approx(values_at(browser, "#differences", [float(zero["x1"])]), abs=1e-6)
+            assert pytest.approx(values_at(browser, "#differences", [float(zero["x1"])]), abs=1e-6) == [0.0]
 
     def test_lines_end_at_the_ends_of_intervals_also_of_reversed_pairs(self, browser: Browser) -> None:
         result = everything(all_pairs=True)
@@ -210,9 +210,9 @@ class TestDifferences:
 
     def test_sides_say_which_is_better(self, browser: Browser) -> None:
         browser.open(everything(baseline="baseline").render("html"))
-        assert ["← worse than baseline", "better than baseline →"] == browser.texts("#differences .side")
+        assert browser.texts("#differences .side") == ["← worse than baseline", "better than baseline →"]
         browser.run("showView(0, 1)")
-        assert ["← better than baseline", "worse than baseline →"] == browser.texts("#differences .side")
+        assert browser.texts("#differences .side") == ["← better than baseline", "worse than baseline →"]
 
     def test_stars_filled_dots_and_colours_mark_significant_differences(self, browser: Browser) -> None:
         result = everything(baseline="baseline")
@@ -220,7 +220,8 @@ class TestDifferences:
         browser.run("showView(0, 1)")
         found = browser.run(
             "return [...document.querySelectorAll('#differences .choice')].map((row) => "
-            "[row.dataset.system, row.querySelectorAll('text.strong').length, row.querySelector('.dot').getAttribute('class')])"
+            "[row.dataset.system, row.querySelectorAll('text.strong').length,"
+            "row.querySelector('.dot').getAttribute('class')])"
         )
         kinds = set()
         for system, stars, dot in found:
@@ -237,15 +238,15 @@ class TestDifferences:
         rows = browser.all("#differences .choice")
         rows[1].click()
         assert [systems[2], systems[0]] == browser.run("return state.pair")
-        assert ["false", "true", "false"] == [row.get_attribute("aria-selected") for row in rows]
+        assert [row.get_attribute("aria-selected") for row in rows] == ["false", "true", "false"]
         browser.press("DOWN", "ENTER")
         assert [systems[3], systems[0]] == browser.run("return state.pair")
         browser.press("HOME", "SPACE")
         assert [systems[1], systems[0]] == browser.run("return state.pair")
         browser.press("UP", "END", "DOWN")
         assert systems[3] == browser.run("return document.activeElement.dataset.system")
-        assert ["-1", "-1", "0"] == [row.get_attribute("tabindex") for row in rows]
-        assert ["true", "false", "false"] == [row.get_attribute("aria-selected") for row in rows]
+        assert [row.get_attribute("tabindex") for row in rows] == ["-1", "-1", "0"]
+        assert [row.get_attribute("aria-selected") for row in rows] == ["true", "false", "false"]
 
     def test_the_chosen_system_stays_under_another_metric(self, browser: Browser) -> None:
         browser.open(everything(all_pairs=True).render("html"))
@@ -254,24 +255,28 @@ class TestDifferences:
         browser.wait("return document.querySelectorAll('#differences .choice[data-system=rules]').length === 0")
         assert browser.run("return document.activeElement.id") == "reference"
         browser.run("showView(0, 1)")
-        assert [] == browser.all("#differences .choice[data-system=rules]")
+        assert browser.all("#differences .choice[data-system=rules]") == []
 
-    def test_intervals_without_an_end_are_arrows(self, browser: Browser) -> None:
+    def test_intervals_without_an_end_are_arrows_and_undefined_ones_are_left_out(self, browser: Browser) -> None:
         result = everything(baseline="baseline")
-        pairs = [
-            replace(p, confidence_interval=replace(p.confidence_interval, low=-math.inf, high=math.inf))
-            if index == 0 and p.confidence_interval is not None
-            else p
-            for index, p in enumerate(result.comparisons)
-        ]
+        ends = {"larger": (-math.inf, math.inf), "rules": (math.nan, 3.0), "tuned": (0.0, math.inf)}
+        pairs = []
+        for pair in result.comparisons:
+            assert pair.confidence_interval is not None
+            low, high = ends[pair.system]
+            interval = replace(pair.confidence_interval, low=low, high=high)
+            pairs.append(replace(pair, confidence_interval=interval))
         browser.open(replace(result, comparisons=tuple(pairs)).render("html"))
-        endless = pairs[0].system
-        path = browser.run(
-            "return document.querySelector(`#differences [data-system='${arguments[0]}'] .whisker`).getAttribute('d')",
-            endless,
+        paths = browser.run(
+            "return Object.fromEntries([...document.querySelectorAll('#differences .choice')].map((row) =>"
+            "[row.dataset.system, row.querySelector('.whisker')?.getAttribute('d') ?? null]))"
         )
-        assert 2 == path.count("L") / 2  # an arrow head has two lines, the end of a bounded interval none
-        assert "NaN" not in path and "Infinity" not in path
+        # An arrow head has two lines, the end of a bounded interval one vertical stroke.
+        assert {system: (path.count("L"), path.count("V")) for system, path in paths.items() if path is not None} == {
+            "larger": (4, 0),
+            "tuned": (2, 1),
+        }
+        assert paths["rules"] is None
 
     def test_p_of_a_one_sided_test_is_shown_in_the_direction_of_the_test(self, browser: Browser) -> None:
         result = everything(all_pairs=True, alternative="greater")
@@ -360,20 +365,21 @@ class TestMatrix:
             found: list[int] = browser.run("return matrix.cell")
             return found
 
-        assert [1, 0] == cell()
+        assert cell() == [1, 0]
         browser.press("ARROW_DOWN", "ARROW_DOWN", "ARROW_RIGHT")
-        assert [3, 1] == cell()
+        assert cell() == [3, 1]
         assert browser.texts("#matrix .figure-status")[0].startswith(f"{systems[1]} − {systems[3]}: ")
+        assert [f"2 {systems[1]}", f"4 {systems[3]}"] == browser.texts("#matrix .pointed")
         browser.press("ENTER")
         assert [systems[1], systems[3]] == browser.run("return state.pair")
         browser.press("END")
-        assert [3, 2] == cell()
+        assert cell() == [3, 2]
         browser.press("ARROW_RIGHT")  # the diagonal has no cells
-        assert [3, 2] == cell()
+        assert cell() == [3, 2]
         browser.press("PAGE_DOWN", "HOME")
-        assert [7, 0] == cell()
+        assert cell() == [7, 0]
         browser.press("ARROW_DOWN", "ARROW_LEFT", "PAGE_UP", "ARROW_UP")
-        assert [1, 0] == cell()
+        assert cell() == [1, 0]
 
     def test_a_click_selects_the_pair_under_the_pointer(self, browser: Browser) -> None:
         result = rated(60)
@@ -399,10 +405,13 @@ class TestMatrix:
         browser.run("selectPair(arguments[0], arguments[1])", systems[6], systems[2])
         (outline,) = marks(browser, "#matrix .cell-chosen")
         layout = browser.run("return matrix.layout")
-        assert "visible" == outline["visibility"]
-        assert [2 * layout["cell"], 6 * layout["height"]] == pytest.approx(
-            [float(outline["x"]), float(outline["y"])], abs=1
+        assert outline["visibility"] == "visible"
+        found = [float(number) for number in re.findall(r"[-\d.]+", outline["transform"])]
+        assert [2 * layout["cell"], 6 * layout["height"]] == pytest.approx(found, abs=1)
+        fills = (
+            "return [...document.querySelectorAll('#matrix .cell-chosen *')].map((each) => getComputedStyle(each).fill)"
         )
+        assert browser.run(fills) == ["none", "none"]
 
     def test_there_is_none_with_a_baseline(self, browser: Browser) -> None:
         browser.open(everything(baseline="baseline").render("html"))
@@ -430,7 +439,7 @@ class TestDensities:
             counts = np.array(draws.counts)
             bins = np.arange(len(counts))
             sd = math.sqrt(np.cov(bins, fweights=counts, ddof=0))
-            bandwidth = max(1.0, 0.9 * sd * counts.sum() ** -0.2)
+            bandwidth = max(1.5, 1.06 * sd * counts.sum() ** -0.2)
             points = browser.run(
                 "return smoothed(currentView().systems.find((system) => system.name === arguments[0]).draws)", system
             )
@@ -439,7 +448,7 @@ class TestDensities:
             for x, y in points[::7]:
                 assert density(draws, bandwidth, x) == pytest.approx(y, abs=0.01 * highest)
             steps = np.diff([x for x, _ in points])
-            assert 1 == pytest.approx(sum(y for _, y in points) * steps[0], abs=0.01)
+            assert pytest.approx(sum(y for _, y in points) * steps[0], abs=0.01) == 1
 
     def test_ridges_and_lines_are_at_the_scores_of_the_systems(self, browser: Browser) -> None:
         result = everything(all_pairs=True)
@@ -463,8 +472,8 @@ class TestDensities:
         result = everything(all_pairs=True)
         scores = [replace(s, draws=Histogram(s.score, 0.0, (499,))) for s in result.scores]
         browser.open(replace(result, scores=tuple(scores)).render("html"))
-        assert 4 == len(browser.all("#densities .ridge-score"))
-        assert [] == browser.all("#densities .ridge-area")
+        assert len(browser.all("#densities .ridge-score")) == 4
+        assert browser.all("#densities .ridge-area") == []
 
     def test_there_are_none_without_draws(self, browser: Browser) -> None:
         result = everything(all_pairs=True)
@@ -510,6 +519,16 @@ class TestNullDistribution:
                 expected = pair.test.exceedances / pair.test.n_resamples
                 assert expected == pytest.approx(filled_share(browser), abs=1.1 * inside)
 
+    def test_few_different_values_are_filled_as_a_whole(self, browser: Browser) -> None:
+        scores = {"a": [4, 4, 3, 4, 2, 4, 4, 3], "b": [1, 2, 1, 0, 2, 1, 0, 3], "c": [2, 1, 1, 1, 2, 0, 1, 3]}
+        result = compare(metrics=SegmentScores("r", scores), test="ar-studentized", scheme="exact", all_pairs=True)
+        browser.open(result.render("html"))
+        for pair in result.comparisons:
+            for first, second in ((pair.system, pair.baseline), (pair.baseline, pair.system)):
+                browser.run("selectPair(arguments[0], arguments[1])", first, second)
+                assert pair.test.exceedances is not None
+                assert pair.test.exceedances / pair.test.n_resamples == pytest.approx(filled_share(browser), abs=1e-3)
+
     def test_the_line_is_at_the_observed_difference(self, browser: Browser) -> None:
         result = with_histograms(everything(test="ar", all_pairs=True))
         browser.open(result.render("html"))
@@ -550,14 +569,24 @@ class TestNullDistribution:
         pairs = [replace(p, null=NullHistogram(0.0, 0.0, (499,), 0.0)) for p in result.comparisons]
         browser.open(replace(result, comparisons=tuple(pairs)).render("html"))
         (tail,) = marks(browser, "#null .bar.tail")
-        assert 1 == tail["d"].count("M")
+        assert tail["d"].count("M") == 1
         (body,) = marks(browser, "#null .bar.body")
-        assert "" == body["d"]
+        assert body["d"] == ""
+
+    def test_the_caption_has_the_number_of_replicates_that_p_counts(self, browser: Browser) -> None:
+        result = everything(test="ar", baseline="baseline")
+        browser.open(result.render("html"))
+        for system in ("tuned", "rules"):
+            test = result.pair(system, metric="BLEU").test
+            browser.run("selectPair(arguments[0], 'baseline')", system)
+            (caption,) = browser.texts("#null figcaption")
+            assert f"({test.exceedances or 'none'})." in caption
+            assert caption.startswith("499 shuffles.")
 
     def test_tests_without_replicates_have_none(self, browser: Browser) -> None:
         browser.open(rated(3, test="t-test").render("html"))
-        assert "computed without replicates" in browser.texts("#null .figure-none")[0]
-        assert [] == browser.all("#null svg")
+        assert "This test has no replicates" in browser.texts("#null .figure-none")[0]
+        assert browser.all("#null svg") == []
 
 
 FIGURES = ("ranking", "differences", "matrix", "densities", "null")
@@ -569,12 +598,15 @@ for (const image of document.querySelectorAll(".figure svg")) {
   const texts = [...image.querySelectorAll("text")].map((text) => {
     const box = text.getBBox();
     // A line of text is higher than its letters.
-    return { name: text.textContent, left: box.x, right: box.x + box.width, top: box.y + 2, bottom: box.y + box.height - 2 };
+    const ends = { top: box.y + 2, bottom: box.y + box.height - 2, left: box.x, right: box.x + box.width };
+    return { name: text.textContent, ...ends };
   });
   for (const [index, a] of texts.entries()) {
-    if (a.left < -1 || a.right > edge.width + 1 || a.top < -2 || a.bottom > edge.height + 2) found.push(["outside", a.name]);
+    const beside = a.left < -1 || a.right > edge.width + 1;
+    if (beside || a.top < -2 || a.bottom > edge.height + 2) found.push(["outside", a.name]);
     for (const b of texts.slice(0, index)) {
-      if (a.left < b.right - 0.5 && b.left < a.right - 0.5 && a.top < b.bottom - 0.5 && b.top < a.bottom - 0.5) found.push([a.name, b.name]);
+      const across = a.left < b.right - 0.5 && b.left < a.right - 0.5;
+      if (across && a.top < b.bottom - 0.5 && b.top < a.bottom - 0.5) found.push([a.name, b.name]);
     }
   }
 }
@@ -593,7 +625,7 @@ class TestLayout:
             result = rated(int(kind))
         browser.resize(width)
         browser.open(result.render("html"))
-        assert [] == browser.run(OVERLAPS)
+        assert browser.run(OVERLAPS) == []
         assert width == browser.run("return document.documentElement.scrollWidth")
 
     def test_figures_are_drawn_anew_for_another_width(self, browser: Browser) -> None:
@@ -606,7 +638,7 @@ class TestLayout:
                 "return image.viewBox.baseVal.width < 500",
                 figure,
             )
-        assert [] == browser.run(OVERLAPS)
+        assert browser.run(OVERLAPS) == []
 
     def test_names_of_any_kind_are_shown_as_text(self, browser: Browser) -> None:
         names = ["<img src=x onerror=alert(1)>", "a" * 10_000, "\u202eright to left", "</script><b>", "line\nbreak", ""]
@@ -621,7 +653,7 @@ class TestLayout:
                 ".map((name) => name.querySelector('title')?.textContent ?? name.textContent)"
             )
             assert by_score(result, "r") == shown
-            assert [] == browser.all(".figure img, .figure b, .figure script")
+            assert browser.all(".figure img, .figure b, .figure script") == []
             assert width == browser.run("return document.documentElement.scrollWidth")
 
     def test_names_are_shortened_where_they_differ_least(self, browser: Browser) -> None:
@@ -631,7 +663,7 @@ class TestLayout:
         shown = browser.run(
             "return [...document.querySelectorAll('#ranking .row .name')].map((name) => name.firstChild.data)"
         )
-        assert 16 == len(set(shown))
+        assert len(set(shown)) == 16
         assert all("…" in name for name in shown)
 
     def test_scores_that_are_equal_up_to_rounding_are_drawn(self, browser: Browser) -> None:

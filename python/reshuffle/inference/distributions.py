@@ -24,8 +24,12 @@ def null_distributions_of_draws(observed: Observed) -> NullHistograms:
     return np.concatenate(found)
 
 
-def distributions_of_scores(replicates: Replicates, n_systems: int) -> list[list[Histogram | None]]:
-    """The draws of each score, metric by metric, system by system; None if there are no draws."""
+def distributions_of_scores(replicates: Replicates, n_systems: int) -> dict[tuple[int, int], Histogram | None]:
+    """The draws of each score, by the indices of the metric and the system; empty if there are no draws."""
     if not replicates.has_draws:
-        return [[None] * n_systems for _ in replicates.samples]
-    return [histograms_of_scores(scores, range(n_systems), replicates.threads) for scores in replicates.draws]
+        return {}
+    return {
+        (m, s): histogram
+        for m, scores in enumerate(replicates.draws)
+        for s, histogram in enumerate(histograms_of_scores(scores, range(n_systems), replicates.threads))
+    }

@@ -6,7 +6,6 @@ beneath the frame, then remain.
 
 from __future__ import annotations
 
-from functools import singledispatch
 from html import escape
 
 from ..results import Comparison, SetComparison
@@ -42,14 +41,10 @@ def notebook_html(result: Comparison | SetComparison) -> str:
     return f'<div style="{_LAYERS}">\n<div style="{_BENEATH}">\n{beneath}</div>\n{frame}\n</div>\n'
 
 
-@singledispatch
-def tables_as_html(result: Comparison) -> str:
+def tables_as_html(result: Comparison | SetComparison) -> str:
     """A ``div`` with tables, what they show and the notes as a list, and the signature as code."""
     layout = Layout()
+    if isinstance(result, SetComparison):
+        return html_fragment(*content_of_sets(result, layout), result.signature)
     sentences = [*conclusions(result, layout), *notes(result, layout)]
     return html_fragment(tables(result, layout), sentences, result.signature)
-
-
-@tables_as_html.register
-def _(result: SetComparison) -> str:
-    return html_fragment(*content_of_sets(result, Layout()), result.signature)

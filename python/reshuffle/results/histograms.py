@@ -20,7 +20,8 @@ class Histogram:
     width : float
         The width of each bin; 0 if all values are equal. Bin i is [low + i·width, low + (i + 1)·width).
     counts : tuple of int or float
-        The number of values in each bin, or their probability if an exact test computed it.
+        The number of values in each bin. For an exact test by convolution their probability, without both tails, of
+        which each has a probability below 10⁻⁹. Infinite and undefined values are left out.
     """
 
     low: float
@@ -35,8 +36,8 @@ class NullHistogram(Histogram):
     Attributes
     ----------
     observed : float
-        The observed statistic. It is the difference of the scores, or for tests of studentized differences that
-        difference divided by its standard error.
+        The observed statistic. It is the difference of the scores. For tests of studentized differences it is that
+        difference divided by its standard error, unless shuffles have the same order without the division.
     """
 
     observed: float

@@ -50,12 +50,9 @@ struct Grid {
     /// The smallest and the largest value.
     lowest: f64,
     highest: f64,
-    exponent: i32,
-    /// 2^−exponent; NaN before the first value.
+    /// 2^−e; NaN before the first value.
     scale: f64,
     first: f64,
-    /// How many values wait to be counted.
-    waiting: usize,
 }
 
 impl Grid {
@@ -63,7 +60,7 @@ impl Grid {
     fn new(observed: f64) -> Self {
         let (lowest, highest) =
             if observed.is_finite() { (observed, observed) } else { (f64::INFINITY, f64::NEG_INFINITY) };
-        Grid { lowest, highest, exponent: SMALLEST_EXPONENT, scale: f64::NAN, first: 0.0, waiting: 0 }
+        Grid { lowest, highest, scale: f64::NAN, first: 0.0 }
     }
 
     /// The smallest grid for values from `lowest` to `highest`, with the bins in use in the middle.
@@ -72,10 +69,10 @@ impl Grid {
         // Smaller bins cannot hold the range.
         let least = exponent_of(highest - lowest) - BINS.ilog2() as i32;
         let mut exponent = least.max(exponent_of(size) - MANTISSA_BITS).max(SMALLEST_EXPONENT);
-        let mut grid = Grid { lowest, highest, exponent, scale: power_of_two(-exponent), first: 0.0, waiting: 0 };
+        let mut grid = Grid { lowest, highest, scale: power_of_two(-exponent), first: 0.0 };
         while grid.used() > BINS as f64 {
             exponent += 1;
-            (grid.exponent, grid.scale) = (exponent, power_of_two(-exponent));
+            grid.scale = power_of_two(-exponent);
         }
         grid.first = grid.bin(lowest) - ((BINS as f64 - grid.used()) / 2.0).floor();
         grid
@@ -91,9 +88,14 @@ impl Grid {
         self.bin(self.highest) - self.bin(self.lowest) + 1.0
     }
 
-    /// Does the window of bins contain all values from `low` to `high`?
+    /// Do the bins contain all values from `low` to `high`?
     fn holds(&self, low: f64, high: f64) -> bool {
-        self.bin(low) >= self.first && self.bin(high) < self.first + BINS as f64
+        low * self.scale >= self.first && high * self.scale < self.first + BINS as f64
+    }
+
+    /// e.
+    fn exponent(&self) -> i32 {
+        -exponent_of(self.scale)
     }
 
     /// The grid with room for values from `low` to `high`, too.
@@ -107,7 +109,7 @@ impl Grid {
             return; // no values
         }
         // A number of a bin has 52 bits, so larger factors give 0 or −1, too.
-        let factor = power_of_two((self.exponent - to.exponent).max(-60));
+        let factor = power_of_two((self.exponent() - to.exponent()).max(-60));
         for (i, &count) in counts.iter().enumerate() {
             let count: u64 = count.into();
             if count > 0 {
@@ -150,8 +152,9 @@ impl Grow for u64 {
 pub struct Bins {
     simd: Simd,
     grids: Vec<Grid>,
-    /// The bins of the values that wait to be counted.
+    /// The bins of the values that wait to be counted, and how many wait.
     waiting: Vec<[u8; WAITING]>,
+    n_waiting: Vec<u16>,
     /// The counts of recent values. Small numbers keep more of them in the cache.
     recent: Vec<[u16; BINS]>,
     /// The counts of earlier values; empty if there are none.
@@ -168,8 +171,9 @@ impl Bins {
     pub fn new(observed: &[f64], simd: Simd) -> Result<Self> {
         let mut grids = reserved(observed.len())?;
         grids.extend(observed.iter().map(|&observed| Grid::new(observed)));
-        let (waiting, recent) = (zeros(&[observed.len()])?, zeros(&[observed.len()])?);
-        Ok(Bins { simd, grids, waiting, recent, earlier: Vec::new(), n_recent: 0 })
+        let series = [observed.len()];
+        let (waiting, n_waiting, recent) = (zeros(&series)?, zeros(&series)?, zeros(&series)?);
+        Ok(Bins { simd, grids, waiting, n_waiting, recent, earlier: Vec::new(), n_recent: 0 })
     }
 
     /// The number of series.
@@ -205,7 +209,7 @@ impl Bins {
     /// Adds values to a series, which [`Bins::count`] counts. Infinite and undefined ones are left out.
     pub fn add(&mut self, series: usize, values: &[f64]) {
         for values in values.chunks(STEP) {
-            if self.grids[series].waiting + values.len() > WAITING {
+            if usize::from(self.n_waiting[series]) + values.len() > WAITING {
                 self.count_series(series);
             }
             let Extremes { low, high, check } = self.place(series, values);
@@ -220,14 +224,17 @@ impl Bins {
                 self.extend(series, low, high);
                 self.place(series, values);
             }
-            self.grids[series].waiting += values.len();
+            self.n_waiting[series] += values.len() as u16;
         }
+        // With many series the next one is not in the cache. Reading it now hides the delay.
+        std::hint::black_box(self.grids.get(series + 1).map(|next| next.scale));
     }
 
     /// Writes the bins of at most [`STEP`] values behind those that wait.
     fn place(&mut self, series: usize, values: &[f64]) -> Extremes {
-        let Grid { scale, first, waiting, .. } = self.grids[series];
-        place(self.simd, values, (scale, first), &mut self.waiting[series][waiting..][..values.len()])
+        let Grid { scale, first, .. } = self.grids[series];
+        let bins = &mut self.waiting[series][usize::from(self.n_waiting[series])..][..values.len()];
+        place(self.simd, values, (scale, first), bins)
     }
 
     /// Counts the values that wait. This has to come before [`Bins::make_room`], [`Bins::merge`] and
@@ -237,9 +244,9 @@ impl Bins {
     }
 
     fn count_series(&mut self, series: usize) {
-        let (grid, counts) = (&mut self.grids[series], &mut self.recent[series]);
-        self.waiting[series][..grid.waiting].iter().for_each(|&bin| counts[usize::from(bin)] += 1);
-        grid.waiting = 0;
+        let (n, counts) = (&mut self.n_waiting[series], &mut self.recent[series]);
+        self.waiting[series][..usize::from(*n)].iter().for_each(|&bin| counts[usize::from(bin)] += 1);
+        *n = 0;
     }
 
     /// Adds those of at most [`STEP`] values that are finite.
@@ -291,7 +298,7 @@ impl Bins {
             let to = &mut self.grids[series];
             (to.lowest, to.highest) = (to.lowest.min(lowest), to.highest.max(highest));
             // A grid that began with other values may have too small bins, as may this one.
-            if from.exponent > to.exponent {
+            if from.exponent() > to.exponent() {
                 self.coarsen(series);
             }
             let (to, out) = (&self.grids[series], &mut self.earlier[series]);
@@ -472,8 +479,11 @@ fn place_inline(values: &[f64], (scale, first): (f64, f64), bins: &mut [u8]) -> 
         bins[values.len() - rest.len()..values.len()].copy_from_slice(&last[..rest.len()]);
     }
     Extremes {
-        low: low.into_iter().fold(f64::INFINITY, f64::min),
-        high: high.into_iter().fold(f64::NEG_INFINITY, f64::max),
+        low: low.into_iter().fold(f64::INFINITY, |low, value| if value < low { value } else { low }),
+        high: high.into_iter().fold(f64::NEG_INFINITY, |high, value| if value > high { value } else { high }),
         check: check.iter().sum(),
     }
 }
+
+#[cfg(test)]
+mod tests;

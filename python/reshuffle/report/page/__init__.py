@@ -52,18 +52,19 @@ SCRIPTS = (
 
 def as_html(comparison: Comparison, layout: Layout) -> str:
     """The page of a comparison on one test set."""
-    return _page(comparison, [comparison], content(layout.apply(comparison), layout), layout)
+    shown = layout.apply(comparison)
+    return _page(comparison, [shown], content(shown, layout), layout)
 
 
 def sets_as_html(result: SetComparison, layout: Layout) -> str:
     """The page of a comparison on several test sets."""
-    average = [] if result.average is None else [result.average]
-    shown = content_of_sets(layout.apply_to_sets(result), layout)
-    return _page(result, [*average, *result.sets.values()], shown, layout)
+    shown = layout.apply_to_sets(result)
+    average = [] if shown.average is None else [shown.average]
+    return _page(result, [*average, *shown.sets.values()], content_of_sets(shown, layout), layout)
 
 
 def _page(result: Comparison | SetComparison, comparisons: Sequence[Comparison], shown: Content, layout: Layout) -> str:
-    # In the order of `comparisons` in scripts/result.js.
+    """The page. ``comparisons`` have the names of the report, and the order of those in scripts/result.js."""
     settings = {"names": dict(layout.names), "views": [_views(comparison, layout) for comparison in comparisons]}
     page = _template().render(
         shown=shown,
@@ -79,11 +80,10 @@ def _page(result: Comparison | SetComparison, comparisons: Sequence[Comparison],
 
 def _views(comparison: Comparison, layout: Layout) -> list[Mapping[str, Any]]:
     """What the page needs to show each metric, besides the result."""
-    named = layout.apply(comparison) if layout.names else comparison
     return [
         {
             "decimals": decimals_of([s for s in comparison.scores if s.metric == metric.name], layout.digits),
-            "caveats": _sentences(named.caveats, metric.name),
+            "caveats": _sentences(comparison.caveats, metric.name),
             "test": "" if comparison.test is None else comparison.test.title,
         }
         for metric in comparison.metrics

@@ -3,7 +3,10 @@
 use super::*;
 use crate::metric::metric;
 use crate::pool::Stop;
-use crate::resample::reduce::{BLOCK, Draws, MaxT, Moments, Ranks, SequentialTally, Series, Spread, Sums, Tally};
+use crate::resample::bins::{Bins, Histogram};
+use crate::resample::reduce::{
+    BLOCK, Draws, Histograms, MaxT, Moments, Ranks, SequentialTally, Series, Spread, Statistics, Sums, Tally,
+};
 use crate::simd::Simd;
 use crate::stream::{Purpose, Stream};
 use proptest::prelude::*;
@@ -41,6 +44,29 @@ fn cut(first: u64, lengths: &[u64], rest: u64) -> Vec<Range<u64>> {
         ranges.push(begin..begin + rest);
     }
     ranges
+}
+
+/// The histograms of the statistics of all shuffles.
+fn of_series(
+    (resampler, seed): (&Resampler, u64),
+    parts: &[Range<u64>],
+    observed: &[f64],
+    of: Statistics,
+) -> Vec<Option<Histogram>> {
+    let mut series = Series::new(PAIRS.to_vec());
+    let plan = (Plan::Seeded(seed), parts[0].start..parts[parts.len() - 1].end);
+    with_run(1, |run| resampler.run(plan, &mut [&mut series], run)).unwrap();
+    let n = series.statistics().len() / observed.len();
+    let mut bins = Bins::new(observed, Simd::best()).unwrap();
+    bins.make_room(2 * n).unwrap();
+    for (test, statistics) in series.statistics().chunks(n).enumerate() {
+        bins.add(test, statistics);
+        if of == Statistics::HalfOfShuffles {
+            bins.add(test, &statistics.iter().map(|t| -t).collect::<Vec<_>>());
+        }
+    }
+    bins.count();
+    bins.histograms().unwrap()
 }
 
 /// Runs a reduction on the whole range and on each part, merges the parts from the left and from the right, and returns
@@ -108,6 +134,13 @@ proptest! {
             same!(merged(setup, &series, &parts, |a, b| a.merge(b, stop).unwrap(), |series| series.statistics().to_vec()));
             let sums = Sums::default();
             same!(merged(setup, &sums, &parts, |a, b| a.merge(b, stop).unwrap(), |sums| sums.sums().to_vec()));
+            for of in [Statistics::Shuffles, Statistics::HalfOfShuffles] {
+                let histograms = Histograms::new(pairs.clone(), thresholds.clone(), of);
+                let get = |histograms: &Histograms| histograms.histograms().unwrap();
+                let all = merged(setup, &histograms, &parts, |a, b| a.merge(b).unwrap(), get);
+                prop_assert_eq!(&of_series(setup, &parts, &thresholds, of), &all[0]);
+                same!(all);
+            }
             if first == 0 {
                 for rule in [Rule::BesagClifford { exceedances: 20 }, Rule::Gandy { level: 0.05, risk: 0.001 }] {
                     let tally = SequentialTally::new(pairs.clone(), Alternative::TwoSided, thresholds.clone(), rule).unwrap();
@@ -139,6 +172,28 @@ proptest! {
                 both.map(|numbers| numbers.iter().map(|x| x.to_bits()).collect::<Vec<_>>())
             };
             same!(merged(setup, &Moments::default(), &parts, |a, b| a.merge(b).unwrap(), moments));
+            Ok(())
+        })?;
+    }
+
+    #[test]
+    fn any_split_of_permutations_gives_the_same_histograms(
+        simd in prop::sample::select(Simd::tested()),
+        first in prop::sample::select(vec![0u64, 5, 64, 700]),
+        lengths in prop::collection::vec(1..8u64, 1..5),
+        rest in 0..BLOCK as u64,
+        seed in any::<u64>(),
+    ) {
+        let parts = cut(first, &lengths, rest);
+        with_samples_on(simd, Kind::Permutations, |resampler| {
+            let observed = vec![0.5, 0.1, 1.0, 0.02, 0.03, 0.0];
+            let histograms = Histograms::new(PAIRS.to_vec(), observed, Statistics::Permutations);
+            let get = |histograms: &Histograms| histograms.histograms().unwrap();
+            let all = merged((resampler, seed), &histograms, &parts, |a, b| a.merge(b).unwrap(), get);
+            let n = parts[parts.len() - 1].end - first;
+            let total = |histogram: &Option<Histogram>| histogram.unwrap().counts.iter().sum::<u64>();
+            prop_assert!(all[0].iter().all(|histogram| total(histogram) == n));
+            same!(all);
             Ok(())
         })?;
     }

@@ -26,8 +26,9 @@ function copiedBySelection(element) {
   return document.execCommand("copy");
 }
 
-function copyButton(element, label = "Copy") {
-  const button = h("button", { type: "button", class: "copy" }, label);
+/** A button that copies the text of an element; `what` names it to screen readers. */
+function copyButton(element, what) {
+  const button = h("button", { type: "button", class: "copy", "aria-label": `Copy ${what}` }, "Copy");
   button.addEventListener("click", () => copyText(element, button));
   return button;
 }

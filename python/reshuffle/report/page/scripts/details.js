@@ -2,7 +2,7 @@
 
 /** The rows of the list: [term, value], without those that the result does not have. */
 function detailsOf(view, pair) {
-  const get = pair.get;
+  const get = (key) => pair.get(key) ?? null;
   const score = (name) => formatScore(view.systems[view.positions.get(name)].score, view);
   const rows = [
     [shownName(pair.system), score(pair.system)],
@@ -14,11 +14,12 @@ function detailsOf(view, pair) {
     ["Test", view.settings.test],
     ["Alternative", alternativeOf(pair)],
     get("scheme") && ["Null distribution", SCHEMES[get("scheme")] ?? get("scheme")],
-    get("exceedances") !== null && ["At least as extreme", `${formatCount(get("exceedances"))} of ${formatCount(get("n_resamples"))}`],
-    get("wins") !== null && ["Draws won, tied", `${formatCount(winsOf(pair))}, ${formatCount(get("ties"))}`],
+    get("exceedances") !== null && [get("tails") === 2 ? "In the smaller tail" : "At least as extreme", `${formatCount(get("exceedances"))} of ${formatCount(get("n_resamples"))}`],
+    get("wins") !== null && ["Draws higher, tied", `${formatCount(winsOf(pair))}, ${formatCount(get("ties"))}`],
     get("standard_error") !== null && ["Standard error", Number(get("standard_error")).toPrecision(4)],
-    get("n_segments") !== undefined && ["Segments", formatCount(get("n_segments"))],
+    get("n_segments") !== null && ["Segments", formatCount(get("n_segments"))],
     get("intraclass_correlation") !== null && ["Intraclass correlation", fixed(number(get("intraclass_correlation")), 3)],
+    get("exchangeability") !== null && ["SD of shuffles / SE", fixed(number(get("exchangeability").ratio), 2)],
     get("design_effect") !== null && ["Design effect", fixed(number(get("design_effect")), 2)],
   ];
   return rows.filter(Boolean);
@@ -31,9 +32,11 @@ function winsOf(pair) {
   return pair.reversed ? pair.get("n_resamples") - pair.get("wins") - pair.get("ties") : pair.get("wins");
 }
 
-/** What the test shows, as a sentence. */
+/** What the test shows, as a sentence. A one-sided test can only show a difference in its direction. */
 function verdict(view, pair) {
-  const better = pair.difference * view.sign > 0;
+  const alternative = alternativeOf(pair);
+  const higher = alternative === "two-sided" ? pair.difference > 0 : alternative === "greater";
+  const better = higher === view.metric.higher_is_better;
   const one = shownName(pair.system);
   const p = `${view.adjusted ? "adjusted p" : "p"} ${formatPWithSign(pair.decisive, pair.decimals)}`;
   if (!pair.significant) return `Not significant at ${view.alpha}: ${p}.`;
@@ -49,14 +52,15 @@ function formatPWithSign(value, decimals) {
 function renderDetails(view, shown, element) {
   const pair = view.oriented(shown);
   const signature = h("pre", { id: "pair-signature", tabindex: 0, "aria-label": "Signature of the pair" }, pair.get("signature"));
-  const caveats = (pair.get("caveats") ?? []).flatMap((kind) => view.settings.caveats[kind] ?? []);
+  const kinds = new Set([...pair.get("caveats"), ...pair.get("test_caveats").map((caveat) => caveat.kind)]);
+  const caveats = [...kinds].flatMap((kind) => view.settings.caveats[kind] ?? []);
   element.replaceChildren(
-    h("p", { class: "heading" }, shownName(pair.system), h("span", { class: "versus" }, " against "), shownName(pair.baseline)),
+    h("p", { class: "heading" }, h("bdi", {}, shownName(pair.system)), h("span", { class: "versus" }, " against "), h("bdi", {}, shownName(pair.baseline))),
     h("p", { class: "verdict" }, verdict(view, pair)),
     drawNull(view, pair, element),
     h("dl", { class: "details" }, ...detailsOf(view, pair).flatMap(([term, value]) => [h("dt", {}, term), h("dd", {}, value)])),
     ...(caveats.length ? [h("ul", { class: "notes" }, ...caveats.map((sentence) => h("li", {}, sentence)))] : []),
-    h("div", { class: "copied" }, h("h3", {}, "Signature"), copyButton(signature), signature),
+    h("div", { class: "copied" }, h("h3", {}, "Signature"), copyButton(signature, "the signature of the pair"), signature),
   );
   const difference = `${shownName(pair.system)} − ${shownName(pair.baseline)}: ${formatDifference(pair.difference, view)}`;
   byId("selection").textContent = `↓ ${difference}, ${pName(pair)} ${formatPWithSign(pair.decisive, pair.decimals)}`;

@@ -49,7 +49,7 @@ function widest(texts, size = TEXT_SIZE) {
   return texts.reduce((width, text) => Math.max(width, textWidth(text, size)), 0);
 }
 
-/** The text; if it is wider than `width`, with an ellipsis after this share of the characters that fit: 1 is the end of the text. */
+/** The text; if it is wider than `width`, with an ellipsis after this share of the characters that fit. */
 function fitted(text, width, size = TEXT_SIZE, share = 1) {
   if (textWidth(text, size) <= width) return text;
   const characters = Array.from(text);
@@ -66,7 +66,7 @@ function fitted(text, width, size = TEXT_SIZE, share = 1) {
   return shortened(kept);
 }
 
-/** Names that fit a width, shortened where that leaves most of them different: at the end, in the middle or at the beginning. */
+/** Names that fit a width, shortened at the end, in the middle or at the beginning: where that leaves most of them different. */
 function fittedNames(names, width, size = TEXT_SIZE) {
   let best = [];
   for (const share of [1, 0.5, 0]) {
@@ -96,9 +96,19 @@ function pName(view) {
   return view.adjusted ? "adjusted p" : "p";
 }
 
-/** The ends of an interval; a single value without one. */
-function endsOf(interval, value) {
-  return interval ? [interval.low, interval.high] : [value, value];
+/** The ends of an interval, if there is one. */
+function endsOf(interval) {
+  return interval ? [interval.low, interval.high] : [];
+}
+
+/** "better" or "worse" of a system with this difference from another. */
+function sideOf(view, difference) {
+  return difference * view.sign > 0 ? "better" : difference * view.sign < 0 ? "worse" : "even";
+}
+
+/** Whether a pair is the selected one, in either direction. */
+function isSelected({ system, baseline }) {
+  return state.pair !== null && state.pair.includes(system) && state.pair.includes(baseline);
 }
 
 /** A pair in the direction of its test if that is one-sided: p does not apply to the other direction. */
@@ -106,13 +116,16 @@ function asTested(view, pair) {
   return view.twoSided || !pair.reversed ? pair : view.pair(pair.baseline, pair.system);
 }
 
-/** A horizontal line from low to high with short ends, or arrows where it goes on beyond the plot. */
-function whisker(scale, y, [low, high], attributes = {}) {
-  const start = Math.max(scale(Math.max(low, scale.low)), scale.start);
-  const end = Math.min(scale(Math.min(high, scale.high)), scale.end);
-  const cap = (x, outwards, beyond) => (beyond ? `M${x - outwards * 5},${y - 4}L${x},${y}L${x - outwards * 5},${y + 4}` : `M${x},${y - 4}V${y + 4}`);
-  const path = `M${start},${y}H${end}${cap(start, -1, low < scale.low)}${cap(end, 1, high > scale.high)}`;
-  return svg("path", { class: "whisker", ...attributes, d: path });
+/** An interval as a horizontal line with short ends, or arrows where it goes on beyond the plot. Nothing if it is undefined. */
+function whiskers(interval, scale, y, side) {
+  if (!interval || Number.isNaN(interval.low) || Number.isNaN(interval.high)) return [];
+  const start = scale(Math.max(interval.low, scale.low));
+  const end = scale(Math.min(interval.high, scale.high));
+  const cap = (x) => `M${x},${y - 4}V${y + 4}`;
+  const arrow = (x, outwards) => `M${x - outwards * 5},${y - 4}L${x},${y}L${x - outwards * 5},${y + 4}`;
+  const left = interval.low < scale.low ? arrow(start, -1) : cap(start);
+  const right = interval.high > scale.high ? arrow(end, 1) : cap(end);
+  return [svg("path", { class: `whisker ${side}`, d: `M${start},${y}H${end}${left}${right}` })];
 }
 
 /** The space for names beside a plot. */
@@ -120,13 +133,14 @@ function nameSpace(names, width) {
   return Math.min(widest(names) + 4, width * (width >= WIDE ? 0.28 : 0.32));
 }
 
+const STAR_WIDTH = 8;
+
 /** Columns of text that end at the right edge of a figure, {title, texts, stars: which texts have one}, with their widths. */
 function sizedColumns(columns, wide) {
   const gap = wide ? 24 : 12;
-  return columns.map((column) => ({ ...column, width: gap + widest([...column.texts, column.title]) + (column.stars ? STAR_WIDTH : 0) }));
+  const widthOf = ({ title, texts, stars }) => gap + widest([...texts, title]) + (stars ? STAR_WIDTH : 0);
+  return columns.map((column) => ({ ...column, width: widthOf(column) }));
 }
-
-const STAR_WIDTH = 8;
 
 function totalWidth(columns) {
   return columns.reduce((sum, column) => sum + column.width, 0);

@@ -23,7 +23,7 @@ function forestColumns(view, pairs, wide) {
     },
   ];
   if (wide && pairs.some((pair) => pair.interval)) {
-    columns.push({ title: intervalName(view), texts: pairs.map((pair) => (pair.interval ? formatInterval(pair.interval, view, formatDifference) : "")) });
+    columns.push({ title: intervalName(view), texts: pairs.map((pair) => formatInterval(pair.interval, view, formatDifference)) });
   }
   if (wide) columns.push({ title: pName(view), texts: pairs.map((pair) => formatP(pair.decisive, pair.decimals)) });
   return sizedColumns(columns, wide);
@@ -38,14 +38,20 @@ function drawForest(view, pairs, width) {
   const shortened = fittedNames(whole, names);
   const top = 44;
   const bottom = top + pairs.length * pitch;
-  const range = paddedRange([0, ...pairs.flatMap((pair) => [pair.difference, ...endsOf(pair.interval, pair.difference)])], 0.06);
+  const range = paddedRange([0, ...pairs.flatMap((pair) => [pair.difference, ...endsOf(pair.interval)])], 0.06);
   const scale = linearScale(range, [names + 18, width - totalWidth(columns) - 8]);
   const other = shownName(pairs[0].baseline);
   const image = canvas(width, bottom + 42, { "aria-label": `Differences from ${other}` });
-  const rows = pairs.map((pair, index) => forestRow(view, pair, { y: top + index * pitch, pitch, width, scale, name: shortened[index] }));
-  image.append(stripes(pairs.length, { top, width, pitch }), scoreAxis(scale, { top, bottom, above: pairs.length > 24, title: `Difference in ${view.metric.name}` }));
-  image.append(svg("line", { class: "zero", x1: scale(0), x2: scale(0), y1: top, y2: bottom }), ...sideLabels(view, scale, other), ...rows);
-  drawColumns(columns, { image, rows, right: width - 4, top, pitch });
+  const rows = pairs.map((pair, index) =>
+    forestRow(view, pair, { y: top + index * pitch, pitch, width, scale, name: shortened[index] }),
+  );
+  // The rows describe themselves; the rest only helps the eye.
+  const frame = svg("g", { "aria-hidden": "true" }, stripes(pairs.length, { top, width, pitch }));
+  frame.append(...sideLabels(view, scale, other));
+  frame.append(scoreAxis(scale, { top, bottom, above: pairs.length > 24, title: `Difference in ${view.metric.name}` }));
+  frame.append(svg("line", { class: "zero", x1: scale(0), x2: scale(0), y1: top, y2: bottom }));
+  image.append(frame, ...rows);
+  drawColumns(columns, { image: frame, rows, right: width - 4, top, pitch });
   makeRows(image, rows, (index) => {
     const { system, baseline } = asTested(view, pairs[index]);
     selectPair(system, baseline);
@@ -70,16 +76,14 @@ function sideLabels(view, scale, other) {
 function forestRow(view, pair, { y, pitch, width, scale, name }) {
   const middle = y + pitch / 2;
   const side = pair.significant ? sideOf(view, pair.difference) : "even";
-  const row = svg("g", { class: "row choice", "aria-label": pairSummary(view, pair), "data-system": pair.system, "aria-selected": String(isSelected(pair)) });
+  const described = { "aria-label": pairSummary(view, pair), "aria-selected": String(isSelected(pair)) };
+  const row = svg("g", { class: "row choice", "data-system": pair.system, ...described });
   row.append(svg("rect", { class: "row-back", x: 1, y: y + 1, width: width - 2, height: pitch - 2, rx: 3 }));
   row.append(label(name, { whole: shownName(pair.system), x: 4, y: middle, class: "name" }));
-  if (pair.interval) row.append(whisker(scale, middle, endsOf(pair.interval), { class: `whisker ${side}` }));
-  row.append(svg("circle", { class: `dot ${side}${pair.significant ? "" : " hollow"}`, cx: scale(pair.difference), cy: middle, r: 4.5 }));
+  const dot = `dot ${side}${pair.significant ? "" : " hollow"}`;
+  row.append(...whiskers(pair.interval, scale, middle, side));
+  row.append(svg("circle", { class: dot, cx: scale(pair.difference), cy: middle, r: 4.5 }));
   return row;
-}
-
-function isSelected({ system, baseline }) {
-  return state.pair !== null && state.pair.includes(system) && state.pair.includes(baseline);
 }
 
 /** A pair in words, for the labels of its marks. */
@@ -87,17 +91,20 @@ function pairSummary(view, pair) {
   const interval = pair.interval ? `, ${intervalName(view)} ${formatInterval(pair.interval, view, formatDifference)}` : "";
   const p = `${pName(view)} ${formatPWithSign(pair.decisive, pair.decimals)}`;
   const names = `${shownName(pair.system)} − ${shownName(pair.baseline)}`;
-  return `${names}: ${formatDifference(pair.difference, view)} ${view.metric.name}${interval}, ${p}, ${pair.significant ? "significant" : "not significant"}`;
+  const difference = `${formatDifference(pair.difference, view)} ${view.metric.name}`;
+  return `${names}: ${difference}${interval}, ${p}, ${pair.significant ? "significant" : "not significant"}`;
 }
 
 function referenceChoice(view, chosen, change) {
-  const options = view.systems.map(({ name, shown }, index) => h("option", { value: String(index), selected: name === chosen }, shown));
-  const choice = h("select", { id: "reference", onchange: (event) => change(view.systems[Number(event.target.value)].name) }, ...options);
+  const options = view.systems.map(({ name, shown }, index) => h("option", { value: index, selected: name === chosen }, shown));
+  const choose = (event) => change(view.systems[Number(event.target.value)].name);
+  const choice = h("select", { id: "reference", onchange: choose }, ...options);
   return h("p", { class: "figure-choice" }, h("label", { for: "reference" }, "Differences from "), choice);
 }
 
 function forestCaption(view, pairs) {
-  const interval = pairs.some((pair) => pair.interval) ? ` Lines: ${intervalName(view)}${view.document.interval?.simultaneous ? ", simultaneous" : ""}.` : "";
+  const simultaneous = view.document.interval?.simultaneous ? ", simultaneous" : "";
+  const interval = pairs.some((pair) => pair.interval) ? ` Lines: ${intervalName(view)}${simultaneous}.` : "";
   return [`Filled dots and stars: significant differences (${pName(view)} ≤ ${view.alpha}).${interval}`, sidedness(view)];
 }
 

@@ -3,11 +3,12 @@
 /** A number with fixed decimals. Exact ties are rounded to even, as Python does; toFixed rounds them up. */
 function fixed(value, decimals) {
   if (!Number.isFinite(value)) return Number.isNaN(value) ? "nan" : value > 0 ? "inf" : "-inf";
-  const text = value.toFixed(decimals);
-  // Doubles that are halfway between two decimals are multiples of a power of two, with at most 60 more digits here.
-  const rest = value.toFixed(decimals + 60).slice(-60);
-  if (!/^50*$/.test(rest) || Number(text.at(-1)) % 2 === 0) return text;
-  return (value - Math.sign(value) * 0.75 * 10 ** -decimals).toFixed(decimals);
+  const size = Math.abs(value);
+  // A double that is halfway between two decimals has fewer than 60 further digits.
+  const isTie = /^50*$/.test(size.toFixed(decimals + 60).slice(-60));
+  const rounded = size.toFixed(decimals);
+  const isOdd = Number(rounded.at(-1)) % 2 === 1;
+  return (value < 0 ? "-" : "") + (isTie && isOdd ? Math.abs(size - 0.75 * 10 ** -decimals).toFixed(decimals) : rounded);
 }
 
 function formatScore(value, view) {

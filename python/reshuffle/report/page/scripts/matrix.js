@@ -15,7 +15,8 @@ function classOf(pair, alpha) {
 function matrixLayout(view, width) {
   const count = view.systems.length;
   const size = count <= 60 ? TEXT_SIZE : 10;
-  const names = Math.min(widest(view.systems.map(({ shown }) => shown), size), 210) + textWidth(`${count} `, size) + 14;
+  const longest = Math.min(widest(view.systems.map(({ shown }) => shown), size), 210);
+  const names = longest + textWidth(`${count} `, size) + 14;
   const cell = Math.min(Math.max(Math.floor((width - names) / (count - 1)), count <= 60 ? 14 : 7), 60);
   const values = count <= MAX_VALUES && cell >= 34;
   const height = values ? 25 : Math.max(size + 2, Math.min(cell, 20));
@@ -41,8 +42,9 @@ function drawMatrix(view, pairAt, width) {
   }
   for (const [index, path] of paths.entries()) image.append(svg("path", { class: `p${index}`, d: path.join("") }));
   if (layout.values) image.append(...matrixValues(view, pairAt, layout));
-  image.append(...matrixNames(view, layout));
-  return { image, layout };
+  const names = matrixNames(view, layout);
+  image.append(...names);
+  return { image, layout, names };
 }
 
 function matrixValues(view, pairAt, { count, cell, height }) {
@@ -71,7 +73,8 @@ function matrixNames(view, { size, names, cell, height }) {
 
 function matrixLegend(view) {
   const bounds = CLASS_ENDS.map((end) => String(Number((end * view.alpha).toPrecision(6))));
-  const swatch = (index, text) => h("span", { class: "swatch" }, canvas(14, 14, { "aria-hidden": "true" }, svg("rect", { class: `p${index}`, width: 14, height: 14 })), text);
+  const square = (index) => canvas(14, 14, { "aria-hidden": "true" }, svg("rect", { class: `p${index}`, width: 14, height: 14 }));
+  const swatch = (index, text) => h("span", { class: "swatch" }, square(index), text);
   return h(
     "p",
     { class: "figure-legend" },
@@ -83,16 +86,22 @@ function matrixLegend(view) {
   );
 }
 
+/** The outline of a cell at the origin, with a light one around it that sets it off from cells of any colour. */
+function cellOutline(name, { cell, height }) {
+  const outline = (part) => svg("rect", { class: part, width: cell, height });
+  return svg("g", { class: name, visibility: "hidden" }, outline("halo"), outline("line"));
+}
+
 /** The heat map with its legend, the line that describes a cell, and the keys and clicks. */
 class Matrix {
   constructor(view, body) {
     this.view = view;
     this.cell = [1, 0];
-    this.status = h("p", { class: "figure-status", role: "status" }, "Point at a cell, or move with the arrow keys, for its pair. Enter selects it.");
-    const figure = figureIn(body, "matrix", (width) => this.draw(width), [
-      `${view.systems.length} systems from best to worst. A name is the label of the row to its left and of the column below it.${sidedness(view)}`,
-    ]);
-    body.replaceChildren(matrixLegend(view), this.status, figure);
+    const hint = "Point at a cell, or move with the arrow keys, for its pair. A click or Enter selects it.";
+    this.status = h("p", { class: "figure-status", role: "status" }, hint);
+    const order = `${view.systems.length} systems from best to worst.`;
+    const caption = [order, " A name is the label of the row to its left and of the column below it.", sidedness(view)];
+    body.replaceChildren(matrixLegend(view), this.status, figureIn(body, "matrix", (width) => this.draw(width), caption));
   }
 
   /** The pair of the better system, in the column, and the worse one, in the row. */
@@ -102,11 +111,10 @@ class Matrix {
   }
 
   draw(width) {
-    const { image, layout } = drawMatrix(this.view, (row, column) => this.pairAt(row, column), width);
-    this.image = image;
-    this.layout = layout;
-    this.chosen = svg("rect", { class: "cell-chosen", width: layout.cell, height: layout.height, visibility: "hidden" });
-    this.pointed = svg("rect", { class: "cell-pointed", width: layout.cell, height: layout.height, visibility: "hidden" });
+    const { image, layout, names } = drawMatrix(this.view, (row, column) => this.pairAt(row, column), width);
+    Object.assign(this, { image, layout, names });
+    this.chosen = cellOutline("cell-chosen", layout);
+    this.pointed = cellOutline("cell-pointed", layout);
     this.lines = svg("path", { class: "cell-lines" });
     image.append(this.lines, this.chosen, this.pointed);
     image.setAttribute("tabindex", "0");
@@ -157,27 +165,31 @@ class Matrix {
   /** Scroll sideways until the cell is visible. */
   reveal([, column]) {
     const scroller = this.image.parentElement;
-    const x = column * this.layout.cell;
-    if (x < scroller.scrollLeft) scroller.scrollLeft = x;
-    else if (x + this.layout.cell > scroller.scrollLeft + scroller.clientWidth) scroller.scrollLeft = x + this.layout.cell - scroller.clientWidth;
+    const left = column * this.layout.cell;
+    const right = left + this.layout.cell - scroller.clientWidth;
+    scroller.scrollLeft = Math.min(left, Math.max(right, scroller.scrollLeft));
   }
 
-  /** Outline a cell, with lines to the names of its systems, and describe it. */
+  /** Outline a cell, emphasize the names of its systems, and describe it. */
   point(cell) {
     this.pointed.setAttribute("visibility", cell ? "visible" : "hidden");
     this.lines.setAttribute("d", "");
+    for (const [index, name] of this.names.entries()) name.classList.toggle("pointed", cell !== null && cell.includes(index));
     if (!cell) return;
-    const [row, column] = cell;
-    const { cell: width, height } = this.layout;
     this.place(this.pointed, cell);
-    this.lines.setAttribute("d", `M${(column + 1) * width},${(row + 0.5) * height}H${row * width}M${(column + 0.5) * width},${row * height}V${(column + 1) * height}`);
-    const pair = this.pairAt(row, column);
-    this.status.textContent = pairSummary(this.view, pair);
+    if (!this.layout.values) this.lines.setAttribute("d", this.linesToNames(cell));
+    this.status.textContent = pairSummary(this.view, this.pairAt(...cell));
   }
 
-  place(rectangle, [row, column]) {
-    rectangle.setAttribute("x", column * this.layout.cell - 0.5);
-    rectangle.setAttribute("y", row * this.layout.height - 0.5);
+  /** Lines from a cell to its names, for cells without values, which the lines would cross out. */
+  linesToNames([row, column]) {
+    const { cell, height } = this.layout;
+    const across = `M${(column + 1) * cell},${(row + 0.5) * height}H${row * cell}`;
+    return `${across}M${(column + 0.5) * cell},${row * height}V${(column + 1) * height}`;
+  }
+
+  place(outline, [row, column]) {
+    outline.setAttribute("transform", `translate(${column * this.layout.cell - 0.5} ${row * this.layout.height - 0.5})`);
   }
 
   select(cell) {

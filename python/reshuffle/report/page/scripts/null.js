@@ -21,12 +21,33 @@ const COUNTED = {
     return below ? [[-Infinity, -o]] : [[-o, Infinity]];
   },
   shifted(o, alternative, { low, width, counts }) {
-    const total = counts.reduce((sum, count) => sum + count, 0);
-    const mean = counts.reduce((sum, count, bin) => sum + count * Math.abs(low + (bin + 0.5) * width + o), 0) / total;
+    const mean = sumOf(counts.map((count, bin) => count * Math.abs(low + (bin + 0.5) * width + o))) / sumOf(counts);
     const end = Math.abs(o) + mean;
     return [[-Infinity, -end - o], [end - o, Infinity]];
   },
 };
+
+/**
+ * The intervals to be filled, for the share of replicates that p counts.
+ *
+ * A bin across the end of an interval is divided there, as if its values were uniform. Or the interval contains it as a whole, if
+ * that is closer to the share, as it is where the null distribution has few different values.
+ */
+function filledIntervals(pair, rule, alternative) {
+  const divided = COUNTED[rule](pair.null.observed, alternative, pair.null);
+  const whole = divided.map(([from, to]) => [binEdge(pair, from, 0), binEdge(pair, to, 1)]);
+  const counted = pair.get("exceedances");
+  const share = typeof counted === "number" ? counted / pair.get("n_resamples") : pair.pvalue;
+  const distance = (intervals) => Math.abs(shareWithin(pair.null, intervals) - share);
+  return distance(whole) < distance(divided) ? whole : divided;
+}
+
+/** The lower (0) or upper (1) edge of the bin of a value. Bins contain their lower ends; those of reversed pairs, their upper ends. */
+function binEdge({ null: { low, width }, reversed }, value, side) {
+  if (width === 0 || !Number.isFinite(value)) return value;
+  const bins = (value - low) / width;
+  return low + ((reversed ? Math.ceil(bins) - 1 : Math.floor(bins)) + side) * width;
+}
 
 /** The rule by which the test of a pair counts. */
 function ruleOf(pair, alternative) {
@@ -42,12 +63,11 @@ function ruleOf(pair, alternative) {
 
 /** The share of a histogram within intervals. */
 function shareWithin({ low, width, counts }, intervals) {
-  const total = counts.reduce((sum, count) => sum + count, 0);
-  const inside = counts.reduce((sum, count, bin) => {
+  const inside = counts.map((count, bin) => {
     const start = low + bin * width;
-    return sum + count * intervals.reduce((share, interval) => share + overlap([start, start + width], interval), 0);
-  }, 0);
-  return inside / total;
+    return count * sumOf(intervals.map((interval) => overlap([start, start + width], interval)));
+  });
+  return sumOf(inside) / sumOf(counts);
 }
 
 /** The share of a bin within an interval. */
@@ -62,57 +82,64 @@ function alternativeOf(pair) {
   return pair.reversed ? { greater: "less", less: "greater" }[alternative] ?? alternative : alternative;
 }
 
-/** The figure of a pair's null distribution, or a sentence where the test has none. `place` is the element that it will be in. */
+/** The figure of a pair's null distribution, or a sentence where there is none. `place` is the element that it will be in. */
 function drawNull(view, pair, place = null) {
-  if (!pair.null) return h("p", { class: "figure-none" }, "The p-value of this test is computed without replicates, so there is no null distribution to show.");
+  if (!pair.null) {
+    const reason = view.document.test?.replicates
+      ? "There is no histogram of the null distribution in this result."
+      : "This test has no replicates, so there is no histogram of its null distribution.";
+    return h("p", { class: "figure-none" }, reason);
+  }
   const alternative = alternativeOf(pair);
   const rule = ruleOf(pair, alternative);
-  const counted = COUNTED[rule](pair.null.observed, alternative, pair.null);
-  return figureIn(place, "null", (width) => drawHistogram(view, pair, { rule, counted, alternative }, width), nullCaption(view, pair, rule));
+  const counted = filledIntervals(pair, rule, alternative);
+  const mirrored = rule === "opposite" || (rule === "extreme" && alternative === "two-sided");
+  const marks = mirrored && pair.null.observed !== 0 ? [pair.null.observed, -pair.null.observed] : [pair.null.observed];
+  const draw = (width) => drawHistogram(view, pair, { counted, marks }, width);
+  return figureIn(place, "null", draw, nullCaption(view, pair, rule));
 }
 
+/** Whether the statistic is a studentized difference. Where shuffles have the same order by both, it is the difference itself. */
 function isStudentized(pair) {
-  return pair.get("test") === "ar-studentized" && Math.abs(pair.null.observed - pair.difference) > 1e-9 * Math.abs(pair.difference);
+  const { observed } = pair.null;
+  return pair.get("test") === "ar-studentized" && Math.abs(observed - pair.difference) > 1e-9 * Math.abs(pair.difference);
 }
 
-function drawHistogram(view, pair, { rule, counted, alternative }, width) {
-  const { low, width: step, counts, observed } = pair.null;
-  const marks = [observed, ...(rule === "opposite" || (rule === "extreme" && alternative === "two-sided") ? [-observed] : [])];
+function drawHistogram(view, pair, { counted, marks }, width) {
+  const { low, width: step, counts } = pair.null;
   const [top, bottom] = [26, 26 + NULL_HEIGHT];
-  const scale = linearScale(paddedRange([low, low + step * counts.length, ...marks], 0.03), [8, width - 8]);
-  const largest = counts.reduce((most, count) => Math.max(most, count), 0) || 1;
-  const title = isStudentized(pair) ? "Studentized difference under the null hypothesis" : `Difference in ${view.metric.name} under the null hypothesis`;
+  const used = counts.flatMap((count, bin) => (count ? [low + bin * step, low + (bin + 1) * step] : []));
+  const scale = linearScale(paddedRange([...used, ...marks], 0.03), [14, width - 14]);
+  const unit = (NULL_HEIGHT - 6) / Math.max(...counts);
+  const statistic = isStudentized(pair) ? "Studentized difference" : `Difference in ${view.metric.name}`;
   const image = canvas(width, bottom + 42, { role: "img", "aria-label": nullSummary(view, pair) });
-  image.append(scoreAxis(scale, { top, bottom, title }));
-  for (const [kind, path] of Object.entries(barPaths(pair.null, counted, scale, (count) => bottom - (count / largest) * (NULL_HEIGHT - 6), bottom))) {
-    image.append(svg("path", { class: `bar ${kind}`, d: path }));
-  }
+  image.append(scoreAxis(scale, { top, bottom, title: `${statistic} under the null hypothesis` }));
+  const { tail, body } = histogramParts(pair.null, counted);
+  const bar = ([from, to, count]) => {
+    const [left, right] = from < to ? [scale(from), scale(to)] : [scale(from) - 4, scale(from) + 4];
+    return `M${left.toFixed(2)},${bottom}V${(bottom - count * unit).toFixed(2)}H${right.toFixed(2)}V${bottom}Z`;
+  };
+  image.append(svg("path", { class: "bar body", d: body.map(bar).join("") }));
+  image.append(svg("path", { class: "bar tail", d: tail.map(bar).join("") }));
   image.append(svg("line", { class: "null-base", x1: scale.start, x2: scale.end, y1: bottom, y2: bottom }));
   for (const [index, value] of marks.entries()) image.append(...nullMark(view, pair, value, index === 0, { scale, top, bottom }));
   return image;
 }
 
-/** The outlines of the bars, apart for what p counts; a bin across the end of a tail is divided. */
-function barPaths({ low, width, counts }, counted, scale, height, bottom) {
-  const paths = { body: "", tail: "" };
-  if (width === 0) {
-    const x = scale(low);
-    paths[overlap([low, low], counted.find(([from, to]) => from <= low && low <= to) ?? [1, 0]) ? "tail" : "body"] = `M${x - 4},${bottom}V${height(counts[0])}h8V${bottom}Z`;
-    return paths;
-  }
-  const bar = (from, to, count) => `M${scale(from).toFixed(2)},${bottom}V${height(count).toFixed(2)}H${scale(to).toFixed(2)}V${bottom}Z`;
+/** The bars of a histogram as [low, high, count], apart for what p counts; bars across the end of an interval are divided. */
+function histogramParts({ low, width, counts }, counted) {
+  const parts = { body: [], tail: [] };
   for (const [bin, count] of counts.entries()) {
     if (count === 0) continue;
-    const ends = [low + bin * width, low + (bin + 1) * width];
-    const bounds = counted.flat().filter((end) => end > ends[0] && end < ends[1]).sort((a, b) => a - b);
-    const cuts = [ends[0], ...bounds, ends[1]];
+    const [from, to] = [low + bin * width, low + (bin + 1) * width];
+    const cuts = [from, ...counted.flat().filter((end) => end > from && end < to).sort((a, b) => a - b), to];
     for (let part = 0; part + 1 < cuts.length; part += 1) {
       const middle = (cuts[part] + cuts[part + 1]) / 2;
-      const kind = counted.some(([from, to]) => from <= middle && middle <= to) ? "tail" : "body";
-      paths[kind] += bar(cuts[part], cuts[part + 1], count);
+      const inside = counted.some(([start, end]) => start <= middle && middle <= end);
+      parts[inside ? "tail" : "body"].push([cuts[part], cuts[part + 1], count]);
     }
   }
-  return paths;
+  return parts;
 }
 
 /** A vertical line with its value: solid for the observed difference, dashed for its mirror image. */
@@ -142,13 +169,15 @@ function nullSummary(view, pair) {
 }
 
 const RULE_WORDS = {
-  extreme: "Filled: at least as extreme as the observed difference.",
-  opposite: "Filled: draws in which the difference, before it was centred on 0, is 0 or has the opposite sign.",
-  shifted: "Filled: draws that the test counts, |difference| − mean |difference| ≥ |observed difference|.",
+  extreme: "Filled: at least as extreme as the observed difference",
+  opposite: "Filled: draws in which the difference, before it was centred on 0, is 0 or has the opposite sign",
+  shifted: "Filled: draws that the test counts, |difference| − mean |difference| ≥ |observed difference|",
 };
 
 function nullCaption(view, pair, rule) {
   const replicates = replicatesText(view, pair);
+  const counted = pair.get("exceedances");
+  const number = typeof counted === "number" ? ` (${counted ? formatCount(counted) : "none"})` : "";
   const twice = pair.get("tails") === 2 ? " p is twice their share." : "";
-  return [`${replicates[0].toUpperCase()}${replicates.slice(1)}. ${RULE_WORDS[rule]}${twice}`];
+  return [`${replicates[0].toUpperCase()}${replicates.slice(1)}. ${RULE_WORDS[rule]}${number}.${twice}`];
 }

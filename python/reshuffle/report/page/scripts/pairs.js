@@ -79,8 +79,7 @@ class PairsTable {
       h("thead", {}, h("tr", {}, ...this.headers)),
       this.body,
     );
-    this.end = h("div", { class: "end" });
-    this.scroller = h("div", { class: "rows" }, this.table, this.end);
+    this.scroller = h("div", { class: "rows" }, this.table);
     this.count = h("output", { class: "count" });
     element.replaceChildren(this.#controls(), this.scroller);
     columns.forEach((column, position) => {
@@ -92,10 +91,10 @@ class PairsTable {
     });
     this.body.addEventListener("click", (event) => this.#choose(this.rows.indexOf(event.target.closest("tr"))));
     this.body.addEventListener("keydown", (event) => this.#press(event));
-    new IntersectionObserver(
-      (entries) => entries.some((entry) => entry.isIntersecting) && this.#addRows(ROWS_AT_ONCE),
-      { root: this.scroller, rootMargin: "600px" },
-    ).observe(this.end);
+    this.scroller.addEventListener("scroll", () => {
+      const { scrollHeight, scrollTop, clientHeight } = this.scroller;
+      if (scrollHeight - scrollTop < 3 * clientHeight) this.#addRows(ROWS_AT_ONCE);
+    });
     this.update();
   }
 
@@ -124,10 +123,14 @@ class PairsTable {
     this.active = 0;
     this.body.replaceChildren();
     this.table.setAttribute("aria-rowcount", this.shown.length + 1);
-    const all = counted(this.pairs.length, "pair");
-    this.count.textContent = this.shown.length === this.pairs.length ? all : `${formatCount(this.shown.length)} of ${all}`;
+    this.showCount();
     this.#addRows(ROWS_AT_ONCE);
     this.scroller.scrollTop = 0;
+  }
+
+  showCount() {
+    const all = counted(this.pairs.length, "pair");
+    this.count.textContent = this.shown.length === this.pairs.length ? all : `${formatCount(this.shown.length)} of ${all}`;
   }
 
   #addRows(n) {
@@ -135,8 +138,6 @@ class PairsTable {
     const added = this.shown.slice(first, first + n).map((pair, offset) => this.#row(pair, first + offset));
     this.rows.push(...added);
     this.body.append(...added);
-    // The observer reports changes only: hide the end once there is nothing more to add.
-    this.end.hidden = this.rows.length === this.shown.length;
   }
 
   #row(pair, position) {
@@ -204,3 +205,4 @@ addSection({
 });
 
 window.addEventListener("beforeprint", () => currentPairs?.beforePrint());
+window.addEventListener("afterprint", () => currentPairs?.showCount());

@@ -1,17 +1,18 @@
 // The systems from best to worst, with their scores, rank intervals and the groups that do not differ significantly.
 
-
 /** Whether the figure shows ranks and groups. Differences from a baseline are more useful where there is one. */
 function showsRanks(view) {
   return view.baseline === null && view.ranking !== null;
 }
 
-/** The columns of text to the right of the plot. Narrow figures have room for one thing only: differences, groups or ranks. */
+/** The columns of text to the right of the plot. Narrow figures have room for one thing: differences, groups or ranks. */
 function rankingColumns(view, groups, wide) {
   const { systems } = view;
   const columns = [];
   if (wide) columns.push({ title: "Score", texts: systems.map((system) => formatScore(system.score, view)) });
-  if (showsRanks(view) && (wide || !groups.length)) columns.push({ title: "Rank", texts: systems.map(({ ranked }) => rankText(ranked)) });
+  if (showsRanks(view) && (wide || !groups.length)) {
+    columns.push({ title: "Rank", texts: systems.map(({ ranked }) => rankText(ranked)) });
+  }
   if (view.baseline !== null && view.pairs.length > 0) {
     const pairs = systems.map((system) => view.pair(system.name, view.baseline));
     columns.push({
@@ -42,19 +43,23 @@ function drawRanking(view, width) {
   const wide = width >= WIDE;
   const groups = groupsOf(view);
   const columns = rankingColumns(view, groups, wide);
-  const names = nameSpace(systems.map(({ shown }) => shown), width);
-  const shortened = fittedNames(systems.map(({ shown }) => shown), names);
+  const whole = systems.map(({ shown }) => shown);
+  const names = nameSpace(whole, width);
+  const shortened = fittedNames(whole, names);
   const panel = groupPanel(view, groups, wide);
   const taken = names + totalWidth(columns) + panel.width;
   const total = Math.max(width, taken + 120);
   const top = 30;
   const bottom = top + systems.length * pitch;
-  const range = paddedRange(systems.flatMap(({ score, interval }) => [score, ...endsOf(interval, score)]));
+  const range = paddedRange(systems.flatMap(({ score, interval }) => [score, ...endsOf(interval)]));
   const scale = linearScale(range, [names + 18, total - taken + names - 14]);
   const image = canvas(total, bottom + 42, { role: "img", "aria-label": rankingSummary(view) });
-  const rows = systems.map((system, index) => rankingRow(view, system, { y: top + (index + 0.5) * pitch, scale, name: shortened[index] }));
+  const rows = systems.map((system, index) =>
+    rankingRow(view, system, { y: top + (index + 0.5) * pitch, scale, name: shortened[index] }),
+  );
   const title = `${view.metric.name}${view.metric.higher_is_better ? "" : " (lower is better)"}`;
-  image.append(stripes(systems.length, { top, width: total, pitch }), scoreAxis(scale, { top, bottom, above: systems.length > 24, title }));
+  image.append(stripes(systems.length, { top, width: total, pitch }));
+  image.append(scoreAxis(scale, { top, bottom, above: systems.length > 24, title }));
   if (view.baseline !== null) image.append(baselineLine(view, scale, top, bottom));
   image.append(...rows);
   drawColumns(columns, { image, rows, right: total - panel.width, top, pitch });
@@ -63,8 +68,9 @@ function drawRanking(view, width) {
 }
 
 function rankingSummary(view) {
-  const names = view.systems.map((system) => `${system.shown} ${formatScore(system.score, view)}`);
-  return `Systems from best to worst by ${view.metric.name}: ${names.join(", ")}`;
+  const named = (system) => `${system.shown} (${formatScore(system.score, view)})`;
+  const range = `from ${named(view.systems[0])} to ${named(view.systems.at(-1))}`;
+  return `${counted(view.systems.length, "system")} by ${view.metric.name}, ${range}. The table of results has their numbers.`;
 }
 
 function baselineLine(view, scale, top, bottom) {
@@ -76,16 +82,11 @@ function rankingRow(view, system, { y, scale, name }) {
   const row = svg("g", { class: "row" }, label(name, { whole: system.shown, x: 4, y, class: "name" }));
   const pair = view.baseline === null ? null : view.pair(system.name, view.baseline);
   const side = pair?.significant ? sideOf(view, pair.difference) : "even";
-  if (system.interval) row.append(whisker(scale, y, endsOf(system.interval), { class: `whisker ${side}` }));
   const x = scale(system.score);
-  if (system.name === view.baseline) row.append(svg("rect", { class: "dot even", x: x - 4, y: y - 4, width: 8, height: 8 }));
-  else row.append(svg("circle", { class: `dot ${side}${pair && !pair.significant ? " hollow" : ""}`, cx: x, cy: y, r: 4.5 }));
+  const square = () => svg("rect", { class: "dot even", x: x - 4, y: y - 4, width: 8, height: 8 });
+  const circle = () => svg("circle", { class: `dot ${side}${pair && !pair.significant ? " hollow" : ""}`, cx: x, cy: y, r: 4.5 });
+  row.append(...whiskers(system.interval, scale, y, side), system.name === view.baseline ? square() : circle());
   return row;
-}
-
-/** "better" or "worse" of a system with this difference from another. */
-function sideOf(view, difference) {
-  return difference * view.sign > 0 ? "better" : difference * view.sign < 0 ? "worse" : "even";
 }
 
 /** What is right of the columns: the groups; rank intervals if they have no letters; or nothing. */
@@ -123,14 +124,14 @@ function rankBars(view, { x, top, pitch, bottom }) {
 function groupBar({ letter, rows }, { x, width, top, pitch }) {
   const from = top + rows[0] * pitch + 2;
   const to = top + (rows.at(-1) + 1) * pitch - 2;
-  const bar = svg("g", { class: "group" });
-  bar.append(svg("rect", { class: "group-bar", x, y: from, width, height: to - from, rx: Math.min(width, pitch - 4) / 2 }));
-  for (const row of rows) bar.append(label(letter, { x: x + width / 2, y: top + (row + 0.5) * pitch, "text-anchor": "middle" }));
-  return bar;
+  const bar = svg("rect", { class: "group-bar", x, y: from, width, height: to - from, rx: Math.min(width, pitch - 4) / 2 });
+  const letters = rows.map((row) => label(letter, { x: x + width / 2, y: top + (row + 0.5) * pitch, "text-anchor": "middle" }));
+  return svg("g", { class: "group" }, bar, ...letters);
 }
 
 function rankingCaption(view) {
-  const parts = [view.systems.some((system) => system.interval) ? `Dots: scores; lines: their ${intervalName(view)}.` : "Dots: scores."];
+  const intervals = view.systems.some((system) => system.interval) ? `; lines: their ${intervalName(view)}` : "";
+  const parts = [`Dots: scores${intervals}.`];
   if (showsRanks(view)) {
     if (view.ranking.groups) parts.push(" Systems of the same group do not differ significantly.");
     parts.push(" Ranks: the interval that the significant differences allow.");

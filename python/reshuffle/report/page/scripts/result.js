@@ -11,13 +11,6 @@ function unpacked(column) {
   return (index) => column.each[index];
 }
 
-// TODO: until those of several test sets are packed
-function asColumns(records) {
-  if (!Array.isArray(records)) return records;
-  const keys = Object.keys(records[0] ?? {});
-  return { count: records.length, columns: Object.fromEntries(keys.map((key) => [key, { each: records.map((r) => r[key]) }])) };
-}
-
 /** JSON has no NaN and no infinities: they are strings with Python's names, which JavaScript shares. */
 function number(value) {
   return value === null || value === undefined ? null : Number(value);
@@ -65,7 +58,7 @@ class View {
   }
 
   #readPairs() {
-    const { columns, count } = asColumns(this.document.comparisons);
+    const { columns, count } = this.document.comparisons;
     const value = Object.fromEntries(Object.entries(columns).map(([key, column]) => [key, unpacked(column)]));
     const pairs = [];
     for (let index = 0; index < count; index += 1) {
@@ -104,13 +97,14 @@ class View {
   /** The pair in the direction in which it is shown: the better system first, unless the direction of the test or a baseline fixes it. */
   oriented(pair) {
     const fixed = this.baseline !== null || !this.twoSided;
-    return fixed || this.positions.get(pair.system) <= this.positions.get(pair.baseline) ? pair : reversed(pair);
+    const right = fixed ? !pair.reversed : this.positions.get(pair.system) <= this.positions.get(pair.baseline);
+    return right ? pair : reversed(pair);
   }
 
   /** Whether p has been adjusted for several tests. As in the other reports, families of one test have no adjusted p. */
   get adjusted() {
     const family = this.document.family;
-    const together = family === "set" || family === "all" ? asColumns(this.document.comparisons).count : this.pairs.length;
+    const together = family === "set" || family === "all" ? this.document.comparisons.count : this.pairs.length;
     return this.document.adjustment !== null && (together > 1 || (this.document.test?.n_sets ?? 1) > 1);
   }
 

@@ -7,6 +7,10 @@ function linearScale([low, high], [start, end]) {
   return Object.assign(position, { low, high, start, end });
 }
 
+function sumOf(values) {
+  return values.reduce((sum, value) => sum + value, 0);
+}
+
 /** The range of the finite values, widened by a share of its length; around 0 or a single value it has a length too. */
 function paddedRange(values, share = 0.04) {
   let low = Infinity;
@@ -47,11 +51,14 @@ function scoreAxis(scale, { top, bottom, above = false, title = null }) {
   for (const [value, text] of ticksOf(scale)) {
     const x = scale(value);
     axis.append(svg("line", { class: "grid", x1: x, x2: x, y1: top, y2: bottom }));
+    // Labels that would be cut at the edge of the figure.
+    if (Math.min(x - scale.start, scale.end - x) + 14 < textWidth(text) / 2) continue;
     axis.append(svg("text", { class: "tick", x, y: bottom + 16, "text-anchor": "middle" }, text));
     if (above) axis.append(svg("text", { class: "tick", x, y: top - 6, "text-anchor": "middle" }, text));
   }
   if (title !== null) {
-    axis.append(svg("text", { class: "muted", x: (scale.start + scale.end) / 2, y: bottom + 34, "text-anchor": "middle" }, title));
+    const middle = (scale.start + scale.end) / 2;
+    axis.append(svg("text", { class: "muted", x: middle, y: bottom + 34, "text-anchor": "middle" }, title));
   }
   return axis;
 }

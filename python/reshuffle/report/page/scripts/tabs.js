@@ -32,7 +32,10 @@ function tabList(label, names, chosen, choose) {
       tab.setAttribute("aria-selected", String(each === position));
       tab.tabIndex = each === position ? 0 : -1;
     });
-    tabs[position].scrollIntoView?.({ block: "nearest", inline: "nearest" });
+    // Where the list is too wide, scroll it, but not the page.
+    const { offsetLeft, offsetWidth } = tabs[position];
+    const start = offsetLeft - list.offsetLeft;
+    list.scrollLeft = Math.min(start, Math.max(list.scrollLeft, start + offsetWidth - list.clientWidth));
   };
   return { list, mark };
 }
@@ -71,7 +74,10 @@ function addContents() {
       button.hidden = section.hidden;
     });
   }
-  byId("bar").hidden = false;
+  const bar = byId("bar");
+  bar.hidden = false;
+  // What sticks below the bar, and what is scrolled to, depends on how many lines it needs.
+  new ResizeObserver(() => document.documentElement.style.setProperty("--bar-height", `${bar.offsetHeight}px`)).observe(bar);
   byId("skip").addEventListener("click", (event) => {
     event.preventDefault(); // the address of a frame in a notebook is not that of the page
     byId("results").focus();

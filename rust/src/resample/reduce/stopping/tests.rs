@@ -2,8 +2,8 @@ use std::sync::Arc;
 
 use super::*;
 use crate::metric::metric;
-use crate::resample::Sample;
-use crate::resample::tests::{outcomes, seeded, statistics, with_run};
+use crate::resample::tests::{outcomes, reduced, seeded, statistics, with_run};
+use crate::resample::{Kind, Sample};
 use crate::stats::SuffStats;
 use crate::stream::{Purpose, Stream};
 use proptest::prelude::*;
@@ -165,6 +165,23 @@ fn tests_stop_where_their_statistics_imply_for_any_number_of_threads() {
             let criterion = (Alternative::TwoSided, thresholds.as_slice());
             let got = with_run(threads, |run| outcomes(&scored, &pairs, criterion, rule, plan(), run)).unwrap();
             assert_eq!(expected, got, "{rule:?} {threads}");
+            let observed = thresholds.clone();
+            let tally = SequentialTally::with_histograms(
+                pairs.to_vec(),
+                (Alternative::TwoSided, thresholds.clone()),
+                rule,
+                observed.clone(),
+            );
+            let tally =
+                with_run(threads, |run| reduced((&scored, Kind::Shuffles), tally.unwrap(), plan(), run)).unwrap();
+            assert_eq!(expected, tally.outcomes().unwrap());
+            let mut bins = Bins::new(&observed, Simd::best()).unwrap();
+            bins.make_room(n).unwrap();
+            for (series, outcome) in expected.iter().enumerate() {
+                bins.add(series, &statistics[series * n..][..outcome.shuffles as usize]);
+            }
+            bins.count();
+            assert_eq!(bins.histograms().unwrap(), tally.histograms().unwrap(), "{rule:?} {threads}");
         }
     }
 }

@@ -1,0 +1,519 @@
+"""Histograms of null distributions and of draws, against numpy and exact fractions on all replicates."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from counts import bleu_counts
+from reshuffle import (
+    BesagClifford,
+    CorpusFunction,
+    Formula,
+    FromCounts,
+    Gandy,
+    Histogram,
+    InputError,
+    NullHistogram,
+    SegmentScores,
+    TestSet,
+    _core,
+    approximate_randomization,
+    bootstrap_test,
+    compare,
+    compare_sets,
+    metric,
+    read_json,
+    score,
+)
+from reshuffle.data.from_json import result_from_document
+from reshuffle.data.packed import unpacked_records
+from reshuffle.metrics.base import Scores
+from reshuffle.report import packed, render
+from reshuffle.report.json import embedded_json
+from reshuffle.resampling import CountSample, Histograms, PermutedHistograms, Replicates, SequentialTally, Series
+from reshuffle.resampling.histograms import TAIL, histogram_of_probabilities, null_histogram
+
+BLEU = metric("bleu")
+SYSTEMS = ("base", "first", "second")
+COUNTS = dict(zip(SYSTEMS, bleu_counts(3, 3, 70, 0.03), strict=True))
+NATIVE = FromCounts("BLEU", COUNTS, BLEU)
+IN_PYTHON = FromCounts("BLEU", COUNTS, lambda totals: BLEU.score(totals))
+R = 700
+
+# The distribution of a test, and its observed statistic.
+Null = tuple[Scores, Scores | None, float]
+
+
+def twin(values: Scores, observed: float | None, weights: Scores | None = None) -> Histogram | None:
+    """The histogram by its definition: the narrowest of 256 bins that hold everything, joined to 64, in fractions."""
+    kept = np.isfinite(values)
+    exact = [Fraction(value) for value in values[kept].tolist()]
+    n = [1] * len(exact) if weights is None else weights[kept].tolist()
+    if not exact:
+        return None
+    extremes = [*exact, *([] if observed is None else [Fraction(observed)])]
+    lowest, highest = min(extremes), max(extremes)
+    if lowest == highest:
+        return Histogram(float(lowest), 0.0, (sum(n),))
+    resolution = math.frexp(max(abs(lowest), abs(highest)))[1] - 52
+    for exponent in range(resolution, 1024):
+        unit = Fraction(2) ** exponent
+        first, used = math.floor(lowest / unit), math.floor(highest / unit) - math.floor(lowest / unit) + 1
+        if used <= 256:
+            break
+    joined = math.ceil(used / 64)
+    first -= (joined * 64 - used) // 2
+    counts = [0] * 64
+    for value, number in zip(exact, n, strict=True):
+        counts[(math.floor(value / unit) - first) // joined] += number
+    return Histogram(float(first * unit), float(joined * unit), tuple(counts))
+
+
+def check(expected: Null, got: Histogram | None) -> None:
+    """The histogram of a test is the twin of its null distribution."""
+    values, probabilities, observed = expected
+    assert isinstance(got, NullHistogram)
+    assert got.observed == pytest.approx(observed, rel=1e-12, abs=1e-12)
+    if probabilities is not None:
+        below, above = np.cumsum(probabilities), np.cumsum(probabilities[::-1])[::-1]
+        values = np.where((below > TAIL) & (above > TAIL), values, np.nan)
+    same = twin(values, got.observed, probabilities)
+    assert same is not None
+    assert (same.low, same.width) == (got.low, got.width)
+    assert same.counts == pytest.approx(got.counts, rel=1e-12)
+    if probabilities is None:
+        assert same.counts == got.counts
+        assert all(type(count) is int for count in got.counts)
+
+
+NUMBERS = st.floats(-1e6, 1e6) | st.integers(-3, 3).map(float) | st.sampled_from([math.nan, math.inf])
+
+
+@given(
+    st.lists(NUMBERS, min_size=1, max_size=99),
+    st.none() | st.floats(-1e7, 1e7),
+)
+@settings(max_examples=400)
+def test_a_histogram_is_that_of_its_definition(values: list[float], observed: float | None) -> None:
+    scores, known = np.array([values], dtype=float), np.array([math.nan if observed is None else observed])
+    bins = _core.Bins(known)
+    bins.update(scores)
+    for ends, counts in (bins.histograms, _core.histograms(scores, [0], None, np.zeros(1), known)):
+        ((low, width),), (of_bins,) = ends.tolist(), counts.tolist()
+        expected = twin(scores[0], observed)
+        if expected is None:
+            assert math.isnan(low)
+            assert not any(of_bins)
+        else:
+            assert expected == Histogram(low, width, tuple(of_bins if width else of_bins[:1]))
+
+
+def shuffled(pair: tuple[str, str], **options: Any) -> Null:
+    a, b = (COUNTS[name] for name in pair)
+    result = approximate_randomization(a, b, BLEU, keep_null_distribution=True, n_resamples=R, **options)
+    assert result.null_distribution is not None
+    statistic = result.statistic / result.standard_error if options.get("studentized") else result.statistic
+    return result.null_distribution, result.null_probabilities, float(statistic)
+
+
+def drawn(pair: tuple[str, str], method: str) -> Null:
+    a, b = (COUNTS[name] for name in pair)
+    result = bootstrap_test(a, b, BLEU, method=method, keep_null_distribution=True, n_resamples=R)
+    assert result.null_distribution is not None
+    return result.null_distribution, None, float(result.statistic)
+
+
+TESTS: dict[str, Any] = {
+    "ar": lambda pair: shuffled(pair),
+    "ar-studentized": lambda pair: shuffled(pair, studentized=True),
+    "bootstrap": lambda pair: drawn(pair, "centred"),
+    "bootstrap-both": lambda pair: drawn(pair, "both"),
+    "bootstrap-percentile": lambda pair: drawn(pair, "percentile"),
+    "bootstrap-shift": lambda pair: drawn(pair, "shift"),
+    "paired-bootstrap": lambda pair: drawn(pair, "paired"),
+}
+
+
+@pytest.mark.parametrize("measure", [NATIVE, IN_PYTHON], ids=["native", "in Python"])
+@pytest.mark.parametrize("test", TESTS)
+def test_the_histogram_of_a_pair_is_that_of_the_null_distribution(test: str, measure: FromCounts) -> None:
+    if measure is IN_PYTHON and test == "ar-studentized":
+        pytest.skip("finite differences are not the derivatives that the stand-alone test uses")
+    comparison = compare(metrics=measure, test=test, all_pairs=True, n_resamples=R)
+    for pair in comparison.comparisons:
+        check(TESTS[test]((pair.system, pair.baseline)), pair.null)
+    has_draws = [found.draws is not None for found in comparison.scores]
+    assert has_draws == [True] * 3
+    without = compare(metrics=measure, test=test, n_resamples=R, interval=None, adjust="none")
+    assert [found.draws is not None for found in without.scores] == ["bootstrap" in test] * 3
+    assert [pair.null for pair in without.comparisons] == [pair.null for pair in comparison.comparisons[:2]]
+
+
+@pytest.mark.parametrize("options", [{"scheme": "iid"}, {"scheme": "subgroup"}], ids=str)
+def test_the_scheme_decides_which_shuffles_are_counted(options: dict[str, Any]) -> None:
+    comparison = compare(metrics=[NATIVE, replace_name(IN_PYTHON)], test="ar", all_pairs=True, n_resamples=R, **options)
+    for pair in comparison.comparisons:
+        check(shuffled((pair.system, pair.baseline), **options), pair.null)
+        assert pair.null is not None
+        assert sum(pair.null.counts) == pair.test.n_resamples
+
+
+def replace_name(measure: FromCounts) -> FromCounts:
+    return FromCounts("again", COUNTS, lambda totals: BLEU.score(totals))
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+def test_exact_tests_have_all_patterns_or_probabilities(alternative: str) -> None:
+    rng = np.random.default_rng(5)
+    few = {name: np.where(np.arange(70)[:, None] < 6, rows, COUNTS["base"]) for name, rows in COUNTS.items()}
+    edits = {name: rng.integers(0, 9, (70, 1)) for name in SYSTEMS}
+    for counts, formula, by in ((few, BLEU, "patterns"), (edits, lambda t: t[..., 0] / 70, "convolution")):
+        comparison = compare(
+            metrics=FromCounts("m", counts, formula), test="ar", scheme="exact", all_pairs=True, alternative=alternative
+        )
+        for pair in comparison.comparisons:
+            assert pair.test.exact_by == by
+            result = approximate_randomization(
+                counts[pair.system], counts[pair.baseline], formula, keep_null_distribution=True, scheme="exact"
+            )
+            assert result.null_distribution is not None
+            check((result.null_distribution, result.null_probabilities, float(result.statistic)), pair.null)
+            assert pair.null is not None
+            total = 1.0 if by == "convolution" else 64
+            assert sum(pair.null.counts) == pytest.approx(total, abs=2.1e-9)
+
+
+def test_exact_and_random_tests_are_mixed() -> None:
+    both = {**COUNTS, "second": np.where(np.arange(70)[:, None] < 5, COUNTS["second"], COUNTS["base"])}
+    of_metric: dict[str, tuple[Any, Any]] = {
+        "BLEU": (both, BLEU),
+        "matches": ({name: rows[:, 2:3] for name, rows in both.items()}, mean),
+    }
+    measures = [FromCounts(name, counts, formula) for name, (counts, formula) in of_metric.items()]
+    comparison = compare(metrics=measures, test="ar", all_pairs=True, n_resamples=R, adjust="none")
+    schemes = {(pair.metric, pair.test.scheme) for pair in comparison.comparisons}
+    assert schemes > {("BLEU", "exact"), ("BLEU", "iid")}
+    for pair in comparison.comparisons:
+        counts, formula = of_metric[pair.metric]
+        result = approximate_randomization(
+            counts[pair.system],
+            counts[pair.baseline],
+            formula,
+            scheme=pair.test.scheme or "auto",
+            keep_null_distribution=True,
+            n_resamples=R,
+        )
+        assert result.null_distribution is not None
+        check((result.null_distribution, result.null_probabilities, float(result.statistic)), pair.null)
+
+
+def mean(totals: Any) -> Any:
+    return np.asarray(totals)[..., 0] / 70
+
+
+@pytest.mark.parametrize("measure", [NATIVE, IN_PYTHON], ids=["native", "in Python"])
+@pytest.mark.parametrize("rule", [BesagClifford(3), BesagClifford(40), Gandy(0.05), Gandy(0.4)], ids=str)
+@pytest.mark.parametrize("studentized", [False, True])
+def test_a_stopped_test_has_the_shuffles_that_it_used(measure: FromCounts, rule: Any, studentized: bool) -> None:
+    if studentized and measure is IN_PYTHON:
+        pytest.skip("as above")
+    test = "ar-studentized" if studentized else "ar"
+    alpha = rule.level if isinstance(rule, Gandy) else 0.05
+    comparison = compare(
+        metrics=measure, test=test, stopping=rule, all_pairs=True, n_resamples=R, adjust="none", alpha=alpha
+    )
+    for pair in comparison.comparisons:
+        check(shuffled((pair.system, pair.baseline), stopping=rule, studentized=studentized), pair.null)
+        assert pair.null is not None
+        assert sum(pair.null.counts) == pair.test.n_resamples
+    assert len({pair.test.n_resamples for pair in comparison.comparisons}) > 1 or isinstance(rule, Gandy)
+
+
+@pytest.mark.parametrize("adjust", ["maxt", "minp", "holm"])
+def test_adjustments_do_not_change_the_histograms(adjust: str) -> None:
+    for test in ("ar", "ar-studentized"):
+        comparison = compare(metrics=NATIVE, test=test, adjust=adjust, all_pairs=True, n_resamples=R)
+        for pair in comparison.comparisons:
+            check(TESTS[test]((pair.system, pair.baseline)), pair.null)
+
+
+def test_permutations_are_counted_in_rust_and_in_python() -> None:
+    comparisons = [
+        compare(metrics=measure, test="permutation", all_pairs=True, n_resamples=R) for measure in (NATIVE, IN_PYTHON)
+    ]
+    replicates = Replicates([CountSample.from_counts(BLEU, np.stack([*COUNTS.values()]))], n_resamples=R, seed=12345)
+    (scores,) = replicates.permuted
+    for comparison in comparisons:
+        for pair in comparison.comparisons:
+            a, b = (SYSTEMS.index(name) for name in (pair.system, pair.baseline))
+            check((scores[a] - scores[b], None, pair.difference), pair.null)
+
+
+def test_the_histograms_of_draws_have_all_scores() -> None:
+    for measure in (NATIVE, IN_PYTHON):
+        comparison = compare(metrics=measure, n_resamples=R)
+        (draws,) = Replicates(
+            [CountSample.from_counts(BLEU, np.stack([*COUNTS.values()]))], n_resamples=R, seed=12345
+        ).draws
+        assert [twin(own, None) for own in draws] == [found.draws for found in comparison.scores]
+        assert comparison.scores == score(metrics=measure, n_resamples=R, interval="percentile").scores
+    assert [found.draws for found in score(metrics=NATIVE).scores] == [None] * 3
+
+
+SET_COUNTS = {
+    name: dict(zip(SYSTEMS, bleu_counts(i, 3, 50, 0.03), strict=True)) for i, name in enumerate(("news", "talks"))
+}
+SETS = {name: TestSet(metrics=FromCounts("BLEU", counts, BLEU)) for name, counts in SET_COUNTS.items()}
+
+
+@pytest.mark.parametrize("test", ["ar", "bootstrap-both", "permutation"])
+def test_averages_over_test_sets_have_the_means_of_their_replicates(test: str) -> None:
+    result = compare_sets(SETS, test=test, all_pairs=True, n_resamples=R)
+    assert result.average is not None
+    replicates = [
+        Replicates([CountSample.from_counts(BLEU, np.stack([*counts.values()]))], n_resamples=R, seed=of_set.seed or 0)
+        for counts, of_set in zip(SET_COUNTS.values(), result.sets.values(), strict=True)
+    ]
+    for pair in result.average.comparisons:
+        a, b = (SYSTEMS.index(name) for name in (pair.system, pair.baseline))
+        if test == "ar":
+            values = [of_set.run([Series()], [(a, b)])[0][0, 0] for of_set in replicates]
+        else:
+            kind = "permuted" if test == "permutation" else "draws"
+            both = [getattr(of_set, kind)[0] for of_set in replicates]
+            means = (both[0] + both[1]) / 2
+            values = [means[a] - means[b] - (0 if test == "permutation" else pair.null.observed)] * 2  # type: ignore[union-attr]
+        check(((values[0] + values[1]) / 2, None, pair.difference), pair.null)
+    for found in result.average.scores:
+        assert found.draws is not None
+        assert sum(found.draws.counts) == R
+
+
+TEXTS = {
+    name: [" ".join("abcdefg"[: 1 + int(n)]) for n in np.random.default_rng(i).integers(0, 7, 30)]
+    for i, name in enumerate(SYSTEMS)
+}
+
+
+def n_words(hypotheses: Sequence[str], references: Any) -> float:
+    return sum(len(line.split()) for line in hypotheses) / 30
+
+
+@pytest.mark.parametrize("test", ["ar", "ar-studentized", "permutation", "bootstrap-both"])
+def test_functions_of_texts_have_the_histograms_of_the_same_counts(test: str) -> None:
+    counts = {name: np.array([[len(line.split())] for line in lines]) for name, lines in TEXTS.items()}
+    options: dict[str, Any] = {"test": test, "n_resamples": 99, "all_pairs": True}
+    if test.startswith("ar"):
+        options["scheme"] = "iid"
+    of_texts = compare(TEXTS["base"], TEXTS, CorpusFunction("words", n_words), **options)
+    of_counts = compare(
+        metrics=FromCounts("words", counts, lambda t: t[..., 0] / 30), **{**options, "test": test.partition("-st")[0]}
+    )
+    assert [pair.null for pair in of_counts.comparisons] == [pair.null for pair in of_texts.comparisons]
+    assert [found.draws for found in of_counts.scores] == [found.draws for found in of_texts.scores]
+
+
+@pytest.mark.parametrize("test", ["ar", "bootstrap-both"])
+def test_missing_scores_leave_histograms_of_all_replicates(test: str) -> None:
+    rng = np.random.default_rng(2)
+    rows = {name: np.where(rng.random(40) < 0.3, np.nan, rng.normal(i, 2, 40)) for i, name in enumerate(SYSTEMS)}
+    measure = SegmentScores("rating", rows, missing="pairwise")
+    comparison = compare(metrics=measure, test=test, all_pairs=True, n_resamples=R)
+    for pair in comparison.comparisons:
+        assert pair.null is not None
+        assert sum(pair.null.counts) == R
+        assert pair.null.observed == pytest.approx(pair.difference, abs=1e-9)
+    assert [sum(found.draws.counts) for found in comparison.scores if found.draws] == [R] * 3
+
+
+@pytest.mark.parametrize("test", ["ar", "ar-studentized", "bootstrap-both", "permutation"])
+def test_identical_systems_have_a_single_bin(test: str) -> None:
+    options: dict[str, Any] = {"scheme": "iid"} if test.startswith("ar") else {}
+    same = FromCounts("BLEU", dict.fromkeys(SYSTEMS, COUNTS["base"]), BLEU)
+    comparison = compare(metrics=same, test=test, all_pairs=True, n_resamples=99, **options)
+    assert [pair.null for pair in comparison.comparisons] == [NullHistogram(0.0, 0.0, (99,), 0.0)] * 3
+    assert read_json(render(comparison, "json")) == comparison
+
+
+def test_tests_without_replicates_have_no_histograms() -> None:
+    rows = {name: np.random.default_rng(i).normal(0, 1, 20) for i, name in enumerate(SYSTEMS)}
+    for test in ("t-test", "wilcoxon", "sign-test", "anova"):
+        comparison = compare(metrics=SegmentScores("x", rows), test=test, interval="t", adjust="none", all_pairs=True)
+        assert {pair.null for pair in comparison.comparisons} == {None}
+        assert {found.draws for found in comparison.scores} == {None}
+
+
+def test_statistics_that_are_not_finite_are_left_out() -> None:
+    # All segments differ by the same amount, so the standard error of the observed difference is 0.
+    rows = {"base": np.arange(20.0), "first": np.arange(20.0) + 1}
+    for adjust in ("none", "maxt"):
+        (pair,) = compare(
+            metrics=SegmentScores("x", rows), test="ar-studentized", scheme="iid", adjust=adjust
+        ).comparisons
+        assert pair.test.standard_error == 0
+        # Without an adjustment the difference is not divided where shuffles have the same order without division.
+        assert (pair.null is None) == (adjust == "maxt")
+        assert pair.null is None or pair.null.observed == 1
+    assert null_histogram(np.array([1.0, 2.0]), math.inf) is None
+    assert null_histogram(np.array([math.inf, math.nan]), 1.0) is None
+    assert null_histogram(np.array([math.inf, 1.0, math.nan]), 1.0) == NullHistogram(1.0, 0.0, (1,), 1.0)
+    assert histogram_of_probabilities(np.array([1.0]), np.array([1.0]), math.inf) is None
+    assert histogram_of_probabilities(np.array([2.0]), np.array([1.0]), 2.0) == NullHistogram(2.0, 0.0, (1.0,), 2.0)
+
+
+def test_the_histograms_do_not_depend_on_threads() -> None:
+    for test in ("ar", "ar-studentized", "bootstrap-both", "permutation"):
+        one, four = (
+            compare(metrics=NATIVE, test=test, all_pairs=True, n_resamples=3000, threads=threads) for threads in (1, 4)
+        )
+        assert one == four
+        assert all(pair.null is not None for pair in one.comparisons)
+
+
+def test_several_reductions_have_the_histograms_of_each_alone() -> None:
+    samples = [
+        CountSample.from_counts(BLEU, np.stack([*COUNTS.values()])),
+        CountSample.from_counts(Formula("same", lambda t: BLEU.score(t)), np.stack([*COUNTS.values()])),
+    ]
+    replicates, pairs = Replicates(samples, n_resamples=R, seed=9), list(combinations(range(3), 2))
+    observed = np.full((2, 3), 0.25)
+    (series,) = replicates.run([Series()], pairs)
+    expected = [[null_histogram(of_pair, 0.25) for of_pair in of_metric] for of_metric in series]
+    rule = BesagClifford(10**9)
+    sequential = SequentialTally("two-sided", np.ones((2, 3)), rule.core(), observed)
+    histograms, half, counts, _ = replicates.run(
+        [Histograms(observed), Histograms(observed, half=True), sequential, Series()], pairs
+    )
+    assert expected == histograms.tolist() == counts.null.tolist()
+    doubled = [[null_histogram(np.concatenate([t, -t]), 0.25) for t in of_metric] for of_metric in series]
+    assert doubled == half.tolist()
+    permuted = PermutedHistograms(observed, compared=pairs)
+    (found,) = replicates.run([permuted], pairs)
+    assert found[0].tolist() == found[1].tolist()
+
+
+def test_the_core_refuses_histograms_that_do_not_fit() -> None:
+    sample = (BLEU.core, _core.Counts([np.stack([*COUNTS.values()])]))
+    resampler = _core.Resampler([sample])
+    for reduction, message in (
+        (_core.Histograms([(0, 1)], np.zeros((2, 1))), "observed statistics"),
+        (_core.Histograms([(0, 5)], np.zeros((1, 1))), "system"),
+        (_core.Histograms([(0, 1)], np.zeros((1, 1)), "permutations"), "one for shuffles, got one for permutations"),
+    ):
+        with pytest.raises(InputError, match=message):
+            resampler.run([reduction], n=5)
+    with pytest.raises(InputError, match="unknown of 'x'"):
+        _core.Histograms([(0, 1)], np.zeros((1, 1)), "x")
+    rule = _core.StoppingRule.besag_clifford(3)
+    tally = _core.SequentialTally([(0, 1)], "two-sided", np.zeros((1, 1)), rule, np.zeros((1, 1)))
+    first, later = (resampler.run([tally], n=64, first=at)[0] for at in (0, 64))
+    with pytest.raises(InputError, match="run all shuffles at once"):
+        first.merge(later)
+    with pytest.raises(InputError, match="must be 0"):
+        _ = later.histograms
+    plain = _core.SequentialTally([(0, 1)], "two-sided", np.zeros((1, 1)), rule)
+    with pytest.raises(InputError, match="one with observed statistics"):
+        _ = resampler.run([plain], n=64)[0].histograms
+    with pytest.raises(InputError, match="series"):
+        _core.Bins(np.zeros(2)).update(np.zeros((3, 4)))
+    with pytest.raises(InputError, match="system"):
+        _core.histograms(np.zeros((2, 9)), [0], [2], np.zeros(1), np.zeros(1))
+    with pytest.raises(InputError, match="centres"):
+        _core.histograms(np.zeros((2, 9)), [0], [1], np.zeros(2), np.zeros(1))
+
+
+# --- JSON in HTML reports
+
+
+VALUES = st.sampled_from(["a", "b", 1, 1.0, None, True, [1, 2], {"x": 1, "y": "a"}, {"x": 2, "y": "a"}, {"x": 1}])
+
+
+@given(st.data())
+def test_packed_values_are_unpacked(data: st.DataObject) -> None:
+    n = data.draw(st.integers(0, 12))
+    columns = {key: data.draw(st.lists(VALUES, min_size=n, max_size=n)) for key in ("k", "all", "fields")}
+    # Without any list, only one record is believed.
+    columns["n"] = list(range(n))
+    records = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    document = {"count": n, "columns": packed.packed_columns(records)}
+    assert json.dumps(records) == json.dumps(unpacked_records(json.loads(json.dumps(document))))
+
+
+@pytest.mark.parametrize(
+    ("document", "message"),
+    [
+        ({"count": 10**12, "columns": {"x": {"all": 1}}}, r"comparisons\.count: expected the number of records"),
+        ({"count": 1, "columns": []}, r"comparisons\.columns: expected an object, got a list"),
+        ({"count": 1, "columns": {"x": 3}}, r"comparisons\.columns\.x: expected an object"),
+        ({"count": 1, "columns": {"x": {}}}, r"comparisons\.columns\.x\.each: the key is missing"),
+        ({"count": 1, "columns": {"x": {"each": 3}}}, r"columns\.x\.each: expected a list"),
+        (
+            {"count": 2, "columns": {"x": {"each": [1, 2]}, "y": {"each": [1]}}},
+            r"columns\.y\.each: expected 2 values, got 1",
+        ),
+        (
+            {"count": 1, "columns": {"x": {"of": ["a"], "index": [1]}}},
+            r"x\.index\[0\]: expected a position below 1, got 1",
+        ),
+        ({"count": 1, "columns": {"x": {"of": ["a"], "index": [-1]}}}, r"x\.index\[0\]: expected a whole number"),
+        (
+            {"count": 1, "columns": {"x": {"fields": {"y": {"each": []}}}}},
+            r"x\.fields\.y\.each: expected 1 values, got 0",
+        ),
+        ({"count": 1, "columns": {"x": {"fields": 1}}}, r"columns\.x: expected an object"),
+        ({"count": 1, "columns": {}}, r"comparisons\[0\]\.baseline: the key is missing"),
+    ],
+)
+def test_damaged_columns_are_refused_with_their_place(document: Any, message: str) -> None:
+    whole = json.loads(render(compare(metrics=NATIVE, n_resamples=9), "json"))
+    with pytest.raises(InputError, match=message):
+        read_json(json.dumps({**whole, "comparisons": document}))
+
+
+def test_damaged_histograms_are_refused_with_their_place() -> None:
+    document = json.loads(render(compare(metrics=NATIVE, n_resamples=99), "json"))
+    for change, message in (
+        ({"counts": [1] * 63}, r"comparisons\[0\]\.null\.counts: expected 64 counts, got 63"),
+        ({"width": 0.0}, r"comparisons\[0\]\.null\.counts: expected 1 counts, got 64"),
+        ({"width": -1}, r"comparisons\[0\]\.null\.width: expected a number that is not negative, got '?-1"),
+        ({"counts": ["x"] * 64}, r"null\.counts\[0\]: expected a number"),
+    ):
+        broken = json.loads(json.dumps(document))
+        broken["comparisons"][0]["null"] |= change
+        with pytest.raises(InputError, match=message):
+            read_json(json.dumps(broken))
+    del document["comparisons"][0]["null"], document["systems"][0]["scores"]["BLEU"]["draws"]
+    read = read_json(json.dumps(document))  # as earlier versions wrote it
+    assert read.comparisons[0].null is read.scores[0].draws is None  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("test", [*TESTS, "permutation"])
+def test_the_json_in_reports_is_read_back(test: str) -> None:
+    comparison = compare(metrics=[NATIVE, replace_name(NATIVE)], test=test, all_pairs=True, n_resamples=99)
+    assert result_from_document(json.loads(embedded_json(comparison))) == comparison
+    infinite = replace(comparison.comparisons[0], design_effect=math.inf)
+    strange = replace(comparison, comparisons=(infinite, *comparison.comparisons[1:]))
+    assert result_from_document(json.loads(embedded_json(strange))) == strange
+    assert set(json.loads(embedded_json(comparison))["comparisons"]) == {"count", "columns"}
+    assert "pvalue_interval" not in embedded_json(comparison)
+    assert "exact_by" not in embedded_json(comparison)
+    scored = score(metrics=NATIVE)
+    assert result_from_document(json.loads(embedded_json(scored))) == scored
+
+
+def test_the_json_in_reports_of_several_test_sets_is_read_back() -> None:
+    for options in ({"all_pairs": True}, {"average": False}, {"test": "ar", "baseline": "first"}):
+        result = compare_sets(SETS, n_resamples=99, **options)
+        assert result_from_document(json.loads(embedded_json(result))) == result
+        assert read_json(render(result, "json")) == result
