@@ -225,6 +225,12 @@ def test_the_forest_shows_the_differences_from_the_baseline() -> None:
         comparison.plot.forest(baseline="system-2")
 
 
+def test_simultaneous_intervals_are_named() -> None:
+    comparison = compared(numbered(3), all_pairs=False, simultaneous=True, test="bootstrap")
+    assert ", simultaneous 95% CI (→ better)" in comparison.plot.forest().get_xlabel()
+    assert "rating, 95% CI (→ better)" in comparison.plot.ranking().get_xlabel()
+
+
 @pytest.mark.parametrize("baseline", [None, *numbered(5)])
 def test_the_forest_of_all_pairs_is_drawn_from_any_system(baseline: str | None) -> None:
     comparison = compared(numbered(5))

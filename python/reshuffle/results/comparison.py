@@ -223,7 +223,7 @@ class Comparison(Reported):
 
     ``print(comparison)`` shows the tables of the command line, and a notebook shows them as HTML. :meth:`score` and
     :meth:`pair` look up one number, :meth:`to_dicts`, :meth:`to_pandas` and :meth:`to_polars` return all of them, and
-    :meth:`render` formats a report.
+    :meth:`render` formats a report. :attr:`plot` draws figures for papers.
 
     Attributes
     ----------

@@ -111,6 +111,15 @@ class Plots:
         InputError
             If the result has only scores, if the systems were compared with another baseline, or if a one-sided test
             compared ``baseline`` with another one.
+
+        Examples
+        --------
+        >>> from reshuffle import SegmentScores, compare
+        >>> scores = {"a": [1, 2, 3, 4] * 20, "b": [1, 3, 2, 4] * 20, "c": [0, 1, 2, 3] * 20}
+        >>> comparison = compare(metrics=SegmentScores("rating", scores), all_pairs=True, n_resamples=1000)
+        >>> ax = comparison.plot.forest(baseline="b")
+        >>> ax.get_xlabel().splitlines()
+        ['Δrating from b, 95% CI (→ better)', '● adjusted p ≤ 0.05    ○ adjusted p > 0.05']
         """
         from .forest import Forest
 
@@ -140,6 +149,14 @@ class Plots:
         ------
         InputError
             If not all pairs were compared.
+
+        Examples
+        --------
+        >>> from reshuffle import SegmentScores, compare
+        >>> scores = {"a": [1, 2, 3, 4] * 20, "b": [1, 3, 2, 4] * 20, "c": [0, 1, 2, 3] * 20}
+        >>> comparison = compare(metrics=SegmentScores("rating", scores), all_pairs=True, n_resamples=1000)
+        >>> [text.get_text() for text in comparison.plot.matrix().get_legend().get_texts()]
+        ['≤ 0.001', '≤ 0.01', '≤ 0.05*', '≤ 0.1', '> 0.1']
         """
         from .matrix import Matrix
 
@@ -169,6 +186,14 @@ class Plots:
         ------
         InputError
             As for all figures (:class:`Plots`).
+
+        Examples
+        --------
+        >>> from reshuffle import SegmentScores, compare
+        >>> scores = {"a": [1, 2, 3, 4] * 20, "b": [1, 3, 2, 4] * 20, "c": [0, 1, 2, 3] * 20}
+        >>> comparison = compare(metrics=SegmentScores("rating", scores), all_pairs=True, n_resamples=1000)
+        >>> comparison.plot.ranking().get_xlabel()
+        'rating, 95% CI (→ better)'
         """
         from .ranking import RankingFigure
 
@@ -204,6 +229,14 @@ class Plots:
         The bin in which the tail begins is cut there, so its shaded part is approximate. Where p is twice the share of
         the smaller tail (``bootstrap-percentile``, and ``bootstrap-both`` if that has the larger p), only this tail is
         shaded. For ``bootstrap-shift``, which centres the sizes of the differences, no tail is.
+
+        Examples
+        --------
+        >>> from reshuffle import SegmentScores, compare
+        >>> scores = {"a": [1, 2, 3, 4] * 20, "b": [1, 3, 2, 4] * 20, "c": [0, 1, 2, 3] * 20}
+        >>> comparison = compare(metrics=SegmentScores("rating", scores), all_pairs=True, n_resamples=1000)
+        >>> comparison.plot.null(("c", "a")).get_xlabel().splitlines()
+        ['Δrating: c − a', 'under the null hypothesis']
         """
         from .null import NullFigure
 
@@ -235,6 +268,14 @@ class Plots:
         ------
         InputError
             If the result has no bootstrap draws.
+
+        Examples
+        --------
+        >>> from reshuffle import SegmentScores, compare
+        >>> scores = {"a": [1, 2, 3, 4] * 20, "b": [1, 3, 2, 4] * 20, "c": [0, 1, 2, 3] * 20}
+        >>> comparison = compare(metrics=SegmentScores("rating", scores), all_pairs=True, n_resamples=1000)
+        >>> comparison.plot.densities().get_xlabel()
+        'rating on bootstrap draws; darker: 95% CI'
         """
         from .densities import Densities
 

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from ...errors import InputError
 from ...lazy import lazy
 from ...results import Histogram, SystemScore
-from ..notes import ci
 from .intervals import set_limits
 from .labels import PLAIN, wrapped
 from .rows import Rows
@@ -102,10 +101,9 @@ class Densities:
         )
 
     def _label(self, width: int) -> str:
-        comparison, metric = self.view.comparison, self.view.metric
-        level = comparison.confidence_level
-        interval = "" if comparison.interval is None or level is None else f"; darker: {ci(level)}"
-        return wrapped(f"{metric.name} on bootstrap draws{interval}", width)
+        interval = self.view.interval_name()
+        darker = f"; darker: {interval}" if interval else ""
+        return wrapped(f"{self.view.metric.name} on bootstrap draws{darker}", width)
 
 
 def smoothed(draws: Histogram) -> Curve:

@@ -8,7 +8,6 @@ from matplotlib.axes import Axes
 
 from ...lazy import lazy
 from ...results import PairedDifference
-from ..notes import ci
 from .intervals import key, mark, set_limits, whisker
 from .labels import PLAIN, wrapped
 from .rows import Column, Rows, columns_beside
@@ -70,9 +69,8 @@ class Forest:
         return [Column("Δ", differences), Column(self.view.pvalue_name, pvalues)]
 
     def _label(self, width: int) -> str:
-        comparison, metric = self.view.comparison, self.view.metric
-        level = comparison.confidence_level
-        interval = "" if comparison.interval is None or level is None else f", {ci(level)}"
-        better = "→ better" if metric.higher_is_better else "← better"
-        what = f"Δ{metric.name} from {self.view.name(self.baseline)}{interval} ({better})"
+        metric = self.view.metric
+        difference = f"Δ{metric.name} from {self.view.name(self.baseline)}"
+        what = ", ".join(filter(None, (difference, self.view.interval_name(of_differences=True))))
+        what += " (→ better)" if metric.higher_is_better else " (← better)"
         return f"{wrapped(what, width)}\n{key(self.view)}"

@@ -7,14 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
-from matplotlib.font_manager import FontProperties
 from matplotlib.patches import Patch
 
 from ...errors import InputError, quoted
 from ...lazy import lazy
 from ...results import PairedDifference
 from ..notes import number
-from .rows import Rows
+from .rows import Rows, text_size
 from .style import INK, MUTED, PAGE
 from .view import View
 
@@ -106,7 +105,7 @@ class Matrix:
         """Number the rows between the names and the cells, and the columns on the diagonal."""
         centres = self.rows.centres
         digits = len(str(len(centres)))
-        size = float(FontProperties().get_size_in_points())
+        size = text_size()
         ax.tick_params(axis="y", pad=(0.5 * digits + 1) * size)
         for i, y in enumerate(centres, start=1):
             ax.annotate(

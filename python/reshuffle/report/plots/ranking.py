@@ -12,10 +12,9 @@ from matplotlib.lines import Line2D
 from ...lazy import lazy
 from ...results import PairedDifference
 from ..cells import rank_cell
-from ..notes import ci
 from .intervals import key, mark, set_limits, whisker
 from .labels import PLAIN, columns, printable, wrapped
-from .rows import Column, Rows, beside, columns_beside
+from .rows import HEADER, Column, Rows, beside, columns_beside, text_size
 from .style import BETTER, COLUMN, INK, MUTED, PAGE, WORSE
 from .view import View
 
@@ -107,10 +106,11 @@ class RankingFigure:
     def _draw_groups(self, ax: Axes, left: float) -> None:
         """A bar for each group of systems without significant differences, with its letter above."""
         centres = dict(zip(self.view.scores, self.rows.centres, strict=True))
+        size = text_size()
         for index, (letter, group) in enumerate(self.groups):
             points = left + index * GAP
             ax.annotate(
-                letter, (1, 1), (points, 0.45 * 7), "axes fraction", "offset points",
+                letter, (1, 1), (points, HEADER * size), "axes fraction", "offset points",
                 ha="center", va="bottom", annotation_clip=False, **PLAIN,
             )  # fmt: skip
             ys = [centres[system] for system in centres if system in group]
@@ -119,11 +119,10 @@ class RankingFigure:
             ax.add_line(Line2D([1] * len(ys), ys, linestyle="none", marker="o", markersize=3, **place))
 
     def _label(self, width: int) -> str:
-        comparison, metric = self.view.comparison, self.view.metric
-        level = comparison.confidence_level
-        interval = "" if comparison.interval is None or level is None else f", {ci(level)}"
-        lines = [wrapped(f"{metric.name}{interval} ({'→' if metric.higher_is_better else '←'} better)", width)]
+        metric = self.view.metric
+        what = ", ".join(filter(None, (metric.name, self.view.interval_name())))
+        lines = [wrapped(f"{what} ({'→' if metric.higher_is_better else '←'} better)", width)]
         if self._against:
-            marked = [f"■ {wrapped(self.view.name(comparison.baseline or ''), width - 3)}", key(self.view)]
+            marked = [f"■ {wrapped(self.view.name(self.view.comparison.baseline or ''), width - 3)}", key(self.view)]
             lines += marked if columns("   ".join(marked)) > width else ["   ".join(marked)]
         return "\n".join(lines)

@@ -14,10 +14,12 @@ from numpy.typing import NDArray
 from .labels import LETTER, PLAIN, columns, lines_of, wrapped
 from .style import COLUMN, FAINT, FONT_SIZE, PAGE, PAGE_HEIGHT, PaperFigure
 
-__all__ = ["Column", "Rows", "beside", "columns_beside"]
+__all__ = ["HEADER", "Column", "Rows", "beside", "columns_beside", "text_size"]
 
 # Columns of letters in a line of a name: in a figure as wide as a column, in one as wide as a page, and with many rows.
 NARROW, WIDE, SINGLE = 24, 36, 62
+# The space between the axes and the headers of columns, as a share of the size of letters.
+HEADER = 0.45
 # More rows are set closer, so that they fit a page.
 MANY = 40
 # Inches: the first line of a row with the space around it, every further line, and the smallest height.
@@ -117,12 +119,12 @@ class Column:
 
 def columns_beside(ax: Axes, rows: Rows, beside_rows: Sequence[Column]) -> float:
     """Write the columns to the right of the axes, one cell for each row. Returns where they end, in points."""
-    size = float(FontProperties().get_size_in_points())  # that of text by default
+    size = text_size()
     right = 0.0
     for column in beside_rows:
         right += column.width * LETTER * size
         ax.annotate(
-            column.header, (1, 1), (right, 0.45 * size), "axes fraction", "offset points",
+            column.header, (1, 1), (right, HEADER * size), "axes fraction", "offset points",
             ha="right", va="bottom", annotation_clip=False, **PLAIN,
         )  # fmt: skip
         for y, (cell, hanging) in zip(rows.centres, column.cells, strict=True):
@@ -133,6 +135,11 @@ def columns_beside(ax: Axes, rows: Rows, beside_rows: Sequence[Column]) -> float
                         ha=side, va="center_baseline", annotation_clip=False, **PLAIN,
                     )  # fmt: skip
     return right
+
+
+def text_size() -> float:
+    """The size of text without a size of its own, in points: that of the figure's style, or of the user's axes."""
+    return float(FontProperties().get_size_in_points())
 
 
 def beside(ax: Axes, points: float) -> Transform:

@@ -21,7 +21,7 @@ from ...results.lookup import metric_name
 from ...validate import check_name
 from ..cells import decimals_of, pvalue_cell
 from ..layout import Layout
-from ..notes import number
+from ..notes import ci, number
 from ..systems import is_significant
 
 __all__ = ["View"]
@@ -97,6 +97,13 @@ class View:
     def alpha(self) -> str:
         """The significance level, as text."""
         return "" if self.comparison.alpha is None else number(self.comparison.alpha)
+
+    def interval_name(self, of_differences: bool = False) -> str:
+        """What the confidence intervals are called, such as ``95% CI``; empty if there are none."""
+        interval, level = self.comparison.interval, self.comparison.confidence_level
+        if interval is None or level is None:
+            return ""
+        return f"{'simultaneous ' if interval.simultaneous and of_differences else ''}{ci(level)}"
 
     def name(self, system: str) -> str:
         """The display name of a system."""
