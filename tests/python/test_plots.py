@@ -6,7 +6,10 @@ import io
 import math
 import os
 import re
+import select
+import shlex
 import shutil
+import stat
 import subprocess
 import sys
 from dataclasses import replace
@@ -26,8 +29,22 @@ from matplotlib.figure import Figure
 from matplotlib.patches import StepPatch
 from matplotlib.text import Text
 
-from reshuffle import Comparison, InputError, SegmentScores, bootstrap_test, compare, compare_sets, score
+from reshuffle import (
+    Comparison,
+    InputError,
+    InputWarning,
+    SegmentScores,
+    SetComparison,
+    TestSet,
+    bootstrap_test,
+    compare,
+    compare_sets,
+    read_json,
+    score,
+)
+from reshuffle.data.demo import demo_corpus
 from reshuffle.report import PLOTS
+from reshuffle.report.plots import file_of, style
 from reshuffle.report.plots.densities import smoothed
 from reshuffle.report.plots.labels import columns, printable, wrapped
 from reshuffle.report.plots.matrix import short
@@ -86,11 +103,12 @@ def histogram(values: Any, *others: float) -> tuple[float, float, tuple[int, ...
     return float(low), float(width), tuple(map(int, counts))
 
 
-def drawn(ax: Axes) -> Figure:
+def drawn(ax: Axes) -> Any:
     """The figure after its layout is computed."""
     figure: Any = ax.figure
-    FigureCanvasAgg(figure).draw()
-    return figure  # type: ignore[no-any-return]
+    canvas: Any = FigureCanvasAgg(figure)
+    canvas.draw()
+    return figure
 
 
 def plotted(comparison: Comparison, kind: str, **options: Any) -> Axes:
@@ -98,6 +116,11 @@ def plotted(comparison: Comparison, kind: str, **options: Any) -> Axes:
     if kind == "null" and "pair" not in options:
         options["pair"] = comparison.comparisons[-1]
     return PLOTS[kind](comparison.plot, **options)
+
+
+def lines_of(ax: Axes) -> list[Any]:
+    """The lines, without matplotlib's types of their data, which allow for nearly anything."""
+    return list(ax.lines)
 
 
 def names_of(ax: Axes) -> list[str]:
@@ -110,16 +133,23 @@ def texts_of(ax: Axes) -> list[str]:
 
 def markers(ax: Axes) -> list[tuple[float, bool]]:
     """The values of the markers from top to bottom, and whether they are filled."""
-    lines: list[Any] = [line for line in ax.lines if line.get_marker() in ("o", "s") and line.get_markersize() == 3.8]
+    lines = [line for line in lines_of(ax) if line.get_marker() in ("o", "s") and line.get_markersize() == 3.8]
     lines.sort(key=lambda line: line.get_ydata()[0])
     return [(float(line.get_xdata()[0]), line.get_markerfacecolor() != "white") for line in lines]
 
 
+def cells_of(mesh: Any) -> Any:
+    """The values of a square mesh, NaN where it has none. Before matplotlib 3.8 they are one list."""
+    values = mesh.get_array().filled(np.nan)
+    k = math.isqrt(values.size)
+    return values.reshape(k, k)
+
+
 def whiskers(ax: Axes) -> list[tuple[float, float]]:
     """The ends of horizontal lines, from top to bottom."""
-    found = [line.get_xydata() for line in ax.lines if line.get_linestyle() == "-" and len(line.get_xydata()) == 2]  # type: ignore[arg-type]
-    flat = [xy for xy in found if xy[0][1] == xy[1][1]]  # type: ignore[index]
-    return [(float(xy[0][0]), float(xy[1][0])) for xy in sorted(flat, key=lambda xy: float(xy[0][1]))]  # type: ignore[index]
+    found = [line.get_xydata() for line in lines_of(ax) if line.get_linestyle() == "-" and len(line.get_xydata()) == 2]
+    flat = [xy for xy in found if xy[0][1] == xy[1][1]]
+    return [(float(xy[0][0]), float(xy[1][0])) for xy in sorted(flat, key=lambda xy: float(xy[0][1]))]
 
 
 # What figures show.
@@ -143,11 +173,10 @@ def test_the_ranking_shows_scores_intervals_ranks_and_groups() -> None:
     ] == [text for text in texts if re.fullmatch(r"\d(–\d)?", text)]
     # A column of dots for each group, below its letter.
     assert ranking.groups is not None
-    dots = [line for line in ax.lines if line.get_marker() == "o" and line.get_markersize() == 3]
+    dots = [line for line in lines_of(ax) if line.get_marker() == "o" and line.get_markersize() == 3]
     ys = ax.get_yticks().tolist()
     assert [[ys[best_first.index(s)] for s in sorted(group, key=best_first.index)] for group in ranking.groups] == [
-        line.get_xydata()[:, 1].tolist()
-        for line in dots  # type: ignore[call-overload, index]
+        line.get_xydata()[:, 1].tolist() for line in dots
     ]
     assert [chr(97 + i) for i in range(len(ranking.groups))] == [text for text in texts if re.fullmatch("[a-z]", text)]
 
@@ -161,8 +190,8 @@ def test_the_ranking_of_a_comparison_with_a_baseline_marks_it_and_significant_di
         assert shown[pair.system] == (comparison.score(pair.system).score, pair.is_significant(comparison.alpha))
         assert f"{pair.difference:+.2f}".replace("-", "−") in texts_of(ax)
     assert {filled for _, filled in shown.values()} == {True, False}
-    (square,) = [line for line in ax.lines if line.get_marker() == "s"]
-    assert square.get_xdata() == [comparison.score("system-1").score]  # type: ignore[comparison-overlap]
+    (square,) = [line for line in lines_of(ax) if line.get_marker() == "s"]
+    assert square.get_xdata() == [comparison.score("system-1").score]
     assert "■ system-1" in ax.get_xlabel()
     assert "adjusted p ≤ 0.05" in ax.get_xlabel()
 
@@ -224,9 +253,9 @@ def test_one_sided_tests_are_not_turned_round() -> None:
         comparison.plot.null(("system-1", "system-2"))
     # The row is the system, the column its baseline.
     (mesh,) = [c for c in comparison.plot.matrix().collections if isinstance(c, QuadMesh)]
-    classes: Any = mesh.get_array()
+    classes = cells_of(mesh)
     for pair in comparison.comparisons:
-        assert not np.isnan(classes.filled(np.nan)[int(pair.system[-1]) - 1, int(pair.baseline[-1]) - 1])
+        assert not np.isnan(classes[int(pair.system[-1]) - 1, int(pair.baseline[-1]) - 1])
 
 
 def test_lower_scores_are_better_if_the_metric_says_so() -> None:
@@ -235,7 +264,7 @@ def test_lower_scores_are_better_if_the_metric_says_so() -> None:
     ax = comparison.plot.forest()
     assert "(← better)" in ax.get_xlabel()
     assert all(value > 0 for value, _ in markers(ax))
-    worse = {line.get_color() for line in ax.lines if line.get_linestyle() == "-" and line.get_linewidth() == 1.0}
+    worse = {line.get_color() for line in lines_of(ax) if line.get_linestyle() == "-" and line.get_linewidth() == 1.0}
     assert worse <= {"#D55E00", "#5f5f5f"}
 
 
@@ -245,13 +274,13 @@ def test_the_matrix_has_a_cell_for_each_pair(k: int) -> None:
     ax = comparison.plot.matrix()
     assert sorted(names_of(ax), key=lambda name: -comparison.score(name).score) == names_of(ax)
     (mesh,) = [c for c in ax.collections if isinstance(c, QuadMesh)]
-    classes: Any = mesh.get_array()
+    classes = cells_of(mesh)
     expected = np.full((k, k), np.nan)
     for pair in comparison.comparisons:
         places = names_of(ax).index(pair.system), names_of(ax).index(pair.baseline)
         p = pair.test.adjusted_pvalue or pair.test.pvalue
         expected[max(places), min(places)] = sum(p > end for end in (0.001, 0.01, 0.05, 0.1))
-    np.testing.assert_array_equal(classes.filled(np.nan), expected)
+    np.testing.assert_array_equal(classes, expected)
     ps = [(p.test.adjusted_pvalue or p.test.pvalue) for p in comparison.comparisons]
     values = [text for text in texts_of(ax) if not text.isdecimal() or text == "1"]
     if k <= 20:
@@ -279,7 +308,7 @@ def test_the_matrix_has_a_class_up_to_alpha() -> None:
     assert [text.get_text() for text in legend.get_texts()] == ["≤ 0.001", "≤ 0.01", "≤ 0.02*", "≤ 0.1", "> 0.1"]
 
 
-def steps(ax: Axes) -> list[StepPatch]:
+def steps(ax: Axes) -> list[Any]:
     return [patch for patch in ax.patches if isinstance(patch, StepPatch)]
 
 
@@ -293,7 +322,7 @@ def test_the_null_distribution_shows_the_histogram_the_observed_value_and_the_ta
     for patch in (whole, outline):
         np.testing.assert_array_equal(patch.get_data().values, null.counts)
         np.testing.assert_allclose(patch.get_data().edges, null.low + null.width * np.arange(65))
-    verticals = [line.get_xdata()[0] for line in ax.lines]  # type: ignore[index]
+    verticals = [line.get_xdata()[0] for line in lines_of(ax)]
     assert verticals == [null.observed, -null.observed]
     for patch in shaded:
         assert np.abs(patch.get_data().edges).min() == pytest.approx(abs(null.observed))
@@ -320,15 +349,16 @@ def test_a_pair_is_named_in_several_ways() -> None:
     against = compared(numbered(3), all_pairs=False)
     assert "system-3 − system-1" in against.plot.null("system-3").get_xlabel()
     assert "system-2 − system-1" in compared(numbered(2)).plot.null().get_xlabel()
-    for wrong, message in (
+    wrongs: Any = (
         (None, "there are 3 pairs: choose one by pair=(SYSTEM, BASELINE)"),
         ("system-4", "unknown system 'system-4'"),
         ("system-1", "'system-1' is always the baseline"),
         (("system-3", "system-9"), "unknown baseline 'system-9'"),
         (3, "pair must be a system and its baseline, got 3"),
-    ):
+    )
+    for wrong, message in wrongs:
         with pytest.raises(InputError, match=re.escape(message)):
-            comparison.plot.null(wrong)  # type: ignore[arg-type]
+            comparison.plot.null(wrong)
 
 
 def test_tests_without_replicates_have_no_null_distribution() -> None:
@@ -377,10 +407,10 @@ def test_densities_show_the_smoothed_draws_of_each_system() -> None:
     comparison = compared(numbered(4))
     ax = comparison.plot.densities()
     assert names_of(ax) == list(numbered(4))
-    curves = [line.get_xydata() for line in ax.lines if len(line.get_xydata()) > 100]  # type: ignore[arg-type]
+    curves = [line.get_xydata() for line in lines_of(ax) if len(line.get_xydata()) > 100]
     assert len(curves) == 4
     for system, curve in zip(names_of(ax), curves, strict=True):
-        mode = float(curve[np.argmin(curve[:, 1]), 0])  # type: ignore[call-overload, index]
+        mode = float(curve[np.argmin(curve[:, 1]), 0])
         assert mode == pytest.approx(comparison.score(system).score, abs=0.4)
     assert ax.get_xlabel() == "rating on bootstrap draws; darker: 95% CI"
 
@@ -402,7 +432,7 @@ def test_systems_whose_draws_are_equal_have_a_line() -> None:
     first, second = comparison.scores
     changed = replace(comparison, scores=(replace(first, draws=Histogram(first.score, 0.0, (500,))), second))
     ax = changed.plot.densities()
-    assert len([line for line in ax.lines if len(line.get_xydata()) > 100]) == 1  # type: ignore[arg-type]
+    assert len([line for line in lines_of(ax) if len(line.get_xydata()) > 100]) == 1
     assert len(ax.collections) == 3  # the curve, its interval and the line
     drawn(replace(changed, scores=(changed.scores[0], replace(second, draws=None))).plot.densities())
 
@@ -422,7 +452,7 @@ def test_infinite_and_undefined_ends_of_intervals_are_drawn(kind: str, low: floa
     )
     ax = plotted(changed, kind)
     assert all(map(math.isfinite, ax.get_xlim()))
-    arrows = [line.get_marker() for line in ax.lines if line.get_marker() in ("<", ">")]
+    arrows = [line.get_marker() for line in lines_of(ax) if line.get_marker() in ("<", ">")]
     assert arrows == [arrow for arrow, end in zip("<>", (low, high), strict=True) if math.isinf(end)]
     drawn(ax)
 
@@ -555,7 +585,7 @@ def test_100_systems_fit_a_page(kind: str) -> None:
 def check_texts(ax: Axes) -> None:
     """All texts are inside the figure, names and cells in columns are apart, and letters are not too small."""
     figure = drawn(ax)
-    renderer = figure.canvas.get_renderer()  # type: ignore[attr-defined]
+    renderer = figure.canvas.get_renderer()
     # Ticks beyond the limits of an axis have labels that are not drawn.
     low, high = ax.get_xlim()
     hidden = [
@@ -617,9 +647,6 @@ def test_wrapped_names_have_short_lines_and_keep_their_letters(name: str, width:
 
 
 def test_missing_letters_give_one_warning(monkeypatch: pytest.MonkeyPatch) -> None:
-    from reshuffle import InputWarning
-    from reshuffle.report.plots import style
-
     monkeypatch.setattr(style, "_fonts", lambda: style.FONTS)
     names = ("系统", "b")
     with pytest.warns(InputWarning, match="no font has the characters 系, 统: install a font that has them") as raised:
@@ -657,7 +684,7 @@ import sys, hashlib, io
 sys.path.insert(0, {folder!r})
 from test_plots import compared, numbered, plotted, KINDS
 for kind in KINDS:
-    for fmt in ("pdf", "svg", "png"):
+    for fmt in ("pdf", "svg", "png") if kind == "ranking" else ("pdf",):
         content = io.BytesIO()
         plotted(compared(numbered(4)), kind).figure.savefig(content, format=fmt)
         print(kind, fmt, hashlib.sha256(content.getvalue()).hexdigest())
@@ -680,7 +707,7 @@ def test_files_do_not_depend_on_the_process_the_time_or_the_settings_of_the_user
         ).stdout
         for env in runs
     ]
-    assert outputs[0].count("\n") == 3 * len(KINDS) + 1
+    assert outputs[0].count("\n") == len(KINDS) + 3
     assert outputs[0].endswith("False\n")  # pyplot is not imported
     assert outputs[0] == outputs[1]
 
@@ -725,19 +752,177 @@ def test_a_missing_matplotlib_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     assert r.value.name == "matplotlib"
 
 
-def several_sets(**options: Any) -> Any:
-    sets = {name: {"metrics": SegmentScores("rating", systems(numbered(3), seed))} for seed, name in enumerate("xy")}
-    from reshuffle import TestSet
-
-    tests = {name: TestSet(**arguments) for name, arguments in sets.items()}
-    return compare_sets(tests, n_resamples=200, all_pairs=True, **options)
-
-
 def test_test_sets_and_their_average_have_figures() -> None:
-    result = several_sets()
+    sets = {name: TestSet(metrics=SegmentScores("r", systems(numbered(3), seed))) for seed, name in enumerate("xy")}
+    result = compare_sets(sets, n_resamples=200, all_pairs=True)
     assert result.average is not None
     for comparison in (result["x"], result.average):
         ax = comparison.plot.ranking()
         assert [f"{comparison.score(system).score:.2f}" for system in names_of(ax)] == [
             text for text in texts_of(ax) if re.fullmatch(r"\d\d\.\d\d", text)
         ]
+
+
+# The command line.
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of saved results: of all pairs, of several test sets with and without their average, of scores."""
+    folder = tmp_path_factory.mktemp("saved")
+    corpus = demo_corpus()
+    references, outputs = corpus.references, {name: corpus.systems[name] for name in ("baseline", "tuned", "larger")}
+    sets = {name: TestSet(references, outputs) for name in ("one", "two")}
+    options: Any = {"n_resamples": 200}
+    results: dict[str, Any] = {
+        "pairs.json": compare(references, outputs, ["bleu", "ter"], all_pairs=True, **options),
+        "one.html": compare(references, outputs, all_pairs=True, **options),
+        "baseline.json": compare(references, outputs, **options),
+        "sets.json": compare_sets(sets, all_pairs=True, **options),
+        "apart.json": compare_sets(sets, all_pairs=True, average=False, **options),
+        "scores.json": score(references, outputs),
+    }
+    for name, result in results.items():
+        (folder / name).write_text(result.render(name.partition(".")[2]), "utf-8")
+    (folder / "names.tsv").write_text("tuned\tOurs\nbaseline\tBase\n")
+    (folder / "names.pdf").write_text("tuned\tOurs\n")
+    (folder / "others.tsv").write_text("tuned\tOurs\nnobody\tx\n")
+    (folder / "text.txt").write_text("some text\n")
+    return folder
+
+
+@pytest.fixture
+def results(saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of that folder, which is the current directory."""
+    shutil.copytree(saved, tmp_path / "results")
+    monkeypatch.chdir(tmp_path / "results")
+    return tmp_path / "results"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("fmt", "start"), [("pdf", b"%PDF-1.4"), ("svg", b"<?xml"), ("png", b"\x89PNG")])
+def test_plot_writes_what_the_methods_draw(results: Path, run: Any, kind: str, fmt: str, start: bytes) -> None:
+    options: dict[str, Any] = {"metric": "TER", "digits": 3, "width": 3.5, "height": 2.5}
+    if kind == "null":
+        options["pair"] = ("tuned", "baseline")
+    if kind == "forest":
+        options["baseline"] = "tuned"
+    pairs = ((f"--{name}", *(value if isinstance(value, tuple) else (value,))) for name, value in options.items())
+    arguments = [str(word) for option in pairs for word in option]
+    outcome = run("plot", "pairs.json", kind, "-o", f"out.{fmt}", *arguments, "--names", "names.tsv")
+    assert outcome == (0, "", "")
+    content = (results / f"out.{fmt}").read_bytes()
+    assert content.startswith(start)
+    comparison = read_json("pairs.json")
+    assert isinstance(comparison, Comparison)
+    ax = PLOTS[kind](comparison.plot, names={"tuned": "Ours", "baseline": "Base"}, **options)
+    assert content == file_of(ax, fmt)
+
+
+def test_plot_reads_html_and_standard_input(results: Path, run: Any) -> None:
+    assert run("plot", "one.html", "ranking", "-o", "html.svg").code == 0
+    command = [sys.executable, "-m", "reshuffle", "plot", "-", "ranking", "-o", "stdin.svg"]
+    subprocess.run(command, input=(results / "one.html").read_bytes(), check=True)
+    result = read_json("one.html")
+    assert isinstance(result, Comparison)
+    expected = file_of(result.plot.ranking(), "svg")
+    assert (results / "html.svg").read_bytes() == (results / "stdin.svg").read_bytes() == expected
+
+
+def test_plot_shows_the_average_or_a_test_set(results: Path, run: Any) -> None:
+    result = read_json("sets.json")
+    assert isinstance(result, SetComparison)
+    assert result.average is not None
+    for arguments, comparison in ((["--set", "two"], result["two"]), ([], result.average)):
+        assert run("plot", "sets.json", "null", "--pair", "tuned", "larger", "-o", "out.svg", *arguments).code == 0
+        expected = file_of(comparison.plot.null(("tuned", "larger")), "svg")
+        assert (results / "out.svg").read_bytes() == expected
+    assert run("plot", "apart.json", "ranking", "--set", "one", "-o", "out.svg").code == 0
+
+
+BAD = {
+    "no output": ("pairs.json ranking", "Missing option '-o'"),
+    "kind": (
+        "pairs.json rank -o x.pdf",
+        "unknown figure 'rank': did you mean 'ranking'? Known: ranking, forest, matrix",
+    ),
+    "ending": (
+        "pairs.json ranking -o x.jpg",
+        "-o: expected the name of a file that ends in .pdf, .svg or .png, got 'x.jpg'",
+    ),
+    "standard output": ("pairs.json ranking -o -", "that ends in .pdf, .svg or .png, got '-'"),
+    "empty output": ("pairs.json ranking -o ''", "-o: expected the name of a file, got an empty one"),
+    "folder": ("pairs.json ranking -o folder.pdf/x.pdf", "folder.pdf/x.pdf cannot be written: No such file"),
+    "result": ("nothing.json ranking -o x.pdf", "nothing.json: no such file"),
+    "no result": ("text.txt ranking -o x.pdf", "text.txt, line 1: expected the JSON of a result"),
+    "metrics": ("pairs.json ranking -o x.pdf", "there are 2 metrics: choose one of BLEU, TER"),
+    "metric": ("pairs.json ranking -o x.pdf --metric chrf", "unknown metric 'chrf'; known: BLEU, TER"),
+    "pairs": (
+        "pairs.json null -o x.pdf --metric ter",
+        "there are 3 pairs: choose one by pair=(SYSTEM, BASELINE) (--pair ",
+    ),
+    "pair": ("pairs.json null -o x.pdf --metric ter --pair tuned x", "unknown baseline 'x'"),
+    "pair of others": ("pairs.json forest -o x.pdf --pair a b", "--pair is for null, not for forest: leave it out"),
+    "baseline of others": ("pairs.json null -o x.pdf --baseline a", "--baseline is for forest, not for null"),
+    "baseline": ("pairs.json forest -o x.pdf --metric ter --baseline x", "unknown system 'x'; known: baseline, tuned"),
+    "other baseline": (
+        "baseline.json forest -o x.pdf --baseline tuned",
+        "the systems were compared with 'baseline': leave",
+    ),
+    "all pairs": ("baseline.json matrix -o x.pdf", "a matrix shows all pairs, but the systems were compared with"),
+    "scores": ("scores.json forest -o x.pdf", "a forest plot shows differences, but this result has scores only"),
+    "draws": ("scores.json densities -o x.pdf", "this result has no bootstrap draws"),
+    "set": ("sets.json ranking -o x.pdf --set three", "unknown test set 'three'; known: one, two"),
+    "no average": (
+        "apart.json ranking -o x.pdf",
+        "the result has no average over test sets: choose one with --set, of one, ",
+    ),
+    "no set": (
+        "pairs.json ranking -o x.pdf --set one",
+        "the result has one test set without a name: leave out --set one",
+    ),
+    "names": ("baseline.json ranking -o x.pdf --names others.tsv", "others.tsv, line 2: unknown system 'nobody'"),
+    "digits": ("baseline.json ranking -o x.pdf --digits 16", "--digits must be a whole number from 0 to 15, got 16"),
+    "width": (
+        "baseline.json ranking -o x.pdf --width 0",
+        "width (--width) must be a number of inches above 0, at most 50",
+    ),
+    "room": ("baseline.json ranking -o x.pdf --width 0.4", "a figure of 0.4 × 1.19 inches has no room for its labels"),
+    "an input": ("baseline.json ranking -o names.pdf --names names.pdf", "names.pdf is also an input"),
+}
+
+
+@pytest.mark.parametrize(("arguments", "message"), BAD.values(), ids=BAD.keys())
+def test_bad_arguments_give_one_sentence_and_keep_the_output(
+    results: Path, run: Any, arguments: str, message: str
+) -> None:
+    (results / "x.pdf").write_bytes(b"old")
+    before = {path: path.read_bytes() for path in results.rglob("*") if path.is_file()}
+    outcome = run("plot", *shlex.split(arguments))
+    assert (outcome.code, outcome.out, outcome.err.count("\n")) == (2, "", 1)
+    assert outcome.err.startswith("reshuffle: error: ")
+    assert message in outcome.err
+    assert before == {path: path.read_bytes() for path in results.rglob("*") if path.is_file()}
+
+
+def test_plot_names_a_missing_matplotlib(results: Path, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    outcome = run("plot", "baseline.json", "ranking", "-o", "x.pdf")
+    assert outcome == (2, "", "reshuffle: error: plots need matplotlib: pip install 'reshuffle[plots]'\n")
+    assert not (results / "x.pdf").exists()
+
+
+def test_a_pipe_is_written_to_directly(results: Path) -> None:
+    os.mkfifo("pipe.png")
+    command = [sys.executable, "-m", "reshuffle", "plot", "baseline.json", "forest", "-o", "pipe.png"]
+    with subprocess.Popen(command) as writer:
+        try:
+            # Opened without waiting for the writer, which may fail before it opens the pipe.
+            reader = os.open("pipe.png", os.O_RDONLY | os.O_NONBLOCK)
+            os.set_blocking(reader, True)
+            assert select.select([reader], [], [], 60)[0]
+            assert os.read(reader, 4) == b"\x89PNG"
+            os.close(reader)
+        finally:
+            writer.kill()
+    assert stat.S_ISFIFO(os.stat("pipe.png").st_mode)  # noqa: PTH116
