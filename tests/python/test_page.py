@@ -547,13 +547,14 @@ def test_texts_are_copied(browser: Browser) -> None:
     browser.driver.execute_cdp_cmd(
         "Browser.grantPermissions", {"permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"]}
     )
-    for text in ("sentence", "bibtex", "signature"):
+    for text in ("sentence", "bibtex", "signature", "versions"):
         button = browser.one(f"[data-copies={text}]")
         button.click()
         browser.wait("return arguments[0].textContent === 'Copied'", button)
         assert browser.run("return navigator.clipboard.readText()") == browser.texts(f"#{text}")[0]
     assert browser.texts("#signature") == [RESULTS["baseline"].signature]
     assert browser.texts("#bibtex") == [RESULTS["baseline"].bibtex()]
+    assert browser.texts("#versions")[0].splitlines()[0] == f"reshuffle {RESULTS['baseline'].version}"
     browser.wait("return [...document.querySelectorAll('.copy')].every((each) => each.textContent === 'Copy')")
 
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import platform
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from ...results import Comparison, SetComparison
+from ...results.schemas import COMPARISON, SETS
 from ..cells import Table
 from ..conclusions import conclusions, conclusions_of_sets
 from ..layout import Layout
@@ -35,6 +39,8 @@ class Content:
         The pairs, for readers without scripts, as far as the layout has them: scripts show every pair.
     command : str or None
     methods, bibtex, signature, version : str
+    versions : sequence of (str, str)
+        The versions of programs and data, as terms and values.
     """
 
     title: str
@@ -48,6 +54,7 @@ class Content:
     bibtex: str
     signature: str
     version: str
+    versions: Sequence[tuple[str, str]]
 
 
 def content(comparison: Comparison, layout: Layout) -> Content:
@@ -64,6 +71,7 @@ def content(comparison: Comparison, layout: Layout) -> Content:
         bibtex=bibtex(comparison),
         signature=comparison.signature,
         version=comparison.version,
+        versions=_versions(comparison.version, COMPARISON),
     )
 
 
@@ -87,7 +95,18 @@ def content_of_sets(result: SetComparison, layout: Layout) -> Content:
         bibtex=bibtex(result),
         signature=result.signature,
         version=result.version,
+        versions=_versions(result.version, SETS),
     )
+
+
+def _versions(version: str, schema: str) -> list[tuple[str, str]]:
+    """The version that computed the result, that of its JSON, and those of what wrote the page."""
+    return [
+        ("reshuffle", version),
+        ("JSON", schema),
+        ("Python", platform.python_version()),
+        ("NumPy", np.__version__),
+    ]
 
 
 def _title(comparison: Comparison) -> str:
