@@ -932,3 +932,14 @@ def test_a_pipe_is_written_to_directly(results: Path) -> None:
         finally:
             writer.kill()
     assert stat.S_ISFIFO(os.stat("pipe.png").st_mode)  # noqa: PTH116
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_hostile_names_of_metrics_are_shown_as_they_are(kind: str) -> None:
+    metric = r"$\frac{1}{" + "long_metric " * 5 + "\n\0"
+    comparison = compare(metrics=SegmentScores(metric, systems(numbered(3))), all_pairs=True, n_resamples=200)
+    ax = plotted(comparison, kind)
+    if kind != "matrix":  # which does not name the metric
+        assert r"$\frac{1}{long_" in ax.get_xlabel()
+    figure: Any = ax.figure
+    figure.savefig(io.BytesIO(), format="pdf")
