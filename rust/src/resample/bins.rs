@@ -1,7 +1,7 @@
 //! Histograms of replicates, whose bins do not depend on the order of the replicates or on the number of threads.
 //!
 //! The values of a series fall into bins of width 2^e whose ends are multiples of 2^e. e is the smallest integer for
-//! which all values, and the observed statistic, lie within [`BINS`] bins. While values come, e is too small or right;
+//! which all values, and the observed statistic, lie within 256 bins. While values come, e is too small or right;
 //! when a value lies outside of the bins, neighbours are joined. Since ⌊⌊x⌋/2⌋ = ⌊x/2⌋, the counts are then those that
 //! the larger bins would have had from the beginning.
 

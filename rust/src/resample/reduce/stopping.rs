@@ -247,7 +247,7 @@ pub struct SequentialTally {
     state: State,
     /// The observed statistics, if histograms are wanted.
     observed: Option<Vec<f64>>,
-    bins: Option<Bins>,
+    bins: Option<Box<Bins>>,
 }
 
 #[derive(Debug, Clone)]
@@ -414,7 +414,7 @@ impl Reduction for SequentialTally {
         self.bins = match &self.observed {
             Some(observed) => {
                 self.tests.check_length("observed statistics", observed.len())?;
-                Some(Bins::new(observed, Simd::best())?)
+                Some(Box::new(Bins::new(observed, Simd::best())?))
             }
             None => None,
         };
