@@ -399,15 +399,15 @@ class SequentialTally(Reduction):
     def histograms(self) -> tuple[NDArray[np.float64], NDArray[np.uint64]]:
         """The histograms of the shuffles that each test used, as those of :class:`Histograms`.
 
-        Only with the ``observed`` statistics, which have the shape of ``thresholds``. Such results cannot be merged.
+        They require ``observed``, with the shape of ``thresholds``. Tallies with histograms cannot be merged.
         """
 
 @final
 class Histograms(Reduction):
-    """Histograms of score(x) − score(y), with 64 bins that also have room for the observed statistic.
+    """Histograms of score(x) − score(y), with 64 bins that also cover the observed statistic.
 
-    ``observed`` has shape (metrics, pairs). ``of`` says what the replicates are: ``shuffles``, ``half of shuffles``
-    (one of each two shuffles that swap complementary segments, so each statistic t also counts as −t), or
+    ``observed`` has shape (metrics, pairs). ``of`` is the kind of replicates: ``shuffles``, ``half of shuffles`` (one
+    of each pair of shuffles that swap complementary segments, so each statistic t also counts as −t), or
     ``permutations``. Infinite and undefined statistics are left out.
     """
 
@@ -485,9 +485,9 @@ class Series(Reduction):
 
 @final
 class Bins:
-    """Histograms of several series of values, which come in batches. ``observed`` are the observed statistics: (n,).
+    """Histograms of n series of values that are added in batches.
 
-    NaN stands for no observed statistic.
+    ``observed`` holds the observed statistics, (n,), with NaN for none.
     """
 
     def __new__(cls, observed: NDArray[np.float64]) -> Bins: ...

@@ -122,8 +122,8 @@ def compare(
     seed : int
         0 to 2⁶⁴ − 1. The same seed gives the same result on any machine and any number of threads.
     with_texts : bool
-        Keep the references, the outputs and the score of every segment in the result (``Comparison.texts``). They are
-        then part of reports in JSON and HTML, whose page lists the segments in which two systems differ most.
+        Keep the references, the outputs and the score of every segment in the result (``Comparison.texts``). JSON
+        and HTML reports then include them, and the HTML report lists the segments in which two systems differ most.
     threads : int, optional
         One per core by default.
     progress : bool or Progress, optional

@@ -139,7 +139,7 @@ class Resampled(NamedTuple):
         return cls(data, design.names, by_segment, None, Replicates.from_settings(samples, design.resampling))
 
     def with_texts(self, texts: ComparedTexts) -> Resampled:
-        """The same with these texts, to which the scores of segments are added."""
+        """A copy with these texts, to which segment scores are added."""
         samples = zip(self.data.labels, self.by_segment, strict=True)
         scores = {
             label: {

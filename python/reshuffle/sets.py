@@ -239,7 +239,10 @@ def compared_sets(
 
 
 def common_texts(sets: Mapping[str, SetData]) -> list[ComparedTexts]:
-    """The texts of the systems that all test sets have, without scores. :class:`InputError` if there are none."""
+    """The texts of the systems that all test sets have in common, without scores.
+
+    Raises :class:`InputError` if a test set has no texts.
+    """
     found = []
     for name, each in sets.items():
         with on_test_set(name):

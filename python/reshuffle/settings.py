@@ -73,7 +73,7 @@ class Units:
 
 @dataclass(frozen=True)
 class ComparisonSettings:
-    """The significance test, its options, the pairs of systems that are compared, and whether the result has texts."""
+    """The significance test, its options, the pairs of systems to compare, and whether the result keeps the texts."""
 
     test: str = "bootstrap-both"
     scheme: str = "auto"

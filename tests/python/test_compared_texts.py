@@ -106,7 +106,7 @@ def test_each_test_set_has_its_texts_and_the_average_has_none() -> None:
 
 def test_without_texts_there_is_an_error() -> None:
     ratings = SegmentScores("rating", {"a": [1, 2, 3], "b": [2, 2, 3]})
-    with pytest.raises(InputError, match=r"^with_texts \(--with-texts\) needs texts, and there are only precomputed"):
+    with pytest.raises(InputError, match=r"^with_texts \(--with-texts\) needs texts, but there are only precomputed"):
         compare(metrics=ratings, with_texts=True)
     sets = {"one": TestSet(["a b", "c"], [["a b", "c"], ["a", "c"]], SegmentScores("rating", [[1, 2], [2, 3]]))}
     sets["two"] = TestSet(metrics=SegmentScores("rating", [[1, 2], [2, 3]]))
@@ -151,7 +151,7 @@ def test_only_html_has_a_limit_which_is_for_all_test_sets_together() -> None:
         with pytest.raises(InputError) as found:
             result.render("html", max_texts=size - 1)
         assert str(found.value) == (
-            f"the texts have {size:,} bytes, but an HTML report holds at most {size - 1:,}: raise the limit with "
+            f"the texts have {size:,} bytes, but the limit for an HTML report is {size - 1:,}: raise the limit with "
             "--max-texts 1MB (max_texts=1_000_000), or leave out --with-texts"
         )
         assert result.render("json") == result.render("json", max_texts=1)
@@ -179,7 +179,7 @@ def test_too_large_texts_are_an_error_before_tests_are_computed(
     outcome = run("compare", *inputs, "--with-texts", "--max-texts", str(size - 1), "-o", "report.html")
     assert outcome.code == 2
     assert outcome.err == (
-        f"reshuffle: error: the texts have {size:,} bytes, but an HTML report holds at most {size - 1:,}: raise the "
+        f"reshuffle: error: the texts have {size:,} bytes, but the limit for an HTML report is {size - 1:,}: raise the "
         "limit with --max-texts 1MB (max_texts=1_000_000), or leave out --with-texts\n"
     )
     assert not (demo / "report.html").exists()
@@ -206,8 +206,8 @@ def test_the_command_line_writes_texts_to_json_and_html(demo: Path, run: Any) ->
     [
         (["--with-texts"], "--with-texts is for the formats html and json, not text: leave it out, or add --format"),
         (["--with-texts", "-o", "x.csv"], "--with-texts is for the formats html and json, not csv"),
-        (["--max-texts", "9MB", "--format", "html"], "--max-texts is the limit for --with-texts in the format html"),
-        (["--with-texts", "--max-texts", "9MB", "-o", "x.json"], "--max-texts is the limit for --with-texts in the"),
+        (["--max-texts", "9MB", "--format", "html"], "--max-texts limits the texts in HTML reports"),
+        (["--with-texts", "--max-texts", "9MB", "-o", "x.json"], "--max-texts limits the texts in HTML reports"),
         (["--with-texts", "--max-texts", "much", "-o", "x.html"], "--max-texts: expected a size of at least 1 byte"),
     ],
 )

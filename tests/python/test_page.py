@@ -335,7 +335,7 @@ def test_rows_are_chosen_by_keys(browser: Browser) -> None:
     browser.press("ARROW_DOWN", "ENTER")
     pair = cells(browser, "#pairs")[1][:2]
     assert browser.run("return state.pair") == pair
-    assert browser.texts("#null .heading") == [" against ".join(pair)]
+    assert browser.texts("#null .heading") == [" vs. ".join(pair)]
     assert [row.get_attribute("aria-selected") for row in browser.all("#pairs tbody tr")[:3]] == [
         "false",
         "true",
@@ -384,10 +384,10 @@ def test_the_draws_in_which_a_system_is_higher_are_its_own(browser: Browser) -> 
     for pair in result.comparisons:
         browser.run("selectPair(...arguments)", pair.system, pair.baseline)
         wins, ties, n = pair.test.wins, pair.test.ties, pair.test.n_resamples
-        as_tested = browser.texts("#null .heading") == [f"{pair.system} against {pair.baseline}"]
+        as_tested = browser.texts("#null .heading") == [f"{pair.system} vs. {pair.baseline}"]
         directions.add(as_tested)
         shown = details(browser)
-        assert shown["Draws higher, tied"] == f"{wins if as_tested else n - wins - ties}, {ties}"
+        assert shown["Draws: higher, tied"] == f"{wins if as_tested else n - wins - ties}, {ties}"
         assert shown["Segments"] == str(pair.n_segments)
     assert directions == {True, False}
 
@@ -409,7 +409,7 @@ def test_details_of_one_sided_tests_keep_their_direction(browser: Browser) -> No
     browser.open(PAGES["one-sided"])
     for pair in result.comparisons:
         browser.run("selectPair(...arguments)", pair.baseline, pair.system)
-        assert browser.texts("#null .heading") == [f"{pair.system} against {pair.baseline}"]
+        assert browser.texts("#null .heading") == [f"{pair.system} vs. {pair.baseline}"]
         assert details(browser)["Alternative"] == "less"
         assert details(browser)["Difference Δ"] == f"{pair.difference:+.2f}"
         assert ("is significantly worse" in browser.texts("#null .verdict")[0]) == pair.is_significant(0.05)
@@ -532,7 +532,11 @@ def test_without_scripts_the_page_has_the_tables_of_the_text_report(browser: Bro
     try:
         browser.open(PAGES["baseline"])
         shown = browser.one("body").text
-        for sentence in ("Figures and tables of pairs need JavaScript.", "baseline", "TER, lower is better"):
+        for sentence in (
+            "The figures and the full table of pairs need JavaScript.",
+            "baseline",
+            "TER, lower is better",
+        ):
             assert sentence in shown
         assert not any(element.is_displayed() for element in browser.all("#view section, #bar, #theme"))
     finally:

@@ -286,7 +286,7 @@ class TestDifferences:
         for row in rows:
             row.click()
             assert tuple(browser.run("return state.pair")) in tested
-        assert "that the later system in the input scores higher" in browser.texts("#differences figcaption")[0]
+        assert "the one later in the input scores higher" in browser.texts("#differences figcaption")[0]
 
 
 def class_of(p: float, alpha: float) -> int:

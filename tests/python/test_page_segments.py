@@ -114,7 +114,7 @@ def test_more_segments_are_added_twenty_at_a_time(browser: Browser) -> None:
     browser.open(comparison.render("html"), "system=tuned&baseline=baseline")
     order = expected_order(comparison, "BLEU", "tuned", "baseline")
     button = browser.one(f"{SECTION} .controls > button")
-    assert button.text == "Show 20 more of 380 segments"
+    assert button.text == "Show 20 more (380 left)"
     browser.run("arguments[0].focus()", button)
     browser.press("ENTER")
     assert numbers(browser) == order[:40]
@@ -150,7 +150,7 @@ def test_without_scores_of_segments_they_are_in_the_order_of_the_test_set(browse
     browser.open(comparison.render("html"), "metric=words")
     assert numbers(browser) == [0, 1, 2]
     assert browser.texts(f"{SEGMENT} .score") == []
-    assert browser.texts(f"{SECTION} .legend")[0].startswith("words has no scores of segments: they are in the order")
+    assert browser.texts(f"{SECTION} .legend")[0].startswith("words has no segment scores: segments are in the order")
     assert browser.all(f'{SECTION} select[aria-label="Segments"]') == []
 
 
@@ -263,7 +263,7 @@ def test_the_selected_pair_is_shown_and_chosen_here(browser: Browser) -> None:
     assert browser.run("return document.activeElement") == select
     address = parse_qs(browser.run("return location.hash.slice(1)"))
     assert (address["system"], address["baseline"]) == (["tuned"], ["rules"])
-    assert "tuned against rules" in browser.texts("#null .heading")[0]
+    assert "tuned vs. rules" in browser.texts("#null .heading")[0]
     # A system against itself is no pair: the two change places.
     choose(browser, "System", "rules")
     assert pair_of(browser) == ("rules", "tuned")
@@ -312,7 +312,7 @@ def test_segments_are_those_of_the_chosen_test_set(browser: Browser) -> None:
     page = result.render("html")
     browser.open(page)
     assert browser.texts(f"{SECTION} .body") == [
-        "An average has no segments of its own: choose a test set to see those of the test set."
+        "The average over test sets has no segments of its own: choose a test set."
     ]
     for name, n in (("news", 2), ("talks", 3)):
         browser.open(page, f"set={name}")

@@ -205,7 +205,7 @@ def test_scores_without_tests_have_a_ranking_and_densities() -> None:
     for kind in ("forest", "matrix", "null"):
         with pytest.raises(InputError, match="this result has scores only"):
             PLOTS[kind](plain.plot)
-    with pytest.raises(InputError, match="has no bootstrap draws: choose an interval or a test that draws"):
+    with pytest.raises(InputError, match="has no bootstrap draws: choose an interval or a test with bootstrap draws"):
         replace(plain, scores=tuple(replace(s, draws=None) for s in plain.scores)).plot.densities()
 
 
@@ -356,7 +356,7 @@ def test_a_pair_is_named_in_several_ways() -> None:
     assert "system-3 − system-1" in against.plot.null("system-3").get_xlabel()
     assert "system-2 − system-1" in compared(numbered(2)).plot.null().get_xlabel()
     wrongs: Any = (
-        (None, "there are 3 pairs: choose one by pair=(SYSTEM, BASELINE)"),
+        (None, "there are 3 pairs: choose one with pair=(SYSTEM, BASELINE)"),
         ("system-4", "unknown system 'system-4'"),
         ("system-1", "'system-1' is always the baseline"),
         (("system-3", "system-9"), "unknown baseline 'system-9'"),
@@ -490,9 +490,7 @@ def test_axes_are_drawn_into_and_returned(kind: str) -> None:
     assert plotted(compared(numbered(3)), kind, ax=right) is right
     assert [*left.lines, *left.texts, *left.collections] == []
     drawn(right)
-    with pytest.raises(
-        InputError, match="width and height are for new figures: leave them out, because ax has a figure"
-    ):
+    with pytest.raises(InputError, match="width and height apply to new figures only: leave them out with ax"):
         plotted(compared(numbered(3)), kind, ax=right, width=3.0)
 
 
@@ -655,7 +653,9 @@ def test_wrapped_names_have_short_lines_and_keep_their_letters(name: str, width:
 def test_missing_letters_give_one_warning(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(style, "_fonts", lambda: style.FONTS)
     names = ("系统", "b")
-    with pytest.warns(InputWarning, match="no font has the characters 系, 统: install a font that has them") as raised:
+    with pytest.warns(
+        InputWarning, match="no installed font has the characters 系, 统: install a font that has them"
+    ) as raised:
         drawn(compared(names).plot.ranking())
     assert len(raised) == 1
 
@@ -854,7 +854,7 @@ BAD = {
     ),
     "ending": (
         "pairs.json ranking -o x.jpg",
-        "-o: expected the name of a file that ends in .pdf, .svg or .png, got 'x.jpg'",
+        "-o: expected a file name that ends in .pdf, .svg or .png, got 'x.jpg'",
     ),
     "standard output": ("pairs.json ranking -o -", "that ends in .pdf, .svg or .png, got '-'"),
     "empty output": ("pairs.json ranking -o ''", "-o: expected the name of a file, got an empty one"),
@@ -865,7 +865,7 @@ BAD = {
     "metric": ("pairs.json ranking -o x.pdf --metric chrf", "unknown metric 'chrf'; known: BLEU, TER"),
     "pairs": (
         "pairs.json null -o x.pdf --metric ter",
-        "there are 3 pairs: choose one by pair=(SYSTEM, BASELINE) (--pair ",
+        "there are 3 pairs: choose one with pair=(SYSTEM, BASELINE) (--pair ",
     ),
     "pair": ("pairs.json null -o x.pdf --metric ter --pair tuned x", "unknown baseline 'x'"),
     "pair of others": ("pairs.json forest -o x.pdf --pair a b", "--pair is for null, not for forest: leave it out"),
@@ -881,11 +881,11 @@ BAD = {
     "set": ("sets.json ranking -o x.pdf --set three", "unknown test set 'three'; known: one, two"),
     "no average": (
         "apart.json ranking -o x.pdf",
-        "the result has no average over test sets: choose one with --set, of one, ",
+        "the result has no average over test sets: choose one of its test sets with --set: one, ",
     ),
     "no set": (
         "pairs.json ranking -o x.pdf --set one",
-        "the result has one test set without a name: leave out --set one",
+        "the result has a single test set, without a name: leave out --set one",
     ),
     "names": ("baseline.json ranking -o x.pdf --names others.tsv", "others.tsv, line 2: unknown system 'nobody'"),
     "digits": ("baseline.json ranking -o x.pdf --digits 16", "--digits must be a whole number from 0 to 15, got 16"),

@@ -74,7 +74,7 @@ def _broken_pipes() -> Iterator[None]:
 
 
 class Commands(click.Group):
-    """Keeps the command line for reports; raises :class:`ClosedPipeError` if the reader has closed the pipe."""
+    """Records the command line for reports. Raises :class:`ClosedPipeError` if the reader has closed the pipe."""
 
     def make_context(self, info_name: str | None, args: list[str], *rest: Any, **extra: Any) -> click.Context:
         command = shlex.join([info_name or "reshuffle", *args])  # parsing empties the list
@@ -343,40 +343,45 @@ def flips_command(
 @click.argument("result", metavar="RESULT")
 @click.argument("kind", metavar="KIND", type=Name("figure", get_args(types.PlotKind)))
 @click.option("-o", "--output", metavar="FILE", required=True, help="Write the figure to FILE.pdf, .svg or .png.")
-@click.option("--metric", metavar="NAME", help="A metric of the result.  [default: the only one]")
+@click.option("--metric", metavar="NAME", help="The metric to plot.  [default: the only one]")
 @click.option(
     "--pair",
     nargs=2,
     metavar="SYS BASELINE",
-    help="For null, the pair of systems, by the names in the result.  [default: the only one]",
+    help="For null: a system and its baseline, as named in RESULT.  [default: the only pair]",
 )
 @click.option(
     "--baseline",
     metavar="NAME",
-    help="For forest, the system from which the others differ.  [default: that of the result, else the best system]",
+    help="For forest: the system that is subtracted from the others.  [default: that of RESULT, else the best system]",
 )
-@click.option("--set", "test_set", metavar="NAME", help="A test set of the result.  [default: the average over them]")
+@click.option("--set", "test_set", metavar="NAME", help="The test set to plot.  [default: the average over test sets]")
 @click.option(
     "--names",
     metavar="FILE",
     help="Display names: on each line a system, a tab and the name to display; or a JSON object.",
 )
 @click.option("--digits", type=int, metavar="N", help="Decimals of scores and differences.  [default: by metric]")
-@click.option("--width", type=float, metavar="INCHES", help="[default: 3.03, a column of an ACL paper, or 6.3, a page]")
-@click.option("--height", type=float, metavar="INCHES", help="[default: as needed]")
+@click.option(
+    "--width",
+    type=float,
+    metavar="INCHES",
+    help="Width of the figure.  [default: 3.03 (an ACL column), or 6.3 (both columns) if that is too narrow]",
+)
+@click.option("--height", type=float, metavar="INCHES", help="Height of the figure.  [default: as needed]")
 def plot_command(result: str, kind: str, output: str, **options: Any) -> None:
-    """Draw a figure of a result for a paper.
+    """Plot a saved result for a paper.
 
-    RESULT is a report in the format json or html (compare -o result.json). KIND is one of:
+    RESULT is a report in JSON or HTML (reshuffle compare … -o result.json). KIND is one of:
 
     \b
       ranking    scores with intervals and ranks; bars join systems that do not differ significantly
-      forest     differences from a system, with intervals and p-values
+      forest     differences from one system, with intervals and p-values
       matrix     p-values of all pairs
-      null       the null distribution of a pair, with the observed difference
-      densities  distributions of the scores on bootstrap draws
+      null       null distribution of one pair, with the observed difference
+      densities  bootstrap distributions of the scores
 
-    Needs matplotlib: pip install 'reshuffle[plots]'. Fonts in PDF files are embedded, and colours are not needed.
+    Needs matplotlib: pip install 'reshuffle[plots]'. Figures stay readable in black and white; PDF files embed their fonts.
     """
     from .plotting import PlotOptions, plot
 

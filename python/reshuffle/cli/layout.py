@@ -58,8 +58,7 @@ class ChosenLayout:
         max_texts = options.pop("max_texts", None)
         if max_texts is not None and not (fmt == "html" and options["with_texts"]):
             raise InputError(
-                "--max-texts is the limit for --with-texts in the format html: add --with-texts --format html, or "
-                "leave it out"
+                "--max-texts limits the texts in HTML reports: add --with-texts --format html, or leave out --max-texts"
             )
         tests = "pairs" in options
         layout = Layout(

@@ -179,7 +179,7 @@ TEST = (
         "Test",
         "--baseline",
         metavar="NAME",
-        help="The system, or its file, to compare others with.  [default: the first]",
+        help="The baseline: a system or its file.  [default: the first]",
     ),
     option("Test", "--all-pairs", is_flag=True, help="Compare every pair of systems."),
     option(
@@ -291,7 +291,7 @@ PAIRS = (
         "Output",
         "--pairs/--no-pairs",
         default=None,
-        help="Show the pairs under each metric.  [default: with at most 12 tests]",
+        help="Show tables of pairs.  [default: if there are at most 12 tests]",
     ),
     option(
         "Output",
@@ -339,14 +339,14 @@ TEXTS = (
         "Output",
         "--with-texts",
         is_flag=True,
-        help="In html and json, also write the texts and segment scores; html lists the segments that differ most.",
+        help="Include texts and segment scores (html, json). HTML lists the segments that differ most.",
     ),
     option(
         "Output",
         "--max-texts",
         type=Size(),
         metavar="SIZE",
-        help="Largest size of the texts in html.  [default: 20MB]",
+        help="Largest size of the texts in HTML.  [default: 20MB]",
     ),
 )
 

@@ -89,7 +89,7 @@ def destination(
 
 @contextlib.contextmanager
 def binary_destination(output: str, inputs: Sequence[str]) -> Iterator[Callable[[bytes], object]]:
-    """A function that writes bytes to a file, completely or, if the body fails, not at all."""
+    """Yields a function that writes bytes to a file. If the body fails, the file is left as it was."""
     shown = display_name(output)
     with contextlib.ExitStack() as stack:
         if _is_stream(output, shown):
@@ -106,7 +106,7 @@ def binary_destination(output: str, inputs: Sequence[str]) -> Iterator[Callable[
 
 
 def _is_stream(output: str, shown: str) -> bool:
-    """Whether to write to it directly: a pipe, a terminal or /dev/null cannot be replaced by a file."""
+    """Whether to write to ``output`` directly: a pipe, a terminal or /dev/null cannot be replaced by a file."""
     if not output:
         raise InputError("-o: expected the name of a file, got an empty one")
     with _write_errors(shown):

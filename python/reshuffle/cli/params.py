@@ -1,4 +1,4 @@
-"""Types of command-line parameters, and where click's context keeps the command line."""
+"""Types of command-line parameters, and the key of the command line in click's context."""
 
 from __future__ import annotations
 

@@ -18,15 +18,15 @@ from .output import binary_destination
 
 __all__ = ["PlotOptions", "plot"]
 
-# The endings of files, which are matplotlib's names of the formats.
+# File name extensions, which are also matplotlib's names of the formats.
 FORMATS = ("pdf", "svg", "png")
-# The options that only one kind of figure has.
+# Options that apply to only one kind of figure.
 OWN_OPTIONS = {"pair": "null", "baseline": "forest"}
 
 
 @dataclass(frozen=True)
 class PlotOptions:
-    """The options of ``reshuffle plot``, by which the methods of :class:`~reshuffle.report.Plots` are called."""
+    """The options of ``reshuffle plot``, which are passed to the methods of :class:`~reshuffle.report.Plots`."""
 
     metric: str | None
     pair: tuple[str, str] | None
@@ -39,7 +39,7 @@ class PlotOptions:
 
 
 def plot(source: str, kind: str, output: str, options: PlotOptions) -> None:
-    """Read a result and write a figure of it to a file."""
+    """Read a result, plot it, and write the figure to a file."""
     fmt = _format(output)
     own = {option: getattr(options, option) for option in OWN_OPTIONS if getattr(options, option) is not None}
     for option in own:
@@ -66,26 +66,28 @@ def _format(output: str) -> str:
     ending = Path(output).suffix[1:].lower()
     if output and ending not in FORMATS:
         endings = either(f".{fmt}" for fmt in FORMATS)
-        raise InputError(f"-o: expected the name of a file that ends in {endings}, got {quoted(output)}")
+        raise InputError(f"-o: expected a file name that ends in {endings}, got {quoted(output)}")
     return ending
 
 
 def _chosen(result: Comparison | SetComparison, test_set: str | None) -> Comparison:
-    """The comparison to show: on several test sets, the average unless a test set is named."""
+    """The comparison to plot: with several test sets, the average unless one test set is named."""
     if isinstance(result, Comparison):
         if test_set is not None:
-            raise InputError(f"the result has one test set without a name: leave out --set {test_set}")
+            raise InputError(f"the result has a single test set, without a name: leave out --set {test_set}")
         return result
     if test_set is not None:
         check_name("test set", test_set, result.sets)
         return result.sets[test_set]
     if result.average is None:
-        raise InputError(f"the result has no average over test sets: choose one with --set, of {listed(result.sets)}")
+        raise InputError(
+            f"the result has no average over test sets: choose one of its test sets with --set: {listed(result.sets)}"
+        )
     return result.average
 
 
 def _names(path: str | None, result: Comparison | SetComparison, comparison: Comparison) -> dict[str, str] | None:
-    """The display names of the systems in the comparison, from a file that may also name those that were left out."""
+    """The display names of the systems in the comparison, from a file that may also name dropped systems."""
     if path is None:
         return None
     names = read_names(path)

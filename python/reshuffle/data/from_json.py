@@ -277,7 +277,7 @@ def _comparison_keys() -> Callable[[Any], dict[str, Any]]:
 
 
 def _histogram(cls: type[Histogram]) -> Decoder:
-    """A histogram that figures can show."""
+    """A histogram, checked so that figures can draw it."""
     decode = record_of(cls)
 
     def checked(value: Any) -> Histogram:
@@ -377,7 +377,7 @@ def _check_rankings(found: Mapping[str, Any], metrics: Sequence[str], systems: S
 
 
 def _check_texts(found: Mapping[str, Any], metrics: Sequence[str], systems: Sequence[str]) -> None:
-    """Check that there are texts of every segment and system, and scores of no other metrics, systems and segments."""
+    """Check that texts cover every segment and system, and that scores name no other metrics, systems or segments."""
     texts, n = found["texts"], found["segments"]
     if texts is None:
         return

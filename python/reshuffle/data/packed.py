@@ -1,4 +1,4 @@
-"""Records from columns, as HTML reports hold them: the inverse of :mod:`reshuffle.report.packed`."""
+"""Unpacking of the columns in HTML reports into records: the inverse of :mod:`reshuffle.report.packed`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def unpacked_records(document: Any) -> list[dict[str, Any]]:
     """The records of ``{"count": n, "columns": {key: packed values}}``; :class:`Mismatch` if it is something else."""
     found = object_of({"count": whole, "columns": _mapping})(document)
     count, columns = found["count"], found["columns"]
-    # Otherwise a damaged count could ask for any amount of memory.
+    # Without this check, a corrupt count could allocate any amount of memory.
     if count > max(1, *map(_longest, columns.values()), 0):
         raise Mismatch("expected the number of records").inside("count")
     by_key: dict[str, list[Any]] = {}
@@ -52,7 +52,7 @@ def _lists(packed: Any) -> Iterator[list[Any]]:
 
 
 def _values(packed: Any, count: int) -> list[Any]:
-    """``count`` values from any of their forms."""
+    """``count`` values from any of the packed forms."""
     forms = _mapping(packed)
     if "all" in forms:
         return [forms["all"]] * count

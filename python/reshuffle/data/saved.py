@@ -1,4 +1,4 @@
-"""Reading results that were saved as JSON or as an HTML report, which holds the JSON."""
+"""Reading results that were saved as JSON, or as an HTML report, which embeds the JSON."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["read_html", "read_json"]
 
 EXPECTED = "the JSON of a result"
 EXPECTED_PAGE = "an HTML report of reshuffle"
-# The element of the page that holds the JSON. Everything else in the page is escaped, so it occurs once.
+# The element that holds the JSON. It occurs once, because all other text in the page is escaped.
 ELEMENT, END = '<script type="application/json" id="result">', "</script>"
 BLANK = "\ufeff \t\r\n"
 
@@ -58,12 +58,12 @@ def read_json(source: str | os.PathLike[str] | IO[str] | IO[bytes]) -> Compariso
 
 
 def read_html(source: str | os.PathLike[str] | IO[str] | IO[bytes]) -> Comparison | SetComparison:
-    """Read the result in an HTML report that ``--format html`` or ``render("html")`` wrote.
+    """Read the result from an HTML report that ``--format html`` or ``render("html")`` wrote.
 
     Parameters
     ----------
     source : str, path or file
-        The name of a file, which may be compressed by gzip, bzip2 or xz; ``-`` is standard input. Or the page itself: a
+        The name of a file, which may be compressed by gzip, bzip2 or xz; ``-`` is standard input. Or the HTML itself: a
         string that starts with ``<``. Or an open file.
 
     Returns
@@ -93,7 +93,7 @@ def read_html(source: str | os.PathLike[str] | IO[str] | IO[bytes]) -> Compariso
 
 
 def _embedded(text: str) -> str | None:
-    """The JSON in a page; None if the text is not a page."""
+    """The JSON in an HTML report; None if the text is not one."""
     start = text.find(ELEMENT) if text.lstrip(BLANK).startswith("<") else -1
     end = text.find(END, start)
     return None if start < 0 or end < 0 else text[start + len(ELEMENT) : end]

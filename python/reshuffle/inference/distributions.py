@@ -1,4 +1,4 @@
-"""The distributions of replicates that a result keeps, as histograms."""
+"""The histograms of replicates that a result keeps."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["distributions_of_scores", "null_distributions_of_draws"]
 
 
 def null_distributions_of_draws(observed: Observed) -> NullHistograms:
-    """The draws of each difference, centred on 0, as the null distribution of any bootstrap test: (H,)."""
+    """The null distributions of a bootstrap test, (H,): the draws of each difference, centred on 0."""
     hypotheses, replicates = observed.hypotheses, observed.replicates
     found = []
     for m, scores in enumerate(replicates.draws):
@@ -25,7 +25,7 @@ def null_distributions_of_draws(observed: Observed) -> NullHistograms:
 
 
 def distributions_of_scores(replicates: Replicates, n_systems: int) -> dict[tuple[int, int], Histogram | None]:
-    """The draws of each score, by the indices of the metric and the system; empty if there are no draws."""
+    """The bootstrap distribution of each score, by indices of metric and system; empty if there are no draws."""
     if not replicates.has_draws:
         return {}
     return {

@@ -192,7 +192,7 @@ class _OnePass:
     statistics : (H,) ndarray of float
         The observed statistics.
     null : (H,) ndarray of NullHistogram or None, or None
-        The null distributions, if they were requested, once :meth:`extremeness` has seen the hypothesis.
+        The null distributions, if they were requested. :meth:`extremeness` fills in that of each hypothesis.
     """
 
     def __init__(self, observed: Observed) -> None:

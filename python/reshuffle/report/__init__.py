@@ -132,7 +132,7 @@ def _(result: Flips, fmt: str, layout: Layout | None = None) -> Iterable[str]:
     return [render_flips(result, fmt, None if layout is None else layout.terminal)]
 
 
-# Formats for programs, in which systems keep the names of the input. HTML also holds the JSON.
+# Formats in which systems keep the names of the input: programs read them, and HTML embeds the JSON.
 DATA_FORMATS = ("json", "csv", "html")
 
 

@@ -1,8 +1,8 @@
-"""HTML for notebooks and web pages: the tables and notes of the text report.
+"""An HTML fragment for notebooks and web pages: the tables and notes of the text report.
 
-The fragment sets no colours, so that it can be read on light and dark pages, and loads nothing. Styles are attributes,
-because sites that show notebooks remove style sheets. Characters outside ASCII are character references: a file that
-holds the fragment alone is displayed correctly, although it names no encoding.
+The fragment sets no colours, so it is readable on light and dark pages, and it loads nothing. Styles are attributes,
+because sites that display notebooks remove style sheets. Characters outside ASCII are written as character references,
+so that a file with nothing but the fragment is displayed correctly without declaring an encoding.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _CAPTION = "caption-side: top; text-align: left; font-weight: bold; padding: 0.3
 _RULE = "border-bottom: 1px solid currentColor; "
 _RULE_ABOVE = "border-top: 1px solid currentColor; "
 _NAME = "text-align: left; padding: 0.15em 1em 0.15em 0"
-# Trailing spaces stay: they keep numbers without a star in line with those that have one.
+# Trailing spaces are kept: they align numbers without a star with those that have one.
 _NUMBER = "text-align: right; padding: 0.15em 0 0.15em 1em; white-space: pre; font-variant-numeric: tabular-nums"
 
 

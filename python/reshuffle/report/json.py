@@ -30,7 +30,7 @@ def sets_as_json(sets: SetComparison, layout: Layout) -> str:
 
 
 def embedded_json(result: Comparison | SetComparison) -> str:
-    """The JSON in an HTML report: as a file of JSON, but with the pairs as columns and without derived keys."""
+    """The JSON in an HTML report: like that of a JSON file, but with the pairs as columns and without derived keys."""
     return _sets(result, packed=True) if isinstance(result, SetComparison) else _comparison(result, packed=True)
 
 
@@ -114,7 +114,7 @@ def _score(score: SystemScore, numbered: bool) -> dict[str, Any]:
 
 
 def _pair(pair: PairedDifference, numbered: bool, *, derived: bool) -> dict[str, Any]:
-    """The keys of a pair, with those that follow from others only if they are wanted: they take time."""
+    """The keys of a pair; those that can be derived from others only on request, because computing them takes time."""
     test = pair.test
     return {
         "baseline": pair.baseline,

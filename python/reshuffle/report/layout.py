@@ -17,7 +17,7 @@ FEW = 12
 # A triangular matrix of more systems does not fit 80 columns.
 MAX_TRIANGLE = 20
 MAX_DIGITS = 15
-# Browsers open pages of this size within seconds.
+# Bytes; browsers open pages of this size within seconds.
 MAX_TEXTS = 20_000_000
 
 
@@ -44,9 +44,9 @@ class Layout:
     methods : bool
         In text, add the paragraph for a paper and the BibTeX entries of what it cites.
     command : str or None
-        In HTML, the command line that made the result.
+        In HTML, the command line that computed the result.
     max_texts : int
-        In HTML, the size of the texts above which they are refused, in bytes of UTF-8.
+        In HTML, the largest size of the texts, in bytes of UTF-8.
     """
 
     terminal: Terminal = field(default_factory=Terminal)
@@ -67,12 +67,12 @@ class Layout:
             raise InputError(f"names must be a dict of names by system, got {quoted(self.names)}")
 
     def check_texts(self, texts: Iterable[ComparedTexts | None]) -> None:
-        """Raise :class:`InputError` if the texts of all test sets are together too large for an HTML report."""
+        """Raise :class:`InputError` if the texts of all test sets together are too large for an HTML report."""
         n_bytes = sum(each.n_bytes for each in texts if each is not None)
         if n_bytes > self.max_texts:
             enough = -(-n_bytes // 1_000_000)
             raise InputError(
-                f"the texts have {n_bytes:,} bytes, but an HTML report holds at most {self.max_texts:,}: raise the "
+                f"the texts have {n_bytes:,} bytes, but the limit for an HTML report is {self.max_texts:,}: raise the "
                 f"limit with --max-texts {enough}MB (max_texts={enough * 1_000_000:_}), or leave out --with-texts"
             )
 

@@ -1,7 +1,7 @@
-"""What a notebook shows of a result: the page of the HTML report, in a frame of its own.
+"""What a notebook displays for a result: the HTML report in a frame.
 
-Sites that display notebooks without running them remove frames. The tables and notes of the text report, which are
-beneath the frame, then remain.
+Sites that display notebooks without running them remove frames. What remains are the tables and notes of the text
+report, which lie beneath the frame.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .tables import tables
 
 __all__ = ["notebook_html", "tables_as_html"]
 
-# A notebook keeps its output in its file. Larger pages are not put into it.
+# In characters. A notebook stores its output in its file, so larger pages are left out.
 MAX_PAGE = 2_000_000
 _LAYERS = "display: grid; height: 45em; resize: vertical; overflow: hidden"
 _BENEATH = "grid-area: 1 / 1; overflow: auto"
@@ -27,12 +27,12 @@ _ABOVE = "grid-area: 1 / 1; z-index: 1; width: 100%; height: 100%; border: 0; ba
 
 
 def notebook_html(result: Comparison | SetComparison) -> str:
-    """The page in a frame that may run its scripts and nothing else; only the tables if the page is too large."""
+    """The page in a frame that is allowed to run scripts and nothing else; only the tables if the page is too large."""
     layout, beneath = Layout(), tables_as_html(result)
     page = as_html(result, layout) if isinstance(result, Comparison) else sets_as_html(result, layout)
     if len(page) > MAX_PAGE:
         advice = (
-            f"<p>The interactive report has {len(page) / 1e6:.0f} MB, too much for a notebook. To write it to a file: "
+            f"<p>The interactive report is too large for a notebook ({len(page) / 1e6:.0f} MB). To write it to a file: "
             "<code>open(&quot;report.html&quot;, &quot;w&quot;, encoding=&quot;utf-8&quot;).write(result.render("
             "&quot;html&quot;))</code></p>\n"
         )
@@ -42,7 +42,7 @@ def notebook_html(result: Comparison | SetComparison) -> str:
 
 
 def tables_as_html(result: Comparison | SetComparison) -> str:
-    """A ``div`` with tables, what they show and the notes as a list, and the signature as code."""
+    """A ``div`` with the tables, a list of conclusions and notes, and the signature."""
     layout = Layout()
     if isinstance(result, SetComparison):
         return html_fragment(*content_of_sets(result, layout), result.signature)

@@ -1,6 +1,6 @@
-"""A list of records as columns, which takes a third of the space in a page with many pairs.
+"""Records packed into columns, which take a third of the space in a page with many pairs.
 
-:mod:`reshuffle.data.packed` and ``scripts/result.js`` of the page read them.
+:mod:`reshuffle.data.packed` and ``scripts/result.js`` of the page unpack them.
 """
 
 from __future__ import annotations
@@ -11,21 +11,21 @@ from typing import Any
 
 __all__ = ["packed_columns", "packed_values"]
 
-# Values of which a column has at most this many are listed once.
+# Strings are listed once, with an index, if a column has at most this many distinct ones.
 MAX_DISTINCT = 1000
 
 
 def packed_columns(records: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The packed values of each key of some records. The value of a key that a record lacks is null."""
+    """The packed values of each key. A record without a key has null there."""
     keys = dict.fromkeys(key for record in records for key in record)
     return {key: packed_values([record.get(key) for record in records]) for key in keys}
 
 
 def packed_values(values: Sequence[Any]) -> dict[str, Any]:
-    """A list of at least one JSON value, or record, in the first of four forms that fits it.
+    """A list of at least one JSON value or record in one of four forms.
 
-    ``{"all": value}`` if all are equal, ``{"fields": {key: packed values}}`` of objects with the same keys,
-    ``{"of": values, "index": positions}`` of few distinct strings, and ``{"each": values}``.
+    ``{"all": value}`` for equal values, ``{"fields": {key: packed values}}`` for objects with the same keys,
+    ``{"of": distinct, "index": positions}`` for strings with few distinct values, else ``{"each": values}``.
     """
     first = values[0]
     if is_dataclass(first) and all(type(value) is type(first) for value in values):

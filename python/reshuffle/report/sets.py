@@ -75,7 +75,7 @@ def with_choice(result: SetComparison, layout: Layout) -> Layout:
 
 
 def headed(name: str, table: Table) -> Table:
-    """A table of a test set, with its name in the title."""
+    """A table with the name of its test set in the title."""
     return replace(table, title=f"{name}: {table.title}")
 
 

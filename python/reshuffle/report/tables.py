@@ -38,7 +38,7 @@ def tables(comparison: Comparison, layout: Layout) -> Iterator[Table]:
 
 
 def system_tables(comparison: Comparison, layout: Layout) -> Iterator[Table]:
-    """The systems under all metrics in one table, and the components of their scores as the layout wants."""
+    """One table of all systems and metrics, then the components of the scores if the layout asks for them."""
     metrics = comparison.metrics
     if len(metrics) == 1:
         yield of_one_metric(comparison, metrics[0], layout)
@@ -50,7 +50,7 @@ def system_tables(comparison: Comparison, layout: Layout) -> Iterator[Table]:
 
 
 def pair_tables(comparison: Comparison, layout: Layout) -> Iterator[Table]:
-    """Triangles and tables of the pairs, as the layout wants."""
+    """The triangles and tables of pairs that the layout asks for."""
     if layout.triangle:
         for metric in comparison.metrics:
             yield triangle(comparison, metric, layout)

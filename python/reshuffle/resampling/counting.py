@@ -132,12 +132,12 @@ class Data:
     def texts(self, names: Sequence[str]) -> ComparedTexts:
         """The references and the outputs of these systems, without scores.
 
-        Raises :class:`InputError` if there are none, or if one is not a string: metrics that do not read the texts have
-        not checked them.
+        Raises :class:`InputError` if there are none, or if one is not a string, which metrics that do not read the
+        texts have not checked.
         """
         if self.corpus is None:
             raise InputError(
-                "with_texts (--with-texts) needs texts, and there are only precomputed scores: pass references and "
+                "with_texts (--with-texts) needs texts, but there are only precomputed scores: pass references and "
                 "systems (REF and SYS), or leave it out"
             )
         references = tuple(zip(*self.corpus.references, strict=True))

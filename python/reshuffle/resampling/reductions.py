@@ -163,9 +163,9 @@ class _TallyAccumulator(_CountAccumulator):
 class SequentialCounts(NamedTuple):
     """The state in which sequential tests ended: arrays of shape (metrics, pairs), or (pairs,) for one metric.
 
-    ``shuffles`` is the number of shuffles used, and ``stopped`` says whether the stopping rule ended the test. ``null``
-    are the histograms of the shuffles used, if they were requested: an array of records; or the arrays of the core for
-    one metric.
+    ``shuffles`` is the number of shuffles used, and ``stopped`` is whether the stopping rule ended the test. ``null``
+    holds the histograms of the shuffles used, if they were requested: an array of records or, for one metric, the
+    arrays of the core.
     """
 
     shuffles: NDArray[np.int64]
@@ -511,7 +511,7 @@ class _PermutedAccumulator(Accumulator[PermutedCounts]):
 class Histograms(Reduction[Binned, NullHistograms]):
     """The histogram of every statistic over the shuffles: an array of records, (metrics, pairs).
 
-    ``observed``, (metrics, pairs), are the observed statistics. With ``half``, each statistic t also counts as −t.
+    ``observed`` holds the observed statistics, (metrics, pairs). With ``half``, each statistic t also counts as −t.
     Memory does not depend on R.
     """
 

@@ -41,7 +41,7 @@ class SystemScore:
         The number of segments that have a score. It is smaller than that of the test set only for
         :class:`~reshuffle.SegmentScores` with missing scores.
     draws : Histogram or None
-        The scores on bootstrap draws. None if the comparison has no draws.
+        The bootstrap distribution of the score. None if the comparison has no bootstrap draws.
     """
 
     system: str
@@ -100,8 +100,8 @@ class PairedDifference:
     caveats : tuple of str
         The kinds of the comparison's :class:`Caveat` that apply to this pair.
     null : NullHistogram or None
-        The distribution of the difference under the null hypothesis, from the replicates of the test: shuffles,
-        permutations, or draws centred on 0. None for tests without replicates.
+        The null distribution of the test statistic, from the replicates of the test: shuffles, permutations, or
+        bootstrap draws centred on 0. None for tests without replicates, and if the observed statistic is infinite.
     """
 
     baseline: str
@@ -272,7 +272,7 @@ class Comparison(Reported):
         ``n_units`` are then those of all test sets together, whose units may differ (``unit``), and ``n_strata`` is
         the number of test sets or of their strata.
     texts : ComparedTexts or None
-        The texts with the scores of their segments, if they were requested (``with_texts``).
+        The texts and segment scores, if they were requested (``with_texts``).
     signature : str
         One line with everything needed to repeat the result on the same texts.
     version : str
@@ -344,7 +344,7 @@ class Comparison(Reported):
     def plot(self) -> Plots:
         """Figures for papers: ``plot.ranking()``, ``forest()``, ``matrix()``, ``null(pair)`` and ``densities()``.
 
-        Each takes and returns axes of matplotlib; see :class:`reshuffle.report.Plots`.
+        Each takes and returns matplotlib axes: see :class:`reshuffle.report.Plots`.
 
         Raises
         ------

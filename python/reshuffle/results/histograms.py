@@ -1,4 +1,4 @@
-"""Histograms of replicates, which figures show."""
+"""Histograms of replicates."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class Histogram:
     width : float
         The width of each bin; 0 if all values are equal. Bin i is [low + i·width, low + (i + 1)·width).
     counts : tuple of int or float
-        The number of values in each bin. For an exact test by convolution their probability, without both tails, of
-        which each has a probability below 10⁻⁹. Infinite and undefined values are left out.
+        The number of values in each bin; for an exact test by convolution, their probability, without the extreme
+        10⁻⁹ of either tail. Infinite and undefined values are left out.
     """
 
     low: float
@@ -36,8 +36,8 @@ class NullHistogram(Histogram):
     Attributes
     ----------
     observed : float
-        The observed statistic. It is the difference of the scores. For tests of studentized differences it is that
-        difference divided by its standard error, unless shuffles have the same order without the division.
+        The observed statistic: the difference of the scores. For tests of studentized differences, the difference
+        divided by its standard error, unless the division would not change the order of the shuffles.
     """
 
     observed: float

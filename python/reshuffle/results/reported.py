@@ -55,7 +55,7 @@ class Reported:
         return render(self, "text", Layout(Terminal.from_stdout())).rstrip("\n")
 
     def _repr_html_(self: Any) -> str:
-        """The HTML report in a frame, for notebooks."""
+        """The HTML report in a frame, which notebooks display."""
         from ..report import notebook_html
 
         return notebook_html(self)

@@ -20,8 +20,8 @@ class SetComparison(Reported):
     Attributes
     ----------
     sets : mapping of str to Comparison
-        The comparison on each test set, by its name, in the order of the input. Each has figures of its own, and so has
-        ``average``: ``result["NAME"].plot`` and ``result.average.plot``.
+        The comparison on each test set, by its name, in the order of the input. Figures are
+        methods of ``result["NAME"].plot`` and ``result.average.plot``.
     average : Comparison or None
         The comparison of average scores over the test sets, with tests and intervals of their own. None with
         ``average=False``.

@@ -1,4 +1,4 @@
-"""The texts of a comparison, and the scores of their segments."""
+"""The texts of a comparison, with segment scores."""
 
 from __future__ import annotations
 

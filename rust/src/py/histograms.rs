@@ -1,4 +1,4 @@
-//! Histograms of values that Python has computed, and the arrays that all histograms are returned as.
+//! Histograms of values that Python has computed, and the conversion of all histograms to arrays.
 
 use numpy::{PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
@@ -13,7 +13,7 @@ use crate::simd::Simd;
 /// The lower end of the first bin and the width of the bins, (n, 2), and the counts: (n, 64).
 pub(super) type HistogramArrays<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<u64>>);
 
-/// The histograms as arrays, with NaN for the ends of those that do not exist.
+/// The histograms as arrays, with NaN for the ends of missing ones.
 pub(super) fn histogram_arrays<'py>(
     py: Python<'py>,
     histograms: &[Option<Histogram>],
@@ -29,11 +29,11 @@ pub(super) fn histogram_arrays<'py>(
     Ok((shaped(py, ends, [histograms.len(), 2])?, shaped(py, counts, [histograms.len(), SHOWN])?))
 }
 
-/// Bins of several series, to which values are added batch by batch.
+/// Bins of several series of values that are added in batches.
 #[pyclass(module = "reshuffle._core")]
 pub struct Bins(bins::Bins);
 
-/// Values that are added between two checks for Ctrl-C; few enough for the counts of a batch.
+/// How many values are added between two checks for Ctrl-C; few enough for the counts of a batch.
 const STEP: usize = 1 << 14;
 
 #[pymethods]

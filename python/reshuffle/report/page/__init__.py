@@ -1,8 +1,8 @@
-"""The HTML report: one file that shows a result, and holds its data, without any request to other files.
+"""The HTML report: one file that displays a result and embeds its data. It makes no requests.
 
 The template renders what needs no interaction; the scripts draw the rest from the JSON in the page. The template and
-the style sheet are beside this file, and the scripts are in ``scripts``, in the order of :data:`SCRIPTS`. A content
-security policy allows only this style sheet and these scripts, by their hashes, so no element has a style attribute.
+the style sheet are next to this file, and the scripts are in ``scripts`` (:data:`SCRIPTS`). A content security policy
+allows only this style sheet and these scripts, by their hashes, so no element may have a style attribute.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .content import Content, content, content_of_sets
 __all__ = ["as_html", "sets_as_html"]
 
 HERE = Path(__file__).parent
-# One script each for the parts of the page. Sections appear in the order of the template.
+# In the order in which they run. The order of the sections is that of the template.
 SCRIPTS = (
     "dom",
     "format",
@@ -79,7 +79,7 @@ def _page(result: Comparison | SetComparison, comparisons: Sequence[Comparison],
 
 
 def _views(comparison: Comparison, layout: Layout) -> list[Mapping[str, Any]]:
-    """What the page needs to show each metric, besides the result."""
+    """What the scripts need for each metric besides the result."""
     return [
         {
             "decimals": decimals_of([s for s in comparison.scores if s.metric == metric.name], layout.digits),
@@ -100,7 +100,7 @@ def _sentences(caveats: Sequence[Caveat], metric: str) -> dict[str, list[str]]:
 
 
 def escaped_json(text: str) -> str:
-    """JSON that cannot end the element that holds it, nor begin a comment in it."""
+    """JSON that cannot close the element that holds it or start a comment."""
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
@@ -115,7 +115,7 @@ def _script() -> str:
 
 
 def _hash(text: str) -> str:
-    """The hash of an element's text, as a content security policy names it."""
+    """The hash of an element's text, in the form that a content security policy expects."""
     return base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii")
 
 

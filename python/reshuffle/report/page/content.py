@@ -1,4 +1,4 @@
-"""The parts of the page that need no scripts: sentences, tables and facts, from a result."""
+"""The parts of the page that need no scripts: sentences, tables and settings."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ class Content:
     ----------
     title : str
     facts : sequence of (str, str)
-        The settings in short, as terms and values.
+        The most important settings, as terms and values.
     conclusions, notes : sequence of str
         Sentences.
     tables : sequence of Table
         The systems.
     pairs : sequence of Table
-        The pairs, for readers without scripts, as far as the layout has them: scripts show every pair.
+        The tables of pairs that the layout asks for, shown if scripts are disabled; the scripts show every pair.
     command : str or None
     methods, bibtex, signature, version : str
     versions : sequence of (str, str)
-        The versions of programs and data, as terms and values.
+        The versions of software and of the JSON schema, as terms and values.
     """
 
     title: str
@@ -58,7 +58,7 @@ class Content:
 
 
 def content(comparison: Comparison, layout: Layout) -> Content:
-    """The content for a comparison on one test set, which has the names of the report."""
+    """The content for a comparison on one test set, with display names."""
     return Content(
         title=_title(comparison),
         facts=[*_sizes(comparison), *_facts(comparison)],
@@ -100,7 +100,7 @@ def content_of_sets(result: SetComparison, layout: Layout) -> Content:
 
 
 def _versions(version: str, schema: str) -> list[tuple[str, str]]:
-    """The version that computed the result, that of its JSON, and those of what wrote the page."""
+    """The versions of reshuffle that computed the result, of the JSON schema, and of what wrote the page."""
     return [
         ("reshuffle", version),
         ("JSON", schema),
@@ -139,6 +139,6 @@ def _facts(comparison: Comparison) -> Iterator[tuple[str, str]]:
 
 
 def _seed(seed: int) -> str:
-    """The seed; that of the test sets if each has one that was derived from it."""
+    """The seed that the user chose, even if the seeds of the test sets were derived from it."""
     derivation: str = getattr(seed, "derivation", f"{seed}")
     return re.sub(r">test-set\[\d+\]$", "", derivation)

@@ -1,7 +1,7 @@
-"""Figures for papers, drawn by matplotlib, which is imported only when one is drawn.
+"""Figures for papers. matplotlib is imported only when a figure is drawn.
 
-A new figure is a file here with a class that has a size and draws into axes, a method of :class:`Plots` and an entry in
-:data:`PLOTS`. Its name is also in :mod:`reshuffle.types`, for type checkers and the command line.
+To add a figure, write a file here with a class that has a size and draws into axes, a method of :class:`Plots`, and an
+entry in :data:`PLOTS`. Add its name to :mod:`reshuffle.types`, for type checkers and the command line.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ class Plots:
     """The figures of a comparison on one test set, or of the average over test sets: ``comparison.plot``.
 
     Each method draws into the axes ``ax``, or into those of a new figure, and returns the axes. A new figure is as wide
-    as a column of an ACL paper (7.7 cm; 16 cm if that is too narrow) and as high as its rows need. Its text has 7.5
-    points, in a font like Times. No meaning depends on colour. ``ax.figure.savefig("figure.pdf")`` embeds TrueType
-    fonts and writes the same file each time. pyplot is not used, and matplotlib's settings are left as they are.
+    as a column of an ACL paper (7.7 cm; 16 cm if that is too narrow) and as high as its rows need. Its font resembles
+    Times, in 7.5 pt. No meaning depends on colour alone. ``ax.figure.savefig("figure.pdf")`` embeds TrueType fonts,
+    and the same figure gives the same file. New figures do not use pyplot, and do not change matplotlib's settings.
 
     Attributes
     ----------
@@ -59,18 +59,18 @@ class Plots:
     All methods have these parameters:
 
     metric : str, optional
-        A name in ``comparison.metrics``, in upper or lower case. May be left out if there is only one.
+        The name of a metric in ``comparison.metrics``; case is ignored. May be omitted if there is only one.
     ax : matplotlib.axes.Axes, optional
-        Axes to draw into, with their own style. A new figure by default.
+        Axes to draw into, which keep their style. A new figure by default.
     width, height : float, optional
-        Of a new figure, in inches.
+        The size of a new figure, in inches.
     names : mapping of str to str, optional
         Display names, by system.
     digits : int, optional
-        The decimals of scores and differences, from 0 to 15; chosen for each metric by default.
+        The number of decimals of scores and differences, from 0 to 15. Chosen by metric by default.
 
-    They raise :class:`~reshuffle.InputError` if there is no such metric or system, if a value is out of range, or if
-    the result lacks what the figure shows.
+    They raise :class:`~reshuffle.InputError` if a metric or system is unknown, if a value is out of range, or if the
+    result lacks what the figure shows.
 
     Examples
     --------
@@ -90,15 +90,16 @@ class Plots:
         width: float | None = None, height: float | None = None, names: Mapping[str, str] | None = None,
         digits: int | None = None,
     ) -> Axes:  # fmt: skip
-        """The differences of all systems from one of them, with confidence intervals and the p-values that decide.
+        """Forest plot: the differences of all systems from one of them, with confidence intervals and p-values.
 
-        Filled markers and stars are significant differences (p, adjusted if there is an adjustment, at most α).
+        p is adjusted if there is an adjustment. Filled markers and stars indicate significant differences (p ≤ α).
 
         Parameters
         ----------
         metric : str, optional
         baseline : str, optional
-            The system from which the others differ, if all pairs were compared. The best system by default.
+            The system that is subtracted from the others: the baseline of the comparison or, if all pairs were
+            compared, any system. By default that baseline, else the best system.
         ax, width, height, names, digits
             As for all figures (:class:`Plots`).
 
@@ -110,7 +111,7 @@ class Plots:
         ------
         InputError
             If the result has only scores, if the systems were compared with another baseline, or if a one-sided test
-            compared ``baseline`` with another one.
+            has compared ``baseline`` with a baseline of its own.
 
         Examples
         --------
@@ -130,10 +131,11 @@ class Plots:
         self, metric: str | None = None, *, ax: Axes | None = None, width: float | None = None,
         height: float | None = None, names: Mapping[str, str] | None = None, digits: int | None = None,
     ) -> Axes:  # fmt: skip
-        """The p-values of all pairs as shades, from the best system to the worst, and as numbers up to 20 systems.
+        """A heat map of the p-values of all pairs, with numbers for up to 20 systems.
 
-        A cell has the p-value (adjusted, if there is an adjustment) of the systems of its row and of its column, the
-        better of which is that of the column. With one-sided tests, the row has the system and the column its baseline.
+        Systems are ordered from best to worst. Each cell shows the p-value (adjusted if there is an adjustment) of the
+        systems of its row and column, of which the better one is the column. For one-sided tests, the row is the system
+        and the column its baseline.
 
         Parameters
         ----------
@@ -168,9 +170,10 @@ class Plots:
     ) -> Axes:  # fmt: skip
         """The scores of all systems with their confidence intervals, from best to worst.
 
-        If all pairs were compared, there are rank intervals, and a bar with a letter for each group of systems that do
-        not differ significantly: systems that share no bar differ. If there is a baseline, it has a square and a dashed
-        line, and the differences from it have filled markers and stars if they are significant.
+        If all pairs were compared, the figure also has intervals of the ranks, and a bar with a letter for each group
+        of systems that do not differ significantly: two systems that share no bar differ significantly. If there is a
+        baseline, a square and a dashed line mark it, and filled markers and stars indicate significant differences
+        from it.
 
         Parameters
         ----------
@@ -204,13 +207,13 @@ class Plots:
         width: float | None = None, height: float | None = None, names: Mapping[str, str] | None = None,
         digits: int | None = None,
     ) -> Axes:  # fmt: skip
-        """The null distribution of a pair's test statistic, with the observed value and the tail that p counts.
+        """The null distribution of the test statistic of a pair, with the observed value and the tail that p counts.
 
         Parameters
         ----------
         pair : str, tuple of str or PairedDifference, optional
-            A system and its baseline (in either order if the test is two-sided); or a system that was compared with one
-            baseline only; or an element of ``comparison.comparisons``. May be left out if there is only one pair.
+            A system and its baseline (in either order if the test is two-sided), a system that was compared with only
+            one baseline, or an element of ``comparison.comparisons``. May be omitted if there is only one pair.
         metric : str, optional
         ax, width, height, names, digits
             As for all figures (:class:`Plots`).
@@ -249,10 +252,10 @@ class Plots:
         self, metric: str | None = None, *, ax: Axes | None = None, width: float | None = None,
         height: float | None = None, names: Mapping[str, str] | None = None, digits: int | None = None,
     ) -> Axes:  # fmt: skip
-        """The densities of the systems' scores on bootstrap draws, from the best system to the worst.
+        """The bootstrap distributions of the systems' scores, from the best system to the worst.
 
-        They are smoothed histograms, with equal areas. The line is the score, and the darker part the confidence
-        interval.
+        The curves are kernel density estimates from 64-bin histograms, all of the same area. The vertical line is the
+        observed score, and the darker area is the confidence interval.
 
         Parameters
         ----------
@@ -306,13 +309,13 @@ def _pair(view: View, pair: Pair | None) -> PairedDifference:
         raise InputError(f"pair must be a system and its baseline, got {quoted(pair)}")
     if len(view.pairs) > 1:
         raise InputError(
-            f"there are {len(view.pairs):,} pairs: choose one by pair=(SYSTEM, BASELINE) (--pair SYSTEM BASELINE)"
+            f"there are {len(view.pairs):,} pairs: choose one with pair=(SYSTEM, BASELINE) (--pair SYSTEM BASELINE)"
         )
     return view.pairs[0]
 
 
 def file_of(axes: Axes, fmt: str) -> bytes:
-    """The file of a new figure that a method of :class:`Plots` has made, as ``pdf``, ``svg`` or ``png``."""
+    """The contents of a ``pdf``, ``svg`` or ``png`` file with a new figure of :class:`Plots`."""
     figure: Any = axes.figure
     content = BytesIO()
     figure.savefig(content, format=fmt)

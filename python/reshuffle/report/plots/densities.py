@@ -1,4 +1,4 @@
-"""Densities: the scores of each system on bootstrap draws, one above the other."""
+"""Densities: the bootstrap distribution of each system's score, one above the other."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Curve: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64]]
 FURNITURE, ROW = 0.55, 0.22
 # The height of the highest curve, in rows.
 OVERLAP = 1.7
-# Where a curve is evaluated, and how far from its middle at most, in standard deviations of the kernel.
+# The number of points of a curve, and how far it extends beyond the draws, in standard deviations of the kernel.
 POINTS, REACH = 241, 4.0
 
 
@@ -42,7 +42,7 @@ class Densities:
         """At least one system must have draws."""
         if all(score.draws is None for score in view.scores.values()):
             raise InputError(
-                "this result has no bootstrap draws: choose an interval or a test that draws, such as "
+                "this result has no bootstrap draws: choose an interval or a test with bootstrap draws, such as "
                 "interval='percentile' (--interval percentile)"
             )
         return cls(view)
@@ -81,7 +81,7 @@ class Densities:
                 self._draw_curve(ax, score, x, density * (OVERLAP - 0.12) / highest, base, order + 2)
             elif score.draws is not None:
                 ax.vlines(score.draws.low, base - OVERLAP / 2, base, color=INK, linewidth=1.0, zorder=order + 2)
-        # A little lower than the middle, so that a name is beside the line of its curve.
+        # Slightly below the middle, to align each name with its curve.
         ax.set_yticks([centre + 0.05 for centre in self.rows.centres], labels=list(self.rows.labels), **PLAIN)
         ax.set_xlabel(self._label(self.rows.label_width(ax)), **PLAIN)
 
@@ -116,7 +116,7 @@ def smoothed(draws: Histogram) -> Curve:
     weights = counts / counts.sum()
     mean = weights @ centres
     deviation = np.sqrt(weights @ (centres - mean) ** 2)
-    # Bins blur the values by themselves; narrower kernels would show the bins.
+    # Narrower kernels would show the bins.
     bandwidth = max(deviation * counts.sum() ** -0.2, 0.6 * draws.width)
     filled = centres[counts > 0]
     x = np.linspace(filled[0] - REACH * bandwidth, filled[-1] + REACH * bandwidth, POINTS)

@@ -16,7 +16,7 @@ from .view import View
 
 __all__ = ["Forest"]
 
-# Inches above and below the rows.
+# The height of what is above and below the rows, in inches.
 FURNITURE = 0.72
 
 
@@ -30,7 +30,7 @@ class Forest:
 
     @classmethod
     def from_view(cls, view: View, baseline: str | None) -> Forest:
-        """With the baseline of the comparison or the best system by default."""
+        """The default is the baseline of the comparison, else the best system."""
         view.need_pairs("a forest plot")
         return cls(view, *view.against(baseline))
 

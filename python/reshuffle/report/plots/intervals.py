@@ -1,4 +1,4 @@
-"""Values with confidence intervals on an axis, of which ends may be infinite or undefined."""
+"""Values on an axis with confidence intervals, whose ends may be infinite or undefined."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["key", "mark", "set_limits", "whisker"]
 
 
 def set_limits(ax: Axes, values: Iterable[float], intervals: Sequence[ConfidenceInterval | None]) -> None:
-    """Limits of x that contain everything finite, with a margin."""
+    """Set the limits of x so that they contain all finite numbers, with a margin."""
     ends = [end for interval in intervals if interval is not None for end in (interval.low, interval.high)]
     finite = [float(value) for value in (*values, *ends) if math.isfinite(value)]
     low, high = (min(finite), max(finite)) if finite else (0.0, 0.0)
@@ -24,7 +24,7 @@ def set_limits(ax: Axes, values: Iterable[float], intervals: Sequence[Confidence
 
 
 def whisker(ax: Axes, y: float, value: float, interval: ConfidenceInterval | None, color: str) -> None:
-    """The interval of a value as a line, with an arrow at the edge of the axes in place of an infinite end."""
+    """Draw an interval as a line, with an arrow at the edge of the axes instead of an infinite end."""
     if interval is None:
         return
     edges = ax.get_xlim()
@@ -32,14 +32,14 @@ def whisker(ax: Axes, y: float, value: float, interval: ConfidenceInterval | Non
     for end, edge, arrow in zip((interval.low, interval.high), edges, "<>", strict=True):
         if math.isinf(end):
             ax.plot(edge, y, marker=arrow, markersize=3, color=color, clip_on=False, zorder=3)
-        # An end that is undefined is where the value is.
+        # An undefined end is drawn at the value itself.
         drawn.append(edge if math.isinf(end) else value if math.isnan(end) else end)
     if not any(map(math.isnan, drawn)):
         ax.plot(drawn, [y, y], color=color, linewidth=1.0, solid_capstyle="butt", zorder=2)
 
 
 def mark(ax: Axes, y: float, value: float, color: str, filled: bool, marker: str = "o", **attributes: Any) -> None:
-    """A value as a marker: filled if it is significant."""
+    """Draw a value as a marker, which is filled if it is significant."""
     ax.plot(
         value, y, marker=marker, markersize=3.8, markeredgewidth=0.9, markeredgecolor=color,
         markerfacecolor=color if filled else "white", linestyle="none", zorder=4, **attributes,

@@ -1,4 +1,4 @@
-"""Names in figures: without control characters, and in several lines if they are long."""
+"""Names in figures: control characters are escaped, and long names are wrapped."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from .style import FONTS
 
 __all__ = ["LETTER", "PLAIN", "columns", "lines_of", "printable", "wrapped"]
 
-# Names are text, though matplotlib and LaTeX would read $ as the start of a formula.
+# Names are plain text: without this, matplotlib and LaTeX would read $ as the start of a formula.
 PLAIN: dict[str, Any] = {"parse_math": False, "usetex": False}
 
 MAX_LINES = 3
-# The width of a letter of medium width or of a digit, as a share of the size of letters.
+# The width of an average letter or a digit, as a fraction of the font size. It is the unit of `columns`.
 LETTER = 0.48
 # Joiners are parts of words in Persian and in Indic scripts.
 JOINERS = "\u200c\u200d"
@@ -37,13 +37,13 @@ def printable(text: str) -> str:
 
 
 def columns(text: str) -> float:
-    """The width of a text, where 1 is that of a letter of medium width."""
+    """The width of a text in average letters."""
     return sum(map(_advance, text)) / LETTER
 
 
 @cache
 def _advance(character: str) -> float:
-    """The width of a character, as a share of the size of letters."""
+    """The width of a character, as a fraction of the font size."""
     font = get_font(findfont(FontProperties(family=[FONTS[0]])))
     if font.get_char_index(ord(character)):
         font.set_size(100, 72)
@@ -53,7 +53,7 @@ def _advance(character: str) -> float:
 
 
 def wrapped(text: str, width: int) -> str:
-    """A text in lines of at most ``width`` columns, broken after spaces and punctuation if three lines are enough.
+    """Wrap a text at ``width`` columns, in at most three lines, after spaces and punctuation if that is possible.
 
     >>> print(wrapped("transformer_big-ensemble", 14))
     transformer_
@@ -73,7 +73,7 @@ WORD = re.compile(r"[^\s_/:;|-]+[\s_/:;|-]*|[\s_/:;|-]+")
 
 
 def _filled(pieces: Iterable[str], width: int) -> list[str]:
-    """Lines of as many pieces as ``width`` columns hold."""
+    """Fill lines of ``width`` columns with the pieces."""
     lines = [""]
     for piece in pieces:
         if lines[-1] and columns(lines[-1] + piece.rstrip()) > width:

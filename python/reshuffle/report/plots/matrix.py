@@ -19,17 +19,17 @@ from .view import View
 
 __all__ = ["Matrix"]
 
-# Inches above and below the rows, the height of the legend, and the height of a row with values.
+# In inches: the margins above and below the rows, the height of the legend, and the height of a row with values.
 FURNITURE = 0.12
 LEGEND = 1.0
 ROW = 0.19
-# The width of the legend with the numbers of the rows, and that of the narrowest cell with a value, in inches.
+# In inches: the width of the legend and the row numbers, and that of the narrowest cell that can show a value.
 LEGEND_WIDTH, MIN_CELL = 0.85, 0.22
-# With more systems the legend fits into the empty half; with still more there is no room for values.
+# With more than MANY systems, the legend fits into the empty half; with more than MAX_VALUES, values do not fit.
 MANY, MAX_VALUES = 9, 20
-# The upper ends of the classes, besides alpha.
+# The upper ends of the classes of p-values; alpha is another.
 ENDS = (0.001, 0.01, 0.1)
-# From dark to light, in steps that can be told apart in print; white is for the largest p.
+# From dark to light, in steps that are distinguishable in print.
 SHADES = ("#08306b", "#2166ac", "#6baed6", "#c6dbef", "#eef4fa")
 
 
@@ -41,7 +41,7 @@ class Matrix:
 
     @classmethod
     def from_view(cls, view: View) -> Matrix:
-        """All pairs have to be in the result."""
+        """Raise :class:`InputError` unless all pairs were compared."""
         view.need_pairs("a matrix")
         k = len(view.comparison.systems)
         if len(view.pairs) < k * (k - 1) // 2:
@@ -78,7 +78,7 @@ class Matrix:
         return {system: index for index, system in enumerate(self.view.scores)}
 
     def cell(self, pair: PairedDifference) -> tuple[int, int]:
-        """Row and column of a pair: the worse system's row, or the system's if the test is one-sided."""
+        """Row and column of a pair: the row is the worse system or, if the test is one-sided, the system."""
         system, baseline = self._places[pair.system], self._places[pair.baseline]
         return (system, baseline) if not self.view.two_sided or system > baseline else (baseline, system)
 
@@ -132,7 +132,7 @@ class Matrix:
             Patch(facecolor=shade, edgecolor=MUTED, linewidth=0.4, label=text)
             for shade, text in zip(shades, texts, strict=True)
         ]
-        # The upper right half is empty, but it is too small for the legend if there are few systems.
+        # The upper right half is empty, but with few systems it is too small for the legend.
         place = (
             {"loc": "upper right"}
             if len(self.view.scores) > MANY
@@ -142,7 +142,7 @@ class Matrix:
 
 
 def short(p: float) -> str:
-    """A p-value in three decimals, without the zero before the point.
+    """A p-value with three decimals, without the leading zero.
 
     >>> short(0.0321), short(0.0002), short(0.99999)
     ('.032', '<.001', '1')

@@ -1,4 +1,4 @@
-"""Ranking: scores with confidence intervals, best first, with what the tests say about the order."""
+"""Ranking: scores with confidence intervals, best first, with ranks and groups or differences from the baseline."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from .view import View
 
 __all__ = ["RankingFigure"]
 
-# Inches above and below the rows.
+# The height of what is above and below the rows, in inches.
 FURNITURE = 0.72
-# Points between two bars.
+# The distance between two bars, in points.
 GAP = 6.5
 # More bars need the width of a page.
 MANY_BARS = 8
-# Columns of letters; longer names of metrics are only in the label of the axis.
+# In average letters; metrics with longer names are named only in the axis label.
 MAX_HEADER = 10
 
 

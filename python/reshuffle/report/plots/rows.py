@@ -16,13 +16,13 @@ from .style import COLUMN, FAINT, FONT_SIZE, PAGE, PAGE_HEIGHT, PaperFigure
 
 __all__ = ["HEADER", "Column", "Rows", "beside", "columns_beside", "text_size"]
 
-# Columns of letters in a line of a name: in a figure as wide as a column, in one as wide as a page, and with many rows.
+# The length of a line of a name, in average letters: in a column-wide figure, a page-wide one, and one with many rows.
 NARROW, WIDE, SINGLE = 24, 36, 62
-# The space between the axes and the headers of columns, as a share of the size of letters.
+# The space between the axes and the headers of columns, as a fraction of the font size.
 HEADER = 0.45
-# More rows are set closer, so that they fit a page.
+# With more rows than this, long names make the figure page-wide, so that most need one line only.
 MANY = 40
-# Inches: the first line of a row with the space around it, every further line, and the smallest height.
+# In inches: the height of a row of one line, that of each further line, and the smallest height of a row.
 ROW, LINE, SMALLEST = 0.155, 0.11, 0.075
 
 
@@ -33,7 +33,7 @@ class Rows:
     Attributes
     ----------
     labels : tuple of str
-        In one line or more.
+        Names, wrapped.
     heights : tuple of float
         Relative to a row of one line.
     row : float
@@ -49,7 +49,7 @@ class Rows:
 
     @classmethod
     def from_names(cls, names: Sequence[str], furniture: float, row: float = ROW, width: float = COLUMN) -> Rows:
-        """``furniture`` is the height of what is above and below the rows, in inches; ``row`` that of a row."""
+        """``furniture`` is the height of what is above and below the rows, ``row`` that of a row, in inches."""
         long = max(map(columns, names)) > NARROW
         if len(names) > MANY and long:
             width = PAGE
@@ -61,17 +61,17 @@ class Rows:
 
     @property
     def height(self) -> float:
-        """Of all rows, in inches."""
+        """The height of all rows, in inches."""
         return self.row * sum(self.heights)
 
     @property
     def font_size(self) -> float:
-        """In points: letters of neighbouring rows must not overlap."""
+        """In points; small enough that neighbouring rows do not overlap."""
         return min(FONT_SIZE, 72 * self.row / 1.15)
 
     @property
     def edges(self) -> NDArray[np.float64]:
-        """Where rows begin and end, from 0, in the unit of ``heights``."""
+        """The boundaries of the rows, from 0, in the unit of ``heights``."""
         return np.concatenate([[0.0], np.cumsum(self.heights)])
 
     @property
@@ -81,7 +81,7 @@ class Rows:
         return [float(centre) for centre in (edges[:-1] + edges[1:]) / 2]
 
     def label_width(self, ax: Axes, right: float = 0.0) -> int:
-        """The columns of letters that fit a line below the axes, if text beside them takes ``right`` points."""
+        """How many average letters fit a line below the axes, if text beside the axes takes ``right`` points."""
         figure = ax.figure
         width = float(figure.get_figwidth()) if isinstance(figure, PaperFigure) else self.width
         left = self.names_width * 72
@@ -94,7 +94,7 @@ class Rows:
         return (longest + 1) * LETTER * self.font_size / 72
 
     def draw(self, ax: Axes, above: float = 0.0, lines: bool = True) -> None:
-        """Set up axes with the names on the left and the first row on top. ``above``: room above the first row."""
+        """Set up axes with the names on the left and the first row on top. ``above``: space above the first row."""
         ax.set_ylim(float(self.edges[-1]), -above)
         ax.set_yticks(self.centres, labels=list(self.labels), **PLAIN)
         ax.tick_params(axis="y", length=0)
@@ -106,14 +106,14 @@ class Rows:
 
 @dataclass(frozen=True)
 class Column:
-    """Cells to the right of the axes, aligned to the right, each with what hangs out of the column, such as a star."""
+    """Right-aligned cells to the right of the axes, each with text that protrudes from the column, such as a star."""
 
     header: str
     cells: Sequence[tuple[str, str]]
 
     @property
     def width(self) -> float:
-        """In columns of letters, with the space before the column."""
+        """In average letters, including the space before the column."""
         return max(columns(text) for text in (self.header, *(cell for cell, _ in self.cells))) + 2
 
 
@@ -138,7 +138,7 @@ def columns_beside(ax: Axes, rows: Rows, beside_rows: Sequence[Column]) -> float
 
 
 def text_size() -> float:
-    """The size of text without a size of its own, in points: that of the figure's style, or of the user's axes."""
+    """The default size of text, in points: from the figure's style or, for the user's axes, the user's settings."""
     return float(FontProperties().get_size_in_points())
 
 

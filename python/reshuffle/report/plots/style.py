@@ -32,17 +32,17 @@ __all__ = [
     "axes_of",
 ]
 
-# Inches. A column and a page of ACL's style are 7.7 cm and 16 cm wide, and 24.7 cm high, with room for a caption here.
+# In inches. In ACL's style, a column is 7.7 cm wide and a page 16 cm. The height is 24.7 cm, less some for a caption.
 COLUMN = 7.7 / 2.54
 PAGE = 16.0 / 2.54
 PAGE_HEIGHT = 23.0 / 2.54
-# Around everything, so that no line is cut.
+# The margin of a figure, so that no line is cut off.
 PADDING = 0.02
 
-# Points; the caption of a figure has 10 in ACL's style.
+# In points; captions in ACL's style have 10 pt.
 FONT_SIZE = 7.5
 
-# Blue and vermilion of Okabe and Ito, which people with any kind of colour vision can tell apart. No meaning depends on
+# Blue and vermilion of Okabe and Ito, which are distinguishable with any kind of colour vision. No meaning depends on
 # colour alone: better and worse are also sides of a figure, and significant results have filled markers and stars.
 BETTER = "#0072B2"
 WORSE = "#D55E00"
@@ -51,7 +51,7 @@ MUTED = "#5f5f5f"
 FAINT = "#d9d9d9"
 
 # STIXGeneral resembles Times, the font of ACL papers, and comes with matplotlib, so that files do not depend on the
-# fonts of a machine. DejaVu Sans, which also comes with it, and fonts of the machine have letters that it lacks.
+# fonts of a machine. DejaVu Sans, which also comes with it, and the fonts of the machine supply characters it lacks.
 FONTS = ["STIXGeneral", "DejaVu Sans"]
 FALLBACK = (
     "Noto Sans CJK JP", "Noto Sans CJK SC", "Noto Sans Devanagari", "Noto Sans Bengali", "Noto Sans Tamil",
@@ -90,7 +90,7 @@ STYLE: Mapping[str, Any] = {
     "svg.hashsalt": "reshuffle",
 }
 
-# Without the date, the same figure is the same file.
+# Without the date, the same figure gives the same file.
 UNDATED: Mapping[str, Mapping[str, None]] = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}
 
 
@@ -103,14 +103,14 @@ class Drawing(Protocol):
 
     @property
     def font_size(self) -> float:
-        """Of names and numbers, in points: smaller where there are many rows."""
+        """The size of names and numbers, in points: smaller with many rows."""
 
     def draw(self, ax: Axes) -> None:
         """Add the artists."""
 
 
 class PaperFigure(Figure):
-    """A figure that keeps its style when it is drawn and saved, whatever the user's settings of matplotlib are."""
+    """A figure that keeps its style when it is drawn and saved, whatever the user's matplotlib settings are."""
 
     def __init__(self, font_size: float, **attributes: Any) -> None:
         self._font_size = font_size
@@ -118,7 +118,7 @@ class PaperFigure(Figure):
 
     @contextmanager
     def style(self) -> Iterator[None]:
-        """The settings of the figure, instead of the user's, which are restored afterwards."""
+        """Use the settings of the figure, and restore the user's afterwards."""
         settings = {**STYLE, "font.family": _fonts(), "font.size": self._font_size}
         with matplotlib.style.context(settings, after_reset=True), warnings.catch_warnings():
             warnings.filterwarnings("ignore", r"Glyph \d+")  # `_warn_of_missing_letters` has reported them
@@ -163,7 +163,7 @@ class PaperFigure(Figure):
                 raise InputError(
                     f"{error} Choose PDF or SVG, or a smaller width or height (--width, --height)"
                 ) from None
-            # The layout makes room for most labels, but not for wide ones below and above the axes.
+            # The layout engine reserves space for most labels, but not for wide ones below and above the axes.
             box, (width, height) = self.get_tightbbox(), self.get_size_inches()
             if min(box.x0, box.y0) < -PADDING or box.x1 > width + PADDING or box.y1 > height + PADDING:
                 raise self._too_small()
@@ -179,7 +179,7 @@ def axes_of(drawing: Drawing, ax: Axes | None, width: float | None, height: floa
     """Axes with the drawing: ``ax``, or those of a new figure of this width and height in inches."""
     if ax is not None:
         if width is not None or height is not None:
-            raise InputError("width and height are for new figures: leave them out, because ax has a figure")
+            raise InputError("width and height apply to new figures only: leave them out with ax")
         drawing.draw(ax)
         return ax
     size = [_length(*given) for given in zip(("width", "height"), (width, height), drawing.size, strict=True)]
@@ -193,19 +193,19 @@ def axes_of(drawing: Drawing, ax: Axes | None, width: float | None, height: floa
 
 
 def _warn_of_missing_letters(figure: Figure) -> None:
-    """Warn of characters that are in no font, which figures show as boxes."""
+    """Warn of characters that no font has, which figures show as boxes."""
     used = {c for text in figure.findobj(Text) for c in text.get_text() if not c.isascii()}
     for family in _fonts():
         if used:
             used -= set(map(chr, get_font(findfont(FontProperties(family=[family]))).get_charmap()))
     if used:
         warn(
-            f"no font has the characters {listed(sorted(used))}: install a font that has them, such as Noto Sans CJK, "
+            f"no installed font has the characters {listed(sorted(used))}: install a font that has them, such as Noto Sans CJK, "
             "or choose display names (--names) with other characters"
         )
 
 
-# More than a poster: at 300 dpi, matplotlib takes 900 MB for an image of this size.
+# In inches; larger than a poster. At 300 dpi, matplotlib takes 900 MB for an image of this size.
 MAX_LENGTH = 50.0
 
 

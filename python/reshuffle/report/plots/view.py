@@ -1,4 +1,4 @@
-"""What figures show of a comparison: its systems from best to worst under one metric, and its pairs in either order."""
+"""The data of figures: the systems of a comparison from best to worst under one metric, and pairs in either order."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class View:
     Attributes
     ----------
     comparison : Comparison
-        With the names of the input.
+        The systems have the names of the input.
     metric : UsedMetric
     layout : Layout
         Display names and decimals.
@@ -85,12 +85,12 @@ class View:
 
     @property
     def two_sided(self) -> bool:
-        """Whether the tests are two-sided, so that the pairs can be turned round."""
+        """Whether the tests are two-sided, so that pairs can be reversed."""
         return self.comparison.test is not None and self.comparison.test.alternative == "two-sided"
 
     @property
     def pvalue_name(self) -> str:
-        """What the p-values that decide are called: ``p`` or ``adjusted p``."""
+        """The name of the p-values that are compared with α: ``p`` or ``adjusted p``."""
         return "p" if self.comparison.family_size == 1 else "adjusted p"
 
     @property
@@ -99,7 +99,7 @@ class View:
         return "" if self.comparison.alpha is None else number(self.comparison.alpha)
 
     def interval_name(self, of_differences: bool = False) -> str:
-        """What the confidence intervals are called, such as ``95% CI``; empty if there are none."""
+        """The name of the confidence intervals, such as ``95% CI``; empty if there are none."""
         interval, level = self.comparison.interval, self.comparison.confidence_level
         if interval is None or level is None:
             return ""
@@ -118,12 +118,12 @@ class View:
         return difference > 0 if self.metric.higher_is_better else difference < 0
 
     def pvalue(self, pair: PairedDifference) -> float:
-        """The p-value that decides: the adjusted one, if there is an adjustment."""
+        """The p-value that is compared with α: the adjusted one, if there is an adjustment."""
         adjusted = pair.test.adjusted_pvalue
         return float(pair.test.pvalue if adjusted is None else adjusted)
 
     def pvalue_cell(self, pair: PairedDifference) -> str:
-        """That p-value as in tables."""
+        """That p-value, formatted as in tables."""
         return pvalue_cell(pair.test, self.pvalue(pair))
 
     def need_pairs(self, what: str) -> None:
@@ -135,7 +135,7 @@ class View:
             )
 
     def pair(self, system: str, baseline: str | None) -> PairedDifference:
-        """The pair, turned round if the two-sided test compared it in the other order.
+        """The pair, reversed if a two-sided test compared it in the other order.
 
         Raises
         ------
@@ -151,7 +151,7 @@ class View:
     def against(self, baseline: str | None) -> tuple[str, list[PairedDifference]]:
         """A baseline and the difference of every other system from it, in the order of the scores.
 
-        Without a name it is the baseline of the comparison or, if all pairs were compared, the best system.
+        The default is the baseline of the comparison or, if all pairs were compared, the best system.
 
         Raises
         ------
@@ -178,7 +178,7 @@ class View:
 
 
 def turned(pair: PairedDifference) -> PairedDifference:
-    """The same pair with the systems exchanged. Its two-sided p-value is the same."""
+    """The pair with its systems exchanged, which leaves a two-sided p-value unchanged."""
     interval, null = pair.confidence_interval, pair.null
     return replace(
         pair,

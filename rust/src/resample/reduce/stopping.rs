@@ -276,7 +276,7 @@ impl SequentialTally {
         })
     }
 
-    /// As [`SequentialTally::new`], with the histograms of the shuffles that each test uses. They have room for these
+    /// As [`SequentialTally::new`], with histograms of the shuffles that each test uses. Their bins also cover these
     /// observed statistics.
     ///
     /// # Errors
@@ -346,7 +346,7 @@ impl SequentialTally {
         let same = self.thresholds == later.thresholds && self.alternative == later.alternative;
         check_same(same && self.tests == later.tests && self.rule == later.rule)?;
         if self.observed.is_some() || later.observed.is_some() {
-            // A bit for each shuffle is not enough, and the statistics would need far more memory.
+            // Merging needs the statistics, which take far more memory than a bit for each shuffle.
             return Err(Error::InvalidOption {
                 option: "a SequentialTally to merge".into(),
                 expected: "one without histograms (run all shuffles at once)".into(),
@@ -435,7 +435,7 @@ impl Reduction for SequentialTally {
         };
         let words = self.span.0.as_ref().map_or(0, length).div_ceil(64);
         let (state, bins) = (&mut self.state, &mut self.bins);
-        // The shuffles that each test has used before.
+        // The shuffles that each test had used before.
         let mut used: Vec<u64> = Vec::new();
         let combine = move |partial: &Partial| {
             let words_here = partial.len().div_ceil(64);
@@ -482,7 +482,7 @@ struct Exceeding<'a> {
 impl Accumulate for Exceeding<'_> {
     fn start(&self, partial: &mut Partial) -> Result<()> {
         if self.keeps_values {
-            // Values of tests that have stopped are not read, so the buffer may have others.
+            // The buffer may hold other values for tests that have stopped, which are not read.
             let length = self.thresholds.len() * partial.len();
             resize(&mut partial.numbers, length)?;
         }

@@ -1,4 +1,4 @@
-// Buttons that copy a text.
+// Copy buttons.
 
 /** Copy the text of an element, and show on the button whether it worked. */
 async function copyText(element, button) {
@@ -16,17 +16,17 @@ async function copiedByClipboard(text) {
     await navigator.clipboard.writeText(text);
     return true;
   } catch {
-    return false; // browsers forbid it in frames, and in pages without TLS they have no clipboard
+    return false; // browsers forbid it in frames, and offer no clipboard to pages without TLS
   }
 }
 
-/** Select the text, which can then be copied by the keyboard if the old command does not work either. */
+/** Select the text and run the old copy command. If that fails, too, the keyboard can copy the selection. */
 function copiedBySelection(element) {
   window.getSelection().selectAllChildren(element);
   return document.execCommand("copy");
 }
 
-/** A button that copies the text of an element; `what` names it to screen readers. */
+/** A button that copies the text of an element; `what` names the text for screen readers. */
 function copyButton(element, what) {
   const button = h("button", { type: "button", class: "copy", "aria-label": `Copy ${what}` }, "Copy");
   button.addEventListener("click", () => copyText(element, button));

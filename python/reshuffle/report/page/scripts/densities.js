@@ -1,13 +1,13 @@
-// The distribution of each system's score over bootstrap draws, as a ridge for each system.
+// The bootstrap distributions of the systems' scores, as a ridgeline plot.
 
-// How far a ridge may rise, in rows.
+// The height of the tallest ridge, in rows.
 const RIDGE_ROWS = 2.4;
 
 /**
  * The density of a histogram, smoothed by a normal kernel, as [value, density] at equal steps; null if all values are equal.
  *
- * The bandwidth is that of the normal reference rule, 1.06·sd·n^(-1/5), but at least 1.5 bins: scores of few segments are on a
- * grid, of which some bins contain more points than others.
+ * The bandwidth is that of the normal reference rule, 1.06·sd·n^(-1/5), but at least 1.5 bins: with few segments, scores lie on a
+ * grid, and some bins contain more grid points than others.
  */
 function smoothed({ low, width, counts }) {
   const total = sumOf(counts);
@@ -32,14 +32,14 @@ function peakOf(points) {
   return points.reduce((peak, [, y]) => Math.max(peak, y), 0);
 }
 
-/** A curve without its ends that cannot be told from 0. */
+/** A curve without the ends that are too low to see. */
 function trimmed(points) {
   const visible = 0.002 * peakOf(points);
   const first = points.findIndex(([, y]) => y >= visible);
   return points.slice(first, points.findLastIndex(([, y]) => y >= visible) + 1);
 }
 
-/** The part of a curve between two values, with its ends at exactly these values. */
+/** The part of a curve between two values, interpolated at these values. */
 function curveWithin(points, [low, high]) {
   const at = (value) => {
     const after = points.findIndex(([x]) => x >= value);
@@ -51,7 +51,7 @@ function curveWithin(points, [low, high]) {
   return from < to ? [at(from), ...points.filter(([x]) => x > from && x < to), at(to)] : [];
 }
 
-/** The density that reaches the full height: the largest one, unless few systems have much larger ones than the others. */
+/** The density that is drawn at full height: the largest, but at most 3 times the median of the peaks. */
 function fullDensity(curves) {
   const peaks = curves.filter((curve) => curve !== null).map(peakOf).sort((a, b) => a - b);
   return peaks.length ? Math.min(peaks.at(-1), 3 * peaks[Math.floor(peaks.length / 2)]) : 1;
@@ -69,7 +69,7 @@ function drawDensities(view, systems, width) {
   const bottom = top + (systems.length - 1) * pitch + 1;
   const ends = curves.flatMap((curve, index) => (curve ? [curve[0][0], curve.at(-1)[0]] : [systems[index].draws.low]));
   const scale = linearScale(paddedRange([...ends, ...systems.map(({ score }) => score)], 0.01), [names + 18, width - 10]);
-  const description = `Distributions of ${view.metric.name} over bootstrap draws: ${counted(systems.length, "system")}, best first`;
+  const description = `Bootstrap distributions of ${view.metric.name}: ${counted(systems.length, "system")}, best first`;
   const image = canvas(width, bottom + 42, { role: "img", "aria-label": description });
   image.append(scoreAxis(scale, { top: tall ? 24 : 4, bottom: bottom + 4, above: tall, title: view.metric.name }));
   for (const [index, system] of systems.entries()) {
@@ -108,8 +108,8 @@ addSection({
   applies: (view) => view.systems.some((system) => system.draws !== null),
   render(view, body) {
     const systems = view.systems.filter((system) => system.draws !== null);
-    const inner = systems.some((system) => system.interval) ? ` Darker: the ${intervalName(view)} of the score.` : "";
-    const caption = [`Smoothed from histograms of 64 bins. Vertical lines: the scores of the test set.${inner}`];
+    const inner = systems.some((system) => system.interval) ? ` Darker areas: ${intervalName(view)}.` : "";
+    const caption = [`Kernel density estimates from 64-bin histograms. Vertical lines: observed scores.${inner}`];
     body.replaceChildren(figureIn(body, "densities", (width) => drawDensities(view, systems, width), caption));
   },
 });

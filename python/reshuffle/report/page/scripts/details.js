@@ -1,6 +1,6 @@
 // The selected pair: its numbers, its null distribution, its caveats and its signature.
 
-/** The rows of the list: [term, value], without those that the result does not have. */
+/** The rows of the list, [term, value], that apply to the result. */
 function detailsOf(view, pair) {
   const get = (key) => pair.get(key) ?? null;
   const score = (name) => formatScore(view.systems[view.positions.get(name)].score, view);
@@ -14,8 +14,8 @@ function detailsOf(view, pair) {
     ["Test", view.settings.test],
     ["Alternative", alternativeOf(pair)],
     get("scheme") && ["Null distribution", SCHEMES[get("scheme")] ?? get("scheme")],
-    get("exceedances") !== null && [get("tails") === 2 ? "In the smaller tail" : "At least as extreme", `${formatCount(get("exceedances"))} of ${formatCount(get("n_resamples"))}`],
-    get("wins") !== null && ["Draws higher, tied", `${formatCount(winsOf(pair))}, ${formatCount(get("ties"))}`],
+    get("exceedances") !== null && [get("tails") === 2 ? "Draws in the smaller tail" : "At least as extreme", `${formatCount(get("exceedances"))} of ${formatCount(get("n_resamples"))}`],
+    get("wins") !== null && ["Draws: higher, tied", `${formatCount(winsOf(pair))}, ${formatCount(get("ties"))}`],
     get("standard_error") !== null && ["Standard error", Number(get("standard_error")).toPrecision(4)],
     get("n_segments") !== null && ["Segments", formatCount(get("n_segments"))],
     get("intraclass_correlation") !== null && ["Intraclass correlation", fixed(number(get("intraclass_correlation")), 3)],
@@ -32,7 +32,7 @@ function winsOf(pair) {
   return pair.reversed ? pair.get("n_resamples") - pair.get("wins") - pair.get("ties") : pair.get("wins");
 }
 
-/** What the test shows, as a sentence. A one-sided test can only show a difference in its direction. */
+/** The result of the test in one sentence. A one-sided test can only show a difference in its direction. */
 function verdict(view, pair) {
   const alternative = alternativeOf(pair);
   const higher = alternative === "two-sided" ? pair.difference > 0 : alternative === "greater";
@@ -43,7 +43,7 @@ function verdict(view, pair) {
   return `${one} is significantly ${better ? "better" : "worse"} (${p}).`;
 }
 
-/** p with = or <. */
+/** p after an = or <. */
 function formatPWithSign(value, decimals) {
   const text = formatP(value, decimals);
   return text.startsWith("<") ? `< ${text.slice(1)}` : `= ${text}`;
@@ -55,7 +55,7 @@ function renderDetails(view, shown, element) {
   const kinds = new Set([...pair.get("caveats"), ...pair.get("test_caveats").map((caveat) => caveat.kind)]);
   const caveats = [...kinds].flatMap((kind) => view.settings.caveats[kind] ?? []);
   element.replaceChildren(
-    h("p", { class: "heading" }, h("bdi", {}, shownName(pair.system)), h("span", { class: "versus" }, " against "), h("bdi", {}, shownName(pair.baseline))),
+    h("p", { class: "heading" }, h("bdi", {}, shownName(pair.system)), h("span", { class: "versus" }, " vs. "), h("bdi", {}, shownName(pair.baseline))),
     h("p", { class: "verdict" }, verdict(view, pair)),
     drawNull(view, pair, element),
     h("dl", { class: "details" }, ...detailsOf(view, pair).flatMap(([term, value]) => [h("dt", {}, term), h("dd", {}, value)])),
@@ -74,7 +74,7 @@ addSection({
   selected: renderDetails,
 });
 
-/** Where the details are not beside the figures, a button leads to those of a pair that the reader has chosen. */
+/** In narrow windows, where the details are not next to the figures, a button leads to those of a newly selected pair. */
 function addSelectionButton() {
   const button = byId("selection");
   const details = byId("null");

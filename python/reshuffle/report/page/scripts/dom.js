@@ -1,5 +1,5 @@
 "use strict";
-// Elements. Text is always set as text, never as HTML: names of systems and segments may contain anything.
+// Creation of elements. Text is always set as text, never as HTML, because names and segments may contain anything.
 
 function created(element, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
@@ -16,7 +16,7 @@ function h(tag, attributes = {}, ...children) {
   return created(document.createElement(tag), attributes, children);
 }
 
-/** An SVG element. Colours come from classes of the style sheet, and positions from attributes: the page's policy forbids styles in attributes. */
+/** An SVG element. Colours come from classes, positions from attributes: the content security policy forbids style attributes. */
 function svg(tag, attributes = {}, ...children) {
   return created(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
 }

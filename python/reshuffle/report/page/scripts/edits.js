@@ -1,13 +1,13 @@
-// Words that differ between two texts.
+// Word differences between two texts.
 
-// Scripts without spaces between words are compared character by character, with the marks on each character.
+// In scripts without spaces between words, each character with its combining marks is a word.
 const UNSPACED = ["Han", "Hiragana", "Katakana", "Thai", "Lao", "Khmer", "Myanmar", "Tibetan"].map((name) => `\\p{scx=${name}}`).join("");
 const LETTERS = `(?:(?![${UNSPACED}])[\\p{L}\\p{M}\\p{N}_])+`;
 const TOKEN = new RegExp(`\\s+|[${UNSPACED}]\\p{M}*|${LETTERS}(?:['’]${LETTERS})*|[^]\\p{M}*`, "gu");
-// Texts that differ in more words are too slow to align; what lies between their common ends is then marked as a whole.
+// Texts with more edits are too slow to align. Everything between their common prefix and suffix is then marked.
 const MOST_EDITS = 1000;
 
-/** The words of a text as {text, after}, where after is the white space that follows. They add up to the text. */
+/** The words of a text as {text, after}, where after is the white space that follows. Joined, they are the text. */
 function wordsOf(text) {
   const words = [];
   for (const token of text.match(TOKEN) ?? []) {
@@ -18,7 +18,7 @@ function wordsOf(text) {
   return words;
 }
 
-/** For each word of the first list, the position of the word of the second with which it is aligned, or -1. */
+/** For each word of the first list, the position of the aligned word in the second list, or -1. */
 function alignedWords(first, second) {
   const a = first.map((word) => word.text);
   const b = second.map((word) => word.text);
@@ -78,7 +78,7 @@ function tracedBack(before, endOfA, endOfB) {
   return pairs;
 }
 
-/** Words with marks as nodes: neighbours with the same mark, a tag or null, are in one element. */
+/** Words as nodes. Neighbours with the same mark (a tag, or null) share one element. */
 function markedNodes(words) {
   const nodes = [];
   for (let first = 0, end = 0; first < words.length; first = end) {
@@ -93,7 +93,7 @@ function markedNodes(words) {
   return nodes;
 }
 
-/** Two texts as nodes, in which the words that the other text lacks are marked: in the first by <del>, in the second by <ins>. */
+/** Two texts as nodes. Words that the other text lacks are marked: by <del> in the first, by <ins> in the second. */
 function markedPair(first, second) {
   const [a, b] = [wordsOf(first), wordsOf(second)];
   const partner = alignedWords(a, b);
@@ -104,7 +104,7 @@ function markedPair(first, second) {
   ];
 }
 
-/** The edits that make a text from a reference: {words, edits}, where words of the reference alone are marked by <del>, others by <ins>. */
+/** The edits from a reference to a text: {words, edits}. Words only in the reference are marked by <del>, words only in the text by <ins>. */
 function editsFrom(reference, text) {
   const [a, b] = [wordsOf(reference), wordsOf(text)];
   const words = [];

@@ -1,10 +1,10 @@
-// What all figures share: the frame that adapts to the width of the page, names that fit, and rows that are chosen by keys.
+// What all figures share: a frame that adapts to the width of the page, shortened names, and rows that respond to keys.
 
-// Width of a figure before it has a place in the page, in pixels.
+// The width of a figure before it is in the page, in pixels.
 const UNPLACED_WIDTH = 720;
 // Narrower figures scroll instead.
 const MIN_WIDTH = 320;
-// Figures for at least this width have columns of numbers beside the plot.
+// From this width on, figures have columns of numbers next to the plot.
 const WIDE = 640;
 // As in page.css.
 const TEXT_SIZE = 12;
@@ -12,7 +12,7 @@ const TEXT_SIZE = 12;
 /**
  * A figure that draws itself for its width, and again when its width changes.
  *
- * draw(width) returns an SVG element. The figure is drawn at once for the width of `place`, the element that it will be in.
+ * draw(width) returns an SVG element. The figure is first drawn for the width of `place`, the element that will contain it.
  */
 function figureIn(place, name, draw, caption = null) {
   const scroller = h("div", { class: "figure-scroll" });
@@ -36,7 +36,7 @@ function canvas(width, height, attributes, ...children) {
 
 let measuring = null;
 
-/** The width of a text of the figures in pixels. */
+/** The width of a text in a figure, in pixels. */
 function textWidth(text, size = TEXT_SIZE) {
   if (!measuring) {
     measuring = document.createElement("canvas").getContext("2d");
@@ -49,7 +49,7 @@ function widest(texts, size = TEXT_SIZE) {
   return texts.reduce((width, text) => Math.max(width, textWidth(text, size)), 0);
 }
 
-/** The text; if it is wider than `width`, with an ellipsis after this share of the characters that fit. */
+/** The text. If it is wider than `width`, an ellipsis follows this share of the characters that fit. */
 function fitted(text, width, size = TEXT_SIZE, share = 1) {
   if (textWidth(text, size) <= width) return text;
   const characters = Array.from(text);
@@ -66,7 +66,7 @@ function fitted(text, width, size = TEXT_SIZE, share = 1) {
   return shortened(kept);
 }
 
-/** Names that fit a width, shortened at the end, in the middle or at the beginning: where that leaves most of them different. */
+/** Names that fit a width, shortened at the end, in the middle or at the beginning, whichever keeps the most of them distinct. */
 function fittedNames(names, width, size = TEXT_SIZE) {
   let best = [];
   for (const share of [1, 0.5, 0]) {
@@ -76,12 +76,12 @@ function fittedNames(names, width, size = TEXT_SIZE) {
   return best;
 }
 
-/** A text of a figure, centred on y. If it is shortened, the whole text is its tooltip. */
+/** A text, vertically centred on y. If it is shortened, the whole text is its tooltip. */
 function label(text, { whole = text, ...attributes }) {
   return svg("text", { dy: "0.35em", ...attributes }, text, whole === text ? null : svg("title", {}, whole));
 }
 
-/** Heights of rows: generous for few, close for a hundred. */
+/** The height of a row in pixels, which is smaller with many rows. */
 function rowHeight(count) {
   return count <= 24 ? 26 : count <= 50 ? 21 : 17;
 }
@@ -91,7 +91,7 @@ function intervalName(view) {
   return `${fixedPercent(view.document.confidence_level)}% CI`;
 }
 
-/** The name of the p-value that decides. */
+/** The name of the p-values that are compared with α. */
 function pName(view) {
   return view.adjusted ? "adjusted p" : "p";
 }
@@ -101,7 +101,7 @@ function endsOf(interval) {
   return interval ? [interval.low, interval.high] : [];
 }
 
-/** "better" or "worse" of a system with this difference from another. */
+/** Whether a system with this difference from another is "better", "worse" or "even". */
 function sideOf(view, difference) {
   return difference * view.sign > 0 ? "better" : difference * view.sign < 0 ? "worse" : "even";
 }
@@ -111,12 +111,12 @@ function isSelected({ system, baseline }) {
   return state.pair !== null && state.pair.includes(system) && state.pair.includes(baseline);
 }
 
-/** A pair in the direction of its test if that is one-sided: p does not apply to the other direction. */
+/** A pair, in the direction of its test if that is one-sided, because p does not apply to the other direction. */
 function asTested(view, pair) {
   return view.twoSided || !pair.reversed ? pair : view.pair(pair.baseline, pair.system);
 }
 
-/** An interval as a horizontal line with short ends, or arrows where it goes on beyond the plot. Nothing if it is undefined. */
+/** An interval as a horizontal line with caps, or arrows where it extends beyond the plot. Nothing if it is undefined. */
 function whiskers(interval, scale, y, side) {
   if (!interval || Number.isNaN(interval.low) || Number.isNaN(interval.high)) return [];
   const start = scale(Math.max(interval.low, scale.low));
@@ -128,14 +128,14 @@ function whiskers(interval, scale, y, side) {
   return [svg("path", { class: `whisker ${side}`, d: `M${start},${y}H${end}${left}${right}` })];
 }
 
-/** The space for names beside a plot. */
+/** The width of the names next to a plot. */
 function nameSpace(names, width) {
   return Math.min(widest(names) + 4, width * (width >= WIDE ? 0.28 : 0.32));
 }
 
 const STAR_WIDTH = 8;
 
-/** Columns of text that end at the right edge of a figure, {title, texts, stars: which texts have one}, with their widths. */
+/** Columns of right-aligned text, {title, texts, stars: which texts have a star}, with their widths. */
 function sizedColumns(columns, wide) {
   const gap = wide ? 24 : 12;
   const widthOf = ({ title, texts, stars }) => gap + widest([...texts, title]) + (stars ? STAR_WIDTH : 0);
@@ -160,7 +160,7 @@ function drawColumns(columns, { image, rows, right, top, pitch }) {
   }
 }
 
-/** A light background for every other row, which guides the eye across a wide figure. */
+/** A light background for every other row. */
 function stripes(count, { top, width, pitch }) {
   const all = svg("g", { class: "stripes" });
   for (let row = 1; row < count; row += 2) all.append(svg("rect", { x: 0, y: top + row * pitch, width, height: pitch }));
@@ -168,9 +168,7 @@ function stripes(count, { top, width, pitch }) {
 }
 
 /**
- * A list of SVG rows, of which one is chosen: one stop of the Tab key, arrow keys between rows, Enter or Space to choose.
- *
- * choose(index) is called for the row that is chosen.
+ * Make SVG rows a listbox: the Tab key stops once, arrow keys move between rows, and Enter, Space or a click calls choose(index).
  */
 function makeRows(list, rows, choose) {
   list.setAttribute("role", "listbox");

@@ -1,6 +1,6 @@
-// Differences of scores with their confidence intervals, from the baseline or from a system that the reader chooses.
+// Forest plot: differences from the baseline, or from a system that the reader chooses, with their confidence intervals.
 
-/** The system that differences are from, if the reader has chosen one. */
+/** The system that the reader chose to subtract from the others, if any. */
 let reference = null;
 
 function referenceOf(view) {
@@ -8,7 +8,7 @@ function referenceOf(view) {
   return view.positions.has(reference) ? reference : view.systems[0].name;
 }
 
-/** The pairs of a system, the best of the other systems first. */
+/** The pairs of every other system with the chosen one, best first. */
 function pairsWith(view, chosen) {
   return view.systems.map((system) => view.pair(system.name, chosen)).filter((pair) => pair !== null);
 }
@@ -45,7 +45,7 @@ function drawForest(view, pairs, width) {
   const rows = pairs.map((pair, index) =>
     forestRow(view, pair, { y: top + index * pitch, pitch, width, scale, name: shortened[index] }),
   );
-  // The rows describe themselves; the rest only helps the eye.
+  // The rows have labels of their own; screen readers can skip the rest.
   const frame = svg("g", { "aria-hidden": "true" }, stripes(pairs.length, { top, width, pitch }));
   frame.append(...sideLabels(view, scale, other));
   frame.append(scoreAxis(scale, { top, bottom, above: pairs.length > 24, title: `Difference in ${view.metric.name}` }));
@@ -59,7 +59,7 @@ function drawForest(view, pairs, width) {
   return image;
 }
 
-/** "worse" and "better", at their sides of 0. */
+/** "worse" and "better", on either side of 0. */
 function sideLabels(view, scale, other) {
   const words = view.metric.higher_is_better ? ["worse", "better"] : ["better", "worse"];
   const room = (scale.end - scale.start) / 2 - 24;
@@ -86,7 +86,7 @@ function forestRow(view, pair, { y, pitch, width, scale, name }) {
   return row;
 }
 
-/** A pair in words, for the labels of its marks. */
+/** A description of a pair, for labels. */
 function pairSummary(view, pair) {
   const interval = pair.interval ? `, ${intervalName(view)} ${formatInterval(pair.interval, view, formatDifference)}` : "";
   const p = `${pName(view)} ${formatPWithSign(pair.decisive, pair.decimals)}`;
@@ -108,12 +108,12 @@ function forestCaption(view, pairs) {
   return [`Filled dots and stars: significant differences (${pName(view)} ≤ ${view.alpha}).${interval}`, sidedness(view)];
 }
 
-/** A sentence about one-sided tests, which reversed pairs do not show. */
+/** For one-sided tests, a sentence about the alternative, which is not evident from reversed pairs. */
 function sidedness(view) {
   const alternative = view.document.test?.alternative;
   if (!alternative || alternative === "two-sided") return "";
-  const order = view.baseline === null ? "the later system in the input scores" : "the system scores";
-  return ` The tests are one-sided: p is for the alternative that ${order} ${alternative === "greater" ? "higher" : "lower"}.`;
+  const order = view.baseline === null ? "of two systems, the one later in the input scores" : "the system scores";
+  return ` The tests are one-sided; the alternative is that ${order} ${alternative === "greater" ? "higher" : "lower"}${view.baseline === null ? "" : " than the baseline"}.`;
 }
 
 addSection({

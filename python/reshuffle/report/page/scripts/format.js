@@ -1,4 +1,4 @@
-// Numbers as the other reports write them.
+// Numbers, formatted as in the other reports.
 
 /** A number with fixed decimals. Exact ties are rounded to even, as Python does; toFixed rounds them up. */
 function fixed(value, decimals) {
@@ -24,12 +24,12 @@ function signed(value, decimals) {
   return text.startsWith("-") || text === "nan" ? text : `+${text}`;
 }
 
-/** p with four decimals, or as many as 1/R has; smaller values as "<0.0001". */
+/** p with at least four decimals; values below 0.0001 as "<0.0001". */
 function formatP(value, decimals = 4) {
   return value < 0.0001 ? "<0.0001" : fixed(value, decimals);
 }
 
-/** An interval as "low to high"; with signs if it is one of differences. */
+/** An interval as "low to high". */
 function formatInterval(interval, view, format = formatScore) {
   return interval ? `${format(interval.low, view)} to ${format(interval.high, view)}` : "";
 }
@@ -38,7 +38,7 @@ function formatCount(value) {
   return value.toLocaleString("en-US");
 }
 
-/** A number and a noun, which is in the plural unless the number is 1. */
+/** A number and a noun, in the plural unless the number is 1. */
 function counted(n, noun) {
   return `${formatCount(n)} ${noun}${n === 1 ? "" : "s"}`;
 }

@@ -1,6 +1,6 @@
-// Runs last, after all sections are added.
+// Starts the page. This script is the last one: all sections have been added.
 
-/** The pair that is selected at first: the best system and the next one that it was compared with. */
+/** The pair that is selected first: the best system and the baseline or, without one, the next best system it was compared with. */
 function firstPair(view) {
   const [best] = view.systems;
   const others = view.systems.map((system) => view.pair(best.name, system.name) && system.name).filter(Boolean);

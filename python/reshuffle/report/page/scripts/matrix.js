@@ -1,17 +1,17 @@
-// The p-values of all pairs as a heat map: systems from best to worst, and a few SVG elements for any number of pairs.
+// A heat map of the p-values of all pairs, systems from best to worst. It needs few SVG elements for any number of pairs.
 
-// Cells of more systems have no room for values.
+// With more systems, values do not fit into the cells.
 const MAX_VALUES = 20;
-// The classes of p end at these multiples of α, so that the first three are the significant ones.
+// The upper ends of the classes of p, as multiples of α. The first three classes are significant.
 const CLASS_ENDS = [0.02, 0.2, 1, 2];
 
-/** 0 for the smallest p-values to 4 for the largest. */
+/** The class of a pair's p-value, from 0 (smallest) to 4. */
 function classOf(pair, alpha) {
   const index = CLASS_ENDS.findIndex((end) => pair.decisive <= end * alpha * (1 + 1e-12));
   return index < 0 ? CLASS_ENDS.length : index;
 }
 
-/** The sizes of cells and names for a figure of this width. Values are left out where they do not fit, as on phones. */
+/** The sizes of cells and names for a figure of this width. Values are left out if they do not fit. */
 function matrixLayout(view, width) {
   const count = view.systems.length;
   const size = count <= 60 ? TEXT_SIZE : 10;
@@ -23,7 +23,7 @@ function matrixLayout(view, width) {
   return { count, values, size, names, height, cell, width: (count - 1) * cell + names, bottom: count * height };
 }
 
-/** p in a cell: ".012", or "<.001". */
+/** p in a cell, such as ".012" or "<.001". */
 function shortP(value) {
   if (value < 0.001) return "<.001";
   return value > 0.995 ? "1" : value.toFixed(value < 0.1 ? 3 : 2).replace("0.", ".");
@@ -59,7 +59,7 @@ function matrixValues(view, pairAt, { count, cell, height }) {
   return values;
 }
 
-/** The names along the diagonal: each is the label of the row to its left and of the column below it. */
+/** The names along the diagonal: each labels the row to its left and the column below it. */
 function matrixNames(view, { size, names, cell, height }) {
   const room = names - textWidth(`${view.systems.length} `, size) - 10;
   const shortened = fittedNames(view.systems.map(({ shown }) => shown), room, size);
@@ -86,25 +86,25 @@ function matrixLegend(view) {
   );
 }
 
-/** The outline of a cell at the origin, with a light one around it that sets it off from cells of any colour. */
+/** The outline of a cell, with a halo that sets it off from cells of any colour. */
 function cellOutline(name, { cell, height }) {
   const outline = (part) => svg("rect", { class: part, width: cell, height });
   return svg("g", { class: name, visibility: "hidden" }, outline("halo"), outline("line"));
 }
 
-/** The heat map with its legend, the line that describes a cell, and the keys and clicks. */
+/** The heat map with its legend, a status line that describes one cell, and the handlers of keys and clicks. */
 class Matrix {
   constructor(view, body) {
     this.view = view;
     this.cell = [1, 0];
-    const hint = "Point at a cell, or move with the arrow keys, for its pair. A click or Enter selects it.";
+    const hint = "Point at a cell or use the arrow keys to see its pair. Click or press Enter to select it.";
     this.status = h("p", { class: "figure-status", role: "status" }, hint);
     const order = `${view.systems.length} systems from best to worst.`;
-    const caption = [order, " A name is the label of the row to its left and of the column below it.", sidedness(view)];
+    const caption = [order, " Each name labels the row to its left and the column below it.", sidedness(view)];
     body.replaceChildren(matrixLegend(view), this.status, figureIn(body, "matrix", (width) => this.draw(width), caption));
   }
 
-  /** The pair of the better system, in the column, and the worse one, in the row. */
+  /** The pair of a cell: the better system is the column, the worse one the row. */
   pairAt(row, column) {
     const { systems } = this.view;
     return asTested(this.view, this.view.pair(systems[column].name, systems[row].name));
@@ -181,7 +181,7 @@ class Matrix {
     this.status.textContent = pairSummary(this.view, this.pairAt(...cell));
   }
 
-  /** Lines from a cell to its names, for cells without values, which the lines would cross out. */
+  /** Lines from a cell to its names. They would cross out values, so they are for matrices without values. */
   linesToNames([row, column]) {
     const { cell, height } = this.layout;
     const across = `M${(column + 1) * cell},${(row + 0.5) * height}H${row * cell}`;
@@ -195,7 +195,7 @@ class Matrix {
   select(cell) {
     if (!cell) return;
     this.cell = cell;
-    // A click also gives the focus, which points at the cell of the keys.
+    // A click also moves the focus, and the focus handler points at `this.cell`.
     this.point(cell);
     const { system, baseline } = this.pairAt(...cell);
     selectPair(system, baseline);

@@ -1,10 +1,10 @@
-// The sections of the page, the choice of test set and metric, and the pair that is selected.
+// The sections of the page and its state: the test set, the metric and the selected pair.
 
 /**
  * A section: {id, applies(view), render(view, element), selected?(view, pair, element)}.
  *
- * render fills the section's element (<section id=…><h2>…</h2><div class="body">), of which it gets the body, and is called again for
- * each test set and metric. selected is called when a pair is selected, and after render if one is.
+ * element is the body of the section (<section id=…><h2>…</h2><div class="body">). render fills it, whenever the test set or the metric
+ * changes. selected is called when a pair is selected, and after render.
  */
 const sections = [];
 
@@ -14,7 +14,7 @@ function addSection(section) {
 
 const state = { comparison: 0, metric: 0, pair: null };
 const views = new Map();
-// Functions that are called when the test set, the metric or the selected pair changes.
+// Functions to call when the test set, the metric or the selected pair changes.
 const watchers = [];
 
 /** The view of the chosen test set and metric. */
@@ -27,7 +27,7 @@ function currentView() {
   return views.get(key);
 }
 
-/** Select a pair of systems everywhere in the page: figures mark it, and its details are shown. */
+/** Select a pair of systems: figures mark it, and its details are shown. */
 function selectPair(system, baseline) {
   if (!currentView().pair(system, baseline)) return;
   state.pair = [system, baseline];

@@ -1,8 +1,8 @@
-// The table of all pairs under a metric: it can be sorted and filtered, and adds rows as it is scrolled.
+// The table of all pairs under a metric, which can be sorted and filtered. Scrolling adds rows.
 
 const pairsTable = { text: "", significantOnly: false, column: null, direction: null };
 const ROWS_AT_ONCE = 80;
-// More pairs are not printed: a hundred systems would fill a hundred pages.
+// The most pairs that are printed: those of a hundred systems would fill a hundred pages.
 const MAX_PRINTED = 500;
 
 /** The columns of the table: {label, first: direction, key(pair), cell(pair), name?, class?(pair)}. */
@@ -51,12 +51,12 @@ function pairColumns(view) {
   return { columns, order: (pair) => places(pair.system) * view.systems.length + places(pair.baseline) };
 }
 
-/** A number of per cent, as the other reports write it. */
+/** A share in per cent, formatted as in the other reports. */
 function fixedPercent(share) {
   return String(Number((100 * share).toPrecision(10)));
 }
 
-/** Whether each word of a text is in the name of either system of a pair. */
+/** Whether the names of a pair's systems contain every word. */
 function matches(pair, words) {
   const names = [pair.system, pair.baseline].map((name) => shownName(name).toLowerCase());
   return words.every((word) => names.some((name) => name.includes(word)));
@@ -113,7 +113,7 @@ class PairsTable {
     return h("div", { class: "controls" }, text, h("label", { class: "check" }, significant, "Significant only"), this.count);
   }
 
-  /** Filter and sort anew. */
+  /** Filter and sort again. */
   update() {
     const words = pairsTable.text.toLowerCase().split(/\s+/).filter(Boolean);
     const found = this.pairs.filter((pair) => (pair.significant || !pairsTable.significantOnly) && matches(pair, words));
@@ -184,7 +184,7 @@ class PairsTable {
     this.rows.forEach((row, position) => row.setAttribute("aria-selected", String(isSelected(this.shown[position]))));
   }
 
-  /** Add the rows that are printed. */
+  /** Add the rows to print. */
   beforePrint() {
     this.#addRows(MAX_PRINTED - this.rows.length);
     if (this.rows.length < this.shown.length) {

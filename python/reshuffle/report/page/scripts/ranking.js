@@ -1,11 +1,11 @@
-// The systems from best to worst, with their scores, rank intervals and the groups that do not differ significantly.
+// The systems from best to worst, with their scores, intervals of their ranks, and groups of systems that do not differ significantly.
 
-/** Whether the figure shows ranks and groups. Differences from a baseline are more useful where there is one. */
+/** Whether the figure shows ranks and groups. With a baseline it shows the differences from it instead. */
 function showsRanks(view) {
   return view.baseline === null && view.ranking !== null;
 }
 
-/** The columns of text to the right of the plot. Narrow figures have room for one thing: differences, groups or ranks. */
+/** The columns of text to the right of the plot. Narrow figures show only differences, groups or ranks. */
 function rankingColumns(view, groups, wide) {
   const { systems } = view;
   const columns = [];
@@ -70,7 +70,7 @@ function drawRanking(view, width) {
 function rankingSummary(view) {
   const named = (system) => `${system.shown} (${formatScore(system.score, view)})`;
   const range = `from ${named(view.systems[0])} to ${named(view.systems.at(-1))}`;
-  return `${counted(view.systems.length, "system")} by ${view.metric.name}, ${range}. The table of results has their numbers.`;
+  return `${counted(view.systems.length, "system")} by ${view.metric.name}, ${range}. The numbers are in the table of results.`;
 }
 
 function baselineLine(view, scale, top, bottom) {
@@ -89,7 +89,7 @@ function rankingRow(view, system, { y, scale, name }) {
   return row;
 }
 
-/** What is right of the columns: the groups; rank intervals if they have no letters; or nothing. */
+/** What is to the right of the columns: the groups or, without groups, the intervals of the ranks, or nothing. */
 function groupPanel(view, groups, wide) {
   if (groups.length) {
     const pitch = wide ? 18 : 11;
@@ -105,7 +105,7 @@ function groupPanel(view, groups, wide) {
   return { width: 210, draw: (image, place) => image.append(...rankBars(view, place)) };
 }
 
-/** The rank interval of each system as a bar, with a dot at its rank by score. */
+/** The interval of each system's rank as a bar, with a dot at its rank by score. */
 function rankBars(view, { x, top, pitch, bottom }) {
   const scale = linearScale([1, view.systems.length], [x + 6, x + 174]);
   const bars = view.systems.map(({ ranked }, index) => {
@@ -133,8 +133,8 @@ function rankingCaption(view) {
   const intervals = view.systems.some((system) => system.interval) ? `; lines: their ${intervalName(view)}` : "";
   const parts = [`Dots: scores${intervals}.`];
   if (showsRanks(view)) {
-    if (view.ranking.groups) parts.push(" Systems of the same group do not differ significantly.");
-    parts.push(" Ranks: the interval that the significant differences allow.");
+    if (view.ranking.groups) parts.push(" Systems in the same group do not differ significantly.");
+    parts.push(" Ranks: those compatible with the significant differences.");
   } else if (view.baseline !== null && view.pairs.length > 0) {
     const level = `${pName(view)} ≤ ${view.alpha}`;
     parts.push(` Filled dots and stars: systems that differ significantly from the baseline (${level}).`);

@@ -1,4 +1,4 @@
-// The result in the page, as the objects that tables and figures read.
+// The result, read from the JSON in the page, as the objects that tables and figures use.
 
 /** A function from an index to the value of a packed list, which reshuffle.report.packed writes. */
 function unpacked(column) {
@@ -11,7 +11,7 @@ function unpacked(column) {
   return (index) => column.each[index];
 }
 
-/** JSON has no NaN and no infinities: they are strings with Python's names, which JavaScript shares. */
+/** A number from JSON, which has no NaN or infinity: they are the strings "NaN", "Infinity" and "-Infinity". */
 function number(value) {
   return value === null || value === undefined ? null : Number(value);
 }
@@ -27,7 +27,7 @@ function readInterval(interval) {
  *   {name, shown, score, interval: {low, high} | null, draws: histogram | null, n_segments, ranked: {rank_low, rank_high, letters, …} | null}
  * pairs: in the order of the result, each
  *   {index, system, baseline, difference, interval, pvalue, adjusted, decisive, significant, decimals, null: histogram | null, get}
- *   where decisive is the p-value that decides, the adjusted one if there is one, and decimals is the number of decimals of p-values.
+ *   where decisive is the p-value that is compared with α (the adjusted one, if any), and decimals is the number of decimals of p-values.
  */
 class View {
   constructor(document, metric, settings) {
@@ -94,14 +94,14 @@ class View {
     return other ? reversed(other) : null;
   }
 
-  /** The pair in the direction in which it is shown: the better system first, unless the direction of the test or a baseline fixes it. */
+  /** The pair in the direction in which it is shown: the better system first, unless a one-sided test or a baseline fixes the direction. */
   oriented(pair) {
     const fixed = this.baseline !== null || !this.twoSided;
     const right = fixed ? !pair.reversed : this.positions.get(pair.system) <= this.positions.get(pair.baseline);
     return right ? pair : reversed(pair);
   }
 
-  /** Whether p has been adjusted for several tests. As in the other reports, families of one test have no adjusted p. */
+  /** Whether p-values are adjusted for multiple comparisons. As in the other reports, families of one test have no adjusted p. */
   get adjusted() {
     const family = this.document.family;
     const together = family === "set" || family === "all" ? this.document.comparisons.count : this.pairs.length;
@@ -113,7 +113,7 @@ class View {
     return this.systems.some((system) => system.n_segments < this.document.segments);
   }
 
-  /** Whether a positive difference of the first system means that it is better. */
+  /** 1 if higher scores are better, else -1. */
   get sign() {
     return this.metric.higher_is_better ? 1 : -1;
   }
@@ -123,7 +123,7 @@ function pairKey(system, baseline) {
   return JSON.stringify([system, baseline]);
 }
 
-/** A pair with its systems exchanged: the difference, its interval and its null distribution change their signs. */
+/** A pair with its systems exchanged: its difference, interval and null distribution are negated. */
 function reversed(pair) {
   const { interval } = pair;
   const mirrored = pair.null && {
@@ -155,7 +155,7 @@ function shownName(system) {
   return Object.hasOwn(settings.names, system) ? settings.names[system] : system;
 }
 
-/** The name of the average over test sets, one of which may itself be called Average. */
+/** A name for the average over test sets that no test set has. */
 function averageName(taken) {
   let name = "Average";
   while (taken.includes(name)) name += " of all";

@@ -1,6 +1,6 @@
-// Scales, ticks and axes of the figures.
+// Scales, ticks and axes.
 
-/** A function from values to positions, with the ends of both: linearScale([0, 10], [100, 200])(5) is 150. */
+/** A function from values to positions, with the ends of both as properties: linearScale([0, 10], [100, 200])(5) is 150. */
 function linearScale([low, high], [start, end]) {
   const factor = high > low ? (end - start) / (high - low) : 0;
   const position = (value) => start + (value - low) * factor;
@@ -11,7 +11,7 @@ function sumOf(values) {
   return values.reduce((sum, value) => sum + value, 0);
 }
 
-/** The range of the finite values, widened by a share of its length; around 0 or a single value it has a length too. */
+/** The range of the finite values, widened on both sides by a share of its length. It is never empty. */
 function paddedRange(values, share = 0.04) {
   let low = Infinity;
   let high = -Infinity;
@@ -21,12 +21,12 @@ function paddedRange(values, share = 0.04) {
     if (value > high) high = value;
   }
   if (low > high) return [-1, 1];
-  // At least so much that the ends differ in floating point, for scores that are equal up to rounding.
+  // Enough for the ends to differ in floating point if scores are equal up to rounding.
   const padding = Math.max((high - low || Math.abs(low) || 1) * share, Math.max(Math.abs(low), Math.abs(high)) * 1e-9);
   return [low - padding, high + padding];
 }
 
-/** At most about ten round values in the range of a scale, as [value, text], and fewer where their texts would be too close. */
+/** About ten or fewer round values in the range of a scale, as [value, text], spaced so that the texts do not touch. */
 function ticksOf(scale) {
   const length = scale.end - scale.start;
   const first = Math.floor(Math.log10((scale.high - scale.low) / 100));
@@ -51,7 +51,7 @@ function scoreAxis(scale, { top, bottom, above = false, title = null }) {
   for (const [value, text] of ticksOf(scale)) {
     const x = scale(value);
     axis.append(svg("line", { class: "grid", x1: x, x2: x, y1: top, y2: bottom }));
-    // Labels that would be cut at the edge of the figure.
+    // Skip labels that would be cut off at the edge of the figure.
     if (Math.min(x - scale.start, scale.end - x) + 14 < textWidth(text) / 2) continue;
     axis.append(svg("text", { class: "tick", x, y: bottom + 16, "text-anchor": "middle" }, text));
     if (above) axis.append(svg("text", { class: "tick", x, y: top - 6, "text-anchor": "middle" }, text));

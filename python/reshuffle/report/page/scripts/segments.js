@@ -1,18 +1,18 @@
 // The segments of two systems: references, outputs with their differences marked, and scores, largest difference first.
 
 const SEGMENTS_AT_ONCE = 20;
-// What the reader has chosen, for all metrics and test sets. `other` is a pair that was not tested, and the selected pair beside it.
+// The reader's choices, kept across metrics and test sets. `other` is a chosen pair that was not tested, and the pair that was selected then.
 const segmentChoice = { side: "all", marks: "outputs", text: "", other: null };
 
-/** The score of each segment of a system, null if it is missing; null if the metric has no scores of segments. */
+/** The segment scores of a system, null where one is missing; null if the metric has no segment scores. */
 function segmentScores(view, system) {
   const scores = view.document.texts.scores[view.metric.name];
   return scores ? scores[system].map(number) : null;
 }
 
 /**
- * The segments of a pair of systems: {index, difference}, largest difference first. Those in which either score is missing are last, with the
- * difference null. They are in the order of the test set if the metric has no scores of segments.
+ * The segments of a pair of systems, {index, difference}, largest difference first. Where either score is missing, the difference is null, and
+ * the segment is among the last. Without segment scores, segments are in the order of the test set.
  */
 function rankedSegments(view, [system, baseline]) {
   const [a, b] = [segmentScores(view, system), segmentScores(view, baseline)];
@@ -29,7 +29,7 @@ function closestReference(references, output) {
   return all.filter(Boolean).reduce((best, each) => (each.edits < best.edits ? each : best));
 }
 
-/** A text, whose direction is that of its first letter. */
+/** A text, whose first letter decides whether it runs from right to left. */
 function textBlock(nodes) {
   const empty = nodes.every((node) => typeof node === "string" && !node.trim());
   return h("p", { dir: "auto", class: "text" }, ...(empty ? [h("span", { class: "hint" }, "(empty)")] : nodes));
@@ -80,19 +80,19 @@ class SegmentList {
     this.update();
   }
 
-  /** Choose a pair. A system against itself is no pair: the other one then takes the place of the changed one. */
+  /** Choose a pair. If both systems would be the same, they are swapped. */
   #choosePair(system, baseline, changed) {
     const pair = system !== baseline ? [system, baseline] : changed === 0 ? [system, this.pair[0]] : [this.pair[1], baseline];
     const tested = this.view.pair(...pair) !== null;
     segmentChoice.other = tested ? null : { pair, beside: pairKey(...state.pair) };
-    // The selected pair keeps the direction that is chosen here.
+    // Keep the direction that the reader has chosen here.
     if (tested) {
       this.wanted = pair;
       selectPair(...pair);
     } else this.show(pair);
   }
 
-  /** Show the selected pair, unless the reader has chosen one here that was not tested. */
+  /** Show the selected pair, unless the reader has chosen an untested pair here. */
   select(pair) {
     const { other } = segmentChoice;
     const { wanted } = this;
@@ -117,7 +117,7 @@ class SegmentList {
     this.update();
   }
 
-  /** Filter anew, and show the first segments. */
+  /** Filter again, and show the first segments. */
   update() {
     const [system, baseline] = this.pair;
     const side = this.scored ? segmentChoice.side : "all";
@@ -138,10 +138,10 @@ class SegmentList {
 
   #legend() {
     const [system, baseline] = this.pair.map(shownName);
-    const order = this.scored ? [] : [`${this.view.metric.name} has no scores of segments: they are in the order of the test set. `];
+    const order = this.scored ? [] : [`${this.view.metric.name} has no segment scores: segments are in the order of the test set. `];
     const marks = {
       outputs: () => [h("del", {}, "Words"), ` only in ${baseline}; `, h("ins", {}, "words"), ` only in ${system}.`],
-      reference: () => [h("ins", {}, "Words"), " that are not in the closest reference; ", h("del", {}, "words"), " of it that are missing."],
+      reference: () => [h("ins", {}, "Words"), " that are not in the closest reference; ", h("del", {}, "words"), " of that reference that are missing."],
       none: () => [],
     }[segmentChoice.marks];
     return [...order, ...marks()];
@@ -152,10 +152,10 @@ class SegmentList {
     this.list.append(...this.shown.slice(first, first + SEGMENTS_AT_ONCE).map((segment) => this.#segment(segment)));
     const left = this.shown.length - this.list.children.length;
     this.more.hidden = left === 0;
-    this.more.textContent = `Show ${Math.min(left, SEGMENTS_AT_ONCE)} more of ${counted(left, "segment")}`;
+    this.more.textContent = `Show ${Math.min(left, SEGMENTS_AT_ONCE)} more (${formatCount(left)} left)`;
   }
 
-  /** Add segments and continue with the first of them. */
+  /** Add segments, and move the focus to the first of them. */
   #showMore() {
     const first = this.list.children.length;
     this.#add();
@@ -200,7 +200,7 @@ class SegmentList {
   }
 }
 
-/** A control with its label before it. */
+/** A control after its label. */
 function labelled(control) {
   return h("label", { class: "field" }, h("span", { class: "hint", "aria-hidden": "true" }, control.getAttribute("aria-label")), control);
 }
@@ -212,7 +212,7 @@ addSection({
   applies: () => comparisons.some((each) => each.texts),
   render(view, element) {
     segmentList = view.document.texts ? new SegmentList(view, element) : null;
-    if (!segmentList) element.replaceChildren(h("p", { class: "hint" }, "An average has no segments of its own: choose a test set to see those of the test set."));
+    if (!segmentList) element.replaceChildren(h("p", { class: "hint" }, "The average over test sets has no segments of its own: choose a test set."));
   },
   selected: (view, pair) => segmentList?.select(pair),
 });

@@ -1,9 +1,9 @@
-// Sorting: the order of table rows, and headers with buttons.
+// Sorting of table rows by buttons in the headers.
 
 const ASCENDING = "ascending";
 const DESCENDING = "descending";
 
-/** Compare two values: numbers by size, texts by the alphabet with numbers in them by size. */
+/** Compare two values: numbers by size, texts in natural order (a2 before a10). */
 function compareValues(a, b) {
   if (typeof a === "number" && typeof b === "number") return a - b;
   return String(a).localeCompare(String(b), "en", { numeric: true });
@@ -18,7 +18,7 @@ function sortedBy(items, key, direction) {
 }
 
 /**
- * A button in a header, and aria-sort on the header. It calls sort(direction); the first direction is the given one.
+ * Make a header a button that sets aria-sort and calls sort(direction). `first` is the direction of the first click.
  */
 function addSortButton(header, first, sort) {
   const button = h("button", { type: "button" });
@@ -33,7 +33,7 @@ function addSortButton(header, first, sort) {
   });
 }
 
-/** The number with which a cell begins, else its text; null for an empty cell and that of the baseline. */
+/** The number at the start of a cell, else its text; null for an empty cell or "baseline". */
 function keyOfCell(cell) {
   const text = cell.textContent.trim();
   const found = /^[<+]?(-?(?:\d[\d,]*(?:\.\d+)?|inf))(?![^\s*†–])/.exec(text);
@@ -41,7 +41,7 @@ function keyOfCell(cell) {
   return text === "" || text === "baseline" ? null : text;
 }
 
-/** Make a table of the template sortable. The lines between its clusters are for its first order only. */
+/** Make a table of the template sortable. Sorting removes the lines between clusters, which are for the initial order. */
 function makeSortable(table) {
   const [body] = table.tBodies;
   const rows = [...body.rows];

@@ -1,6 +1,6 @@
-// Tabs of test sets and metrics, the list of sections, and the address, which keeps what is chosen.
+// Tabs of test sets and metrics, the list of sections, and the address, which stores the state.
 
-/** A list of tabs: arrow keys, Home and End move between them and choose. */
+/** A list of tabs. Arrow keys, Home and End choose the tab that they move to. */
 function tabList(label, names, chosen, choose) {
   const tabs = names.map((name, position) =>
     h(
@@ -32,7 +32,7 @@ function tabList(label, names, chosen, choose) {
       tab.setAttribute("aria-selected", String(each === position));
       tab.tabIndex = each === position ? 0 : -1;
     });
-    // Where the list is too wide, scroll it, but not the page.
+    // If the list is too wide, scroll the list and not the page.
     const { offsetLeft, offsetWidth } = tabs[position];
     const start = offsetLeft - list.offsetLeft;
     list.scrollLeft = Math.min(start, Math.max(list.scrollLeft, start + offsetWidth - list.clientWidth));
@@ -63,7 +63,7 @@ function viewName() {
   return [view.setName, view.metric.name].filter(Boolean).join(", ");
 }
 
-/** Buttons that scroll to the sections. They are not links, because the address keeps the state. */
+/** Buttons that scroll to the sections. They are not links, because the fragment of the address stores the state. */
 function addContents() {
   const list = byId("contents");
   for (const section of document.querySelectorAll("#view section, #methods")) {
@@ -76,15 +76,15 @@ function addContents() {
   }
   const bar = byId("bar");
   bar.hidden = false;
-  // What sticks below the bar, and what is scrolled to, depends on how many lines it needs.
+  // The height of the bar varies with its lines; sticky elements and scroll targets are placed below it.
   new ResizeObserver(() => document.documentElement.style.setProperty("--bar-height", `${bar.offsetHeight}px`)).observe(bar);
   byId("skip").addEventListener("click", (event) => {
-    event.preventDefault(); // the address of a frame in a notebook is not that of the page
+    event.preventDefault(); // in the frame of a notebook, the link would load another address
     byId("results").focus();
   });
 }
 
-/** Scroll to a section, and continue from there with the keyboard. */
+/** Scroll to a section, and move the focus there. */
 function goTo(section) {
   const heading = section.querySelector("h2");
   heading.tabIndex = -1;
@@ -105,7 +105,7 @@ function stateInAddress() {
   return values.toString();
 }
 
-/** Set the state as an address has it. Names that the result does not have are ignored. */
+/** Set the state from the address. Unknown names are ignored. */
 function readAddress() {
   const values = new URLSearchParams(location.hash.slice(1));
   const chosen = (names, name, otherwise) => (names.includes(name) ? names.indexOf(name) : otherwise);
@@ -120,7 +120,7 @@ function keepAddress() {
     try {
       history.replaceState(null, "", `#${stateInAddress()}`);
     } catch {
-      // Frames without an address of their own do not allow it.
+      // Frames without an address of their own, as in notebooks, do not allow this.
     }
   });
   window.addEventListener("hashchange", () => {

@@ -1,4 +1,4 @@
-// Light or dark: first as the system prefers, then as the reader chooses.
+// Light or dark theme: that of the system until the reader chooses.
 
 function addThemeButton() {
   const button = byId("theme");
