@@ -381,7 +381,8 @@ def plot_command(result: str, kind: str, output: str, **options: Any) -> None:
       null       null distribution of one pair, with the observed difference
       densities  bootstrap distributions of the scores
 
-    Needs matplotlib: pip install 'reshuffle[plots]'. Figures stay readable in black and white; PDF files embed their fonts.
+    Needs matplotlib: pip install 'reshuffle[plots]'. Figures are readable in black and white, and PDF files
+    embed their fonts.
     """
     from .plotting import PlotOptions, plot
 

@@ -200,8 +200,8 @@ def _warn_of_missing_letters(figure: Figure) -> None:
             used -= set(map(chr, get_font(findfont(FontProperties(family=[family]))).get_charmap()))
     if used:
         warn(
-            f"no installed font has the characters {listed(sorted(used))}: install a font that has them, such as Noto Sans CJK, "
-            "or choose display names (--names) with other characters"
+            f"no installed font has the characters {listed(sorted(used))}: install a font that has them, such as Noto "
+            "Sans CJK, or choose display names (--names) with other characters"
         )
 
 

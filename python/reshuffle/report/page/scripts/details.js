@@ -14,7 +14,7 @@ function detailsOf(view, pair) {
     ["Test", view.settings.test],
     ["Alternative", alternativeOf(pair)],
     get("scheme") && ["Null distribution", SCHEMES[get("scheme")] ?? get("scheme")],
-    get("exceedances") !== null && [get("tails") === 2 ? "Draws in the smaller tail" : "At least as extreme", `${formatCount(get("exceedances"))} of ${formatCount(get("n_resamples"))}`],
+    get("exceedances") !== null && [get("tails") === 2 ? "In the smaller tail" : "At least as extreme", `${formatCount(get("exceedances"))} of ${formatCount(get("n_resamples"))}`],
     get("wins") !== null && ["Draws: higher, tied", `${formatCount(winsOf(pair))}, ${formatCount(get("ties"))}`],
     get("standard_error") !== null && ["Standard error", Number(get("standard_error")).toPrecision(4)],
     get("n_segments") !== null && ["Segments", formatCount(get("n_segments"))],
