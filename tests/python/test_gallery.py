@@ -15,11 +15,15 @@ from typing import Any
 
 import pytest
 
+from browser import Browser
 from reshuffle.report import PLOTS
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs/gallery.md").read_text("utf-8")
+COMMANDS = [line for block in re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL) for line in block.splitlines()]
 UPDATE = "RESHUFFLE_UPDATE_DOCS" in os.environ
+# The size of the picture of the page, in pixels.
+REPORT = (1400, 1900)
 
 
 def size(path: Path) -> tuple[int, int]:
@@ -47,9 +51,8 @@ def test_the_commands_of_the_gallery_draw_its_pictures(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "gallery").mkdir()
-    commands = [line for block in re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL) for line in block.splitlines()]
-    assert len(commands) >= len(PLOTS)
-    for command in commands:
+    assert len(COMMANDS) >= len(PLOTS)
+    for command in COMMANDS:
         program, *arguments = shlex.split(command)
         assert program == "reshuffle"
         outcome = run(*arguments)
@@ -61,3 +64,21 @@ def test_the_commands_of_the_gallery_draw_its_pictures(
             shutil.copy(path, ROOT / "docs/gallery")
         # Letters have slightly other pixels in other releases of matplotlib and FreeType, but figures have this size.
         assert size(path) == size(ROOT / "docs/gallery" / path.name), path.name
+
+
+def test_the_picture_of_the_report_is_that_of_its_command(
+    tmp_path: Path, run: Any, monkeypatch: pytest.MonkeyPatch, browser: Browser
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (command,) = (command for command in COMMANDS if command.endswith(" -o report.html"))
+    for _, *arguments in (shlex.split(COMMANDS[0]), shlex.split(command)):
+        assert run(*arguments).code == 0
+    browser.resize(*REPORT)
+    browser.prefer(prefers_color_scheme="light")
+    browser.load((tmp_path / "report.html").as_uri())
+    browser.wait("return document.querySelector('#null svg') !== null")
+    picture = tmp_path / "report.png"
+    assert browser.driver.save_screenshot(str(picture))
+    if UPDATE:
+        shutil.copy(picture, ROOT / "docs/gallery")
+    assert size(picture) == size(ROOT / "docs/gallery" / picture.name) == REPORT
