@@ -248,7 +248,7 @@ def test_the_forest_of_all_pairs_is_drawn_from_any_system(baseline: str | None) 
         assert (low, high) in [(interval.low, interval.high), (-interval.high, -interval.low)]
 
 
-def test_one_sided_tests_are_not_turned_round() -> None:
+def test_pairs_of_one_sided_tests_are_not_reversed() -> None:
     comparison = compared(numbered(3), alternative="less")
     first = comparison.comparisons[0]
     ax = comparison.plot.forest(baseline=first.baseline)

@@ -130,7 +130,7 @@ function groupBar({ letter, rows }, { x, width, top, pitch }) {
 }
 
 function rankingCaption(view) {
-  const intervals = view.systems.some((system) => system.interval) ? `; lines: their ${intervalName(view)}` : "";
+  const intervals = view.systems.some((system) => system.interval) ? `; lines: their ${intervalName(view)}s` : "";
   const parts = [`Dots: scores${intervals}.`];
   if (showsRanks(view)) {
     if (view.ranking.groups) parts.push(" Systems in the same group do not differ significantly.");
