@@ -98,7 +98,8 @@ class Plots:
         ----------
         metric : str, optional
         baseline : str, optional
-            The system from which the others differ, if all pairs were compared. The best system by default.
+            The system from which the others differ, if all pairs were compared. The best system by default or, with
+            one-sided tests, the one that was the baseline of all others.
         ax, width, height, names, digits
             As for all figures (:class:`Plots`).
 
