@@ -52,6 +52,14 @@ def test_a_page_too_large_for_a_notebook_is_left_out_in_words(name: str, monkeyp
     assert 'write(result.render("html"))' in unescape(shown)
 
 
+def test_a_page_with_too_large_texts_is_not_rendered(monkeypatch: pytest.MonkeyPatch) -> None:
+    comparison = compare(CORPUS.references, CORPUS.systems, n_resamples=200, with_texts=True)
+    monkeypatch.setattr(notebook, "as_html", lambda *_: pytest.fail("rendered"))
+    assert comparison.texts is not None
+    monkeypatch.setattr(notebook, "MAX_PAGE", comparison.texts.n_bytes - 1)
+    assert "more than 0.12484 MB" in comparison._repr_html_()
+
+
 def test_the_page_works_in_a_sandboxed_frame(browser: Browser) -> None:
     browser.open(f"<!DOCTYPE html><html><body>{RESULTS['pairs']._repr_html_()}</body></html>")
     (frame,) = browser.all("iframe")

@@ -17,7 +17,7 @@ import pytest
 
 from browser import Browser
 from pages import markup
-from reshuffle import Comparison, InputError, SegmentScores, SetComparison, compare, compare_sets, score
+from reshuffle import Comparison, InputError, SegmentScores, SetComparison, compare, compare_sets, read_html, score
 from reshuffle.data.demo import demo_corpus
 from reshuffle.report import Layout
 from reshuffle.report.page import HERE, SCRIPTS
@@ -489,6 +489,18 @@ def test_the_address_keeps_the_view(browser: Browser) -> None:
     assert browser.texts("#view-name") == ["Average of all, BLEU"]
 
 
+def test_at_first_the_best_pair_is_selected_as_it_is_shown(browser: Browser) -> None:
+    names = numbered(3)  # the last one is the best
+    for options, expected in (
+        ({"baseline": names[2]}, [names[1], names[2]]),
+        ({"baseline": names[0]}, [names[2], names[0]]),
+        ({"all_pairs": True}, [names[2], names[1]]),
+    ):
+        browser.open(compare(metrics=ratings(names), n_resamples=99, **options).render("html"))
+        assert browser.run("return state.pair") == expected
+        assert browser.texts("#null .heading") == [" against ".join(expected)]
+
+
 def test_the_address_has_any_names(browser: Browser) -> None:
     browser.open(PAGES["hostile"])
     browser.run("selectPair(...arguments)", HOSTILE[2], HOSTILE[0])
@@ -508,6 +520,31 @@ def test_buttons_lead_to_the_sections(browser: Browser) -> None:
 
 
 # --- Names, and pages without scripts
+
+
+def test_names_cannot_turn_round_the_words_after_them(browser: Browser) -> None:
+    names = ["a", "b\u202e", "c\u2067d\u2069\u202d"]
+    result = compare(metrics=ratings(names, metric="m\u202e"), all_pairs=True, n_resamples=99)
+    page = result.render("html")
+    browser.open(page)
+    shown = browser.run("return document.body.innerText")
+    assert not re.search("[\u202a-\u202e\u2066-\u2069]", shown)
+    assert {r"b\u202e", r"c\u2067d\u2069\u202d"} <= {*browser.texts("#summary td.name")} & {
+        *browser.texts("#pairs td.name")
+    }
+    assert browser.texts("#null .heading") == [r"c\u2067d\u2069\u202d against b\u202e"]
+    assert result == read_html(page)
+
+
+def test_names_may_differ_in_their_spaces_only(browser: Browser) -> None:
+    browser.open(compare(metrics=ratings(["a b", "a  b"]), n_resamples=99).render("html"))
+    for selector in ("#summary td.name", "#ranking text", "#pairs td.name", "#null .heading bdi"):
+        shown = browser.run(
+            "return [...document.querySelectorAll(arguments[0])].filter((each) => /^a +b$/.test(each.textContent))"
+            ".map((each) => [each.textContent, getComputedStyle(each).whiteSpace])",
+            selector,
+        )
+        assert sorted(map(tuple, shown)) == [("a  b", "pre-wrap"), ("a b", "pre-wrap")]
 
 
 def test_display_names_are_shown_and_systems_keep_theirs(browser: Browser) -> None:

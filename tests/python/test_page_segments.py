@@ -144,13 +144,14 @@ def words(hypotheses: list[str], references: list[list[str | None]]) -> float:
     return sum(len(line.split()) for line in hypotheses)
 
 
-def test_without_scores_of_segments_they_are_in_the_order_of_the_test_set(browser: Browser) -> None:
+@pytest.mark.parametrize("name", ["words", "toString"])  # every object has a toString
+def test_without_scores_of_segments_they_are_in_the_order_of_the_test_set(browser: Browser, name: str) -> None:
     systems = {"a": ["one", "two words", "x"], "b": ["1", "2", "3 4 5"]}
-    comparison = small(systems, ["r", "s", "t"], ["chrf", CorpusFunction("words", words)])
-    browser.open(comparison.render("html"), "metric=words")
+    comparison = small(systems, ["r", "s", "t"], ["chrf", CorpusFunction(name, words)])
+    browser.open(comparison.render("html"), f"metric={name}")
     assert numbers(browser) == [0, 1, 2]
     assert browser.texts(f"{SEGMENT} .score") == []
-    assert browser.texts(f"{SECTION} .legend")[0].startswith("words has no segment scores: segments are in the order")
+    assert browser.texts(f"{SECTION} .legend")[0].startswith(f"{name} has no segment scores: segments are in the order")
     assert browser.all(f'{SECTION} select[aria-label="Segments"]') == []
 
 

@@ -253,6 +253,8 @@ def test_pairs_of_one_sided_tests_are_not_reversed() -> None:
     first = comparison.comparisons[0]
     ax = comparison.plot.forest(baseline=first.baseline)
     assert {p.system for p in comparison.comparisons if p.baseline == first.baseline} == set(names_of(ax))
+    # By default the only possible baseline, although it is not the best system.
+    assert comparison.plot.forest().get_xlabel() == ax.get_xlabel()
     with pytest.raises(InputError, match="the tests are one-sided, and 'system-2' was compared with system-1 as the"):
         comparison.plot.forest(baseline="system-2")
     with pytest.raises(InputError, match="'system-1' was not compared with baseline 'system-2'"):

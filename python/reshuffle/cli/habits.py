@@ -11,7 +11,7 @@ __all__ = ["check_habits", "name_advice"]
 _NO_DOWNLOADS = "test sets are not downloaded; run 'sacrebleu -t SET -l PAIR --echo ref > ref.txt' first"
 _ALREADY_TESTED = "'reshuffle compare' always tests"
 
-# Options of sacreBLEU and MultEval that have another name here. None of the keys is an option of reshuffle.
+# Options of sacreBLEU and MultEval that have another name here. None of the keys is an option of a command that scores.
 OPTIONS: Mapping[str, str] = {
     "--paired-ar": f"{_ALREADY_TESTED}; for approximate randomization add --test ar",
     "--paired-bs": f"{_ALREADY_TESTED}, by the bootstrap unless --test names another test; for sacreBLEU's bootstrap "

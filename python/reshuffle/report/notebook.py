@@ -28,17 +28,26 @@ _ABOVE = "grid-area: 1 / 1; z-index: 1; width: 100%; height: 100%; border: 0; ba
 
 def notebook_html(result: Comparison | SetComparison) -> str:
     """The page in a frame that is allowed to run scripts and nothing else; only the tables if the page is too large."""
-    layout, beneath = Layout(), tables_as_html(result)
-    page = as_html(result, layout) if isinstance(result, Comparison) else sets_as_html(result, layout)
-    if len(page) > MAX_PAGE:
+    beneath, page = tables_as_html(result), _page(result)
+    if page is None:
         advice = (
-            f"<p>The interactive report is too large for a notebook ({len(page) / 1e6:.0f} MB). To write it to a file: "
-            "<code>open(&quot;report.html&quot;, &quot;w&quot;, encoding=&quot;utf-8&quot;).write(result.render("
+            f"<p>The interactive report is too large for a notebook (more than {MAX_PAGE / 1e6:g} MB). To write it to a "
+            "file: <code>open(&quot;report.html&quot;, &quot;w&quot;, encoding=&quot;utf-8&quot;).write(result.render("
             "&quot;html&quot;))</code></p>\n"
         )
         return beneath + advice
     frame = f'<iframe title="Report" sandbox="allow-scripts" style="{_ABOVE}" srcdoc="{escape(page)}"></iframe>'
     return f'<div style="{_LAYERS}">\n<div style="{_BENEATH}">\n{beneath}</div>\n{frame}\n</div>\n'
+
+
+def _page(result: Comparison | SetComparison) -> str | None:
+    """The page, or None if it is too large."""
+    layout, comparisons = Layout(), [result] if isinstance(result, Comparison) else result.sets.values()
+    # The page is larger than the texts in it: if they are too large, it need not be rendered.
+    if sum(each.texts.n_bytes for each in comparisons if each.texts is not None) > MAX_PAGE:
+        return None
+    page = as_html(result, layout) if isinstance(result, Comparison) else sets_as_html(result, layout)
+    return page if len(page) <= MAX_PAGE else None
 
 
 def tables_as_html(result: Comparison | SetComparison) -> str:

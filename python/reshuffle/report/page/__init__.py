@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -104,6 +105,19 @@ def escaped_json(text: str) -> str:
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
+# Embeddings, overrides and isolates, which would also turn round the words after the name that has them.
+TURNING = re.compile("[\u202a-\u202e\u2066-\u2069]")
+
+
+def visible(value: Any) -> Any:
+    """A text of the template in which characters that turn the direction of text are visible, as ``\\u202e``.
+
+    Markup is left as it is. In scripts/result.js, the function of this name does the same for what scripts write.
+    """
+    is_text = isinstance(value, str) and not hasattr(value, "__html__")
+    return TURNING.sub(lambda found: f"\\u{ord(found[0]):04x}", value) if is_text else value
+
+
 @cache
 def _style() -> str:
     return (HERE / "page.css").read_text("utf-8")
@@ -125,6 +139,11 @@ def _template() -> Any:
 
     loader = jinja2.FileSystemLoader(HERE)
     environment = jinja2.Environment(
-        loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        loader=loader,
+        autoescape=True,
+        finalize=visible,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
     return environment.get_template("page.html.j2")

@@ -99,7 +99,8 @@ class Plots:
         metric : str, optional
         baseline : str, optional
             The system that is subtracted from the others: the baseline of the comparison or, if all pairs were
-            compared, any system. By default that baseline, else the best system.
+            compared, any system. By default that baseline, else the best system or, with one-sided tests, the one that
+            was the baseline of all others.
         ax, width, height, names, digits
             As for all figures (:class:`Plots`).
 

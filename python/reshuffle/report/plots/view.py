@@ -151,7 +151,8 @@ class View:
     def against(self, baseline: str | None) -> tuple[str, list[PairedDifference]]:
         """A baseline and the difference of every other system from it, in the order of the scores.
 
-        The default is the baseline of the comparison or, if all pairs were compared, the best system.
+        The default is the baseline of the comparison or, if all pairs were compared, the best system. With one-sided
+        tests of all pairs, it is the system that was the baseline of all others.
 
         Raises
         ------
@@ -160,7 +161,7 @@ class View:
         """
         scores = self.scores
         fixed = self.comparison.baseline
-        chosen = baseline or fixed or next(iter(scores))
+        chosen = baseline or fixed or self._usual_baseline()
         check_name("system", chosen, self.comparison.systems)
         if fixed is not None and chosen != fixed:
             raise InputError(
@@ -175,6 +176,11 @@ class View:
                 "with this one only"
             )
         return chosen, [self.pair(system, chosen) for system in scores if system != chosen]
+
+    def _usual_baseline(self) -> str:
+        """The system from which differences are shown if all pairs were compared."""
+        tested = set() if self.two_sided else {pair.system for pair in self.pairs}
+        return next(system for system in self.scores if system not in tested)
 
 
 def turned(pair: PairedDifference) -> PairedDifference:

@@ -69,9 +69,9 @@ function drawDensities(view, systems, width) {
   const bottom = top + (systems.length - 1) * pitch + 1;
   const ends = curves.flatMap((curve, index) => (curve ? [curve[0][0], curve.at(-1)[0]] : [systems[index].draws.low]));
   const scale = linearScale(paddedRange([...ends, ...systems.map(({ score }) => score)], 0.01), [names + 18, width - 10]);
-  const description = `Bootstrap distributions of ${view.metric.name}: ${counted(systems.length, "system")}, best first`;
+  const description = `Bootstrap distributions of ${view.metricName}: ${counted(systems.length, "system")}, best first`;
   const image = canvas(width, bottom + 42, { role: "img", "aria-label": description });
-  image.append(scoreAxis(scale, { top: tall ? 24 : 4, bottom: bottom + 4, above: tall, title: view.metric.name }));
+  image.append(scoreAxis(scale, { top: tall ? 24 : 4, bottom: bottom + 4, above: tall, title: view.metricName }));
   for (const [index, system] of systems.entries()) {
     const base = top + index * pitch;
     const rise = (density) => base - Math.min(density / full, 1.15) * RIDGE_ROWS * pitch * 0.85;

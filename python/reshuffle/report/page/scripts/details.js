@@ -51,7 +51,7 @@ function formatPWithSign(value, decimals) {
 
 function renderDetails(view, shown, element) {
   const pair = view.oriented(shown);
-  const signature = h("pre", { id: "pair-signature", tabindex: 0, "aria-label": "Signature of the pair" }, pair.get("signature"));
+  const signature = h("pre", { id: "pair-signature", tabindex: 0, "aria-label": "Signature of the pair" }, visible(pair.get("signature")));
   const kinds = new Set([...pair.get("caveats"), ...pair.get("test_caveats").map((caveat) => caveat.kind)]);
   const caveats = [...kinds].flatMap((kind) => view.settings.caveats[kind] ?? []);
   element.replaceChildren(

@@ -48,7 +48,7 @@ function drawForest(view, pairs, width) {
   // The rows have labels of their own; screen readers can skip the rest.
   const frame = svg("g", { "aria-hidden": "true" }, stripes(pairs.length, { top, width, pitch }));
   frame.append(...sideLabels(view, scale, other));
-  frame.append(scoreAxis(scale, { top, bottom, above: pairs.length > 24, title: `Difference in ${view.metric.name}` }));
+  frame.append(scoreAxis(scale, { top, bottom, above: pairs.length > 24, title: `Difference in ${view.metricName}` }));
   frame.append(svg("line", { class: "zero", x1: scale(0), x2: scale(0), y1: top, y2: bottom }));
   image.append(frame, ...rows);
   drawColumns(columns, { image: frame, rows, right: width - 4, top, pitch });
@@ -91,7 +91,7 @@ function pairSummary(view, pair) {
   const interval = pair.interval ? `, ${intervalName(view)} ${formatInterval(pair.interval, view, formatDifference)}` : "";
   const p = `${pName(view)} ${formatPWithSign(pair.decisive, pair.decimals)}`;
   const names = `${shownName(pair.system)} − ${shownName(pair.baseline)}`;
-  const difference = `${formatDifference(pair.difference, view)} ${view.metric.name}`;
+  const difference = `${formatDifference(pair.difference, view)} ${view.metricName}`;
   return `${names}: ${difference}${interval}, ${p}, ${pair.significant ? "significant" : "not significant"}`;
 }
 

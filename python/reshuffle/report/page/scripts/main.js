@@ -1,10 +1,12 @@
 // Starts the page. This script is the last one: all sections have been added.
 
-/** The pair that is selected first: the best system and the baseline or, without one, the next best system it was compared with. */
+/** The pair that is selected first, as it is shown: the best system and the baseline, or the next best system it was compared with. */
 function firstPair(view) {
   const [best] = view.systems;
-  const others = view.systems.map((system) => view.pair(best.name, system.name) && system.name).filter(Boolean);
-  return others.length ? [best.name, view.baseline !== null && others.includes(view.baseline) ? view.baseline : others[0]] : null;
+  const pairs = view.systems.map((system) => view.pair(best.name, system.name)).filter(Boolean);
+  if (!pairs.length) return null;
+  const { system, baseline } = view.oriented(pairs.find((pair) => pair.baseline === view.baseline) ?? pairs[0]);
+  return [system, baseline];
 }
 
 function start() {

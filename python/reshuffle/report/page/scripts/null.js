@@ -111,7 +111,7 @@ function drawHistogram(view, pair, { counted, marks }, width) {
   const used = counts.flatMap((count, bin) => (count ? [low + bin * step, low + (bin + 1) * step] : []));
   const scale = linearScale(paddedRange([...used, ...marks], 0.03), [14, width - 14]);
   const unit = (NULL_HEIGHT - 6) / Math.max(...counts);
-  const statistic = isStudentized(pair) ? "Studentized difference" : `Difference in ${view.metric.name}`;
+  const statistic = isStudentized(pair) ? "Studentized difference" : `Difference in ${view.metricName}`;
   const image = canvas(width, bottom + 42, { role: "img", "aria-label": nullSummary(view, pair) });
   image.append(scoreAxis(scale, { top, bottom, title: `${statistic} under the null hypothesis` }));
   const { tail, body } = histogramParts(pair.null, counted);

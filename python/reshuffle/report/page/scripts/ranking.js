@@ -57,7 +57,7 @@ function drawRanking(view, width) {
   const rows = systems.map((system, index) =>
     rankingRow(view, system, { y: top + (index + 0.5) * pitch, scale, name: shortened[index] }),
   );
-  const title = `${view.metric.name}${view.metric.higher_is_better ? "" : " (lower is better)"}`;
+  const title = `${view.metricName}${view.metric.higher_is_better ? "" : " (lower is better)"}`;
   image.append(stripes(systems.length, { top, width: total, pitch }));
   image.append(scoreAxis(scale, { top, bottom, above: systems.length > 24, title }));
   if (view.baseline !== null) image.append(baselineLine(view, scale, top, bottom));
@@ -70,7 +70,7 @@ function drawRanking(view, width) {
 function rankingSummary(view) {
   const named = (system) => `${system.shown} (${formatScore(system.score, view)})`;
   const range = `from ${named(view.systems[0])} to ${named(view.systems.at(-1))}`;
-  return `${counted(view.systems.length, "system")} by ${view.metric.name}, ${range}. The numbers are in the table of results.`;
+  return `${counted(view.systems.length, "system")} by ${view.metricName}, ${range}. The numbers are in the table of results.`;
 }
 
 function baselineLine(view, scale, top, bottom) {

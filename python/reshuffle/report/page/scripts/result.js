@@ -33,6 +33,7 @@ class View {
   constructor(document, metric, settings) {
     this.document = document;
     this.metric = metric; // {name, signature, higher_is_better, …}
+    this.metricName = visible(metric.name);
     this.settings = settings; // {decimals: number of decimals of scores, test: its title, caveats: {kind: sentences}}
     this.setName = document.name ?? null;
     this.alpha = document.alpha;
@@ -150,9 +151,14 @@ function embedded(id) {
 const result = embedded("result");
 const settings = embedded("settings");
 
+/** A name in which embeddings, overrides and isolates are visible, as \u202e: they would also turn round the words after the name. */
+function visible(name) {
+  return name.replace(/[\u202a-\u202e\u2066-\u2069]/g, (character) => `\\u${character.charCodeAt(0).toString(16)}`);
+}
+
 /** The display name of a system. */
 function shownName(system) {
-  return Object.hasOwn(settings.names, system) ? settings.names[system] : system;
+  return visible(Object.hasOwn(settings.names, system) ? settings.names[system] : system);
 }
 
 /** A name for the average over test sets that no test set has. */

@@ -6,8 +6,8 @@ const segmentChoice = { side: "all", marks: "outputs", text: "", other: null };
 
 /** The segment scores of a system, null where one is missing; null if the metric has no segment scores. */
 function segmentScores(view, system) {
-  const scores = view.document.texts.scores[view.metric.name];
-  return scores ? scores[system].map(number) : null;
+  const { scores } = view.document.texts;
+  return Object.hasOwn(scores, view.metric.name) ? scores[view.metric.name][system].map(number) : null;
 }
 
 /**
@@ -39,7 +39,7 @@ class SegmentList {
   constructor(view, element) {
     this.view = view;
     this.texts = view.document.texts;
-    this.scored = view.metric.name in this.texts.scores;
+    this.scored = Object.hasOwn(this.texts.scores, view.metric.name); // a metric may be called toString
     this.pair = null;
     this.shown = [];
     this.list = h("ol", { class: "segments" });
@@ -138,7 +138,7 @@ class SegmentList {
 
   #legend() {
     const [system, baseline] = this.pair.map(shownName);
-    const order = this.scored ? [] : [`${this.view.metric.name} has no segment scores: segments are in the order of the test set. `];
+    const order = this.scored ? [] : [`${this.view.metricName} has no segment scores: segments are in the order of the test set. `];
     const marks = {
       outputs: () => [h("del", {}, "Words"), ` only in ${baseline}; `, h("ins", {}, "words"), ` only in ${system}.`],
       reference: () => [h("ins", {}, "Words"), " that are not in the closest reference; ", h("del", {}, "words"), " of that reference that are missing."],

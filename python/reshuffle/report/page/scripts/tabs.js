@@ -45,8 +45,8 @@ function addTabs() {
   const add = (key, label, names, choose) => {
     if (names.length > 1) kinds.push({ key, label, ...tabList(label, names, state[key], choose) });
   };
-  add("comparison", "Test set", comparisons.map((each) => each.name), (position) => showView(position, state.metric));
-  add("metric", "Metric", comparisons[0].metrics.map((each) => each.name), (position) => showView(state.comparison, position));
+  add("comparison", "Test set", comparisons.map((each) => visible(each.name ?? "")), (position) => showView(position, state.metric));
+  add("metric", "Metric", comparisons[0].metrics.map((each) => visible(each.name)), (position) => showView(state.comparison, position));
   for (const { label, list } of kinds) {
     byId("tabs").append(h("div", { class: "tabs" }, h("span", { class: "hint", "aria-hidden": "true" }, label), list));
   }
@@ -60,7 +60,7 @@ function addTabs() {
 /** The name of the chosen test set and metric. */
 function viewName() {
   const view = currentView();
-  return [view.setName, view.metric.name].filter(Boolean).join(", ");
+  return [visible(view.setName ?? ""), view.metricName].filter(Boolean).join(", ");
 }
 
 /** Buttons that scroll to the sections. They are not links, because the fragment of the address stores the state. */
