@@ -31,8 +31,8 @@ def notebook_html(result: Comparison | SetComparison) -> str:
     beneath, page = tables_as_html(result), _page(result)
     if page is None:
         advice = (
-            f"<p>The interactive report is too large for a notebook (more than {MAX_PAGE / 1e6:g} MB). To write it to a "
-            "file: <code>open(&quot;report.html&quot;, &quot;w&quot;, encoding=&quot;utf-8&quot;).write(result.render("
+            f"<p>The interactive report is too large for a notebook (more than {MAX_PAGE / 1e6:g} MB). To write it to "
+            "a file: <code>open(&quot;report.html&quot;, &quot;w&quot;, encoding=&quot;utf-8&quot;).write(result.render("
             "&quot;html&quot;))</code></p>\n"
         )
         return beneath + advice
