@@ -30,10 +30,10 @@ def notebook_html(result: Comparison | SetComparison) -> str:
     """The page in a frame that is allowed to run scripts and nothing else; only the tables if the page is too large."""
     beneath, page = tables_as_html(result), _page(result)
     if page is None:
+        code = escape('open("report.html", "w", encoding="utf-8").write(result.render("html"))')
         advice = (
-            f"<p>The interactive report is too large for a notebook (more than {MAX_PAGE / 1e6:g} MB). To write it to "
-            "a file: <code>open(&quot;report.html&quot;, &quot;w&quot;, encoding=&quot;utf-8&quot;).write(result.render("
-            "&quot;html&quot;))</code></p>\n"
+            f"<p>The interactive report is too large for a notebook (more than {MAX_PAGE / 1e6:g} MB). "
+            f"To write it to a file: <code>{code}</code></p>\n"
         )
         return beneath + advice
     frame = f'<iframe title="Report" sandbox="allow-scripts" style="{_ABOVE}" srcdoc="{escape(page)}"></iframe>'
