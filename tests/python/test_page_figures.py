@@ -37,9 +37,9 @@ def rated(n_systems: int, **settings: Any) -> Comparison:
     return compare(metrics=SegmentScores("rating", scores), **{"all_pairs": True, "n_resamples": 199, **settings})
 
 
-def histogram(values: Sequence[float], *others: float) -> tuple[float, float, tuple[int, ...]]:
-    """The lowest value, bin width and counts of a histogram whose range also contains ``others``."""
-    low, high = min(*values, *others), max(*values, *others)
+def histogram(values: Sequence[float]) -> tuple[float, float, tuple[int, ...]]:
+    """The lowest value, bin width and counts of a histogram."""
+    low, high = min(values), max(values)
     if low == high:
         return float(low), 0.0, (len(values),)
     width = (high - low) / (BINS - 0.5)
@@ -55,10 +55,7 @@ def with_histograms(result: Comparison) -> Comparison:
         return rng.gamma(6, 0.2, 3000) - 1.2
 
     scores = [replace(s, draws=Histogram(*histogram(s.score + values()))) for s in result.scores]
-    pairs = [
-        replace(p, null=NullHistogram(*histogram(values(), p.difference, -p.difference), p.difference))
-        for p in result.comparisons
-    ]
+    pairs = [replace(p, null=NullHistogram(*histogram(values()), p.difference)) for p in result.comparisons]
     return replace(result, scores=tuple(scores), comparisons=tuple(pairs))
 
 

@@ -89,15 +89,15 @@ def with_histograms(comparison: Comparison) -> Comparison:
             replace(s, draws=Histogram(*histogram(rng.normal(s.score, 0.6, 2000)))) for s in comparison.scores
         ),
         comparisons=tuple(
-            replace(p, null=NullHistogram(*histogram(rng.normal(0, 0.8, 2000), p.difference), p.difference))
+            replace(p, null=NullHistogram(*histogram(rng.normal(0, 0.8, 2000)), p.difference))
             for p in comparison.comparisons
         ),
     )
 
 
-def histogram(values: Any, *others: float) -> tuple[float, float, tuple[int, ...]]:
+def histogram(values: Any) -> tuple[float, float, tuple[int, ...]]:
     """Low, width and counts of 64 bins that contain all values."""
-    low, high = min(*values, *others), max(*values, *others)
+    low, high = min(values), max(values)
     width = (high - low) / 63
     counts = np.bincount(np.floor((values - low) / width).astype(int), minlength=64)
     return float(low), float(width), tuple(map(int, counts))

@@ -36,8 +36,9 @@ class NullHistogram(Histogram):
     Attributes
     ----------
     observed : float
-        The observed statistic. It is the difference of the scores. For tests of studentized differences it is that
-        difference divided by its standard error, unless shuffles have the same order without the division.
+        The observed statistic, which can lie outside of the bins. It is the difference of the scores. For tests of
+        studentized differences it is that difference divided by its standard error, unless shuffles have the same order
+        without the division.
     """
 
     observed: float

@@ -116,7 +116,8 @@ function drawHistogram(view, pair, { counted, marks }, width) {
   image.append(scoreAxis(scale, { top, bottom, title: `${statistic} under the null hypothesis` }));
   const { tail, body } = histogramParts(pair.null, counted);
   const bar = ([from, to, count]) => {
-    const [left, right] = from < to ? [scale(from), scale(to)] : [scale(from) - 4, scale(from) + 4];
+    // At least a pixel, for an observed value that is far from the null distribution.
+    const [left, right] = from < to ? [scale(from), Math.max(scale(to), scale(from) + 1)] : [scale(from) - 4, scale(from) + 4];
     return `M${left.toFixed(2)},${bottom}V${(bottom - count * unit).toFixed(2)}H${right.toFixed(2)}V${bottom}Z`;
   };
   image.append(svg("path", { class: "bar body", d: body.map(bar).join("") }));
