@@ -97,7 +97,9 @@ def check(expected: Null, got: Histogram | None) -> None:
 
 
 # A product with a subnormal number can be 0.
-NUMBERS = st.floats(-1e6, 1e6, allow_subnormal=False) | st.integers(-3, 3).map(float) | st.sampled_from([math.nan, math.inf])
+NUMBERS = (
+    st.floats(-1e6, 1e6, allow_subnormal=False) | st.integers(-3, 3).map(float) | st.sampled_from([math.nan, math.inf])
+)
 
 
 @given(st.lists(NUMBERS, min_size=1, max_size=99))

@@ -570,6 +570,25 @@ class TestNullDistribution:
         (body,) = marks(browser, "#null .bar.body")
         assert body["d"] == ""
 
+    @pytest.mark.parametrize("width", [0.0, 1e-16, 1e-3])
+    def test_a_null_distribution_far_from_the_observed_value_is_visible(self, browser: Browser, width: float) -> None:
+        result = everything(test="ar", all_pairs=True)
+        counts = tuple(range(1, 65)) if width else (99,)
+        pairs = [replace(p, null=NullHistogram(-32 * width, width, counts, 10.0)) for p in result.comparisons]
+        browser.open(replace(result, comparisons=tuple(pairs)).render("html"))
+        (body,), (tail,) = marks(browser, "#null .bar.body"), marks(browser, "#null .bar.tail")
+        bars = re.findall(r"M([-\d.]+),[-\d.]+V[-\d.]+H([-\d.]+)V", body["d"])
+        left, right = min(float(left) for left, _ in bars), max(float(right) for _, right in bars)
+        assert right - left == pytest.approx(8, abs=0.05)
+        assert values_at(browser, "#null", [(left + right) / 2]) == pytest.approx([0], abs=0.05)
+        assert tail["d"] == ""
+        lines = [*marks(browser, "#null .observed"), *marks(browser, "#null .mirrored")]
+        found = values_at(browser, "#null", [float(line["x1"]) for line in lines])
+        assert sorted(map(abs, found)) == pytest.approx([10, 10], abs=1e-6)
+        ticks = [float(text) for text in browser.texts("#null .axis .tick")]
+        assert ticks[0] == -10
+        assert ticks[-1] == 10
+
     def test_the_caption_has_the_number_of_replicates_that_p_counts(self, browser: Browser) -> None:
         result = everything(test="ar", baseline="baseline")
         browser.open(result.render("html"))

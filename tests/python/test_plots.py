@@ -402,6 +402,12 @@ def test_a_null_distribution_may_be_one_value_or_have_probabilities() -> None:
     ax = replace(comparison, comparisons=(one,)).plot.null()
     assert not steps(ax)
     drawn(ax)
+    for low, width, counts in ((1.0, 0.0, (500,)), (-32e-3, 1e-3, (9,) * 64)):
+        far = replace(pair, null=NullHistogram(low, width, counts, 30.0))
+        ax = replace(comparison, comparisons=(far,)).plot.null()
+        drawn(ax)
+        assert ax.get_xlim()[0] < -30
+        assert ax.get_xlim()[1] > 30
     exact = replace(pair, null=NullHistogram(-2.0, 1.0, (0.25, 0.5, 0.0, 0.25), 1.5))
     ax = replace(comparison, comparisons=(exact,)).plot.null()
     assert ax.get_ylabel() == "probability"
