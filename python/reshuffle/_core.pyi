@@ -381,7 +381,7 @@ class SequentialTally(Reduction):
         alternative: str,
         thresholds: NDArray[np.float64],
         rule: StoppingRule,
-        observed: NDArray[np.float64] | None = None,
+        histograms: bool = False,
     ) -> SequentialTally: ...
     @property
     def shuffles(self) -> NDArray[np.uint64]:
@@ -396,30 +396,28 @@ class SequentialTally(Reduction):
         """Whether the rule stopped the test: (metrics, pairs)."""
 
     @property
-    def histograms(self) -> tuple[NDArray[np.float64], NDArray[np.uint64]]:
-        """The histograms of the shuffles that each test used, as those of :class:`Histograms`.
+    def histograms(self) -> tuple[NDArray[np.float64], NDArray[np.uint64]] | None:
+        """The histograms of the shuffles that each test used, as those of :class:`Histograms`; None without them.
 
-        They require ``observed``, with the shape of ``thresholds``. Tallies with histograms cannot be merged.
+        Tallies with histograms cannot be merged.
         """
 
 @final
 class Histograms(Reduction):
-    """Histograms of score(x) − score(y), with 64 bins that also cover the observed statistic.
+    """Histograms of score(x) − score(y), with 64 bins.
 
-    ``observed`` has shape (metrics, pairs). ``of`` is the kind of replicates: ``shuffles``, ``half of shuffles`` (one
-    of each pair of shuffles that swap complementary segments, so each statistic t also counts as −t), or
-    ``permutations``. Infinite and undefined statistics are left out.
+    ``of`` is the kind of replicates: ``shuffles``, ``half of shuffles`` (one of each pair of shuffles that swap
+    complementary segments, so each statistic t also counts as −t), or ``permutations``. Infinite and undefined
+    statistics are left out.
     """
 
-    def __new__(
-        cls, pairs: Sequence[tuple[int, int]], observed: NDArray[np.float64], of: str = "shuffles"
-    ) -> Histograms: ...
+    def __new__(cls, pairs: Sequence[tuple[int, int]], of: str = "shuffles") -> Histograms: ...
     @property
     def histograms(self) -> tuple[NDArray[np.float64], NDArray[np.uint64]]:
         """The lower end of the first bin and the width of the bins, (tests, 2), and the counts: (tests, 64).
 
-        Tests are metric by metric, pair by pair. If all statistics and the observed one are equal, the width is 0 and
-        the first bin has all statistics. The lower end is NaN for a test without finite statistics.
+        Tests are metric by metric, pair by pair. If all statistics are equal, the width is 0 and the first bin has all
+        of them. The lower end is NaN for a test without finite statistics.
         """
 
 @final
@@ -485,12 +483,9 @@ class Series(Reduction):
 
 @final
 class Bins:
-    """Histograms of n series of values that are added in batches.
+    """Histograms of n series of values that are added in batches."""
 
-    ``observed`` holds the observed statistics, (n,), with NaN for none.
-    """
-
-    def __new__(cls, observed: NDArray[np.float64]) -> Bins: ...
+    def __new__(cls, series: int) -> Bins: ...
     def update(self, values: NDArray[np.float64], used: NDArray[np.uint64] | None = None) -> None:
         """Add values: (n, m). With ``used``, (n,), only the first ``used[i]`` of series i.
 
@@ -635,14 +630,13 @@ def histograms(
     systems: Sequence[int],
     minus: Sequence[int] | None,
     centres: NDArray[np.float64],
-    observed: NDArray[np.float64],
     *,
     threads: int = 0,
 ) -> tuple[NDArray[np.float64], NDArray[np.uint64]]:
     """The histograms of score(x) − score(y) − centre on R replicates, as :attr:`Histograms.histograms`: (n, …).
 
-    ``scores`` has shape (k, R), ``systems`` and ``minus`` are the n systems x and y, and ``centres`` and ``observed``
-    have shape (n,). ``minus=None`` is for the scores of single systems.
+    ``scores`` has shape (k, R), ``systems`` and ``minus`` are the n systems x and y, and ``centres`` has shape (n,).
+    ``minus=None`` is for the scores of single systems.
     """
 
 def draw_many(

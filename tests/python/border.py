@@ -119,8 +119,8 @@ def shuffles(data: st.DataObject) -> Call:
     makers: list[Call] = [
         lambda: _core.Tally(by, side, limits),
         lambda: _core.SequentialTally(by, side, limits, rule),
-        lambda: _core.SequentialTally(by, side, limits, rule, limits),
-        lambda: _core.Histograms(by, limits, data.draw(st.sampled_from(["shuffles", "half of shuffles", "other"]))),
+        lambda: _core.SequentialTally(by, side, limits, rule, histograms=True),
+        lambda: _core.Histograms(by, data.draw(st.sampled_from(["shuffles", "half of shuffles", "other"]))),
         lambda: _core.Series(by),
         lambda: _core.Spread(by),
         lambda: _core.MaxT(by, side, scales, limits, of_metrics),
@@ -205,7 +205,8 @@ def others(data: st.DataObject) -> Call:
     name = data.draw(st.sampled_from([*(spec.name for spec in _core.metrics()), "blue"]))
     tokenizer = data.draw(st.sampled_from([*(spec.name for spec in _core.tokenizers()), "other"]))
     steps = np.array(data.draw(st.lists(st.sampled_from([0, 1, 2**20, 2**32, 2**63, 2**64 - 1]))), dtype=np.uint64)
-    values, observed = data.draw(arrays(float)), data.draw(arrays(float, shape=(data.draw(lengths),)))
+    values, centres = data.draw(arrays(float)), data.draw(arrays(float, shape=(data.draw(lengths),)))
+    n_series = data.draw(lengths | st.sampled_from([2**62, 2**64 - 1, -1]))
     used = data.draw(st.none() | arrays(np.uint64, shape=(data.draw(lengths),)))
     some = data.draw(st.lists(systems, max_size=3))
     counts, by, number = data.draw(st.sampled_from([COUNTS, COUNTS[:0]])), data.draw(pairs), data.draw(numbers)
@@ -220,10 +221,10 @@ def others(data: st.DataObject) -> Call:
         metric.details(np.full(totals.shape[1], cell))
 
     def bin_values() -> None:
-        bins = _core.Bins(observed)
+        bins = _core.Bins(n_series)
         bins.update(values, used)
         bins.update(values)
-        assert len(bins.histograms[0]) == len(observed)
+        assert len(bins.histograms[0]) == n_series
 
     calls: list[Call] = [
         lambda: _core.Counts([counts]).differing(by, most=number),
@@ -231,8 +232,8 @@ def others(data: st.DataObject) -> Call:
         lambda: _core.Metric.mean("x", scale, higher_is_better=True).signature,
         score,
         bin_values,
-        lambda: _core.histograms(values, some, None, observed[: len(some)], observed[: len(some)], threads=threads_),
-        lambda: _core.histograms(values, some, some[::-1], observed[:1], observed[: len(some)], threads=threads_),
+        lambda: _core.histograms(values, some, None, centres[: len(some)], threads=threads_),
+        lambda: _core.histograms(values, some, some[::-1], centres[:1], threads=threads_),
         lambda: _core.Metric(name, {}).count([column], references, threads=threads_),
         lambda: _core.tokenize(column, tokenizer),
         lambda: _core.broken_parse(column),

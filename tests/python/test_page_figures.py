@@ -37,9 +37,9 @@ def rated(n_systems: int, **settings: Any) -> Comparison:
     return compare(metrics=SegmentScores("rating", scores), **{"all_pairs": True, "n_resamples": 199, **settings})
 
 
-def histogram(values: Sequence[float], *others: float) -> tuple[float, float, tuple[int, ...]]:
-    """The lowest value, bin width and counts of a histogram whose range also contains ``others``."""
-    low, high = min(*values, *others), max(*values, *others)
+def histogram(values: Sequence[float]) -> tuple[float, float, tuple[int, ...]]:
+    """The lowest value, bin width and counts of a histogram."""
+    low, high = min(values), max(values)
     if low == high:
         return float(low), 0.0, (len(values),)
     width = (high - low) / (BINS - 0.5)
@@ -55,10 +55,7 @@ def with_histograms(result: Comparison) -> Comparison:
         return rng.gamma(6, 0.2, 3000) - 1.2
 
     scores = [replace(s, draws=Histogram(*histogram(s.score + values()))) for s in result.scores]
-    pairs = [
-        replace(p, null=NullHistogram(*histogram(values(), p.difference, -p.difference), p.difference))
-        for p in result.comparisons
-    ]
+    pairs = [replace(p, null=NullHistogram(*histogram(values()), p.difference)) for p in result.comparisons]
     return replace(result, scores=tuple(scores), comparisons=tuple(pairs))
 
 
@@ -572,6 +569,25 @@ class TestNullDistribution:
         assert tail["d"].count("M") == 1
         (body,) = marks(browser, "#null .bar.body")
         assert body["d"] == ""
+
+    @pytest.mark.parametrize("width", [0.0, 1e-16, 1e-3])
+    def test_a_null_distribution_far_from_the_observed_value_is_visible(self, browser: Browser, width: float) -> None:
+        result = everything(test="ar", all_pairs=True)
+        counts = tuple(range(1, 65)) if width else (99,)
+        pairs = [replace(p, null=NullHistogram(-32 * width, width, counts, 10.0)) for p in result.comparisons]
+        browser.open(replace(result, comparisons=tuple(pairs)).render("html"))
+        (body,), (tail,) = marks(browser, "#null .bar.body"), marks(browser, "#null .bar.tail")
+        bars = re.findall(r"M([-\d.]+),[-\d.]+V[-\d.]+H([-\d.]+)V", body["d"])
+        left, right = min(float(left) for left, _ in bars), max(float(right) for _, right in bars)
+        assert right - left == pytest.approx(8, abs=0.05)
+        assert values_at(browser, "#null", [(left + right) / 2]) == pytest.approx([0], abs=0.05)
+        assert tail["d"] == ""
+        lines = [*marks(browser, "#null .observed"), *marks(browser, "#null .mirrored")]
+        found = values_at(browser, "#null", [float(line["x1"]) for line in lines])
+        assert sorted(map(abs, found)) == pytest.approx([10, 10], abs=1e-6)
+        ticks = [float(text) for text in browser.texts("#null .axis .tick")]
+        assert ticks[0] == -10
+        assert ticks[-1] == 10
 
     def test_the_caption_has_the_number_of_replicates_that_p_counts(self, browser: Browser) -> None:
         result = everything(test="ar", baseline="baseline")

@@ -89,15 +89,15 @@ def with_histograms(comparison: Comparison) -> Comparison:
             replace(s, draws=Histogram(*histogram(rng.normal(s.score, 0.6, 2000)))) for s in comparison.scores
         ),
         comparisons=tuple(
-            replace(p, null=NullHistogram(*histogram(rng.normal(0, 0.8, 2000), p.difference), p.difference))
+            replace(p, null=NullHistogram(*histogram(rng.normal(0, 0.8, 2000)), p.difference))
             for p in comparison.comparisons
         ),
     )
 
 
-def histogram(values: Any, *others: float) -> tuple[float, float, tuple[int, ...]]:
+def histogram(values: Any) -> tuple[float, float, tuple[int, ...]]:
     """Low, width and counts of 64 bins that contain all values."""
-    low, high = min(*values, *others), max(*values, *others)
+    low, high = min(values), max(values)
     width = (high - low) / 63
     counts = np.bincount(np.floor((values - low) / width).astype(int), minlength=64)
     return float(low), float(width), tuple(map(int, counts))
@@ -404,6 +404,12 @@ def test_a_null_distribution_may_be_one_value_or_have_probabilities() -> None:
     ax = replace(comparison, comparisons=(one,)).plot.null()
     assert not steps(ax)
     drawn(ax)
+    for low, width, counts in ((1.0, 0.0, (500,)), (-32e-3, 1e-3, (9,) * 64)):
+        far = replace(pair, null=NullHistogram(low, width, counts, 30.0))
+        ax = replace(comparison, comparisons=(far,)).plot.null()
+        drawn(ax)
+        assert ax.get_xlim()[0] < -30
+        assert ax.get_xlim()[1] > 30
     exact = replace(pair, null=NullHistogram(-2.0, 1.0, (0.25, 0.5, 0.0, 0.25), 1.5))
     ax = replace(comparison, comparisons=(exact,)).plot.null()
     assert ax.get_ylabel() == "probability"

@@ -2,26 +2,37 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
+from ..metrics.base import Scores
 from ..resampling import Replicates
-from ..resampling.histograms import NullHistograms, histograms_of_differences, histograms_of_scores
-from ..results import Histogram
+from ..resampling.histograms import HistogramArray, histograms_of_differences, histograms_of_scores
+from ..results import Histogram, NullHistogram
 from .hypotheses import Observed
 
-__all__ = ["distributions_of_scores", "null_distributions_of_draws"]
+__all__ = ["distributions_of_scores", "null_distributions_of_draws", "null_histograms"]
 
 
-def null_distributions_of_draws(observed: Observed) -> NullHistograms:
+def null_histograms(histograms: HistogramArray, observed: Scores) -> HistogramArray:
+    """The histograms of tests, of any shape, with their (H,) observed statistics; None where these are not finite."""
+    found = np.empty(len(observed), dtype=np.object_)
+    for index, (histogram, statistic) in enumerate(zip(histograms.ravel(), observed.tolist(), strict=True)):
+        if histogram is not None and math.isfinite(statistic):
+            found[index] = NullHistogram(histogram.low, histogram.width, histogram.counts, statistic)
+    return found
+
+
+def null_distributions_of_draws(observed: Observed) -> HistogramArray:
     """The null distributions of a bootstrap test, (H,): the draws of each difference, centred on 0."""
     hypotheses, replicates = observed.hypotheses, observed.replicates
     found = []
     for m, scores in enumerate(replicates.draws):
         of_metric = hypotheses.metric == m
         pairs = list(zip(hypotheses.a[of_metric].tolist(), hypotheses.b[of_metric].tolist(), strict=True))
-        statistics = np.ascontiguousarray(observed.statistic[of_metric])
-        found.append(histograms_of_differences(scores, pairs, statistics, statistics, replicates.threads))
-    return np.concatenate(found)
+        found.append(histograms_of_differences(scores, pairs, observed.statistic[of_metric], replicates.threads))
+    return null_histograms(np.concatenate(found), observed.statistic)
 
 
 def distributions_of_scores(replicates: Replicates, n_systems: int) -> dict[tuple[int, int], Histogram | None]:

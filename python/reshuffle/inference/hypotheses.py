@@ -17,7 +17,7 @@ from ..lazy import lazy
 from ..metrics.base import Scores, tolerance
 from ..resampling import Pairs, Reduction, Replicates, Sample
 from ..resampling.exact import MISSING
-from ..resampling.histograms import NullHistograms
+from ..resampling.histograms import HistogramArray
 from ..resampling.schemes import Shuffling
 from .pvalues import threshold
 
@@ -257,7 +257,7 @@ class Outcome:
     standard_error: Scores | None = None
     low: Scores | None = None
     high: Scores | None = None
-    null: NullHistograms | None = None
+    null: HistogramArray | None = None
     extra: Sequence[Any] = ()
 
     @classmethod

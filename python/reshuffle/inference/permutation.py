@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..resampling import PermutedCounts, PermutedHistograms, PermutedTally, Reduction
+from .distributions import null_histograms
 from .hypotheses import Observed, Outcome
 from .pvalues import pvalue
 from .step_down import Adjusted, StepDown, Unadjusted
@@ -27,12 +28,12 @@ def permutation_test(observed: Observed) -> Outcome:
     tally = PermutedTally(hypotheses.pairs, hypotheses.table(observed.thresholds))
     reductions: list[Reduction[Any, Any]] = [tally]
     if observed.histograms:
-        reductions.append(PermutedHistograms(hypotheses.table(observed.statistic), compared=hypotheses.pairs))
+        reductions.append(PermutedHistograms(compared=hypotheses.pairs))
     counts: PermutedCounts
     counts, *nulls = observed.replicates.run(reductions, hypotheses.pairs)
     exceedances = counts.pairs.ravel()
     replicates = np.full(len(hypotheses), n)
-    null = nulls[0].ravel() if nulls else None
+    null = null_histograms(nulls[0], observed.statistic) if nulls else None
     return Outcome(
         observed.statistic, pvalue(exceedances, n), exceedances, replicates, null=null, extra=[counts.ranges]
     )

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..metrics.base import Scores
 from ..resampling.schemes import Shuffled, shuffle
+from .distributions import null_histograms
 from .hypotheses import MISSING, Observed, Outcome
 from .pvalues import pvalue
 
@@ -25,13 +26,18 @@ def approximate_randomization(observed: Observed) -> Outcome:
         observed.alternative,
         observed.shuffling,
         observed.extra,
-        observed=hypotheses.table(observed.statistic) if observed.histograms else None,
+        histograms=observed.histograms,
     )
     return outcome_of_shuffles(observed.statistic, shuffled, extra)
 
 
-def outcome_of_shuffles(statistic: Scores, shuffled: Shuffled, extra: Sequence[Any] = ()) -> Outcome:
-    """The outcome of the test from the (H,) observed differences and the counts of shuffles."""
+def outcome_of_shuffles(
+    statistic: Scores, shuffled: Shuffled, extra: Sequence[Any] = (), tested: Scores | None = None
+) -> Outcome:
+    """The outcome of the test from the (H,) observed differences and the counts of shuffles.
+
+    ``tested`` are the (H,) observed statistics, by default the differences.
+    """
     pvalues = pvalue(shuffled.exceedances, shuffled.n_resamples, shuffled.includes_observed)
     if shuffled.probability is not None:
         pvalues = np.where(shuffled.n_resamples == MISSING, shuffled.probability, pvalues)
@@ -43,6 +49,6 @@ def outcome_of_shuffles(statistic: Scores, shuffled: Shuffled, extra: Sequence[A
         scheme=shuffled.scheme.ravel(),
         bits=None if shuffled.bits is None else shuffled.bits.ravel(),
         stopped=None if shuffled.stopped is None else shuffled.stopped.ravel(),
-        null=None if shuffled.null is None else shuffled.null.ravel(),
+        null=None if shuffled.null is None else null_histograms(shuffled.null, statistic if tested is None else tested),
         extra=extra,
     )

@@ -18,7 +18,7 @@ from ..lazy import lazy
 from ..metrics.base import Scores, tolerance
 from ..metrics.black_box import CorpusFunction
 from ..resampling import Pairs, Replicates, Sample, Series, extremeness, reached
-from ..resampling.histograms import NullHistograms, null_histogram
+from ..resampling.histograms import HistogramArray, histogram
 from ..resampling.schemes import Shuffled, shuffle
 from ..resampling.studentized import studentize
 from .hypotheses import Observed, Outcome
@@ -106,12 +106,16 @@ class Group:
         """The shuffles of all samples."""
         return self.observed.replicates.with_samples([tested.sample for tested in self.tested])
 
+    @property
+    def statistic(self) -> Scores:
+        """The observed statistics: (n,)."""
+        return np.array([tested.statistic for tested in self.tested])
+
     @lazy
     def thresholds(self) -> Scores:
         """The values that the statistic of a shuffle must reach to count: (n,)."""
-        statistics = np.array([tested.statistic for tested in self.tested])
         tolerances = np.array([tested.tolerance for tested in self.tested])
-        return threshold(statistics, tolerances, self.observed.alternative)
+        return threshold(self.statistic, tolerances, self.observed.alternative)
 
     def outcome(self) -> Outcome:
         """The outcome of the tests.
@@ -128,12 +132,12 @@ class Group:
             observed.extra,
             # As if all pairs shared the shuffles, so that ``auto`` chooses as for the test ``ar``.
             shuffled_together=observed.hypotheses.pairs,
-            observed=np.array([[tested.statistic] for tested in self.tested]) if observed.histograms else None,
+            histograms=observed.histograms,
         )
-        statistic = observed.statistic[[tested.index for tested in self.tested]]
+        differences = observed.statistic[[tested.index for tested in self.tested]]
         tolerances = np.array([tested.tolerance for tested in self.tested])
         extra = [self.thresholds, tolerances, *[result[:, 0] for result in results]]
-        outcome = outcome_of_shuffles(statistic, shuffled, extra)
+        outcome = outcome_of_shuffles(differences, shuffled, extra, self.statistic)
         return replace(outcome, standard_error=np.array([tested.error for tested in self.tested]))
 
     def statistics(self) -> Iterator[Scores]:
@@ -191,7 +195,7 @@ class _OnePass:
         The counts of shuffles that reach the threshold, once :meth:`extremeness` has seen the hypothesis.
     statistics : (H,) ndarray of float
         The observed statistics.
-    null : (H,) ndarray of NullHistogram or None, or None
+    histograms : (H,) ndarray of Histogram or None, or None
         The null distributions, if they were requested. :meth:`extremeness` fills in that of each hypothesis.
     """
 
@@ -220,7 +224,7 @@ class _OnePass:
         # A function of identical texts always has the difference 0, so every shuffle reaches it and p is 1.
         self.to_reach = np.divide(to_reach, divisors, out=np.zeros(n), where=divisors > 0)
         self.statistics = statistics
-        self.null: NullHistograms | None = np.empty(n, dtype=np.object_) if observed.histograms else None
+        self.histograms: HistogramArray | None = np.empty(n, dtype=np.object_) if observed.histograms else None
 
     def extremeness(self, order: Sequence[int]) -> Iterator[Scores]:
         """How extreme the statistics of the hypotheses with these indices are on every shuffle: (R,) each."""
@@ -229,8 +233,8 @@ class _OnePass:
         for h in order:
             statistics = self.of_texts.pop(h) if h in self.of_texts else next(studentized)
             self.exceedances[h] = np.count_nonzero(reached(statistics, self.thresholds[h], alternative))
-            if self.null is not None:
-                self.null[h] = null_histogram(statistics, self.statistics[h])
+            if self.histograms is not None:
+                self.histograms[h] = histogram(statistics)
             extreme = extremeness(statistics, alternative)
             yield extreme / self.divisors[h] if self.divisors[h] > 0 else np.zeros_like(extreme)
 
@@ -242,10 +246,11 @@ def _randomization_with_max_t(observed: Observed) -> Outcome:
     """As :func:`studentized_randomization`. ``extra`` has the p-values adjusted by step-down maxT."""
     one_pass = _OnePass(observed)
     pvalues, largest = step_down_max(observed, one_pass.to_reach, one_pass.extremeness)
-    shuffled = Shuffled.from_counts("iid", one_pass.exceedances, observed.replicates.n_resamples)
+    n = observed.replicates.n_resamples
+    shuffled = Shuffled.from_counts("iid", one_pass.exceedances, n, null=one_pass.histograms)
     band = Band(partial(critical_values, largest), one_pass.to_reach, one_pass.scales, one_pass.scales)
-    outcome = outcome_of_shuffles(observed.statistic, shuffled, [Adjusted(pvalues, (band,))])
-    return replace(outcome, standard_error=one_pass.errors, null=one_pass.null)
+    outcome = outcome_of_shuffles(observed.statistic, shuffled, [Adjusted(pvalues, (band,))], one_pass.statistics)
+    return replace(outcome, standard_error=one_pass.errors)
 
 
 def _from_outcome(tests: Unadjusted) -> Adjusted:

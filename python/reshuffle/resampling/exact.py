@@ -24,7 +24,7 @@ from .. import _core
 from ..errors import InputError
 from ..lazy import lazy
 from ..metrics.base import Scores
-from ..results import NullHistogram
+from ..results import Histogram
 from .histograms import histogram_of_probabilities
 from .reductions import Histograms, Reduction, Series, Tally, reached
 from .replicates import Replicates
@@ -58,16 +58,16 @@ class ExactResult(NamedTuple):
     exceedances: int = MISSING
     n_resamples: int = MISSING
     probability: float = np.nan
-    null: NullHistogram | None = None
+    null: Histogram | None = None
 
 
 class ExactTest(Protocol):
     """An exact test of one pair."""
 
-    def result(self, threshold: float, alternative: str, observed: float | None = None) -> ExactResult:
+    def result(self, threshold: float, alternative: str, histogram: bool = False) -> ExactResult:
         """The share of the null distribution that reaches the threshold.
 
-        With the observed statistic, also a histogram of the null distribution.
+        With ``histogram``, also a histogram of the null distribution.
         """
 
     def null_distribution(self) -> tuple[Scores, Scores | None]:
@@ -101,14 +101,14 @@ class Enumeration:
         codes[self._units] = np.uint64(1) << np.arange(len(self._units), dtype=np.uint64)
         return self.replicates.with_samples([self.sample]).with_codes(codes, n)
 
-    def result(self, threshold: float, alternative: str, observed: float | None = None) -> ExactResult:
+    def result(self, threshold: float, alternative: str, histogram: bool = False) -> ExactResult:
         """See :meth:`ExactTest.result`."""
         bits = len(self._units)
         # A pattern and its complement have opposite statistics, so half of the patterns suffice for a two-sided test.
         copies = 2 if alternative == "two-sided" and bits else 1
         reductions: list[Reduction[Any, Any]] = [Tally(alternative, np.array([[threshold]]))]
-        if observed is not None:
-            reductions.append(Histograms(np.array([[observed]]), half=copies == 2))
+        if histogram:
+            reductions.append(Histograms(half=copies == 2))
         counts, *nulls = self._patterns(2**bits // copies).run(reductions, [self.pair])
         return ExactResult(bits, copies * int(counts[0, 0]), 2**bits, null=nulls[0][0, 0] if nulls else None)
 
@@ -142,7 +142,7 @@ class Convolution:
         """The cost for a pair that differs in ``n_units`` units."""
         return COST_OF_CONVOLUTION + column.n_steps * (n_units + COST_OF_VALUE)
 
-    def result(self, threshold: float, alternative: str, observed: float | None = None) -> ExactResult:
+    def result(self, threshold: float, alternative: str, histogram: bool = False) -> ExactResult:
         """See :meth:`ExactTest.result`."""
         statistics, probabilities = self.null_distribution()
         extreme = reached(statistics, threshold, alternative)
@@ -150,7 +150,7 @@ class Convolution:
         # bit.
         weights = np.where(extreme, probabilities, 0.0)
         p = 1.0 if extreme.all() else 0.5 * float((weights + weights[::-1]).sum())
-        null = None if observed is None else histogram_of_probabilities(statistics, probabilities, observed)
+        null = histogram_of_probabilities(statistics, probabilities) if histogram else None
         return ExactResult(len(self.differences), probability=min(max(p, sys.float_info.min), 1.0), null=null)
 
     def null_distribution(self) -> tuple[Scores, Scores]:

@@ -1,89 +1,70 @@
 """Histograms of replicates: of the scores on draws, and of a test's statistic under the null hypothesis.
 
-The bins of a histogram depend only on its values, not on their order (``rust/src/resample/bins.rs``).
+The bins of a histogram depend only on its values, not on their order (``rust/src/resample/bins.rs``). There are arrays
+of histograms because there are many tests. None stands for the histogram of a test without finite statistics.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
 from ..metrics.base import Scores
-from ..results import Histogram, NullHistogram
+from ..results import Histogram
 
 __all__ = [
-    "Binned",
-    "NullHistograms",
+    "HistogramArray",
+    "histogram",
     "histogram_of_probabilities",
+    "histograms_from_core",
     "histograms_of_differences",
     "histograms_of_scores",
-    "null_histogram",
-    "null_histograms",
 ]
 
-# Null distributions, with None for a test whose statistics are not finite: an array of objects.
-NullHistograms = NDArray[np.object_]
+HistogramArray = NDArray[np.object_]
 
 # The bins of the core before it joins some of them, and those of a histogram.
 FINE_BINS, SHOWN_BINS = 256, 64
 
 
-class Binned(NamedTuple):
-    """Histograms as the core returns them: the lower end and the width, (n, 2), and the counts, (n, 64)."""
-
-    ends: Scores
-    counts: NDArray[np.uint64]
-
-
-def _histograms(binned: Binned) -> list[tuple[float, float, tuple[int, ...]] | None]:
-    """Lower end, width and counts of each histogram; None for those that do not exist."""
-    rows = zip(binned.ends.tolist(), binned.counts.tolist(), strict=True)
-    return [
-        None if math.isnan(low) else (low, width, tuple(counts if width else counts[:1]))
-        for (low, width), counts in rows
-    ]
-
-
-def null_histograms(binned: Binned, observed: Scores) -> NullHistograms:
-    """The null distributions of tests, (n,), with their observed statistics: (n,)."""
-    found = np.empty(len(observed), dtype=np.object_)
-    for index, (histogram, statistic) in enumerate(zip(_histograms(binned), observed.tolist(), strict=True)):
-        if histogram is not None and math.isfinite(statistic):
-            found[index] = NullHistogram(*histogram, statistic)
+def histograms_from_core(ends: Scores, counts: NDArray[np.uint64]) -> HistogramArray:
+    """The histograms, (n,), from arrays of the core: the lower end and the width, (n, 2), and the counts, (n, 64)."""
+    found = np.empty(len(ends), dtype=np.object_)
+    for index, ((low, width), of_bins) in enumerate(zip(ends.tolist(), counts.tolist(), strict=True)):
+        if not math.isnan(low):
+            found[index] = Histogram(low, width, tuple(of_bins if width else of_bins[:1]))
     return found
 
 
-def null_histogram(statistics: Scores, observed: float) -> NullHistogram | None:
-    """The histogram of all statistics of one test, (R,)."""
-    values, of_test = np.ascontiguousarray(statistics)[None], np.array([observed])
-    found = null_histograms(Binned(*_core.histograms(values, [0], None, np.zeros(1), of_test)), of_test)
-    histogram: NullHistogram | None = found[0]
-    return histogram
+def histogram(values: Scores) -> Histogram | None:
+    """The histogram of values: (R,)."""
+    found: Histogram | None = histograms_of_scores(values[None], [0])[0]
+    return found
 
 
-def histograms_of_scores(scores: Scores, systems: Sequence[int], threads: int) -> list[Histogram | None]:
-    """The histograms of the scores of systems, from (k, R) scores."""
-    centres, observed = np.zeros(len(systems)), np.full(len(systems), np.nan)
-    scores = np.ascontiguousarray(scores)
-    binned = Binned(*_core.histograms(scores, systems, None, centres, observed, threads=threads))
-    return [None if histogram is None else Histogram(*histogram) for histogram in _histograms(binned)]
+def histograms_of_scores(scores: Scores, systems: Sequence[int], threads: int = 0) -> HistogramArray:
+    """The histograms of the scores of n systems, (n,), from (k, R) scores."""
+    centres = np.zeros(len(systems))
+    return histograms_from_core(
+        *_core.histograms(np.ascontiguousarray(scores), systems, None, centres, threads=threads)
+    )
 
 
 def histograms_of_differences(
-    scores: Scores, pairs: Sequence[tuple[int, int]], centres: Scores, observed: Scores, threads: int
-) -> NullHistograms:
+    scores: Scores, pairs: Sequence[tuple[int, int]], centres: Scores, threads: int
+) -> HistogramArray:
     """The histograms of score(x) − score(y) − centre, (n,), from (k, R) scores."""
     systems, minus = (list(side) for side in zip(*pairs, strict=True))
-    binned = _core.histograms(np.ascontiguousarray(scores), systems, minus, centres, observed, threads=threads)
-    return null_histograms(Binned(*binned), observed)
+    return histograms_from_core(
+        *_core.histograms(np.ascontiguousarray(scores), systems, minus, centres, threads=threads)
+    )
 
 
-def histogram_of_probabilities(values: Scores, probabilities: Scores, observed: float) -> NullHistogram | None:
+def histogram_of_probabilities(values: Scores, probabilities: Scores) -> Histogram | None:
     """The histogram of values with these probabilities. It has the bins that equal numbers of values would have.
 
     Values in the tails, of which each has a probability below 10⁻⁹, are left out: they would take most of the bins.
@@ -93,15 +74,15 @@ def histogram_of_probabilities(values: Scores, probabilities: Scores, observed: 
     below, above = np.cumsum(probabilities), np.cumsum(probabilities[::-1])[::-1]
     kept = np.isfinite(values) & (below > TAIL) & (above > TAIL)
     values, probabilities = values[kept], probabilities[kept]
-    if not values.size or not math.isfinite(observed):
+    if not values.size:
         return None
-    lowest, highest = min(float(values[0]), observed), max(float(values[-1]), observed)
+    lowest, highest = float(values[0]), float(values[-1])
     if lowest == highest:
-        return NullHistogram(lowest, 0.0, (float(probabilities.sum()),), observed)
+        return Histogram(lowest, 0.0, (float(probabilities.sum()),))
     exponent, first, joined = _bins(lowest, highest)
     bins = ((np.floor(np.ldexp(values, -exponent)) - first) // joined).astype(np.intp)
     counts = np.bincount(bins, probabilities, SHOWN_BINS)
-    return NullHistogram(math.ldexp(first, exponent), math.ldexp(joined, exponent), tuple(counts.tolist()), observed)
+    return Histogram(math.ldexp(first, exponent), math.ldexp(joined, exponent), tuple(counts.tolist()))
 
 
 # The probability of each tail that histogram_of_probabilities leaves out.

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
 from ..metrics.base import Scores
-from .histograms import Binned, NullHistograms, null_histograms
+from .histograms import HistogramArray, histograms_from_core
 from .samples import Pairs
 
 __all__ = [
@@ -164,56 +164,55 @@ class SequentialCounts(NamedTuple):
     """The state in which sequential tests ended: arrays of shape (metrics, pairs), or (pairs,) for one metric.
 
     ``shuffles`` is the number of shuffles used, and ``stopped`` is whether the stopping rule ended the test. ``null``
-    holds the histograms of the shuffles used, if they were requested: an array of records or, for one metric, the
-    arrays of the core.
+    holds the histograms of the shuffles used, if they were requested.
     """
 
     shuffles: NDArray[np.int64]
     exceedances: NDArray[np.int64]
     stopped: NDArray[np.bool_]
-    null: Any = None
+    null: HistogramArray | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class SequentialTally(Reduction[SequentialCounts, SequentialCounts]):
-    """How many of the ``iid`` shuffles reach each threshold, in order, until a stopping rule ends the test."""
+    """How many of the ``iid`` shuffles reach each threshold, in order, until a stopping rule ends the test.
+
+    With ``histograms``, there are also histograms of these shuffles.
+    """
 
     alternative: str
     thresholds: Scores
     rule: _core.StoppingRule
-    observed: Scores | None = None
+    histograms: bool = False
 
     def core(self, pairs: Pairs, metrics: Indices) -> _core.SequentialTally:
         """See :meth:`Reduction.core`."""
-        observed = None if self.observed is None else _select_rows(self.observed, metrics)
-        return _core.SequentialTally(
-            pairs, self.alternative, _select_rows(self.thresholds, metrics), self.rule, observed
-        )
+        thresholds = _select_rows(self.thresholds, metrics)
+        return _core.SequentialTally(pairs, self.alternative, thresholds, self.rule, self.histograms)
 
     def rows_from_core(self, reduction: _core.SequentialTally, n_systems: Sequence[int]) -> Sequence[SequentialCounts]:
         """See :meth:`Reduction.rows_from_core`."""
         shuffles, exceedances = (array.astype(np.int64) for array in (reduction.shuffles, reduction.exceedances))
-        nulls = [None] * len(shuffles) if self.observed is None else _by_metric(reduction.histograms, len(shuffles))
+        binned = reduction.histograms
+        nulls = [None] * len(shuffles) if binned is None else _by_metric(binned, len(shuffles))
         return [SequentialCounts(*row) for row in zip(shuffles, exceedances, reduction.stopped, nulls, strict=True)]
 
     def accumulator(self, width: int, metric: int, n: int) -> _SequentialAccumulator:
         """See :meth:`Reduction.accumulator`."""
-        observed = None if self.observed is None else self.observed[metric]
-        return _SequentialAccumulator(self.alternative, self.thresholds[metric], self.rule, observed)
+        return _SequentialAccumulator(self, metric)
 
     def combine(self, rows: Sequence[SequentialCounts]) -> SequentialCounts:
         """See :meth:`Reduction.combine`."""
         *arrays, nulls = zip(*rows, strict=True)
-        null = None if self.observed is None else _null_histograms(nulls, self.observed)
         shuffles, exceedances, stopped = map(np.array, arrays)
-        return SequentialCounts(shuffles, exceedances, stopped, null)
+        return SequentialCounts(shuffles, exceedances, stopped, np.array(nulls) if self.histograms else None)
 
 
 class _SequentialAccumulator(Accumulator[SequentialCounts]):
-    def __init__(self, alternative: str, thresholds: Scores, rule: _core.StoppingRule, observed: Scores | None) -> None:
-        self.alternative, self.thresholds = alternative, thresholds
-        self.tests = _core.Sequential(rule, len(thresholds))
-        self.bins = None if observed is None else _core.Bins(np.ascontiguousarray(observed))
+    def __init__(self, tally: SequentialTally, metric: int) -> None:
+        self.alternative, self.thresholds = tally.alternative, tally.thresholds[metric]
+        self.tests = _core.Sequential(tally.rule, len(self.thresholds))
+        self.bins = _core.Bins(len(self.thresholds)) if tally.histograms else None
 
     @property
     def active(self) -> Indices:
@@ -235,18 +234,13 @@ class _SequentialAccumulator(Accumulator[SequentialCounts]):
     @property
     def row(self) -> SequentialCounts:
         (shuffles,), (exceedances,), (stopped,) = self.tests.outcomes
-        null = None if self.bins is None else Binned(*self.bins.histograms)
+        null = None if self.bins is None else histograms_from_core(*self.bins.histograms)
         return SequentialCounts(shuffles.astype(np.int64), exceedances.astype(np.int64), stopped, null)
 
 
-def _by_metric(histograms: tuple[NDArray[Any], NDArray[Any]], n_metrics: int) -> list[Binned]:
-    """The histograms of each metric, from those of all metrics."""
-    return [Binned(*rows) for rows in zip(*(np.split(array, n_metrics) for array in histograms), strict=True)]
-
-
-def _null_histograms(rows: Sequence[Binned], observed: Scores) -> NullHistograms:
-    """The null distributions of all metrics, (metrics, pairs), with the observed statistics of this shape."""
-    return np.array([null_histograms(row, statistics) for row, statistics in zip(rows, observed, strict=True)])
+def _by_metric(binned: tuple[NDArray[Any], NDArray[Any]], n_metrics: int) -> list[HistogramArray]:
+    """The histograms of each metric, from the arrays of all metrics."""
+    return np.split(histograms_from_core(*binned), n_metrics)
 
 
 class _SeriesAccumulator(Accumulator["NDArray[Any]"]):
@@ -508,37 +502,30 @@ class _PermutedAccumulator(Accumulator[PermutedCounts]):
 
 
 @dataclass(frozen=True, eq=False)
-class Histograms(Reduction[Binned, NullHistograms]):
+class Histograms(_ArrayReduction):
     """The histogram of every statistic over the shuffles: an array of records, (metrics, pairs).
 
-    ``observed`` holds the observed statistics, (metrics, pairs). With ``half``, each statistic t also counts as −t.
-    Memory does not depend on R.
+    With ``half``, each statistic t also counts as −t. Memory does not depend on R.
     """
 
-    observed: Scores
     half: bool = False
 
-    def core(self, pairs: Pairs, metrics: Indices) -> Any:
+    def core(self, pairs: Pairs, metrics: Indices) -> _core.Histograms:
         """See :meth:`Reduction.core`."""
-        observed = _select_rows(self.observed, metrics)
-        return _core.Histograms(pairs, observed, "half of shuffles" if self.half else "shuffles")
+        return _core.Histograms(pairs, "half of shuffles" if self.half else "shuffles")
 
-    def rows_from_core(self, reduction: _core.Histograms, n_systems: Sequence[int]) -> Sequence[Binned]:
+    def rows_from_core(self, reduction: _core.Histograms, n_systems: Sequence[int]) -> Sequence[HistogramArray]:
         """See :meth:`Reduction.rows_from_core`."""
         return _by_metric(reduction.histograms, len(n_systems))
 
-    def accumulator(self, width: int, metric: int, n: int) -> Accumulator[Binned]:
+    def accumulator(self, width: int, metric: int, n: int) -> _HistogramAccumulator:
         """See :meth:`Reduction.accumulator`."""
-        return _HistogramAccumulator(self.observed[metric], half=self.half)
-
-    def combine(self, rows: Sequence[Binned]) -> NullHistograms:
-        """See :meth:`Reduction.combine`."""
-        return _null_histograms(rows, self.observed)
+        return _HistogramAccumulator(width, half=self.half)
 
 
-class _HistogramAccumulator(Accumulator[Binned]):
-    def __init__(self, observed: Scores, *, half: bool = False) -> None:
-        self.bins, self.half = _core.Bins(np.ascontiguousarray(observed)), half
+class _HistogramAccumulator(Accumulator[HistogramArray]):
+    def __init__(self, pairs: int, *, half: bool = False) -> None:
+        self.bins, self.half = _core.Bins(pairs), half
 
     def update(self, statistics: Scores) -> None:
         self.bins.update(np.ascontiguousarray(statistics))
@@ -546,8 +533,8 @@ class _HistogramAccumulator(Accumulator[Binned]):
             self.bins.update(-statistics)
 
     @property
-    def row(self) -> Binned:
-        return Binned(*self.bins.histograms)
+    def row(self) -> HistogramArray:
+        return histograms_from_core(*self.bins.histograms)
 
 
 @dataclass(frozen=True, eq=False)
@@ -558,18 +545,18 @@ class PermutedHistograms(Histograms):
 
     compared: Pairs = ()
 
-    def core(self, pairs: Pairs, metrics: Indices) -> Any:
+    def core(self, pairs: Pairs, metrics: Indices) -> _core.Histograms:
         """See :meth:`Reduction.core`."""
-        return _core.Histograms(self.compared, _select_rows(self.observed, metrics), "permutations")
+        return _core.Histograms(self.compared, "permutations")
 
-    def accumulator(self, width: int, metric: int, n: int) -> Accumulator[Binned]:
+    def accumulator(self, width: int, metric: int, n: int) -> _PermutedHistogramAccumulator:
         """See :meth:`Reduction.accumulator`."""
-        return _PermutedHistogramAccumulator(self.compared, self.observed[metric])
+        return _PermutedHistogramAccumulator(self.compared)
 
 
 class _PermutedHistogramAccumulator(_HistogramAccumulator):
-    def __init__(self, pairs: Pairs, observed: Scores) -> None:
-        super().__init__(observed)
+    def __init__(self, pairs: Pairs) -> None:
+        super().__init__(len(pairs))
         self.x, self.y = np.array(pairs).T
 
     def update(self, statistics: Scores) -> None:

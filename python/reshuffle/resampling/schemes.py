@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from .. import _core
 from ..metrics.base import Scores
 from .exact import MISSING, ExactResult, ExactTests, exact_tests
-from .histograms import NullHistograms
+from .histograms import HistogramArray
 from .reductions import Histograms, Reduction, SequentialTally, Series, Tally
 from .replicates import Replicates
 from .samples import Pairs
@@ -66,7 +66,7 @@ class Shuffled(NamedTuple):
         Whether the stopping rule ended the test. None if there is no rule.
     probability : ndarray of float, or None
         p of tests by convolution, NaN for other tests. None if no test is exact.
-    null : ndarray of NullHistogram or None, or None
+    null : ndarray of Histogram or None, or None
         The null distributions, if they were requested.
     """
 
@@ -77,7 +77,7 @@ class Shuffled(NamedTuple):
     bits: NDArray[np.int64] | None = None
     stopped: NDArray[np.bool_] | None = None
     probability: Scores | None = None
-    null: NullHistograms | None = None
+    null: HistogramArray | None = None
 
     @classmethod
     def from_counts(
@@ -126,17 +126,17 @@ def shuffle(
     shuffling: Shuffling,
     extra: Sequence[Reduction[Any, Any]] = (),
     shuffled_together: Pairs | None = None,
-    observed: Scores | None = None,
+    histograms: bool = False,
 ) -> tuple[Shuffled, list[Any]]:
     """Shuffle all pairs under all metrics, and count how many shuffles reach the thresholds.
 
     ``thresholds`` has shape (metrics, pairs). ``extra`` are further reductions of the same shuffles, for ``iid``
     without a stopping rule. ``shuffled_together`` are the pairs that ``auto`` takes to share the cost of the shuffles,
-    by default all pairs. With the ``observed`` statistics, (metrics, pairs), there are histograms of the null
-    distributions. Returns the counts, then the results of ``extra``.
+    by default all pairs. With ``histograms``, there are histograms of the null distributions. Returns the counts, then
+    the results of ``extra``.
     """
     if shuffling.stopping is not None:
-        tally = SequentialTally(alternative, thresholds, shuffling.stopping.core(), observed)
+        tally = SequentialTally(alternative, thresholds, shuffling.stopping.core(), histograms)
         counts, *results = replicates.run([tally, *extra], pairs)
         includes = shuffling.stopping.includes_observed(counts.stopped)
         shuffled = Shuffled.from_counts(
@@ -152,11 +152,11 @@ def shuffle(
     def run(shuffles: Replicates, some: NDArray[np.intp] | slice, extra: Sequence[Reduction[Any, Any]]) -> list[Any]:
         """The counts and the histograms, if any, of these pairs, and the results of further reductions."""
         own: list[Reduction[Any, Any]] = [Tally(alternative, thresholds[:, some])]
-        if observed is not None:
-            own.append(Histograms(observed[:, some]))
+        if histograms:
+            own.append(Histograms())
         own_pairs = pairs[some] if isinstance(some, slice) else [pairs[p] for p in some]
         counts, *results = shuffles.run([*own, *extra], own_pairs)
-        return [counts, *results] if observed is not None else [counts, None, *results]
+        return [counts, *results] if histograms else [counts, None, *results]
 
     every = slice(None)
     if shuffling.scheme == "subgroup":
@@ -171,11 +171,11 @@ def shuffle(
         counts, null, *results = run(replicates, every, extra)
         return Shuffled.from_counts("iid", counts, replicates.n_resamples, null=null), results
 
-    def count_iid(others: NDArray[np.intp]) -> tuple[NDArray[np.int64], NullHistograms | None]:
+    def count_iid(others: NDArray[np.intp]) -> tuple[NDArray[np.int64], HistogramArray | None]:
         counts, null = run(replicates, others, ())
         return counts, null
 
-    return _exact_or_iid(exact, count_iid, replicates.n_resamples, thresholds, alternative, observed), []
+    return _exact_or_iid(exact, count_iid, replicates.n_resamples, thresholds, alternative, histograms), []
 
 
 def shuffle_batch(
@@ -215,16 +215,16 @@ def shuffle_batch(
 
 def _exact_or_iid(
     exact: ExactTests,
-    count_iid: Callable[[NDArray[np.intp]], tuple[NDArray[np.int64], NullHistograms | None]],
+    count_iid: Callable[[NDArray[np.intp]], tuple[NDArray[np.int64], HistogramArray | None]],
     n_resamples: int,
     thresholds: Scores,
     alternative: str,
-    observed: Scores | None = None,
+    histograms: bool = False,
 ) -> Shuffled:
     """Make the exact tests, and test the other pairs by ``iid`` shuffles.
 
-    ``count_iid`` returns the exceedances of the pairs with the indices passed to it, (metrics, indices), and, with the
-    ``observed`` statistics, their null distributions.
+    ``count_iid`` returns the exceedances of the pairs with the indices passed to it, (metrics, indices), and, with
+    ``histograms``, their null distributions.
     """
     is_iid = np.ones(thresholds.shape, dtype=np.bool_)
     for key in exact:
@@ -232,7 +232,7 @@ def _exact_or_iid(
     # A pair is shuffled under all metrics at once, even if its tests under some of them are exact.
     others = np.flatnonzero(is_iid.any(axis=0))
     counts = np.zeros(thresholds.shape, dtype=np.int64)
-    null = None if observed is None else np.empty(thresholds.shape, dtype=np.object_)
+    null = np.empty(thresholds.shape, dtype=np.object_) if histograms else None
     if others.size:
         counts[:, others], nulls = count_iid(others)
         if null is not None:
@@ -241,10 +241,7 @@ def _exact_or_iid(
     if not exact:
         return shuffled
     return shuffled.replace_exact(
-        {
-            key: test.result(float(thresholds[key]), alternative, None if observed is None else float(observed[key]))
-            for key, test in exact.items()
-        }
+        {key: test.result(float(thresholds[key]), alternative, histograms) for key, test in exact.items()}
     )
 
 

@@ -36,8 +36,9 @@ class NullHistogram(Histogram):
     Attributes
     ----------
     observed : float
-        The observed statistic: the difference of the scores. For tests of studentized differences, the difference
-        divided by its standard error, unless the division would not change the order of the shuffles.
+        The observed statistic, which can lie outside the bins: the difference of the scores. For tests of studentized
+        differences, the difference divided by its standard error, unless the division would not change the order of the
+        shuffles.
     """
 
     observed: float

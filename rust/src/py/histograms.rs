@@ -39,8 +39,8 @@ const STEP: usize = 1 << 14;
 #[pymethods]
 impl Bins {
     #[new]
-    fn new(py: Python<'_>, observed: PyReadonlyArray1<'_, f64>) -> PyResult<Self> {
-        bins::Bins::new(in_order(&observed)?, Simd::best()).map(Bins).map_err(|e| raise(py, e))
+    fn new(py: Python<'_>, series: usize) -> PyResult<Self> {
+        bins::Bins::new(series, Simd::best()).map(Bins).map_err(|e| raise(py, e))
     }
 
     #[pyo3(signature = (values, used=None))]
@@ -80,24 +80,20 @@ impl Bins {
 }
 
 #[pyfunction]
-#[pyo3(signature = (scores, systems, minus, centres, observed, *, threads=0))]
+#[pyo3(signature = (scores, systems, minus, centres, *, threads=0))]
 pub fn histograms<'py>(
     py: Python<'py>,
     scores: PyReadonlyArray2<'py, f64>,
     systems: Vec<usize>,
     minus: Option<Vec<usize>>,
     centres: PyReadonlyArray1<'py, f64>,
-    observed: PyReadonlyArray1<'py, f64>,
     threads: usize,
 ) -> PyResult<HistogramArrays<'py>> {
     let n = scores.shape()[1];
-    let (scores, centres, observed) = (in_order(&scores)?, in_order(&centres)?, in_order(&observed)?);
+    let (scores, centres) = (in_order(&scores)?, in_order(&centres)?);
     let expected = systems.len();
-    for (what, got) in [
-        ("systems to subtract", minus.as_ref().map_or(expected, Vec::len)),
-        ("centres", centres.len()),
-        ("observed statistics", observed.len()),
-    ] {
+    for (what, got) in [("systems to subtract", minus.as_ref().map_or(expected, Vec::len)), ("centres", centres.len())]
+    {
         if got != expected {
             return Err(raise(py, Error::LengthMismatch { what: what.into(), expected, got }));
         }
@@ -107,7 +103,6 @@ pub fn histograms<'py>(
         system,
         minus: minus.as_ref().map(|minus| minus[i]),
         centre: centres[i],
-        observed: observed[i],
     }));
     let histograms = run_long(py, threads, None, ("", 0), |run| bins::histograms((scores, n), &wanted, run))?;
     histogram_arrays(py, &histograms)

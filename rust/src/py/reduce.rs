@@ -224,20 +224,15 @@ impl PermutedTally {
 #[pymethods]
 impl Histograms {
     #[new]
-    #[pyo3(signature = (pairs, observed, of="shuffles"))]
-    fn new(
-        py: Python<'_>,
-        pairs: Vec<Pair>,
-        observed: Matrix<'_, f64>,
-        of: &str,
-    ) -> PyResult<PyClassInitializer<Self>> {
+    #[pyo3(signature = (pairs, of="shuffles"))]
+    fn new(py: Python<'_>, pairs: Vec<Pair>, of: &str) -> PyResult<PyClassInitializer<Self>> {
         let known = [
             ("shuffles", core::Statistics::Shuffles),
             ("half of shuffles", core::Statistics::HalfOfShuffles),
             ("permutations", core::Statistics::Permutations),
         ];
         match known.iter().find(|(name, _)| *name == of) {
-            Some(&(_, of)) => Ok(Self::with(core::Histograms::new(pairs, owned(&observed)?, of))),
+            Some(&(_, of)) => Ok(Self::with(core::Histograms::new(pairs, of))),
             None => {
                 let known = known.map(|(name, _)| name.into()).into();
                 Err(raise(py, Error::UnknownName { kind: "of".into(), name: of.into(), known }))
@@ -256,28 +251,26 @@ impl Histograms {
 #[pymethods]
 impl SequentialTally {
     #[new]
-    #[pyo3(signature = (pairs, alternative, thresholds, rule, observed=None))]
+    #[pyo3(signature = (pairs, alternative, thresholds, rule, histograms=false))]
     fn new(
         py: Python<'_>,
         pairs: Vec<Pair>,
         alternative: &str,
         thresholds: Matrix<'_, f64>,
         rule: &StoppingRule,
-        observed: Option<Matrix<'_, f64>>,
+        histograms: bool,
     ) -> PyResult<PyClassInitializer<Self>> {
-        let criterion = (self::alternative(py, alternative)?, owned(&thresholds)?);
-        let tally = match observed {
-            Some(observed) => core::SequentialTally::with_histograms(pairs, criterion, rule.0, owned(&observed)?),
-            None => core::SequentialTally::new(pairs, criterion.0, criterion.1, rule.0),
-        };
-        Ok(Self::with(tally.map_err(|e| raise(py, e))?))
+        let alternative = self::alternative(py, alternative)?;
+        let tally = core::SequentialTally::new(pairs, alternative, owned(&thresholds)?, rule.0);
+        let tally = tally.map_err(|e| raise(py, e))?;
+        Ok(Self::with(if histograms { tally.with_histograms() } else { tally }))
     }
 
     #[getter]
-    fn histograms<'py>(this: &Bound<'py, Self>) -> PyResult<HistogramArrays<'py>> {
+    fn histograms<'py>(this: &Bound<'py, Self>) -> PyResult<Option<HistogramArrays<'py>>> {
         let tally = Self::result(this)?;
         let histograms = run_serial(this.py(), |_| tally.histograms())?;
-        histogram_arrays(this.py(), &histograms)
+        histograms.map(|histograms| histogram_arrays(this.py(), &histograms)).transpose()
     }
 
     #[getter]

@@ -1,8 +1,8 @@
 //! Histograms of replicates, whose bins do not depend on the order of the replicates or on the number of threads.
 //!
 //! The values of a series fall into bins of width 2^e whose ends are multiples of 2^e. e is the smallest integer for
-//! which all values, and the observed statistic, lie within 256 bins. While values come, e is too small or right;
-//! when a value lies outside of the bins, neighbours are joined. Since ⌊⌊x⌋/2⌋ = ⌊x/2⌋, the counts are then those that
+//! which all values lie within 256 bins. While values come, e is too small or right; when a value lies outside of the
+//! bins, neighbours are joined. Since ⌊⌊x⌋/2⌋ = ⌊x/2⌋, the counts are then those that
 //! the larger bins would have had from the beginning.
 
 use super::{Zero, reserved, zeros};
@@ -56,12 +56,8 @@ struct Grid {
 }
 
 impl Grid {
-    /// Before the first value. Without an observed statistic it is NaN or infinite.
-    fn new(observed: f64) -> Self {
-        let (lowest, highest) =
-            if observed.is_finite() { (observed, observed) } else { (f64::INFINITY, f64::NEG_INFINITY) };
-        Grid { lowest, highest, scale: f64::NAN, first: 0.0 }
-    }
+    /// Before the first value.
+    const EMPTY: Self = Grid { lowest: f64::INFINITY, highest: f64::NEG_INFINITY, scale: f64::NAN, first: 0.0 };
 
     /// The smallest grid for values from `lowest` to `highest`, with the bins in use in the middle.
     fn over(lowest: f64, highest: f64) -> Self {
@@ -164,15 +160,14 @@ pub struct Bins {
 }
 
 impl Bins {
-    /// Empty bins for series with these observed statistics. A series without one has NaN; an infinite one is ignored.
+    /// Empty bins for this many series.
     ///
     /// # Errors
     /// [`crate::Error::Memory`].
-    pub fn new(observed: &[f64], simd: Simd) -> Result<Self> {
-        let mut grids = reserved(observed.len())?;
-        grids.extend(observed.iter().map(|&observed| Grid::new(observed)));
-        let series = [observed.len()];
-        let (waiting, n_waiting, recent) = (zeros(&series)?, zeros(&series)?, zeros(&series)?);
+    pub fn new(series: usize, simd: Simd) -> Result<Self> {
+        let mut grids = reserved(series)?;
+        grids.resize(series, Grid::EMPTY);
+        let (waiting, n_waiting, recent) = (zeros(&[series])?, zeros(&[series])?, zeros(&[series])?);
         Ok(Bins { simd, grids, waiting, n_waiting, recent, earlier: Vec::new(), n_recent: 0 })
     }
 
@@ -292,14 +287,12 @@ impl Bins {
                 continue;
             }
             let Grid { lowest, highest, .. } = *from;
-            if self.grids[series].scale.is_nan() || !self.grids[series].holds(lowest, highest) {
-                self.extend(series, lowest, highest);
-            }
             let to = &mut self.grids[series];
-            (to.lowest, to.highest) = (to.lowest.min(lowest), to.highest.max(highest));
-            // A grid that began with other values may have too small bins, as may this one.
-            if from.exponent() > to.exponent() {
-                self.coarsen(series);
+            // Even a grid with room for all values can have smaller bins: where the smallest ones are twice as large.
+            if to.holds(lowest, highest) && to.exponent() >= from.exponent() {
+                (to.lowest, to.highest) = (to.lowest.min(lowest), to.highest.max(highest));
+            } else {
+                self.extend(series, lowest, highest);
             }
             let (to, out) = (&self.grids[series], &mut self.earlier[series]);
             from.pour(&other.recent[series], to, out);
@@ -308,12 +301,6 @@ impl Bins {
             }
         }
         Ok(())
-    }
-
-    /// Moves the counts of a series to the smallest grid for its values.
-    fn coarsen(&mut self, series: usize) {
-        let Grid { lowest, highest, .. } = self.grids[series];
-        self.extend(series, lowest, highest);
     }
 
     /// The histograms of all series.
@@ -365,8 +352,6 @@ pub struct Values {
     pub minus: Option<usize>,
     /// What is subtracted from every value.
     pub centre: f64,
-    /// The observed statistic, or NaN if there is none.
-    pub observed: f64,
 }
 
 /// The histograms of values computed from the scores of systems on `n` replicates, system by system. None for values of
@@ -392,9 +377,9 @@ pub fn histograms(
         run,
         || (),
         |(), at, stop| {
-            let Values { system, minus, centre, observed } = wanted[at.start];
+            let Values { system, minus, centre } = wanted[at.start];
             let of = |system: usize| scores[system * n..][..n].chunks(STEP);
-            let mut bins = match Bins::new(&[observed], simd) {
+            let mut bins = match Bins::new(1, simd) {
                 Ok(bins) => bins,
                 Err(error) => return Some(Err(error)),
             };

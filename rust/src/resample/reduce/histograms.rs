@@ -25,7 +25,6 @@ pub enum Statistics {
 #[derive(Debug)]
 pub struct Histograms {
     tests: Tests,
-    observed: Vec<f64>,
     of: Statistics,
     span: Span,
     systems: usize,
@@ -34,17 +33,16 @@ pub struct Histograms {
 
 impl Clone for Histograms {
     fn clone(&self) -> Self {
-        let Histograms { tests, observed, of, span, systems, .. } = self;
-        let (tests, observed, span) = (tests.clone(), observed.clone(), span.clone());
-        Histograms { tests, observed, of: *of, span, systems: *systems, threads: Mutex::new(self.locked().clone()) }
+        let Histograms { tests, of, span, systems, .. } = self;
+        let (tests, span, threads) = (tests.clone(), span.clone(), self.locked().clone());
+        Histograms { tests, of: *of, span, systems: *systems, threads: Mutex::new(threads) }
     }
 }
 
 impl Histograms {
-    /// For these pairs, with the observed statistic of every metric and pair, which bins have room for.
-    pub fn new(pairs: Vec<Pair>, observed: Vec<f64>, of: Statistics) -> Self {
-        let (tests, span) = (Tests::new(pairs), Span::default());
-        Histograms { tests, observed, of, span, systems: 0, threads: Mutex::default() }
+    /// For these pairs.
+    pub fn new(pairs: Vec<Pair>, of: Statistics) -> Self {
+        Histograms { tests: Tests::new(pairs), of, span: Span::default(), systems: 0, threads: Mutex::default() }
     }
 
     fn locked(&self) -> MutexGuard<'_, Vec<Bins>> {
@@ -56,7 +54,7 @@ impl Histograms {
     /// # Errors
     /// [`crate::Error::Memory`].
     fn total(&self) -> Result<Bins> {
-        let mut total = Bins::new(&self.observed, Simd::best())?;
+        let mut total = Bins::new(self.tests.count(), Simd::best())?;
         self.locked().iter().try_for_each(|bins| total.merge(bins))?;
         Ok(total)
     }
@@ -88,9 +86,7 @@ impl Histograms {
     /// [`crate::Error::InvalidOption`] if they do not follow, or belong to other tests, and [`crate::Error::Memory`].
     pub fn merge(&mut self, later: &Self) -> Result<()> {
         let both = self.span.with(&later.span)?;
-        let same = |a: &f64, b: &f64| a.to_bits() == b.to_bits();
-        let same_observed = self.observed.iter().zip(&later.observed).all(|(a, b)| same(a, b));
-        check_same(self.tests == later.tests && self.of == later.of && same_observed)?;
+        check_same(self.tests == later.tests && self.of == later.of)?;
         let mut total = self.total()?;
         total.merge(&later.total()?)?;
         self.threads = Mutex::new(vec![total]);
@@ -109,7 +105,6 @@ impl Reduction for Histograms {
 
     fn begin(&mut self, shape: &Shape, replicates: Range<u64>) -> Result<()> {
         self.tests.begin(shape)?;
-        self.tests.check_length("observed statistics", self.observed.len())?;
         // All metrics of permutations have the same number of systems.
         self.systems = shape.systems.first().copied().unwrap_or(0);
         self.threads = Mutex::default();
@@ -132,7 +127,7 @@ struct Binned<'a> {
 impl Accumulate for Binned<'_> {
     fn start(&self, partial: &mut Partial) -> Result<()> {
         let free = self.all.locked().pop();
-        let mut bins = free.map_or_else(|| Bins::new(&self.all.observed, self.simd), Ok)?;
+        let mut bins = free.map_or_else(|| Bins::new(self.all.tests.count(), self.simd), Ok)?;
         let copies = if self.all.of == Statistics::HalfOfShuffles { 2 } else { 1 };
         bins.make_room(copies * partial.len())?;
         partial.bins = Some(bins);

@@ -245,8 +245,7 @@ pub struct SequentialTally {
     rule: Rule,
     span: Span,
     state: State,
-    /// The observed statistics, if histograms are wanted.
-    observed: Option<Vec<f64>>,
+    with_histograms: bool,
     bins: Option<Box<Bins>>,
 }
 
@@ -271,40 +270,25 @@ impl SequentialTally {
             rule: rule.checked()?,
             span: Span::default(),
             state,
-            observed: None,
+            with_histograms: false,
             bins: None,
         })
     }
 
-    /// As [`SequentialTally::new`], with histograms of the shuffles that each test uses. Their bins also cover these
-    /// observed statistics.
-    ///
-    /// # Errors
-    /// As [`Rule::checked`].
-    pub fn with_histograms(
-        pairs: Vec<Pair>,
-        (alternative, thresholds): (Alternative, Vec<f64>),
-        rule: Rule,
-        observed: Vec<f64>,
-    ) -> Result<Self> {
-        Ok(SequentialTally { observed: Some(observed), ..Self::new(pairs, alternative, thresholds, rule)? })
+    /// The same, with histograms of the shuffles that each test uses.
+    #[must_use]
+    pub fn with_histograms(self) -> Self {
+        SequentialTally { with_histograms: true, ..self }
     }
 
-    /// The histogram of each test, metric by metric, pair by pair; None for a test without finite statistics.
+    /// The histogram of each test, metric by metric, pair by pair; None for a test without finite statistics. None
+    /// without [`SequentialTally::with_histograms`].
     ///
     /// # Errors
-    /// [`Error::InvalidOption`] without [`SequentialTally::with_histograms`], before a run, or if the shuffles do not
-    /// begin with 0; [`Error::Memory`].
-    pub fn histograms(&self) -> Result<Vec<Option<Histogram>>> {
+    /// As [`SequentialTally::outcomes`], and [`Error::Memory`].
+    pub fn histograms(&self) -> Result<Option<Vec<Option<Histogram>>>> {
         self.outcomes()?;
-        match &self.bins {
-            Some(bins) => bins.histograms(),
-            None => Err(Error::InvalidOption {
-                option: "a SequentialTally whose histograms are read".into(),
-                expected: "one with observed statistics".into(),
-                got: "one without".into(),
-            }),
-        }
+        self.bins.as_ref().map(|bins| bins.histograms()).transpose()
     }
 
     /// The outcome of each test: metric by metric, pair by pair.
@@ -345,7 +329,7 @@ impl SequentialTally {
         let both = self.span.with(&later.span)?;
         let same = self.thresholds == later.thresholds && self.alternative == later.alternative;
         check_same(same && self.tests == later.tests && self.rule == later.rule)?;
-        if self.observed.is_some() || later.observed.is_some() {
+        if self.with_histograms || later.with_histograms {
             // Merging needs the statistics, which take far more memory than a bit for each shuffle.
             return Err(Error::InvalidOption {
                 option: "a SequentialTally to merge".into(),
@@ -411,13 +395,7 @@ impl Reduction for SequentialTally {
         } else {
             State::Deferred(zeros(&[tests, length(&replicates).div_ceil(64)])?)
         };
-        self.bins = match &self.observed {
-            Some(observed) => {
-                self.tests.check_length("observed statistics", observed.len())?;
-                Some(Box::new(Bins::new(observed, Simd::best())?))
-            }
-            None => None,
-        };
+        self.bins = if self.with_histograms { Some(Box::new(Bins::new(tests, Simd::best())?)) } else { None };
         self.span = Span(Some(replicates));
         Ok(())
     }

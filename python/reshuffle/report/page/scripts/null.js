@@ -111,12 +111,14 @@ function drawHistogram(view, pair, { counted, marks }, width) {
   const used = counts.flatMap((count, bin) => (count ? [low + bin * step, low + (bin + 1) * step] : []));
   const scale = linearScale(paddedRange([...used, ...marks], 0.03), [14, width - 14]);
   const unit = (NULL_HEIGHT - 6) / Math.max(...counts);
+  // A single value, or a distribution that is narrow beside the observed value, is a bar of 8 pixels.
+  const widening = Math.max(0, 4 - (scale(Math.max(...used)) - scale(Math.min(...used))) / 2);
   const statistic = isStudentized(pair) ? "Studentized difference" : `Difference in ${view.metricName}`;
   const image = canvas(width, bottom + 42, { role: "img", "aria-label": nullSummary(view, pair) });
   image.append(scoreAxis(scale, { top, bottom, title: `${statistic} under the null hypothesis` }));
   const { tail, body } = histogramParts(pair.null, counted);
   const bar = ([from, to, count]) => {
-    const [left, right] = from < to ? [scale(from), scale(to)] : [scale(from) - 4, scale(from) + 4];
+    const [left, right] = [scale(from) - widening, scale(to) + widening];
     return `M${left.toFixed(2)},${bottom}V${(bottom - count * unit).toFixed(2)}H${right.toFixed(2)}V${bottom}Z`;
   };
   image.append(svg("path", { class: "bar body", d: body.map(bar).join("") }));
