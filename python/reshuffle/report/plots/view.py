@@ -151,8 +151,8 @@ class View:
     def against(self, baseline: str | None) -> tuple[str, list[PairedDifference]]:
         """A baseline and the difference of every other system from it, in the order of the scores.
 
-        Without a name it is the baseline of the comparison or, if all pairs were compared, the best system. If they were
-        compared by one-sided tests, it is the system that was the baseline of all others.
+        Without a name it is the baseline of the comparison or, if all pairs were compared, the best system. If they
+        were compared by one-sided tests, it is the system that was the baseline of all others.
 
         Raises
         ------
