@@ -536,6 +536,19 @@ def test_names_cannot_turn_round_the_words_after_them(browser: Browser) -> None:
     assert result == read_html(page)
 
 
+def test_what_is_selected_is_legible_in_forced_colours(browser: Browser) -> None:
+    browser.prefer(forced_colors="active")
+    browser.open(PAGES["all pairs"])
+    for cell in browser.all("#pairs tr[aria-selected=true] td"):
+        style = "const s = getComputedStyle(arguments[0]); return [s.forcedColorAdjust, s.backgroundColor, s.color]"
+        adjust, background, color = browser.run(style, cell)
+        assert adjust == "none"
+        assert background != color
+    # The list of tabs cuts what is outside it.
+    (tab,) = browser.all("[role=tab][aria-selected=true]")
+    assert tab.value_of_css_property("outline-offset") == "-2px"
+
+
 def test_names_may_differ_in_their_spaces_only(browser: Browser) -> None:
     browser.open(compare(metrics=ratings(["a b", "a  b"]), n_resamples=99).render("html"))
     for selector in ("#summary td.name", "#ranking text", "#pairs td.name", "#null .heading bdi"):

@@ -502,6 +502,13 @@ def test_axes_are_drawn_into_and_returned(kind: str) -> None:
         plotted(compared(numbered(3)), kind, ax=right, width=3.0)
 
 
+def test_columns_do_not_overlap_in_the_wider_font_of_users_axes() -> None:
+    ax = compared(numbered(3)).plot.forest(ax=Figure(figsize=(6, 3), layout="constrained").subplots())
+    drawn(ax)
+    (difference, pvalue) = (text.get_window_extent() for text in ax.texts if text.get_text() in ("Δ", "adjusted p"))
+    assert difference.x1 + 5 < pvalue.x0
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_display_names_replace_those_of_the_input(kind: str) -> None:
     comparison = compared(numbered(3))

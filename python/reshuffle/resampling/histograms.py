@@ -65,9 +65,9 @@ def histograms_of_differences(
 
 
 def histogram_of_probabilities(values: Scores, probabilities: Scores) -> Histogram | None:
-    """The histogram of values with these probabilities. It has the bins that equal numbers of values would have.
+    """The histogram of values with these probabilities. It has the bins that equally many unweighted values would have.
 
-    Values in the tails, of which each has a probability below 10⁻⁹, are left out: they would take most of the bins.
+    The extreme 10⁻⁹ of either tail is left out, because it would take most of the bins.
     """
     order = np.argsort(values, kind="stable")
     values, probabilities = values[order], probabilities[order]
@@ -90,7 +90,7 @@ TAIL = 1e-9
 
 
 def _bins(lowest: float, highest: float) -> tuple[int, int, int]:
-    """The exponent of the fine bins, the number of the first one, and how many are joined to one that is shown."""
+    """The exponent of the fine bins, the index of the first one, and how many fine bins make one of the histogram."""
     size = max(abs(lowest), abs(highest))
     exponent = max(math.frexp(highest - lowest)[1] - 1 - 8, math.frexp(size)[1] - 1 - 51, -1000)
     while True:

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::pool::{self, Blocks, Run};
 use crate::simd::{Simd, dispatch};
 
-/// The bins that a series has while values come. The smallest e fills more than half of them.
+/// The number of fine bins of a series. With the smallest possible e, more than half of them are used.
 const BINS: usize = 256;
 
 /// The bins of a [`Histogram`]. Three or four bins of a series are joined, so more than two thirds of them are used.
@@ -26,7 +26,7 @@ const WAITING: usize = 512;
 /// Bins have at least 2^−52 of the size of the largest value, so that numbers of bins are exact in a float.
 const MANTISSA_BITS: i32 = 51;
 
-/// No bin is smaller than 2^this, so that the inverse of its width is a float.
+/// The smallest exponent of a bin's width, so that the inverse of its width is a float.
 const SMALLEST_EXPONENT: i32 = -1000;
 
 /// Adding this to a small integer puts the integer into the lowest bits of the float.
@@ -176,7 +176,7 @@ impl Bins {
         self.grids.len()
     }
 
-    /// Are there no series?
+    /// Whether there are no series.
     pub fn is_empty(&self) -> bool {
         self.grids.is_empty()
     }

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.font_manager import FontProperties
+from matplotlib.textpath import TextPath
 from matplotlib.transforms import ScaledTranslation, Transform
 from numpy.typing import NDArray
 
 from .labels import LETTER, PLAIN, columns, lines_of, wrapped
-from .style import COLUMN, FAINT, FONT_SIZE, PAGE, PAGE_HEIGHT, PaperFigure
+from .style import COLUMN, FAINT, FONT_SIZE, FONTS, PAGE, PAGE_HEIGHT, PaperFigure
 
 __all__ = ["HEADER", "Column", "Rows", "beside", "columns_beside", "text_size"]
 
@@ -120,9 +121,10 @@ class Column:
 def columns_beside(ax: Axes, rows: Rows, beside_rows: Sequence[Column]) -> float:
     """Write the columns to the right of the axes, one cell for each row. Returns where they end, in points."""
     size = text_size()
+    letter = LETTER * size * _relative_width()
     right = 0.0
     for column in beside_rows:
-        right += column.width * LETTER * size
+        right += column.width * letter
         ax.annotate(
             column.header, (1, 1), (right, HEADER * size), "axes fraction", "offset points",
             ha="right", va="bottom", annotation_clip=False, **PLAIN,
@@ -140,6 +142,12 @@ def columns_beside(ax: Axes, rows: Rows, beside_rows: Sequence[Column]) -> float
 def text_size() -> float:
     """The default size of text, in points: from the figure's style or, for the user's axes, the user's settings."""
     return float(FontProperties().get_size_in_points())
+
+
+def _relative_width() -> float:
+    """The width of letters, relative to that in the font of the figure's style: users' axes may have another font."""
+    used, own = (TextPath((0, 0), "adjusted p 0.0123", 10, FontProperties(family)) for family in (None, FONTS[0]))
+    return float(used.get_extents().width / own.get_extents().width)
 
 
 def beside(ax: Axes, points: float) -> Transform:

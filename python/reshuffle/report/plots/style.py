@@ -21,6 +21,7 @@ __all__ = [
     "BETTER",
     "COLUMN",
     "FAINT",
+    "FONTS",
     "FONT_SIZE",
     "INK",
     "MUTED",

@@ -13,7 +13,7 @@ use crate::simd::Simd;
 pub enum Statistics {
     /// Shuffles.
     Shuffles,
-    /// Shuffles of which only one of each two that are mirror images is made: each statistic t also counts as −t.
+    /// One of each pair of complementary shuffles: each statistic t also counts as −t.
     HalfOfShuffles,
     /// Permutations of all systems.
     Permutations,

@@ -28,10 +28,10 @@ const COUNTED = {
 };
 
 /**
- * The intervals to be filled, for the share of replicates that p counts.
+ * The intervals to fill, so that the filled share matches the share of replicates that p counts.
  *
- * A bin across the end of an interval is divided there, as if its values were uniform. Or the interval contains it as a whole, if
- * that is closer to the share, as it is where the null distribution has few different values.
+ * A bin across the end of an interval is split there as if its values were uniform, or included as a whole if that is closer, as
+ * it is where the null distribution has few distinct values.
  */
 function filledIntervals(pair, rule, alternative) {
   const divided = COUNTED[rule](pair.null.observed, alternative, pair.null);
@@ -86,8 +86,8 @@ function alternativeOf(pair) {
 function drawNull(view, pair, place = null) {
   if (!pair.null) {
     const reason = view.document.test?.replicates
-      ? "There is no histogram of the null distribution in this result."
-      : "This test has no replicates, so there is no histogram of its null distribution.";
+      ? "This result has no histogram of the null distribution."
+      : "This test has no replicates, so it has no null distribution to show.";
     return h("p", { class: "figure-none" }, reason);
   }
   const alternative = alternativeOf(pair);
@@ -172,14 +172,14 @@ function nullSummary(view, pair) {
 
 const RULE_WORDS = {
   extreme: "Filled: at least as extreme as the observed difference",
-  opposite: "Filled: draws in which the difference, before it was centred on 0, is 0 or has the opposite sign",
-  shifted: "Filled: draws that the test counts, |difference| − mean |difference| ≥ |observed difference|",
+  opposite: "Filled: draws in which the difference, before centring, is 0 or has the opposite sign",
+  shifted: "Filled: draws counted by the test, |difference| − mean |difference| ≥ |observed difference|",
 };
 
 function nullCaption(view, pair, rule) {
   const replicates = replicatesText(view, pair);
   const counted = pair.get("exceedances");
   const number = typeof counted === "number" ? ` (${counted ? formatCount(counted) : "none"})` : "";
-  const twice = pair.get("tails") === 2 ? " p is twice their share." : "";
+  const twice = pair.get("tails") === 2 ? " p is twice this share." : "";
   return [`${replicates[0].toUpperCase()}${replicates.slice(1)}. ${RULE_WORDS[rule]}${number}.${twice}`];
 }
