@@ -1,9 +1,9 @@
 //! Histograms of replicates, whose bins do not depend on the order of the replicates or on the number of threads.
 //!
 //! The values of a series fall into bins of width 2^e whose ends are multiples of 2^e. e is the smallest integer for
-//! which all values lie within 256 bins. While values come, e is too small or right; when a value lies outside of the
-//! bins, neighbours are joined. Since ⌊⌊x⌋/2⌋ = ⌊x/2⌋, the counts are then those that
-//! the larger bins would have had from the beginning.
+//! which all values lie within 256 bins. While values arrive, e is at most its final value; when a value falls outside
+//! the bins, neighbouring bins are merged and e grows. Since ⌊⌊x⌋/2⌋ = ⌊x/2⌋, the counts are then those that the wider
+//! bins would have had from the start.
 
 use super::{Zero, reserved, zeros};
 use crate::error::{Error, Result};
