@@ -205,7 +205,7 @@ def test_scores_without_tests_have_a_ranking_and_densities() -> None:
     for kind in ("forest", "matrix", "null"):
         with pytest.raises(InputError, match="this result has scores only"):
             PLOTS[kind](plain.plot)
-    with pytest.raises(InputError, match="has no bootstrap draws: choose an interval or a test with bootstrap draws"):
+    with pytest.raises(InputError, match="has no histograms of bootstrap draws: compute it with an interval or a test"):
         replace(plain, scores=tuple(replace(s, draws=None) for s in plain.scores)).plot.densities()
 
 
@@ -246,6 +246,13 @@ def test_the_forest_of_all_pairs_is_drawn_from_any_system(baseline: str | None) 
         interval = found.get((system, chosen)) or found[chosen, system]
         assert interval is not None
         assert (low, high) in [(interval.low, interval.high), (-interval.high, -interval.low)]
+
+
+def test_a_result_without_histograms_is_not_called_one_without_replicates() -> None:
+    comparison = compared(numbered(2))
+    without = replace(comparison, comparisons=tuple(replace(pair, null=None) for pair in comparison.comparisons))
+    with pytest.raises(InputError, match="no histogram of the null distribution of 'system-2' and 'system-1': compute"):
+        without.plot.null()
 
 
 def test_pairs_of_one_sided_tests_are_not_reversed() -> None:
@@ -892,7 +899,7 @@ BAD = {
     ),
     "all pairs": ("baseline.json matrix -o x.pdf", "a matrix shows all pairs, but the systems were compared with"),
     "scores": ("scores.json forest -o x.pdf", "a forest plot shows differences, but this result has scores only"),
-    "draws": ("scores.json densities -o x.pdf", "this result has no bootstrap draws"),
+    "draws": ("scores.json densities -o x.pdf", "this result has no histograms of bootstrap draws"),
     "set": ("sets.json ranking -o x.pdf --set three", "unknown test set 'three'; known: one, two"),
     "no average": (
         "apart.json ranking -o x.pdf",

@@ -38,6 +38,11 @@ class NullFigure:
         """The pair must have a null distribution."""
         if pair.null is None:
             test = view.comparison.test
+            if pair.test.n_resamples is not None:  # JSON need not have the key
+                raise InputError(
+                    f"the result has no histogram of the null distribution of {quoted(pair.system)} and "
+                    f"{quoted(pair.baseline)}: compute it again"
+                )
             raise InputError(
                 f"the test of {quoted(pair.system)} and {quoted(pair.baseline)} has no null distribution from "
                 f"replicates{'' if test is None else f': {test.name} has none'}; choose a test with shuffles or draws"
