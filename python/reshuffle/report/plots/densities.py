@@ -42,8 +42,8 @@ class Densities:
         """At least one system must have draws."""
         if all(score.draws is None for score in view.scores.values()):
             raise InputError(
-                "this result has no histograms of bootstrap draws: compute it with an interval or a test with bootstrap "
-                "draws, such as interval='percentile' (--interval percentile)"
+                "this result has no histograms of bootstrap draws: compute it with an interval or a test with "
+                "bootstrap draws, such as interval='percentile' (--interval percentile)"
             )
         return cls(view)
 
