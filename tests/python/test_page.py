@@ -498,7 +498,7 @@ def test_at_first_the_best_pair_is_selected_as_it_is_shown(browser: Browser) -> 
     ):
         browser.open(compare(metrics=ratings(names), n_resamples=99, **options).render("html"))
         assert browser.run("return state.pair") == expected
-        assert browser.texts("#null .heading") == [" against ".join(expected)]
+        assert browser.texts("#null .heading") == [" vs. ".join(expected)]
 
 
 def test_the_address_has_any_names(browser: Browser) -> None:
@@ -532,7 +532,7 @@ def test_names_cannot_turn_round_the_words_after_them(browser: Browser) -> None:
     assert {r"b\u202e", r"c\u2067d\u2069\u202d"} <= {*browser.texts("#summary td.name")} & {
         *browser.texts("#pairs td.name")
     }
-    assert browser.texts("#null .heading") == [r"c\u2067d\u2069\u202d against b\u202e"]
+    assert browser.texts("#null .heading") == [r"c\u2067d\u2069\u202d vs. b\u202e"]
     assert result == read_html(page)
 
 
