@@ -542,6 +542,21 @@ class TestNullDistribution:
             assert [sign * pair.difference, -sign * pair.difference] == pytest.approx(found, abs=1e-6)
             assert f"observed {sign * pair.difference:+.2f}" == browser.texts("#null .strong")[0]
 
+    @pytest.mark.parametrize("unit", [1e12, 1e-12])
+    @pytest.mark.parametrize("shift", [0.05, 3])
+    def test_long_numbers_neither_overlap_nor_leave_the_figure(
+        self, browser: Browser, unit: float, shift: float
+    ) -> None:
+        noise = np.random.default_rng(5).normal(size=(2, 60))
+        scores = {name: list(unit * (row + shift * i)) for i, (name, row) in enumerate(zip("ab", noise, strict=True))}
+        result = compare(metrics=SegmentScores("r", scores), n_resamples=200)
+        for system, baseline in (("b", "a"), ("a", "b")):
+            browser.open(result.render("html", digits=2 if unit > 1 else 15))
+            browser.run("selectPair(arguments[0], arguments[1])", system, baseline)
+            (observed,) = browser.texts("#null .strong")
+            assert observed.startswith("observed ")
+            assert browser.run(OVERLAPS) == []
+
     def test_bars_have_the_heights_of_the_counts(self, browser: Browser) -> None:
         result = with_histograms(everything(test="ar", all_pairs=True))
         browser.open(result.render("html"))

@@ -1,6 +1,8 @@
 // The null distribution of a pair, with the observed difference and the replicates that p counts.
 
 const NULL_HEIGHT = 190;
+// The width of bold text beside that of plain text.
+const BOLD_WIDTH = 1.12;
 
 /**
  * The intervals of the null distribution that p counts, for the observed value o.
@@ -124,7 +126,7 @@ function drawHistogram(view, pair, { counted, marks }, width) {
   image.append(svg("path", { class: "bar body", d: body.map(bar).join("") }));
   image.append(svg("path", { class: "bar tail", d: tail.map(bar).join("") }));
   image.append(svg("line", { class: "null-base", x1: scale.start, x2: scale.end, y1: bottom, y2: bottom }));
-  for (const [index, value] of marks.entries()) image.append(...nullMark(view, pair, value, index === 0, { scale, top, bottom }));
+  image.append(...nullMarks(view, pair, marks, { scale, top, bottom }));
   return image;
 }
 
@@ -144,18 +146,31 @@ function histogramParts({ low, width, counts }, counted) {
   return parts;
 }
 
-/** A vertical line with its value: solid for the observed difference, dashed for its mirror image. */
-function nullMark(view, pair, value, isObserved, { scale, top, bottom }) {
-  const x = scale(value);
+/** The lines of the observed difference, solid, and of its mirror image, dashed, with their values. */
+function nullMarks(view, pair, marks, { scale, top, bottom }) {
+  const labels = marks.map((value, index) => markLabel(view, pair, value, index === 0, scale));
+  return marks.flatMap((value, index) => {
+    const { text, from, to, anchor } = labels[index];
+    const x = scale(value);
+    // Long numbers leave no room for the value of the mirror image.
+    const isFree = index === 0 || to < labels[0].from || labels[0].to < from;
+    return [
+      svg("line", { class: index === 0 ? "observed" : "mirrored", x1: x, x2: x, y1: top - 14, y2: bottom }),
+      ...(isFree ? [label(text, { class: index === 0 ? "strong" : "muted", x: anchor === "start" ? from : to, y: top - 10, "text-anchor": anchor })] : []),
+    ];
+  });
+}
+
+/** The label of a line and its place: beside the line, on the outer side if there is room, and within the figure. */
+function markLabel(view, pair, value, isObserved, scale) {
   const number = isStudentized(pair) ? signed(value, 2) : formatDifference(value, view);
   const text = isObserved ? `observed ${number}` : number;
+  const [x, length] = [scale(value), textWidth(text) * (isObserved ? BOLD_WIDTH : 1)];
   const outwards = value > 0 || (value === 0 && isObserved) ? 1 : -1;
   const room = outwards > 0 ? scale.end - x : x - scale.start;
-  const side = textWidth(text) + 4 <= room ? outwards : -outwards;
-  return [
-    svg("line", { class: isObserved ? "observed" : "mirrored", x1: x, x2: x, y1: top - 14, y2: bottom }),
-    label(text, { class: isObserved ? "strong" : "muted", x: x + side * 5, y: top - 10, "text-anchor": side > 0 ? "start" : "end" }),
-  ];
+  const isRight = (length + 4 <= room) === outwards > 0;
+  const from = Math.max(scale.start, Math.min(isRight ? x + 5 : x - 5 - length, scale.end - length));
+  return { text, from, to: from + length, anchor: isRight ? "start" : "end" };
 }
 
 function replicatesText(view, pair) {
