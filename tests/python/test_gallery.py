@@ -62,8 +62,8 @@ def test_the_commands_of_the_gallery_draw_its_pictures(
     for path in drawn:
         if UPDATE:
             shutil.copy(path, ROOT / "docs/gallery")
-        # Letters have slightly other pixels in other releases of matplotlib and FreeType, but figures have this size.
-        assert size(path) == size(ROOT / "docs/gallery" / path.name), path.name
+        # Letters have slightly other pixels in other releases of matplotlib and FreeType, but figures have about this size.
+        assert size(path) == pytest.approx(size(ROOT / "docs/gallery" / path.name), abs=4), path.name
 
 
 def test_the_picture_of_the_report_is_that_of_its_command(

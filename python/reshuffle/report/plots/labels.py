@@ -8,14 +8,18 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
+import matplotlib
 from matplotlib.font_manager import FontProperties, findfont, get_font
 
 from .style import FONTS
 
 __all__ = ["LETTER", "PLAIN", "columns", "lines_of", "printable", "wrapped"]
 
+# The distance of lines that is about the font size. Since matplotlib 3.11 the unit is the size of the font with its
+# ascent and descent, before it was the height of some letters, and by default lines are half a line farther apart.
+SPACING = 1.0 if matplotlib.__version_info__ >= (3, 11) else 1.12
 # Names are plain text: without this, matplotlib and LaTeX would read $ as the start of a formula.
-PLAIN: dict[str, Any] = {"parse_math": False, "usetex": False}
+PLAIN: dict[str, Any] = {"parse_math": False, "usetex": False, "linespacing": SPACING}
 
 MAX_LINES = 3
 # The width of an average letter or a digit, as a fraction of the font size. It is the unit of `columns`.

@@ -86,7 +86,8 @@ class Rows:
         figure = ax.figure
         width = float(figure.get_figwidth()) if isinstance(figure, PaperFigure) else self.width
         left = self.names_width * 72
-        return max(int((72 * width - left - right + 2 * min(left, right)) / (LETTER * FONT_SIZE)), 12)
+        # Two letters less than the estimate: releases of matplotlib set text in slightly different widths.
+        return max(int((72 * width - left - right + 2 * min(left, right)) / (LETTER * FONT_SIZE)) - 2, 12)
 
     @property
     def names_width(self) -> float:
