@@ -62,7 +62,7 @@ def test_the_commands_of_the_gallery_draw_its_pictures(
     for path in drawn:
         if UPDATE:
             shutil.copy(path, ROOT / "docs/gallery")
-        # Letters have slightly other pixels in other releases of matplotlib and FreeType, but figures have about this size.
+        # Other releases of matplotlib and FreeType draw letters with slightly other pixels.
         assert size(path) == pytest.approx(size(ROOT / "docs/gallery" / path.name), abs=4), path.name
 
 
