@@ -32,6 +32,7 @@ from reshuffle import (
     compare_sets,
     derive_seed,
     f_score,
+    read_html,
     read_json,
     score,
     types,
@@ -537,3 +538,18 @@ def test_test_sets_of_other_systems_or_metrics_are_refused(place: tuple[str | in
         document[place[0]] = [document["test_sets"][0], own] if len(place) == 2 else own
         with pytest.raises(InputError, match=message):
             read_json(json.dumps(document))
+
+
+def test_pages_without_a_whole_result_are_refused() -> None:
+    comparison = compare(metrics=SegmentScores("rating", {"a": [1, 2, 3], "b": [2, 3, 5]}), n_resamples=99)
+    page = comparison.render("html")
+    assert read_json(page) == comparison == read_html(page)
+    end = page.index("</script>", page.index('id="result"'))
+    for damaged in (page[:1000], page[:end], "<html><p>another page</p></html>"):
+        for function in (read_json, read_html):
+            with pytest.raises(
+                InputError, match="expected an HTML report of reshuffle, got HTML without a whole result"
+            ):
+                function(damaged)
+    with pytest.raises(InputError, match="expected an HTML report of reshuffle, got JSON: use read_json"):
+        read_html(comparison.render("json"))

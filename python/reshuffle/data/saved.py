@@ -54,7 +54,7 @@ def read_json(source: str | os.PathLike[str] | IO[str] | IO[bytes]) -> Compariso
     True
     """
     name, text = _text(source)
-    return _result(name, _embedded(text) or text)
+    return _result(name, _embedded(text, name) if _is_page(text) else text)
 
 
 def read_html(source: str | os.PathLike[str] | IO[str] | IO[bytes]) -> Comparison | SetComparison:
@@ -85,18 +85,25 @@ def read_html(source: str | os.PathLike[str] | IO[str] | IO[bytes]) -> Compariso
     True
     """
     name, text = _text(source, EXPECTED_PAGE)
-    found = _embedded(text)
-    if found is None:
+    if not _is_page(text):
         got = "JSON: use read_json" if text.lstrip(BLANK).startswith("{") else quoted(text[:40])
         raise InputError(f"{name}: expected {EXPECTED_PAGE}, got {got}")
-    return _result(name, found)
+    return _result(name, _embedded(text, name))
 
 
-def _embedded(text: str) -> str | None:
-    """The JSON in an HTML report; None if the text is not one."""
-    start = text.find(ELEMENT) if text.lstrip(BLANK).startswith("<") else -1
-    end = text.find(END, start)
-    return None if start < 0 or end < 0 else text[start + len(ELEMENT) : end]
+def _is_page(text: str) -> bool:
+    return text.lstrip(BLANK).startswith("<")
+
+
+def _embedded(page: str, name: str) -> str:
+    """The JSON in a page."""
+    start = page.find(ELEMENT)
+    end = page.find(END, start)
+    if start < 0 or end < 0:
+        raise InputError(
+            f"{name}: expected {EXPECTED_PAGE}, got HTML without a whole result: it may be another page, or cut off"
+        )
+    return page[start + len(ELEMENT) : end]
 
 
 def _result(name: str, text: str) -> Comparison | SetComparison:
