@@ -15,7 +15,7 @@ from ...lazy import lazy
 from ...results import Histogram, SystemScore
 from .intervals import set_limits
 from .labels import PLAIN, wrapped
-from .rows import Rows
+from .rows import RowFigure, Rows
 from .style import INK, MUTED
 from .view import View
 
@@ -32,7 +32,7 @@ POINTS, REACH = 241, 4.0
 
 
 @dataclass(frozen=True)
-class Densities:
+class Densities(RowFigure):
     """The smoothed histograms of the draws of all systems that have them."""
 
     view: View
@@ -57,14 +57,6 @@ class Densities:
         """The density of each system whose draws are not all equal: points and values."""
         draws = {system: score.draws for system, score in self.view.scores.items()}
         return {system: smoothed(found) for system, found in draws.items() if found is not None and found.width > 0}
-
-    @property
-    def size(self) -> tuple[float, float]:
-        return self.rows.width, self.rows.height + FURNITURE
-
-    @property
-    def font_size(self) -> float:
-        return self.rows.font_size
 
     def draw(self, ax: Axes) -> None:
         scores = self.view.scores

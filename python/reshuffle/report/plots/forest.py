@@ -10,7 +10,7 @@ from ...lazy import lazy
 from ...results import PairedDifference
 from .intervals import key, mark, set_limits, whisker
 from .labels import PLAIN, wrapped
-from .rows import Column, Rows, columns_beside
+from .rows import Column, RowFigure, Rows, columns_beside
 from .style import BETTER, INK, MUTED, WORSE
 from .view import View
 
@@ -21,7 +21,7 @@ FURNITURE = 0.72
 
 
 @dataclass(frozen=True)
-class Forest:
+class Forest(RowFigure):
     """The differences of all systems from ``baseline``."""
 
     view: View
@@ -38,14 +38,6 @@ class Forest:
     def rows(self) -> Rows:
         """A row for each system."""
         return Rows.from_names([self.view.name(pair.system) for pair in self.pairs], FURNITURE)
-
-    @property
-    def size(self) -> tuple[float, float]:
-        return self.rows.width, self.rows.height + FURNITURE
-
-    @property
-    def font_size(self) -> float:
-        return self.rows.font_size
 
     def draw(self, ax: Axes) -> None:
         self.rows.draw(ax)

@@ -13,7 +13,7 @@ from ...errors import InputError, quoted
 from ...lazy import lazy
 from ...results import PairedDifference
 from ..notes import number
-from .rows import Rows, text_size
+from .rows import RowFigure, Rows, text_size
 from .style import INK, MUTED, PAGE
 from .view import View
 
@@ -34,7 +34,7 @@ SHADES = ("#08306b", "#2166ac", "#6baed6", "#c6dbef", "#eef4fa")
 
 
 @dataclass(frozen=True)
-class Matrix:
+class Matrix(RowFigure):
     """The p-values of all pairs."""
 
     view: View
@@ -61,11 +61,8 @@ class Matrix:
 
     @property
     def size(self) -> tuple[float, float]:
-        return self.rows.width, max(self.rows.height + FURNITURE, LEGEND)
-
-    @property
-    def font_size(self) -> float:
-        return self.rows.font_size
+        width, height = self.rows.size
+        return width, max(height, LEGEND)
 
     @property
     def ends(self) -> list[float]:

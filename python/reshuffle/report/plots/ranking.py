@@ -14,7 +14,7 @@ from ...results import PairedDifference
 from ..cells import rank_cell
 from .intervals import key, mark, set_limits, whisker
 from .labels import PLAIN, columns, printable, wrapped
-from .rows import HEADER, Column, Rows, beside, columns_beside, text_size
+from .rows import HEADER, Column, RowFigure, Rows, beside, columns_beside, text_size
 from .style import BETTER, COLUMN, INK, MUTED, PAGE, WORSE
 from .view import View
 
@@ -31,7 +31,7 @@ MAX_HEADER = 10
 
 
 @dataclass(frozen=True)
-class RankingFigure:
+class RankingFigure(RowFigure):
     """The scores of all systems under one metric."""
 
     view: View
@@ -48,14 +48,6 @@ class RankingFigure:
         """A row for each system."""
         names = [self.view.name(system) for system in self.view.scores]
         return Rows.from_names(names, FURNITURE, width=PAGE if len(self.groups) > MANY_BARS else COLUMN)
-
-    @property
-    def size(self) -> tuple[float, float]:
-        return self.rows.width, self.rows.height + FURNITURE
-
-    @property
-    def font_size(self) -> float:
-        return self.rows.font_size
 
     @property
     def _against(self) -> Mapping[str, PairedDifference]:

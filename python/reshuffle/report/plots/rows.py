@@ -12,10 +12,11 @@ from matplotlib.textpath import TextPath
 from matplotlib.transforms import ScaledTranslation, Transform
 from numpy.typing import NDArray
 
+from ...lazy import lazy
 from .labels import LETTER, PLAIN, columns, lines_of, wrapped
 from .style import COLUMN, FAINT, FONT_SIZE, FONTS, PAGE, PAGE_HEIGHT, PaperFigure
 
-__all__ = ["HEADER", "Column", "Rows", "beside", "columns_beside", "text_size"]
+__all__ = ["HEADER", "Column", "RowFigure", "Rows", "beside", "columns_beside", "text_size"]
 
 # The length of a line of a name, in average letters: in a column-wide figure, a page-wide one, and one with many rows.
 NARROW, WIDE, SINGLE = 24, 36, 62
@@ -41,12 +42,15 @@ class Rows:
         The height of a row of one line, in inches.
     width : float
         The default width of the figure, in inches.
+    furniture : float
+        The height of what is above and below the rows, in inches.
     """
 
     labels: tuple[str, ...]
     heights: tuple[float, ...]
     row: float
     width: float
+    furniture: float
 
     @classmethod
     def from_names(cls, names: Sequence[str], furniture: float, row: float = ROW, width: float = COLUMN) -> Rows:
@@ -58,12 +62,12 @@ class Rows:
         labels = tuple(wrapped(name, limit) for name in names)
         heights = tuple(1 + (lines_of(label) - 1) * LINE / row for label in labels)
         scale = min(1.0, max((PAGE_HEIGHT - furniture) / (row * sum(heights)), SMALLEST / row))
-        return cls(labels, heights, row * scale, width)
+        return cls(labels, heights, row * scale, width, furniture)
 
     @property
-    def height(self) -> float:
-        """The height of all rows, in inches."""
-        return self.row * sum(self.heights)
+    def size(self) -> tuple[float, float]:
+        """The default width and height of the figure, in inches."""
+        return self.width, self.row * sum(self.heights) + self.furniture
 
     @property
     def font_size(self) -> float:
@@ -104,6 +108,23 @@ class Rows:
         ax.set_axisbelow(True)
         if lines:
             ax.grid(axis="y", color=FAINT, linewidth=0.4)
+
+
+class RowFigure:
+    """A figure with a row for each system, whose size follows from its rows."""
+
+    @lazy
+    def rows(self) -> Rows:
+        """A row for each system."""
+        raise NotImplementedError
+
+    @property
+    def size(self) -> tuple[float, float]:
+        return self.rows.size
+
+    @property
+    def font_size(self) -> float:
+        return self.rows.font_size
 
 
 @dataclass(frozen=True)
