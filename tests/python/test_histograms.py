@@ -50,6 +50,7 @@ COUNTS = dict(zip(SYSTEMS, bleu_counts(3, 3, 70, 0.03), strict=True))
 NATIVE = FromCounts("BLEU", COUNTS, BLEU)
 IN_PYTHON = FromCounts("BLEU", COUNTS, lambda totals: BLEU.score(totals))
 R = 700
+OTHER_DERIVATIVES = "a formula in Python has finite differences, not the derivatives that the stand-alone test uses"
 
 # The distribution of a test, and its observed statistic.
 Null = tuple[Scores, Scores | None, float]
@@ -148,7 +149,7 @@ TESTS: dict[str, Any] = {
 @pytest.mark.parametrize("test", TESTS)
 def test_the_histogram_of_a_pair_is_that_of_the_null_distribution(test: str, measure: FromCounts) -> None:
     if measure is IN_PYTHON and test == "ar-studentized":
-        pytest.skip("finite differences are not the derivatives that the stand-alone test uses")
+        pytest.skip(OTHER_DERIVATIVES)
     comparison = compare(metrics=measure, test=test, all_pairs=True, n_resamples=R)
     for pair in comparison.comparisons:
         check(TESTS[test]((pair.system, pair.baseline)), pair.null)
@@ -226,7 +227,7 @@ def mean(totals: Any) -> Any:
 @pytest.mark.parametrize("studentized", [False, True])
 def test_a_stopped_test_has_the_shuffles_that_it_used(measure: FromCounts, rule: Any, studentized: bool) -> None:
     if studentized and measure is IN_PYTHON:
-        pytest.skip("as above")
+        pytest.skip(OTHER_DERIVATIVES)
     test = "ar-studentized" if studentized else "ar"
     alpha = rule.level if isinstance(rule, Gandy) else 0.05
     comparison = compare(
