@@ -1,0 +1,1 @@
+"""sacreBLEU's functions and classes, counted and resampled by reshuffle."""
