@@ -13,11 +13,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from sacrebleu.metrics import BLEU, CHRF, TER
+
+from .counting import overrides
 
 __all__ = ["Formula", "bleu", "chrf", "formula_of", "ter"]
 
@@ -39,60 +42,46 @@ EPSILON = 1e-16
 LARGEST_OPTION = 1e9
 
 
-def formula_of(metric: Any) -> Formula | None:
-    """The formula of a metric with its present options, or None if there is none for these options.
+def formula_of(metric: Any, columns: int) -> Formula | None:
+    """The formula of a metric with its present options, for rows of this many sums.
 
-    It stands for the host's own ``_compute_score_from_stats``, which subclasses can override.
+    It stands for the host's own ``_compute_score_from_stats``. None if the metric overrides that, or if its options
+    are such that the host's method has to be called.
     """
-    if isinstance(metric, BLEU):
-        return _bleu_formula(metric)
-    if isinstance(metric, CHRF):
-        return _chrf_formula(metric)
-    if isinstance(metric, TER):
-        return lambda sums: ter(sums) if sums.shape[1] == 2 else _refuse(sums)
+    if overrides(metric, "_compute_score_from_stats"):
+        return None
+    if isinstance(metric, BLEU) and not overrides(metric, "compute_bleu"):
+        return _bleu_formula(metric, columns)
+    if isinstance(metric, CHRF) and not overrides(metric, "_compute_f_score"):
+        return _chrf_formula(metric, columns)
+    if isinstance(metric, TER) and columns == 2:
+        return ter
     return None
 
 
-def _bleu_formula(metric: Any) -> Formula | None:
+def _bleu_formula(metric: Any, columns: int) -> Formula | None:
     method, value, orders = metric.smooth_method, metric.smooth_value, metric.max_ngram_order
+    if not (isinstance(orders, int) and 1 <= orders <= 64 and columns == 2 + 2 * orders):
+        return None
     if method not in ("none", "floor", "add-k", "exp") or method not in BLEU.SMOOTH_DEFAULTS:
         return None
     if value is None:
         value = BLEU.SMOOTH_DEFAULTS[method]
-    if value is not None and not _is_plain(value):
+    if method in ("floor", "add-k") and not _is_plain(value):
         return None
-    if type(orders) is not int or not 1 <= orders <= 64:
+    return partial(bleu, smooth_method=method, smooth_value=value, effective_order=bool(metric.effective_order))
+
+
+def _chrf_formula(metric: Any, columns: int) -> Formula | None:
+    beta, order = metric.beta, metric.order
+    if not (_is_plain(beta) and isinstance(order, int) and order >= 1 and columns == 3 * order):
         return None
-    effective = bool(metric.effective_order)
-
-    def formula(sums: Sums) -> Scores:
-        if sums.shape[1] != 2 + 2 * orders:
-            _refuse(sums)
-        return bleu(sums, method, value, effective)
-
-    return formula
-
-
-def _chrf_formula(metric: Any) -> Formula | None:
-    beta, order, eps_smoothing = metric.beta, metric.order, bool(metric.eps_smoothing)
-    if not (_is_plain(abs(beta)) and type(order) is int and order >= 1):
-        return None
-
-    def formula(sums: Sums) -> Scores:
-        if sums.shape[1] != 3 * order:
-            _refuse(sums)
-        return chrf(sums, beta, eps_smoothing)
-
-    return formula
+    return partial(chrf, beta=beta, eps_smoothing=bool(metric.eps_smoothing))
 
 
 def _is_plain(value: Any) -> bool:
     """Whether an option is a Python number ≥ 0 that numpy can multiply by a float32 without overflow."""
     return type(value) in (int, float) and 0 <= value <= LARGEST_OPTION
-
-
-def _refuse(sums: Sums) -> Any:
-    raise ValueError(f"sums of {sums.shape[1]} counts do not fit the metric's options")
 
 
 def bleu(
