@@ -1,4 +1,4 @@
-"""The statistics of a baseline and other systems under one of sacreBLEU's metrics, as integers that can be resampled."""
+"""Statistics of several systems under one metric of sacreBLEU, as integers that can be resampled."""
 
 from __future__ import annotations
 
