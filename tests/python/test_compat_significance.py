@@ -646,7 +646,9 @@ def test_sound_p_values_and_intervals_are_those_of_our_tests(
         assert scores[name][0].p_value is None
         for result, counts in zip(scores[name][1:], others, strict=True):
             if test == "ar":
-                expected = reshuffle.approximate_randomization(baseline, counts, metric, n_resamples=500, seed=99)
+                expected = reshuffle.approximate_randomization(
+                    baseline, counts, metric, n_resamples=500, seed=99, scheme="iid"
+                )
             else:
                 expected = reshuffle.bootstrap_test(baseline, counts, metric, n_resamples=500, seed=99)
             assert result.p_value == expected.pvalue
@@ -688,7 +690,7 @@ def test_sound_p_values_of_subclasses_use_their_formula() -> None:
     metric = reshuffle.metric("bleu")
     counts = metric.suff_stats([lines for _, lines in two_systems()], references)
     expected = reshuffle.approximate_randomization(
-        counts[0], counts[1], lambda totals: metric.score(totals) ** 0.5, n_resamples=200, seed=12345
+        counts[0], counts[1], lambda totals: metric.score(totals) ** 0.5, n_resamples=200, scheme="iid", seed=12345
     )
     assert scores["BLEU"][1].p_value == expected.pvalue
 
