@@ -33,6 +33,8 @@ UPDATE = "RESHUFFLE_UPDATE_DOCS" in os.environ
 
 @pytest.mark.parametrize("name", [m for m in MODULES if not m.endswith(("_core", "__main__"))])
 def test_examples_in_docstrings_run(name: str) -> None:
+    if name.endswith(".seams"):  # it imports the library that it patches
+        pytest.importorskip(name.split(".")[-2])
     failed, _ = doctest.testmod(importlib.import_module(name), optionflags=FLAGS)
     assert failed == 0
 
