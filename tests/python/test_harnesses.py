@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from reshuffle import InputError, InputWarning, standard_error
-from reshuffle.compat import lighteval, lm_eval
+from reshuffle.compat import install, lighteval, lm_eval, seams
 
 WORDS = "the cat sat on a mat while it rained outside all day , not far from here .".split()
 
@@ -134,6 +134,30 @@ def test_numbers_of_draws_are_checked_by_lm_eval(harness: Any, n: Any, capfd: py
         harness.bootstrap_stderr(harness.bleu, ITEMS["lists"], n)
     with pytest.raises(type(theirs.value)):
         lm_eval.bootstrap_stderr(harness.bleu, ITEMS["lists"], n)
+
+
+def test_a_patched_lm_eval_reports_standard_errors_from_counts(
+    harness: Any, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    """As its evaluator calls them, with at most 100 draws; 100,000 are made."""
+    bound_before, items = harness.bootstrap_stderr, ITEMS["one reference"]
+    theirs = bound_before(harness.bleu, items, 100)
+    counted = lm_eval.count(harness.bleu, items)
+    with install(only="lm_eval") as patched:
+        assert patched.hosts == ("lm_eval",)
+        assert harness.stderr_for_metric(harness.bleu, 100)(items) == counted.bootstrap_error(100_000)
+        assert bound_before(harness.bleu, items, 50) == counted.bootstrap_error(50)
+        assert lm_eval.bootstrap_stderr(harness.bleu, items, 100) == counted.bootstrap_error(100)
+        median = bound_before(harness.median, [1.0, 2.0, 3.0], 100)
+        with pytest.raises(ZeroDivisionError):
+            bound_before(harness.bleu, items, 0)
+        assert lm_eval.bootstrap_stderr(harness.median, [1.0, 2.0, 3.0], 100) == median
+    assert bound_before(harness.bleu, items, 100) == theirs
+    assert bound_before(harness.median, [1.0, 2.0, 3.0], 100) == median
+    (report,) = seams("lm_eval")
+    assert (report.name, report.calls) == ("bootstrap_stderr", 4)
+    assert list(report.fallbacks.values()) == [1, 1]
+    assert caplog.messages == [f"bootstrap_stderr: calls the original: {reason}" for reason in report.fallbacks]
 
 
 # lighteval
@@ -260,3 +284,22 @@ def test_wrong_items_of_lighteval(corpus_metrics: Any, item: Any, caplog: pytest
         lighteval.bootstrap_stderr(f, [item, item], 10)
     (message,) = caplog.messages
     assert message.startswith("lighteval computes the standard error: ")
+
+
+def test_a_patched_lighteval_reports_the_standard_deviation(corpus_metrics: Any) -> None:
+    stderr = pytest.importorskip("lighteval.metrics.utils.stderr")
+    bound_before, f = stderr.bootstrap_stderr, corpus_metrics.CorpusLevelTranslationMetric("bleu").compute_corpus
+    theirs = [bound_before(f, GENERATED, 50), bound_before(share_of_long, REFERENCES, 50)]
+    with install(only=["lighteval"], log="off"):
+        from_counts = stderr.get_stderr_function(f, 50)(GENERATED)
+        corrected = bound_before(share_of_long, REFERENCES, 50)
+        assert lighteval.bootstrap_stderr(share_of_long, REFERENCES, 50) == corrected
+    assert from_counts == lighteval.count(f, GENERATED).bootstrap_error(50)
+    assert corrected == pytest.approx(theirs[1] * math.sqrt(50), rel=1e-12)
+    assert [bound_before(f, GENERATED, 50), bound_before(share_of_long, REFERENCES, 50)] == theirs
+
+
+@pytest.mark.parametrize("host", ["lm_eval", "lighteval"])
+def test_harnesses_are_only_patched_if_they_are_named(host: str) -> None:
+    with install(log="off") as patched:
+        assert host not in patched.hosts

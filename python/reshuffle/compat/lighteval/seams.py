@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from types import FunctionType
+from typing import Any, cast
 
 from lighteval.metrics.utils import stderr as host
 
@@ -21,7 +22,7 @@ def _bootstrap_stderr(metric, population, number_experiments):  # type: ignore[n
     return patched(metric, population, number_experiments)
 
 
-BOOTSTRAP = Seam.function(host.bootstrap_stderr, _bootstrap_stderr)
+BOOTSTRAP = Seam.function(host.bootstrap_stderr, cast("FunctionType", _bootstrap_stderr))
 SEAMS = [BOOTSTRAP]
 
 

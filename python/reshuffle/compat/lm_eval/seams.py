@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from types import FunctionType
+from typing import Any, cast
 
 from lm_eval.api import metrics as host
 
@@ -24,7 +25,7 @@ def _bootstrap_stderr(f, xs, iters):  # type: ignore[no-untyped-def]  # runs in 
     return patched(f, xs, iters)
 
 
-BOOTSTRAP = Seam.function(host.bootstrap_stderr, _bootstrap_stderr)
+BOOTSTRAP = Seam.function(host.bootstrap_stderr, cast("FunctionType", _bootstrap_stderr))
 SEAMS = [BOOTSTRAP]
 
 
