@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from .metrics.native import NativeMetric, metric, tokenize
     from .metrics.precomputed import FromCounts, OwnTexts, SegmentScores, f_score
     from .resampling.stopping import BesagClifford, Gandy
+    from .resampling.supplied import resampled_sums
     from .resampling.units import design_effect, intraclass_correlation
     from .results import (
         Caveat,
@@ -114,6 +115,7 @@ __all__ = [
     "read_html",
     "read_json",
     "read_lines",
+    "resampled_sums",
     "score",
     "segment_scores",
     "standard_error",
@@ -137,6 +139,7 @@ _NAMES = {
     "metrics.native": ("NativeMetric", "metric", "tokenize"),
     "metrics.precomputed": ("FromCounts", "OwnTexts", "SegmentScores", "f_score"),
     "resampling.stopping": ("BesagClifford", "Gandy"),
+    "resampling.supplied": ("resampled_sums",),
     "resampling.units": ("design_effect", "intraclass_correlation"),
     "results": (
         "Caveat",

@@ -96,9 +96,19 @@ CALLS: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
         "codes must be None when masks are passed, got both",
     ),
     "indices of draws": (
-        lambda: calls.draw_sums([COUNTS], n=1, seed=1, indices=np.zeros((3, 69), dtype=np.uint32)),
+        lambda: calls.draw_sums([COUNTS], n=1, seed=1, indices=np.full((3, 69), 70, dtype=np.uint32)),
         InputError,
-        "segments of indices: expected 70, got 69",
+        "segment 70 is out of range: there are 70",
+    ),
+    "no indices": (
+        lambda: calls.draw_sums([COUNTS], n=1, seed=1, indices=np.zeros((3, 0), dtype=np.uint32)),
+        InputError,
+        "indices: expected at least one, got none",
+    ),
+    "more indices than sums have room for": (
+        lambda: calls.draw_sums([COUNTS + 2**55], n=1, seed=1, indices=np.zeros((3, 700), dtype=np.uint32)),
+        InputError,
+        "the number of indices of a replicate must be at most 127 for counts this large, got 700",
     ),
     # Replicates past the last number once gave zeros instead of sums.
     "first": (

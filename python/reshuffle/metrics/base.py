@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _core, signature
+from ..data.arrays import as_array
 from ..errors import InputError, quoted
 from ..types import MetricName
 from ..validate import MAX_THREADS, check_integer
@@ -178,10 +179,7 @@ def counts_array(values: ArrayLike, what: str, ndim: int | None = None) -> Count
 
     Raises :class:`InputError` if conversion would change a value, or if the number of dimensions is not ``ndim``.
     """
-    try:
-        array = np.asarray(values)
-    except ValueError as error:
-        raise InputError(f"{what} must be an array of whole numbers: {error}") from None
+    array = as_array(values, what)
     if ndim is not None and array.ndim != ndim:
         raise InputError(f"{what} must have {ndim} dimensions, got shape {array.shape}")
     if array.ndim == 0 or array.size == 0:

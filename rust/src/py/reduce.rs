@@ -551,8 +551,7 @@ impl Resampler {
             packed_masks = made;
             (Plan::Flips(&packed_masks), n)
         } else if let Some(indices) = &indices {
-            check_units(py, "indices", indices.shape()[1], units)?;
-            (Plan::Indices(in_order(indices)?), indices.shape()[0])
+            (Plan::Indices(in_order(indices)?, indices.shape()[1]), indices.shape()[0])
         } else if let Some(codes) = &codes {
             (Plan::Codes(in_order(codes)?), n)
         } else {

@@ -20,6 +20,7 @@ use crate::error::{Error, Result};
 use crate::metric::Formula;
 use crate::pool::{self, Blocks, Run, Stop};
 use crate::simd::Simd;
+use crate::stats::LARGEST_SUM;
 
 /// The kind of replicates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,8 +45,8 @@ pub enum Plan<'a> {
     /// shuffles form a group. With [random codes](super::random_codes) the flips are pairwise independent; with codes
     /// of one bit each, the group contains all patterns.
     Codes(&'a [u64]),
-    /// Indices of drawn units, replicate by replicate. Strata do not apply.
-    Indices(&'a [u32]),
+    /// Indices of drawn units, replicate by replicate, and how many of them each replicate has. Strata do not apply.
+    Indices(&'a [u32], usize),
 }
 
 /// The range of `n` replicates that begins at `first`.
@@ -70,6 +71,8 @@ pub struct Resampler {
     shape: Shape,
     sampler: Sampler,
     simd: Simd,
+    /// An upper bound of all counts, in absolute value.
+    largest: u64,
 }
 
 /// What kernels need besides the design.
@@ -101,7 +104,7 @@ impl Plan<'_> {
             Plan::Seeded(_) => "a seed",
             Plan::Flips(_) => "masks",
             Plan::Codes(_) => "codes",
-            Plan::Indices(_) => "indices",
+            Plan::Indices(..) => "indices",
         }
     }
 }
@@ -193,7 +196,8 @@ impl Resampler {
             higher_is_better: samples.iter().map(higher).collect(),
             cells: design.cells(),
         };
-        Ok(Resampler { design, formulas, shape, sampler, simd })
+        let largest = samples.iter().map(|sample| sample.stats.largest()).max().unwrap_or(0);
+        Ok(Resampler { design, formulas, shape, sampler, simd, largest })
     }
 
     /// The shape of the samples, for reductions.
@@ -335,8 +339,9 @@ impl Resampler {
             (Sampler::Draws { strata, digits }, Plan::Seeded(seed)) => {
                 Box::new(Draws::new(design, (strata, digits), Source::Seeded(seed), stop)?)
             }
-            (Sampler::Draws { strata, digits }, Plan::Indices(indices)) => {
-                let indices = Supplied::new("indices", indices, design.units, &range)?;
+            (Sampler::Draws { strata, digits }, Plan::Indices(indices, width)) => {
+                self.check_width(width)?;
+                let indices = Supplied::new("indices", indices, width, &range)?;
                 Box::new(Draws::new(design, (strata, digits), Source::Supplied(indices), stop)?)
             }
             (Sampler::Permutations(rows), Plan::Seeded(seed)) => Box::new(Permutations::new(rows, seed, self.simd)),
@@ -344,6 +349,20 @@ impl Resampler {
             (Sampler::Shuffles(_), plan) => return Err(other_kind("the replicates", SHUFFLES, plan.name())),
             (Sampler::Draws { .. }, plan) => return Err(other_kind("the replicates", DRAWS, plan.name())),
         })
+    }
+
+    /// Checks that the sums of this many rows fit. Those of as many rows as there are units do.
+    fn check_width(&self, width: usize) -> Result<()> {
+        if width == 0 {
+            return Err(Error::Empty { what: "indices".into() });
+        }
+        let most = LARGEST_SUM as u128 / u128::from(self.largest.max(1));
+        if width <= self.design.units || width as u128 <= most {
+            return Ok(());
+        }
+        let (option, expected) =
+            ("the number of indices of a replicate", format!("at most {most} for counts this large"));
+        Err(Error::InvalidOption { option: option.into(), expected, got: width.to_string() })
     }
 
     /// The tables for flips.

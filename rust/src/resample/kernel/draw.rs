@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 pub(in crate::resample) use super::product::Digits;
-use super::product::TOGETHER;
+use super::product::{LARGEST_WEIGHT, STRETCH, TOGETHER};
 use super::source::Source;
 use super::weights::Strata;
 use super::{Kernel, STRIDE, Scratch};
@@ -38,13 +38,22 @@ impl<'a> Draws<'a> {
         if let Source::Supplied(indices) = source {
             let mut meter = WorkMeter::default();
             for indices in indices.values().chunks(PIECE) {
-                meter.charge(indices.len(), stop)?;
-                if let Some(&index) = indices.iter().find(|&&index| index as usize >= units) {
-                    return Err(Error::OutOfRange { what: "segment".into(), index: index as usize, len: units });
+                meter.charge(indices.len() / 8, stop)?;
+                let largest = indices.iter().fold(0, |largest, &index| index.max(largest)) as usize;
+                if largest >= units {
+                    return Err(Error::OutOfRange { what: "segment".into(), index: largest, len: units });
                 }
             }
         }
         Ok(Draws { design, source, strata, digits })
+    }
+
+    /// The number of units that a replicate draws.
+    fn drawn(&self) -> usize {
+        match self.source {
+            Source::Seeded(_) => self.design.units,
+            Source::Supplied(indices) => indices.width(),
+        }
     }
 
     /// The length of a row of weights in bytes: a whole number of quads of units.
@@ -52,44 +61,88 @@ impl<'a> Draws<'a> {
         self.design.units.next_multiple_of(8)
     }
 
-    /// Draws one replicate for each row of `weights`, and adds the drawn rows of counts. The first replicate is the
-    /// `place`-th of the block.
-    fn add_drawn(
+    /// Writes the weights of one replicate after another, beginning with `first`. Returns false if a weight is too large
+    /// for a byte, or the sum of all weights for the product.
+    fn weigh(&self, first: u64, weights: &mut [u8], stop: &Stop<'_>) -> Result<bool> {
+        let rows = (first..).zip(weights.chunks_exact_mut(self.padded()));
+        match self.source {
+            Source::Seeded(seed) => {
+                for (replicate, weights) in rows {
+                    self.strata.draw(seed, replicate, weights, stop)?;
+                }
+                Ok(true)
+            }
+            Source::Supplied(indices) if indices.width() <= STRETCH => {
+                let mut meter = WorkMeter::default();
+                let mut largest = 0;
+                for (replicate, weights) in rows {
+                    weights.fill(0);
+                    for units in indices.of_replicate(replicate).chunks(PIECE) {
+                        meter.charge(units.len(), stop)?;
+                        for &unit in units {
+                            let weight = &mut weights[unit as usize];
+                            // A weight that wraps has been 255.
+                            *weight = weight.wrapping_add(1);
+                            largest = largest.max(*weight);
+                        }
+                    }
+                }
+                Ok(largest <= LARGEST_WEIGHT)
+            }
+            Source::Supplied(_) => Ok(false),
+        }
+    }
+
+    /// Adds the rows of counts of the replicates whose weights these are. The first is the `place`-th of the block.
+    fn add_weighted(
         &self,
-        (seed, first): (u64, u64),
-        weights: &mut [u8],
+        weights: &[u8],
         place: usize,
         (out, stride): (&mut [i64], usize),
         stop: &Stop<'_>,
     ) -> Result<()> {
-        for (i, weights) in (0..).zip(weights.chunks_exact_mut(self.padded())) {
-            self.strata.draw(seed, first.wrapping_add(i), weights, stop)?;
-        }
         let (dense, exceptional) = out.split_at_mut(self.design.packed.len() * stride);
-        self.digits.sums(weights, self.padded(), (dense, stride, place), stop)?;
+        self.digits.sums((weights, self.padded()), self.drawn(), (dense, stride, place), stop)?;
         let mut meter = WorkMeter::default();
         for (exceptions, out) in self.design.exceptions.iter().zip(exceptional.chunks_exact_mut(stride)) {
             for (out, weights) in out[place..].iter_mut().zip(weights.chunks_exact(self.padded())) {
                 meter.charge(exceptions.units.len(), stop)?;
-                *out = exceptions.units.iter().map(|&(unit, value)| value * i64::from(weights[unit])).sum();
+                let rows = exceptions.units.iter().map(|&(unit, value)| value.wrapping_mul(i64::from(weights[unit])));
+                *out = rows.fold(0, i64::wrapping_add);
             }
         }
         Ok(())
     }
 
-    /// Adds the rows of user-supplied units to the sums of the `place`-th replicate of a block.
-    fn add_supplied(&self, units: &[u32], place: usize, (out, stride): (&mut [i64], usize)) {
+    /// Adds the rows of units, one by one, to the sums of the `place`-th replicate of a block.
+    fn add_units(
+        &self,
+        units: &[u32],
+        place: usize,
+        (out, stride): (&mut [i64], usize),
+        stop: &Stop<'_>,
+    ) -> Result<()> {
+        let mut meter = WorkMeter::default();
         let (dense, exceptional) = out.split_at_mut(self.design.packed.len() * stride);
         for (column, out) in self.design.packed.iter().zip(dense.chunks_exact_mut(stride)) {
-            out[place] = units.iter().map(|&unit| column.value(unit as usize)).sum();
+            for units in units.chunks(PIECE) {
+                meter.charge(units.len(), stop)?;
+                let rows = units.iter().map(|&unit| column.value(unit as usize));
+                out[place] = rows.fold(out[place], i64::wrapping_add);
+            }
         }
         for (exceptions, out) in self.design.exceptions.iter().zip(exceptional.chunks_exact_mut(stride)) {
             let extra = |unit: usize| {
                 let found = exceptions.units.binary_search_by_key(&unit, |(unit, _)| *unit);
                 found.map_or(0, |place| exceptions.units[place].1)
             };
-            out[place] = units.iter().map(|&unit| extra(unit as usize)).sum();
+            for units in units.chunks(PIECE) {
+                meter.charge(8 * units.len(), stop)?;
+                let rows = units.iter().map(|&unit| extra(unit as usize));
+                out[place] = rows.fold(out[place], i64::wrapping_add);
+            }
         }
+        Ok(())
     }
 }
 
@@ -99,11 +152,15 @@ impl Kernel for Draws<'_> {
     }
 
     fn cost(&self) -> u64 {
-        ((2 * self.strata.cost() + self.design.units * self.digits.tiles()) / 4) as u64
+        let weights = match self.source {
+            Source::Seeded(_) => 2 * self.strata.cost(),
+            Source::Supplied(indices) => 4 * indices.width(),
+        };
+        ((weights + self.design.units * self.digits.tiles()) / 4) as u64
     }
 
     fn rows(&self) -> i64 {
-        self.design.units as i64
+        self.drawn() as i64
     }
 
     fn sums(
@@ -115,28 +172,21 @@ impl Kernel for Draws<'_> {
     ) -> Result<()> {
         let replicates = length(&range);
         let weights = &mut scratch.bytes;
-        if let Source::Seeded(_) = self.source {
-            resize(weights, TOGETHER.min(replicates) * self.padded())?;
-        }
+        resize(weights, TOGETHER.min(replicates) * self.padded())?;
         for place in (0..replicates).step_by(TOGETHER) {
             let here = TOGETHER.min(replicates - place);
             if stop.requested() {
                 return Err(Error::Interrupted);
             }
-            match self.source {
-                Source::Seeded(seed) => {
-                    let weights = &mut weights[..here * self.padded()];
-                    self.add_drawn((seed, range.start + place as u64), weights, place, (out, stride), stop)?;
-                }
-                Source::Supplied(indices) => {
-                    for place in place..place + here {
-                        if stop.requested() {
-                            return Err(Error::Interrupted);
-                        }
-                        let units = indices.of_replicate(range.start + place as u64);
-                        self.add_supplied(units, place, (out, stride));
+            let weights = &mut weights[..here * self.padded()];
+            let first = range.start.wrapping_add(place as u64);
+            match (self.weigh(first, weights, stop)?, self.source) {
+                (false, Source::Supplied(indices)) => {
+                    for (replicate, place) in (first..).zip(place..place + here) {
+                        self.add_units(indices.of_replicate(replicate), place, (out, stride), stop)?;
                     }
                 }
+                _ => self.add_weighted(weights, place, (out, stride), stop)?,
             }
         }
         Ok(())

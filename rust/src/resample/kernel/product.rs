@@ -17,7 +17,10 @@ const LANES: usize = 16;
 const QUAD: usize = 4;
 
 /// Units after which 32-bit sums are added to 64-bit ones. Weights sum to S at most, and 2^22 times 255 is below 2^31.
-const STRETCH: usize = 1 << 22;
+pub(super) const STRETCH: usize = 1 << 22;
+
+/// The largest weight: instructions treat weights as signed bytes.
+pub(super) const LARGEST_WEIGHT: u8 = 127;
 
 /// Replicates that are summed together, so that a row of digits is loaded once for all of them.
 pub(super) const TOGETHER: usize = 16;
@@ -37,7 +40,6 @@ const COPIED: usize = 256;
 /// All columns, split into digits.
 pub(in crate::resample) struct Digits {
     simd: Simd,
-    units: usize,
     /// The smallest count of each column.
     smallest: Vec<i64>,
     digits: Vec<Digit>,
@@ -87,7 +89,7 @@ impl Digits {
             Ok(quads)
         };
         let tiles = digits.chunks(LANES).map(tile).collect::<Result<_>>()?;
-        Ok(Digits { simd, units, smallest, digits, tiles })
+        Ok(Digits { simd, smallest, digits, tiles })
     }
 
     /// The number of tiles.
@@ -96,20 +98,21 @@ impl Digits {
     }
 
     /// Writes the sums of each column in up to sixteen replicates to `out`, from `place` on; columns are `stride`
-    /// apart. The weights of a replicate sum to S and take `padded` bytes, a whole number of quads.
+    /// apart. The weights of a replicate are at most [`LARGEST_WEIGHT`], sum to `drawn`, and take `padded` bytes, a
+    /// whole number of quads.
     ///
     /// # Errors
     /// [`Error::Interrupted`] if the call is cancelled.
     pub fn sums(
         &self,
-        weights: &[u8],
-        padded: usize,
+        (weights, padded): (&[u8], usize),
+        drawn: usize,
         (out, stride, place): (&mut [i64], usize, usize),
         stop: &Stop<'_>,
     ) -> Result<()> {
         let replicates = weights.len() / padded;
         for (out, smallest) in out.chunks_exact_mut(stride).zip(&self.smallest) {
-            out[place..place + replicates].fill(smallest.wrapping_mul(self.units as i64));
+            out[place..place + replicates].fill(smallest.wrapping_mul(drawn as i64));
         }
         for (quads, digits) in self.tiles.iter().zip(self.digits.chunks(LANES)) {
             for (from, quads) in (0..).step_by(STRETCH / QUAD).zip(quads.chunks(STRETCH / QUAD)) {
@@ -304,13 +307,12 @@ mod tests {
             let largest = ((1 << bits_of_digits(simd)) - 1) as u8;
             let digits = Digits {
                 simd,
-                units,
                 smallest: vec![-1],
                 digits: vec![Digit { column: 0, shift: 0 }],
                 tiles: vec![vec![[[largest; QUAD]; LANES]; units / QUAD]],
             };
             let mut out = [0];
-            digits.sums(&weights, units, (&mut out, 1, 0), &Stop::never()).unwrap();
+            digits.sums((&weights, units), units, (&mut out, 1, 0), &Stop::never()).unwrap();
             assert_eq!([i64::from(largest - 1) * units as i64], out, "{simd:?}");
         }
     }

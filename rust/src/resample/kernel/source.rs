@@ -37,6 +37,11 @@ impl<'a, T> Supplied<'a, T> {
         Ok(Supplied { values, width, first: range.start })
     }
 
+    /// The number of values of a replicate.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
     /// The values of all replicates.
     pub fn values(&self) -> &'a [T] {
         self.values

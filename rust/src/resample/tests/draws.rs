@@ -6,7 +6,7 @@ use crate::metric::metric;
 use crate::pool::Stop;
 use crate::resample::design::Design;
 use crate::resample::kernel::draw::{Digits, Draws};
-use crate::resample::kernel::source::Source;
+use crate::resample::kernel::source::{Source, Supplied};
 use crate::resample::kernel::weights::Strata;
 use crate::simd::Simd;
 use crate::stream::{Purpose, Stream};
@@ -130,7 +130,8 @@ fn summaries_equal_those_of_the_stored_scores() {
 fn supplied_indices_must_fit() {
     let counts = counts(5 * 2, 1);
     let stats = [SuffStats::new(&counts, 1, 5, 2).unwrap()];
-    let computed = |indices: &[u32], n| with_run(1, |run| draw_sums(&stats, &[], (Plan::Indices(indices), 0..n), run));
+    let computed =
+        |indices: &[u32], n| with_run(1, |run| draw_sums(&stats, &[], (Plan::Indices(indices, 5), 0..n), run));
     assert_eq!(Err(Error::LengthMismatch { what: "indices".into(), expected: 10, got: 5 }), computed(&[0; 5], 2));
     assert_eq!(Err(Error::OutOfRange { what: "segment".into(), index: 5, len: 5 }), computed(&[0, 1, 2, 3, 5], 1));
     assert_eq!(added(&stats[0], 0, &[4, 4, 0, 1, 1]), computed(&[4, 4, 0, 1, 1], 1).unwrap());
@@ -139,14 +140,37 @@ fn supplied_indices_must_fit() {
 proptest! {
     #[test]
     fn any_indices_give_what_adding_gives(
-        (segments, indices) in (1..60usize).prop_flat_map(|s| (Just(s), prop::collection::vec(0..s as u32, 3 * s))),
+        // One segment that is drawn more than 127 or 255 times does not fit the bytes of the fast path.
+        (segments, width, indices) in (1..60usize, 1..400usize).prop_flat_map(|(s, w)| {
+            (Just(s), Just(w), prop::collection::vec(prop_oneof![0..s as u32, Just(0)], 20 * w))
+        }),
         scale in prop::sample::select(vec![1i64, 1000, 1 << 20, 1 << 40]),
+        threads in 1..3usize,
     ) {
         let counts = counts(segments * 5, scale);
         let stats = SuffStats::new(&counts, 1, segments, 5).unwrap();
-        let got = with_run(1, |run| draw_sums(std::slice::from_ref(&stats), &[], (Plan::Indices(&indices), 0..3), run)).unwrap();
-        let expected: Vec<i64> = indices.chunks(segments).flat_map(|indices| added(&stats, 0, indices)).collect();
+        let plan = (Plan::Indices(&indices, width), 7..27);
+        let got = with_run(threads, |run| draw_sums(std::slice::from_ref(&stats), &[], plan, run)).unwrap();
+        let expected: Vec<i64> = indices.chunks(width).flat_map(|indices| added(&stats, 0, indices)).collect();
         prop_assert_eq!(expected, got);
+    }
+
+    #[test]
+    fn all_paths_sum_any_indices_and_exceptions(
+        indices in prop::collection::vec(prop_oneof![8 => 0..70u32, 1 => Just(5)], 3 * 300),
+    ) {
+        let counts = awkward(70);
+        let stats = SuffStats::new(&counts, 1, 70, 7).unwrap();
+        let samples = [Sample::without_formula(stats.clone())];
+        let design = with_run(1, |run| Design::new(&samples, false, run)).unwrap();
+        let expected: Vec<i64> = indices.chunks(300).flat_map(|indices| added(&stats, 0, indices)).collect();
+        for simd in Simd::tested() {
+            let strata = Strata::new(70, &[], simd).unwrap();
+            let digits = Digits::new(&design.packed, simd, &Stop::never()).unwrap();
+            let supplied = Source::Supplied(Supplied::new("indices", &indices, 300, &(4..7)).unwrap());
+            let draws = Draws::new(&design, (&strata, &digits), supplied, &Stop::never()).unwrap();
+            prop_assert_eq!(&expected, &all_sums(&design, &draws, 4..7, 64), "{:?}", simd);
+        }
     }
 }
 

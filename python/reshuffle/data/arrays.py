@@ -1,0 +1,101 @@
+"""Arrays and tensors of other packages as numpy arrays, by protocol, without importing the packages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InputError
+from .columns import missing, named_columns
+
+__all__ = ["as_array", "holds_array"]
+
+# The protocols by which other packages offer their arrays. PyTorch's tensors also need detach() and cpu().
+PROTOCOLS = ("__array__", "__dlpack__", "__array_interface__")
+
+
+def holds_array(values: Any) -> bool:
+    """Whether an object is an array, a tensor or a table: more than a plain sequence of Python objects.
+
+    >>> holds_array(np.zeros(2)), holds_array([0, 0])
+    (True, False)
+    """
+    return any(hasattr(values, name) for name in PROTOCOLS) or named_columns("values", values) is not None
+
+
+def as_array(values: Any, what: str) -> NDArray[Any]:
+    """``values`` as a numpy array, without a copy where their package allows it. ``what`` names them in errors.
+
+    Accepts numpy arrays, lists and tuples (also of arrays), tables and columns of pandas, polars and Arrow, tensors of
+    PyTorch (detached, and copied to main memory from other devices), and objects with ``__array__`` or ``__dlpack__``.
+
+    Raises
+    ------
+    InputError
+        If rows differ in length, a value is masked, or the package refuses the conversion.
+
+    Examples
+    --------
+    >>> as_array({"hits": [1, 0], "all": [1, 1]}, "counts")
+    array([[1, 1],
+           [0, 1]])
+    """
+    if type(values) is np.ndarray and values.dtype.kind in "biuf":
+        return values
+    try:
+        return _without_objects(_converted(values, what))
+    except (TypeError, ValueError, RuntimeError, BufferError) as error:
+        if isinstance(error, InputError):
+            raise
+        is_sequence = isinstance(values, list | tuple)
+        problem = "" if is_sequence else f", and a {type(values).__name__} cannot be read as one"
+        raise InputError(f"{what} must be an array of numbers{problem}: {error}") from None
+
+
+def _converted(values: Any, what: str) -> NDArray[Any]:
+    if isinstance(values, list | tuple):
+        innermost: Any = values
+        while isinstance(innermost, list | tuple) and innermost:
+            innermost = innermost[0]
+        if isinstance(innermost, int | float | str | None) or not holds_array(innermost):
+            return np.asarray(values)
+        return np.stack([as_array(value, what) for value in values])
+    columns = named_columns(what, values)
+    if columns is not None:
+        if not columns:
+            raise InputError(f"{what} must be an array of numbers, got a table without columns")
+        return np.stack([as_array(column, f"{what}, column {name!r}") for name, column in columns.items()], axis=-1)
+    if isinstance(values, np.ndarray):
+        lacking = missing(values) if type(values) is not np.ndarray else None
+        if lacking is not None and lacking.any():
+            raise InputError(f"{what}: {np.count_nonzero(lacking):,} values are masked, expected a number everywhere")
+        return np.asarray(values)
+    return _from_protocol(_in_main_memory(values))
+
+
+def _in_main_memory(values: Any) -> Any:
+    """A tensor without its gradient, in main memory; other objects as they are."""
+    for name in ("detach", "cpu"):
+        method = getattr(values, name, None)
+        if callable(method):
+            values = method()
+    return values
+
+
+def _from_protocol(values: Any) -> NDArray[Any]:
+    if not hasattr(values, "__array__") and hasattr(values, "__dlpack__"):
+        return np.from_dlpack(values)
+    try:
+        return np.asarray(values)
+    except TypeError:
+        widened = getattr(values, "double", None)  # PyTorch's bfloat16 has no counterpart in numpy
+        if not callable(widened):
+            raise
+        return np.asarray(widened())
+
+
+def _without_objects(array: NDArray[Any]) -> NDArray[Any]:
+    """Python numbers in an array of objects, such as pandas' nullable integers, as an array of numbers."""
+    return np.asarray(array.tolist()) if array.dtype == object and array.size else array
