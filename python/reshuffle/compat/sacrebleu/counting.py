@@ -15,8 +15,9 @@ import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from types import FunctionType
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import sacrebleu
@@ -31,15 +32,33 @@ from reshuffle import InputError, InputWarning, NativeMetric, metric
 
 from .references import Columns, Info, Options, Reading, ReferenceCache
 
-__all__ = ["NotNative", "as_statistics", "cached", "counts", "overrides", "statistics"]
+__all__ = [
+    "TOKENIZER_NAMES",
+    "NotNative",
+    "as_statistics",
+    "cached",
+    "counts",
+    "integer_sums",
+    "is_native",
+    "overrides",
+    "statistics",
+]
 
 # The limits of the native metrics' options.
 MOST_ORDERS = {"bleu": 100, "chrf": 16}
 LARGEST_BETA = 1e6
 # Above this multiple of the numbers of references, the native metric rounds mean lengths.
 LARGEST_MULTIPLE = 1 << 31
+# `zip` takes about a hundred bytes for each row.
+ROWS_AT_ONCE = 4096
 
-_PACKAGE = __name__.rpartition(".")[0]
+T = TypeVar("T")
+
+_NONE = type(None)
+_STRINGS = frozenset([str])
+_TEXT = frozenset([str, _NONE])
+
+_FOLDER = os.path.dirname(__file__) + os.sep  # noqa: PTH120
 _HOST_FOLDER = os.path.dirname(sacrebleu.__file__) + os.sep  # noqa: PTH120
 
 
@@ -57,13 +76,13 @@ def overrides(metric: Any, *hooks: str) -> str | None:
     """
     own, cls = vars(metric), type(metric)
     for hook in hooks:
-        if hook in own or not _is_native(getattr(cls, hook), hook):
+        if hook in own or not is_native(getattr(cls, hook), hook):
             return hook
     return None
 
 
 @lru_cache(maxsize=1024)
-def _is_native(function: object, name: str) -> bool:
+def is_native(function: object, name: str) -> bool:
     """Whether the function of this name was defined by sacreBLEU or by this package.
 
     The code is compared, because :func:`functools.wraps` copies names.
@@ -72,7 +91,7 @@ def _is_native(function: object, name: str) -> bool:
     if not isinstance(function, FunctionType) or function.__name__ != name:
         return False
     file = function.__code__.co_filename
-    return file.startswith((_HOST_FOLDER, os.path.dirname(__file__) + os.sep))  # noqa: PTH120
+    return file.startswith((_HOST_FOLDER, _FOLDER))
 
 
 # --- what is specific to BLEU, chrF and TER
@@ -100,7 +119,12 @@ class _Kind:
 
 def _bleu_reading(bleu: Any) -> Reading | None:
     name = _tokenizer_name(bleu.tokenizer)
-    return None if name is None else Reading(bool(bleu.lowercase), (("tokenize", name),))
+    return None if name is None else _tokenized(name, bool(bleu.lowercase))
+
+
+@lru_cache
+def _tokenized(name: str, lowercase: bool) -> Reading:
+    return Reading(lowercase, (("tokenize", name),))
 
 
 def _bleu_shape(bleu: Any) -> Options:
@@ -129,7 +153,7 @@ def _chrf_choice(chrf: Any) -> Options:
 
 def _ter_reading(ter: Any) -> Reading | None:
     tokenizer = ter.tokenizer
-    if type(tokenizer) is not TercomTokenizer or not _is_native(TercomTokenizer.__call__, "__call__"):
+    if type(tokenizer) is not TercomTokenizer or not is_native(TercomTokenizer.__call__, "__call__"):
         return None
     # sacreBLEU lowercases first, then normalizes. Lowercasing twice changes nothing.
     return Reading(
@@ -220,6 +244,7 @@ _TOKENIZERS = {
     ("sacrebleu.tokenizers.tokenizer_char", "TokenizerChar"): ("char", set()),
     ("sacrebleu.tokenizers.tokenizer_none", "NoneTokenizer"): ("none", set()),
 }
+TOKENIZER_NAMES = frozenset(name for name, _ in _TOKENIZERS.values())
 _RULES = TokenizerRegexp()._re
 _INTL_RULES = [(r"(\P{N})(\p{P})", r"\1 \2 "), (r"(\p{P})(\P{N})", r" \1 \2"), (r"(\p{S})", r" \1 ")]
 
@@ -228,14 +253,14 @@ def _tokenizer_name(tokenizer: Any) -> str | None:
     """The name of the native tokenizer that does the same, or None."""
     cls = type(tokenizer)
     name, attributes = _TOKENIZERS.get((cls.__module__, cls.__qualname__), (None, None))
-    if name is None or not _is_native(cls.__call__, "__call__"):
+    if name is None or not is_native(cls.__call__, "__call__"):
         return None
     own = vars(tokenizer)
     if own.keys() != attributes:
         return None
     if name == "intl" and [(rule.pattern, to) for rule, to in own["_re"]] != _INTL_RULES:
         return None
-    if name == "zh" and not _is_native(cls._is_chinese_char, "_is_chinese_char"):
+    if name == "zh" and not is_native(cls._is_chinese_char, "_is_chinese_char"):
         return None
     if "_post_tokenizer" in own and not _is_unchanged(own["_post_tokenizer"]):
         return None
@@ -244,7 +269,7 @@ def _tokenizer_name(tokenizer: Any) -> str | None:
 
 def _is_unchanged(tokenizer: Any) -> bool:
     """Whether the second stage of ``13a`` and ``zh`` is sacreBLEU's."""
-    if type(tokenizer) is not TokenizerRegexp or not _is_native(TokenizerRegexp.__call__, "__call__"):
+    if type(tokenizer) is not TokenizerRegexp or not is_native(TokenizerRegexp.__call__, "__call__"):
         return False
     return bool(vars(tokenizer) == {"_re": _RULES})
 
@@ -267,11 +292,12 @@ def cached(metric: Any, references: Iterable[Iterable[str | None]]) -> Reference
 
 
 def _read_references(kind: _Kind, metric: Any, columns: list[list[Any]], owner: Any) -> ReferenceCache:
-    shape = kind.shape(metric)
-    reading = _reading(kind, metric)
-    numbers = _numbers(columns)
-    if not all(map(_is_text, columns)):
+    types = set(map(type, chain.from_iterable(columns)))
+    if not types <= _TEXT and not all(issubclass(kind_of_line, (str, _NONE)) for kind_of_line in types):
         raise NotNative("a reference is not a string")
+    numbers = _numbers(columns) if _NONE in types else len(columns)
+    shape = _options(kind.shape, metric)
+    reading = _reading(kind, metric)
     if reading is None:
         columns = _preprocessed_references(metric, columns, kind.passes)
     distinct = set(numbers) if isinstance(numbers, list) else {numbers} if columns and columns[0] else set()
@@ -280,7 +306,15 @@ def _read_references(kind: _Kind, metric: Any, columns: list[list[Any]], owner: 
 
 
 def _reading(kind: _Kind, metric: Any) -> Reading | None:
-    return None if overrides(metric, "_preprocess_segment") else kind.reading(metric)
+    return None if overrides(metric, "_preprocess_segment") else _options(kind.reading, metric)
+
+
+def _options(read: Callable[[Any], T], metric: Any) -> T:
+    """Options of a metric, whose class may not have called the constructor of sacreBLEU's."""
+    try:
+        return read(metric)
+    except AttributeError as error:
+        raise NotNative(f"{error}") from None
 
 
 def _columns(references: Iterable[Iterable[Any]]) -> list[list[Any]]:
@@ -297,21 +331,9 @@ def _columns(references: Iterable[Iterable[Any]]) -> list[list[Any]]:
     return columns
 
 
-def _numbers(columns: list[list[Any]]) -> int | list[int]:
-    """The number of references of each segment. A single number if none is missing."""
-    if not any(None in column for column in columns):
-        return len(columns)
+def _numbers(columns: list[list[Any]]) -> list[int]:
+    """The number of references of each segment."""
     return [sum(line is not None for line in lines) for lines in zip(*columns, strict=True)]
-
-
-def _is_text(column: Sequence[object]) -> bool:
-    """Whether there are only strings and None in a column."""
-    return {str, type(None)}.issuperset(map(type, column)) or all(isinstance(line, str | None) for line in column)
-
-
-def _is_complete(column: Sequence[object]) -> bool:
-    """Whether there are only strings in a column."""
-    return {str}.issuperset(map(type, column)) or all(isinstance(line, str) for line in column)
 
 
 def _preprocessed_references(metric: Any, columns: list[list[Any]], passes: int) -> Columns:
@@ -401,6 +423,19 @@ def as_statistics(metric: Any, rows: NDArray[np.int64]) -> list[list[Any]]:
     return values
 
 
+def integer_sums(rows: Sequence[Any]) -> list[int] | None:
+    """The sums of several rows of int, or None if these are other rows, of which sacreBLEU preserves the type."""
+    if len(rows) < 2 or type(rows[0]) is not list or not rows[0] or type(rows[0][0]) is not int:
+        return None
+    sums = [0] * len(rows[0])
+    try:
+        for start in range(0, len(rows), ROWS_AT_ONCE):
+            sums = [sum(column) for column in zip(sums, *rows[start : start + ROWS_AT_ONCE], strict=True)]
+    except (TypeError, ValueError):
+        return None
+    return sums if set(map(type, sums)) == {int} else None
+
+
 def _multiple(numbers: int | list[int]) -> int:
     """The factor of TER's counts in the native metric, which keeps mean lengths whole."""
     multiple = numbers if isinstance(numbers, int) else math.lcm(*numbers)
@@ -414,13 +449,14 @@ def _counted(
 ) -> tuple[NDArray[np.int64], int | list[int]]:
     """The counts of the native metric, and the number of references of each segment."""
     all_hypotheses = [hypotheses if isinstance(hypotheses, list) else list(hypotheses) for hypotheses in systems]
-    if not all(map(_is_complete, all_hypotheses)):
+    types = set(map(type, chain.from_iterable(all_hypotheses)))
+    if not types <= _STRINGS and not all(issubclass(kind_of_line, str) for kind_of_line in types):
         raise NotNative("a hypothesis is not a string")
     cache = _references(kind, metric, references)
     columns, numbers, texts = _aligned(cache, all_hypotheses)
     if 0 in numbers if isinstance(numbers, list) else numbers == 0:
         raise NotNative("a segment has no reference")
-    reading = _reading(kind, metric)
+    reading = cache.reading if cache.owner is metric else _reading(kind, metric)
     if reading is None or reading != cache.reading:
         texts = [[_preprocessed(metric, line) for line in hypotheses] for hypotheses in texts]
         if cache.reading is not None:
@@ -431,7 +467,7 @@ def _counted(
         if reading.lowercase:
             texts = [[line.lower() for line in hypotheses] for hypotheses in texts]
             columns = [[None if line is None else line.lower() for line in column] for column in columns]
-    native = _native(kind.key, (*options, *cache.shape, *kind.choice(metric)))
+    native = _native(kind.key, (*options, *cache.shape, *_options(kind.choice, metric)))
     if not columns or not columns[0]:
         return np.zeros((len(texts), 0, len(native.columns)), np.int64), numbers
     rows = _count(native, texts, columns)
@@ -466,7 +502,7 @@ def _references(kind: _Kind, metric: Any, references: Sequence[Sequence[str | No
         raise NotNative("the references were cached by sacreBLEU" if cache else "there are no references")
     if not cache:
         raise NotNative("there are no references")
-    if cache.shape != kind.shape(metric):
+    if cache.shape != _options(kind.shape, metric):
         raise NotNative("options have changed since the references were cached")
     return cache
 
