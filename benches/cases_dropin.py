@@ -82,10 +82,10 @@ def dropin(texts: Texts) -> list[Race]:
 
     def bootstrap(key: str, module: Any, _: int) -> Callable[[], Any]:
         systems = [(system, texts.systems[system]) for system in (BASELINE, OTHER)]
-        test = module.significance.PairedTest
 
         def run() -> list[Any]:
-            _, results = test(systems, {key: getattr(module, key.upper())()}, references, test_type="bs")()
+            metrics = {key: getattr(module, key.upper())()}
+            _, results = module.significance.PairedTest(systems, metrics, references, test_type="bs")()
             (title,) = (title for title in results if title != "System")
             return [vars(result) for result in results[title]]
 

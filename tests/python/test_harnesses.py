@@ -8,8 +8,10 @@ from __future__ import annotations
 import logging
 import math
 import random
+import re
 import statistics
 from collections.abc import Sequence
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -158,6 +160,26 @@ def test_a_patched_lm_eval_reports_standard_errors_from_counts(
     assert (report.name, report.calls) == ("bootstrap_stderr", 4)
     assert list(report.fallbacks.values()) == [1, 1]
     assert caplog.messages == [f"bootstrap_stderr: calls the original: {reason}" for reason in report.fallbacks]
+
+
+def test_the_evaluator_of_a_patched_lm_eval_reports_standard_errors_from_counts(harness: Any) -> None:
+    evaluator = pytest.importorskip("lm_eval.evaluator_utils")
+    task = SimpleNamespace(task_name="task", aggregation=lambda: {"bleu": harness.bleu, "acc": harness.mean})
+    raw = {("bleu", "none"): ITEMS["one reference"], ("acc", "none"): [0.0, 1.0, 1.0]}
+    with install(only="lm_eval"):
+        results, _ = evaluator._compute_task_aggregations(task, raw, 100_000)
+    counted = lm_eval.count(harness.bleu, ITEMS["one reference"])
+    assert results["bleu_stderr,none"] == counted.bootstrap_error(100_000)
+    assert results["acc_stderr,none"] == pytest.approx(1 / 3)
+
+
+def test_the_example_of_the_page(harness: Any) -> None:
+    page = (Path(__file__).resolve().parents[2] / "docs/coming-from.md").read_text("utf-8")
+    (example,) = re.findall(r"```python\n(from lm_eval[^`]*)```", page)
+    names: dict[str, Any] = {}
+    exec(example, names)
+    assert 0 < names["error"] < 100
+    assert names["interval"].low < names["metric"].score(names["counts"].sum(axis=0)) < names["interval"].high
 
 
 # lighteval
