@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import re
 import shlex
 import subprocess
@@ -77,10 +76,11 @@ def test_every_drop_in_command_prints_what_sacrebleu_prints(files: None) -> None
         if "sound" not in command:
             assert ours == theirs
             continue
-        for row, other in zip(json.loads(ours), json.loads(theirs), strict=True):
-            assert row["BLEU"]["score"] == other["BLEU"]["score"]
-            assert "pvalues:reshuffle" in row["BLEU"]["signature"]
-            assert "pvalues" not in other["BLEU"]["signature"]
+        assert "|pvalues:reshuffle" in ours
+        assert "pvalues" not in theirs
+        assert [line for line in ours.splitlines() if "Baseline" in line] == [
+            line for line in theirs.splitlines() if "Baseline" in line
+        ]
 
 
 def test_what_the_page_says_is_wrong_in_sacrebleu(monkeypatch: pytest.MonkeyPatch) -> None:
