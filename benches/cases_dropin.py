@@ -19,7 +19,7 @@ from agreement import DisagreementError, same_pvalues, same_scores
 from cases_resampling import SHUFFLES
 from data import BASELINE, OTHER, Texts
 from races import Contender, Measurement, Race, Skipped, call, command
-from reshuffle import metric
+from reshuffle import metric, standard_error
 from rivals import SACREBLEU, forget_tokens, name, unless_missing
 
 __all__ = ["dropin", "dropin_command", "harness"]
@@ -152,9 +152,9 @@ def harness(texts: Texts) -> list[Race]:
 
     def check(key: str, expected: float, *others: float) -> None:
         metric, counts = import_module(ADAPTER).count(getattr(import_module("lm_eval.api.metrics"), key), items)
-        generator, size = random.Random(0), len(items)
-        draws = [metric.score(counts[generator.choices(range(size), k=size)].sum(axis=0)) for _ in range(DRAWS[key])]
-        same_scores(expected, np.std(draws, ddof=1))
+        generator, segments = random.Random(0), range(len(items))
+        indices = np.array([generator.choices(segments, k=len(segments)) for _ in range(DRAWS[key])])
+        same_scores(expected, standard_error(counts, metric, method="bootstrap", indices=indices))
         for actual in others:
             if abs(actual / expected - 1) > 5 / np.sqrt(2 * (DRAWS[key] - 1)):  # the relative error of a deviation
                 raise DisagreementError(f"standard errors differ by more than Monte Carlo error: {expected}, {actual}")

@@ -68,8 +68,8 @@ def test_the_standard_error_of_lm_eval_at_its_own_draws(
     f = getattr(harness, name)
     metric, counts = lm_eval.count(f, items)
     assert metric.score(counts.sum(axis=0)) == pytest.approx(f(items), rel=1e-12)
-    scores = metric.score(counts[drawn_indices(30, len(items))].sum(axis=1))
-    assert statistics.stdev(scores.tolist()) == pytest.approx(harness.bootstrap_stderr(f, items, 30), rel=1e-9)
+    error = standard_error(counts, metric, method="bootstrap", indices=drawn_indices(30, len(items)))
+    assert error == pytest.approx(harness.bootstrap_stderr(f, items, 30), rel=1e-9)
 
 
 def test_the_standard_error_from_counts(harness: Any) -> None:
@@ -209,8 +209,7 @@ def test_the_standard_error_of_lighteval_is_too_small_by_the_root_of_the_number_
     f = corpus_metrics.CorpusLevelTranslationMetric("bleu").compute_corpus
     metric, counts = lighteval.count(f, GENERATED)
     assert metric.score(counts.sum(axis=0)) == pytest.approx(f(GENERATED), rel=1e-12)
-    scores = metric.score(counts[drawn_indices(50, len(GENERATED))].sum(axis=1))
-    deviation = scores.std(ddof=1)
+    deviation = standard_error(counts, metric, method="bootstrap", indices=drawn_indices(50, len(GENERATED)))
     assert stderr.bootstrap_stderr(f, GENERATED, 50) * math.sqrt(50) == pytest.approx(deviation, rel=1e-9)
     error = lighteval.bootstrap_stderr(f, GENERATED, 20_000)
     assert error == standard_error(counts, metric, method="bootstrap", n_resamples=20_000)
