@@ -54,6 +54,18 @@ def bootstrap_stderr(metric: Aggregation, population: Sequence[Any], number_expe
     InputWarning
         For chrF and TER: lighteval 0.13 passes its references by item where sacreBLEU expects columns. Its score is
         therefore that of the first item alone. The standard error is for the score of all items.
+
+    Examples
+    --------
+    >>> from lighteval.metrics.metrics_corpus import CorpusLevelTranslationMetric
+    >>> from lighteval.metrics.sample_preparator import GenerativeCorpusMetricInput
+    >>> items = [
+    ...     GenerativeCorpusMetricInput(["the cat sat on the mat"], ["the cat sat on a mat"]),
+    ...     GenerativeCorpusMetricInput(["a dog barked at the moon"], ["a dog barks at the moon"]),
+    ...     GenerativeCorpusMetricInput(["it rained all day long"], ["it rained all day"]),
+    ... ]
+    >>> round(bootstrap_stderr(CorpusLevelTranslationMetric("bleu").compute_corpus, items, 100_000), 1)
+    10.9
     """
     from .seams import BOOTSTRAP
 
@@ -76,6 +88,12 @@ def get_stderr_function(aggregation: Aggregation, number_experiments: int = 1000
         then s/√n.
     number_experiments : int
         The number of bootstrap draws.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> round(get_stderr_function(np.mean)([0.0, 1.0, 1.0, 0.0]), 4)
+    0.2887
     """
     from lighteval.metrics.utils.stderr import mean_stderr
 
@@ -106,6 +124,14 @@ def count(metric: Aggregation, population: Iterable[Any]) -> Counted:
     ------
     InputError
         If ``metric`` is another function, numbers of references differ, or items are not texts.
+
+    Examples
+    --------
+    >>> from lighteval.metrics.metrics_corpus import CorpusLevelTranslationMetric
+    >>> from lighteval.metrics.sample_preparator import GenerativeCorpusMetricInput
+    >>> items = [GenerativeCorpusMetricInput(["the cat sat on the mat"], ["the cat sat on a mat"])]
+    >>> count(CorpusLevelTranslationMetric("bleu").compute_corpus, items).counts
+    array([[6, 6, 5, 3, 2, 1, 6, 5, 4, 3]])
     """
     native = _metric_of(metric)
     if native is None:

@@ -85,6 +85,14 @@ def stderr_for_metric(metric: Aggregation, bootstrap_iters: int) -> Callable[[Se
     -------
     callable or None
         None if ``bootstrap_iters`` is not positive, or if the harness has no standard error for the metric.
+
+    Examples
+    --------
+    >>> from lm_eval.api.metrics import bypass_agg, mean
+    >>> round(stderr_for_metric(mean, 1000)([0.0, 1.0, 1.0, 0.0]), 4)  # computed by the harness
+    0.2887
+    >>> stderr_for_metric(bypass_agg, 1000) is None
+    True
     """
     from lm_eval.api import metrics as host
 
@@ -114,6 +122,15 @@ def count(f: Aggregation, xs: Iterable[Any]) -> Counted:
     ------
     InputError
         If ``f`` is another function, numbers of references differ, or items are not texts.
+
+    Examples
+    --------
+    >>> from lm_eval.api.metrics import bleu
+    >>> metric, counts = count(bleu, [("the cat sat on the mat", "the cat sat on a mat")])
+    >>> counts
+    array([[6, 6, 5, 3, 2, 1, 6, 5, 4, 3]])
+    >>> round(float(metric.score(counts.sum(axis=0))), 2)
+    53.73
     """
     make = _metric_of(f)
     if make is None:
