@@ -16,6 +16,7 @@ from ..patching import Seam
 from . import replay, sound
 from .counting import NotNative, as_statistics, counts, overrides
 from .samples import Sample, as_values, values_of_counts
+from .seams import _warn_of_tokenized
 
 __all__ = ["BaselineInfo", "Outcome", "References", "Results", "Task"]
 
@@ -217,6 +218,8 @@ class _Reading:
             score = metric._aggregate_and_compute(statistics)
             self._add(statistics)
         else:
+            if not metric._force:
+                _warn_of_tokenized(hypotheses)
             score = self._native_score(self.counts[system])
             self.values.append(values_of_counts(metric, self.counts[system]))
         logger.info(PERFORMING[task.test].format(task.n_samples))

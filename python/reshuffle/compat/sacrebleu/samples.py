@@ -53,11 +53,6 @@ class Sample:
                 return cls(metric, stacked, counts, divisor)
         return cls(metric, stacked, None, 1)
 
-    def totals(self) -> NDArray[np.int64]:
-        """(k, K) sums of counts over all segments."""
-        assert self.counts is not None
-        return self.counts.sum(axis=1)
-
     def host_sums(self, sums: NDArray[np.int64]) -> NDArray[Any]:
         """Sums of counts as the host's sums of values, in its dtype."""
         if self.divisor == 1:
@@ -67,13 +62,13 @@ class Sample:
 
 def _whole(values: NDArray[Any], divisor: int, exact: bool) -> NDArray[np.int64] | None:
     """``values`` times ``divisor`` as int64 if these are whole numbers, whose sums are exact in doubles."""
-    scaled = values * divisor
+    scaled = values if divisor == 1 else values * divisor
     rounded = np.rint(scaled) if scaled.dtype.kind == "f" else scaled
     if not (np.array_equal(rounded, scaled) if exact else np.allclose(rounded, scaled, rtol=1e-12, atol=0)):
         return None
     if np.abs(rounded).max(initial=0) * rounded.shape[1] > LARGEST_EXACT:
         return None
-    return rounded.astype(np.int64)
+    return rounded.astype(np.int64, copy=False)
 
 
 def as_values(statistics: Any) -> NDArray[Any]:

@@ -6,12 +6,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, cast
 
+import sacrebleu.significance as host
 from sacrebleu.compat import sentence_bleu
 from sacrebleu.metrics.base import Metric
 from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.utils import sum_of_lists
 
-from ..patching import Seam
+from ..patching import Seam, current_settings
 from .counting import NotNative, cached, integer_sums, statistics
 from .references import ReferenceCache
 from .sentences import bleu_of_sentences
@@ -124,9 +125,64 @@ def summed(rows: Sequence[Any]) -> Any:
     return SUM.original(rows) if sums is None else sums
 
 
+def _paired_ar_test(  # type: ignore[no-untyped-def]
+    baseline_info,
+    sys_name,
+    hypotheses,
+    references,
+    metrics,
+    n_samples,
+    n_ar_confidence,
+    seed,
+):
+    from reshuffle.compat.sacrebleu import significance
+    from reshuffle.compat.sacrebleu.seams import AR
+
+    AR.count()
+    arguments = baseline_info, sys_name, hypotheses, references, metrics, n_samples, n_ar_confidence, seed
+    return significance._paired_ar_test(*arguments)
+
+
+def _paired_bs_test(  # type: ignore[no-untyped-def]
+    baseline_info,
+    sys_name,
+    hypotheses,
+    references,
+    metrics,
+    n_samples,
+    n_ar_confidence,
+    seed,
+):
+    from reshuffle.compat.sacrebleu import significance
+    from reshuffle.compat.sacrebleu.seams import BS
+
+    BS.count()
+    arguments = baseline_info, sys_name, hypotheses, references, metrics, n_samples, n_ar_confidence, seed
+    return significance._paired_bs_test(*arguments)
+
+
+def _bootstrap_resample(stats, metric, n_samples):  # type: ignore[no-untyped-def]
+    from reshuffle.compat.sacrebleu import significance
+    from reshuffle.compat.sacrebleu.seams import RESAMPLE
+
+    RESAMPLE.count()
+    return significance._bootstrap_resample(stats, metric, n_samples)
+
+
+def _paired_test(self: Any) -> Any:
+    from .significance import tested
+
+    CALL.count()
+    return tested(self, current_settings().pvalues)
+
+
 EXTRACT = Seam.method(Metric, "_extract_corpus_statistics", cast(Any, _extract_corpus_statistics))
 CACHE = Seam.method(Metric, "_cache_references", cast(Any, _cache_references))
 SENTENCE_BLEU = Seam.function(sentence_bleu, cast(Any, _sentence_bleu))
 SUM = Seam.function(sum_of_lists, cast(Any, _sum_of_lists))
+AR = Seam.function(host._paired_ar_test, cast(Any, _paired_ar_test))
+BS = Seam.function(host._paired_bs_test, cast(Any, _paired_bs_test))
+RESAMPLE = Seam.function(host._bootstrap_resample, cast(Any, _bootstrap_resample))
+CALL = Seam.method(host.PairedTest, "__call__", cast(Any, _paired_test))
 
-SEAMS = [EXTRACT, CACHE, SENTENCE_BLEU, SUM]
+SEAMS = [EXTRACT, CACHE, SENTENCE_BLEU, SUM, AR, BS, RESAMPLE, CALL]

@@ -17,19 +17,18 @@ import sacrebleu.significance as host
 
 from reshuffle import InputError, __version__
 
-from ..patching import PVALUES, Seam, current_settings
+from ..patching import PVALUES, current_settings
 from . import replay
 from .counting import NotNative
 from .paired import BaselineInfo, References, Results, Task
 from .samples import Sample, as_values
+from .seams import AR, BS, CALL, RESAMPLE
 
-__all__ = ["SEAMS", "PairedTest", "Result", "estimate_ci"]
+__all__ = ["PairedTest", "Result", "estimate_ci", "tested"]
 
 Result = host.Result
 estimate_ci = host.estimate_ci
 _compute_p_value = host._compute_p_value
-
-# --- the drop-in's functions and class, with the signatures of the host's
 
 
 class PairedTest(host.PairedTest):  # type: ignore[misc]
@@ -93,7 +92,7 @@ class PairedTest(host.PairedTest):  # type: ignore[misc]
 
     def __call__(self) -> tuple[dict[str, Any], dict[str, list[Any]]]:
         """The signature of each metric, and a column of results for each metric after the column of names."""
-        return _call(self, self._pvalues or current_settings().pvalues)
+        return tested(self, self._pvalues or current_settings().pvalues)
 
 
 _HOST_INIT = vars(host.PairedTest)["__init__"]
@@ -112,7 +111,7 @@ def _paired_ar_test(
     """Approximate randomization test of one system against the baseline, for each metric."""
     systems = [(sys_name, hypotheses)]
     arguments = (baseline_info, systems, references, metrics, n_samples, n_ar_confidence, seed)
-    return Task("ar", *arguments, _AR).run(current_settings().pvalues).results[0]
+    return Task("ar", *arguments, AR).run(current_settings().pvalues).results[0]
 
 
 def _paired_bs_test(
@@ -128,7 +127,7 @@ def _paired_bs_test(
     """Paired bootstrap test of one system against the baseline, for each metric."""
     systems = [(sys_name, hypotheses)]
     arguments = (baseline_info, systems, references, metrics, n_samples, n_ar_confidence, seed)
-    return Task("bs", *arguments, _BS).run(current_settings().pvalues).results[0]
+    return Task("bs", *arguments, BS).run(current_settings().pvalues).results[0]
 
 
 def _bootstrap_resample(stats: Sequence[Sequence[float]], metric: Any, n_samples: int = 1000) -> tuple[str, list[Any]]:
@@ -136,8 +135,8 @@ def _bootstrap_resample(stats: Sequence[Sequence[float]], metric: Any, n_samples
     try:
         sample = Sample.from_values(metric, [as_values(stats)])
     except NotNative as reason:
-        _RESAMPLE.fall_back(str(reason))
-        original: tuple[str, list[Any]] = _RESAMPLE.original(stats, metric, n_samples)
+        RESAMPLE.fall_back(str(reason))
+        original: tuple[str, list[Any]] = RESAMPLE.original(stats, metric, n_samples)
         return original
     seed = os.environ.get("SACREBLEU_SEED", "12345")
     rng = np.random.default_rng(None if seed.lower() == "none" else int(seed))
@@ -145,65 +144,19 @@ def _bootstrap_resample(stats: Sequence[Sequence[float]], metric: Any, n_samples
     return seed.lower(), scores
 
 
-# --- the replacements, which run with the globals of the host
-
-
-def _ar_replacement(  # type: ignore[no-untyped-def]
-    baseline_info, sys_name, hypotheses, references, metrics, n_samples=10000, n_ar_confidence=-1, seed=None
-):
-    from reshuffle.compat.sacrebleu import significance
-
-    significance._AR.count()
-    return significance._paired_ar_test(
-        baseline_info, sys_name, hypotheses, references, metrics, n_samples, n_ar_confidence, seed
-    )
-
-
-def _bs_replacement(  # type: ignore[no-untyped-def]
-    baseline_info, sys_name, hypotheses, references, metrics, n_samples=1000, n_ar_confidence=-1, seed=None
-):
-    from reshuffle.compat.sacrebleu import significance
-
-    significance._BS.count()
-    return significance._paired_bs_test(
-        baseline_info, sys_name, hypotheses, references, metrics, n_samples, n_ar_confidence, seed
-    )
-
-
-def _resample_replacement(stats, metric, n_samples=1000):  # type: ignore[no-untyped-def]
-    from reshuffle.compat.sacrebleu import significance
-
-    significance._RESAMPLE.count()
-    return significance._bootstrap_resample(stats, metric, n_samples)
-
-
-def _call_replacement(self: Any) -> Any:
-    _CALL.count()
-    return _call(self, current_settings().pvalues)
-
-
-_AR = Seam.function(host._paired_ar_test, _ar_replacement)
-_BS = Seam.function(host._paired_bs_test, _bs_replacement)
-_RESAMPLE = Seam.function(host._bootstrap_resample, _resample_replacement)
-_CALL = Seam.method(host.PairedTest, "__call__", _call_replacement)
-SEAMS = (_AR, _BS, _RESAMPLE, _CALL)
-
-
-# --- all systems of a test in one pass
-
-
-def _call(test: Any, pvalues: str) -> Any:
-    """``PairedTest.__call__``, in a mode."""
+def tested(test: Any, pvalues: str) -> tuple[dict[str, Any], dict[str, list[Any]]]:
+    """``PairedTest.__call__`` in a mode, with all systems in one pass."""
     # sacreBLEU does not seed its random numbers if the seed is 0.
     seed = test._seed if pvalues == "sound" else test._seed or None
     arguments = (test._baseline_info, test.named_systems[1:], test.references, test.metrics)
-    seam, own = (_AR, _paired_ar_test) if test.test_type == "ar" else (_BS, _paired_bs_test)
+    seam, own = (AR, _paired_ar_test) if test.test_type == "ar" else (BS, _paired_bs_test)
     task = Task(test.test_type, *arguments, test.n_samples, test.n_ar_confidence, seed, seam)
     reason = task.reason(pvalues) if test._fn in (getattr(host, own.__name__), own) else "the test was replaced"
     if reason is not None:
         # The host's method runs its tests in several processes.
-        _CALL.fall_back(reason)
-        return _CALL.original(test)
+        CALL.fall_back(reason)
+        original: tuple[dict[str, Any], dict[str, list[Any]]] = CALL.original(test)
+        return original
     outcome = task.run(pvalues)
     scores: dict[str, list[Any]] = {"System": [system[0] for system in test.named_systems]}
     for name, (_, result) in test._baseline_info.items():

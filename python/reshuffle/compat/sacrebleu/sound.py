@@ -42,7 +42,7 @@ def means_and_half_widths(sample: Sample, n_resamples: int, seed: int) -> list[M
     if n_resamples < 1:
         return [(None, None)] * len(sample.counts)
     formula = _formula(sample)
-    found = []
+    found: list[MeanAndHalfWidth] = []
     for counts in sample.counts:
         interval = bootstrap_interval(counts, formula, n_resamples=n_resamples, seed=seed)
         low, high = float(interval.low), float(interval.high)
