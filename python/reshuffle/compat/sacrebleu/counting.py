@@ -319,7 +319,7 @@ def _options(read: Callable[[Any], T], metric: Any) -> T:
 
 def _columns(references: Iterable[Iterable[Any]]) -> list[list[Any]]:
     """Columns of references, cut to the length of the shortest as in sacreBLEU."""
-    columns = [list(column) for column in references]
+    columns = _lists(references, "the references are not sequences")
     lengths = set(map(len, columns))
     if len(lengths) > 1:
         least = min(lengths)
@@ -329,6 +329,13 @@ def _columns(references: Iterable[Iterable[Any]]) -> list[list[Any]]:
         )
         columns = [column[:least] for column in columns]
     return columns
+
+
+def _lists(columns: Iterable[Iterable[Any]], problem: str) -> list[list[Any]]:
+    try:
+        return [list(column) for column in columns]
+    except TypeError:
+        raise NotNative(problem) from None
 
 
 def _numbers(columns: list[list[Any]]) -> list[int]:
@@ -448,10 +455,11 @@ def _counted(
     kind: _Kind, metric: Any, systems: Sequence[Sequence[str]], references: Sequence[Sequence[str | None]] | None
 ) -> tuple[NDArray[np.int64], int | list[int]]:
     """The counts of the native metric, and the number of references of each segment."""
-    all_hypotheses = [hypotheses if isinstance(hypotheses, list) else list(hypotheses) for hypotheses in systems]
+    all_hypotheses = _lists(systems, "the hypotheses are not a sequence")
     types = set(map(type, chain.from_iterable(all_hypotheses)))
     if not types <= _STRINGS and not all(issubclass(kind_of_line, str) for kind_of_line in types):
         raise NotNative("a hypothesis is not a string")
+    choice = _options(kind.choice, metric)
     cache = _references(kind, metric, references)
     columns, numbers, texts = _aligned(cache, all_hypotheses)
     if 0 in numbers if isinstance(numbers, list) else numbers == 0:
@@ -467,7 +475,7 @@ def _counted(
         if reading.lowercase:
             texts = [[line.lower() for line in hypotheses] for hypotheses in texts]
             columns = [[None if line is None else line.lower() for line in column] for column in columns]
-    native = _native(kind.key, (*options, *cache.shape, *_options(kind.choice, metric)))
+    native = _native(kind.key, (*options, *cache.shape, *choice))
     if not columns or not columns[0]:
         return np.zeros((len(texts), 0, len(native.columns)), np.int64), numbers
     rows = _count(native, texts, columns)
