@@ -142,11 +142,8 @@ class Supplied:
 
 
 def _is_nested(values: Any) -> bool:
-    """Whether ``values`` are a list of lists of numbers, and not of blocks."""
-    if not isinstance(values, list | tuple) or not values or holds_array(values[0]):
-        return False
-    rows = values[0]
-    return not (isinstance(rows, list | tuple) and rows and (isinstance(rows[0], list | tuple) or holds_array(rows[0])))
+    """Whether ``values`` are a list of rows, and not of blocks."""
+    return isinstance(values, list | tuple) and len(values) > 0 and as_array(values[0], "the first block").ndim < 2
 
 
 class SuppliedReplicates(Replicates):
