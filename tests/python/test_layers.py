@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pkgutil
 import re
 import shutil
 import subprocess
@@ -9,6 +10,13 @@ import sys
 from pathlib import Path
 
 import pytest
+
+import reshuffle
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -18,11 +26,18 @@ def test_imports_follow_the_layers() -> None:
     command = [sys.executable, "-c", source, "--config", str(ROOT / "pyproject.toml"), "--no-cache"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "2 kept, 0 broken" in done.stdout
+    assert "3 kept, 0 broken" in done.stdout
+
+
+def test_every_module_is_forbidden_to_drop_in_backends() -> None:
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]["contracts"]
+    (forbidden,) = [c["forbidden_modules"] for c in contracts if c.get("source_modules") == ["reshuffle.compat"]]
+    modules = {f"reshuffle.{module.name}" for module in pkgutil.iter_modules(reshuffle.__path__)}
+    assert modules - {"reshuffle.compat"} == set(forbidden)
 
 
 def test_importing_the_package_imports_no_heavy_library() -> None:
-    heavy = {"scipy", "rich", "click", "matplotlib", "sacrebleu"}
+    heavy = {"scipy", "rich", "click", "matplotlib", "sacrebleu", "reshuffle.compat"}
     source = "import sys, reshuffle; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=True)
     assert heavy.isdisjoint(done.stdout.split())

@@ -50,7 +50,7 @@ def imported_by(*args: str) -> set[str]:
 def test_version_and_help_import_neither_numpy_nor_the_engine(option: str) -> None:
     modules = imported_by(option)
     assert "reshuffle.cli.commands" in modules
-    assert not {"numpy", "scipy", "rich", "reshuffle._core", "importlib.metadata"} & modules
+    assert not {"numpy", "scipy", "rich", "reshuffle._core", "importlib.metadata", "reshuffle.compat"} & modules
 
 
 @pytest.mark.parametrize("command", ["compare", "score", "flips", "plot", "metrics", "demo"])

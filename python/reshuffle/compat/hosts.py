@@ -8,14 +8,27 @@ __all__ = ["HOSTS", "Host"]
 
 
 class Host(NamedTuple):
-    """A library: its package on PyPI, the versions that have been tested, and the module that defines ``SEAMS``."""
+    """A library.
+
+    ``package`` is its name on PyPI, ``lowest`` and ``below`` are the versions that have been tested, and ``module``
+    defines ``SEAMS``. ``by_default`` is False if its numbers change, so that it is only patched when it is named.
+    """
 
     package: str
     lowest: str
     below: str
     module: str
+    by_default: bool = True
+
+    @property
+    def supported(self) -> str:
+        """The supported versions, as pip writes them."""
+        return f"{self.package}>={self.lowest},<{self.below}"
 
 
+# The keys are the names by which the libraries are imported.
 HOSTS = {
     "sacrebleu": Host("sacrebleu", "2.4.2", "2.7", "reshuffle.compat.sacrebleu.seams"),
+    "lm_eval": Host("lm_eval", "0.4.13", "0.5", "reshuffle.compat.lm_eval.seams", by_default=False),
+    "lighteval": Host("lighteval", "0.13", "0.14", "reshuffle.compat.lighteval.seams", by_default=False),
 }

@@ -8,19 +8,25 @@ other code, so that whoever holds the class or the function calls the replacemen
 from __future__ import annotations
 
 import logging
+import os
+import re
 import threading
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
+from inspect import CO_VARARGS, CO_VARKEYWORDS
 from types import FunctionType, TracebackType
+from typing import Any, NamedTuple
 
 from reshuffle import InputError
 
 from .hosts import HOSTS
 
 __all__ = [
+    "LOGS",
+    "PVALUES",
     "Installed",
     "Seam",
     "SeamReport",
@@ -34,8 +40,6 @@ __all__ = [
 ]
 
 logger = logging.getLogger("reshuffle.compat")
-_lock = threading.RLock()
-
 
 PVALUES = ("exact-replay", "sound")
 LOGS = ("warn", "off")
@@ -58,7 +62,16 @@ class Settings:
 class SeamReport:
     """How often a replacement was called, and how often it called the original instead.
 
-    ``fallbacks`` has the numbers of these calls by reason.
+    Attributes
+    ----------
+    host, version : str
+        The library, and its version in this process.
+    name : str
+        The function, or the class and the method.
+    calls : int
+        Calls of the replacement in this process since the library was first patched.
+    fallbacks : mapping of str to int
+        How many of the calls were left to the original, by reason.
     """
 
     host: str
@@ -74,7 +87,7 @@ class Seam:
 
     ``owner`` is the class of a method, and None for a function. ``original`` can be called at any time, whether or not
     the host is patched. The replacement of a function runs with the globals of the host, so it has no closure, imports
-    what it calls, and has the parameters and defaults of the original.
+    what it calls, and has the parameters of the original; the defaults of the original are used.
     """
 
     name: str
@@ -83,73 +96,147 @@ class Seam:
     replacement: FunctionType
     calls: int = 0
     fallbacks: Counter[str] = field(default_factory=Counter)
+    _attribute: str = field(default="", repr=False)
+    # Any, because mypy takes a function in a dataclass for a method.
+    _function: Any = field(default=None, repr=False)
 
     @classmethod
     def method(cls, owner: type, name: str, replacement: FunctionType) -> Seam:
         """The method of this name, which ``owner`` itself defines."""
-        return cls(f"{owner.__name__}.{name}", owner, vars(owner)[name], replacement)
+        original = vars(owner)[name]
+        if not isinstance(original, FunctionType) or _package(original) != _package(owner):
+            raise InputError(
+                f"{owner.__module__}.{owner.__name__}.{name} has been replaced by {original!r}. Call "
+                "reshuffle.compat.install() before the other code replaces it"
+            )
+        # help() of the host's class keeps its text, and a pickle of the method finds it without this package.
+        for attribute in ("__module__", "__name__", "__qualname__", "__doc__"):
+            setattr(replacement, attribute, getattr(original, attribute))
+        return cls(f"{owner.__name__}.{name}", owner, original, replacement, _attribute=name)
 
     @classmethod
     def function(cls, original: FunctionType, replacement: FunctionType) -> Seam:
         """A function of a module. ``original`` of the seam is a copy, which keeps the code that is replaced."""
+        if _parameters(original) != _parameters(replacement) or original.__closure__ or replacement.__closure__:
+            raise TypeError(
+                f"the replacement of {original.__name__} needs its parameters, and neither may have a closure"
+            )
         copy = FunctionType(original.__code__, original.__globals__, original.__name__, original.__defaults__)
         copy.__kwdefaults__ = original.__kwdefaults__
-        seam = cls(original.__name__, None, copy, replacement)
-        seam._function = original
-        return seam
-
-    _function: FunctionType | None = field(default=None, repr=False)
+        return cls(original.__name__, None, copy, replacement, _function=original)
 
     def count(self) -> None:
         """Count a call of the replacement."""
-        with _lock:
+        with _counting:
             self.calls += 1
 
     def fall_back(self, reason: str) -> None:
         """Count a call of the original, and log the reason when it occurs for the first time."""
-        with _lock:
+        with _counting:
             self.fallbacks[reason] += 1
             first = self.fallbacks[reason] == 1
         if first and _state.settings.log == "warn":
             logger.warning("%s: calls the original: %s", self.name, reason)
 
     def patch(self) -> None:
-        """Replace the function or method."""
-        self._set(self.replacement)
+        """Replace the function or method, unless other code than the host's has replaced it before."""
+        self._swap(self.original, self.replacement)
 
     def restore(self) -> None:
-        """Undo :meth:`patch`."""
-        self._set(self.original)
+        """Undo :meth:`patch`, unless other code has replaced the function or method since."""
+        self._swap(self.replacement, self.original)
 
-    def _set(self, function: FunctionType) -> None:
+    def _swap(self, old: FunctionType, new: FunctionType) -> None:
         if self.owner is not None:
-            setattr(self.owner, self.original.__name__, function)
-        elif self._function is not None:
-            self._function.__code__ = function.__code__
+            if vars(self.owner).get(self._attribute) is old:
+                setattr(self.owner, self._attribute, new)
+                return
+        elif self._function is not None and self._function.__code__ is old.__code__:
+            self._function.__code__ = new.__code__
+            return
+        if _state.settings.log == "warn":
+            logger.warning("%s was replaced by other code than reshuffle's, and is left as it is", self.name)
+
+    def report(self, host: str, version: str) -> SeamReport:
+        """The calls so far."""
+        with _counting:
+            return SeamReport(host, version, self.name, self.calls, dict(self.fallbacks))
+
+
+def _package(thing: FunctionType | type) -> str:
+    return thing.__module__.partition(".")[0]
+
+
+def _parameters(function: FunctionType) -> tuple[object, ...]:
+    code = function.__code__
+    number = (
+        code.co_argcount
+        + code.co_kwonlyargcount
+        + bool(code.co_flags & CO_VARARGS)
+        + bool(code.co_flags & CO_VARKEYWORDS)
+    )
+    flags = code.co_flags & (CO_VARARGS | CO_VARKEYWORDS)
+    return code.co_posonlyargcount, code.co_argcount, code.co_kwonlyargcount, flags, code.co_varnames[:number]
+
+
+class _Loaded(NamedTuple):
+    """A host that has been imported: its version and its seams."""
+
+    version: str
+    seams: Sequence[Seam]
 
 
 @dataclass
 class _State:
-    """What is patched, and how."""
+    """The calls of :func:`install` that are in effect, oldest first, and what follows from them."""
 
-    settings: Settings = field(default_factory=Settings)
+    requests: dict[object, tuple[tuple[str, ...], Settings]] = field(default_factory=dict)
+    loaded: dict[str, _Loaded] = field(default_factory=dict)
     hosts: tuple[str, ...] = ()
+    settings: Settings = field(default_factory=Settings)
 
 
 _state = _State()
+_lock = threading.RLock()
+# Not the same lock: a replacement that counts its call must not wait for another thread that installs.
+_counting = threading.Lock()
+
+
+def _after_fork() -> None:
+    # Another thread of the parent may have held a lock, which nobody would release in the child.
+    global _lock, _counting
+    _lock, _counting = threading.RLock(), threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 @dataclass(frozen=True)
 class Installed:
-    """What is patched after :func:`install`. As a context manager, it undoes that call of ``install`` at the end."""
+    """The patched libraries and the settings. As a context manager, it undoes its call of ``install`` at the end.
+
+    Attributes
+    ----------
+    hosts : tuple of str
+        The libraries that this call of :func:`install` patched, or found patched.
+    settings : Settings
+        Its other arguments.
+    """
 
     hosts: tuple[str, ...]
     settings: Settings
-    _before: tuple[tuple[str, ...], Settings] = field(repr=False, compare=False)
+    _requests: tuple[object, ...] = field(repr=False, compare=False)
 
     def uninstall(self) -> None:
-        """Restore what was patched before this call of :func:`install`."""
-        _change(*self._before)
+        """Undo this call of :func:`install`.
+
+        Libraries that other calls have patched as well stay patched until those are undone.
+        """
+        with _lock:
+            for request in self._requests:
+                _state.requests.pop(request, None)
+            _apply()
 
     def __enter__(self) -> Installed:
         return self
@@ -160,63 +247,160 @@ class Installed:
         self.uninstall()
 
 
-def install(only: Iterable[str] | None = None, *, pvalues: str = "exact-replay", log: str = "warn") -> Installed:
-    """Patch the hosts named in ``only``, or all that are installed in versions that are known."""
+def install(only: str | Iterable[str] | None = None, *, pvalues: str = "exact-replay", log: str = "warn") -> Installed:
+    """Replace the slow functions of other libraries, in place.
+
+    Programs call these libraries as before and get the same results. Calls that cannot be computed by reshuffle, such
+    as those of a subclass with its own counting, are left to the library's own code.
+
+    Parameters
+    ----------
+    only : str or iterable of str, optional
+        The libraries to patch. By default all whose numbers do not change and that are installed in a supported
+        version.
+    pvalues : {"exact-replay", "sound"}, optional
+        Significance tests in the library: ``"exact-replay"`` draws the library's own random numbers and returns its
+        p-values and intervals to the last digit; ``"sound"`` computes p-values by the tests of reshuffle, and marks the
+        signature.
+    log : {"warn", "off"}, optional
+        Whether the logger ``reshuffle.compat`` warns, once for each reason, when a call is left to the library's own
+        code.
+
+    Returns
+    -------
+    Installed
+        A context manager with a method ``uninstall``. Patched libraries stay patched until each call of ``install``
+        is undone, or until :func:`uninstall` is called. If calls differ in ``pvalues`` or ``log``, the last one that is
+        in effect applies.
+
+    Raises
+    ------
+    InputError
+        ``only`` names an unknown library, one that is not installed, or a version that is not supported. Nothing is
+        patched then.
+    """
     chosen = Settings(pvalues, log)
-    names = _named(only)
+    # Modules are imported before the lock is taken, because an import can wait for another thread, and before anything
+    # is patched, so that an error changes nothing.
+    loaded = _load_usable(chosen) if only is None else {name: _load(name) for name in _known(only)}
+    hosts = tuple(loaded)
+    request = object()
     with _lock:
-        before = _state.hosts, _state.settings
-        after = (*_state.hosts, *(name for name in names if name not in _state.hosts))
-        _change(after, chosen)
-        return Installed(after, chosen, before)
+        _state.loaded.update(loaded)
+        _state.requests[request] = hosts, chosen
+        _apply()
+    return Installed(hosts, chosen, (request,))
 
 
-def uninstall() -> None:
-    """Restore the originals everywhere. No effect if nothing is patched."""
-    _change((), Settings())
+def uninstall(only: str | Iterable[str] | None = None) -> None:
+    """Restore the original functions of these libraries, or of all, whatever calls of :func:`install` patched them.
+
+    No effect on a library that is not patched.
+    """
+    names = None if only is None else _known(only)
+    with _lock:
+        for request, (hosts, chosen) in list(_state.requests.items()):
+            kept = () if names is None else tuple(name for name in hosts if name not in names)
+            if kept:
+                _state.requests[request] = kept, chosen
+            else:
+                del _state.requests[request]
+        _apply()
 
 
 def installed() -> Installed | None:
-    """What is patched, or None."""
+    """What is patched now, or None if nothing is. Its method ``uninstall`` restores everything."""
     with _lock:
-        return Installed(_state.hosts, _state.settings, ((), Settings())) if _state.hosts else None
+        return Installed(_state.hosts, _state.settings, tuple(_state.requests)) if _state.hosts else None
 
 
 def current_settings() -> Settings:
-    """The settings of the last :func:`install`, or the defaults."""
+    """The settings of the last :func:`install` that is in effect, or the defaults."""
     return _state.settings
 
 
-def seams() -> list[SeamReport]:
-    """The seams of all hosts that have been patched in this process."""
-    raise NotImplementedError
+def seams(only: str | Iterable[str] | None = None) -> list[SeamReport]:
+    """The replaced functions of these libraries, or of all that have been patched in this process, with their calls."""
+    names = None if only is None else _known(only)
+    with _lock:
+        loaded = list(_state.loaded.items())
+    return [
+        seam.report(name, host.version)
+        for name, host in loaded
+        if names is None or name in names
+        for seam in host.seams
+    ]
 
 
 def host_version(name: str) -> str:
-    """The version of a host. Raises :class:`InputError` if it is not installed, or its version is not known."""
-    raise NotImplementedError
+    """The version of a host. Raises :class:`InputError` if it is not installed, or its version is not supported."""
+    host = HOSTS[name]
+    try:
+        module = import_module(name)
+    except ImportError as error:
+        if isinstance(error, ModuleNotFoundError) and error.name == name:
+            raise _NotInstalledError(f"{name} is not installed: pip install '{host.supported}'") from None
+        raise InputError(f"{name} cannot be imported: {error}") from error
+    # The module knows better than the metadata, which may belong to another copy.
+    found = getattr(module, "__version__", None) or _version_of_package(host.package)
+    if not _release(host.lowest) <= _release(found) < _release(host.below):
+        raise InputError(
+            f"{name} {found or 'of unknown version'} is not supported: reshuffle.compat supports {host.supported}"
+        )
+    return str(found)
 
 
-def _named(only: Iterable[str] | None) -> list[str]:
-    raise NotImplementedError
+class _NotInstalledError(InputError):
+    """A host that is absent, which is nothing to warn about if nobody named it."""
 
 
-def _change(hosts: Sequence[str], chosen: Settings) -> None:
-    """Patch exactly these hosts."""
-    with _lock:
-        # All modules are imported before anything is patched, so that an error changes nothing.
-        wanted = {name: _seams_of(name) for name in hosts}
-        for name in _state.hosts:
-            if name not in wanted:
-                for seam in _seams_of(name):
-                    seam.restore()
-        for name, own in wanted.items():
-            if name not in _state.hosts:
-                for seam in own:
-                    seam.patch()
-        _state.hosts, _state.settings = tuple(hosts), chosen
+def _version_of_package(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return ""
 
 
-def _seams_of(name: str) -> Sequence[Seam]:
-    seams: Sequence[Seam] = import_module(HOSTS[name].module).SEAMS
-    return seams
+def _release(version: str) -> tuple[int, ...]:
+    """The numbers of a version: 2.6.1.dev3+g1a2b is (2, 6, 1). Empty, and so below all others, if it has none."""
+    numbers = re.match(r"\d+(\.\d+)*", version)
+    return tuple(map(int, numbers[0].split("."))) if numbers else ()
+
+
+def _known(only: str | Iterable[str]) -> list[str]:
+    names = [only] if isinstance(only, str) else list(dict.fromkeys(only))
+    for name in names:
+        if name not in HOSTS:
+            raise InputError(f"reshuffle.compat has no backend for {name!r}; it has: {', '.join(HOSTS)}")
+    return names
+
+
+def _load(name: str) -> _Loaded:
+    return _Loaded(host_version(name), import_module(HOSTS[name].module).SEAMS)
+
+
+def _load_usable(chosen: Settings) -> dict[str, _Loaded]:
+    """The hosts that are patched when none are named."""
+    loaded = {}
+    for name in (name for name, host in HOSTS.items() if host.by_default):
+        try:
+            loaded[name] = _load(name)
+        except InputError as error:
+            level = logging.INFO if isinstance(error, _NotInstalledError) or chosen.log == "off" else logging.WARNING
+            logger.log(level, "not patched: %s", error)
+    if not loaded and chosen.log == "warn":
+        logger.warning("nothing is patched: no supported library is installed")
+    return loaded
+
+
+def _apply() -> None:
+    """Patch exactly the hosts that are requested."""
+    wanted = dict.fromkeys(name for hosts, _ in _state.requests.values() for name in hosts)
+    for name, host in _state.loaded.items():
+        for seam in host.seams:
+            if name in wanted and name not in _state.hosts:
+                seam.patch()
+            elif name not in wanted and name in _state.hosts:
+                seam.restore()
+    _state.hosts = tuple(wanted)
+    _state.settings = [chosen for _, chosen in _state.requests.values()][-1] if wanted else Settings()

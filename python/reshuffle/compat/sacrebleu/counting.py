@@ -1,0 +1,555 @@
+"""From a metric of sacreBLEU, hypotheses and references to counts.
+
+The options of the metric are read when it counts, because programs change them after the metric was made. A hook that
+a subclass or the instance overrides is honoured. If it preprocesses lines, it is called for every line, as often as
+sacreBLEU does, and the result is counted here. For any other hook that affects counts, :class:`NotNative` is raised,
+and the caller uses sacreBLEU's method.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import sys
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import chain
+from types import FunctionType
+from typing import Any, TypeVar
+
+import numpy as np
+import sacrebleu
+from numpy.typing import NDArray
+from sacrebleu.metrics.bleu import BLEU
+from sacrebleu.metrics.chrf import CHRF
+from sacrebleu.metrics.ter import TER
+from sacrebleu.tokenizers.tokenizer_re import TokenizerRegexp
+from sacrebleu.tokenizers.tokenizer_ter import TercomTokenizer
+
+from reshuffle import InputError, InputWarning, NativeMetric, metric
+
+from .references import Columns, Info, Options, Reading, ReferenceCache
+
+__all__ = [
+    "TOKENIZER_NAMES",
+    "NotNative",
+    "as_statistics",
+    "cached",
+    "counts",
+    "integer_sums",
+    "is_native",
+    "overrides",
+    "statistics",
+]
+
+# The limits of the native metrics' options.
+MOST_ORDERS = {"bleu": 100, "chrf": 16}
+LARGEST_BETA = 1e6
+# Above this multiple of the numbers of references, the native metric rounds mean lengths.
+LARGEST_MULTIPLE = 1 << 31
+# `zip` takes about a hundred bytes for each row.
+ROWS_AT_ONCE = 4096
+
+T = TypeVar("T")
+
+_NONE = type(None)
+_STRINGS = frozenset([str])
+_TEXT = frozenset([str, _NONE])
+
+_FOLDER = os.path.dirname(__file__) + os.sep  # noqa: PTH120
+_HOST_FOLDER = os.path.dirname(sacrebleu.__file__) + os.sep  # noqa: PTH120
+
+
+class NotNative(Exception):  # noqa: N818 - not an error: the caller goes another way
+    """These counts have to come from sacreBLEU's own method. The argument is the reason."""
+
+
+# --- which hooks are overridden
+
+
+def overrides(metric: Any, *hooks: str) -> str | None:
+    """The first of these methods that the metric's class or the instance overrides, or None.
+
+    The methods of sacreBLEU, the replacements of this package and its subclasses are not overrides.
+    """
+    own, cls = vars(metric), type(metric)
+    for hook in hooks:
+        if hook in own or not is_native(getattr(cls, hook), hook):
+            return hook
+    return None
+
+
+@lru_cache(maxsize=1024)
+def is_native(function: object, name: str) -> bool:
+    """Whether the function of this name was defined by sacreBLEU or by this package.
+
+    The code is compared, because :func:`functools.wraps` copies names.
+    """
+    function = getattr(function, "__wrapped__", function) if hasattr(function, "cache_info") else function
+    if not isinstance(function, FunctionType) or function.__name__ != name:
+        return False
+    file = function.__code__.co_filename
+    return file.startswith((_HOST_FOLDER, _FOLDER))
+
+
+# --- what is specific to BLEU, chrF and TER
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """A metric of sacreBLEU, and how its options are those of a native metric.
+
+    ``hooks`` are the methods that native counts replace. ``reading`` returns None if ``_preprocess_segment`` has to be
+    called. ``shape`` returns the options that affect references, and ``choice`` those that do not. ``plain`` are the
+    options for preprocessed lines. ``passes`` is how often sacreBLEU preprocesses a reference. ``info`` is computed
+    from a metric, lines of references, and whether these are preprocessed.
+    """
+
+    key: str
+    hooks: tuple[str, ...]
+    reading: Callable[[Any], Reading | None]
+    shape: Callable[[Any], Options]
+    choice: Callable[[Any], Options]
+    plain: Options
+    info: Callable[[Any, list[str], bool], Info]
+    passes: int = 1
+
+
+def _bleu_reading(bleu: Any) -> Reading | None:
+    name = _tokenizer_name(bleu.tokenizer)
+    return None if name is None else _tokenized(name, bool(bleu.lowercase))
+
+
+@lru_cache
+def _tokenized(name: str, lowercase: bool) -> Reading:
+    return Reading(lowercase, (("tokenize", name),))
+
+
+def _bleu_shape(bleu: Any) -> Options:
+    return (("max_ngram_order", _integer(bleu, "max_ngram_order", 1, MOST_ORDERS["bleu"])),)
+
+
+def _chrf_reading(chrf: Any) -> Reading | None:
+    return Reading(bool(chrf.lowercase), ())
+
+
+def _chrf_shape(chrf: Any) -> Options:
+    characters, words = (_integer(chrf, name, 0, MOST_ORDERS["chrf"]) for name in ("char_order", "word_order"))
+    return (("char_order", characters), ("word_order", words), ("whitespace", bool(chrf.whitespace)))
+
+
+def _chrf_choice(chrf: Any) -> Options:
+    """The options that determine which of several references a hypothesis is compared with."""
+    beta = chrf.beta
+    if chrf.order != chrf.char_order + chrf.word_order or chrf.order == 0:
+        raise NotNative("order is not the sum of char_order and word_order, or is 0")
+    # The native metric multiplies beta by itself. The last bit of a power may differ, and so may a choice.
+    if type(beta) not in (int, float) or not 0 <= beta <= LARGEST_BETA or beta * beta != beta**2:
+        raise NotNative("beta is not a number from 0 to 1,000,000")
+    return (("beta", float(beta)), ("eps_smoothing", bool(chrf.eps_smoothing)))
+
+
+def _ter_reading(ter: Any) -> Reading | None:
+    tokenizer = ter.tokenizer
+    if type(tokenizer) is not TercomTokenizer or not is_native(TercomTokenizer.__call__, "__call__"):
+        return None
+    # sacreBLEU lowercases first, then normalizes. Lowercasing twice changes nothing.
+    return Reading(
+        not tokenizer._case_sensitive,
+        (
+            ("normalized", bool(tokenizer._normalized)),
+            ("no_punct", bool(tokenizer._no_punct)),
+            ("asian_support", bool(tokenizer._asian_support)),
+            ("case_sensitive", True),
+        ),
+    )
+
+
+def _none(metric: Any) -> Options:
+    return ()
+
+
+def _own_info(owner: Any, lines: list[str], preprocessed: bool) -> Info:
+    if not preprocessed:
+        lines = [owner._preprocess_segment(line) for line in lines]
+    info: Info = owner._extract_reference_info(lines)
+    return info
+
+
+def _ter_info(owner: Any, lines: list[str], preprocessed: bool) -> Info:
+    # TER preprocesses lines again when it splits them into words.
+    return {"ref_words": [line.split() for line in lines]} if preprocessed else _own_info(owner, lines, False)
+
+
+_HOOKS = ("_extract_reference_info", "_compute_segment_statistics")
+
+_KINDS: dict[type, _Kind] = {
+    BLEU: _Kind(
+        "bleu",
+        (*_HOOKS, "_get_closest_ref_len"),
+        _bleu_reading,
+        _bleu_shape,
+        _none,
+        (("tokenize", "none"),),
+        _own_info,
+    ),
+    CHRF: _Kind(
+        "chrf",
+        (*_HOOKS, "_get_match_statistics", "_remove_punctuation"),
+        _chrf_reading,
+        _chrf_shape,
+        _chrf_choice,
+        (),
+        _own_info,
+    ),
+    TER: _Kind("ter", _HOOKS, _ter_reading, _none, _none, (("case_sensitive", True),), _ter_info, passes=2),
+}
+
+
+@lru_cache(maxsize=256)
+def _kind_of(cls: type) -> _Kind | None:
+    return next((_KINDS[base] for base in cls.__mro__ if base in _KINDS), None)
+
+
+def _kind(metric: Any) -> _Kind:
+    """What is known of the metric. Raises :class:`NotNative` if it is not sacreBLEU's, or overrides how to count."""
+    cls = type(metric)
+    kind = _kind_of(cls)  # type: ignore[arg-type] # the types of sacreBLEU are unknown
+    if kind is None:
+        raise NotNative(f"{cls.__name__} is not BLEU, CHRF or TER")
+    hook = overrides(metric, *kind.hooks)
+    if hook is not None:
+        raise NotNative(f"{cls.__name__} overrides {hook}")
+    if kind.key == "chrf" and ("_PUNCTS" in vars(metric) or cls._PUNCTS is not CHRF._PUNCTS):
+        raise NotNative(f"{cls.__name__} overrides _PUNCTS")
+    return kind
+
+
+def _integer(metric: Any, name: str, low: int, high: int) -> int:
+    value = getattr(metric, name)
+    if type(value) is not int or not low <= value <= high:
+        raise NotNative(f"{name} is not an integer from {low} to {high}")
+    return value
+
+
+# --- tokenizers
+
+# Tokenizers of BLEU by module and class, with their names and the attributes of an instance.
+_TOKENIZERS = {
+    ("sacrebleu.tokenizers.tokenizer_13a", "Tokenizer13a"): ("13a", {"_post_tokenizer"}),
+    ("sacrebleu.tokenizers.tokenizer_zh", "TokenizerZh"): ("zh", {"_post_tokenizer"}),
+    ("sacrebleu.tokenizers.tokenizer_intl", "TokenizerV14International"): ("intl", {"_re"}),
+    ("sacrebleu.tokenizers.tokenizer_char", "TokenizerChar"): ("char", set()),
+    ("sacrebleu.tokenizers.tokenizer_none", "NoneTokenizer"): ("none", set()),
+}
+TOKENIZER_NAMES = frozenset(name for name, _ in _TOKENIZERS.values())
+_RULES = TokenizerRegexp()._re
+_INTL_RULES = [(r"(\P{N})(\p{P})", r"\1 \2 "), (r"(\p{P})(\P{N})", r" \1 \2"), (r"(\p{S})", r" \1 ")]
+
+
+def _tokenizer_name(tokenizer: Any) -> str | None:
+    """The name of the native tokenizer that does the same, or None."""
+    cls = type(tokenizer)
+    name, attributes = _TOKENIZERS.get((cls.__module__, cls.__qualname__), (None, None))
+    if name is None or not is_native(cls.__call__, "__call__"):
+        return None
+    own = vars(tokenizer)
+    if own.keys() != attributes:
+        return None
+    if name == "intl" and [(rule.pattern, to) for rule, to in own["_re"]] != _INTL_RULES:
+        return None
+    if name == "zh" and not is_native(cls._is_chinese_char, "_is_chinese_char"):
+        return None
+    if "_post_tokenizer" in own and not _is_unchanged(own["_post_tokenizer"]):
+        return None
+    return name
+
+
+def _is_unchanged(tokenizer: Any) -> bool:
+    """Whether the second stage of ``13a`` and ``zh`` is sacreBLEU's."""
+    if type(tokenizer) is not TokenizerRegexp or not is_native(TokenizerRegexp.__call__, "__call__"):
+        return False
+    return bool(vars(tokenizer) == {"_re": _RULES})
+
+
+# --- references
+
+
+def cached(metric: Any, references: Iterable[Iterable[str | None]]) -> ReferenceCache:
+    """What ``_cache_references`` returns. Sets ``num_refs``.
+
+    Raises
+    ------
+    NotNative
+        If sacreBLEU's method has to be used.
+    """
+    kind = _kind(metric)
+    owner = object.__new__(type(metric))
+    vars(owner).update(vars(metric))
+    return _read_references(kind, metric, _columns(references), owner)
+
+
+def _read_references(kind: _Kind, metric: Any, columns: list[list[Any]], owner: Any) -> ReferenceCache:
+    types = set(map(type, chain.from_iterable(columns)))
+    if not types <= _TEXT and not all(issubclass(kind_of_line, (str, _NONE)) for kind_of_line in types):
+        raise NotNative("a reference is not a string")
+    numbers = _numbers(columns) if _NONE in types else len(columns)
+    shape = _options(kind.shape, metric)
+    reading = _reading(kind, metric)
+    if reading is None:
+        columns = _preprocessed_references(metric, columns, kind.passes)
+    distinct = set(numbers) if isinstance(numbers, list) else {numbers} if columns and columns[0] else set()
+    metric.num_refs = distinct.pop() if len(distinct) == 1 else -1
+    return ReferenceCache(columns, numbers, reading, shape, owner, kind.info)
+
+
+def _reading(kind: _Kind, metric: Any) -> Reading | None:
+    return None if overrides(metric, "_preprocess_segment") else _options(kind.reading, metric)
+
+
+def _options(read: Callable[[Any], T], metric: Any) -> T:
+    """Options of a metric, whose class may not have called the constructor of sacreBLEU's."""
+    try:
+        return read(metric)
+    except AttributeError as error:
+        raise NotNative(f"{error}") from None
+
+
+def _columns(references: Iterable[Iterable[Any]]) -> list[list[Any]]:
+    """Columns of references, cut to the length of the shortest as in sacreBLEU."""
+    columns = _lists(references, "the references are not sequences")
+    lengths = set(map(len, columns))
+    if len(lengths) > 1:
+        least = min(lengths)
+        _warn(
+            f"the references have {' and '.join(f'{length:,}' for length in sorted(lengths))} segments: as in "
+            f"sacreBLEU, only the first {least:,} are used"
+        )
+        columns = [column[:least] for column in columns]
+    return columns
+
+
+def _lists(columns: Iterable[Iterable[Any]], problem: str) -> list[list[Any]]:
+    try:
+        return [list(column) for column in columns]
+    except TypeError:
+        raise NotNative(problem) from None
+
+
+def _numbers(columns: list[list[Any]]) -> list[int]:
+    """The number of references of each segment."""
+    return [sum(line is not None for line in lines) for lines in zip(*columns, strict=True)]
+
+
+def _preprocessed_references(metric: Any, columns: list[list[Any]], passes: int) -> Columns:
+    """The columns after the metric's own preprocessing, which is called in the order of sacreBLEU."""
+    rows: list[list[str | None]] = []
+    for lines in zip(*columns, strict=True):
+        row = list(lines)
+        for _ in range(passes):
+            row = [None if line is None else _preprocessed(metric, line) for line in row]
+        rows.append(row)
+    return [list(column) for column in zip(*rows, strict=True)]
+
+
+def _preprocessed(metric: Any, line: str) -> str:
+    text = metric._preprocess_segment(line)
+    if not isinstance(text, str):
+        raise NotNative(f"_preprocess_segment returned {type(text).__name__} instead of str")
+    return text
+
+
+# --- counts
+
+
+def counts(
+    metric: Any, systems: Sequence[Sequence[str]], references: Sequence[Sequence[str | None]] | None
+) -> NDArray[np.int64]:
+    """The counts of all systems, in one parallel call.
+
+    Parameters
+    ----------
+    metric : sacreBLEU's BLEU, CHRF or TER, or a subclass
+    systems : k sequences of S hypotheses
+    references : columns of S references each, or None
+        None uses the references that the metric has cached.
+
+    Returns
+    -------
+    (k, S, K) ndarray of int64
+        In the order of sacreBLEU's statistics.
+
+    Raises
+    ------
+    NotNative
+        If sacreBLEU's method has to be used.
+    """
+    hook = overrides(metric, "_extract_corpus_statistics")
+    if hook is not None:
+        raise NotNative(f"{type(metric).__name__} overrides {hook}")
+    kind = _kind(metric)
+    rows, numbers = _counted(kind, metric, systems, references)
+    if kind is _KINDS[TER]:
+        multiple = _multiple(numbers)
+        if multiple > 1:
+            if (rows[:, :, 1] % multiple).any():
+                raise NotNative("mean lengths of references are not whole numbers")
+            rows = rows // multiple
+    return rows
+
+
+def statistics(
+    metric: Any, hypotheses: Sequence[str], references: Sequence[Sequence[str | None]] | None
+) -> list[list[Any]]:
+    """What ``_extract_corpus_statistics`` returns for one system, without its warnings about tokenized hypotheses.
+
+    Raises
+    ------
+    NotNative
+        If sacreBLEU's method has to be used.
+    """
+    kind = _kind(metric)
+    counted, numbers = _counted(kind, metric, [hypotheses], references)
+    rows = counted[0]
+    if kind is not _KINDS[TER]:
+        statistics: list[list[Any]] = rows.tolist()
+        return statistics
+    multiple = _multiple(numbers)
+    # sacreBLEU divides the number of words by the number of references.
+    words = rows[:, 1] * numbers // multiple
+    return [list(row) for row in zip((rows[:, 0] // multiple).tolist(), (words / numbers).tolist(), strict=True)]
+
+
+def as_statistics(metric: Any, rows: NDArray[np.int64]) -> list[list[Any]]:
+    """Counts of one system, (S, K), in sacreBLEU's types: TER's lengths of references are float, all else is int."""
+    values: list[list[Any]] = rows.tolist()
+    if isinstance(metric, TER):
+        return [[edits, float(length)] for edits, length in values]
+    return values
+
+
+def integer_sums(rows: Sequence[Any]) -> list[int] | None:
+    """The sums of several rows of int, or None if these are other rows, of which sacreBLEU preserves the type."""
+    if len(rows) < 2 or type(rows[0]) is not list or not rows[0] or type(rows[0][0]) is not int:
+        return None
+    sums = [0] * len(rows[0])
+    try:
+        for start in range(0, len(rows), ROWS_AT_ONCE):
+            sums = [sum(column) for column in zip(sums, *rows[start : start + ROWS_AT_ONCE], strict=True)]
+    except (TypeError, ValueError):
+        return None
+    return sums if set(map(type, sums)) == {int} else None
+
+
+def _multiple(numbers: int | list[int]) -> int:
+    """The factor of TER's counts in the native metric, which keeps mean lengths whole."""
+    multiple = numbers if isinstance(numbers, int) else math.lcm(*numbers)
+    if multiple > LARGEST_MULTIPLE:
+        raise NotNative("the numbers of references are too different")
+    return multiple
+
+
+def _counted(
+    kind: _Kind, metric: Any, systems: Sequence[Sequence[str]], references: Sequence[Sequence[str | None]] | None
+) -> tuple[NDArray[np.int64], int | list[int]]:
+    """The counts of the native metric, and the number of references of each segment."""
+    all_hypotheses = _lists(systems, "the hypotheses are not a sequence")
+    types = set(map(type, chain.from_iterable(all_hypotheses)))
+    if not types <= _STRINGS and not all(issubclass(kind_of_line, str) for kind_of_line in types):
+        raise NotNative("a hypothesis is not a string")
+    choice = _options(kind.choice, metric)
+    cache = _references(kind, metric, references)
+    columns, numbers, texts = _aligned(cache, all_hypotheses)
+    if 0 in numbers if isinstance(numbers, list) else numbers == 0:
+        raise NotNative("a segment has no reference")
+    reading = cache.reading if cache.owner is metric else _reading(kind, metric)
+    if reading is None or reading != cache.reading:
+        texts = [[_preprocessed(metric, line) for line in hypotheses] for hypotheses in texts]
+        if cache.reading is not None:
+            columns = _preprocessed_references(cache.owner, columns, kind.passes)
+        options = kind.plain
+    else:
+        options = reading.options
+        if reading.lowercase:
+            texts = [[line.lower() for line in hypotheses] for hypotheses in texts]
+            columns = [[None if line is None else line.lower() for line in column] for column in columns]
+    native = _native(kind.key, (*options, *cache.shape, *choice))
+    if not columns or not columns[0]:
+        return np.zeros((len(texts), 0, len(native.columns)), np.int64), numbers
+    rows = _count(native, texts, columns)
+    if kind is _KINDS[CHRF]:
+        _check_choice(metric, rows, numbers)
+    return rows, numbers
+
+
+def _count(native: NativeMetric, systems: list[list[str]], columns: Columns) -> NDArray[np.int64]:
+    try:
+        # Not `suff_stats`, whose checks take as long as a sentence.
+        return native.core.count(systems, columns)
+    except UnicodeError:
+        raise NotNative("a line is not valid Unicode: it has a lone surrogate") from None
+    except InputError as error:
+        raise NotNative(f"{error}") from None
+
+
+@lru_cache(maxsize=64)
+def _native(key: str, options: Options) -> NativeMetric:
+    return metric(key, **dict(options))
+
+
+def _references(kind: _Kind, metric: Any, references: Sequence[Sequence[str | None]] | None) -> ReferenceCache:
+    if references:
+        hook = overrides(metric, "_cache_references")
+        if hook is not None:
+            raise NotNative(f"{type(metric).__name__} overrides {hook}")
+        return _read_references(kind, metric, _columns(references), metric)
+    cache = metric._ref_cache
+    if not isinstance(cache, ReferenceCache):
+        raise NotNative("the references were cached by sacreBLEU" if cache else "there are no references")
+    if not cache:
+        raise NotNative("there are no references")
+    if cache.shape != _options(kind.shape, metric):
+        raise NotNative("options have changed since the references were cached")
+    return cache
+
+
+def _aligned(cache: ReferenceCache, systems: list[list[str]]) -> tuple[Columns, int | list[int], list[list[str]]]:
+    """References, their numbers, and systems, cut to the same number of segments as in sacreBLEU."""
+    lengths = set(map(len, systems))
+    if lengths == {len(cache)}:
+        return cache.columns, cache.numbers, systems
+    least = min(*lengths, len(cache)) if lengths else 0
+    hypotheses = " and ".join(f"{length:,}" for length in sorted(lengths))
+    _warn(
+        f"there are {hypotheses} hypotheses and {len(cache):,} segments with references: as in sacreBLEU, only the "
+        f"first {least:,} are scored"
+    )
+    if len({min(length, len(cache)) for length in lengths}) > 1:
+        raise NotNative("the systems have different numbers of hypotheses")
+    return (*cache.first(least), [system[:least] for system in systems])
+
+
+def _check_choice(metric: Any, rows: NDArray[np.int64], numbers: int | list[int]) -> None:
+    """Raises :class:`NotNative` if the metric's own F-score may choose another reference, or none."""
+    if overrides(metric, "_compute_f_score") is None:
+        return
+    if not isinstance(numbers, int) or numbers > 1:
+        raise NotNative(f"{type(metric).__name__} overrides _compute_f_score, and there are several references")
+    for system in rows.tolist():
+        for row in system:
+            # sacreBLEU begins with a best score of -1.
+            if not metric._compute_f_score(row) > -1.0:
+                raise NotNative(f"_compute_f_score of {type(metric).__name__} returns -1 or less")
+
+
+def _warn(message: str) -> None:
+    """Issue a warning that points to the line outside this package and sacreBLEU."""
+    level, frame = 1, sys._getframe(0)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in (
+        "reshuffle",
+        "sacrebleu",
+    ):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, InputWarning, stacklevel=level)

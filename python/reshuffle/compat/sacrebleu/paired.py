@@ -1,0 +1,246 @@
+"""A paired test of several systems against a baseline, from sacreBLEU's arguments to its results."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+import sacrebleu.significance as host
+from numpy.typing import NDArray
+
+from ..patching import Seam
+from . import replay, sound
+from .counting import NotNative, as_statistics, counts, overrides
+from .samples import Sample, as_values, values_of_counts
+from .seams import _warn_of_tokenized
+
+__all__ = ["BaselineInfo", "Outcome", "References", "Results", "Task"]
+
+References: TypeAlias = "Sequence[Sequence[str | None]] | None"
+BaselineInfo: TypeAlias = "Mapping[str, tuple[Any, Any]]"
+Results: TypeAlias = "dict[str, Any]"
+
+logger = logging.getLogger("sacrebleu")
+
+PERFORMING = {
+    "ar": " > Performing approximate randomization test (# trials: {})",
+    "bs": " > Performing paired bootstrap resampling test (# resamples: {})",
+}
+INTERVALS = " > Performing bootstrap resampling for confidence interval (# resamples: {})"
+
+
+@dataclass
+class Outcome:
+    """The name and the results of each system, by metric.
+
+    ``sound`` has the metrics whose p-values are sound, with the mean and the half width of the baseline.
+    """
+
+    results: list[tuple[str, Results]]
+    sound: dict[str, sound.MeanAndHalfWidth] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Task:
+    """The arguments of the host's tests, with any number of systems.
+
+    ``systems`` are the names and hypotheses of all but the baseline. ``seam`` has the host's function.
+    """
+
+    test: str
+    baseline: BaselineInfo
+    systems: Sequence[tuple[str, Sequence[str]]]
+    references: References
+    metrics: Mapping[str, Any]
+    n_samples: int
+    n_ar_confidence: int
+    seed: Any
+    seam: Seam
+
+    @property
+    def n_draws(self) -> int:
+        """The number of draws for intervals; 0 or less for none."""
+        return self.n_samples if self.test == "bs" else self.n_ar_confidence
+
+    def reason(self, pvalues: str) -> str | None:
+        """Why the host's functions have to be used for all metrics; None if they need not be for one of them."""
+        reason = "there are no metrics"
+        for name in self.metrics:
+            try:
+                self._reading(name, pvalues)
+            except NotNative as error:
+                reason = str(error)
+            else:
+                return None
+        return reason
+
+    def run(self, pvalues: str) -> Outcome:
+        """The results, in the mode ``exact-replay`` or ``sound``."""
+        outcome = Outcome([(name, {}) for name, _ in self.systems])
+        readings: dict[str, _Reading] = {}
+        for name in self.metrics:
+            try:
+                readings[name] = self._reading(name, pvalues)
+                readings[name].count()
+            except NotNative as reason:
+                self._original(outcome, name, reason)
+        # In the order of the host's messages.
+        for system, (_, results) in enumerate(outcome.results):
+            for name, reading in readings.items():
+                results[name] = reading.read(system)
+        for name, reading in list(readings.items()):
+            if reading.failure is not None:
+                self._original(outcome, name, reading.failure)
+                del readings[name]
+        if readings and self.systems:
+            (self._sound if pvalues == "sound" else self._replay)(list(readings.values()), outcome)
+        # In the order of the metrics.
+        outcome.results = [
+            (name, {metric: results[metric] for metric in self.metrics}) for name, results in outcome.results
+        ]
+        return outcome
+
+    def _reading(self, name: str, pvalues: str) -> _Reading:
+        """Raises :class:`NotNative` if the host's function has to be used for this metric."""
+        if not isinstance(self.n_samples, int) or self.n_samples < 1:
+            raise NotNative("the number of replicates is not an integer above 0")
+        values = as_values(self.baseline[name][0])
+        if any(len(hypotheses) != len(values) for _, hypotheses in self.systems):
+            raise NotNative("the systems have different numbers of segments")
+        reading = _Reading(self, name, values, sound.DIVISORS if pvalues == "sound" else ())
+        reading.check(values)
+        return reading
+
+    def _original(self, outcome: Outcome, metric: str, reason: NotNative) -> None:
+        """Take the results of the host's function for this metric."""
+        for (name, hypotheses), (_, results) in zip(self.systems, outcome.results, strict=True):
+            self.seam.fall_back(f"{metric}: {reason}")
+            metrics = {metric: self.metrics[metric]}
+            arguments = (self.baseline, name, hypotheses, self.references, metrics)
+            _, found = self.seam.original(*arguments, self.n_samples, self.n_ar_confidence, self.seed)
+            results.update(found)
+
+    def _replay(self, readings: Sequence[_Reading], outcome: Outcome) -> None:
+        """Complete the results by the host's own replicates."""
+        systems = range(len(self.systems))
+        # Every system starts from the same seed. Without one, each draws its own random numbers.
+        same = isinstance(self.seed, (int, np.integer))
+        for group in [list(systems)] if same else [[system] for system in systems]:
+            samples = [reading.sample(group) for reading in readings]
+            rng = np.random.default_rng(self.seed)
+            found = [[outcome.results[system][1][reading.name] for system in group] for reading in readings]
+            complete = self._shuffled if self.test == "ar" else self._drawn
+            complete(samples, [self.baseline[reading.name][1] for reading in readings], found, rng)
+
+    def _shuffled(
+        self, samples: Sequence[Sample], baselines: Sequence[Any], found: Sequence[Sequence[Any]], rng: replay.Rng
+    ) -> None:
+        scores = replay.shuffled_scores(samples, rng, self.n_samples)
+        for baseline, results, pairs in zip(baselines, found, scores, strict=True):
+            for result, (a, b) in zip(results, pairs, strict=True):
+                result.p_value = host._compute_p_value(np.abs(a - b), abs(baseline.score - result.score))
+        if self.n_draws > 0:
+            for results, draws in zip(found, replay.drawn_scores(samples, rng, self.n_draws, first=1), strict=True):
+                for result, drawn in zip(results, draws, strict=True):
+                    result.mean, result.ci = host.estimate_ci(drawn)
+
+    def _drawn(
+        self, samples: Sequence[Sample], baselines: Sequence[Any], found: Sequence[Sequence[Any]], rng: replay.Rng
+    ) -> None:
+        scores = replay.drawn_scores(samples, rng, self.n_samples)
+        for baseline, results, (of_baseline, *draws) in zip(baselines, found, scores, strict=True):
+            for result, drawn in zip(results, draws, strict=True):
+                result.mean, result.ci = host.estimate_ci(drawn)
+                differences = np.abs(drawn - of_baseline)
+                statistics = differences - differences.mean()
+                result.p_value = host._compute_p_value(statistics, abs(baseline.score - result.score))
+
+    def _sound(self, readings: Sequence[_Reading], outcome: Outcome) -> None:
+        """Complete the results by the tests of reshuffle."""
+        seed = secrets.randbits(64) if self.seed is None else self.seed
+        for reading in readings:
+            sample = reading.sample(range(len(self.systems)))
+            pvalues = sound.pvalues(self.test, sample, self.n_samples, seed)
+            baseline, *intervals = sound.means_and_half_widths(sample, self.n_draws, seed)
+            outcome.sound[reading.name] = baseline
+            for (_, results), pvalue, interval in zip(outcome.results, pvalues, intervals, strict=True):
+                result = results[reading.name]
+                result.p_value = pvalue
+                result.mean, result.ci = interval
+
+
+@dataclass(eq=False)
+class _Reading:
+    """The statistics of all systems under one metric. ``failure`` is why the host's function has to be used."""
+
+    task: Task
+    name: str
+    baseline: NDArray[Any]
+    divisors: Sequence[int]
+    counts: NDArray[np.int64] | None = None
+    values: list[NDArray[Any]] = field(default_factory=list)
+    failure: NotNative | None = None
+
+    @property
+    def metric(self) -> Any:
+        return self.task.metrics[self.name]
+
+    def check(self, values: NDArray[Any]) -> None:
+        """Raises :class:`NotNative` if one system's statistics cannot be resampled as integers."""
+        if values.shape != self.baseline.shape:
+            raise NotNative("the statistics of two systems have different shapes")
+        # Draws need no integers: sums of float32 are repeated in any case.
+        needs_counts = bool(self.divisors) or self.task.test == "ar"
+        if needs_counts and Sample.from_values(self.metric, [values], self.divisors).counts is None:
+            raise NotNative("the statistics are not whole numbers")
+
+    def count(self) -> None:
+        """Count all systems in one call, if the metric's own method need not be called."""
+        hypotheses = [hypotheses for _, hypotheses in self.task.systems]
+        if not hypotheses:
+            return
+        try:
+            self.counts = counts(self.metric, hypotheses, self.task.references)
+        except NotNative:
+            self.counts = None
+
+    def read(self, system: int) -> Any:
+        """The host's result for a system, with its score. Logs what the host logs."""
+        task, metric = self.task, self.metric
+        name, hypotheses = task.systems[system]
+        logger.info(f"Computing {self.name} for {name!r} and extracting sufficient statistics")
+        if self.counts is None:
+            statistics = metric._extract_corpus_statistics(hypotheses, task.references)
+            score = metric._aggregate_and_compute(statistics)
+            self._add(statistics)
+        else:
+            if not metric._force:
+                _warn_of_tokenized(hypotheses)
+            score = self._native_score(self.counts[system])
+            self.values.append(values_of_counts(metric, self.counts[system]))
+        logger.info(PERFORMING[task.test].format(task.n_samples))
+        if task.test == "ar" and task.n_draws > 0:
+            logger.info(INTERVALS.format(task.n_draws))
+        return host.Result(score.score)
+
+    def _add(self, statistics: Any) -> None:
+        try:
+            values = as_values(statistics)
+            self.check(values)
+            self.values.append(values)
+        except NotNative as reason:
+            self.failure = reason
+
+    def _native_score(self, counts: NDArray[np.int64]) -> Any:
+        # The host's method takes a single row as the sum.
+        rows = counts if overrides(self.metric, "_aggregate_and_compute") else counts.sum(axis=0, keepdims=True)
+        return self.metric._aggregate_and_compute(as_statistics(self.metric, rows))
+
+    def sample(self, systems: Sequence[int]) -> Sample:
+        """The baseline and these systems."""
+        values = [self.baseline, *(self.values[system] for system in systems)]
+        return Sample.from_values(self.metric, values, self.divisors)

@@ -1,0 +1,98 @@
+"""References that a metric keeps, as texts instead of sacreBLEU's dictionaries of n-grams."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple, TypeAlias, overload
+
+__all__ = ["Columns", "Info", "Options", "Reading", "ReferenceCache"]
+
+Columns: TypeAlias = "list[list[str | None]]"
+Options: TypeAlias = "tuple[tuple[str, Any], ...]"
+Info: TypeAlias = "dict[str, Any]"
+
+
+class Reading(NamedTuple):
+    """How a metric preprocesses a line, if the native metric can do the same.
+
+    A line is lowercased by Python if ``lowercase`` is set, then preprocessed by the native metric with ``options``.
+    """
+
+    lowercase: bool
+    options: Options
+
+
+class ReferenceCache(Sequence[Info]):
+    """The references of a metric. Stands in for the list of dictionaries that sacreBLEU keeps as ``_ref_cache``.
+
+    As a sequence it has the same dictionaries, one for each segment. They are computed by sacreBLEU's own methods when
+    they are first read, which happens only if a caller wants them or sacreBLEU itself counts.
+
+    Parameters
+    ----------
+    columns : columns of S references each
+        None is a missing reference. The lines are preprocessed if ``reading`` is None.
+    numbers : int or list of S ints
+        The number of references of each segment. A single number if no reference is missing.
+    reading : Reading or None
+        How the metric preprocessed lines when the references were cached. None if its own method had to do it.
+    shape : Options
+        The other options that determine the counts, such as the longest n-gram.
+    owner : sacreBLEU metric
+        A copy of the metric, with the options it had when the references were cached.
+    info : callable
+        Computes the dictionary of a segment from ``owner`` and the lines of the segment.
+    """
+
+    __slots__ = ("_infos", "columns", "info", "numbers", "owner", "reading", "shape")
+
+    def __init__(
+        self,
+        columns: Columns,
+        numbers: int | list[int],
+        reading: Reading | None,
+        shape: Options,
+        owner: Any,
+        info: Callable[[Any, list[str], bool], Info],
+    ) -> None:
+        self.columns = columns
+        self.numbers = numbers
+        self.reading = reading
+        self.shape = shape
+        self.owner = owner
+        self.info = info
+        self._infos: list[Info] | None = None
+
+    def __len__(self) -> int:
+        return len(self.columns[0]) if self.columns else 0
+
+    def __iter__(self) -> Iterator[Info]:
+        return iter(self._all())
+
+    @overload
+    def __getitem__(self, index: int) -> Info: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Info]: ...
+    def __getitem__(self, index: int | slice) -> Info | list[Info]:
+        return self._all()[index]
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {len(self)} segments>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.columns, self.numbers, self.reading, self.shape, self.owner, self.info)
+
+    def _all(self) -> list[Info]:
+        if self._infos is None:
+            self._infos = [
+                self.info(self.owner, [line for line in lines if line is not None], self.reading is None)
+                for lines in zip(*self.columns, strict=True)
+            ]
+        return self._infos
+
+    def first(self, n: int) -> tuple[Columns, int | list[int]]:
+        """The columns and numbers of references of the first n segments."""
+        if n >= len(self):
+            return self.columns, self.numbers
+        numbers = self.numbers if isinstance(self.numbers, int) else self.numbers[:n]
+        return [column[:n] for column in self.columns], numbers

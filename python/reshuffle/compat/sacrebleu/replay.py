@@ -1,0 +1,157 @@
+"""The shuffles and draws that sacreBLEU makes with numpy, and its scores of them, to the last bit.
+
+sacreBLEU makes all masks or indices in one call, and all systems start from the same seed. The same numbers are made
+here in blocks, once for all systems and metrics. Sums are integers. That equals its sums: matrix products of integers
+or of doubles that are exact, and sums of float32 up to 2²⁴. Above that, float32 is summed as it does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeAlias, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reshuffle import resampled_sums
+
+from .counting import overrides
+from .formulas import Scores, formula_of
+from .samples import Sample
+
+__all__ = ["drawn_rows", "drawn_scores", "shuffled_scores"]
+
+Rng: TypeAlias = np.random.Generator
+T = TypeVar("T")
+
+# A block of masks or indices takes this many bytes, or as many as the counts if these take more.
+BLOCK_BYTES = 1 << 24
+
+# numpy takes 32 masks from a random word and drops the rest of the last one. Blocks of whole words continue the stream.
+MASKS_PER_WORD = 32
+
+# Every sum of whole numbers ≥ 0 up to here is exact in float32, and so are its partial sums.
+LARGEST_SINGLE = 2**24
+
+
+def shuffled_scores(samples: Sequence[Sample], rng: Rng, n_samples: int) -> list[list[tuple[Scores, Scores]]]:
+    """For each sample and each system but the baseline, the (R,) scores of both shuffled systems.
+
+    ``samples`` have counts of the same number of segments. Continues the stream of ``rng``.
+    """
+    # Swapping a segment moves the difference of its counts from one sum to the other. Most differences fit into a byte.
+    differences = np.concatenate([_counts(sample)[:1] - _counts(sample)[1:] for sample in samples], axis=2)
+    n_segments = differences.shape[1]
+    blocks = []
+    for size in _blocks(n_samples, n_segments, differences):
+        masks = rng.integers(2, size=(size, n_segments), dtype=bool)
+        moved = resampled_sums(differences, masks=masks)
+        blocks.append([_shuffled(sample, own) for sample, own in zip(samples, _split(moved, samples), strict=True)])
+    return _joined(blocks, lambda parts: tuple(map(np.concatenate, zip(*parts, strict=True))))
+
+
+def _shuffled(sample: Sample, moved: NDArray[np.int64]) -> list[tuple[Scores, Scores]]:
+    """Scores of one block, from the (R, k − 1, K) sums of differences that move from the system to the baseline's."""
+    baseline, *systems = _counts(sample).sum(axis=1)
+    scores = []
+    for system, total in enumerate(systems):
+        # The formulas read columns, which are contiguous here.
+        difference = np.ascontiguousarray(moved[:, system].T)
+        pair = (total[:, None] + difference, baseline[:, None] - difference)
+        a, b = (_shuffle_scores(sample.metric, sample.host_sums(sums).T) for sums in pair)
+        scores.append((a, b))
+    return scores
+
+
+def _shuffle_scores(metric: Any, sums: NDArray[Any]) -> Scores:
+    formula = None if overrides(metric, "_aggregate_and_compute") else formula_of(metric, sums.shape[1])
+    if formula is not None:
+        return formula(sums)
+    return np.array([metric._aggregate_and_compute(row).score for row in np.ascontiguousarray(sums)[:, None]])
+
+
+def drawn_scores(samples: Sequence[Sample], rng: Rng, n_samples: int, first: int = 0) -> list[list[Scores]]:
+    """For each sample and each system from ``first`` on, the (R,) scores of draws. Continues the stream of ``rng``."""
+    blocks = [
+        [
+            [_draw_scores(sample.metric, rows) for rows in of_sample]
+            for sample, of_sample in zip(samples, drawn, strict=True)
+        ]
+        for drawn in _drawn(samples, rng, n_samples, first)
+    ]
+    return _joined(blocks, np.concatenate)
+
+
+def drawn_rows(sample: Sample, rng: Rng, n_samples: int) -> Iterator[NDArray[np.float32]]:
+    """The host's float32 sums of drawn statistics of the sample's only system, (K,) for each draw."""
+    for ((rows,),) in _drawn([sample], rng, n_samples, 0):
+        yield from rows
+
+
+def _drawn(
+    samples: Sequence[Sample], rng: Rng, n_samples: int, first: int
+) -> Iterator[list[list[NDArray[np.float32]]]]:
+    """Blocks of the host's float32 sums: (R, K) for each sample, and each of its systems from ``first`` on."""
+    resampled = [sample for sample in samples if sample.counts is not None and sample.counts.min() >= 0]
+    counts = np.concatenate([_counts(sample)[first:] for sample in resampled], axis=2) if resampled else None
+    n_segments = samples[0].values.shape[1]
+    for size in _blocks(n_samples, n_segments * np.dtype(np.int64).itemsize, counts):
+        indices = rng.choice(n_segments, size=(size, n_segments), replace=True)
+        found = iter(() if counts is None else _split(resampled_sums(counts, indices=indices), resampled))
+        yield [
+            [
+                _single_sums(values, indices)
+                if own is None
+                else _singles(values, indices, own[:, system], sample.divisor)
+                for system, values in enumerate(sample.values[first:])
+            ]
+            for sample in samples
+            for own in [next(found) if sample in resampled else None]
+        ]
+
+
+def _singles(
+    values: NDArray[Any], indices: NDArray[np.int64], sums: NDArray[np.int64], divisor: int
+) -> NDArray[np.float32]:
+    """The host's float32 sums of one system, from sums of its counts."""
+    rows = (sums / divisor).astype(np.float32)
+    inexact = np.flatnonzero((sums > LARGEST_SINGLE).any(axis=1))
+    if inexact.size:
+        rows[inexact] = _single_sums(values, indices[inexact])
+    return rows
+
+
+def _single_sums(values: NDArray[Any], indices: NDArray[np.int64]) -> NDArray[np.float32]:
+    """Sums rounded to float32 after each addition, in the order in which numpy adds them for the host."""
+    singles = values.astype(np.float32)
+    return np.array([singles[draw].sum(0) for draw in indices])
+
+
+def _draw_scores(metric: Any, rows: NDArray[np.float32]) -> Scores:
+    formula = formula_of(metric, rows.shape[1])
+    if formula is not None:
+        return formula(rows)
+    return np.array([metric._compute_score_from_stats(row).score for row in rows])
+
+
+def _counts(sample: Sample) -> NDArray[np.int64]:
+    assert sample.counts is not None
+    return sample.counts
+
+
+def _split(sums: NDArray[np.int64], samples: Sequence[Sample]) -> list[NDArray[np.int64]]:
+    """Sums of each sample, from sums of all columns."""
+    return np.split(sums, np.cumsum([sample.values.shape[2] for sample in samples])[:-1], axis=2)
+
+
+def _joined(blocks: Sequence[Sequence[Sequence[T]]], join: Callable[[Sequence[T]], Any]) -> list[list[Any]]:
+    """For each sample and system, its parts of all blocks in one."""
+    return [[join(parts) for parts in zip(*of_sample, strict=True)] for of_sample in zip(*blocks, strict=True)]
+
+
+def _blocks(n_samples: int, row_bytes: int, counts: NDArray[np.int64] | None) -> Iterator[int]:
+    """The sizes of blocks of replicates."""
+    most = max(BLOCK_BYTES, 0 if counts is None else counts.nbytes)
+    size = max(1, most // row_bytes // MASKS_PER_WORD) * MASKS_PER_WORD
+    for begin in range(0, n_samples, size):
+        yield min(size, n_samples - begin)

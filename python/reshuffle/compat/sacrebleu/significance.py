@@ -1,0 +1,170 @@
+"""sacreBLEU's paired significance tests and its bootstrap, on integer counts.
+
+``exact-replay`` returns the same p-values, means and intervals as sacreBLEU, to the last digit; ``sound`` returns those
+of :func:`reshuffle.approximate_randomization`, :func:`reshuffle.bootstrap_test` and
+:func:`reshuffle.bootstrap_interval`. In both, all systems and metrics are counted and resampled together.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+import sacrebleu.significance as host
+
+from reshuffle import InputError, __version__
+
+from ..patching import PVALUES, current_settings
+from . import replay
+from .counting import NotNative
+from .paired import BaselineInfo, References, Results, Task
+from .samples import Sample, as_values
+from .seams import AR, BS, CALL, RESAMPLE
+
+__all__ = ["PairedTest", "Result", "estimate_ci", "tested"]
+
+Result = host.Result
+estimate_ci = host.estimate_ci
+_compute_p_value = host._compute_p_value
+
+
+class PairedTest(host.PairedTest):  # type: ignore[misc]
+    """sacreBLEU's manager of paired tests of several systems and metrics against a baseline.
+
+    Parameters
+    ----------
+    named_systems : list of (str, sequence of str)
+        Names and hypotheses. The first is the baseline.
+    metrics : mapping of str to metric
+    references : list of columns of references, or None
+        None uses the references that each metric has cached.
+    test_type : {'ar', 'bs'}
+        Approximate randomization, or paired bootstrap.
+    n_samples : int
+        0 for 10,000 shuffles or 1,000 draws.
+    n_ar_confidence : int
+        The number of draws for intervals beside ``ar``: −1 for none, 0 for 1,000.
+    n_jobs : int
+        Accepted and ignored: systems are compared in one process, on all cores.
+    pvalues : {'exact-replay', 'sound'}, optional
+        ``exact-replay`` gives sacreBLEU's numbers to the last digit. ``sound`` gives those of
+        :func:`reshuffle.approximate_randomization` and of the centred :func:`reshuffle.bootstrap_test`, and marks the
+        signature with ``pvalues:reshuffle-…``; mean ± ci is then the percentile interval of
+        :func:`reshuffle.bootstrap_interval`. By default the setting of :func:`reshuffle.compat.install`, which is
+        ``exact-replay`` unless it was called.
+
+    Examples
+    --------
+    >>> from reshuffle.compat.sacrebleu.metrics import BLEU
+    >>> references = [["the cat sat on the mat", "a dog barked at the moon", "it rained all day long"]]
+    >>> systems = [
+    ...     ("a", ["the cat sat on a mat", "a dog barks at the moon", "it rains all day long"]),
+    ...     ("b", ["the cat sat on the mat", "a dog barked at the moon", "it rained all day"]),
+    ... ]
+    >>> signatures, scores = PairedTest(systems, {"BLEU": BLEU()}, references, n_samples=1000)()
+    >>> scores["System"], round(scores["BLEU"][1].score, 1)
+    (['a', 'b'], 94.3)
+    """
+
+    def __init__(
+        self,
+        named_systems: Sequence[tuple[str, Sequence[str]]],
+        metrics: Mapping[str, Any],
+        references: References,
+        test_type: str = "ar",
+        n_samples: int = 0,
+        n_ar_confidence: int = -1,
+        n_jobs: int = 1,
+        *,
+        pvalues: str | None = None,
+    ) -> None:
+        if pvalues is not None and pvalues not in PVALUES:
+            raise InputError(f"pvalues must be {' or '.join(map(repr, PVALUES))}, got {pvalues!r}")
+        self._pvalues = pvalues
+        # The host's code, with the functions of this module for those that it calls.
+        names = ("_bootstrap_resample", "_paired_ar_test", "_paired_bs_test")
+        functions = {**vars(host), **{name: globals()[name] for name in names}}
+        begin = FunctionType(_HOST_INIT.__code__, functions)
+        begin(self, named_systems, metrics, references, test_type, n_samples, n_ar_confidence, n_jobs)
+
+    def __call__(self) -> tuple[dict[str, Any], dict[str, list[Any]]]:
+        """The signature of each metric, and a column of results for each metric after the column of names."""
+        return tested(self, self._pvalues or current_settings().pvalues)
+
+
+_HOST_INIT = vars(host.PairedTest)["__init__"]
+
+
+def _paired_ar_test(
+    baseline_info: BaselineInfo,
+    sys_name: str,
+    hypotheses: Sequence[str],
+    references: References,
+    metrics: Mapping[str, Any],
+    n_samples: int = 10000,
+    n_ar_confidence: int = -1,
+    seed: int | None = None,
+) -> tuple[str, Results]:
+    """Approximate randomization test of one system against the baseline, for each metric."""
+    systems = [(sys_name, hypotheses)]
+    arguments = (baseline_info, systems, references, metrics, n_samples, n_ar_confidence, seed)
+    return Task("ar", *arguments, AR).run(current_settings().pvalues).results[0]
+
+
+def _paired_bs_test(
+    baseline_info: BaselineInfo,
+    sys_name: str,
+    hypotheses: Sequence[str],
+    references: References,
+    metrics: Mapping[str, Any],
+    n_samples: int = 1000,
+    n_ar_confidence: int = -1,
+    seed: int | None = None,
+) -> tuple[str, Results]:
+    """Paired bootstrap test of one system against the baseline, for each metric."""
+    systems = [(sys_name, hypotheses)]
+    arguments = (baseline_info, systems, references, metrics, n_samples, n_ar_confidence, seed)
+    return Task("bs", *arguments, BS).run(current_settings().pvalues).results[0]
+
+
+def _bootstrap_resample(stats: Sequence[Sequence[float]], metric: Any, n_samples: int = 1000) -> tuple[str, list[Any]]:
+    """The seed as text, and the metric's score objects of bootstrap draws, which are those of the host."""
+    try:
+        sample = Sample.from_values(metric, [as_values(stats)])
+    except NotNative as reason:
+        RESAMPLE.fall_back(str(reason))
+        original: tuple[str, list[Any]] = RESAMPLE.original(stats, metric, n_samples)
+        return original
+    seed = os.environ.get("SACREBLEU_SEED", "12345")
+    rng = np.random.default_rng(None if seed.lower() == "none" else int(seed))
+    scores = [metric._compute_score_from_stats(row) for row in replay.drawn_rows(sample, rng, n_samples)]
+    return seed.lower(), scores
+
+
+def tested(test: Any, pvalues: str) -> tuple[dict[str, Any], dict[str, list[Any]]]:
+    """``PairedTest.__call__`` in a mode, with all systems in one pass."""
+    # sacreBLEU does not seed its random numbers if the seed is 0.
+    seed = test._seed if pvalues == "sound" else test._seed or None
+    arguments = (test._baseline_info, test.named_systems[1:], test.references, test.metrics)
+    seam, own = (AR, _paired_ar_test) if test.test_type == "ar" else (BS, _paired_bs_test)
+    task = Task(test.test_type, *arguments, test.n_samples, test.n_ar_confidence, seed, seam)
+    reason = task.reason(pvalues) if test._fn in (getattr(host, own.__name__), own) else "the test was replaced"
+    if reason is not None:
+        # The host's method runs its tests in several processes.
+        CALL.fall_back(reason)
+        original: tuple[dict[str, Any], dict[str, list[Any]]] = CALL.original(test)
+        return original
+    outcome = task.run(pvalues)
+    scores: dict[str, list[Any]] = {"System": [system[0] for system in test.named_systems]}
+    for name, (_, result) in test._baseline_info.items():
+        if name in outcome.sound:
+            mean, ci = outcome.sound[name]
+            result = Result(result.score, None, mean, ci)
+            signature = test._signatures[name]
+            signature._abbr["pvalues"] = "p"
+            signature.update("pvalues", f"reshuffle-{__version__}")
+        scores[name] = [result, *(results[name] for _, results in outcome.results)]
+    return test._signatures, scores
