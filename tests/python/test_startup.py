@@ -20,6 +20,7 @@ from reshuffle.errors import InputError
 from reshuffle.inference.hypotheses import FAMILIES
 from reshuffle.inference.intervals import INTERVALS, STANDARD_ERRORS
 from reshuffle.inference.multiplicity import ADJUSTMENTS
+from reshuffle.inference.replay import TIES
 from reshuffle.inference.significance import BOOTSTRAP_METHODS
 from reshuffle.inference.tests import ADJUSTMENT_CHOICES, ALTERNATIVES, TESTS
 from reshuffle.metrics.precomputed import TREATMENTS_OF_MISSING
@@ -49,7 +50,7 @@ def imported_by(*args: str) -> set[str]:
 def test_version_and_help_import_neither_numpy_nor_the_engine(option: str) -> None:
     modules = imported_by(option)
     assert "reshuffle.cli.commands" in modules
-    assert not {"numpy", "scipy", "rich", "reshuffle._core", "importlib.metadata"} & modules
+    assert not {"numpy", "scipy", "rich", "reshuffle._core", "importlib.metadata", "reshuffle.compat"} & modules
 
 
 @pytest.mark.parametrize("command", ["compare", "score", "flips", "plot", "metrics", "demo"])
@@ -175,6 +176,7 @@ def kinds_of_seeds() -> list[str]:
         (types.Alternative, ALTERNATIVES),
         (types.Scheme, SCHEMES),
         (types.Stopping, STOPPING),
+        (types.Ties, TIES),
         (types.Adjustment, ["auto", "none", *ADJUSTMENTS]),
         (types.Adjustment, ADJUSTMENT_CHOICES),
         (types.Family, FAMILIES),

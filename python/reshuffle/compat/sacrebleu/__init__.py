@@ -13,14 +13,25 @@ BLEU = 53.73 83.3/60.0/50.0/33.3 (BP = 1.000 ratio = 1.000 hyp_len = 6 ref_len =
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
+
+from reshuffle import InputError
 
 from .. import patching
 from ..patching import Installed, SeamReport
 
-patching.host_version("sacrebleu")  # refuses versions whose numbers may differ, before they are imported here
+try:
+    patching.host_version("sacrebleu")  # refuses versions whose numbers may differ, before they are imported here
+except InputError as error:
+    # Python imports this package before the module of `python -m reshuffle.compat.sacrebleu`, which cannot catch errors
+    # of the import. sys.argv[0] is "-m" meanwhile.
+    if sys.argv[:1] == ["-m"] and __name__ in sys.orig_argv:
+        print(f"python -m {__name__}: error: {error}", file=sys.stderr)
+        sys.exit(2)
+    raise
 
-from sacrebleu import (  # noqa: E402
+from sacrebleu import (
     DATASETS,
     SACREBLEU_DIR,
     __version__,
@@ -34,8 +45,9 @@ from sacrebleu import (  # noqa: E402
     smart_open,
 )
 
-from .metrics import BLEU, CHRF, METRICS, TER, BLEUScore, CHRFScore, TERScore  # noqa: E402
-from .sentences import bleu_of_sentences  # noqa: E402
+from .metrics import BLEU, CHRF, METRICS, TER, BLEUScore, CHRFScore, TERScore
+from .sentences import bleu_of_sentences
+from .significance import PairedTest, Result
 
 __all__ = [
     "BLEU",
@@ -46,6 +58,8 @@ __all__ = [
     "TER",
     "BLEUScore",
     "CHRFScore",
+    "PairedTest",
+    "Result",
     "TERScore",
     "__version__",
     "corpus_bleu",

@@ -73,4 +73,4 @@ class TER(_Counted, _TER):  # type: ignore[misc]
     """
 
 
-METRICS = {"BLEU": BLEU, "CHRF": CHRF, "TER": TER}
+METRICS: dict[str, Any] = {"BLEU": BLEU, "CHRF": CHRF, "TER": TER}

@@ -1,0 +1,95 @@
+"""``python -m reshuffle.compat``: run any program with its libraries patched."""
+
+from __future__ import annotations
+
+import argparse
+import atexit
+import os
+import re
+import sys
+from collections.abc import Callable, Sequence
+
+from reshuffle import InputError
+
+from .hosts import HOSTS
+from .launch import find_modules_of_script, run_module, run_script
+from .patching import PVALUES, install, seams
+from .table import seam_table
+
+__all__ = ["add_options", "main", "print_seams_at_exit", "split_arguments"]
+
+DESCRIPTION = f"""
+Run a Python program in which reshuffle replaces the slow functions of other libraries ({", ".join(HOSTS)}).
+The program's arguments, output and exit code are unchanged.
+"""
+
+
+def main() -> None:
+    """Patch, and run the program."""
+    parser = argparse.ArgumentParser(
+        prog="python -m reshuffle.compat",
+        usage="%(prog)s [-v] [--only NAMES] [--pvalues MODE] (-m MODULE | SCRIPT) [ARGUMENTS …]",
+        description=DESCRIPTION,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--only", metavar="NAMES", help=f"libraries to patch, separated by commas: {', '.join(HOSTS)}")
+    add_options(parser)
+    own, program = split_arguments(sys.argv[1:], lambda argument: re.match("-(?!m)", argument) is not None)
+    options = parser.parse_args(own)
+    if not program:
+        parser.error("no program: name it with -m MODULE, or SCRIPT")
+    by_module = program[0].startswith("-m")
+    if by_module:
+        program[:1] = [program[0][2:]] if program[0] != "-m" else []
+        if not program:
+            parser.error("-m needs the name of a module")
+    else:
+        find_modules_of_script(program[0])  # before libraries are imported
+    try:
+        install(options.only.split(",") if options.only is not None else None, pvalues=options.pvalues)
+    except InputError as error:
+        parser.error(str(error))
+    if options.verbose:
+        print_seams_at_exit()
+    run = run_module if by_module else run_script
+    run(program[0], program[1:])
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The options of this command and of the commands of libraries."""
+    parser.add_argument(
+        "--pvalues",
+        choices=PVALUES,
+        default=PVALUES[0],
+        help="p-values of the library's significance tests: its own to the last digit (the default), or from the tests "
+        "of reshuffle",
+    )
+    parser.add_argument(
+        "-v",
+        "--verbose",
+        action="store_true",
+        help="at exit, print on standard error how often each function was called, and why the original was",
+    )
+
+
+def split_arguments(arguments: Sequence[str], is_own: Callable[[str], bool]) -> tuple[list[str], list[str]]:
+    """Our options, which come first, and the rest."""
+    position = 0
+    while position < len(arguments) and is_own(arguments[position]):
+        position += 2 if arguments[position] in ("--only", "--pvalues") else 1
+    return list(arguments[:position]), list(arguments[position:])
+
+
+def print_seams_at_exit() -> None:
+    """Print the table of calls on standard error when this process ends, after everything else."""
+    process = os.getpid()
+
+    def print_seams() -> None:
+        if os.getpid() == process:  # not in a forked child
+            print(seam_table(seams()), file=sys.stderr)
+
+    atexit.register(print_seams)
+
+
+if __name__ == "__main__":
+    main()

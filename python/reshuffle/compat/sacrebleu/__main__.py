@@ -1,0 +1,48 @@
+"""``python -m reshuffle.compat.sacrebleu``: sacreBLEU's command line, computed by reshuffle.
+
+All arguments are sacreBLEU's, and so are the output and the exit codes. Before them, there can be ``--pvalues sound``
+and ``-v``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+
+from reshuffle import InputError
+
+from ..__main__ import add_options, print_seams_at_exit, split_arguments
+from ..launch import run_function
+from ..patching import install
+
+__all__ = ["main"]
+
+
+def main() -> None:
+    """Patch, and run the command."""
+    parser = argparse.ArgumentParser(
+        prog="python -m reshuffle.compat.sacrebleu",
+        usage="%(prog)s [-v] [--pvalues MODE] [ARGUMENTS of sacrebleu …]",
+        add_help=False,  # --help is sacreBLEU's
+        allow_abbrev=False,
+    )
+    add_options(parser)
+    own, theirs = split_arguments(
+        sys.argv[1:], lambda argument: re.match("(-v|--verbose|--pvalues(=.*)?)$", argument) is not None
+    )
+    options = parser.parse_args(own)
+    try:
+        # No log, so that standard error is sacreBLEU's; -v lists what was left to it.
+        install("sacrebleu", pvalues=options.pvalues, log="off")
+    except InputError as error:
+        parser.error(str(error))
+    if options.verbose:
+        print_seams_at_exit()
+    from sacrebleu.sacrebleu import main as command
+
+    run_function(command, ["sacrebleu", *theirs])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,973 @@
+"""Counts and scores of the sacreBLEU drop-in: equal to sacreBLEU's for any texts, options, subclasses and misuse."""
+
+from __future__ import annotations
+
+import copy
+import logging
+import multiprocessing
+import pickle
+import sys
+import threading
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+import sacrebleu
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sacrebleu.metrics.base import Metric
+from sacrebleu.metrics.bleu import BLEU
+from sacrebleu.metrics.chrf import CHRF
+from sacrebleu.metrics.ter import TER
+
+from reshuffle import InputWarning, compat
+from reshuffle.compat import sacrebleu as ours
+from reshuffle.compat.sacrebleu import counting
+from reshuffle.compat.sacrebleu.counting import NotNative, as_statistics, counts, overrides
+from reshuffle.compat.sacrebleu.references import ReferenceCache
+from reshuffle.compat.sacrebleu.seams import CACHE, EXTRACT, SEAMS
+from texts import LINES, PLAIN, SPACES, Columns, corpora, lines_of
+
+# Functions bound before anything is patched.
+from sacrebleu import corpus_bleu, corpus_chrf, corpus_ter, raw_corpus_bleu, sentence_bleu, sentence_chrf, sentence_ter  # isort: skip
+
+METRICS = {"BLEU": BLEU, "CHRF": CHRF, "TER": TER}
+FUNCTIONS = (corpus_bleu, raw_corpus_bleu, sentence_bleu, corpus_chrf, sentence_chrf, corpus_ter, sentence_ter)
+
+OPTIONS: dict[str, st.SearchStrategy[dict[str, Any]]] = {
+    "BLEU": st.fixed_dictionaries(
+        {},
+        optional={
+            "lowercase": st.booleans(),
+            "force": st.booleans(),
+            "tokenize": st.sampled_from([None, "13a", "intl", "zh", "char", "none"]),
+            "smooth_method": st.sampled_from(["none", "exp", "floor", "add-k"]),
+            "smooth_value": st.sampled_from([None, 0.01, 0, 1, 2.0]),
+            "max_ngram_order": st.sampled_from([1, 2, 3, 4, 5, 7, 0, True]),
+            "effective_order": st.booleans(),
+            "trg_lang": st.sampled_from(["", "zh", "de"]),
+        },
+    ),
+    "CHRF": st.fixed_dictionaries(
+        {},
+        optional={
+            "char_order": st.sampled_from([0, 1, 2, 5, 6, 8, 17]),
+            "word_order": st.sampled_from([0, 1, 2, 3, -1]),
+            "beta": st.sampled_from([0, 1, 2, 3, 0.1, 2.5, -1]),
+            "lowercase": st.booleans(),
+            "whitespace": st.booleans(),
+            "eps_smoothing": st.booleans(),
+        },
+    ),
+    "TER": st.fixed_dictionaries(
+        {},
+        optional=dict.fromkeys(("normalized", "no_punct", "asian_support", "case_sensitive"), st.booleans()),
+    ),
+}
+
+# Also letters that are newer than the tables of the interpreter: sacreBLEU lowercases by `str.lower`.
+ANY_LINES = (
+    LINES
+    | PLAIN
+    | lines_of(
+        st.sampled_from(["a", "(hi)", "hi!", '"', "the", "The", "日本", "、", "A.", "2-3", "\U0001e030", "ß", "ΑΣ"]),
+        SPACES,
+    )
+    | st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
+    | st.just("")
+)
+
+
+@st.composite
+def any_input(draw: st.DrawFn) -> tuple[list[str], list[list[str | None]]]:
+    """Hypotheses and zero to three columns of references, often of different lengths and with missing references."""
+    n, columns = draw(st.integers(0, 4)), draw(st.integers(0, 3))
+    length = st.just(n) | st.integers(0, 4) if draw(st.booleans()) else st.just(n)
+    line = ANY_LINES | st.none() if draw(st.booleans()) else ANY_LINES
+    hypotheses = draw(length.flatmap(lambda n: st.lists(ANY_LINES, min_size=n, max_size=n)))
+    references = [draw(length.flatmap(lambda n: st.lists(line, min_size=n, max_size=n))) for _ in range(columns)]
+    return hypotheses, references
+
+
+class Outcome(NamedTuple):
+    """What a call did: its plain result or its error, and what sacreBLEU logged."""
+
+    result: Any
+    error: tuple[str, str] | None
+    log: list[str]
+
+
+class _Log(logging.Handler):
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.lines.append(f"{record.levelname} {record.getMessage()}")
+
+
+@contextmanager
+def host_log() -> Iterator[list[str]]:
+    handler, logger = _Log(), logging.getLogger("sacrebleu")
+    before = logger.propagate
+    logger.addHandler(handler)
+    logger.propagate = False
+    try:
+        yield handler.lines
+    finally:
+        logger.removeHandler(handler)
+        logger.propagate = before
+
+
+def plain(value: Any) -> Any:
+    """A value that can be compared, with the type of every number. Scores and signatures become their attributes."""
+    if isinstance(value, sacrebleu.metrics.base.Score):
+        return (
+            type(value).__name__,
+            plain(vars(value)),
+            value.format(),
+            value.format(width=4, is_json=True, signature="a:b"),
+        )
+    if isinstance(value, sacrebleu.metrics.base.Signature):
+        return value.format(), value.format(short=True)
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, ReferenceCache):
+        return plain(list(value))
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    return type(value).__name__, repr(value)
+
+
+def outcome(call: Callable[[], Any]) -> Outcome:
+    with host_log() as log:
+        try:
+            result, error = plain(call()), None
+        except Exception as raised:
+            result, error = None, (type(raised).__name__, str(raised))
+    return Outcome(result, error, log)
+
+
+def uses(cls: Any, options: dict[str, Any], hypotheses: Sequence[str], references: Any) -> list[Outcome]:
+    """What happens in every use of a metric with these texts."""
+
+    def cached() -> Any:
+        metric = cls(**options, references=references)
+        first = metric.corpus_score(hypotheses, None)
+        return first, metric.get_signature(), metric.num_refs, metric._extract_corpus_statistics(hypotheses, None)
+
+    def direct() -> Any:
+        metric = cls(**options)
+        return metric.corpus_score(hypotheses, references), metric.get_signature(), metric.num_refs
+
+    def rows() -> Any:
+        return cls(**options)._extract_corpus_statistics(hypotheses, references)
+
+    def cache() -> Any:
+        return cls(**options)._cache_references(references)
+
+    def sentence() -> Any:
+        return cls(**options).sentence_score(hypotheses[0], [column[0] for column in references])
+
+    return [outcome(call) for call in (cached, direct, rows, cache, sentence)]
+
+
+WAYS: dict[str, tuple[dict[str, Any], Callable[[], Any]]] = {
+    "patched": (METRICS, lambda: compat.install("sacrebleu", log="off")),
+    "ours": (ours.METRICS, nullcontext),
+    "ours, patched": (ours.METRICS, lambda: compat.install("sacrebleu", log="off")),
+}
+
+
+def check_any_input(name: str, way: str, examples: int) -> None:
+    classes, context = WAYS[way]
+
+    @settings(max_examples=examples)
+    @given(any_input(), OPTIONS[name])
+    def check(texts: tuple[list[str], list[list[str | None]]], options: dict[str, Any]) -> None:
+        expected = uses(METRICS[name], options, *texts)
+        with context():
+            assert uses(classes[name], options, *texts) == expected
+
+    check()
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", METRICS)
+def test_any_input_gives_the_statistics_scores_messages_and_errors_of_sacrebleu(name: str, way: str) -> None:
+    check_any_input(name, way, 120)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", METRICS)
+def test_a_hundred_thousand_inputs_give_the_results_of_sacrebleu(name: str) -> None:
+    check_any_input(name, "patched", 33_334)
+
+
+def countable(options: dict[str, Any]) -> dict[str, Any]:
+    """The options without those that are left to sacreBLEU."""
+    unusual = {"max_ngram_order": (True, 0), "beta": (-1, 0.1), "char_order": (0, 17), "word_order": (-1,)}
+    return {
+        name: value
+        for name, value in options.items()
+        if not any(type(value) is type(other) and value == other for other in unusual.get(name, ()))
+    }
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_ordinary_input_is_counted_here(name: str) -> None:
+    """The tests above would pass if everything were left to sacreBLEU."""
+
+    @settings(max_examples=60)
+    @given(corpora(ANY_LINES, max_references=3), OPTIONS[name])
+    def check(corpus: tuple[list[str], Columns], options: dict[str, Any]) -> None:
+        usual = countable(options)
+        before = dict(EXTRACT.fallbacks), dict(CACHE.fallbacks), EXTRACT.calls, CACHE.calls
+        ours.METRICS[name](**usual).corpus_score(*corpus)
+        ours.METRICS[name](**usual, references=corpus[1]).corpus_score(corpus[0], None)
+        assert (dict(EXTRACT.fallbacks), dict(CACHE.fallbacks), EXTRACT.calls - 2, CACHE.calls - 1) == before
+
+    check()
+
+
+# --- the functions
+
+
+@settings(max_examples=150)
+@given(any_input(), st.data())
+def test_functions_bound_before_the_patch_and_ours_give_the_results_of_sacrebleu(
+    texts: tuple[list[str], list[list[str | None]]], data: st.DataObject
+) -> None:
+    function = data.draw(st.sampled_from(FUNCTIONS))
+    name = function.__name__
+    hypotheses, references = texts
+    of_sentence = name.startswith("sentence")
+    if of_sentence:
+        arguments: tuple[Any, Any] = (hypotheses[:1] or [""])[0], [column[0] for column in references if column]
+    else:
+        arguments = hypotheses, references
+    options: dict[str, st.SearchStrategy[Any]] = {
+        "bleu": st.fixed_dictionaries(
+            {},
+            optional={
+                "smooth_method": st.sampled_from(["none", "exp", "floor", "add-k", "huh"]),
+                "smooth_value": st.sampled_from([None, 1, 1.0, True, 0.5]),
+                "lowercase": st.booleans(),
+                "tokenize": st.sampled_from(["13a", "none", "intl", None, "huh", ["13a"]]),
+                "use_effective_order": st.booleans(),
+            },
+        ),
+        "chrf": st.fixed_dictionaries(
+            {},
+            optional={
+                "char_order": st.integers(1, 6),
+                "word_order": st.integers(0, 2),
+                "beta": st.integers(1, 3),
+                "remove_whitespace": st.booleans(),
+                "eps_smoothing": st.booleans(),
+            },
+        ),
+        "ter": OPTIONS["TER"],
+    }
+    chosen = data.draw(options[name.rpartition("_")[2]])
+    if name == "raw_corpus_bleu":
+        chosen = {key: value for key, value in chosen.items() if key == "smooth_value"}
+    expected = outcome(lambda: function(*arguments, **chosen))
+    assert outcome(lambda: getattr(ours, name)(*arguments, **chosen)) == expected
+    with compat.install("sacrebleu", log="off"):
+        assert outcome(lambda: function(*arguments, **chosen)) == expected
+        assert outcome(lambda: getattr(ours, name)(*arguments, **chosen)) == expected
+
+
+def test_all_names_of_sacrebleu_are_here() -> None:
+    assert set(sacrebleu.__all__) <= set(ours.__all__) <= set(dir(ours))
+    for name in set(sacrebleu.__all__) - {"BLEU", "CHRF", "TER", *(function.__name__ for function in FUNCTIONS)}:
+        assert getattr(ours, name) is getattr(sacrebleu, name)
+    for name, cls in ours.METRICS.items():
+        assert issubclass(cls, METRICS[name])
+        assert cls.__name__ == name
+
+
+def test_functions_have_the_parameters_of_sacrebleu() -> None:
+    from inspect import signature
+
+    for function in FUNCTIONS:
+        theirs, here = (signature(f).parameters.values() for f in (function, getattr(ours, function.__name__)))
+        assert [(p.name, p.default, p.kind) for p in here] == [(p.name, p.default, p.kind) for p in theirs]
+
+
+def test_sentences_of_the_same_options_share_no_result() -> None:
+    with compat.install("sacrebleu"):
+        first = sentence_bleu("a b c d e", ["a b c d f"], smooth_method="add-k")
+        kept = copy.deepcopy(plain(first))
+        second = sentence_bleu("a b c d e", ["a b c d f"], smooth_method="add-k")
+        assert plain(second) == plain(first) == kept
+        assert first.counts is not second.counts
+
+
+def test_a_class_that_replaces_bleu_is_used_for_every_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = []
+
+    class Counted(BLEU):  # type: ignore[misc]
+        def __init__(self, *args: Any, **kwargs: Any) -> None:
+            super().__init__(*args, **kwargs)
+            made.append(self)
+
+    monkeypatch.setattr("sacrebleu.compat.BLEU", Counted)
+    with compat.install("sacrebleu"):
+        sentence_bleu("a", ["a"])
+        sentence_bleu("a", ["a"])
+    assert len(made) == 2
+
+
+# --- options and texts of other kinds
+
+
+TOKENIZERS_IN_PYTHON = ["ja-mecab", "ko-mecab"]
+
+
+@pytest.mark.parametrize("tokenize", TOKENIZERS_IN_PYTHON)
+@pytest.mark.parametrize("lowercase", [False, True])
+def test_tokenizers_of_other_packages_are_called_and_their_tokens_counted_here(tokenize: str, lowercase: bool) -> None:
+    hypotheses = ["日本語の文です。", "한국어 문장입니다.", "Hello World ", ""]
+    references: Columns = [
+        ["日本語の文だ。", "한국어 문장이다.", "hello world", "x"],
+        ["これは文です", None, "Hello!", None],
+    ]
+    options: dict[str, Any] = {"tokenize": tokenize, "lowercase": lowercase}
+    expected = uses(BLEU, options, hypotheses, references)
+    assert uses(ours.BLEU, options, hypotheses, references) == expected
+    before = sum(EXTRACT.fallbacks.values())
+    ours.BLEU(**options).corpus_score(hypotheses, references)
+    assert sum(EXTRACT.fallbacks.values()) == before
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_lone_surrogates_are_left_to_sacrebleu(name: str) -> None:
+    texts = ["a \ud800 b c", "d"], [["a \ud800 b", "d"], ["x", "\udfff"]]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", InputWarning)
+        assert uses(ours.METRICS[name], {}, *texts) == uses(METRICS[name], {}, *texts)
+    with pytest.raises(NotNative, match="lone surrogate"):
+        counts(METRICS[name](), [texts[0]], texts[1])
+
+
+BAD: list[tuple[Any, Any]] = [
+    (["a", 1], [["a", "b"]]),
+    (["a", None], [["a", "b"]]),
+    ([1], [["a"]]),
+    ("ab", [["a", "b"]]),
+    (None, [["a"]]),
+    ([], [["a"]]),
+    (["a"], None),
+    (["a"], []),
+    (["a"], [[]]),
+    (["a"], ["a"]),
+    (["a"], "a"),
+    (["a"], [[1]]),
+    (["a"], [[None]]),
+    (["a", "b"], [["a", None]]),
+    (["a", "b"], [["a", None], [None, "b"]]),
+    (["a", "b"], [["a", 2]]),
+    (["a", "b"], [["a", "b"], None]),
+    (["a"], 7),
+    (["a"], [["a"], 7]),
+    ([b"a"], [[b"a"]]),
+    ({"a": 1}, [["a"]]),
+    (["a"], [{"a": 1}]),
+    (np.array(["a", "b"]), np.array([["a", "b"]])),
+    (["a", "b"], [np.array(["a", "c"])]),
+    (("a", "b"), (("a", "c"), ("b", None))),
+]
+
+
+@pytest.mark.parametrize("texts", BAD, ids=str)
+@pytest.mark.parametrize("name", METRICS)
+def test_unusual_and_wrong_arguments_do_what_they_do_in_sacrebleu(name: str, texts: tuple[Any, Any]) -> None:
+    expected = uses(METRICS[name], {}, *texts)
+    assert uses(ours.METRICS[name], {}, *texts) == expected
+    with compat.install("sacrebleu", log="off"):
+        assert uses(METRICS[name], {}, *texts) == expected
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_iterators_are_read_once(name: str) -> None:
+    hypotheses = ["a b", "\ud800"]
+    references: Columns = [["a b", "c"], ["a", None]]
+    lines: list[str]
+    for lines in (hypotheses, ["a b", "c"]):
+        expected = METRICS[name]()._extract_corpus_statistics(lines, references)
+        metric = ours.METRICS[name]()
+        assert metric._extract_corpus_statistics(iter(lines), (iter(column) for column in references)) == expected
+        assert metric._extract_corpus_statistics(iter(lines), [iter(column) for column in references]) == expected
+        assert list(metric._cache_references(map(iter, references))) == list(
+            METRICS[name]()._cache_references(references)
+        )
+
+
+def test_a_hundred_lines_that_look_tokenized_are_reported_by_sacrebleu_in_its_words() -> None:
+    for n, force in ((99, False), (100, False), (100, True), (150, False)):
+        hypotheses, references = ["a b ."] * n + ["a."] * 9, [["a b."] * n + ["c"] * 5]
+        expected = outcome(lambda: BLEU(force=force).corpus_score(hypotheses, references))  # noqa: B023
+        assert outcome(lambda: ours.BLEU(force=force).corpus_score(hypotheses, references)) == expected  # noqa: B023
+        assert len(expected.log) == (3 if n >= 100 and not force else 0)
+
+
+# --- warnings of our own
+
+
+def test_truncation_is_as_in_sacrebleu_with_a_warning_that_points_to_the_caller() -> None:
+    for metric in (ours.BLEU(), ours.TER(), ours.CHRF()):
+        with pytest.warns(InputWarning, match="there are 3 hypotheses and 2 segments with references") as caught:
+            metric.corpus_score(["a b c d", "e", "f"], [["a b c d", "e"]])
+        assert [warning.filename for warning in caught] == [__file__]
+        with pytest.warns(InputWarning, match="the references have 1 and 2 segments") as caught:
+            metric._cache_references([["a", "b"], ["c"]])
+        assert [warning.filename for warning in caught] == [__file__]
+
+
+def test_the_warning_is_shown_once_for_a_line_of_code() -> None:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("default", InputWarning)
+        for _ in range(3):
+            ours.corpus_bleu(["a", "b"], [["a"]])
+    assert len(caught) == 1
+
+
+# --- subclasses and instances that override a hook
+
+HOOKS: dict[str, dict[str, Callable[..., Any]]] = {
+    "BLEU": {
+        "_preprocess_segment": lambda self, sent: sent.upper().replace("B", " b "),
+        "_extract_reference_info": lambda self, refs: BLEU._extract_reference_info(self, [ref[:3] for ref in refs]),
+        "_compute_segment_statistics": lambda self, hyp, info: [1, 2] + [1] * (2 * self.max_ngram_order),
+        "_get_closest_ref_len": lambda self, hyp_len, ref_lens: max(ref_lens, default=3),
+        "_compute_score_from_stats": lambda self, stats: BLEU._compute_score_from_stats(self, [2 * n for n in stats]),
+        "_aggregate_and_compute": lambda self, stats: BLEU._compute_score_from_stats(self, stats[0]),
+        "_cache_references": lambda self, references: EXTRACT_ORIGINAL_CACHE(self, [c[::-1] for c in references]),
+        "_extract_corpus_statistics": lambda self, hyps, refs: [[1, 2] + [1] * (2 * self.max_ngram_order)] * 2,
+    },
+    "CHRF": {
+        "_preprocess_segment": lambda self, sent: sent.swapcase() + "!",
+        "_extract_reference_info": lambda self, refs: CHRF._extract_reference_info(self, [ref[:3] for ref in refs]),
+        "_compute_segment_statistics": lambda self, hyp, info: [3, 2, 1] * self.order,
+        "_get_match_statistics": staticmethod(lambda hyp, ref: [len(hyp), len(ref), len(hyp & ref)]),
+        "_remove_punctuation": lambda self, sent: sent.split(","),
+        "_compute_f_score": lambda self, statistics: -float(sum(statistics)),
+        "_compute_score_from_stats": lambda self, stats: CHRF._compute_score_from_stats(self, [2 * n for n in stats]),
+        "_PUNCTS": {"a"},  # type: ignore[dict-item]
+    },
+    "TER": {
+        "_preprocess_segment": lambda self, sent: TER._preprocess_segment(self, sent).replace("a", "a c") + " d",
+        "_extract_reference_info": lambda self, refs: {"ref_words": [list(ref) for ref in refs]},
+        "_compute_segment_statistics": lambda self, hyp, info: [3, 2.0],
+        "_compute_score_from_stats": lambda self, stats: TER._compute_score_from_stats(self, [2 * n for n in stats]),
+    },
+}
+
+
+def EXTRACT_ORIGINAL_CACHE(metric: Any, references: Any) -> Any:  # noqa: N802
+    return Metric._cache_references(metric, references)
+
+
+HOOK_CASES = [(name, hook) for name, hooks in HOOKS.items() for hook in hooks]
+
+
+def variant(cls: Any, hook: str, function: Any, calls: list[Any]) -> Any:
+    """A subclass of ``cls`` with this hook, which records its arguments."""
+    if not callable(function) and not isinstance(function, staticmethod):
+        return type(cls.__name__, (cls,), {hook: function})
+    if isinstance(function, staticmethod):
+
+        def static(*args: Any) -> Any:
+            calls.append(copy.deepcopy(args))
+            return function.__func__(*args)
+
+        return type(cls.__name__, (cls,), {hook: staticmethod(static)})
+
+    def method(self: Any, *args: Any) -> Any:
+        calls.append(copy.deepcopy(args))
+        return function(self, *args)
+
+    method.__name__ = hook
+    return type(cls.__name__, (cls,), {hook: method})
+
+
+@pytest.mark.parametrize(("name", "hook"), HOOK_CASES, ids=str)
+def test_hooks_of_subclasses_are_called_as_often_as_by_sacrebleu(name: str, hook: str) -> None:
+    options = OPTIONS[name]
+
+    @settings(max_examples=40)
+    @given(corpora(ANY_LINES, max_segments=3, max_references=2), options, st.booleans())
+    def check(corpus: tuple[list[str], Columns], options: dict[str, Any], cached: bool) -> None:
+        def use(cls: Any) -> tuple[Outcome, list[Any]]:
+            calls: list[Any] = []
+            changed = variant(cls, hook, HOOKS[name][hook], calls)
+
+            def run() -> Any:
+                if cached:
+                    metric = changed(**options, references=corpus[1])
+                    return metric._extract_corpus_statistics(corpus[0], None), metric.corpus_score(corpus[0], None)
+                metric = changed(**options)
+                return metric._extract_corpus_statistics(*corpus), metric.corpus_score(*corpus), metric.num_refs
+
+            return outcome(run), calls
+
+        expected = use(METRICS[name])
+        for way, (classes, context) in WAYS.items():
+            with context():
+                result, calls = use(classes[name])
+            assert result == expected[0], way
+            # A hook that leaves the counts to sacreBLEU may have been called before that is known.
+            if hook in ("_preprocess_segment", "_compute_score_from_stats", "_aggregate_and_compute"):
+                assert calls == expected[1], way
+
+    check()
+
+
+@pytest.mark.parametrize(("name", "hook"), HOOK_CASES, ids=str)
+def test_methods_replaced_on_one_object_are_honoured(name: str, hook: str) -> None:
+    texts = ["a b c, d", "(e) a"], [["a b d, c", "e A"], ["a", None]]
+    function: Any = HOOKS[name][hook]
+
+    def use(cls: Any) -> Outcome:
+        metric = cls()
+        bound = function.__func__ if isinstance(function, staticmethod) else function
+        if callable(function) and not isinstance(function, staticmethod):
+            bound = function.__get__(metric)
+        setattr(metric, hook, bound)
+        return outcome(lambda: (metric._extract_corpus_statistics(*texts), metric.corpus_score(*texts)))
+
+    expected = use(METRICS[name])
+    assert use(ours.METRICS[name]) == expected
+    with compat.install("sacrebleu", log="off"):
+        assert use(METRICS[name]) == expected
+
+
+def test_overriding_a_hook_that_changes_counts_is_named_as_the_reason() -> None:
+    class Mine(ours.BLEU):
+        def _compute_segment_statistics(self, hypothesis: str, ref_kwargs: Any) -> Any:
+            return super()._compute_segment_statistics(hypothesis, ref_kwargs)
+
+    with pytest.raises(NotNative, match="Mine overrides _compute_segment_statistics"):
+        counts(Mine(), [["a"]], [["a"]])
+    before = EXTRACT.fallbacks["Mine overrides _compute_segment_statistics"]
+    Mine().corpus_score(["a"], [["a"]])
+    assert EXTRACT.fallbacks["Mine overrides _compute_segment_statistics"] == before + 1
+
+
+def test_methods_replaced_in_sacrebleus_own_class_are_honoured(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = ["a b c d e"], [["a b c d f"]]
+
+    def upper(self: Any, sent: str) -> str:
+        return sent.upper()
+
+    monkeypatch.setattr(BLEU, "_preprocess_segment", upper)
+    assert overrides(BLEU(), "_preprocess_segment") == "_preprocess_segment"
+    expected = BLEU()._cache_references(texts[1])
+    assert list(ours.BLEU()._cache_references(texts[1])) == expected
+    assert counts(BLEU(), [["A b"]], [["a B"]])[0, 0, 2] == 2
+
+
+def test_overrides_knows_sacrebleus_methods_and_ours() -> None:
+    hooks = ("_extract_corpus_statistics", "_cache_references", "_preprocess_segment", "_compute_score_from_stats")
+    for classes in (METRICS, ours.METRICS):
+        for cls in classes.values():
+            assert overrides(cls(), *hooks) is None
+            assert overrides(type("Same", (cls,), {})(), *hooks) is None
+            with compat.install("sacrebleu"):
+                assert overrides(cls(), *hooks) is None
+
+    class Mine(CHRF):  # type: ignore[misc]
+        def _compute_score_from_stats(self, stats: Any) -> Any:
+            return super()._compute_score_from_stats(stats)
+
+    assert overrides(Mine(), *hooks) == "_compute_score_from_stats"
+
+
+def test_punctuation_replaced_in_sacrebleus_own_class_is_honoured(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = ["abc (d) a"], [["bca (d) a"]]
+    before = ours.CHRF(word_order=2)._extract_corpus_statistics(*texts)
+    monkeypatch.setattr(CHRF, "_PUNCTS", {"a"})
+    expected = CHRF(word_order=2)._extract_corpus_statistics(*texts)
+    assert ours.CHRF(word_order=2)._extract_corpus_statistics(*texts) == expected != before
+
+
+def test_a_hook_that_is_not_a_function_is_honoured() -> None:
+    class Mapping(dict):  # type: ignore[type-arg]
+        def __call__(self, sent: str) -> str:
+            return str(self.get(sent, "?"))
+
+    table = Mapping({"a b c d": "x y"})
+
+    def use(cls: Any) -> Any:
+        return type("Mine", (cls,), {"_preprocess_segment": table})()._extract_corpus_statistics(["a b c d"], [["x y"]])
+
+    assert use(ours.BLEU) == use(BLEU)
+
+
+# --- tokenizers of users
+
+
+class Splitter:
+    """Not a tokenizer of sacreBLEU."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def __call__(self, line: str) -> str:
+        self.lines.append(line)
+        return " ".join(line.replace("b", "b b").split("c"))
+
+    def signature(self) -> str:
+        return "splitter"
+
+
+@settings(max_examples=100)
+@given(corpora(ANY_LINES, max_references=2), st.booleans(), st.sampled_from(["BLEU", "TER"]), st.booleans())
+def test_tokenizers_of_users_see_every_line_as_often_as_in_sacrebleu(
+    corpus: tuple[list[str], Columns], cached: bool, name: str, late: bool
+) -> None:
+    hypotheses, references = corpus
+
+    def use(cls: Any) -> tuple[Any, list[str]]:
+        metric, tokenizer = cls(), Splitter()
+        if cached and late:  # the cached references have sacreBLEU's tokens
+            metric._ref_cache = metric._cache_references(references)
+        metric.tokenizer = tokenizer
+        if cached and not late:
+            metric._ref_cache = metric._cache_references(references)
+        given = None if cached else references
+        return plain(
+            (metric._extract_corpus_statistics(hypotheses, given), metric.corpus_score(hypotheses, given))
+        ), tokenizer.lines
+
+    expected = use(METRICS[name])
+    before = sum(EXTRACT.fallbacks.values())
+    assert use(ours.METRICS[name]) == expected
+    assert sum(EXTRACT.fallbacks.values()) == before
+    with compat.install("sacrebleu", log="off"):
+        assert use(METRICS[name]) == expected
+
+
+def test_a_tokenizer_that_does_not_return_text_fails_as_in_sacrebleu() -> None:
+    def use(cls: Any) -> Outcome:
+        metric = cls()
+        metric.tokenizer = str.split
+        return outcome(lambda: metric.corpus_score(["a b"], [["a"]]))
+
+    assert use(ours.BLEU) == use(BLEU)
+    assert use(BLEU).error is not None
+
+
+@pytest.mark.parametrize("tokenize", ["13a", "intl", "zh", "char", "none"])
+def test_tokenizers_with_changed_parts_are_called(tokenize: str) -> None:
+    def use(cls: Any, change: Callable[[Any], None]) -> Any:
+        metric = cls(tokenize=tokenize)
+        change(metric.tokenizer)
+        return metric._extract_corpus_statistics(["a-b c. 日本 1.5"], [["a-b c . 日 1.5"]])
+
+    def other_rules(tokenizer: Any) -> None:
+        (getattr(tokenizer, "_post_tokenizer", tokenizer))._re = []
+
+    def other_class(tokenizer: Any) -> None:
+        tokenizer.__class__ = type("Mine", (type(tokenizer),), {"__call__": lambda self, line: line.replace("a", "a ")})
+
+    def other_post(tokenizer: Any) -> None:
+        tokenizer._post_tokenizer = lambda line: line[::-1]
+
+    for change in (other_rules, other_class, other_post):
+        assert use(ours.BLEU, change) == use(BLEU, change)
+
+
+def test_a_tokenizer_whose_class_is_patched_is_called(monkeypatch: pytest.MonkeyPatch) -> None:
+    from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
+    from sacrebleu.tokenizers.tokenizer_ter import TercomTokenizer
+
+    monkeypatch.setattr(Tokenizer13a, "__call__", lambda self, line: line.replace("b", ""))
+    monkeypatch.setattr(TercomTokenizer, "__call__", lambda self, line: line.replace("b", ""))
+    texts = ["ab c"], [["a c d"]]
+    for name in ("BLEU", "TER"):
+        expected = METRICS[name]()._extract_corpus_statistics(*texts)
+        assert ours.METRICS[name]()._extract_corpus_statistics(*texts) == expected
+    assert counts(BLEU(), [texts[0]], texts[1])[0, 0, 2] == 2
+
+
+# --- options that are set after construction
+
+CHANGES: dict[str, st.SearchStrategy[dict[str, Any]]] = {
+    "BLEU": st.fixed_dictionaries(
+        {},
+        optional={
+            "lowercase": st.sampled_from([True, 1, "yes", ""]),
+            "max_ngram_order": st.integers(1, 5),
+            "smooth_method": st.sampled_from(["floor", "add-k"]),
+            "effective_order": st.booleans(),
+            "_force": st.booleans(),
+        },
+    ),
+    "CHRF": st.fixed_dictionaries(
+        {},
+        optional={
+            "lowercase": st.booleans(),
+            "whitespace": st.booleans(),
+            "beta": st.sampled_from([1, 3, 0.5]),
+            "eps_smoothing": st.booleans(),
+            "char_order": st.sampled_from([4, 6]),
+            "order": st.sampled_from([4, 6]),
+        },
+    ),
+    "TER": st.fixed_dictionaries({}, optional={"normalized": st.booleans(), "case_sensitive": st.booleans()}),
+}
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_options_set_after_construction_and_after_caching_are_honoured(name: str) -> None:
+    @settings(max_examples=80)
+    @given(corpora(ANY_LINES, max_references=2), OPTIONS[name], CHANGES[name], st.booleans())
+    def check(
+        corpus: tuple[list[str], Columns], options: dict[str, Any], changes: dict[str, Any], cached: bool
+    ) -> None:
+        hypotheses, references = corpus
+
+        def use(cls: Any) -> Any:
+            metric = cls(**options, references=references if cached else None)
+            vars(metric).update(changes)
+            given = None if cached else references
+            return (
+                metric._extract_corpus_statistics(hypotheses, given),
+                metric.corpus_score(hypotheses, given),
+                metric.get_signature(),
+            )
+
+        expected = outcome(lambda: use(METRICS[name]))
+        assert outcome(lambda: use(ours.METRICS[name])) == expected
+        with compat.install("sacrebleu", log="off"):
+            assert outcome(lambda: use(METRICS[name])) == expected
+
+    check()
+
+
+def test_a_subclass_without_the_constructor_of_sacrebleu_works_as_before() -> None:
+    def subclass(cls: Any) -> Any:
+        class Bare(cls):  # type: ignore[misc]
+            def __init__(self) -> None:
+                self._ref_cache, self._force, self.max_ngram_order = None, True, 2
+
+            def _preprocess_segment(self, sent: str) -> str:
+                return sent
+
+        return Bare()
+
+    texts = ["a b c"], [["a b d"]]
+    expected = subclass(BLEU)._extract_corpus_statistics(*texts)
+    assert subclass(ours.BLEU)._extract_corpus_statistics(*texts) == expected == [[3, 3, 2, 1, 3, 2]]
+
+
+# --- before, during and after the patch
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_objects_made_before_and_after_work_in_any_state(name: str) -> None:
+    hypotheses, references = ["a b c d", "e f", ""], [["a b d d", "e", "x"], ["a", None, "y"]]
+    cls = METRICS[name]
+    before = cls(references=references)
+    expected = plain(before._extract_corpus_statistics(hypotheses, None)), plain(before.corpus_score(hypotheses, None))
+    infos = plain(before._ref_cache)
+    bound = before.corpus_score
+    with compat.install("sacrebleu", log="off"):
+        during = cls(references=references)
+        assert isinstance(during._ref_cache, ReferenceCache)
+        assert plain(bound(hypotheses, None)) == expected[1]
+        for metric in (before, during):
+            assert plain(metric._extract_corpus_statistics(hypotheses, None)) == expected[0]
+    for metric in (before, during, copy.deepcopy(during), pickle.loads(pickle.dumps(during))):
+        assert plain(metric._extract_corpus_statistics(hypotheses, None)) == expected[0]
+        assert plain(metric.corpus_score(hypotheses, None)) == expected[1]
+        assert plain(list(metric._ref_cache)) == infos
+    with compat.install("sacrebleu", log="off"):
+        again = pickle.loads(pickle.dumps(during))
+        fallbacks = sum(EXTRACT.fallbacks.values())
+        assert plain(again._extract_corpus_statistics(hypotheses, None)) == expected[0]
+        assert sum(EXTRACT.fallbacks.values()) == fallbacks
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_the_cache_of_references_is_the_sequence_of_sacrebleu(name: str) -> None:
+    references = [["a b", "c", "d"], [None, "e", "f g"]]
+    expected = METRICS[name]()._cache_references(references)
+    cache = ours.METRICS[name]()._cache_references(references)
+    assert len(cache) == 3
+    assert bool(cache)
+    assert not ours.METRICS[name]()._cache_references([])
+    assert [cache[i] for i in (0, 1, -1)] == [expected[0], expected[1], expected[-1]]
+    assert cache[1:] == expected[1:]
+    assert list(cache) == list(iter(cache)) == expected
+    assert list(reversed(cache)) == expected[::-1]
+    assert expected[1] in cache
+    with pytest.raises(IndexError):
+        cache[3]
+    assert repr(cache) == "<ReferenceCache of 3 segments>"
+
+
+def test_references_that_change_after_caching_do_not_count() -> None:
+    column = ["a b c d"]
+    metric = ours.BLEU(references=[column])
+    column[0] = "x"
+    assert metric.corpus_score(["a b c d"], None).score == pytest.approx(100)
+
+
+def test_a_tokenizer_that_changes_after_caching_changes_hypotheses_only() -> None:
+    def use(cls: Any, attribute: str, value: Any) -> Any:
+        metric = cls(references=[["a-b, C d&amp;e"]])
+        setattr(metric.tokenizer, attribute, value)
+        return metric._extract_corpus_statistics(["a-b, C d&amp;f"], None)
+
+    assert use(ours.BLEU, "_post_tokenizer", str.strip) == use(BLEU, "_post_tokenizer", str.strip)
+    for name in ("_normalized", "_no_punct", "_case_sensitive"):
+        assert use(ours.TER, name, True) == use(TER, name, True)
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_pickles_of_our_metrics_work(name: str) -> None:
+    metric = ours.METRICS[name](references=[["a b c d"]])
+    for copied in (pickle.loads(pickle.dumps(metric)), copy.copy(metric), copy.deepcopy(metric)):
+        assert type(copied) is ours.METRICS[name]
+        assert plain(copied.corpus_score(["a b d"], None)) == plain(metric.corpus_score(["a b d"], None))
+
+
+def test_threads_can_score_install_and_uninstall_at_once() -> None:
+    hypotheses, references = ["a b c d e", "f g"] * 10, [["a b c d f", "f h"] * 10]
+    expected = {name: plain(cls().corpus_score(hypotheses, references)) for name, cls in METRICS.items()}
+    sentence = plain(sentence_bleu("a b c", ["a b d"]))
+    shared = {name: cls(references=references) for name, cls in METRICS.items()}
+    wrong: list[Any] = []
+    start = threading.Barrier(8)
+
+    def work(number: int) -> None:
+        start.wait()
+        try:
+            for round_number in range(25):
+                with compat.install("sacrebleu", log="off") if (number + round_number) % 2 else nullcontext():
+                    for name, cls in METRICS.items():
+                        for metric, given in ((cls(), references), (shared[name], None)):
+                            if plain(metric.corpus_score(hypotheses, given)) != expected[name]:
+                                wrong.append(name)
+                    if plain(sentence_bleu("a b c", ["a b d"])) != sentence:
+                        wrong.append("sentence_bleu")
+        except Exception as error:
+            wrong.append(error)
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+    assert wrong == []
+    assert compat.installed() is None
+    assert all(vars(seam.owner)[seam.original.__name__] is seam.original for seam in SEAMS if seam.owner is not None)
+
+
+def _score_in_child(name: str) -> Any:
+    return plain(METRICS[name]().corpus_score(["a b c d"] * 200, [["a b d d"] * 200]))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="fork does not exist")
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+def test_a_patched_process_can_fork() -> None:
+    expected = [_score_in_child(name) for name in METRICS]
+    with compat.install("sacrebleu"):
+        for name in METRICS:
+            METRICS[name]().corpus_score(["a b c d"] * 200, [["a b d d"] * 200])
+        with multiprocessing.get_context("fork").Pool(2) as pool:
+            assert pool.map(_score_in_child, METRICS) == expected
+
+
+# --- counts
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_counts_of_several_systems_are_the_statistics_of_each(name: str) -> None:
+    @settings(max_examples=60)
+    @given(
+        corpora(ANY_LINES, max_references=2), st.lists(ANY_LINES, min_size=3, max_size=3), OPTIONS[name], st.booleans()
+    )
+    def check(corpus: tuple[list[str], Columns], others: list[str], options: dict[str, Any], cached: bool) -> None:
+        hypotheses, references = corpus
+        systems = [hypotheses, others[: len(hypotheses)]]
+        with host_log():
+            host = METRICS[name](**countable(options))
+            metric = ours.METRICS[name](**countable(options), references=references if cached else None)
+        try:
+            counted = counts(metric, systems, None if cached else references)
+        except NotNative as reason:
+            assert str(reason) == "mean lengths of references are not whole numbers"  # noqa: PT017
+            assert name == "TER"
+            return
+        expected = [host._extract_corpus_statistics(system, references) for system in systems]
+        assert counted.dtype == np.int64
+        assert counted.tolist() == expected
+        assert [plain(as_statistics(metric, rows)) for rows in counted] == plain(expected)
+        if not cached:
+            assert metric.num_refs == host.num_refs
+
+    check()
+
+
+def test_counts_name_the_reason_why_sacrebleu_has_to_count() -> None:
+    references = [["a b", "c"]]
+    kept = BLEU(references=references)
+    changed = ours.BLEU(references=references)
+    changed.max_ngram_order = 2
+    cases: list[tuple[str, Any, Any, Any]] = [
+        ("mean lengths of references are not whole numbers", TER(), [["a", "b"]], [["a b", "c"], ["a", "d"]]),
+        ("a segment has no reference", BLEU(), [["a", "b"]], [["a", None]]),
+        ("a hypothesis is not a string", BLEU(), [["a", None]], references),
+        ("a reference is not a string", BLEU(), [["a", "b"]], [["a", 1]]),
+        ("there are no references", BLEU(), [["a", "b"]], None),
+        ("the references were cached by sacreBLEU", kept, [["a", "b"]], None),
+        ("options have changed since the references were cached", changed, [["a", "b"]], None),
+        ("max_ngram_order is not an integer from 1 to 100", BLEU(max_ngram_order=101), [["a"]], [["a"]]),
+        ("char_order is not an integer from 0 to 16", CHRF(char_order=17), [["a"]], [["a"]]),
+        ("beta is not a number from 0 to 1,000,000", CHRF(beta=-1), [["a"]], [["a"]]),
+    ]
+    for reason, metric, systems, given_references in cases:
+        with pytest.raises(NotNative, match=f"^{reason}"):
+            counts(metric, systems, given_references)
+    with pytest.raises(NotNative, match=r"^Other is not BLEU, CHRF or TER"):
+        counting.statistics(type("Other", (), {})(), ["a"], [["a"]])
+
+
+def test_systems_of_different_lengths_cannot_be_counted_together() -> None:
+    with pytest.warns(InputWarning), pytest.raises(NotNative, match="different numbers of hypotheses"):
+        counts(BLEU(), [["a", "b"], ["a"]], [["a", "b"]])
+
+
+def test_ter_with_many_different_numbers_of_references_equals_sacrebleu() -> None:
+    # The least common multiple of 1 to 31 is above 2**31, where the native metric rounds mean lengths.
+    hypotheses = [f"a b c {n}" for n in range(31)]
+    references = [[f"a c {n} b" if column <= n else None for n in range(31)] for column in range(31)]
+    for n in (7, 23, 31):
+        expected = TER()._extract_corpus_statistics(hypotheses[:n], [column[:n] for column in references[:n]])
+        assert (
+            ours.TER()._extract_corpus_statistics(hypotheses[:n], [column[:n] for column in references[:n]]) == expected
+        )
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_real_systems_equal_sacrebleu(wmt17: Any, name: str) -> None:
+    n = 200 if name == "TER" else 1000
+    references = [column[:n] for column in wmt17.references]
+    host, metric = METRICS[name](references=references), ours.METRICS[name](references=references)
+    systems = [system[:n] for system in wmt17.systems.values()][:3]
+    for system in systems:
+        assert plain(metric.corpus_score(system, None)) == plain(host.corpus_score(system, None))
+    assert counts(metric, systems, None).tolist() == [host._extract_corpus_statistics(s, None) for s in systems]
