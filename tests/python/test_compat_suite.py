@@ -85,6 +85,10 @@ def python(*arguments: str, cwd: Path, path: Path | None = None) -> subprocess.C
     )
 
 
+# PairedTest calls these in sacreBLEU, and its tests do not. The replaced PairedTest compares all systems itself.
+WITHIN_PAIRED_TEST = {"_paired_ar_test", "_paired_bs_test", "_bootstrap_resample"}
+
+
 def run_suite(version: str, suite: Fetch, path: Path | None = None) -> None:
     """Run the tests of a version, and check that all pass and that everything was computed by reshuffle."""
     of = SUITES[version].get("suite", version)
@@ -98,7 +102,8 @@ def run_suite(version: str, suite: Fetch, path: Path | None = None) -> None:
     assert done.returncode == 0
     calls = {name: (int(number.replace(",", "")), left) for name, number, left in ROW.findall(report)}
     assert calls, report
-    assert [name for name, (number, left) in calls.items() if number == 0 or left != "0"] == [], report
+    assert {name for name, (number, _) in calls.items() if number == 0} == WITHIN_PAIRED_TEST, report
+    assert {name for name, (_, left) in calls.items() if left != "0"} == set(), report
 
 
 def test_its_own_tests_pass(suite: Fetch) -> None:

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sacrebleu.metrics import BLEU, CHRF, TER
 
-from reshuffle import Comparison, Formula, FromCounts, Metric, compare, metric, score
+import reshuffle
+from reshuffle import Comparison, Formula, FromCounts, Metric, metric
 
 from .formulas import formula_of
 from .samples import Sample
@@ -40,7 +41,7 @@ def tested(test: str, samples: Sequence[Sample], n_resamples: int, n_draws: int,
     """
     metrics = [_metric(number, sample) for number, sample in enumerate(samples)]
     together = test == "bs"
-    comparison = compare(
+    comparison = reshuffle.compare(
         metrics=metrics,
         baseline="0",
         test=TESTS[test],
@@ -52,7 +53,7 @@ def tested(test: str, samples: Sequence[Sample], n_resamples: int, n_draws: int,
     )
     scores = comparison
     if not together and n_draws > 0:
-        scores = score(metrics=metrics, interval="percentile", n_resamples=n_draws, seed=seed)
+        scores = reshuffle.score(metrics=metrics, interval="percentile", n_resamples=n_draws, seed=seed)
     pvalues = [float(pair.test.pvalue) for pair in comparison.comparisons]
     intervals = _intervals(scores)
     k = len(samples[0].values)
