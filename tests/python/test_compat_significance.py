@@ -516,6 +516,19 @@ def test_the_helpers_equal_the_hosts(monkeypatch: pytest.MonkeyPatch) -> None:
     assert significance._compute_p_value is host._compute_p_value
 
 
+@pytest.mark.parametrize("dtype", ["int32", "int64", "float64", "float32", "bool", "object"])
+def test_statistics_of_the_baseline_may_be_arrays(dtype: str) -> None:
+    metric, references, (_, (name, hypotheses), _) = BLEU(), [lines(30, 0)], two_systems()
+    statistics = np.array(metric._extract_corpus_statistics(lines(30, 1), references)).astype(dtype)
+    info = {"BLEU": (statistics, host.Result(20.0))}
+    for ours, theirs in (
+        (significance._paired_ar_test, host._paired_ar_test),
+        (significance._paired_bs_test, host._paired_bs_test),
+    ):
+        arguments: Any = (info, name, hypotheses, references, {"BLEU": metric}, 80, 30, 5)
+        assert fields(theirs(*arguments)[1]["BLEU"]) == fields(ours(*arguments)[1]["BLEU"])
+
+
 @pytest.mark.parametrize("name", ["BLEU", "chrF", "TER"])
 @pytest.mark.parametrize("number", [1, 3])
 def test_the_bootstrap_of_corpus_score_equals_the_hosts(name: str, number: int) -> None:
@@ -672,6 +685,14 @@ def test_sound_p_values_count_ties_and_mark_the_signature() -> None:
         assert f"|p:{mark}|" in signature.format(short=True)
         assert "|ar:50|" in signature.format()
     assert scores["BLEU"][0].mean is None
+
+
+def test_the_mark_of_one_call_does_not_stay() -> None:
+    paired = host.PairedTest(two_systems(), {"BLEU": BLEU()}, [lines(30, 0)], n_samples=50)
+    expected = everything(paired())
+    with compat.install("sacrebleu", pvalues="sound"):
+        assert "pvalues" in paired()[0]["BLEU"].format()
+    assert expected == everything(paired())
 
 
 def test_install_chooses_sound_p_values() -> None:

@@ -23,6 +23,7 @@ __all__ = ["BaselineInfo", "Outcome", "References", "Results", "Task", "check_nu
 References: TypeAlias = "Sequence[Sequence[str | None]] | None"
 BaselineInfo: TypeAlias = "Mapping[str, tuple[Any, Any]]"
 Results: TypeAlias = "dict[str, Any]"
+Readings: TypeAlias = "dict[str, _Reading | NotNative]"
 
 logger = logging.getLogger("sacrebleu")
 
@@ -72,38 +73,36 @@ class Task:
         """The number of draws for intervals; 0 or less for none."""
         return self.n_samples if self.test == "bs" else self.n_ar_confidence
 
-    def reason(self, pvalues: str) -> str | None:
-        """Why the host's functions have to be used for all metrics; None if they need not be for one of them."""
-        reason = "there are no metrics"
+    def readings(self, pvalues: str) -> Readings:
+        """For each metric, how its statistics are read, or why the host's functions have to be used."""
+        found: Readings = {}
         for name in self.metrics:
             try:
-                self._reading(name, pvalues)
-            except NotNative as error:
-                reason = str(error)
-            else:
-                return None
-        return reason
+                found[name] = self._reading(name, pvalues)
+            except NotNative as reason:
+                found[name] = reason
+        return found
 
-    def run(self, pvalues: str) -> Outcome:
+    def run(self, pvalues: str, readings: Readings | None = None) -> Outcome:
         """The results, in the mode ``exact-replay`` or ``sound``."""
         outcome = Outcome([(name, {}) for name, _ in self.systems])
-        readings: dict[str, _Reading] = {}
-        for name in self.metrics:
-            try:
-                readings[name] = self._reading(name, pvalues)
-                readings[name].count()
-            except NotNative as reason:
-                self._original(outcome, name, reason)
+        native: list[_Reading] = []
+        for name, reading in (self.readings(pvalues) if readings is None else readings).items():
+            if isinstance(reading, NotNative):
+                self._original(outcome, name, reading)
+            else:
+                reading.count()
+                native.append(reading)
         # In the order of the host's messages.
         for system, (_, results) in enumerate(outcome.results):
-            for name, reading in readings.items():
-                results[name] = reading.read(system)
-        for name, reading in list(readings.items()):
+            for reading in native:
+                results[reading.name] = reading.read(system)
+        for reading in native:
             if reading.failure is not None:
-                self._original(outcome, name, reading.failure)
-                del readings[name]
-        if readings and self.systems:
-            (self._sound if pvalues == "sound" else self._replay)(list(readings.values()), outcome)
+                self._original(outcome, reading.name, reading.failure)
+        complete = [reading for reading in native if reading.failure is None]
+        if complete and self.systems:
+            (self._sound if pvalues == "sound" else self._replay)(complete, outcome)
         # In the order of the metrics.
         outcome.results = [
             (name, {metric: results[metric] for metric in self.metrics}) for name, results in outcome.results

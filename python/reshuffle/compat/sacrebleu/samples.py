@@ -28,7 +28,7 @@ class Sample:
     ----------
     metric : Metric
         The host's metric.
-    values : (k, S, K) ndarray of int64 or float64
+    values : (k, S, K) ndarray of int64 (int32 under Windows with NumPy 1) or float64
         What numpy makes of the host's lists.
     counts : (k, S, K) ndarray of int64, or None
         ``values`` times ``divisor``. None if no small divisor makes them whole.
@@ -66,13 +66,14 @@ def _whole(values: NDArray[Any], divisor: int, exact: bool) -> NDArray[np.int64]
     rounded = np.rint(scaled) if scaled.dtype.kind == "f" else scaled
     if not (np.array_equal(rounded, scaled) if exact else np.allclose(rounded, scaled, rtol=1e-12, atol=0)):
         return None
-    if np.abs(rounded).max(initial=0) * rounded.shape[1] > LARGEST_EXACT:
+    largest = LARGEST_EXACT if values.dtype.kind == "f" else min(LARGEST_EXACT, np.iinfo(values.dtype).max)
+    if float(np.abs(rounded).max(initial=0)) * rounded.shape[1] > largest:
         return None
     return rounded.astype(np.int64, copy=False)
 
 
 def as_values(statistics: Any) -> NDArray[Any]:
-    """The host's statistics of one system as an (S, K) array of int64 or float64.
+    """The host's statistics of one system as an (S, K) array of integers or float64.
 
     Raises
     ------
@@ -85,8 +86,8 @@ def as_values(statistics: Any) -> NDArray[Any]:
         raise NotNative("the statistics of segments differ in number") from None
     if values.ndim != 2 or 0 in values.shape:
         raise NotNative(f"the statistics have shape {values.shape}")
-    if values.dtype not in (np.int64, np.float64) or not np.isfinite(values).all():
-        raise NotNative(f"the statistics are {values.dtype}, not 64-bit numbers")
+    if values.dtype not in (np.int32, np.int64, np.float64) or not np.isfinite(values).all():
+        raise NotNative(f"the statistics are {values.dtype}, or not finite")
     return values
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from types import FunctionType
 from typing import Any, NamedTuple
 
@@ -182,20 +183,34 @@ def tested(test: Any, pvalues: str) -> tuple[dict[str, Any], dict[str, list[Any]
     arguments = (test._baseline_info, test.named_systems[1:], test.references, test.metrics)
     seam, own = (AR, _paired_ar_test) if test.test_type == "ar" else (BS, _paired_bs_test)
     task = Task(test.test_type, *arguments, test.n_samples, test.n_ar_confidence, seed, seam)
-    reason = task.reason(pvalues) if test._fn in (getattr(host, own.__name__), own) else "the test was replaced"
-    if reason is not None:
+    readings = task.readings(pvalues)
+    reasons = [str(reading) for reading in readings.values() if isinstance(reading, NotNative)]
+    if test._fn not in (getattr(host, own.__name__), own):
+        reasons = ["the function of the test was replaced"]
+    elif len(reasons) < len(readings):
+        reasons = []
+    elif not readings:
+        reasons = ["there are no metrics"]
+    if reasons:
         # The host's method runs its tests in several processes.
-        CALL.fall_back(reason)
+        CALL.fall_back(reasons[0])
         original: tuple[dict[str, Any], dict[str, list[Any]]] = CALL.original(test)
         return original
-    outcome = task.run(pvalues)
+    outcome = task.run(pvalues, readings)
+    signatures = dict(test._signatures) if outcome.sound else test._signatures
     scores: dict[str, list[Any]] = {"System": [system[0] for system in test.named_systems]}
     for name, (_, result) in test._baseline_info.items():
         if name in outcome.sound:
             mean, ci = outcome.sound[name]
             result = Result(result.score, None, mean, ci)
-            signature = test._signatures[name]
-            signature._abbr["pvalues"] = "p"
-            signature.update("pvalues", f"reshuffle-{__version__}")
+            signatures[name] = _marked(signatures[name])
         scores[name] = [result, *(results[name] for _, results in outcome.results)]
-    return test._signatures, scores
+    return signatures, scores
+
+
+def _marked(signature: Any) -> Any:
+    """A copy of the signature that says that p-values are sound."""
+    marked = copy(signature)
+    marked.info, marked._abbr = dict(signature.info), {**signature._abbr, "pvalues": "p"}
+    marked.update("pvalues", f"reshuffle-{__version__}")
+    return marked
