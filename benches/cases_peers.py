@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from agreement import same_scores
+from agreement import same_pvalues, same_scores
 from cases_counting import sizes, systems_of
-from data import Texts
-from races import Contender, Race, first_call
-from reshuffle import metric
-from rivals import ONE_THREAD, RESHUFFLE, name, unless_missing
+from cases_resampling import SEED, pair
+from data import BASELINE, OTHER, Texts
+from races import Contender, Race, call, first_call
+from reshuffle import bootstrap_test, metric
+from rivals import ONE_THREAD, RESHUFFLE, forget_tokens, name, unless_missing
 
 __all__ = ["peers"]
+
+DRAWS = 5_000  # as in the example of evaluatio's README
 
 Columns = Sequence[Sequence[str]]
 Scores = Callable[[], Any]
@@ -90,7 +94,9 @@ PEERS = (
 def peers(texts: Texts) -> list[Race]:
     """Shows reshuffle beside other compiled packages, from texts to scores. The first call of each in a new process is
     timed, without imports, because some cache tokenized lines and would be faster in a second call. fast-bleu is left
-    out, as it scores every hypothesis against all references of the set; sacrebleu-mojo needs Python 3.12."""
+    out, as it scores every hypothesis against all references of the set; sacrebleu-mojo needs Python 3.12. evaluatio
+    resamples in Rust and counts by sacreBLEU: its paired bootstrap (Koehn's) of one pair is timed from texts and from
+    counts."""
 
     def check(expected: Any, *others: Any) -> None:
         for actual in others:
@@ -107,4 +113,48 @@ def peers(texts: Texts) -> list[Race]:
                 Contender(ONE_THREAD, first_call(peer.ours, *columns, 1), things=systems),
             ]
             races.append(Race(f"{peer.what} beside {peer.package}, {size}", contenders, check))
-    return races
+    return [*races, *paired_bootstrap(texts)]
+
+
+def paired_bootstrap(texts: Texts) -> list[Race]:
+    """Races against evaluatio's paired bootstrap of BLEU, which is Koehn's."""
+    a, b = pair(texts)
+    both = [texts.systems[OTHER], texts.systems[BASELINE]]
+
+    def check(p: float, *others: float) -> None:
+        for q in others:
+            same_pvalues(p, DRAWS, q, DRAWS)
+
+    def from_texts() -> float:
+        references = [[line] for line in texts.references[0]]
+        return float(import_module("evaluatio.metrics.bleu").bleu_bootstrap_test(references, *both, DRAWS))
+
+    @cache
+    def statistics() -> list[Any]:
+        make = import_module("evaluatio._bindings").BLEUSufficientStats
+        return [[make(row[2:6], row[6:], row[0], row[1]) for row in counts.tolist()] for counts in (a, b)]
+
+    def from_counts() -> float:
+        return float(import_module("evaluatio._bindings").bleu_bootstrap_test(*statistics(), DRAWS))
+
+    def ours(count: Callable[[int | None], Any], threads: int | None) -> float:
+        options: dict[str, Any] = {"method": "paired", "n_resamples": DRAWS, "seed": SEED, "threads": threads}
+        first, second = count(threads)
+        return float(bootstrap_test(first, second, "bleu", **options).pvalue)
+
+    def counted(threads: int | None) -> Any:
+        return metric("bleu").suff_stats(both, texts.references, threads=threads)
+
+    def race(what: str, theirs: Contender, count: Callable[[int | None], Any], target: float | None) -> Race:
+        contenders = [
+            unless_missing("evaluatio", "evaluatio.metrics.bleu", theirs),
+            Contender(RESHUFFLE, call(lambda: ours(count, None)), target=target),
+            Contender(ONE_THREAD, call(lambda: ours(count, 1))),
+        ]
+        return Race(f"paired bootstrap of BLEU beside evaluatio, {DRAWS:,} draws, {what}", contenders, check)
+
+    package = name("evaluatio")
+    return [
+        race("from texts", Contender(package, call(from_texts, forget_tokens), at_most=3), counted, 50),
+        race("from counts", Contender(package, call(from_counts, statistics), at_most=3), lambda threads: (a, b), None),
+    ]

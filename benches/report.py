@@ -17,7 +17,18 @@ from races import Contender, Times
 from reshuffle import _core
 
 # Packages that may be missing are listed if installed.
-PACKAGES = ("reshuffle", "sacrebleu", "numpy", "scipy", "nltk", "bleuscore", "fastchrf", "sacrebleu-mojo")
+PACKAGES = (
+    "reshuffle",
+    "sacrebleu",
+    "numpy",
+    "scipy",
+    "nltk",
+    "bleuscore",
+    "fastchrf",
+    "sacrebleu-mojo",
+    "evaluatio",
+    "lm_eval",
+)
 
 
 class Row(NamedTuple):

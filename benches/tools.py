@@ -16,6 +16,7 @@ from pathlib import Path
 
 from cases_commands import million, whole_command
 from cases_counting import chrf, count, nist, sentbleu, ter
+from cases_dropin import dropin, dropin_command, harness
 from cases_many import html, many, sets
 from cases_pairs import auto, delta, families, maxt, pairs
 from cases_peers import peers
@@ -43,14 +44,18 @@ CASES: Mapping[str, Callable[[Texts], list[Race]]] = {
     "scipy": scipys,
     "numpy": vectorised,
     "command": whole_command,
+    "dropin": dropin,
+    "dropin-command": dropin_command,
+    "harness": harness,
     "many": many,
     "sets": sets,
     "html": html,
     "million": million,
 }
 
-# Only if they are named: `million`, `many` and `html` take minutes, and earlier builds have no options for `sets`.
-ORDINARY = [case for case in CASES if case not in ("million", "many", "sets", "html")]
+# Only if they are named: most of them take minutes, and earlier builds have no options for `sets`.
+NAMED = ("million", "many", "sets", "html", "dropin", "dropin-command", "harness")
+ORDINARY = [case for case in CASES if case not in NAMED]
 
 
 def about(case: str) -> str:
@@ -72,7 +77,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         choices=CASES,
         default=ORDINARY,
         metavar="CASE",
-        help=f"{', '.join(CASES)} (default: all but million, many and sets)",
+        help=f"{', '.join(CASES)} (default: all but {', '.join(NAMED)})",
     )
     add_simd(parser)
     parser.add_argument("--markdown", type=Path, metavar="FILE", help="write a dated record as well")

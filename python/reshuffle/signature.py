@@ -20,6 +20,7 @@ __all__ = [
     "for_interval",
     "for_metric",
     "for_precomputed_counts",
+    "for_replay",
     "for_scheme",
     "for_seeds",
     "for_sets",
@@ -68,6 +69,15 @@ def for_scheme(scheme: str, bits: int | None = None) -> str:
     'exact[2^6]'
     """
     return scheme if bits is None else f"{scheme}[2^{bits}]"
+
+
+def for_replay(n: int) -> str:
+    """Scheme of n replicates that the user supplied.
+
+    >>> for_replay(1000)
+    'replay[1000]'
+    """
+    return f"replay[{n}]"
 
 
 def for_stopping(rule: str, *values: object) -> str:
@@ -159,16 +169,28 @@ def for_flips(metric: str, threshold: float, unit: str, units: int) -> str:
 
 
 # The first fields of Run, which are shown unless they are None.
-LEADING_PARTS = ("average", "interval", "test", "alternative", "adjust", "family", "scheme", "stopping", "strata")
+LEADING_PARTS = (
+    "average",
+    "interval",
+    "test",
+    "alternative",
+    "adjust",
+    "family",
+    "scheme",
+    "ties",
+    "stopping",
+    "strata",
+)
 
 
 class Run(NamedTuple):
     """Signature of a run: the test, and how its replicates were made. Parts that are None are left out.
 
     ``average`` is the number of test sets that the scores are means over. ``family`` is set only if it is not
-    ``metric``. ``scheme`` and ``stopping`` are formatted by :func:`for_scheme` and :func:`for_stopping`. ``strata`` is
-    the number of strata, if the result depends on them. ``units`` is the number of resampling units, shown only if
-    ``unit`` is not ``segment``. ``n`` and ``seed`` are set only if the replicates are random.
+    ``metric``. ``scheme`` and ``stopping`` are formatted by :func:`for_scheme` or :func:`for_replay`, and
+    :func:`for_stopping`. ``ties`` is the tie rule, set only if it is not ``>=``. ``strata`` is the number of strata, if
+    the result depends on them. ``units`` is the number of resampling units, shown only if ``unit`` is not
+    ``segment``. ``n`` and ``seed`` are set only if the replicates are random.
 
     >>> print(Run(test="ar", alternative="two-sided", n=99, seed=1).line.partition("|version")[0])
     test:ar|alternative:two-sided|n:99|seed:1|rng:philox4x32-10
@@ -181,6 +203,7 @@ class Run(NamedTuple):
     adjust: str | None = None
     family: str | None = None
     scheme: str | None = None
+    ties: str | None = None
     stopping: str | None = None
     strata: int | None = None
     unit: str | None = None

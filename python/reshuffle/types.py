@@ -37,6 +37,7 @@ __all__ = [
     "Table",
     "TerVariant",
     "Test",
+    "Ties",
     "Tokenizer",
 ]
 
@@ -79,6 +80,9 @@ Alternative: TypeAlias = Literal["two-sided", "greater", "less"]
 
 Scheme: TypeAlias = Literal["auto", "iid", "subgroup", "exact"]
 """:data:`reshuffle.resampling.schemes.SCHEMES`."""
+
+Ties: TypeAlias = Literal[">=", ">"]
+""":data:`reshuffle.inference.replay.TIES`."""
 
 Stopping: TypeAlias = Literal["besag-clifford", "gandy"]
 """:data:`reshuffle.resampling.stopping.STOPPING`."""

@@ -6,7 +6,10 @@ import csv
 import io
 import re
 import shlex
+import subprocess
+import sys
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -17,15 +20,17 @@ import sacrebleu
 from nltk.translate.bleu_score import SmoothingFunction, corpus_bleu, sentence_bleu
 from nltk.translate.chrf_score import corpus_chrf, sentence_chrf
 from nltk.translate.nist_score import corpus_nist
-from sacrebleu.significance import estimate_ci
+from sacrebleu.metrics.bleu import BLEU
+from sacrebleu.significance import PairedTest, estimate_ci
 
-from reshuffle import metric, score, segment_scores
+from reshuffle import InputError, compare, metric, score, segment_scores
 from reshuffle.cli.main import main
 from reshuffle.data.demo import demo_corpus
 from reshuffle.inference.intervals import INTERVALS
 
 PAGE = Path(__file__).resolve().parents[2] / "docs/coming-from.md"
 COMMANDS = re.findall(r"`(reshuffle [^`]+)`", PAGE.read_text("utf-8"))
+DROPIN = re.findall(r"`python (-m reshuffle\.compat[^`…]* ref\.txt [^`…]*)`", PAGE.read_text("utf-8"))
 CORPUS = demo_corpus()
 REFERENCE = [str(line) for line in CORPUS.references[0]]
 HYPOTHESES = list(CORPUS.systems["tuned"])
@@ -55,6 +60,45 @@ def test_every_command_runs(files: None, command: str, capsys: pytest.CaptureFix
     with pytest.raises(SystemExit) as stopped:
         main(shlex.split(command)[1:])
     assert stopped.value.code == 0, capsys.readouterr().err
+
+
+def test_every_drop_in_command_prints_what_sacrebleu_prints(files: None) -> None:
+    """The commands are those of sacreBLEU after its name, except for the p-values of ``--pvalues sound``."""
+
+    def output(arguments: Sequence[str]) -> str:
+        done = subprocess.run([sys.executable, *arguments], capture_output=True, check=True, encoding="utf-8")
+        return done.stdout
+
+    assert len(DROPIN) == 3
+    for command in DROPIN:
+        arguments = command.split()
+        ours, theirs = output(arguments), output(["-m", "sacrebleu", *arguments[arguments.index("ref.txt") :]])
+        if "sound" not in command:
+            assert ours == theirs
+            continue
+        assert "|pvalues:reshuffle" in ours
+        assert "pvalues" not in theirs
+        assert [line for line in ours.splitlines() if "Baseline" in line] == [
+            line for line in theirs.splitlines() if "Baseline" in line
+        ]
+
+
+def test_what_the_page_says_is_wrong_in_sacrebleu(monkeypatch: pytest.MonkeyPatch) -> None:
+    def paired(test: str, n: int, systems: Sequence[Sequence[str]]) -> list[float | None]:
+        named = [(str(number), lines) for number, lines in enumerate(systems)]
+        _, results = PairedTest(named, {"BLEU": BLEU()}, [REFERENCE], test_type=test, n_samples=n)()
+        return [result.p_value for result in results["BLEU"]]
+
+    assert paired("ar", 99, [HYPOTHESES, HYPOTHESES]) == [None, 0.01]
+    assert compare(REFERENCE, {"a": HYPOTHESES, "b": HYPOTHESES}, test="ar").comparisons[0].test.pvalue == 1
+    monkeypatch.setenv("SACREBLEU_SEED", "0")
+    p, q = (paired("ar", 999, [HYPOTHESES[:40], OTHER[:40]] * 2)[1::2] for _ in range(2))
+    assert p != q
+    cut = BLEU().corpus_score(HYPOTHESES[:-1], [REFERENCE]).score
+    assert cut == BLEU().corpus_score(HYPOTHESES[:-1], [REFERENCE[:-1]]).score
+    with pytest.raises(InputError, match="they must match"):
+        score(REFERENCE, {"a": HYPOTHESES[:-1]}, metric("bleu"))
+    assert (np.array([[2**24], [1]], "float32").sum(0) == 2**24).all()
 
 
 def test_every_flag_named_for_sacrebleu_exists() -> None:

@@ -352,7 +352,7 @@ def test_bca_is_defined_if_all_draws_lie_on_one_side_of_the_value() -> None:
 
 
 def test_a_normal_interval_needs_two_draws() -> None:
-    with pytest.raises(InputError, match="needs at least 2 draws: n_resamples is 1"):
+    with pytest.raises(InputError, match="needs at least 2 draws, got 1"):
         bootstrap_interval([[1, 1], [2, 1]], MEAN, method="normal", n_resamples=1)
 
 

@@ -20,6 +20,7 @@ from reshuffle.errors import InputError
 from reshuffle.inference.hypotheses import FAMILIES
 from reshuffle.inference.intervals import INTERVALS, STANDARD_ERRORS
 from reshuffle.inference.multiplicity import ADJUSTMENTS
+from reshuffle.inference.replay import TIES
 from reshuffle.inference.significance import BOOTSTRAP_METHODS
 from reshuffle.inference.tests import ADJUSTMENT_CHOICES, ALTERNATIVES, TESTS
 from reshuffle.metrics.precomputed import TREATMENTS_OF_MISSING
@@ -175,6 +176,7 @@ def kinds_of_seeds() -> list[str]:
         (types.Alternative, ALTERNATIVES),
         (types.Scheme, SCHEMES),
         (types.Stopping, STOPPING),
+        (types.Ties, TIES),
         (types.Adjustment, ["auto", "none", *ADJUSTMENTS]),
         (types.Adjustment, ADJUSTMENT_CHOICES),
         (types.Family, FAMILIES),

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+import signal
+import threading
+import tracemalloc
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,7 +16,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reshuffle import InputError, resampled_sums
+from counts import bleu_counts
+from reshuffle import (
+    Formula,
+    InputError,
+    Progress,
+    _core,
+    approximate_randomization,
+    bootstrap_interval,
+    bootstrap_test,
+    metric,
+    resampled_sums,
+    standard_error,
+)
+from reshuffle.inference.intervals import INTERVALS
+from reshuffle.inference.significance import BOOTSTRAP_METHODS
+from reshuffle.metrics.base import tolerance
 
 Arrays = Any
 
@@ -157,3 +178,335 @@ def test_more_indices_than_segments_cannot_overflow_a_sum() -> None:
         InputError, match="the number of indices of a replicate must be at most 4 for counts this large"
     ):
         resampled_sums(counts, indices=[[0] * 5])
+
+
+# Tests, intervals and standard errors.
+
+BLEU = metric("bleu")
+SAME = Formula("the same", BLEU.score)
+METRICS = [BLEU, SAME]
+A, B = bleu_counts(3, 2, 150, 0.012)
+
+
+def own_masks(seed: int, n: int, segments: int) -> Arrays:
+    """The shuffles of the scheme ``iid``, rebuilt from the random bits."""
+    values = [_core.stream_values(seed, "shuffle", r, -(-segments // 64)) for r in range(n)]
+    bits = np.unpackbits(np.array(values).astype("<u8").view(np.uint8), axis=1, bitorder="little")
+    return bits[:, :segments].astype(bool)
+
+
+def own_indices(seed: int, n: int, segments: int) -> Arrays:
+    """The draws of a seed, rebuilt from the weights."""
+    return np.array([np.repeat(np.arange(segments), _core.draw_weights(seed, r, segments)) for r in range(n)])
+
+
+@pytest.mark.parametrize("scored_by", METRICS, ids=["native", "formula"])
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+def test_masks_of_a_seed_give_the_results_of_the_seed(scored_by: Any, alternative: str) -> None:
+    test = partial(approximate_randomization, A, B, scored_by, alternative=alternative, keep_null_distribution=True)
+    expected = test(scheme="iid", n_resamples=500, seed=9)
+    masks = own_masks(9, 500, 150)
+    for supplied in (
+        masks,
+        masks.astype(np.uint8),
+        masks.tolist(),
+        in_blocks(masks, 1, 64, 7),
+        list(in_blocks(masks, 9)),
+    ):
+        got = test(masks=supplied)
+        assert (expected.statistic, expected.pvalue) == (got.statistic, got.pvalue)
+        assert (expected.exceedances, 500) == (got.exceedances, got.n_resamples)
+        np.testing.assert_array_equal(expected.null_distribution, got.null_distribution)
+    assert (got.scheme, got.seed, got.pvalue_interval) == ("replay", None, None)
+    assert "|scheme:replay[500]|version:" in got.signature
+    assert "\n500 user-supplied replicates, " in str(got)
+
+
+@pytest.mark.parametrize("scored_by", METRICS, ids=["native", "formula"])
+@pytest.mark.parametrize("method", BOOTSTRAP_METHODS)
+def test_indices_of_a_seed_give_the_results_of_the_seed(scored_by: Any, method: str) -> None:
+    test = partial(bootstrap_test, A, B, scored_by, method=method, keep_null_distribution=True)
+    expected = test(n_resamples=500, seed=9)
+    indices = own_indices(9, 500, 150)
+    for supplied in (indices, indices.astype(np.int16), indices.tolist(), in_blocks(indices, 1, 64, 7)):
+        got = test(indices=supplied)
+        same = "statistic", "pvalue", "exceedances", "n_resamples", "wins", "ties", "tails"
+        assert [getattr(expected, name) for name in same] == [getattr(got, name) for name in same]
+        np.testing.assert_array_equal(expected.null_distribution, got.null_distribution)
+    assert (got.scheme, got.seed, got.pvalue_interval) == ("replay", None, None)
+    assert "|scheme:replay[500]|version:" in got.signature
+
+
+WITH_DRAWS = [name for name, interval in INTERVALS.items() if interval.kinds == ["draws"]]
+
+
+@pytest.mark.parametrize("scored_by", METRICS, ids=["native", "formula"])
+@pytest.mark.parametrize("b", [None, B], ids=["score", "difference"])
+def test_indices_of_a_seed_give_the_intervals_of_the_seed(scored_by: Any, b: Any) -> None:
+    indices = own_indices(9, 500, 150)
+    assert WITH_DRAWS == ["percentile", "koehn", "basic", "normal", "bca"]
+    for method in WITH_DRAWS:
+        interval = partial(bootstrap_interval, A, scored_by, b=b, method=method, confidence_level=0.9)
+        assert interval(n_resamples=500, seed=9) == interval(indices=in_blocks(indices, 100))
+    error = partial(standard_error, A, scored_by, b=b, method="bootstrap")
+    assert error(n_resamples=500, seed=9) == error(indices=in_blocks(indices, 100))
+
+
+def few_values(seed: int, segments: int) -> tuple[Arrays, Arrays]:
+    """Counts of two systems that tie in many replicates."""
+    rng = np.random.default_rng(seed)
+    return tuple(rng.integers(0, 3, size=(2, segments, 1)))
+
+
+def total(totals: Arrays) -> Arrays:
+    """A metric whose ties are exact in floating point."""
+    return totals[..., 0] / 1.0
+
+
+def slow_pvalue(count: Callable[[Any, Any], Any], differences: Arrays) -> float:
+    return float((count(differences, 0).sum() + 1) / (len(differences) + 1))
+
+
+EXTREME: dict[str, Callable[[Any, Any, Any], Any]] = {
+    "two-sided": lambda t, d, at_least: at_least(np.abs(t), np.abs(d)),
+    "greater": lambda t, d, at_least: at_least(t, d),
+    "less": lambda t, d, at_least: at_least(-t, -d),
+}
+
+
+@given(
+    seed=st.integers(0, 500),
+    segments=st.integers(2, 40),
+    n=st.integers(1, 90),
+    alternative=st.sampled_from(["two-sided", "greater", "less"]),
+    ties=st.sampled_from([">=", ">"]),
+    threads=st.integers(1, 3),
+)
+@settings(deadline=None, max_examples=150)
+def test_pvalues_are_those_of_swapping_and_drawing(
+    seed: int, segments: int, n: int, alternative: Any, ties: Any, threads: int
+) -> None:
+    a, b = few_values(seed, segments)
+    rng = np.random.default_rng(seed)
+    masks, indices = rng.integers(2, size=(n, segments), dtype=bool), rng.integers(0, segments, size=(n, segments + 3))
+    at_least = np.greater_equal if ties == ">=" else np.greater
+    d = int((a - b).sum())
+
+    shuffled = np.where(masks, (b - a)[:, 0], (a - b)[:, 0]).sum(axis=1)
+    exceedances = int(EXTREME[alternative](shuffled, d, at_least).sum())
+    got = approximate_randomization(a, b, total, alternative=alternative, masks=masks, ties=ties, threads=threads)
+    assert (exceedances, (exceedances + 1) / (n + 1), n) == (got.exceedances, got.pvalue, got.n_resamples)
+    assert ("|ties:>|" in got.signature) == (ties == ">")
+
+    drawn = (a - b)[indices, 0].sum(axis=1)
+    side_by_side = {"two-sided": min, "greater": lambda low, high: low, "less": lambda low, high: high}[alternative]
+    not_better = {"two-sided": -np.sign(d) * drawn, "greater": -drawn, "less": drawn}[alternative]
+    counts = {
+        "centred": EXTREME[alternative](drawn - d, d, at_least).sum(),
+        "percentile": side_by_side(at_least(-drawn, 0).sum(), at_least(drawn, 0).sum()),
+        "paired": at_least(not_better, 0).sum(),
+    }
+    if alternative == "two-sided":
+        counts["shift"] = at_least(np.abs(drawn) - np.abs(drawn).mean(), abs(d)).sum()
+    for method, exceedances in counts.items():
+        result = bootstrap_test(a, b, total, method=method, alternative=alternative, indices=indices, ties=ties)
+        tails = 2 if method == "percentile" and alternative == "two-sided" else 1
+        assert (int(exceedances), n, tails) == (result.exceedances, result.n_resamples, result.tails), method
+        assert min(tails * (int(exceedances) + 1) / (n + 1), 1) == result.pvalue
+
+
+@pytest.mark.parametrize("ties", [">=", ">"])
+def test_differences_within_rounding_error_are_ties(ties: Any) -> None:
+    rng = np.random.default_rng(2)
+    a, b = rng.integers(1, 4, size=(2, 12, 2))
+    ratio = Formula("ratio", lambda totals: totals[..., 0] / totals[..., 1] / 7)
+    masks = rng.integers(2, size=(4000, 12), dtype=bool)
+    x, y = (ratio.score(np.where(masks[..., None], p, q).sum(axis=1)) for p, q in ((b, a), (a, b)))
+    observed = ratio.score(a.sum(axis=0)), ratio.score(b.sum(axis=0))
+    slack = tolerance(*observed)
+    beyond = np.abs(x - y) - abs(observed[0] - observed[1])
+    assert (np.abs(beyond) <= slack).any()
+    expected = (beyond >= -slack).sum() if ties == ">=" else (beyond > slack).sum()
+    assert expected == approximate_randomization(a, b, ratio, masks=masks, ties=ties).exceedances
+
+
+def test_identical_systems_have_p_1_unless_ties_do_not_count() -> None:
+    masks, indices = own_masks(1, 99, 150), own_indices(1, 99, 150)
+    assert approximate_randomization(A, A, BLEU, masks=masks).pvalue == 1
+    assert approximate_randomization(A, A, BLEU, masks=masks, ties=">").pvalue == 0.01
+    for method in BOOTSTRAP_METHODS:
+        assert bootstrap_test(A, A, BLEU, method=method, indices=indices).pvalue == 1
+    assert bootstrap_test(A, A, BLEU, indices=indices, ties=">").pvalue == 0.01
+
+
+@pytest.mark.parametrize("scored_by", [BLEU, SAME, None], ids=["native", "formula", "scores"])
+def test_a_batch_has_the_results_of_its_problems(scored_by: Any) -> None:
+    a, b = (np.stack([x, B, x[::-1]]) for x in (A, B))
+    if scored_by is None:
+        # Each problem has its own resolution.
+        a, b = (x.sum(axis=2) * np.array([[0.5], [0.01], [1 / 3]]) for x in (a, b))
+    masks, indices = own_masks(5, 300, 150), own_indices(5, 300, 150)
+    each = list(zip(a, b, strict=True))
+
+    whole = approximate_randomization(a, b, scored_by, masks=in_blocks(masks, 50), ties=">")
+    assert whole.signature.endswith(f"|batch:3|test:ar|alternative:two-sided|scheme:replay[300]|ties:>|{version()}")
+    for i, (x, y) in enumerate(each):
+        alone = approximate_randomization(x, y, scored_by, masks=masks, ties=">")
+        assert replace(whole.problem(i), signature="") == replace(alone, signature="")
+    for method in BOOTSTRAP_METHODS:
+        whole = bootstrap_test(a, b, scored_by, method=method, indices=in_blocks(indices, 50))
+        for i, (x, y) in enumerate(each):
+            alone = bootstrap_test(x, y, scored_by, method=method, indices=indices)
+            assert replace(whole.problem(i), signature="") == replace(alone, signature="")
+
+    intervals = bootstrap_interval(a, scored_by, b=b, method="bca", indices=in_blocks(indices, 50))
+    errors = standard_error(a, scored_by, method="bootstrap", indices=in_blocks(indices, 50))
+    for i, (x, y) in enumerate(each):
+        alone_ = bootstrap_interval(x, scored_by, b=y, method="bca", indices=indices)
+        assert (intervals.low[i], intervals.high[i]) == (alone_.low, alone_.high)
+        assert errors[i] == standard_error(x, scored_by, method="bootstrap", indices=indices)
+
+
+def version() -> str:
+    return f"version:reshuffle-{_core.VERSION}"
+
+
+def test_segment_scores_are_replayed() -> None:
+    a, b = np.random.default_rng(1).random((2, 40))
+    masks = own_masks(4, 200, 40)
+    expected = approximate_randomization(a, b, scheme="iid", n_resamples=200, seed=4)
+    assert expected.pvalue == approximate_randomization(a, b, masks=masks).pvalue
+
+
+REFUSED: dict[str, tuple[Callable[[], object], str]] = {
+    "number": (
+        lambda: approximate_randomization(A, B, BLEU, masks=MANY, n_resamples=10_000),
+        "masks and n_resamples were both passed: masks are the replicates, leave one out",
+    ),
+    "seed": (
+        lambda: bootstrap_test(A, B, BLEU, indices=MANY, seed=12345),
+        "indices and seed were both passed: indices are the replicates, leave one out",
+    ),
+    "automatic number": (
+        lambda: bootstrap_interval(A, BLEU, indices=MANY, n_resamples="auto"),
+        "indices and n_resamples were both passed: indices are the replicates, leave one out",
+    ),
+    "documents": (
+        lambda: approximate_randomization(A, B, BLEU, masks=MANY, documents=[1] * 150),
+        "masks and documents were both passed: masks already say which segments each replicate has, leave documents "
+        "out, or pass counts that are summed over documents, and masks of documents",
+    ),
+    "strata": (
+        lambda: bootstrap_test(A, B, BLEU, indices=MANY, strata=[1] * 150),
+        "indices and strata were both passed: indices already say which segments each replicate has, leave strata out",
+    ),
+    "scheme": (
+        lambda: approximate_randomization(A, B, BLEU, masks=MANY, scheme="exact"),
+        "masks and scheme were both passed: masks are for plain shuffles, leave one out",
+    ),
+    "stopping": (
+        lambda: approximate_randomization(A, B, BLEU, masks=MANY, stopping="gandy"),
+        "masks and stopping were both passed: masks are for plain shuffles, leave one out",
+    ),
+    "studentized": (
+        lambda: approximate_randomization(A, B, BLEU, masks=MANY, studentized=True),
+        "masks and studentized were both passed: masks are for plain shuffles, leave one out",
+    ),
+    "ties of shuffles": (
+        lambda: approximate_randomization(A, B, BLEU, ties=">"),
+        "ties='>' counts only replicates that are strictly more extreme than the observed difference, which makes p "
+        "too small. It is for reproducing the p-values of other programs from their masks: pass masks, or leave ties "
+        "out",
+    ),
+    "ties of draws": (
+        lambda: bootstrap_test(A, B, BLEU, ties=">"),
+        "ties='>' counts only replicates that are strictly",
+    ),
+    "tie rule": (lambda: bootstrap_test(A, B, BLEU, indices=MANY, ties="=="), "unknown tie rule '=='"),
+    "interval": (
+        lambda: bootstrap_interval(A, BLEU, method="studentized", indices=MANY),
+        "interval 'studentized' does not support indices: leave them out, or choose one of 'percentile', 'koehn', "
+        "'basic', 'normal', 'bca'",
+    ),
+    "interval without draws": (
+        lambda: bootstrap_interval(A, BLEU, method="delta", indices=MANY),
+        "interval 'delta' does not support indices: ",
+    ),
+    "standard error": (
+        lambda: standard_error(A, BLEU, indices=MANY),
+        "standard error 'delta' does not support indices: leave them out, or choose 'bootstrap'",
+    ),
+    "one draw": (
+        lambda: standard_error(A, BLEU, method="bootstrap", indices=MANY[:1]),
+        "a standard deviation needs at least 2 draws, got 1",
+    ),
+    "width": (
+        lambda: approximate_randomization(A, B, BLEU, masks=MASKS),
+        "masks must have 150 columns, one for each segment, got shape (2, 4)",
+    ),
+    "null distribution of a batch": (
+        lambda: bootstrap_test([A], [B], BLEU, indices=MANY, keep_null_distribution=True),
+        "keep_null_distribution does not support a batch",
+    ),
+    "one segment": (
+        lambda: approximate_randomization(A[:1], B[:1], BLEU, masks=MANY[:, :1]),
+        "there is only one segment: tests and intervals need at least 2",
+    ),
+}
+MANY = np.zeros((20, 150), dtype=np.int64)
+
+
+@pytest.mark.parametrize(("call", "message"), REFUSED.values(), ids=REFUSED.keys())
+def test_arguments_that_exclude_one_another_are_refused(call: Callable[[], object], message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        call()
+    assert str(caught.value).startswith(message)
+
+
+def test_blocks_are_read_once_and_never_held_together() -> None:
+    n, segments = 400, 3000
+    rng = np.random.default_rng(1)
+    a, b = bleu_counts(1, 2, segments, 0.01)
+    read = 0
+
+    def blocks() -> Iterator[Arrays]:
+        nonlocal read
+        for _ in range(n // 8):
+            read += 1
+            yield rng.integers(2, size=(8, segments), dtype=bool)
+
+    tracemalloc.start()
+    try:
+        result = approximate_randomization(a, b, BLEU, masks=blocks(), keep_null_distribution=True)
+        resampled_sums(a, masks=blocks())
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert (n // 8 * 2, n) == (read, len(result.null_distribution))  # type: ignore[arg-type]
+    assert peak < n * segments
+
+
+def test_progress_reaches_its_end() -> None:
+    for supplied in (own_masks(1, 200, 150), in_blocks(own_masks(1, 200, 150), 100)):
+        progress = Progress()
+        approximate_randomization(A, B, BLEU, masks=supplied, progress=progress)
+        assert (progress.stage, progress.done, progress.fraction) == ("shuffling", 200, 1.0)
+
+
+@pytest.mark.parametrize("kind", ["masks", "indices"])
+def test_a_signal_stops_a_run(kind: str) -> None:
+    """While the core sums a block, or between blocks."""
+    rng = np.random.default_rng(1)
+    counts = bleu_counts(1, 8, 4000, 0.01)
+    masks = rng.integers(2, size=(2000, 4000), dtype=bool)
+    block = masks if kind == "masks" else masks.astype(np.uint32)
+
+    def endless() -> Iterator[Arrays]:
+        while True:
+            yield block
+
+    stop = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+    stop.start()
+    with pytest.raises(KeyboardInterrupt):
+        resampled_sums(counts, **{kind: endless()})
+    stop.join()

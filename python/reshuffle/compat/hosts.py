@@ -29,4 +29,6 @@ class Host(NamedTuple):
 # The keys are the names by which the libraries are imported.
 HOSTS = {
     "sacrebleu": Host("sacrebleu", "2.4.2", "2.7", "reshuffle.compat.sacrebleu.seams"),
+    "lm_eval": Host("lm_eval", "0.4.13", "0.5", "reshuffle.compat.lm_eval.seams", by_default=False),
+    "lighteval": Host("lighteval", "0.13", "0.14", "reshuffle.compat.lighteval.seams", by_default=False),
 }

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
-from .columns import missing, named_columns
+from .columns import missing, named_columns, segment_list
 
 __all__ = ["as_array", "holds_array"]
 
@@ -30,11 +30,12 @@ def as_array(values: Any, what: str) -> NDArray[Any]:
 
     Accepts numpy arrays, lists and tuples (also of arrays), tables and columns of pandas, polars and Arrow, tensors of
     PyTorch (detached, and copied to main memory from other devices), and objects with ``__array__`` or ``__dlpack__``.
+    Missing values of arrays and columns, that is null or masked ones, become NaN.
 
     Raises
     ------
     InputError
-        If rows differ in length, a value is masked, or the package refuses the conversion.
+        If rows differ in length, or the package refuses the conversion.
 
     Examples
     --------
@@ -59,7 +60,7 @@ def _converted(values: Any, what: str) -> NDArray[Any]:
         innermost: Any = values
         while isinstance(innermost, list | tuple) and innermost:
             innermost = innermost[0]
-        if isinstance(innermost, int | float | str | None) or not holds_array(innermost):
+        if isinstance(innermost, int | float | str | np.generic | None) or not holds_array(innermost):
             return np.asarray(values)
         return np.stack([as_array(value, what) for value in values])
     columns = named_columns(what, values)
@@ -67,12 +68,12 @@ def _converted(values: Any, what: str) -> NDArray[Any]:
         if not columns:
             raise InputError(f"{what} must be an array of numbers, got a table without columns")
         return np.stack([as_array(column, f"{what}, column {name!r}") for name, column in columns.items()], axis=-1)
-    if isinstance(values, np.ndarray):
-        lacking = missing(values) if type(values) is not np.ndarray else None
-        if lacking is not None and lacking.any():
-            raise InputError(f"{what}: {np.count_nonzero(lacking):,} values are masked, expected a number everywhere")
-        return np.asarray(values)
-    return _from_protocol(_in_main_memory(values))
+    lacking = None if type(values) is np.ndarray else missing(values)
+    if lacking is None or not lacking.any():
+        return values if isinstance(values, np.ndarray) else _from_protocol(_in_main_memory(values))
+    if isinstance(values, np.ndarray):  # a masked array
+        return np.where(lacking, np.nan, np.asarray(values))
+    return np.array([np.nan if lacks else x for x, lacks in zip(segment_list(what, values), lacking, strict=True)])
 
 
 def _in_main_memory(values: Any) -> Any:
@@ -98,4 +99,4 @@ def _from_protocol(values: Any) -> NDArray[Any]:
 
 def _without_objects(array: NDArray[Any]) -> NDArray[Any]:
     """Python numbers in an array of objects, such as pandas' nullable integers, as an array of numbers."""
-    return np.asarray(array.tolist()) if array.dtype == object and array.size else array
+    return np.asarray(array.tolist()) if array.dtype == object and array.size else np.asarray(array)

@@ -14,6 +14,7 @@ from ..settings import Resampling
 from .hypotheses import Hypotheses, Observed, Outcome
 from .plan import Plan
 from .randomization import outcome_of_shuffles
+from .replay import Replay
 from .running import run_on_test_set, run_signature
 from .steps import array_steps
 
@@ -22,8 +23,16 @@ __all__ = ["run_batch"]
 ONE_PAIR = Hypotheses.from_pairs([(0, 1)])
 
 
-def run_batch(plan: Plan, problems: Problems, resampling: Resampling) -> SignificanceResult:
+def run_batch(
+    plan: Plan, problems: Problems, resampling: Resampling, replay: Replay | None = None
+) -> SignificanceResult:
     """Test two systems in each problem, with the same results as one problem at a time."""
+    if replay is not None:
+        if resampling.progress is not None:
+            resampling.progress.plan(array_steps(plan.test.replicates))
+        replicates = replay.replicates(problems.samples, resampling)
+        hypotheses = Hypotheses.from_pairs(ONE_PAIR.pairs, n_metrics=len(problems))
+        return _record(plan, problems, replicates, resampling, run_on_test_set(plan, replicates, hypotheses))
     if resampling.progress is not None:
         stages = [1 if _is_together(plan, group) else len(group.indices) for group in problems.groups]
         resampling.progress.plan(array_steps(plan.test.replicates, sum(stages)))
@@ -38,7 +47,8 @@ def run_batch(plan: Plan, problems: Problems, resampling: Resampling) -> Signifi
             each = (problems.replicates(group, position, resampling) for position in range(len(group.indices)))
             outcomes += [run_on_test_set(plan, replicates, ONE_PAIR) for replicates in each]
     outcome = Outcome.concatenate(outcomes).take(np.argsort(indices))
-    return _record(plan, problems, resampling, outcome)
+    first = problems.replicates(problems.groups[0], 0, resampling)
+    return _record(plan, problems, first, resampling, outcome)
 
 
 def _is_together(plan: Plan, group: ProblemGroup) -> bool:
@@ -64,13 +74,18 @@ def _test_together(plan: Plan, group: ProblemGroup, problems: Problems, resampli
     return None if shuffled is None else outcome_of_shuffles(observed.statistic, shuffled)
 
 
-def _record(plan: Plan, problems: Problems, resampling: Resampling, outcome: Outcome) -> SignificanceResult:
-    """One result with an array element for each problem."""
+def _record(
+    plan: Plan, problems: Problems, replicates: Replicates, resampling: Resampling, outcome: Outcome
+) -> SignificanceResult:
+    """One result with an array element for each problem. ``replicates`` are those of one of them."""
     metric = problems.groups[0].metric
-    replicates = problems.replicates(problems.groups[0], 0, resampling)
     scheme = outcome.scheme
     names = set() if scheme is None else set(scheme.tolist())
-    run = run_signature(plan, replicates, "+".join(sorted(names)) if names - {"iid"} else None, replicates.seed)
+    schemes = "+".join(sorted(names)) if names - {"iid"} else None
+    seed: int | None = int(problems.seeds[0])
+    if replicates.is_replay:
+        schemes, seed = signature.for_replay(replicates.n_resamples), None
+    run = run_signature(plan, replicates, schemes, seed)
     own_seeds = np.ndim(resampling.seed) > 0
     if own_seeds:
         run = run._replace(seed=signature.for_seeds(problems.seeds.tolist()))
@@ -84,7 +99,7 @@ def _record(plan: Plan, problems: Problems, resampling: Resampling, outcome: Out
         alternative=plan.alternative,
         exceedances=outcome.exceedances,
         n_resamples=outcome.n_resamples,
-        seed=problems.seeds if own_seeds else int(problems.seeds[0]),
+        seed=problems.seeds if own_seeds else seed,
         signature=signature.joined([*sorted(metrics), signature.for_batch(len(problems)), run.line]),
         wins=outcome.wins,
         ties=outcome.ties,

@@ -19,7 +19,8 @@ __all__ = ["both", "centred", "paired", "percentile", "shift"]
 class Drawn(NamedTuple):
     """The draws of one pair of systems: (R,) differences d_b, the observed difference d, and what counts as extreme.
 
-    ``threshold`` is the value that d_b − d must reach. Differences within ``tolerance`` of each other are equal.
+    ``threshold`` is the value that d_b − d must reach. Differences within ``tolerance`` of each other are equal, and
+    ``ties`` says whether a draw equal to what counts as extreme counts.
     """
 
     differences: Scores
@@ -27,6 +28,7 @@ class Drawn(NamedTuple):
     threshold: float
     tolerance: float
     alternative: str
+    ties: bool
 
 
 def _on_draws(count: Callable[[Drawn], int]) -> Callable[[Observed], Outcome]:
@@ -37,7 +39,9 @@ def _on_draws(count: Callable[[Drawn], int]) -> Callable[[Observed], Outcome]:
         arrays = (observed.statistic, observed.thresholds, observed.tolerances)
         for h, (statistic, threshold, tolerance) in enumerate(zip(*map(np.ndarray.tolist, arrays), strict=True)):
             drawn = observed.drawn_differences(h)
-            exceedances[h] = count(Drawn(drawn, statistic, threshold, tolerance, observed.alternative))
+            exceedances[h] = count(
+                Drawn(drawn, statistic, threshold, tolerance, observed.alternative, observed.ties == ">=")
+            )
             wins[h], ties[h] = np.count_nonzero(drawn > 0), np.count_nonzero(drawn == 0)
         n = np.full(len(exceedances), observed.replicates.n_resamples)
         p = pvalue(exceedances, n, tails=observed.tails)
@@ -70,8 +74,9 @@ def percentile(drawn: Drawn) -> int:
 
     It inverts the percentile interval (:func:`reshuffle.inference.intervals.percentile`).
     """
-    at_most = int(np.count_nonzero(drawn.differences <= drawn.tolerance))
-    at_least = int(np.count_nonzero(drawn.differences >= -drawn.tolerance))
+    end = drawn.tolerance if drawn.ties else -drawn.tolerance
+    at_most = int(np.count_nonzero(drawn.differences <= end))
+    at_least = int(np.count_nonzero(drawn.differences >= -end))
     return {"two-sided": min(at_most, at_least), "greater": at_most, "less": at_least}[drawn.alternative]
 
 
@@ -98,4 +103,5 @@ def paired(drawn: Drawn) -> int:
     """The better system does not win the draw: Koehn 2004 (W04-3250), section 6. Neither system wins a tie."""
     # For equal systems the sign is 0, so every draw counts and p is 1.
     better = {"two-sided": np.sign(drawn.statistic), "greater": 1, "less": -1}[drawn.alternative]
-    return int(np.count_nonzero(drawn.differences * better <= 0))
+    advantages = drawn.differences * better
+    return int(np.count_nonzero(advantages <= 0 if drawn.ties else advantages < 0))

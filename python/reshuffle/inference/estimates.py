@@ -149,7 +149,7 @@ class Estimate:
     def bootstrap_error(self) -> float:
         """The standard deviation of the draws, with denominator R − 1."""
         if len(self.draws) < 2:
-            raise InputError("a standard deviation needs at least 2 draws: n_resamples is 1")
+            raise InputError("a standard deviation needs at least 2 draws, got 1")
         return float(self.draws.std(ddof=1))
 
     @lazy

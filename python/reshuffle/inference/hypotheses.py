@@ -161,9 +161,10 @@ class Hypotheses:
 class Observed:
     """The observed data for the hypotheses about one test set, and the options of the test.
 
-    ``extra`` are reductions of the test's shuffles that an adjustment needs. ``tails`` is 2 if p is twice the share of
-    the smaller tail, else 1. ``every_statistic`` says whether an adjustment or an interval will read the statistics of
-    all replicates, and ``histograms`` whether the test has to return :attr:`Outcome.null`.
+    ``extra`` are reductions of the test's shuffles that an adjustment needs. ``ties`` says whether a replicate that is
+    as extreme as the observed difference counts: ``>=``, or ``>`` if it does not. ``tails`` is 2 if p is twice the
+    share of the smaller tail, else 1. ``every_statistic`` says whether an adjustment or an interval will read the
+    statistics of all replicates, and ``histograms`` whether the test has to return :attr:`Outcome.null`.
     """
 
     replicates: Replicates
@@ -172,6 +173,7 @@ class Observed:
     shuffling: Shuffling
     extra: Sequence[Reduction[Any, Any]] = ()
     tails: int = 1
+    ties: str = ">="
     every_statistic: bool = False
     histograms: bool = False
 
@@ -196,7 +198,8 @@ class Observed:
     @lazy
     def thresholds(self) -> Scores:
         """The values that replicates must reach to count, (H,): see :func:`reshuffle.inference.pvalues.threshold`."""
-        return threshold(self.statistic, self.tolerances, self.alternative)
+        tolerances = self.tolerances if self.ties == ">=" else -self.tolerances
+        return threshold(self.statistic, tolerances, self.alternative)
 
     @lazy
     def tolerances(self) -> Scores:

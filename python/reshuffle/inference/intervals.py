@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any, Literal, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from .. import types
+from ..data.arrays import as_array
 from ..errors import Argument, InputError
 from ..metrics.base import Metric, MetricLike, Scores
 from ..metrics.black_box import CorpusFunction
@@ -23,12 +24,14 @@ from ..progress import AnyProgress, reported
 from ..resampling import CountSample, Problems, Replicates, is_batch
 from ..resampling.schemes import null_distribution
 from ..resampling.studentized import studentize
+from ..resampling.supplied import Blocks
 from ..results import ConfidenceInterval, UsedInterval
 from ..settings import DocumentIds, Resampling, StratumIds, Units, default_alpha
 from ..validate import check_level, check_name
 from .enough import FOR_STANDARD_DEVIATION, automatic, for_ends
 from .estimates import ANY, MEANS, SUMS, Estimate, check_kind
 from .pvalues import largest_rank
+from .replay import Replay, resampling_settings
 from .steps import array_steps
 
 __all__ = [
@@ -410,12 +413,25 @@ T = TypeVar("T")
 class _Request:
     """The arguments of :func:`bootstrap_interval` or :func:`standard_error`."""
 
-    a: ArrayLike
-    b: ArrayLike | None
+    a: NDArray[Any]
+    b: NDArray[Any] | None
     metric: MetricLike | None
     units: Units
     resampling: Resampling
-    seed: int | ArrayLike
+    replay: Replay | None
+
+    @classmethod
+    def from_arguments(
+        cls,
+        a: ArrayLike,
+        b: ArrayLike | None,
+        metric: MetricLike | None,
+        units: Units,
+        resampling: Resampling,
+        replay: Replay | None,
+    ) -> _Request:
+        """The arguments with a and b as arrays."""
+        return cls(as_array(a, "a"), None if b is None else as_array(b, "b"), metric, units, resampling, replay)
 
     @property
     def is_batch(self) -> bool:
@@ -425,25 +441,30 @@ class _Request:
     def announce(self, kinds: Sequence[str]) -> None:
         """Plan the passes over replicates of these kinds, for those who watch the progress."""
         if self.resampling.progress is not None:
-            n = len(np.asarray(self.a)) if self.is_batch else 1
+            n = len(self.a) if self.is_batch and self.replay is None else 1
             self.resampling.progress.plan([step for _ in range(n) for kind in kinds for step in array_steps(kind)])
 
     def estimate(self) -> Estimate:
         """The estimate of a single problem."""
         sample = CountSample.from_arrays(self.metric, self.a, self.b, self.units)
-        return self._estimate(Replicates.from_settings([sample], replace(self.resampling, seed=self.seed)))
+        if self.replay is not None:
+            return self._estimate(self.replay.replicates([sample], self.resampling))
+        return self._estimate(Replicates.from_settings([sample], self.resampling))
 
     def map(self, function: Callable[[Estimate], T]) -> list[T]:
         """The values of a function at the estimates of a batch, in the order of the problems."""
-        problems = Problems.from_arrays(self.metric, self.a, self.b, self.units, self.seed)
+        problems = Problems.from_arrays(self.metric, self.a, self.b, self.units, self.resampling.seed)
+        if self.replay is not None:
+            replicates = self.replay.replicates(problems.samples, self.resampling)
+            return [function(self._estimate(replicates, index)) for index in range(len(problems))]
         results = [
             (index, function(self._estimate(replicates)))
             for index, replicates in problems.enumerate_replicates(self.resampling)
         ]
         return [result for _, result in sorted(results, key=itemgetter(0))]
 
-    def _estimate(self, replicates: Replicates) -> Estimate:
-        return Estimate(replicates, 0, 0, None if self.b is None else 1)
+    def _estimate(self, replicates: Replicates, metric: int = 0) -> Estimate:
+        return Estimate(replicates, metric, 0, None if self.b is None else 1)
 
 
 def bootstrap_interval(
@@ -455,8 +476,9 @@ def bootstrap_interval(
     strata: StratumIds | None = None,
     method: types.Interval | str = "percentile",
     confidence_level: float = 0.95,
-    n_resamples: int | Literal["auto"] = 10_000,
-    seed: int | ArrayLike = 12345,
+    n_resamples: int | Literal["auto"] | None = None,
+    seed: int | ArrayLike | None = None,
+    indices: Blocks | None = None,
     threads: int | None = None,
     progress: AnyProgress = None,
 ) -> ConfidenceInterval:
@@ -491,11 +513,12 @@ def bootstrap_interval(
     a, b : (S, K) array_like of int, or (S,) array_like of float
         The counts of each segment. Without a metric, one score for each segment; the statistic is their mean. Arrays of
         shape (batch, S, K) or (batch, S) are a batch of problems, as in :func:`reshuffle.approximate_randomization`.
-    metric, documents, strata, n_resamples, seed, threads, progress
+    metric, documents, strata, n_resamples, seed, indices, threads, progress
         As in :func:`reshuffle.bootstrap_test`. ``n_resamples`` is R, the number of draws, or of shuffles for
         ``ar-studentized``; ``delta``, ``jackknife`` and ``t`` use neither. ``auto`` stands for
         40/(1 − ``confidence_level``) − 1, so that about 20 draws lie beyond each end, but at least 10,000 and at most a
-        million. ``studentized`` and ``t`` do not support strata.
+        million. ``studentized`` and ``t`` do not support strata. ``indices`` are for methods with draws, except
+        ``studentized``.
     method : str
         One of the methods above. ``t`` is only for means of segment scores (no metric, or
         :class:`reshuffle.SegmentScores`), and does not support documents.
@@ -543,9 +566,14 @@ def bootstrap_interval(
         checked = check_interval(method, *metrics, test=INTERVALS[method].inverts)
         return checked.confidence_interval(estimate, confidence_level)
 
+    if indices is not None and INTERVALS[method].kinds != ["draws"]:
+        own = ", ".join(repr(name) for name, each in INTERVALS.items() if each.kinds == ["draws"])
+        raise InputError(f"interval {method!r} does not support indices: leave them out, or choose one of {own}")
+    units = Units(documents, strata)
+    replay = Replay.from_arguments("indices", indices, n_resamples, seed, units)
     with reported(progress) as watched:
-        resampling = Resampling(n_resamples, threads=threads, progress=watched).with_number(number)
-        request = _Request(a, b, metric, Units(documents, strata), resampling, seed)
+        resampling = resampling_settings(n_resamples, seed, threads, watched).with_number(number)
+        request = _Request.from_arguments(a, b, metric, units, resampling, replay)
         request.announce(INTERVALS[method].kinds)
         if not request.is_batch:
             return interval(request.estimate())
@@ -561,8 +589,9 @@ def standard_error(
     documents: DocumentIds | None = None,
     strata: StratumIds | None = None,
     method: types.StandardError | str = "delta",
-    n_resamples: int = 10_000,
-    seed: int | ArrayLike = 12345,
+    n_resamples: int | None = None,
+    seed: int | ArrayLike | None = None,
+    indices: Blocks | None = None,
     threads: int | None = None,
     progress: AnyProgress = None,
 ) -> Any:
@@ -583,8 +612,9 @@ def standard_error(
     ----------
     a, b : (S, K) array_like of int, or (S,) array_like of float
         As in :func:`bootstrap_interval`.
-    metric, documents, strata, n_resamples, seed, threads, progress
-        As in :func:`bootstrap_interval`. Number, seed, threads and progress only affect ``bootstrap``.
+    metric, documents, strata, n_resamples, seed, indices, threads, progress
+        As in :func:`bootstrap_interval`. Number, seed, threads and progress only affect ``bootstrap``, and ``indices``
+        are only for it.
     method : {'delta', 'jackknife', 'bootstrap'}
         See above.
 
@@ -614,8 +644,12 @@ def standard_error(
     """
     check_name("standard error", method, list(STANDARD_ERRORS))
     error = STANDARD_ERRORS[method]
+    if indices is not None and method != "bootstrap":
+        raise InputError(f"standard error {method!r} does not support indices: leave them out, or choose 'bootstrap'")
+    units = Units(documents, strata)
+    replay = Replay.from_arguments("indices", indices, n_resamples, seed, units)
     with reported(progress) as watched:
-        resampling = Resampling(n_resamples, threads=threads, progress=watched)
-        request = _Request(a, b, metric, Units(documents, strata), resampling, seed)
+        resampling = resampling_settings(n_resamples, seed, threads, watched)
+        request = _Request.from_arguments(a, b, metric, units, resampling, replay)
         request.announce(["draws"] if method == "bootstrap" else [])
         return np.array(request.map(error)) if request.is_batch else error(request.estimate())

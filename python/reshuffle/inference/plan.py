@@ -190,6 +190,7 @@ class Plan:
     test: SignificanceTest
     alternative: str
     shuffling: Shuffling = IID
+    ties: str = ">="  # or ">", which is for user-supplied replicates only
     adjustment: Adjustment | None = None
     family: str = "metric"  # a name in FAMILIES
     n_sets: int = 1  # how many test sets each family extends over
@@ -231,13 +232,17 @@ class Plan:
             test,
             settings.alternative,
             _check_shuffling(settings, test, adjustment, alpha),
-            adjustment,
-            family,
-            n_sets if family in OVER_SETS else 1,
+            adjustment=adjustment,
+            family=family,
+            n_sets=n_sets if family in OVER_SETS else 1,
             unadjusted_by_rule=chosen == "auto"
             and automatic is None
             and family_size(family, n_pairs, n_metrics, n_sets) > 1,
         )
+
+    def for_replay(self, ties: str) -> Plan:
+        """The same test of user-supplied replicates, with a tie rule."""
+        return replace(self, shuffling=Shuffling("replay"), ties=ties)
 
     def for_inversion(self, interval: str) -> Plan:
         """This plan with an interval that inverts the test; :class:`InputError` if a rule stops the shuffles early."""

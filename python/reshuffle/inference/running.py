@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from .. import signature
 from ..resampling import Replicates
 from ..resampling.averaged import AveragedSample
@@ -50,11 +52,14 @@ def run_on_test_set(plan: Plan, replicates: Replicates, hypotheses: Hypotheses, 
         plan.shuffling,
         extra,
         tails=plan.tails,
+        ties=plan.ties,
         every_statistic=plan.inverted or step_down is not None,
         histograms=histograms,
     )
     run = plan.test.run if step_down is None or step_down.run is None else step_down.run
     outcome = run(observed)
+    if replicates.is_replay:
+        outcome = replace(outcome, scheme=np.full(len(hypotheses), "replay"))
     if histograms and plan.test.replicates == "draws":
         outcome = replace(outcome, null=null_distributions_of_draws(observed))
     if plan.adjustment is None:
@@ -96,8 +101,10 @@ def records(
         metric = sample.metric
         name, label = plan.test.name_for(metric), metric.name if labels is None else labels[m]
         if (t, name, scheme, bits) not in runs:
-            seed = None if plan.test.replicates is None or scheme == "exact" else replicates.seed
+            seed = None if plan.test.replicates is None or scheme in ("exact", "replay") else replicates.seed
             scheme_part = None if bits is None or bits == MISSING else signature.for_scheme(scheme, bits)
+            if scheme == "replay":
+                scheme_part = signature.for_replay(replicates.n_resamples)
             run = run_signature(plan, replicates, scheme_part, seed)
             runs[t, name, scheme, bits] = seed, run._replace(test=name).line
         seed, line = runs[t, name, scheme, bits]
@@ -141,6 +148,7 @@ def run_signature(plan: Plan, replicates: Replicates, scheme: str | None, seed: 
         adjust=None if plan.adjustment is None else plan.adjustment.name,
         family=plan.family if plan.adjustment is not None and plan.family != "metric" else None,
         scheme=scheme,
+        ties=None if plan.ties == ">=" else plan.ties,
         stopping=None if rule is None else rule.signature,
         strata=strata.n_strata if strata is not None and on_strata else None,
         unit=replicates.unit if on_units else None,

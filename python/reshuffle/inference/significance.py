@@ -9,17 +9,20 @@ from typing import TypeAlias
 from numpy.typing import ArrayLike
 
 from .. import types
+from ..data.arrays import as_array
 from ..errors import InputError
 from ..metrics.base import MetricLike, Scores
 from ..progress import AnyProgress, reported
 from ..resampling import CountSample, Problems, Replicates, is_batch
 from ..resampling.schemes import null_distribution
 from ..resampling.stopping import AnyRule
+from ..resampling.supplied import Blocks
 from ..results import SignificanceResult
 from ..settings import ComparisonSettings, DocumentIds, Resampling, StratumIds, Units
 from ..validate import check_name
 from .batches import ONE_PAIR, run_batch
 from .plan import Plan
+from .replay import Replay, resampling_settings
 from .running import records, run_tests
 from .steps import array_steps
 from .studentized import as_studentized
@@ -44,24 +47,29 @@ def _test(
     systems: tuple[MetricLike | None, ArrayLike, ArrayLike],
     units: Units,
     resampling: Resampling,
+    replay: Replay | None,
     null: Callable[[Replicates, SignificanceResult], NullDistribution] | None,
 ) -> SignificanceResult:
     """Test two systems, or two systems in each problem of a batch.
 
-    ``null`` computes the null distribution for the result; None to leave it out.
+    ``replay`` holds user-supplied replicates, if any. ``null`` computes the null distribution for the result; None to
+    leave it out.
     """
-    metric, a, b = systems
+    metric, a, b = systems[0], as_array(systems[1], "a"), as_array(systems[2], "b")
     if is_batch(a, metric):
         if null is not None:
             raise InputError(
                 "keep_null_distribution does not support a batch: leave it out, or test the problems whose null "
                 "distributions you need one at a time"
             )
-        return run_batch(plan, Problems.from_arrays(metric, a, b, units, resampling.seed), resampling)
+        return run_batch(plan, Problems.from_arrays(metric, a, b, units, resampling.seed), resampling, replay)
     if resampling.progress is not None:
-        makes_again = null is not None and plan.test.replicates == "shuffles"
+        makes_again = null is not None and plan.test.replicates == "shuffles" and replay is None
         resampling.progress.plan(array_steps(plan.test.replicates, 2 if makes_again else 1))
-    replicates = Replicates.from_settings([CountSample.from_arrays(metric, a, b, units)], resampling)
+    sample = CountSample.from_arrays(metric, a, b, units)
+    replicates = (
+        Replicates.from_settings([sample], resampling) if replay is None else replay.replicates([sample], resampling)
+    )
     (result,) = records(plan, [replicates], ONE_PAIR, run_tests(plan, [replicates], ONE_PAIR))
     if null is None:
         return result
@@ -79,9 +87,11 @@ def approximate_randomization(
     studentized: bool = False,
     scheme: types.Scheme | str = "auto",
     stopping: types.Stopping | str | AnyRule | None = None,
-    n_resamples: int = 10_000,
+    n_resamples: int | None = None,
     alternative: types.Alternative | str = "two-sided",
-    seed: int | ArrayLike = 12345,
+    seed: int | ArrayLike | None = None,
+    masks: Blocks | None = None,
+    ties: types.Ties | str = ">=",
     keep_null_distribution: bool = False,
     threads: int | None = None,
     progress: AnyProgress = None,
@@ -140,14 +150,21 @@ def approximate_randomization(
         :class:`~reshuffle.BesagClifford` stops after 20 exceedances. :class:`~reshuffle.Gandy` stops once it is decided
         whether p ≤ .05, with error probability .001. The result has the number of shuffles used, which depends only on
         the data and the seed.
-    n_resamples : int
-        R, the number of shuffles. The smallest possible p is 1/(R + 1). A subgroup has 2^m shuffles, the next power of
-        two ≥ R, and its smallest p is 1/2^m.
+    n_resamples : int, optional
+        R, the number of shuffles, 10,000 by default. The smallest possible p is 1/(R + 1). A subgroup has 2^m shuffles,
+        the next power of two ≥ R, and its smallest p is 1/2^m.
     alternative : {'two-sided', 'greater', 'less'}
         ``greater``: the alternative hypothesis is that a scores higher than b.
-    seed : int, or (batch,) array_like of int
-        0 to 2⁶⁴ − 1. The same seed gives the same replicates on any machine and any number of threads. For a batch, one
-        seed for all problems or one for each.
+    seed : int, or (batch,) array_like of int, optional
+        0 to 2⁶⁴ − 1, 12345 by default. The same seed gives the same replicates on any machine and any number of
+        threads. For a batch, one seed for all problems or one for each.
+    masks : (R, S) array_like of bool, or iterable of such blocks, optional
+        The shuffles of another program, instead of ``n_resamples`` and ``seed``: shuffle r swaps the segments for which
+        ``masks[r]`` is true (or 1). In blocks, they are never all in memory. p = (c + 1)/(R + 1). All problems of a
+        batch get the same shuffles.
+    ties : {'>=', '>'}
+        ``>`` does not count shuffles in which \|t_r\| equals \|t\|. Then p is too small if there are ties, and
+        1/(R + 1) for identical systems. Only with ``masks``, to reproduce programs that count so, such as sacreBLEU.
     keep_null_distribution : bool
         Return the statistic of every shuffle used (8 bytes each). For a convolution, return every value of the
         statistic and its probability. Not supported for a batch.
@@ -166,7 +183,8 @@ def approximate_randomization(
     ------
     InputError
         If shapes differ, counts are not whole numbers, there are fewer than 2 segments or documents, an argument is
-        out of range, or ``exact`` would need more than 2³⁰ patterns.
+        out of range, ``exact`` would need more than 2³⁰ patterns, or ``masks`` are combined with ``n_resamples``,
+        ``seed``, ``scheme``, ``stopping``, ``studentized``, documents or strata.
 
     Notes
     -----
@@ -224,6 +242,13 @@ def approximate_randomization(
     >>> result = approximate_randomization([0.81, 0.84, 0.79, 0.9], [0.75, 0.8, 0.8, 0.85])
     >>> round(result.statistic, 3), result.pvalue
     (0.035, 0.25)
+
+    The shuffles of another program, as it counts them:
+
+    >>> masks = np.random.default_rng(12345).integers(2, size=(1000, 8), dtype=bool)
+    >>> result = approximate_randomization(a, b, accuracy, masks=masks, ties=">")
+    >>> result.exceedances, result.n_resamples, result.scheme
+    (27, 1000, 'replay')
     """
     if strata is not None and not studentized:
         raise InputError(
@@ -232,6 +257,17 @@ def approximate_randomization(
         )
     test = "ar-studentized" if studentized else "ar"
     plan = Plan.from_settings(ComparisonSettings(test, scheme, stopping, alternative))
+    units = Units(documents, strata)
+    replay = Replay.from_arguments("masks", masks, n_resamples, seed, units, ties)
+    if replay is not None:
+        for argument, is_default in (
+            ("scheme", scheme == "auto"),
+            ("stopping", stopping is None),
+            ("studentized", not studentized),
+        ):
+            if not is_default:
+                raise InputError(f"masks and {argument} were both passed: masks are for plain shuffles, leave one out")
+        plan = plan.for_replay(ties)
 
     def null(replicates: Replicates, result: SignificanceResult) -> NullDistribution:
         if studentized:
@@ -242,9 +278,8 @@ def approximate_randomization(
         return values, probabilities
 
     with reported(progress) as watched:
-        resampling = Resampling(n_resamples, seed, threads, watched)
-        units = Units(documents, strata)
-        return _test(plan, (metric, a, b), units, resampling, null if keep_null_distribution else None)
+        resampling = resampling_settings(n_resamples, seed, threads, watched)
+        return _test(plan, (metric, a, b), units, resampling, replay, null if keep_null_distribution else None)
 
 
 def bootstrap_test(
@@ -255,9 +290,11 @@ def bootstrap_test(
     method: types.BootstrapMethod | str = "centred",
     documents: DocumentIds | None = None,
     strata: StratumIds | None = None,
-    n_resamples: int = 10_000,
+    n_resamples: int | None = None,
     alternative: types.Alternative | str = "two-sided",
-    seed: int | ArrayLike = 12345,
+    seed: int | ArrayLike | None = None,
+    indices: Blocks | None = None,
+    ties: types.Ties | str = ">=",
     keep_null_distribution: bool = False,
     threads: int | None = None,
     progress: AnyProgress = None,
@@ -303,6 +340,13 @@ def bootstrap_test(
         See above.
     alternative : {'two-sided', 'greater', 'less'}
         ``greater``: the alternative hypothesis is that a scores higher than b. ``shift`` is only two-sided.
+    indices : (R, n) array_like of int, or iterable of such blocks, optional
+        The draws of another program, instead of ``n_resamples`` and ``seed``: draw b takes the segments ``indices[b]``,
+        from 0 to S − 1. n is usually S. In blocks, they are never all in memory. All problems of a batch get the same
+        draws.
+    ties : {'>=', '>'}
+        ``>`` does not count draws for which both sides of the condition are equal. Only with ``indices``, to reproduce
+        programs that count so, such as sacreBLEU.
     keep_null_distribution : bool
         Return d_b − d of every draw, 8·R bytes. Not supported for a batch.
 
@@ -316,7 +360,7 @@ def bootstrap_test(
     ------
     InputError
         As :func:`approximate_randomization`, and for an unknown method, a document in several strata, more than 65,536
-        strata, or strata with only one segment each.
+        strata, strata with only one segment each, or ``indices`` with ``n_resamples``, ``seed``, documents or strata.
 
     Notes
     -----
@@ -339,7 +383,10 @@ def bootstrap_test(
         return scores[0] - scores[1] - result.statistic, None
 
     plan = Plan.from_settings(ComparisonSettings(BOOTSTRAP_METHODS[method], alternative=alternative))
+    units = Units(documents, strata)
+    replay = Replay.from_arguments("indices", indices, n_resamples, seed, units, ties)
+    if replay is not None:
+        plan = plan.for_replay(ties)
     with reported(progress) as watched:
-        resampling = Resampling(n_resamples, seed, threads, watched)
-        units = Units(documents, strata)
-        return _test(plan, (metric, a, b), units, resampling, null if keep_null_distribution else None)
+        resampling = resampling_settings(n_resamples, seed, threads, watched)
+        return _test(plan, (metric, a, b), units, resampling, replay, null if keep_null_distribution else None)

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _core, signature
+from ..data.arrays import as_array
 from ..data.columns import missing, named_columns, segment_list
 from ..data.corpus import Corpus, Lines, number_systems
 from ..errors import SEGMENT_MESSAGE, InputError, listed, quoted
@@ -175,8 +176,9 @@ class SegmentScores(PrecomputedCounts):
     def _checked(self, system: str, scores: ArrayLike) -> Scores:
         """The scores of a system as floats, with NaN for missing ones."""
         what = f"{self.name}, system {system}"
+        array = as_array(_with_nan(what, scores), what)
         try:
-            array = np.asarray(_with_nan(what, scores), dtype=np.float64)
+            array = array.astype(np.float64, copy=False)
         except (TypeError, ValueError, OverflowError) as error:
             raise InputError(f"{what}: expected a number for every segment: {error}") from None
         if array.ndim != 1 or array.size == 0:
@@ -342,9 +344,6 @@ class FromCounts(_CountsWithFormula):
     def _checked(self, system: str, rows: ArrayLike) -> Counts:
         what = f"{self.name}, system {system}"
         _check_present(what, rows)
-        columns = named_columns(what, rows)
-        if columns is not None:
-            rows = np.stack([np.asarray(column) for column in columns.values()], axis=-1)
         return np.ascontiguousarray(counts_array(rows, what, ndim=2))
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -57,6 +57,7 @@ def _replicates(result: SignificanceResult) -> str | None:
         None: counted(result.n_resamples, "permutation" if result.test == "permutation" else "draw"),
         "exact": f"All {n} shuffles",
         "subgroup": f"A random subgroup of {n} shuffles",
+        "replay": counted(result.n_resamples, "user-supplied replicate"),
     }
     parts = [names.get(result.scheme, shuffles)]
     stopping = result.stopping

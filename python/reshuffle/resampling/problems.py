@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..data.arrays import as_array
 from ..errors import InputError
 from ..metrics.base import Counts, Metric, MetricLike, check_sums, counts_array
 from ..metrics.native import resolve
@@ -24,16 +25,12 @@ __all__ = ["ProblemGroup", "Problems", "is_batch"]
 Seeds = NDArray[np.uint64]
 
 
-def is_batch(values: ArrayLike, metric: MetricLike | None) -> bool:
+def is_batch(array: NDArray[Any], metric: MetricLike | None) -> bool:
     """Are these (batch, S, K) counts, or without a metric (batch, S) scores?
 
     A two-dimensional array of integers without a metric is not a batch: it may be (S, K) counts whose metric the
     caller forgot.
     """
-    try:
-        array = np.asarray(values)
-    except ValueError:  # rows of different lengths
-        return False
     return array.ndim == 3 if metric is not None else array.ndim == 2 and array.dtype.kind == "f"
 
 
@@ -71,7 +68,7 @@ class Problems:
         cls, metric: MetricLike | None, a: ArrayLike, b: ArrayLike | None, units: Units, seed: int | ArrayLike
     ) -> Problems:
         """From (batch, S, K) counts or (batch, S) scores of one or two systems, and one seed or one per problem."""
-        arrays = {"a": np.asarray(a)} if b is None else {"a": np.asarray(a), "b": np.asarray(b)}
+        arrays = {name: as_array(values, name) for name, values in (("a", a), ("b", b)) if values is not None}
         shapes = [array.shape for array in arrays.values()]
         if len(set(shapes)) > 1:
             raise InputError(f"a and b must have the same shape, got {' and '.join(map(str, shapes))}")
@@ -90,10 +87,20 @@ class Problems:
 
     def replicates(self, group: ProblemGroup, position: int, resampling: Resampling) -> Replicates:
         """The replicates of one problem of a group, the same as outside a batch."""
-        arrays = [counts[position : position + 1] for counts in group.arrays]
-        sample = CountSample.from_interleaved(group.metric, arrays, self.unit, self.strata)
         seed = int(self.seeds[group.indices[position]])
-        return Replicates.from_settings([sample], replace(resampling, seed=seed))
+        return Replicates.from_settings([self._sample(group, position)], replace(resampling, seed=seed))
+
+    def _sample(self, group: ProblemGroup, position: int) -> CountSample:
+        arrays = [counts[position : position + 1] for counts in group.arrays]
+        return CountSample.from_interleaved(group.metric, arrays, self.unit, self.strata)
+
+    @property
+    def samples(self) -> list[CountSample]:
+        """The sample of each problem, in the order of the batch."""
+        samples: dict[int, CountSample] = {}
+        for group in self.groups:
+            samples |= {int(index): self._sample(group, place) for place, index in enumerate(group.indices)}
+        return [samples[index] for index in range(len(self))]
 
     def enumerate_replicates(self, resampling: Resampling) -> Iterator[tuple[int, Replicates]]:
         """The index of each problem in the batch, and its replicates."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +43,9 @@ class Replicates:
     threads, progress
         As in :func:`reshuffle.compare`.
     """
+
+    # Whether the replicates are a user's masks or indices, and so have no seed.
+    is_replay: ClassVar[bool] = False
 
     def __init__(
         self,

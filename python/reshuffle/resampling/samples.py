@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
+from ..data.arrays import as_array
 from ..errors import InputError
 from ..lazy import lazy
 from ..metrics.base import Counts, Metric, MetricLike, Scores, counts_array
@@ -65,13 +66,19 @@ BATCH_CELLS = 1 << 22
 
 @dataclass(frozen=True)
 class Batch:
-    """The replicates ``first`` to ``first + n - 1``. With ``codes`` the shuffles are a subgroup."""
+    """The replicates ``first`` to ``first + n - 1``.
+
+    With ``codes`` the shuffles are a subgroup. ``masks`` or ``indices``, arrays with n rows, are user-supplied shuffles
+    or draws.
+    """
 
     seed: int
     first: int
     n: int
     threads: int
     codes: GroupCodes | None = None
+    masks: NDArray[np.bool_] | None = None
+    indices: NDArray[np.uint32] | None = None
 
     @property
     def numbers(self) -> range:
@@ -94,7 +101,14 @@ class Batch:
         They are those of the swapped or drawn units, or of all units for permutations.
         """
         (sums,) = resampler.run(
-            [_core.Sums()], n=self.n, seed=self.seed, first=self.first, codes=self.codes, threads=self.threads
+            [_core.Sums()],
+            n=self.n,
+            seed=self.seed,
+            first=self.first,
+            masks=self.masks,
+            codes=self.codes,
+            indices=self.indices,
+            threads=self.threads,
         )
         return np.asarray(sums.sums)
 
@@ -542,7 +556,7 @@ def _none_if_nan(value: float) -> float | None:
 
 def _sample_from_arrays(metric: MetricLike | None, systems: Mapping[str, ArrayLike]) -> CountSample:
     """A sample from the counts or segment scores of systems. The keys are the names that error messages use."""
-    shapes = {name: _shape(values) for name, values in systems.items()}
+    shapes = {name: as_array(values, name).shape for name, values in systems.items()}
     if metric is None:
         for name, shape in shapes.items():
             if len(shape) != 1:
@@ -564,14 +578,6 @@ def _sample_from_arrays(metric: MetricLike | None, systems: Mapping[str, ArrayLi
         got = " and ".join(str(array.shape) for array in arrays)
         raise InputError(f"a and b must have the same shape (segments, counts), got {got}")
     return CountSample.from_interleaved(metric, [np.ascontiguousarray(array[None]) for array in arrays])
-
-
-def _shape(values: ArrayLike) -> tuple[int, ...]:
-    """The shape of an array; () if rows differ in length, which the conversion reports later."""
-    try:
-        return np.shape(values)
-    except ValueError:
-        return ()
 
 
 class TextSample:

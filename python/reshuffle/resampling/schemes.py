@@ -41,7 +41,10 @@ SCHEMES = ("auto", "iid", "subgroup", "exact")
 
 @dataclass(frozen=True)
 class Shuffling:
-    """The scheme of a test and, for ``iid``, the stopping rule, if any."""
+    """The scheme of a test and, for ``iid``, the stopping rule, if any.
+
+    ``replay`` is the scheme of user-supplied replicates.
+    """
 
     scheme: str = "iid"
     stopping: AnyRule | None = None
@@ -169,7 +172,8 @@ def shuffle(
     exact = exact_tests(replicates, pairs, shuffling.scheme, shuffled_together or pairs)
     if not exact:
         counts, null, *results = run(replicates, every, extra)
-        return Shuffled.from_counts("iid", counts, replicates.n_resamples, null=null), results
+        scheme = "replay" if replicates.is_replay else "iid"
+        return Shuffled.from_counts(scheme, counts, replicates.n_resamples, null=null), results
 
     def count_iid(others: NDArray[np.intp]) -> tuple[NDArray[np.int64], HistogramArray | None]:
         counts, null = run(replicates, others, ())

@@ -5,7 +5,7 @@ They reproduce the replicates of another program, or of a design that reshuffle 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -13,17 +13,24 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
+from .._core import Progress
 from ..data.arrays import as_array, holds_array
 from ..errors import InputError, quoted
-from ..metrics.base import Counts, counts_array, thread_count
+from ..metrics.base import Counts, Scores, counts_array, thread_count
+from .reductions import Reduction
+from .replicates import PROGRESS_STAGES, Replicates
+from .samples import Batch, CountSample, Pairs
 
-__all__ = ["Blocks", "Supplied", "resampled_sums"]
+__all__ = ["Blocks", "Supplied", "SuppliedReplicates", "resampled_sums"]
 
 # An array (R, S), or blocks of it one after the other.
 Blocks: TypeAlias = "ArrayLike | Iterable[ArrayLike]"
 
 # The largest number of masks or indices that are converted at a time.
 BLOCK_CELLS = 1 << 22
+
+# The systems that shuffles swap.
+ONE_PAIR = [(0, 1)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,11 +142,93 @@ class Supplied:
 
 
 def _is_nested(values: Any) -> bool:
-    """Whether ``values`` are a list of lists of numbers, and not of blocks."""
-    if not isinstance(values, list | tuple) or not values or holds_array(values[0]):
-        return False
-    rows = values[0]
-    return not (isinstance(rows, list | tuple) and rows and (isinstance(rows[0], list | tuple) or holds_array(rows[0])))
+    """Whether ``values`` are a list of rows, and not of blocks."""
+    return isinstance(values, list | tuple) and len(values) > 0 and as_array(values[0], "the first block").ndim < 2
+
+
+class SuppliedReplicates(Replicates):
+    """User-supplied replicates of one or more samples of one or two systems, read in one pass when this is made.
+
+    Keeps the statistic score(a) − score(b) of every shuffle, or the score of every system on every draw: (pairs or
+    systems, R) for each sample.
+
+    Parameters
+    ----------
+    samples : sequence of Sample
+        Each with the same segments and no strata. Shuffles swap the first and the second system.
+    supplied : Supplied
+    threads, progress
+        As in :func:`reshuffle.compare`.
+    """
+
+    is_replay = True
+
+    def __init__(
+        self,
+        samples: Sequence[CountSample],
+        supplied: Supplied,
+        *,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        super().__init__(samples, n_resamples=1, seed=0, threads=threads, progress=progress)
+        self.kind = supplied.kind
+        self.stored = self._replayed(samples, supplied)
+        self.n_resamples = self.stored[0].shape[1]
+
+    def _replayed(self, samples: Sequence[CountSample], supplied: Supplied) -> list[Scores]:
+        """The statistics or scores of each sample on all replicates."""
+        native = {m: pair for m, sample in enumerate(samples) if (pair := sample.native(self.kind)) is not None}
+        resampler = None
+        if native:
+            resampler = _core.Resampler(list(native.values()), kind=self.kind, threads=self.threads)
+        progress = self.progress or Progress()
+        progress.begin(PROGRESS_STAGES[self.kind], supplied.n_resamples or 0)
+        parts: list[list[Scores]] = [[] for _ in samples]
+        done = 0
+        for block in supplied:
+            if resampler is not None:
+                for m, values in zip(native, self._in_core(resampler, samples[0], block), strict=True):
+                    parts[m].append(values)
+            for m, sample in enumerate(samples):
+                if m not in native:
+                    parts[m] += self._in_python(sample, block)
+            done += len(block[supplied.name])
+            progress.update(done)
+        return [np.concatenate(values, axis=1) for values in parts]
+
+    def _in_core(self, resampler: _core.Resampler, sample: CountSample, block: dict[str, Any]) -> list[Scores]:
+        """The statistics or scores of each native sample on a block of replicates."""
+        if self.kind == "shuffles":
+            (series,) = resampler.run([_core.Series(ONE_PAIR)], n=0, threads=self.threads, **block)
+            return list(series.statistics)
+        (draws,) = resampler.run([_core.Draws()], n=0, threads=self.threads, **block)
+        return list(draws.scores.reshape(-1, len(sample.totals), draws.scores.shape[1]))
+
+    def _in_python(self, sample: CountSample, block: dict[str, Any]) -> Iterator[Scores]:
+        """The statistics or scores of a sample with a formula in Python, batch by batch."""
+        ((name, rows),) = block.items()
+        for first in range(0, len(rows), sample.batch_size):
+            some = rows[first : first + sample.batch_size]
+            batch = Batch(self.seed, first, len(some), self.threads, **{name: some})
+            yield sample.shuffle_statistics(ONE_PAIR, batch) if name == "masks" else sample.draw_scores(batch)
+
+    def run(self, reductions: Sequence[Reduction[Any, Any]], pairs: Pairs = ()) -> list[Any]:
+        """See :meth:`Replicates.run`. The reductions are of ``kind``, and the only pair is (0, 1)."""
+        assert {reduction.kind for reduction in reductions} == {self.kind}
+        assert self.kind == "draws" or list(pairs) == ONE_PAIR
+        return [
+            reduction.combine([self._row(reduction, m) for m in range(len(self.samples))]) for reduction in reductions
+        ]
+
+    def _row(self, reduction: Reduction[Any, Any], m: int) -> Any:
+        accumulator = reduction.accumulator(len(self.stored[m]), m, self.n_resamples)
+        accumulator.update(self.stored[m])
+        return accumulator.row
+
+    def batches(self, largest: int, stage: str, size: int | None = None) -> Iterator[Batch]:
+        """Raises an error: the masks or indices have been read, and are not kept."""
+        raise NotImplementedError("user-supplied replicates can be read only once")
 
 
 def resampled_sums(

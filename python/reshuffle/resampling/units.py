@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..data.arrays import as_array
 from ..data.columns import segment_list
 from ..errors import SEGMENT_MESSAGE, InputError, quoted
 from ..lazy import lazy
@@ -350,8 +351,9 @@ def document_effect(values: Scores, documents: Documents) -> tuple[float, float]
 
 
 def _checked_values(values: ArrayLike, documents: DocumentIds) -> tuple[Scores, Documents]:
+    array = as_array(values, "values")
     try:
-        array = np.asarray(values, dtype=np.float64)
+        array = array.astype(np.float64, copy=False)
     except (TypeError, ValueError, OverflowError) as error:
         raise InputError(f"values: expected a number for each segment: {error}") from None
     if array.ndim != 1 or array.size == 0:

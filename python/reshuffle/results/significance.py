@@ -16,6 +16,9 @@ from .scalars import Real, Whole
 
 __all__ = ["SignificanceResult", "UsedStopping"]
 
+# The schemes whose p-values have no interval: they are exact, or their replicates are not independent.
+WITHOUT_INTERVAL = ("exact", "subgroup", "replay")
+
 
 @dataclass(frozen=True, slots=True)
 class UsedStopping:
@@ -66,13 +69,15 @@ class SignificanceResult:
     alternative : str
         ``two-sided``, ``greater`` (a scores higher than b) or ``less``.
     exceedances : int or None
-        The number of replicates at least as extreme as the observed difference. Where ``tails`` is 2, the number in the
+        The number of replicates at least as extreme as the observed difference (more extreme, if the signature has
+        ``ties:>``). Where ``tails`` is 2, the number in the
         smaller tail: draws ≤ 0 or draws ≥ 0, whichever are fewer. None for tests without replicates and for exact tests
         by convolution, which do not enumerate patterns.
     n_resamples : int or None
         The number of replicates, R; if a rule stopped them, the number used. None where ``exceedances`` is None.
     seed : int or None
-        The seed of the replicates. None for tests without replicates and for exact tests, which have no randomness.
+        The seed of the replicates. None for tests without replicates, for exact tests, which have no randomness, and
+        for user-supplied replicates.
     signature : str
         Metric, test, seed, generator and version, to be reported with the p-value.
     wins, ties : int or None
@@ -81,7 +86,8 @@ class SignificanceResult:
         The p-value adjusted for all tests of its family (:attr:`UsedTest.family`), if there is an adjustment.
     scheme : str or None
         How the null distribution was obtained: ``iid`` (Monte Carlo), ``subgroup`` or ``exact``; see
-        :func:`reshuffle.approximate_randomization`. None for tests without shuffles.
+        :func:`reshuffle.approximate_randomization`. ``replay`` if the user supplied the masks or indices. Otherwise
+        None for tests without shuffles.
     stopping : UsedStopping or None
         The stopping rule of the shuffles, if there was one.
     tails : int
@@ -201,14 +207,15 @@ class SignificanceResult:
         """95% interval for the exact p-value, which infinitely many replicates would give.
 
         Clopper–Pearson, or Robbins' if ``gandy`` stopped the shuffles. None for exact p-values, for tests without
-        replicates, and for ``subgroup``, whose shuffles are dependent, so that exceedances are not binomial.
+        replicates, for ``subgroup``, whose shuffles are dependent, so that exceedances are not binomial, and for
+        ``replay``, whose replicates may be dependent.
 
         Where ``tails`` is 2, its ends are twice those for the smaller tail, at most 1. Its coverage is at least 95%
         although the draws decide which tail is the smaller one: if they choose the wrong tail and the interval misses
         p, that of the right tail would have missed p, too.
         """
         self._check_single()
-        if self.scheme in ("exact", "subgroup") or self.exceedances is None or self.n_resamples is None:
+        if self.scheme in WITHOUT_INTERVAL or self.exceedances is None or self.n_resamples is None:
             return None
         if self.stopping is None:
             interval = clopper_pearson(self.exceedances, self.n_resamples)
@@ -221,7 +228,7 @@ class SignificanceResult:
     def may_lie_across(self, level: float) -> bool:
         """Whether :attr:`pvalue_interval` contains ``level``: more replicates could move p to its other side."""
         self._check_single()
-        interval_is_simple = self.stopping is None and self.scheme not in ("exact", "subgroup")
+        interval_is_simple = self.stopping is None and self.scheme not in WITHOUT_INTERVAL
         if interval_is_simple and self.exceedances is not None and self.n_resamples is not None:
             return may_lie_across(self.exceedances, self.n_resamples, level / self.tails)
         interval = self.pvalue_interval

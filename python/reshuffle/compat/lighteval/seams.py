@@ -1,0 +1,36 @@
+"""What :func:`reshuffle.compat.install` replaces in lighteval."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import FunctionType
+from typing import Any, cast
+
+from lighteval.metrics.utils import stderr as host
+
+from reshuffle import InputError
+
+from ..patching import Seam
+from . import Aggregation, from_counts, from_draws
+
+__all__ = ["BOOTSTRAP", "SEAMS"]
+
+
+def _bootstrap_stderr(metric, population, number_experiments):  # type: ignore[no-untyped-def]  # runs in lighteval's module
+    from reshuffle.compat.lighteval.seams import patched
+
+    return patched(metric, population, number_experiments)
+
+
+BOOTSTRAP = Seam.function(host.bootstrap_stderr, cast("FunctionType", _bootstrap_stderr))
+SEAMS = [BOOTSTRAP]
+
+
+def patched(metric: Aggregation, population: Sequence[Any], number_experiments: int) -> float:
+    """The standard error from counts where that is possible, otherwise the corrected one of lighteval."""
+    BOOTSTRAP.count()
+    try:
+        return from_counts(metric, population, number_experiments)
+    except InputError as error:
+        BOOTSTRAP.fall_back(str(error))
+        return from_draws(BOOTSTRAP.original, metric, population, number_experiments)

@@ -1,0 +1,163 @@
+"""Standard errors for lm-evaluation-harness (``lm_eval``), from counts instead of texts.
+
+The harness scores the texts of every bootstrap draw anew, so it makes at most 100 draws for BLEU, chrF and TER. The
+functions of this module have its names and arguments. They count the texts once and resample the counts, so 100,000
+draws take less time than counting. Other metrics are left to the harness.
+
+``reshuffle.compat.install(only=("lm_eval",))`` makes the harness itself use them. It then reports standard errors from
+100,000 draws, which differ from its own. Therefore ``install()`` without this name leaves the harness alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import Any
+
+from reshuffle import InputError, metric
+
+from ..harness import Counted, logger
+
+__all__ = ["bootstrap_stderr", "count", "stderr_for_metric"]
+
+Aggregation = Callable[[Sequence[Any]], float]
+
+# The aggregations of lm_eval.api.metrics that are scores of sacreBLEU, with the metric of the same counts.
+METRICS = {
+    "bleu": partial(metric, "bleu"),
+    "chrf": partial(metric, "chrf"),
+    "chrfpp": partial(metric, "chrf", word_order=2),
+    "ter": partial(metric, "ter"),
+}
+
+
+def bootstrap_stderr(f: Aggregation, xs: Sequence[Any], iters: int) -> float:
+    """Bootstrap standard error of ``f(xs)``, in place of ``lm_eval.api.metrics.bootstrap_stderr``.
+
+    Parameters
+    ----------
+    f : callable
+        An aggregation of the harness. ``lm_eval.api.metrics.bleu``, ``chrf``, ``chrfpp`` and ``ter`` are computed from
+        counts, all others by the harness.
+    xs : sequence of (references, prediction)
+        The items of the task. ``references`` is a string or a list of strings.
+    iters : int
+        The number of bootstrap draws. Unlike in the harness, it need not be a multiple of 1,000.
+
+    Returns
+    -------
+    float
+        The standard deviation of the scores of the draws, with denominator ``iters`` − 1, as in the harness. The draws
+        are not those of the harness.
+
+    Raises
+    ------
+    ImportError
+        If lm_eval is not installed. Other errors are those of the harness.
+
+    Notes
+    -----
+    Items that cannot be counted, such as those with different numbers of references, are left to the harness. A warning
+    of the logger ``reshuffle.compat`` has the reason.
+    """
+    from .seams import BOOTSTRAP
+
+    if _metric_of(f) is None:
+        return float(BOOTSTRAP.original(f, xs, iters))
+    try:
+        return count(f, xs).bootstrap_error(iters)
+    except InputError as error:
+        logger.warning("%s: lm_eval computes the standard error: %s", f.__name__, error)
+        return float(BOOTSTRAP.original(f, xs, iters))
+
+
+def stderr_for_metric(metric: Aggregation, bootstrap_iters: int) -> Callable[[Sequence[Any]], float] | None:
+    """A function from items to the standard error of ``metric``, in place of the function of ``lm_eval.api.metrics``.
+
+    Parameters
+    ----------
+    metric : callable
+        An aggregation of the harness.
+    bootstrap_iters : int
+        The number of bootstrap draws.
+
+    Returns
+    -------
+    callable or None
+        None if ``bootstrap_iters`` is not positive, or if the harness has no standard error for the metric.
+
+    Examples
+    --------
+    >>> from lm_eval.api.metrics import bypass_agg, mean
+    >>> round(stderr_for_metric(mean, 1000)([0.0, 1.0, 1.0, 0.0]), 4)  # computed by the harness
+    0.2887
+    >>> stderr_for_metric(bypass_agg, 1000) is None
+    True
+    """
+    from lm_eval.api import metrics as host
+
+    if bootstrap_iters > 0 and _metric_of(metric) is not None:
+        return partial(bootstrap_stderr, metric, iters=bootstrap_iters)
+    theirs: Callable[[Sequence[Any]], float] | None = host.stderr_for_metric(metric, bootstrap_iters)
+    return theirs
+
+
+def count(f: Aggregation, xs: Iterable[Any]) -> Counted:
+    """Count the items of a task.
+
+    The counts can be passed to the functions of reshuffle, for example to :func:`reshuffle.bootstrap_interval`.
+
+    Parameters
+    ----------
+    f : callable
+        ``bleu``, ``chrf``, ``chrfpp`` or ``ter`` of ``lm_eval.api.metrics``.
+    xs : iterable of (references, prediction)
+
+    Returns
+    -------
+    Counted
+        ``metric`` and ``counts``, an (S, K) ndarray of int64.
+
+    Raises
+    ------
+    InputError
+        If ``f`` is another function, numbers of references differ, or items are not texts.
+
+    Examples
+    --------
+    >>> from lm_eval.api.metrics import bleu
+    >>> metric, counts = count(bleu, [("the cat sat on the mat", "the cat sat on a mat")])
+    >>> counts
+    array([[6, 6, 5, 3, 2, 1, 6, 5, 4, 3]])
+    >>> round(float(metric.score(counts.sum(axis=0))), 2)
+    53.73
+    """
+    make = _metric_of(f)
+    if make is None:
+        name = getattr(f, "__name__", repr(f))
+        raise InputError(f"only {', '.join(METRICS)} of lm_eval.api.metrics have counts, got {name}")
+    try:
+        pairs = [(references, prediction) for references, prediction, *_ in xs]
+        segments = [[references] if isinstance(references, str) else list(references) for references, _ in pairs]
+    except (TypeError, ValueError):
+        raise InputError("items must be pairs of references and a prediction") from None
+    numbers = sorted({len(references) for references in segments})
+    if len(numbers) > 1:
+        # The harness then scores each draw with as many references as its segment with the fewest has.
+        raise InputError(f"the number of references must be the same for all items, got {numbers[0]} to {numbers[-1]}")
+    hypotheses = [_only(prediction) for _, prediction in pairs]
+    return Counted.from_texts(make(), hypotheses, [list(column) for column in zip(*segments, strict=True)])
+
+
+def _only(prediction: Any) -> Any:
+    """The text of a prediction, which some tasks wrap into a list."""
+    if isinstance(prediction, (list, tuple)) and len(prediction) == 1:
+        return prediction[0]
+    return prediction
+
+
+def _metric_of(f: Aggregation) -> partial[Any] | None:
+    """The maker of the metric that an aggregation of the harness computes, or None."""
+    from lm_eval.api import metrics as host
+
+    return next((make for name, make in METRICS.items() if getattr(host, name, None) is f), None)

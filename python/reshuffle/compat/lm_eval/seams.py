@@ -1,0 +1,40 @@
+"""What :func:`reshuffle.compat.install` replaces in lm-evaluation-harness."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import FunctionType
+from typing import Any, cast
+
+from lm_eval.api import metrics as host
+
+from reshuffle import InputError
+
+from ..patching import Seam
+from . import Aggregation, count
+
+__all__ = ["BOOTSTRAP", "SEAMS"]
+
+# The harness passes at most CAP draws for metrics of texts, whatever its user asked for; its default is DRAWS.
+CAP, DRAWS = 100, 100_000
+
+
+def _bootstrap_stderr(f, xs, iters):  # type: ignore[no-untyped-def]  # runs in the harness's module
+    from reshuffle.compat.lm_eval.seams import patched
+
+    return patched(f, xs, iters)
+
+
+BOOTSTRAP = Seam.function(host.bootstrap_stderr, cast("FunctionType", _bootstrap_stderr))
+SEAMS = [BOOTSTRAP]
+
+
+def patched(f: Aggregation, xs: Sequence[Any], iters: int) -> float:
+    """The standard error from counts where that is possible, otherwise the harness's own."""
+    BOOTSTRAP.count()
+    try:
+        counted = count(f, xs)
+        return counted.bootstrap_error(DRAWS if iters == CAP else iters)
+    except InputError as error:
+        BOOTSTRAP.fall_back(str(error))
+        return float(BOOTSTRAP.original(f, xs, iters))
