@@ -70,6 +70,10 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+# pytest imports no plugins that are installed for other tests, and argparse has room for its lines.
+ENVIRONMENT = {"PYTHONIOENCODING": "utf-8", "COLUMNS": "120", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+
+
 def python(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run Python in a folder, in which the invented library is the only host."""
     return subprocess.run(
@@ -77,7 +81,7 @@ def python(folder: Path, *arguments: str, **environment: str) -> subprocess.Comp
         capture_output=True,
         check=False,
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(folder), "PYTHONIOENCODING": "utf-8", "COLUMNS": "120", **environment},
+        env={**os.environ, "PYTHONPATH": str(folder), **ENVIRONMENT, **environment},
         encoding="utf-8",
         stdin=subprocess.DEVNULL,
     )

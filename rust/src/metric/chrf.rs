@@ -391,7 +391,8 @@ struct Characters {
     order: usize,
     /// The number of bits per character.
     bits: u32,
-    /// The numbers of the characters in the references, from 1; 0 for all others.
+    /// The numbers of the characters in the references, from 1; 0 for all others. It ends after the largest character so
+    /// far, because a table of all characters takes longer to allocate than a sentence to count.
     numbers: Vec<u16>,
     known: Vec<char>,
     references: Vec<Vec<char>>,
@@ -408,7 +409,7 @@ impl Characters {
         Characters {
             order,
             bits: (u64::BITS / order.max(1) as u32).min(u16::BITS),
-            numbers: vec![0; char::MAX as usize + 1],
+            numbers: Vec::new(),
             known: Vec::new(),
             references: Vec::new(),
             sorted_references: Vec::new(),
@@ -437,7 +438,11 @@ impl Characters {
                 return Err(Error::Interrupted);
             }
             for &c in piece {
-                let number = &mut self.numbers[c as usize];
+                let position = c as usize;
+                if position >= self.numbers.len() {
+                    self.numbers.resize((position + 1).next_power_of_two().min(char::MAX as usize + 1), 0);
+                }
+                let number = &mut self.numbers[position];
                 if *number == 0 && self.known.len() < room {
                     self.known.push(c);
                     *number = self.known.len() as u16;
@@ -512,7 +517,7 @@ fn sort_windows(
             return Err(Error::Interrupted);
         }
         for &c in piece.iter().rev() {
-            let number = numbers[c as usize];
+            let number = numbers.get(c as usize).copied().unwrap_or(0);
             word = if number == 0 { 0 } else { u64::from(number) << top | (word >> bits & window) };
             if word != 0 {
                 out.push(word);

@@ -47,6 +47,7 @@ from sacrebleu import (
 
 from .metrics import BLEU, CHRF, METRICS, TER, BLEUScore, CHRFScore, TERScore
 from .sentences import bleu_of_sentences
+from .significance import PairedTest, Result
 
 __all__ = [
     "BLEU",
@@ -57,6 +58,8 @@ __all__ = [
     "TER",
     "BLEUScore",
     "CHRFScore",
+    "PairedTest",
+    "Result",
     "TERScore",
     "__version__",
     "corpus_bleu",
