@@ -89,6 +89,11 @@ def frame(values: Any) -> Any:
     return {f"column {i}": column.tolist() for i, column in enumerate(columns.T)} if columns.ndim == 2 else columns
 
 
+def masked(values: Any, mask: Any = False) -> Any:
+    array: Any = np.ma.masked_array  # numpy's stubs have no types for it
+    return array(values, mask=mask)
+
+
 def torch(values: Any) -> Any:
     tensors = pytest.importorskip("torch")
     tensor = tensors.tensor(np.asarray(values))
@@ -125,7 +130,7 @@ MAKERS: dict[str, Callable[[Any], Any]] = {
     "list": lambda values: np.asarray(values).tolist(),
     "tuple of arrays": lambda values: tuple(np.asarray(values)),
     "Fortran order": np.asfortranarray,
-    "masked array": np.ma.masked_array,
+    "masked array": masked,
     "tensor": Tensor,
     "list of tensors": lambda values: [Tensor(row) for row in np.asarray(values)],
     "DLPack": DLPack,
@@ -160,7 +165,7 @@ def test_counts_of_every_package_are_read(make: Callable[[Any], Any]) -> None:
 @of_every_package
 @pytest.mark.parametrize("type_", [np.float64, np.float32])
 def test_scores_of_every_package_are_read(make: Callable[[Any], Any], type_: Any) -> None:
-    a, b = np.random.default_rng(1).random((2, 30)).astype(type_)
+    a, b = np.random.default_rng(1).random((2, 30)).astype(np.float32).astype(type_)  # JAX has no doubles by default
     x, y = make(a), make(b)
     test = approximate_randomization(a, b, n_resamples=200)
     assert test == approximate_randomization(x, y, n_resamples=200)
@@ -202,7 +207,7 @@ def test_batches_of_every_package_are_read(make: Callable[[Any], Any]) -> None:
 
 
 def test_tensors_without_a_counterpart_in_numpy_are_widened() -> None:
-    scores = np.float64([0.5, 0.25, 0.75, 0.125])
+    scores = np.array([0.5, 0.25, 0.75, 0.125])
     assert standard_error(scores) == standard_error(Tensor(scores, bfloat16=True))
 
 
@@ -224,7 +229,7 @@ class Refuses(Array):
         (Refuses([[1]]), "a must be an array of numbers, and a Refuses cannot be read as one: Implicit conversion"),
         ([[1, 2], [3]], "a must be an array of numbers: "),
         ([Tensor([1, 2]), Tensor([3])], "a must be an array of numbers: "),
-        (np.ma.masked_array([[1, 2]], mask=[[True, False]]), "a must be whole numbers, got nan"),
+        (masked([[1, 2]], [[True, False]]), "a must be whole numbers, got nan"),
         (np.array([[1, None]], dtype=object), "a must be integers, got object"),
         (np.array([["1", "2"]]), "a must be integers, got <U1"),
         ({}, "a must be an array of numbers, got a table without columns"),
@@ -242,7 +247,7 @@ def test_values_that_are_no_counts_are_refused(values: Any, message: str) -> Non
 
 @pytest.mark.parametrize(
     "values",
-    [np.ma.masked_array([0.5, 1, 2], mask=[False, True, False]), [0.5, None, 2], [0.5, np.nan, 2]],
+    [masked([0.5, 1, 2], [False, True, False]), [0.5, None, 2], [0.5, np.nan, 2]],
     ids=["masked", "None", "NaN"],
 )
 def test_missing_scores_are_refused(values: Any) -> None:
