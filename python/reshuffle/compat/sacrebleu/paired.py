@@ -161,11 +161,10 @@ class Task:
 
     def _sound(self, readings: Sequence[_Reading], outcome: Outcome) -> None:
         """Complete the results by the tests of reshuffle."""
+        samples = [reading.sample(range(len(self.systems))) for reading in readings]
         seed = secrets.randbits(64) if self.seed is None else self.seed
-        for reading in readings:
-            sample = reading.sample(range(len(self.systems)))
-            pvalues = sound.pvalues(self.test, sample, self.n_samples, seed)
-            baseline, *intervals = sound.means_and_half_widths(sample, self.n_draws, seed)
+        found = sound.tested(self.test, samples, self.n_samples, self.n_draws, seed)
+        for reading, (pvalues, (baseline, *intervals)) in zip(readings, found, strict=True):
             outcome.sound[reading.name] = baseline
             for (_, results), pvalue, interval in zip(outcome.results, pvalues, intervals, strict=True):
                 result = results[reading.name]

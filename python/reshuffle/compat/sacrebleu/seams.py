@@ -87,8 +87,8 @@ def _warn_of_tokenized(hypotheses: Iterable[str]) -> None:
         EXTRACT.original(_Tokenized(), ends, [ends])
 
 
-# The next two run with the globals of sacreBLEU's modules, where `BLEU` may have been replaced, so they import what
-# they call. Each import takes a microsecond.
+# Replacements of functions run with the globals of sacreBLEU's modules, where `BLEU` may have been replaced. So they
+# import what they call. Each import takes a microsecond.
 
 
 def _sentence_bleu(  # type: ignore[no-untyped-def]
