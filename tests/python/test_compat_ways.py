@@ -189,6 +189,42 @@ def test_seams_are_listed_after_an_error_and_not_by_forked_children(programs: Pa
     assert done.stderr.count("replaced by reshuffle.compat") == 1
 
 
+def test_forked_workers_are_patched_and_spawned_ones_are_not(programs: Path) -> None:
+    """Workers find the functions of the program in either case."""
+    (programs / "workers.py").write_text(
+        "import library, multiprocessing\n"
+        "def who(text):\n"
+        "    return library.Metric().score(text)[0]\n"
+        "if __name__ == '__main__':\n"
+        "    for method in {'fork', 'spawn'}.intersection(multiprocessing.get_all_start_methods()):\n"
+        "        with multiprocessing.get_context(method).Pool(1) as pool:\n"
+        "            print(method, *pool.map(who, 'a'))\n",
+        encoding="utf-8",
+    )
+    for program in (["workers.py"], ["-m", "workers"]):
+        done = compat(programs, *program)
+        assert done.returncode == 0, done.stderr
+        assert set(done.stdout.splitlines()) <= {"fork ours", "spawn library"}
+        assert "spawn library" in done.stdout
+
+
+def test_an_absent_host_is_named(tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text(
+        "import sys\n"
+        "class Absent:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name == 'sacrebleu':\n"
+        "            raise ModuleNotFoundError(name, name=name)\n"
+        "sys.meta_path.insert(0, Absent())\n",
+        encoding="utf-8",
+    )
+    for command in (["reshuffle.compat", "--only", "sacrebleu", "-m", "this"], ["reshuffle.compat.sacrebleu", "-V"]):
+        done = python(tmp_path, "-m", *command)
+        assert done.returncode == 2
+        absent = "sacrebleu is not installed: pip install 'sacrebleu>=2.4.2,<2.7'"
+        assert done.stderr.endswith(f"python -m {command[0]}: error: {absent}\n")
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
