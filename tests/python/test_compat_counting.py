@@ -588,6 +588,27 @@ def test_overrides_knows_sacrebleus_methods_and_ours() -> None:
     assert overrides(Mine(), *hooks) == "_compute_score_from_stats"
 
 
+def test_punctuation_replaced_in_sacrebleus_own_class_is_honoured(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = ["abc (d) a"], [["bca (d) a"]]
+    before = ours.CHRF(word_order=2)._extract_corpus_statistics(*texts)
+    monkeypatch.setattr(CHRF, "_PUNCTS", {"a"})
+    expected = CHRF(word_order=2)._extract_corpus_statistics(*texts)
+    assert ours.CHRF(word_order=2)._extract_corpus_statistics(*texts) == expected != before
+
+
+def test_a_hook_that_is_not_a_function_is_honoured() -> None:
+    class Mapping(dict):  # type: ignore[type-arg]
+        def __call__(self, sent: str) -> str:
+            return str(self.get(sent, "?"))
+
+    table = Mapping({"a b c d": "x y"})
+
+    def use(cls: Any) -> Any:
+        return type("Mine", (cls,), {"_preprocess_segment": table})()._extract_corpus_statistics(["a b c d"], [["x y"]])
+
+    assert use(ours.BLEU) == use(BLEU)
+
+
 # --- tokenizers of users
 
 
@@ -797,6 +818,17 @@ def test_references_that_change_after_caching_do_not_count() -> None:
     metric = ours.BLEU(references=[column])
     column[0] = "x"
     assert metric.corpus_score(["a b c d"], None).score == pytest.approx(100)
+
+
+def test_a_tokenizer_that_changes_after_caching_changes_hypotheses_only() -> None:
+    def use(cls: Any, attribute: str, value: Any) -> Any:
+        metric = cls(references=[["a-b, C d&amp;e"]])
+        setattr(metric.tokenizer, attribute, value)
+        return metric._extract_corpus_statistics(["a-b, C d&amp;f"], None)
+
+    assert use(ours.BLEU, "_post_tokenizer", str.strip) == use(BLEU, "_post_tokenizer", str.strip)
+    for name in ("_normalized", "_no_punct", "_case_sensitive"):
+        assert use(ours.TER, name, True) == use(TER, name, True)
 
 
 @pytest.mark.parametrize("name", METRICS)

@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import math
 import os
+import string
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
@@ -58,6 +60,8 @@ _NONE = type(None)
 _STRINGS = frozenset([str])
 _TEXT = frozenset([str, _NONE])
 
+_PUNCTUATION = frozenset(string.punctuation)
+
 _FOLDER = os.path.dirname(__file__) + os.sep  # noqa: PTH120
 _HOST_FOLDER = os.path.dirname(sacrebleu.__file__) + os.sep  # noqa: PTH120
 
@@ -76,7 +80,10 @@ def overrides(metric: Any, *hooks: str) -> str | None:
     """
     own, cls = vars(metric), type(metric)
     for hook in hooks:
-        if hook in own or not is_native(getattr(cls, hook), hook):
+        try:
+            if hook in own or not is_native(getattr(cls, hook), hook):
+                return hook
+        except TypeError:  # it cannot be hashed, so it is not a function
             return hook
     return None
 
@@ -141,8 +148,13 @@ def _chrf_shape(chrf: Any) -> Options:
 
 
 def _chrf_choice(chrf: Any) -> Options:
-    """The options that determine which of several references a hypothesis is compared with."""
+    """The options that determine which of several references a hypothesis is compared with.
+
+    Others that only have to be as usual are checked here, too.
+    """
     beta = chrf.beta
+    if chrf.word_order > 0 and chrf._PUNCTS != _PUNCTUATION:
+        raise NotNative("_PUNCTS is not ASCII punctuation")
     if chrf.order != chrf.char_order + chrf.word_order or chrf.order == 0:
         raise NotNative("order is not the sum of char_order and word_order, or is 0")
     # The native metric multiplies beta by itself. The last bit of a power may differ, and so may a choice.
@@ -222,8 +234,6 @@ def _kind(metric: Any) -> _Kind:
     hook = overrides(metric, *kind.hooks)
     if hook is not None:
         raise NotNative(f"{cls.__name__} overrides {hook}")
-    if kind.key == "chrf" and ("_PUNCTS" in vars(metric) or cls._PUNCTS is not CHRF._PUNCTS):
-        raise NotNative(f"{cls.__name__} overrides _PUNCTS")
     return kind
 
 
@@ -288,7 +298,10 @@ def cached(metric: Any, references: Iterable[Iterable[str | None]]) -> Reference
     kind = _kind(metric)
     owner = object.__new__(type(metric))
     vars(owner).update(vars(metric))
-    return _read_references(kind, metric, _columns(references), owner)
+    cache = _read_references(kind, metric, _columns(references), owner)
+    if cache.reading is not None and hasattr(owner, "tokenizer"):
+        owner.tokenizer = copy(owner.tokenizer)
+    return cache
 
 
 def _read_references(kind: _Kind, metric: Any, columns: list[list[Any]], owner: Any) -> ReferenceCache:
