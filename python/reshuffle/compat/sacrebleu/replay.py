@@ -24,8 +24,11 @@ __all__ = ["drawn_rows", "drawn_scores", "shuffled_scores"]
 Rng: TypeAlias = np.random.Generator
 T = TypeVar("T")
 
-# A block of masks or indices takes this many bytes, or as many as the counts if these take more.
-BLOCK_BYTES = 1 << 24
+# A block of replicates takes about this many bytes, or as many as the counts if these take more.
+BLOCK_BYTES = 1 << 25
+
+# Sums are copied while they are computed, transposed and scored.
+COPIES_OF_SUMS = 3
 
 # numpy takes 32 masks from a random word and drops the rest of the last one. Blocks of whole words continue the stream.
 MASKS_PER_WORD = 32
@@ -92,33 +95,31 @@ def _drawn(
     samples: Sequence[Sample], rng: Rng, n_samples: int, first: int
 ) -> Iterator[list[list[NDArray[np.float32]]]]:
     """Blocks of the host's float32 sums: (R, K) for each sample, and each of its systems from ``first`` on."""
-    resampled = [sample for sample in samples if sample.counts is not None and sample.counts.min() >= 0]
-    counts = np.concatenate([_counts(sample)[first:] for sample in resampled], axis=2) if resampled else None
+    whole = [sample for sample in samples if sample.counts is not None and sample.counts.min() >= 0]
+    counts = np.concatenate([_counts(sample)[first:] for sample in whole], axis=2) if whole else None
     n_segments = samples[0].values.shape[1]
     for size in _blocks(n_samples, n_segments * np.dtype(np.int64).itemsize, counts):
         indices = rng.choice(n_segments, size=(size, n_segments), replace=True)
-        found = iter(() if counts is None else _split(resampled_sums(counts, indices=indices), resampled))
-        yield [
-            [
-                _single_sums(values, indices)
-                if own is None
-                else _singles(values, indices, own[:, system], sample.divisor)
-                for system, values in enumerate(sample.values[first:])
-            ]
-            for sample in samples
-            for own in [next(found) if sample in resampled else None]
-        ]
+        sums = [] if counts is None else _split(resampled_sums(counts, indices=indices), whole)
+        of_sample = dict(zip(whole, sums, strict=True))
+        yield [_rows(sample, indices, of_sample.get(sample), first) for sample in samples]
 
 
-def _singles(
-    values: NDArray[Any], indices: NDArray[np.int64], sums: NDArray[np.int64], divisor: int
-) -> NDArray[np.float32]:
-    """The host's float32 sums of one system, from sums of its counts."""
-    rows = (sums / divisor).astype(np.float32)
-    inexact = np.flatnonzero((sums > LARGEST_SINGLE).any(axis=1))
-    if inexact.size:
-        rows[inexact] = _single_sums(values, indices[inexact])
-    return rows
+def _rows(
+    sample: Sample, indices: NDArray[np.int64], sums: NDArray[np.int64] | None, first: int
+) -> list[NDArray[np.float32]]:
+    """The host's float32 sums of one block, from integer sums if there are any."""
+    values = sample.values[first:]
+    if sums is None:
+        return [_single_sums(system, indices) for system in values]
+    result = []
+    for system, exact in zip(values, np.moveaxis(sums, 1, 0), strict=True):
+        rows = (exact / sample.divisor).astype(np.float32)
+        inexact = np.flatnonzero((exact > LARGEST_SINGLE).any(axis=1))
+        if inexact.size:
+            rows[inexact] = _single_sums(system, indices[inexact])
+        result.append(rows)
+    return result
 
 
 def _single_sums(values: NDArray[Any], indices: NDArray[np.int64]) -> NDArray[np.float32]:
@@ -150,8 +151,11 @@ def _joined(blocks: Sequence[Sequence[Sequence[T]]], join: Callable[[Sequence[T]
 
 
 def _blocks(n_samples: int, row_bytes: int, counts: NDArray[np.int64] | None) -> Iterator[int]:
-    """The sizes of blocks of replicates."""
-    most = max(BLOCK_BYTES, 0 if counts is None else counts.nbytes)
+    """The sizes of blocks of replicates, each with a row of masks or indices and the sums of the (k, S, K) counts."""
+    most = BLOCK_BYTES
+    if counts is not None:
+        most = max(most, counts.nbytes)
+        row_bytes += COPIES_OF_SUMS * counts[:, 0].nbytes
     size = max(1, most // row_bytes // MASKS_PER_WORD) * MASKS_PER_WORD
     for begin in range(0, n_samples, size):
         yield min(size, n_samples - begin)
