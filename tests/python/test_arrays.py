@@ -202,8 +202,29 @@ def test_batches_of_every_package_are_read(make: Callable[[Any], Any]) -> None:
     assert expected.pvalue.tolist() == got.pvalue.tolist()
     scores = a[..., 0] / 8
     assert standard_error(scores).tolist() == standard_error(make(scores)).tolist()
+    arrays: Any = a
+    of_systems = score(metrics=FromCounts("counts", arrays, BLEU)).scores
+    assert of_systems == score(metrics=FromCounts("counts", make(a), BLEU)).scores
+    of_systems = score(metrics=SegmentScores("score", scores)).scores
+    assert of_systems == score(metrics=SegmentScores("score", make(scores))).scores
     masks = np.ones((2, 30), dtype=np.uint8)
     np.testing.assert_array_equal(resampled_sums(a, masks=masks), resampled_sums(make(a), masks=masks))
+
+
+@pytest.mark.parametrize("make", [np.array, Tensor, Array, masked, torch, jax], ids=lambda make: make.__name__)
+def test_formulas_may_return_arrays_of_every_package(make: Callable[[Any], Any]) -> None:
+    a, b = np.random.default_rng(1).integers(1, 9, (2, 30, 3))
+
+    def formula(totals: Any) -> Any:
+        return make(totals[..., 0] / 1024)
+
+    expected = approximate_randomization(a, b, lambda totals: totals[..., 0] / 1024, n_resamples=200)
+    assert expected.pvalue == approximate_randomization(a, b, formula, n_resamples=200).pvalue
+
+
+def test_masked_scores_of_a_formula_are_refused() -> None:
+    with pytest.raises(InputError, match="did not return a finite number for the totals"):
+        standard_error(np.ones((30, 1), int), lambda totals: masked(totals[..., 0] / 2, True))
 
 
 def test_tensors_without_a_counterpart_in_numpy_are_widened() -> None:
