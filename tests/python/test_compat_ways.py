@@ -268,7 +268,7 @@ def test_the_library_is_imported_from_where_the_script_imports_it(programs: Path
 def test_help_lists_the_options(programs: Path) -> None:
     done = compat(programs, "--help")
     assert done.returncode == 0
-    assert all(option in done.stdout for option in ("--only NAMES", "--pvalues", "-v, --verbose", "(library)"))
+    assert all(option in done.stdout for option in ("--only NAMES", "--pvalues", "-v, --verbose", "(default: library)"))
 
 
 SUITE = """
