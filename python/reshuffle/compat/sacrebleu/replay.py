@@ -19,7 +19,7 @@ from .counting import overrides
 from .formulas import Scores, formula_of
 from .samples import Sample
 
-__all__ = ["drawn_rows", "drawn_scores", "shuffled_scores"]
+__all__ = ["drawn_objects", "drawn_scores", "shuffled_scores"]
 
 Rng: TypeAlias = np.random.Generator
 T = TypeVar("T")
@@ -29,6 +29,9 @@ BLOCK_BYTES = 1 << 25
 
 # Sums are copied while they are computed, transposed and scored.
 COPIES_OF_SUMS = 3
+
+# Indices are drawn in pieces of this many, which stay in the processor's cache.
+PIECE = 1 << 15
 
 # numpy takes 32 masks from a random word and drops the rest of the last one. Blocks of whole words continue the stream.
 MASKS_PER_WORD = 32
@@ -85,10 +88,11 @@ def drawn_scores(samples: Sequence[Sample], rng: Rng, n_samples: int, first: int
     return _joined(blocks, np.concatenate)
 
 
-def drawn_rows(sample: Sample, rng: Rng, n_samples: int) -> Iterator[NDArray[np.float32]]:
-    """The host's float32 sums of drawn statistics of the sample's only system, (K,) for each draw."""
+def drawn_objects(sample: Sample, rng: Rng, n_samples: int) -> Iterator[Any]:
+    """The host's score objects of draws of the sample's only system."""
     for ((rows,),) in _drawn([sample], rng, n_samples, 0):
-        yield from rows
+        for row in rows:
+            yield sample.metric._compute_score_from_stats(row)
 
 
 def _drawn(
@@ -98,15 +102,25 @@ def _drawn(
     whole = [sample for sample in samples if sample.counts is not None and sample.counts.min() >= 0]
     counts = np.concatenate([_counts(sample)[first:] for sample in whole], axis=2) if whole else None
     n_segments = samples[0].values.shape[1]
-    for size in _blocks(n_samples, n_segments * np.dtype(np.int64).itemsize, counts):
-        indices = rng.choice(n_segments, size=(size, n_segments), replace=True)
+    for size in _blocks(n_samples, n_segments * np.dtype(np.uint32).itemsize, counts):
+        indices = _indices(rng, size, n_segments)
         sums = [] if counts is None else _split(reshuffle.resampled_sums(counts, indices=indices), whole)
         of_sample = dict(zip(whole, sums, strict=True))
         yield [_rows(sample, indices, of_sample.get(sample), first) for sample in samples]
 
 
+def _indices(rng: Rng, size: int, n_segments: int) -> NDArray[np.uint32]:
+    """The next (R, S) indices, in as many bytes as the core uses."""
+    indices = np.empty((size, n_segments), np.uint32)
+    step = max(1, PIECE // n_segments)
+    for first in range(0, size, step):
+        piece = indices[first : first + step]
+        piece[:] = rng.choice(n_segments, size=piece.shape, replace=True)
+    return indices
+
+
 def _rows(
-    sample: Sample, indices: NDArray[np.int64], sums: NDArray[np.int64] | None, first: int
+    sample: Sample, indices: NDArray[np.uint32], sums: NDArray[np.int64] | None, first: int
 ) -> list[NDArray[np.float32]]:
     """The host's float32 sums of one block, from integer sums if there are any."""
     values = sample.values[first:]
@@ -122,7 +136,7 @@ def _rows(
     return result
 
 
-def _single_sums(values: NDArray[Any], indices: NDArray[np.int64]) -> NDArray[np.float32]:
+def _single_sums(values: NDArray[Any], indices: NDArray[np.uint32]) -> NDArray[np.float32]:
     """Sums rounded to float32 after each addition, in the order in which numpy adds them for the host."""
     singles = values.astype(np.float32)
     return np.array([singles[draw].sum(0) for draw in indices])

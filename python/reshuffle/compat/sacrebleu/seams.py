@@ -171,6 +171,22 @@ def _bootstrap_resample(stats, metric, n_samples):  # type: ignore[no-untyped-de
     return significance._bootstrap_resample(stats, metric, n_samples)
 
 
+def _begin_test(
+    self: Any,
+    named_systems: Any,
+    metrics: Any,
+    references: Any,
+    test_type: str = "ar",
+    n_samples: int = 0,
+    n_ar_confidence: int = -1,
+    n_jobs: int = 1,
+) -> None:
+    from .significance import begin
+
+    BEGIN.count()
+    begin(self, {}, named_systems, metrics, references, test_type, n_samples, n_ar_confidence, n_jobs)
+
+
 def _paired_test(self: Any) -> Any:
     from .significance import tested
 
@@ -207,7 +223,8 @@ SUM = Seam.function(sum_of_lists, cast(Any, _sum_of_lists))
 AR = Seam.function(host._paired_ar_test, cast(Any, _paired_ar_test))
 BS = Seam.function(host._paired_bs_test, cast(Any, _paired_bs_test))
 RESAMPLE = Seam.function(host._bootstrap_resample, cast(Any, _bootstrap_resample))
+BEGIN = Seam.method(host.PairedTest, "__init__", cast(Any, _begin_test))
 CALL = Seam.method(host.PairedTest, "__call__", cast(Any, _paired_test))
 PRINT = Seam.function(print_results_table, cast(Any, _print_results_table))
 
-SEAMS = [EXTRACT, CACHE, SENTENCE_BLEU, SUM, AR, BS, RESAMPLE, CALL, PRINT]
+SEAMS = [EXTRACT, CACHE, SENTENCE_BLEU, SUM, AR, BS, RESAMPLE, BEGIN, CALL, PRINT]
