@@ -22,13 +22,14 @@ from sacrebleu.metrics.base import Metric
 from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 from sacrebleu.metrics.ter import TER
+from sacrebleu.utils import sum_of_lists
 
 from reshuffle import InputWarning, compat
 from reshuffle.compat import sacrebleu as ours
 from reshuffle.compat.sacrebleu import counting
 from reshuffle.compat.sacrebleu.counting import NotNative, as_statistics, counts, overrides
 from reshuffle.compat.sacrebleu.references import ReferenceCache
-from reshuffle.compat.sacrebleu.seams import CACHE, EXTRACT, SEAMS
+from reshuffle.compat.sacrebleu.seams import CACHE, EXTRACT, SEAMS, SUM
 from texts import LINES, PLAIN, SPACES, Columns, corpora, lines_of
 
 # Functions bound before anything is patched.
@@ -596,6 +597,14 @@ def test_punctuation_replaced_in_sacrebleus_own_class_is_honoured(monkeypatch: p
     assert ours.CHRF(word_order=2)._extract_corpus_statistics(*texts) == expected != before
 
 
+def test_a_method_of_another_metric_is_an_override() -> None:
+    def use(cls: Any) -> Any:
+        borrowed = type("Mine", (cls,), {"_preprocess_segment": CHRF._preprocess_segment})
+        return borrowed(lowercase=True)._extract_corpus_statistics(["A, b."], [["a, B."]])
+
+    assert use(ours.BLEU) == use(BLEU) == [[2, 2, 2, 1, 0, 0, 2, 1, 0, 0]]
+
+
 def test_a_hook_that_is_not_a_function_is_honoured() -> None:
     class Mapping(dict):  # type: ignore[type-arg]
         def __call__(self, sent: str) -> str:
@@ -892,6 +901,20 @@ def test_a_patched_process_can_fork() -> None:
 
 
 # --- counts
+
+
+@given(st.lists(st.lists(st.sampled_from([0, 1, 2**70, True, 0.5]), max_size=4), max_size=5), st.booleans())
+def test_sums_of_rows_are_those_of_sacrebleu(rows: list[list[Any]], same: bool) -> None:
+    if same:
+        rows = [(row * 4)[:3] for row in rows if row]
+    expected = outcome(lambda: SUM.original(rows))
+    with compat.install("sacrebleu", log="off"):
+        assert outcome(lambda: sum_of_lists(rows)) == expected
+
+
+def test_sums_of_many_rows_are_added_in_parts() -> None:
+    rows = [[n, 1] for n in range(10_000)]
+    assert counting.integer_sums(rows) == SUM.original(rows) == [49_995_000, 10_000]
 
 
 @pytest.mark.parametrize("name", METRICS)

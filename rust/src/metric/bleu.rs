@@ -230,6 +230,10 @@ impl Formula for Bleu {
         ["hyp_len".into(), "ref_len".into()].into_iter().chain(numbered("match")).chain(numbered("total")).collect()
     }
 
+    fn width(&self) -> usize {
+        2 + 2 * self.order
+    }
+
     fn higher_is_better(&self) -> bool {
         true
     }

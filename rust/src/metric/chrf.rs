@@ -170,6 +170,10 @@ impl Formula for Chrf {
         orders.flat_map(|order| ["hyp", "ref", "match"].map(|what| format!("{what}_{order}"))).collect()
     }
 
+    fn width(&self) -> usize {
+        3 * self.order()
+    }
+
     fn higher_is_better(&self) -> bool {
         true
     }

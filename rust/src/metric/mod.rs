@@ -44,6 +44,11 @@ pub trait Formula: Send + Sync {
     /// The names of the K counts of a row.
     fn columns(&self) -> Vec<String>;
 
+    /// K, the number of columns. To create their names takes as long as to count a short sentence.
+    fn width(&self) -> usize {
+        self.columns().len()
+    }
+
     /// Is a larger score better?
     fn higher_is_better(&self) -> bool;
 
@@ -309,7 +314,7 @@ pub fn count<H: AsRef<str> + Sync, R: AsRef<str> + Sync>(
     let get = |column: usize, segment: usize| references[column][segment].as_ref().map(AsRef::as_ref);
     let corpus_references = References { columns: references.len(), segments, get: &get };
     let counters = run.without_progress(|run| metric.counters(&corpus_references, run))?;
-    let width = metric.columns().len();
+    let width = metric.width();
     let (n_systems, per_segment) = (systems.len(), systems.len() * width);
     let mut out = zeros(&[n_systems, segments, width])?;
     let mut failed = None;
@@ -410,6 +415,7 @@ mod tests {
         for spec in METRICS {
             let made = metric(spec.name, &[]).unwrap();
             assert!(!made.columns().is_empty() && !made.signature().is_empty());
+            assert_eq!(made.columns().len(), made.width());
         }
         let error = metric("blue", &[]).err().unwrap();
         assert!(error.to_string().starts_with("unknown metric \"blue\"; known: bleu"));

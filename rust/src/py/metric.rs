@@ -32,7 +32,7 @@ impl Metric {
     }
 
     fn check_width(&self, py: Python<'_>, got: usize) -> PyResult<()> {
-        let expected = self.formula.columns().len();
+        let expected = self.formula.width();
         if expected == got {
             return Ok(());
         }
@@ -128,7 +128,7 @@ impl Metric {
         let counts = run_long(py, threads, progress, ("counting", segments), |run| {
             core::count(metric.as_ref(), &systems, &references, run)
         })?;
-        shaped(py, counts, [systems.len(), segments, self.formula.columns().len()])
+        shaped(py, counts, [systems.len(), segments, self.formula.width()])
     }
 
     fn scores<'py>(&self, py: Python<'py>, totals: PyReadonlyArray2<'py, i64>) -> PyResult<Bound<'py, PyArray1<f64>>> {

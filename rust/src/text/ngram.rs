@@ -14,6 +14,9 @@ use crate::pool::{PIECE, Stop, WorkMeter};
 /// A token's number, in the order of first appearance.
 pub(crate) type Token = u32;
 
+/// The number of words for which new tables have room.
+const SENTENCE: usize = 56;
+
 /// The number of a token that no reference contains.
 const UNSEEN: Token = Token::MAX;
 
@@ -71,8 +74,18 @@ impl Vocabulary {
         self.ends.len()
     }
 
-    /// Empties the table.
+    #[cold]
+    fn make_room(&mut self) {
+        self.table.reserve(SENTENCE, |&(h, _)| h);
+        self.text.reserve(8 * SENTENCE);
+        self.ends.reserve(SENTENCE);
+    }
+
+    /// Empties the table. A new one gets room for a sentence, because growing it step by step takes longer than counting.
     pub(crate) fn clear(&mut self) {
+        if self.table.capacity() == 0 {
+            self.make_room();
+        }
         self.table.clear();
         self.text.clear();
         self.ends.clear();
@@ -207,11 +220,22 @@ impl Ngrams {
         self.lengths().min_by_key(|&r| (r.abs_diff(length), r)).expect("a segment has at least one reference")
     }
 
+    /// Room for the n-grams of a sentence. See [`Vocabulary::clear`].
+    #[cold]
+    fn make_room(&mut self, order: usize) {
+        let longer = order.saturating_sub(1).min(3) * self.tokens.len().min(SENTENCE);
+        self.children.0.reserve(longer, |&(p, t, _)| hash((p, t)));
+        self.nodes.reserve(self.vocabulary.len() + longer);
+    }
+
     /// Counts the n-grams up to `order` of all references. Called once, after the last `add`.
     ///
     /// # Errors
     /// [`Error::Interrupted`] if the call is cancelled.
     pub fn count(&mut self, order: usize, stop: &Stop<'_>) -> Result<()> {
+        if self.nodes.capacity() == 0 {
+            self.make_room(order);
+        }
         self.nodes.resize(self.vocabulary.len(), Node::default());
         let mut start = 0;
         for &end in &self.ends {

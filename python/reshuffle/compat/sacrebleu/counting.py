@@ -57,6 +57,7 @@ ROWS_AT_ONCE = 4096
 T = TypeVar("T")
 
 _NONE = type(None)
+_INTEGERS = frozenset([int])
 _STRINGS = frozenset([str])
 _TEXT = frozenset([str, _NONE])
 
@@ -79,26 +80,36 @@ def overrides(metric: Any, *hooks: str) -> str | None:
     The methods of sacreBLEU, the replacements of this package and its subclasses are not overrides.
     """
     own, cls = vars(metric), type(metric)
+    owner = _owner(cls)
     for hook in hooks:
         try:
-            if hook in own or not is_native(getattr(cls, hook), hook):
+            if hook in own or not is_native(getattr(cls, hook), hook, owner):
                 return hook
         except TypeError:  # it cannot be hashed, so it is not a function
             return hook
     return None
 
 
-@lru_cache(maxsize=1024)
-def is_native(function: object, name: str) -> bool:
-    """Whether the function of this name was defined by sacreBLEU or by this package.
+@lru_cache(maxsize=256)
+def _owner(cls: type) -> str | None:
+    """The name of sacreBLEU's class of a metric."""
+    return next((base.__name__ for base in cls.__mro__ if base in _KINDS), None)
 
-    The code is compared, because :func:`functools.wraps` copies names.
+
+@lru_cache(maxsize=1024)
+def is_native(function: object, name: str, owner: str | None = None) -> bool:
+    """Whether the function of this name was defined by sacreBLEU, in the class ``owner``, or by this package.
+
+    The file of the code is compared, because :func:`functools.wraps` copies names.
     """
     function = getattr(function, "__wrapped__", function) if hasattr(function, "cache_info") else function
     if not isinstance(function, FunctionType) or function.__name__ != name:
         return False
     file = function.__code__.co_filename
-    return file.startswith((_HOST_FOLDER, _FOLDER))
+    if owner is None or not file.startswith(_HOST_FOLDER):
+        return file.startswith((_HOST_FOLDER, _FOLDER))
+    # A subclass may use a method of another metric.
+    return function.__qualname__ in (f"{owner}.{name}", f"Metric.{name}")
 
 
 # --- what is specific to BLEU, chrF and TER
@@ -445,7 +456,7 @@ def as_statistics(metric: Any, rows: NDArray[np.int64]) -> list[list[Any]]:
 
 def integer_sums(rows: Sequence[Any]) -> list[int] | None:
     """The sums of several rows of int, or None if these are other rows, of which sacreBLEU preserves the type."""
-    if len(rows) < 2 or type(rows[0]) is not list or not rows[0] or type(rows[0][0]) is not int:
+    if len(rows) < 2 or type(rows[0]) is not list or set(map(type, rows[0])) != _INTEGERS:
         return None
     sums = [0] * len(rows[0])
     try:
@@ -453,7 +464,7 @@ def integer_sums(rows: Sequence[Any]) -> list[int] | None:
             sums = [sum(column) for column in zip(sums, *rows[start : start + ROWS_AT_ONCE], strict=True)]
     except (TypeError, ValueError):
         return None
-    return sums if set(map(type, sums)) == {int} else None
+    return sums if set(map(type, sums)) == _INTEGERS else None
 
 
 def _multiple(numbers: int | list[int]) -> int:

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from reshuffle import resampled_sums
+import reshuffle  # resampled_sums imports its modules when it is used
 
 from .counting import overrides
 from .formulas import Scores, formula_of
@@ -51,7 +51,7 @@ def shuffled_scores(samples: Sequence[Sample], rng: Rng, n_samples: int) -> list
     blocks = []
     for size in _blocks(n_samples, n_segments, differences):
         masks = rng.integers(2, size=(size, n_segments), dtype=bool)
-        moved = resampled_sums(differences, masks=masks)
+        moved = reshuffle.resampled_sums(differences, masks=masks)
         blocks.append([_shuffled(sample, own) for sample, own in zip(samples, _split(moved, samples), strict=True)])
     return _joined(blocks, lambda parts: tuple(map(np.concatenate, zip(*parts, strict=True))))
 
@@ -104,7 +104,7 @@ def _drawn(
     n_segments = samples[0].values.shape[1]
     for size in _blocks(n_samples, n_segments * np.dtype(np.uint32).itemsize, counts):
         indices = _indices(rng, size, n_segments)
-        sums = [] if counts is None else _split(resampled_sums(counts, indices=indices), whole)
+        sums = [] if counts is None else _split(reshuffle.resampled_sums(counts, indices=indices), whole)
         of_sample = dict(zip(whole, sums, strict=True))
         yield [_rows(sample, indices, of_sample.get(sample), first) for sample in samples]
 

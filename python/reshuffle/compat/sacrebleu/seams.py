@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
 from itertools import islice
 from typing import Any, cast
 
+import numpy as np
 import sacrebleu.significance as host
 from sacrebleu.compat import sentence_bleu
 from sacrebleu.metrics.base import Metric
 from sacrebleu.metrics.bleu import BLEU
-from sacrebleu.utils import sum_of_lists
+from sacrebleu.utils import print_results_table, sum_of_lists
 
 from ..patching import Seam, current_settings
 from .counting import NotNative, cached, integer_sums, statistics
@@ -192,6 +194,28 @@ def _paired_test(self: Any) -> Any:
     return tested(self, current_settings().pvalues)
 
 
+def _print_results_table(results, signatures, args):  # type: ignore[no-untyped-def]
+    from reshuffle.compat.sacrebleu.seams import print_table
+
+    return print_table(results, signatures, args)
+
+
+def print_table(results: dict[str, list[Any]], signatures: Any, args: Any) -> None:
+    """What ``print_results_table`` prints. Its JSON fails with NumPy 2, because means are ``numpy.float32``."""
+    PRINT.count()
+    if args.format == "json":
+        results = {name: list(map(_with_python_floats, column)) for name, column in results.items()}
+    PRINT.original(results, signatures, args)
+
+
+def _with_python_floats(result: Any) -> Any:
+    if not isinstance(result, host.Result):
+        return result
+    changed = copy(result)
+    vars(changed).update({k: float(v) for k, v in vars(result).items() if isinstance(v, np.floating)})
+    return changed
+
+
 EXTRACT = Seam.method(Metric, "_extract_corpus_statistics", cast(Any, _extract_corpus_statistics))
 CACHE = Seam.method(Metric, "_cache_references", cast(Any, _cache_references))
 SENTENCE_BLEU = Seam.function(sentence_bleu, cast(Any, _sentence_bleu))
@@ -201,5 +225,6 @@ BS = Seam.function(host._paired_bs_test, cast(Any, _paired_bs_test))
 RESAMPLE = Seam.function(host._bootstrap_resample, cast(Any, _bootstrap_resample))
 BEGIN = Seam.method(host.PairedTest, "__init__", cast(Any, _begin_test))
 CALL = Seam.method(host.PairedTest, "__call__", cast(Any, _paired_test))
+PRINT = Seam.function(print_results_table, cast(Any, _print_results_table))
 
-SEAMS = [EXTRACT, CACHE, SENTENCE_BLEU, SUM, AR, BS, RESAMPLE, BEGIN, CALL]
+SEAMS = [EXTRACT, CACHE, SENTENCE_BLEU, SUM, AR, BS, RESAMPLE, BEGIN, CALL, PRINT]

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sacrebleu.metrics import BLEU, CHRF, TER
 
-import reshuffle
-from reshuffle import Comparison, Formula, FromCounts, Metric, metric
+import reshuffle  # its names import their modules when they are used, which most programs do not
 
 from .formulas import formula_of
 from .samples import Sample
@@ -62,7 +61,7 @@ def tested(test: str, samples: Sequence[Sample], n_resamples: int, n_draws: int,
     ]
 
 
-def _intervals(comparison: Comparison) -> list[MeanAndHalfWidth]:
+def _intervals(comparison: reshuffle.Comparison) -> list[MeanAndHalfWidth]:
     found: list[MeanAndHalfWidth] = []
     for system in comparison.scores:
         interval = system.confidence_interval
@@ -74,18 +73,18 @@ def _intervals(comparison: Comparison) -> list[MeanAndHalfWidth]:
     return found
 
 
-def _metric(number: int, sample: Sample) -> FromCounts:
+def _metric(number: int, sample: Sample) -> reshuffle.FromCounts:
     assert sample.counts is not None
     counts = {str(system): rows for system, rows in enumerate(sample.counts)}
-    return FromCounts(f"metric {number}", counts, _formula(sample))
+    return reshuffle.FromCounts(f"metric {number}", counts, _formula(sample))
 
 
-def _formula(sample: Sample) -> Metric:
+def _formula(sample: Sample) -> reshuffle.Metric:
     """The native formula if the metric computes its score as sacreBLEU does, else the metric's own method."""
     own = sample.metric
     if formula_of(own, sample.values.shape[2]) is not None:
         if isinstance(own, BLEU):
-            return metric(
+            return reshuffle.metric(
                 "bleu",
                 smooth_method=own.smooth_method,
                 smooth_value=own.smooth_value,
@@ -94,12 +93,12 @@ def _formula(sample: Sample) -> Metric:
             )
         if isinstance(own, CHRF):
             orders = {"char_order": own.char_order, "word_order": own.word_order}
-            return metric("chrf", **orders, beta=float(own.beta), eps_smoothing=bool(own.eps_smoothing))
+            return reshuffle.metric("chrf", **orders, beta=float(own.beta), eps_smoothing=bool(own.eps_smoothing))
         if isinstance(own, TER):
-            return metric("ter")
+            return reshuffle.metric("ter")
 
     def scores(totals: NDArray[np.int64]) -> NDArray[Any]:
         rows = sample.host_sums(totals.reshape(-1, totals.shape[-1]))
         return np.array([own._compute_score_from_stats(row).score for row in rows]).reshape(totals.shape[:-1])
 
-    return Formula(type(own).__name__, scores)
+    return reshuffle.Formula(type(own).__name__, scores)
