@@ -89,6 +89,11 @@ def frame(values: Any) -> Any:
     return {f"column {i}": column.tolist() for i, column in enumerate(columns.T)} if columns.ndim == 2 else columns
 
 
+def masked(values: Any, mask: Any = False) -> Any:
+    array: Any = np.ma.masked_array  # numpy's stubs have no types for it
+    return array(values, mask=mask)
+
+
 def torch(values: Any) -> Any:
     tensors = pytest.importorskip("torch")
     tensor = tensors.tensor(np.asarray(values))
@@ -125,7 +130,7 @@ MAKERS: dict[str, Callable[[Any], Any]] = {
     "list": lambda values: np.asarray(values).tolist(),
     "tuple of arrays": lambda values: tuple(np.asarray(values)),
     "Fortran order": np.asfortranarray,
-    "masked array": np.ma.masked_array,
+    "masked array": masked,
     "tensor": Tensor,
     "list of tensors": lambda values: [Tensor(row) for row in np.asarray(values)],
     "DLPack": DLPack,
@@ -160,7 +165,7 @@ def test_counts_of_every_package_are_read(make: Callable[[Any], Any]) -> None:
 @of_every_package
 @pytest.mark.parametrize("type_", [np.float64, np.float32])
 def test_scores_of_every_package_are_read(make: Callable[[Any], Any], type_: Any) -> None:
-    a, b = np.random.default_rng(1).random((2, 30)).astype(type_)
+    a, b = np.random.default_rng(1).random((2, 30)).astype(np.float32).astype(type_)  # JAX has no doubles by default
     x, y = make(a), make(b)
     test = approximate_randomization(a, b, n_resamples=200)
     assert test == approximate_randomization(x, y, n_resamples=200)
@@ -197,12 +202,33 @@ def test_batches_of_every_package_are_read(make: Callable[[Any], Any]) -> None:
     assert expected.pvalue.tolist() == got.pvalue.tolist()
     scores = a[..., 0] / 8
     assert standard_error(scores).tolist() == standard_error(make(scores)).tolist()
+    arrays: Any = a
+    of_systems = score(metrics=FromCounts("counts", arrays, BLEU)).scores
+    assert of_systems == score(metrics=FromCounts("counts", make(a), BLEU)).scores
+    of_systems = score(metrics=SegmentScores("score", scores)).scores
+    assert of_systems == score(metrics=SegmentScores("score", make(scores))).scores
     masks = np.ones((2, 30), dtype=np.uint8)
     np.testing.assert_array_equal(resampled_sums(a, masks=masks), resampled_sums(make(a), masks=masks))
 
 
+@pytest.mark.parametrize("make", [np.array, Tensor, Array, masked, torch, jax], ids=lambda make: make.__name__)
+def test_formulas_may_return_arrays_of_every_package(make: Callable[[Any], Any]) -> None:
+    a, b = np.random.default_rng(1).integers(1, 9, (2, 30, 3))
+
+    def formula(totals: Any) -> Any:
+        return make(totals[..., 0] / 1024)
+
+    expected = approximate_randomization(a, b, lambda totals: totals[..., 0] / 1024, n_resamples=200)
+    assert expected.pvalue == approximate_randomization(a, b, formula, n_resamples=200).pvalue
+
+
+def test_masked_scores_of_a_formula_are_refused() -> None:
+    with pytest.raises(InputError, match="did not return a finite number for the totals"):
+        standard_error(np.ones((30, 1), int), lambda totals: masked(totals[..., 0] / 2, True))
+
+
 def test_tensors_without_a_counterpart_in_numpy_are_widened() -> None:
-    scores = np.float64([0.5, 0.25, 0.75, 0.125])
+    scores = np.array([0.5, 0.25, 0.75, 0.125])
     assert standard_error(scores) == standard_error(Tensor(scores, bfloat16=True))
 
 
@@ -224,7 +250,7 @@ class Refuses(Array):
         (Refuses([[1]]), "a must be an array of numbers, and a Refuses cannot be read as one: Implicit conversion"),
         ([[1, 2], [3]], "a must be an array of numbers: "),
         ([Tensor([1, 2]), Tensor([3])], "a must be an array of numbers: "),
-        (np.ma.masked_array([[1, 2]], mask=[[True, False]]), "a must be whole numbers, got nan"),
+        (masked([[1, 2]], [[True, False]]), "a must be whole numbers, got nan"),
         (np.array([[1, None]], dtype=object), "a must be integers, got object"),
         (np.array([["1", "2"]]), "a must be integers, got <U1"),
         ({}, "a must be an array of numbers, got a table without columns"),
@@ -242,7 +268,7 @@ def test_values_that_are_no_counts_are_refused(values: Any, message: str) -> Non
 
 @pytest.mark.parametrize(
     "values",
-    [np.ma.masked_array([0.5, 1, 2], mask=[False, True, False]), [0.5, None, 2], [0.5, np.nan, 2]],
+    [masked([0.5, 1, 2], [False, True, False]), [0.5, None, 2], [0.5, np.nan, 2]],
     ids=["masked", "None", "NaN"],
 )
 def test_missing_scores_are_refused(values: Any) -> None:

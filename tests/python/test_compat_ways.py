@@ -70,6 +70,10 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+# pytest imports no plugins that are installed for other tests, and argparse has room for its lines.
+ENVIRONMENT = {"PYTHONIOENCODING": "utf-8", "COLUMNS": "120", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+
+
 def python(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run Python in a folder, in which the invented library is the only host."""
     return subprocess.run(
@@ -77,7 +81,7 @@ def python(folder: Path, *arguments: str, **environment: str) -> subprocess.Comp
         capture_output=True,
         check=False,
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(folder), "PYTHONIOENCODING": "utf-8", "COLUMNS": "120", **environment},
+        env={**os.environ, "PYTHONPATH": str(folder), **ENVIRONMENT, **environment},
         encoding="utf-8",
         stdin=subprocess.DEVNULL,
     )
@@ -185,6 +189,42 @@ def test_seams_are_listed_after_an_error_and_not_by_forked_children(programs: Pa
     assert done.stderr.count("replaced by reshuffle.compat") == 1
 
 
+def test_forked_workers_are_patched_and_spawned_ones_are_not(programs: Path) -> None:
+    """Workers find the functions of the program in either case."""
+    (programs / "workers.py").write_text(
+        "import library, multiprocessing\n"
+        "def who(text):\n"
+        "    return library.Metric().score(text)[0]\n"
+        "if __name__ == '__main__':\n"
+        "    for method in {'fork', 'spawn'}.intersection(multiprocessing.get_all_start_methods()):\n"
+        "        with multiprocessing.get_context(method).Pool(1) as pool:\n"
+        "            print(method, *pool.map(who, 'a'))\n",
+        encoding="utf-8",
+    )
+    for program in (["workers.py"], ["-m", "workers"]):
+        done = compat(programs, *program)
+        assert done.returncode == 0, done.stderr
+        assert set(done.stdout.splitlines()) <= {"fork ours", "spawn library"}
+        assert "spawn library" in done.stdout
+
+
+def test_an_absent_host_is_named(tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text(
+        "import sys\n"
+        "class Absent:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name == 'sacrebleu':\n"
+        "            raise ModuleNotFoundError(name, name=name)\n"
+        "sys.meta_path.insert(0, Absent())\n",
+        encoding="utf-8",
+    )
+    for command in (["reshuffle.compat", "--only", "sacrebleu", "-m", "this"], ["reshuffle.compat.sacrebleu", "-V"]):
+        done = python(tmp_path, "-m", *command)
+        assert done.returncode == 2
+        absent = "sacrebleu is not installed: pip install 'sacrebleu>=2.4.2,<2.7'"
+        assert done.stderr.endswith(f"python -m {command[0]}: error: {absent}\n")
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -228,7 +268,7 @@ def test_the_library_is_imported_from_where_the_script_imports_it(programs: Path
 def test_help_lists_the_options(programs: Path) -> None:
     done = compat(programs, "--help")
     assert done.returncode == 0
-    assert all(option in done.stdout for option in ("--only NAMES", "--pvalues", "-v, --verbose", "(library)"))
+    assert all(option in done.stdout for option in ("--only NAMES", "--pvalues", "-v, --verbose", "(default: library)"))
 
 
 SUITE = """

@@ -5,11 +5,15 @@ The packages are not among the requirements of the tests. Without them, these te
 
 from __future__ import annotations
 
+import json
 import logging
 import math
+import os
 import random
 import re
 import statistics
+import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
@@ -171,6 +175,40 @@ def test_the_evaluator_of_a_patched_lm_eval_reports_standard_errors_from_counts(
     counted = lm_eval.count(harness.bleu, ITEMS["one reference"])
     assert results["bleu_stderr,none"] == counted.bootstrap_error(100_000)
     assert results["acc_stderr,none"] == pytest.approx(1 / 3)
+
+
+TASK = """
+task: copying
+dataset_path: json
+dataset_kwargs: {data_files: items.jsonl}
+test_split: train
+output_type: generate_until
+doc_to_text: "{{source}}"
+doc_to_target: "{{target}}"
+metric_list:
+  - {metric: chrf, aggregation: chrf, higher_is_better: true}
+"""
+
+
+def test_the_command_of_lm_eval(harness: Any, tmp_path: Path) -> None:
+    """Its model ``dummy`` answers "lol" to everything."""
+    references = [f"lol {reference}" for reference in REFERENCES]
+    rows = [json.dumps({"source": "?", "target": reference}) for reference in references]
+    (tmp_path / "items.jsonl").write_text("\n".join(rows), "utf-8")
+    (tmp_path / "copying.yaml").write_text(TASK, "utf-8")
+    command = "-m reshuffle.compat -v --only lm_eval -m lm_eval --model dummy --tasks copying --include_path .".split()
+    done = subprocess.run(
+        [sys.executable, *command],
+        cwd=tmp_path,
+        env={**os.environ, "HF_HOME": str(tmp_path), "HF_HUB_OFFLINE": "1"},
+        capture_output=True,
+        encoding="utf-8",
+        check=True,
+    )
+    (row,) = (line for line in done.stdout.splitlines() if "|chrf " in line)
+    counted = lm_eval.count(harness.chrf, [(reference, "lol") for reference in references])
+    assert float(row.split("|")[-2]) == round(counted.bootstrap_error(100_000), 4) > 0
+    assert re.search(r"bootstrap_stderr +1 +0\n", done.stderr)
 
 
 def test_the_example_of_the_page(harness: Any) -> None:

@@ -9,6 +9,7 @@ import tracemalloc
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,9 +27,11 @@ from reshuffle import (
     bootstrap_interval,
     bootstrap_test,
     metric,
+    read_lines,
     resampled_sums,
     standard_error,
 )
+from reshuffle.data.demo import write_demo
 from reshuffle.inference.intervals import INTERVALS
 from reshuffle.inference.significance import BOOTSTRAP_METHODS
 from reshuffle.metrics.base import tolerance
@@ -299,11 +302,11 @@ def test_pvalues_are_those_of_swapping_and_drawing(
     assert ("|ties:>|" in got.signature) == (ties == ">")
 
     drawn = (a - b)[indices, 0].sum(axis=1)
-    side_by_side = {"two-sided": min, "greater": lambda low, high: low, "less": lambda low, high: high}[alternative]
+    below, above = int(at_least(-drawn, 0).sum()), int(at_least(drawn, 0).sum())
     not_better = {"two-sided": -np.sign(d) * drawn, "greater": -drawn, "less": drawn}[alternative]
     counts = {
         "centred": EXTREME[alternative](drawn - d, d, at_least).sum(),
-        "percentile": side_by_side(at_least(-drawn, 0).sum(), at_least(drawn, 0).sum()),
+        "percentile": {"two-sided": min(below, above), "greater": below, "less": above}[alternative],
         "paired": at_least(not_better, 0).sum(),
     }
     if alternative == "two-sided":
@@ -378,6 +381,37 @@ def test_segment_scores_are_replayed() -> None:
     assert expected.pvalue == approximate_randomization(a, b, masks=masks).pvalue
 
 
+@pytest.mark.parametrize(("test", "n"), [("ar", 500), ("bs", 200)])
+@pytest.mark.parametrize("name", ["bleu", "chrf"])
+def test_replicates_of_sacrebleu_give_its_pvalues(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, test: str, n: int, name: str
+) -> None:
+    significance = pytest.importorskip("sacrebleu.significance")
+    classes = pytest.importorskip("sacrebleu.metrics").METRICS
+    monkeypatch.setenv("SACREBLEU_SEED", "77")
+    write_demo(str(tmp_path))
+    reference, baseline, tuned = (read_lines(tmp_path / f"{file}.txt") for file in ("reference", "baseline", "tuned"))
+    systems = [("baseline", baseline), ("tuned", tuned), ("same", baseline)]
+    paired = significance.PairedTest(systems, {name: classes[name.upper()]()}, [reference], test, n_samples=n)
+    theirs = next(iter(scores for key, scores in paired()[1].items() if key != "System"))
+
+    counted = metric(name).suff_stats(dict(systems), [reference])
+    rng = np.random.default_rng(77)
+    if test == "ar":
+        masks = rng.integers(2, size=(n, len(reference)), dtype=bool)
+        ours = [approximate_randomization(x, counted[0], name, masks=masks, ties=">") for x in counted[1:]]
+    else:
+        indices = rng.choice(len(reference), size=(n, len(reference)), replace=True)
+        ours = [bootstrap_test(x, counted[0], name, method="shift", indices=indices, ties=">") for x in counted[1:]]
+        for system, result in zip(counted, theirs, strict=True):
+            interval = bootstrap_interval(system, name, method="koehn", indices=indices)
+            np.testing.assert_allclose(
+                (interval.high - interval.low) / 2, result.ci, rtol=1e-4
+            )  # of sums in 32-bit floats
+    assert [result.p_value for result in theirs[1:]] == [result.pvalue for result in ours]
+
+
+MANY = np.zeros((20, 150), dtype=np.int64)
 REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     "number": (
         lambda: approximate_randomization(A, B, BLEU, masks=MANY, n_resamples=10_000),
@@ -453,7 +487,6 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
         "there is only one segment: tests and intervals need at least 2",
     ),
 }
-MANY = np.zeros((20, 150), dtype=np.int64)
 
 
 @pytest.mark.parametrize(("call", "message"), REFUSED.values(), ids=REFUSED.keys())
@@ -505,8 +538,11 @@ def test_a_signal_stops_a_run(kind: str) -> None:
         while True:
             yield block
 
+    def sums_of(rows: Any) -> Arrays:
+        return resampled_sums(counts, masks=rows) if kind == "masks" else resampled_sums(counts, indices=rows)
+
     stop = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
     stop.start()
     with pytest.raises(KeyboardInterrupt):
-        resampled_sums(counts, **{kind: endless()})
+        sums_of(endless())
     stop.join()

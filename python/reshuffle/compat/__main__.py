@@ -11,16 +11,16 @@ from collections.abc import Callable, Sequence
 
 from reshuffle import InputError
 
-from .hosts import HOSTS
+from .hosts import only_help
 from .launch import find_modules_of_script, run_module, run_script
 from .patching import PVALUES, install, seams
 from .table import seam_table
 
 __all__ = ["add_options", "main", "print_seams_at_exit", "split_arguments"]
 
-DESCRIPTION = f"""
-Run a Python program in which reshuffle replaces the slow functions of other libraries ({", ".join(HOSTS)}).
-The program's arguments, output and exit code are unchanged.
+DESCRIPTION = """
+Run a Python program in which reshuffle replaces the slow functions of other libraries. The program's arguments, output
+and exit code are as without it, except for what --only and --pvalues say.
 """
 
 
@@ -32,7 +32,7 @@ def main() -> None:
         description=DESCRIPTION,
         allow_abbrev=False,
     )
-    parser.add_argument("--only", metavar="NAMES", help=f"libraries to patch, separated by commas: {', '.join(HOSTS)}")
+    parser.add_argument("--only", metavar="NAMES", help=only_help())
     add_options(parser)
     own, program = split_arguments(sys.argv[1:], lambda argument: re.match("-(?!m)", argument) is not None)
     options = parser.parse_args(own)

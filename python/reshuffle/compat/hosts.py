@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["HOSTS", "Host"]
+__all__ = ["HOSTS", "Host", "only_help"]
 
 
 class Host(NamedTuple):
@@ -32,3 +32,11 @@ HOSTS = {
     "lm_eval": Host("lm_eval", "0.4.13", "0.5", "reshuffle.compat.lm_eval.seams", by_default=False),
     "lighteval": Host("lighteval", "0.13", "0.14", "reshuffle.compat.lighteval.seams", by_default=False),
 }
+
+
+def only_help() -> str:
+    """The help of options that name libraries."""
+    default = ", ".join(name for name, host in HOSTS.items() if host.by_default)
+    others = ", ".join(name for name, host in HOSTS.items() if not host.by_default)
+    only_if_named = f"; {others}, whose numbers change, only if named" if others else ""
+    return f"libraries to patch, separated by commas (default: {default}{only_if_named})"

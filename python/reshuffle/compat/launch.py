@@ -7,7 +7,6 @@ import io
 import os
 import runpy
 import sys
-import zipfile
 from collections.abc import Callable, Sequence
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
@@ -79,6 +78,8 @@ def _absolute(path: str) -> str:
 
 
 def _is_container(path: str) -> bool:
+    import zipfile  # slow to import, and not needed for modules
+
     return Path(path).is_dir() or zipfile.is_zipfile(path)
 
 

@@ -15,7 +15,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
 from inspect import CO_VARARGS, CO_VARKEYWORDS
 from types import FunctionType, TracebackType
 from typing import Any, NamedTuple
@@ -278,6 +277,16 @@ def install(only: str | Iterable[str] | None = None, *, pvalues: str = "exact-re
     InputError
         ``only`` names an unknown library, one that is not installed, or a version that is not supported. Nothing is
         patched then.
+
+    Examples
+    --------
+    >>> import sacrebleu
+    >>> from reshuffle import compat
+    >>> with compat.install():
+    ...     print(sacrebleu.corpus_bleu(["the cat sat on a mat"], [["the cat sat on the mat"]]))
+    BLEU = 53.73 83.3/60.0/50.0/33.3 (BP = 1.000 ratio = 1.000 hyp_len = 6 ref_len = 6)
+    >>> compat.installed() is None
+    True
     """
     chosen = Settings(pvalues, log)
     # Modules are imported before the lock is taken, because an import can wait for another thread, and before anything
@@ -355,6 +364,8 @@ class _NotInstalledError(InputError):
 
 
 def _version_of_package(package: str) -> str:
+    from importlib.metadata import PackageNotFoundError, version  # a tenth of the time of importing sacreBLEU
+
     try:
         return version(package)
     except PackageNotFoundError:

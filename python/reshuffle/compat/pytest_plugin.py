@@ -12,7 +12,7 @@ import pytest
 
 from reshuffle import InputError
 
-from .hosts import HOSTS
+from .hosts import only_help
 from .patching import PVALUES, Installed, SeamReport, install, seams
 from .table import seam_table
 
@@ -27,7 +27,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--compat-only",
         metavar="NAMES",
         default=os.environ.get("RESHUFFLE_COMPAT_ONLY"),
-        help=f"libraries to patch, separated by commas: {', '.join(HOSTS)} (default: RESHUFFLE_COMPAT_ONLY, or all)",
+        help=f"{only_help()}; or RESHUFFLE_COMPAT_ONLY",
     )
     group.addoption(
         "--compat-pvalues",

@@ -141,9 +141,10 @@ class Formula(Metric):
         totals = totals_array(totals)
         returned = self.function(totals)
         try:
-            array = np.asarray(returned)
-            # astype alone would accept strings, drop the imaginary part of complex numbers and turn None into NaN.
-            if array.dtype.kind not in "biufO" or returned is None:
+            array = as_array(returned, "scores")
+            # astype alone would accept strings, drop the imaginary part of complex numbers and turn None into NaN. A
+            # mapping is a table only where counts are expected.
+            if array.dtype.kind not in "biufO" or returned is None or isinstance(returned, Mapping):
                 raise TypeError
             scores = array.astype(np.float64)
         except (TypeError, ValueError, OverflowError):

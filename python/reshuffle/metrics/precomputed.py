@@ -436,7 +436,9 @@ def _items_by_system(name: str, values: Any) -> list[tuple[str, Any]]:
     named = named_columns(name, values)
     if named is None:
         try:
-            named = number_systems(values)
+            # Some objects have a protocol for arrays and cannot be iterated over.
+            is_iterable = hasattr(values, "__iter__") or hasattr(values, "__getitem__")
+            named = number_systems(values if is_iterable else as_array(values, name))
         except TypeError:
             raise InputError(f"{name}: expected a mapping from systems to values, got {values!r}") from None
     return list(named.items())

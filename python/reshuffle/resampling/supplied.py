@@ -68,7 +68,10 @@ class Supplied:
     @property
     def n_resamples(self) -> int | None:
         """R, or None if it is unknown before the last block."""
-        return len(self.blocks) if hasattr(self.blocks, "shape") or _is_nested(self.blocks) else None
+        shape = getattr(self.blocks, "shape", None)
+        if shape is None:
+            return len(self.blocks) if _is_nested(self.blocks) else None
+        return int(shape[0]) if len(shape) else None
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         """The blocks as arguments of the core: ``masks`` of bool, or ``indices`` of uint32.

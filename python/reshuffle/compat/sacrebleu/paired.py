@@ -18,7 +18,7 @@ from .counting import NotNative, as_statistics, counts, overrides
 from .samples import Sample, as_values, values_of_counts
 from .seams import _warn_of_tokenized
 
-__all__ = ["BaselineInfo", "Outcome", "References", "Results", "Task"]
+__all__ = ["BaselineInfo", "Outcome", "References", "Results", "Task", "check_number"]
 
 References: TypeAlias = "Sequence[Sequence[str | None]] | None"
 BaselineInfo: TypeAlias = "Mapping[str, tuple[Any, Any]]"
@@ -31,6 +31,12 @@ PERFORMING = {
     "bs": " > Performing paired bootstrap resampling test (# resamples: {})",
 }
 INTERVALS = " > Performing bootstrap resampling for confidence interval (# resamples: {})"
+
+
+def check_number(n_samples: Any) -> None:
+    """Raises :class:`NotNative` if the host has to decide what this number of replicates means."""
+    if not isinstance(n_samples, int) or n_samples < 1:
+        raise NotNative("the number of replicates is not an integer above 0")
 
 
 @dataclass
@@ -106,8 +112,7 @@ class Task:
 
     def _reading(self, name: str, pvalues: str) -> _Reading:
         """Raises :class:`NotNative` if the host's function has to be used for this metric."""
-        if not isinstance(self.n_samples, int) or self.n_samples < 1:
-            raise NotNative("the number of replicates is not an integer above 0")
+        check_number(self.n_samples)
         values = as_values(self.baseline[name][0])
         if any(len(hypotheses) != len(values) for _, hypotheses in self.systems):
             raise NotNative("the systems have different numbers of segments")
@@ -161,11 +166,10 @@ class Task:
 
     def _sound(self, readings: Sequence[_Reading], outcome: Outcome) -> None:
         """Complete the results by the tests of reshuffle."""
+        samples = [reading.sample(range(len(self.systems))) for reading in readings]
         seed = secrets.randbits(64) if self.seed is None else self.seed
-        for reading in readings:
-            sample = reading.sample(range(len(self.systems)))
-            pvalues = sound.pvalues(self.test, sample, self.n_samples, seed)
-            baseline, *intervals = sound.means_and_half_widths(sample, self.n_draws, seed)
+        found = sound.tested(self.test, samples, self.n_samples, self.n_draws, seed)
+        for reading, (pvalues, (baseline, *intervals)) in zip(readings, found, strict=True):
             outcome.sound[reading.name] = baseline
             for (_, results), pvalue, interval in zip(outcome.results, pvalues, intervals, strict=True):
                 result = results[reading.name]

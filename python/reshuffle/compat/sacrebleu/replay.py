@@ -13,19 +13,25 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from reshuffle import resampled_sums
+import reshuffle  # resampled_sums imports its modules when it is used
 
 from .counting import overrides
 from .formulas import Scores, formula_of
 from .samples import Sample
 
-__all__ = ["drawn_rows", "drawn_scores", "shuffled_scores"]
+__all__ = ["drawn_objects", "drawn_scores", "shuffled_scores"]
 
 Rng: TypeAlias = np.random.Generator
 T = TypeVar("T")
 
-# A block of masks or indices takes this many bytes, or as many as the counts if these take more.
-BLOCK_BYTES = 1 << 24
+# A block of replicates takes about this many bytes, or as many as the counts if these take more.
+BLOCK_BYTES = 1 << 25
+
+# Sums are copied while they are computed, transposed and scored.
+COPIES_OF_SUMS = 3
+
+# Indices are drawn in pieces of this many, which stay in the processor's cache.
+PIECE = 1 << 15
 
 # numpy takes 32 masks from a random word and drops the rest of the last one. Blocks of whole words continue the stream.
 MASKS_PER_WORD = 32
@@ -45,7 +51,7 @@ def shuffled_scores(samples: Sequence[Sample], rng: Rng, n_samples: int) -> list
     blocks = []
     for size in _blocks(n_samples, n_segments, differences):
         masks = rng.integers(2, size=(size, n_segments), dtype=bool)
-        moved = resampled_sums(differences, masks=masks)
+        moved = reshuffle.resampled_sums(differences, masks=masks)
         blocks.append([_shuffled(sample, own) for sample, own in zip(samples, _split(moved, samples), strict=True)])
     return _joined(blocks, lambda parts: tuple(map(np.concatenate, zip(*parts, strict=True))))
 
@@ -82,46 +88,55 @@ def drawn_scores(samples: Sequence[Sample], rng: Rng, n_samples: int, first: int
     return _joined(blocks, np.concatenate)
 
 
-def drawn_rows(sample: Sample, rng: Rng, n_samples: int) -> Iterator[NDArray[np.float32]]:
-    """The host's float32 sums of drawn statistics of the sample's only system, (K,) for each draw."""
+def drawn_objects(sample: Sample, rng: Rng, n_samples: int) -> Iterator[Any]:
+    """The host's score objects of draws of the sample's only system."""
     for ((rows,),) in _drawn([sample], rng, n_samples, 0):
-        yield from rows
+        for row in rows:
+            yield sample.metric._compute_score_from_stats(row)
 
 
 def _drawn(
     samples: Sequence[Sample], rng: Rng, n_samples: int, first: int
 ) -> Iterator[list[list[NDArray[np.float32]]]]:
     """Blocks of the host's float32 sums: (R, K) for each sample, and each of its systems from ``first`` on."""
-    resampled = [sample for sample in samples if sample.counts is not None and sample.counts.min() >= 0]
-    counts = np.concatenate([_counts(sample)[first:] for sample in resampled], axis=2) if resampled else None
+    whole = [sample for sample in samples if sample.counts is not None and sample.counts.min() >= 0]
+    counts = np.concatenate([_counts(sample)[first:] for sample in whole], axis=2) if whole else None
     n_segments = samples[0].values.shape[1]
-    for size in _blocks(n_samples, n_segments * np.dtype(np.int64).itemsize, counts):
-        indices = rng.choice(n_segments, size=(size, n_segments), replace=True)
-        found = iter(() if counts is None else _split(resampled_sums(counts, indices=indices), resampled))
-        yield [
-            [
-                _single_sums(values, indices)
-                if own is None
-                else _singles(values, indices, own[:, system], sample.divisor)
-                for system, values in enumerate(sample.values[first:])
-            ]
-            for sample in samples
-            for own in [next(found) if sample in resampled else None]
-        ]
+    for size in _blocks(n_samples, n_segments * np.dtype(np.uint32).itemsize, counts):
+        indices = _indices(rng, size, n_segments)
+        sums = [] if counts is None else _split(reshuffle.resampled_sums(counts, indices=indices), whole)
+        of_sample = dict(zip(whole, sums, strict=True))
+        yield [_rows(sample, indices, of_sample.get(sample), first) for sample in samples]
 
 
-def _singles(
-    values: NDArray[Any], indices: NDArray[np.int64], sums: NDArray[np.int64], divisor: int
-) -> NDArray[np.float32]:
-    """The host's float32 sums of one system, from sums of its counts."""
-    rows = (sums / divisor).astype(np.float32)
-    inexact = np.flatnonzero((sums > LARGEST_SINGLE).any(axis=1))
-    if inexact.size:
-        rows[inexact] = _single_sums(values, indices[inexact])
-    return rows
+def _indices(rng: Rng, size: int, n_segments: int) -> NDArray[np.uint32]:
+    """The next (R, S) indices, in as many bytes as the core uses."""
+    indices = np.empty((size, n_segments), np.uint32)
+    step = max(1, PIECE // n_segments)
+    for first in range(0, size, step):
+        piece = indices[first : first + step]
+        piece[:] = rng.choice(n_segments, size=piece.shape, replace=True)
+    return indices
 
 
-def _single_sums(values: NDArray[Any], indices: NDArray[np.int64]) -> NDArray[np.float32]:
+def _rows(
+    sample: Sample, indices: NDArray[np.uint32], sums: NDArray[np.int64] | None, first: int
+) -> list[NDArray[np.float32]]:
+    """The host's float32 sums of one block, from integer sums if there are any."""
+    values = sample.values[first:]
+    if sums is None:
+        return [_single_sums(system, indices) for system in values]
+    result = []
+    for system, exact in zip(values, np.moveaxis(sums, 1, 0), strict=True):
+        rows = (exact / sample.divisor).astype(np.float32)
+        inexact = np.flatnonzero((exact > LARGEST_SINGLE).any(axis=1))
+        if inexact.size:
+            rows[inexact] = _single_sums(system, indices[inexact])
+        result.append(rows)
+    return result
+
+
+def _single_sums(values: NDArray[Any], indices: NDArray[np.uint32]) -> NDArray[np.float32]:
     """Sums rounded to float32 after each addition, in the order in which numpy adds them for the host."""
     singles = values.astype(np.float32)
     return np.array([singles[draw].sum(0) for draw in indices])
@@ -150,8 +165,11 @@ def _joined(blocks: Sequence[Sequence[Sequence[T]]], join: Callable[[Sequence[T]
 
 
 def _blocks(n_samples: int, row_bytes: int, counts: NDArray[np.int64] | None) -> Iterator[int]:
-    """The sizes of blocks of replicates."""
-    most = max(BLOCK_BYTES, 0 if counts is None else counts.nbytes)
+    """The sizes of blocks of replicates, each with a row of masks or indices and the sums of the (k, S, K) counts."""
+    most = BLOCK_BYTES
+    if counts is not None:
+        most = max(most, counts.nbytes)
+        row_bytes += COPIES_OF_SUMS * counts[:, 0].nbytes
     size = max(1, most // row_bytes // MASKS_PER_WORD) * MASKS_PER_WORD
     for begin in range(0, n_samples, size):
         yield min(size, n_samples - begin)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
 from itertools import islice
 from typing import Any, cast
 
+import numpy as np
 import sacrebleu.significance as host
 from sacrebleu.compat import sentence_bleu
 from sacrebleu.metrics.base import Metric
 from sacrebleu.metrics.bleu import BLEU
-from sacrebleu.utils import sum_of_lists
+from sacrebleu.utils import print_results_table, sum_of_lists
 
 from ..patching import Seam, current_settings
 from .counting import NotNative, cached, integer_sums, statistics
@@ -85,8 +87,8 @@ def _warn_of_tokenized(hypotheses: Iterable[str]) -> None:
         EXTRACT.original(_Tokenized(), ends, [ends])
 
 
-# The next two run with the globals of sacreBLEU's modules, where `BLEU` may have been replaced, so they import what
-# they call. Each import takes a microsecond.
+# Replacements of functions run with the globals of sacreBLEU's modules, where `BLEU` may have been replaced. So they
+# import what they call. Each import takes a microsecond.
 
 
 def _sentence_bleu(  # type: ignore[no-untyped-def]
@@ -169,11 +171,49 @@ def _bootstrap_resample(stats, metric, n_samples):  # type: ignore[no-untyped-de
     return significance._bootstrap_resample(stats, metric, n_samples)
 
 
+def _begin_test(
+    self: Any,
+    named_systems: Any,
+    metrics: Any,
+    references: Any,
+    test_type: str = "ar",
+    n_samples: int = 0,
+    n_ar_confidence: int = -1,
+    n_jobs: int = 1,
+) -> None:
+    from .significance import begin
+
+    BEGIN.count()
+    begin(self, {}, named_systems, metrics, references, test_type, n_samples, n_ar_confidence, n_jobs)
+
+
 def _paired_test(self: Any) -> Any:
     from .significance import tested
 
     CALL.count()
     return tested(self, current_settings().pvalues)
+
+
+def _print_results_table(results, signatures, args):  # type: ignore[no-untyped-def]
+    from reshuffle.compat.sacrebleu.seams import print_table
+
+    return print_table(results, signatures, args)
+
+
+def print_table(results: dict[str, list[Any]], signatures: Any, args: Any) -> None:
+    """What ``print_results_table`` prints. Its JSON fails with NumPy 2, because means are ``numpy.float32``."""
+    PRINT.count()
+    if args.format == "json":
+        results = {name: list(map(_with_python_floats, column)) for name, column in results.items()}
+    PRINT.original(results, signatures, args)
+
+
+def _with_python_floats(result: Any) -> Any:
+    if not isinstance(result, host.Result):
+        return result
+    changed = copy(result)
+    vars(changed).update({k: float(v) for k, v in vars(result).items() if isinstance(v, np.floating)})
+    return changed
 
 
 EXTRACT = Seam.method(Metric, "_extract_corpus_statistics", cast(Any, _extract_corpus_statistics))
@@ -183,6 +223,8 @@ SUM = Seam.function(sum_of_lists, cast(Any, _sum_of_lists))
 AR = Seam.function(host._paired_ar_test, cast(Any, _paired_ar_test))
 BS = Seam.function(host._paired_bs_test, cast(Any, _paired_bs_test))
 RESAMPLE = Seam.function(host._bootstrap_resample, cast(Any, _bootstrap_resample))
+BEGIN = Seam.method(host.PairedTest, "__init__", cast(Any, _begin_test))
 CALL = Seam.method(host.PairedTest, "__call__", cast(Any, _paired_test))
+PRINT = Seam.function(print_results_table, cast(Any, _print_results_table))
 
-SEAMS = [EXTRACT, CACHE, SENTENCE_BLEU, SUM, AR, BS, RESAMPLE, CALL]
+SEAMS = [EXTRACT, CACHE, SENTENCE_BLEU, SUM, AR, BS, RESAMPLE, BEGIN, CALL, PRINT]

@@ -8,9 +8,9 @@ of :func:`reshuffle.approximate_randomization`, :func:`reshuffle.bootstrap_test`
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import FunctionType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import sacrebleu.significance as host
@@ -20,9 +20,9 @@ from reshuffle import InputError, __version__
 from ..patching import PVALUES, current_settings
 from . import replay
 from .counting import NotNative
-from .paired import BaselineInfo, References, Results, Task
+from .paired import BaselineInfo, References, Results, Task, check_number
 from .samples import Sample, as_values
-from .seams import AR, BS, CALL, RESAMPLE
+from .seams import AR, BEGIN, BS, CALL, RESAMPLE
 
 __all__ = ["PairedTest", "Result", "estimate_ci", "tested"]
 
@@ -66,7 +66,7 @@ class PairedTest(host.PairedTest):  # type: ignore[misc]
     ... ]
     >>> signatures, scores = PairedTest(systems, {"BLEU": BLEU()}, references, n_samples=1000)()
     >>> scores["System"], round(scores["BLEU"][1].score, 1)
-    (['a', 'b'], 94.3)
+    (['a', 'b'], 93.9)
     """
 
     def __init__(
@@ -84,18 +84,12 @@ class PairedTest(host.PairedTest):  # type: ignore[misc]
         if pvalues is not None and pvalues not in PVALUES:
             raise InputError(f"pvalues must be {' or '.join(map(repr, PVALUES))}, got {pvalues!r}")
         self._pvalues = pvalues
-        # The host's code, with the functions of this module for those that it calls.
-        names = ("_bootstrap_resample", "_paired_ar_test", "_paired_bs_test")
-        functions = {**vars(host), **{name: globals()[name] for name in names}}
-        begin = FunctionType(_HOST_INIT.__code__, functions)
-        begin(self, named_systems, metrics, references, test_type, n_samples, n_ar_confidence, n_jobs)
+        own = {function.__name__: function for function in (_bootstrap_resample, _paired_ar_test, _paired_bs_test)}
+        begin(self, own, named_systems, metrics, references, test_type, n_samples, n_ar_confidence, n_jobs)
 
     def __call__(self) -> tuple[dict[str, Any], dict[str, list[Any]]]:
         """The signature of each metric, and a column of results for each metric after the column of names."""
         return tested(self, self._pvalues or current_settings().pvalues)
-
-
-_HOST_INIT = vars(host.PairedTest)["__init__"]
 
 
 def _paired_ar_test(
@@ -132,7 +126,33 @@ def _paired_bs_test(
 
 def _bootstrap_resample(stats: Sequence[Sequence[float]], metric: Any, n_samples: int = 1000) -> tuple[str, list[Any]]:
     """The seed as text, and the metric's score objects of bootstrap draws, which are those of the host."""
+    return _resampled(stats, metric, n_samples, lambda sample, rng: list(replay.drawn_objects(sample, rng, n_samples)))
+
+
+class _Score(NamedTuple):
+    """What ``PairedTest.__init__`` reads of a score object."""
+
+    score: float
+
+
+def _resample_scores(stats: Sequence[Sequence[float]], metric: Any, n_samples: int = 1000) -> tuple[str, list[Any]]:
+    """As :func:`_bootstrap_resample`, without the verbose score and other attributes, which take most of the time."""
+
+    def scores(sample: Sample, rng: replay.Rng) -> list[_Score]:
+        (((drawn,),)) = replay.drawn_scores([sample], rng, n_samples)
+        return list(map(_Score, drawn))
+
+    return _resampled(stats, metric, n_samples, scores)
+
+
+def _resampled(
+    stats: Sequence[Sequence[float]],
+    metric: Any,
+    n_samples: int,
+    scores: Callable[[Sample, replay.Rng], list[Any]],
+) -> tuple[str, list[Any]]:
     try:
+        check_number(n_samples)
         sample = Sample.from_values(metric, [as_values(stats)])
     except NotNative as reason:
         RESAMPLE.fall_back(str(reason))
@@ -140,8 +160,19 @@ def _bootstrap_resample(stats: Sequence[Sequence[float]], metric: Any, n_samples
         return original
     seed = os.environ.get("SACREBLEU_SEED", "12345")
     rng = np.random.default_rng(None if seed.lower() == "none" else int(seed))
-    scores = [metric._compute_score_from_stats(row) for row in replay.drawn_rows(sample, rng, n_samples)]
-    return seed.lower(), scores
+    return seed.lower(), scores(sample, rng)
+
+
+def begin(test: Any, functions: Mapping[str, Any], *arguments: Any) -> None:
+    """``PairedTest.__init__``: the host's code, with these functions of its module replaced."""
+    known = (_HOST_RESAMPLE, _bootstrap_resample)
+    used = {**vars(host), **functions}
+    if used["_bootstrap_resample"] in known:
+        used["_bootstrap_resample"] = _resample_scores
+    FunctionType(BEGIN.original.__code__, used)(test, *arguments)
+
+
+_HOST_RESAMPLE = host._bootstrap_resample
 
 
 def tested(test: Any, pvalues: str) -> tuple[dict[str, Any], dict[str, list[Any]]]:

@@ -2,60 +2,89 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from collections.abc import Sequence
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from sacrebleu.metrics import BLEU, CHRF, TER
 
-from reshuffle import Formula, Metric, approximate_randomization, bootstrap_interval, bootstrap_test, metric
+import reshuffle  # its names import their modules when they are used, which most programs do not
 
 from .formulas import formula_of
 from .samples import Sample
 
-__all__ = ["DIVISORS", "MeanAndHalfWidth", "means_and_half_widths", "pvalues"]
+__all__ = ["DIVISORS", "MeanAndHalfWidth", "Sound", "tested"]
 
 MeanAndHalfWidth: TypeAlias = "tuple[float | None, float | None]"
 
 # A mean of lengths over n references, or over numbers that divide n, is whole after multiplication by n.
 DIVISORS = range(1, 61)
 
-
-def pvalues(test: str, sample: Sample, n_resamples: int, seed: int) -> list[float]:
-    """The p-value of each system against the baseline."""
-    assert sample.counts is not None
-    baseline, *systems = sample.counts
-    formula = _formula(sample)
-    found = []
-    for counts in systems:
-        if test == "ar":
-            result = approximate_randomization(baseline, counts, formula, n_resamples=n_resamples, seed=seed)
-        else:
-            result = bootstrap_test(baseline, counts, formula, n_resamples=n_resamples, seed=seed)
-        found.append(float(result.pvalue))
-    return found
+TESTS = {"ar": "ar", "bs": "bootstrap"}
 
 
-def means_and_half_widths(sample: Sample, n_resamples: int, seed: int) -> list[MeanAndHalfWidth]:
-    """The middle and the half width of each system's 95 % percentile interval; None if there are no draws."""
-    assert sample.counts is not None
-    if n_resamples < 1:
-        return [(None, None)] * len(sample.counts)
-    formula = _formula(sample)
+class Sound(NamedTuple):
+    """The results of one metric: p-values of all systems but the baseline, and intervals of all systems."""
+
+    pvalues: list[float]
+    intervals: list[MeanAndHalfWidth]
+
+
+def tested(test: str, samples: Sequence[Sample], n_resamples: int, n_draws: int, seed: int) -> list[Sound]:
+    """Test all systems under all metrics, in one pass.
+
+    ``ar`` is approximate randomization with ``n_resamples`` shuffles, and ``bs`` the centred bootstrap with as many
+    draws. Intervals are percentile intervals of ``n_draws`` draws, as their middle and half their width; None if there
+    are no draws.
+    """
+    metrics = [_metric(number, sample) for number, sample in enumerate(samples)]
+    together = test == "bs"
+    comparison = reshuffle.compare(
+        metrics=metrics,
+        baseline="0",
+        test=TESTS[test],
+        scheme="iid" if test == "ar" else "auto",
+        n_resamples=n_resamples,
+        adjust=None,
+        interval="percentile" if together else None,
+        seed=seed,
+    )
+    scores = comparison
+    if not together and n_draws > 0:
+        scores = reshuffle.score(metrics=metrics, interval="percentile", n_resamples=n_draws, seed=seed)
+    pvalues = [float(pair.test.pvalue) for pair in comparison.comparisons]
+    intervals = _intervals(scores)
+    k = len(samples[0].values)
+    return [
+        Sound(pvalues[i * (k - 1) : (i + 1) * (k - 1)], intervals[i * k : (i + 1) * k]) for i in range(len(samples))
+    ]
+
+
+def _intervals(comparison: reshuffle.Comparison) -> list[MeanAndHalfWidth]:
     found: list[MeanAndHalfWidth] = []
-    for counts in sample.counts:
-        interval = bootstrap_interval(counts, formula, n_resamples=n_resamples, seed=seed)
-        low, high = float(interval.low), float(interval.high)
-        found.append(((low + high) / 2, (high - low) / 2))
+    for system in comparison.scores:
+        interval = system.confidence_interval
+        if interval is None:
+            found.append((None, None))
+        else:
+            low, high = float(interval.low), float(interval.high)
+            found.append(((low + high) / 2, (high - low) / 2))
     return found
 
 
-def _formula(sample: Sample) -> Metric:
+def _metric(number: int, sample: Sample) -> reshuffle.FromCounts:
+    assert sample.counts is not None
+    counts = {str(system): rows for system, rows in enumerate(sample.counts)}
+    return reshuffle.FromCounts(f"metric {number}", counts, _formula(sample))
+
+
+def _formula(sample: Sample) -> reshuffle.Metric:
     """The native formula if the metric computes its score as sacreBLEU does, else the metric's own method."""
     own = sample.metric
     if formula_of(own, sample.values.shape[2]) is not None:
         if isinstance(own, BLEU):
-            return metric(
+            return reshuffle.metric(
                 "bleu",
                 smooth_method=own.smooth_method,
                 smooth_value=own.smooth_value,
@@ -64,12 +93,12 @@ def _formula(sample: Sample) -> Metric:
             )
         if isinstance(own, CHRF):
             orders = {"char_order": own.char_order, "word_order": own.word_order}
-            return metric("chrf", **orders, beta=float(own.beta), eps_smoothing=bool(own.eps_smoothing))
+            return reshuffle.metric("chrf", **orders, beta=float(own.beta), eps_smoothing=bool(own.eps_smoothing))
         if isinstance(own, TER):
-            return metric("ter")
+            return reshuffle.metric("ter")
 
     def scores(totals: NDArray[np.int64]) -> NDArray[Any]:
         rows = sample.host_sums(totals.reshape(-1, totals.shape[-1]))
         return np.array([own._compute_score_from_stats(row).score for row in rows]).reshape(totals.shape[:-1])
 
-    return Formula(type(own).__name__, scores)
+    return reshuffle.Formula(type(own).__name__, scores)

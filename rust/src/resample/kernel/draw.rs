@@ -4,7 +4,7 @@ use std::ops::Range;
 
 pub(in crate::resample) use super::product::Digits;
 use super::product::{LARGEST_WEIGHT, STRETCH, TOGETHER};
-use super::source::Source;
+use super::source::{Source, Supplied};
 use super::weights::Strata;
 use super::{Kernel, STRIDE, Scratch};
 use crate::error::{Error, Result};
@@ -61,36 +61,57 @@ impl<'a> Draws<'a> {
         self.design.units.next_multiple_of(8)
     }
 
-    /// Writes the weights of one replicate after another, beginning with `first`. Returns false if a weight is too large
-    /// for a byte, or the sum of all weights for the product.
-    fn weigh(&self, first: u64, weights: &mut [u8], stop: &Stop<'_>) -> Result<bool> {
-        let rows = (first..).zip(weights.chunks_exact_mut(self.padded()));
-        match self.source {
-            Source::Seeded(seed) => {
-                for (replicate, weights) in rows {
-                    self.strata.draw(seed, replicate, weights, stop)?;
-                }
-                Ok(true)
-            }
-            Source::Supplied(indices) if indices.width() <= STRETCH => {
-                let mut meter = WorkMeter::default();
-                let mut largest = 0;
-                for (replicate, weights) in rows {
-                    weights.fill(0);
-                    for units in indices.of_replicate(replicate).chunks(PIECE) {
-                        meter.charge(units.len(), stop)?;
-                        for &unit in units {
-                            let weight = &mut weights[unit as usize];
-                            // A weight that wraps has been 255.
-                            *weight = weight.wrapping_add(1);
-                            largest = largest.max(*weight);
-                        }
-                    }
-                }
-                Ok(largest <= LARGEST_WEIGHT)
-            }
-            Source::Supplied(_) => Ok(false),
+    /// Draws one replicate after another, beginning with `first`, and adds the drawn rows of counts. The first replicate
+    /// is the `place`-th of the block.
+    fn add_drawn(
+        &self,
+        (seed, first): (u64, u64),
+        weights: &mut [u8],
+        place: usize,
+        out: (&mut [i64], usize),
+        stop: &Stop<'_>,
+    ) -> Result<()> {
+        for (i, weights) in (0..).zip(weights.chunks_exact_mut(self.padded())) {
+            self.strata.draw(seed, first.wrapping_add(i), weights, stop)?;
         }
+        self.add_weighted(weights, place, out, stop)
+    }
+
+    /// As [`Draws::add_drawn`], for user-supplied units.
+    fn add_supplied(
+        &self,
+        (indices, first): (Supplied<'_, u32>, u64),
+        weights: &mut [u8],
+        place: usize,
+        (out, stride): (&mut [i64], usize),
+        stop: &Stop<'_>,
+    ) -> Result<()> {
+        if indices.width() <= STRETCH && self.weigh((indices, first), weights, stop)? {
+            return self.add_weighted(weights, place, (out, stride), stop);
+        }
+        for (place, replicate) in (place..).zip(first..).take(weights.len() / self.padded()) {
+            self.add_units(indices.of_replicate(replicate), place, (out, stride), stop)?;
+        }
+        Ok(())
+    }
+
+    /// Counts how often each replicate has each unit. Returns false if a weight is too large for the product.
+    fn weigh(&self, (indices, first): (Supplied<'_, u32>, u64), weights: &mut [u8], stop: &Stop<'_>) -> Result<bool> {
+        let mut meter = WorkMeter::default();
+        let mut largest = 0;
+        weights.fill(0);
+        for (replicate, weights) in (first..).zip(weights.chunks_exact_mut(self.padded())) {
+            for units in indices.of_replicate(replicate).chunks(PIECE) {
+                meter.charge(units.len(), stop)?;
+                for &unit in units {
+                    let weight = &mut weights[unit as usize];
+                    // A weight that wraps has been 255.
+                    *weight = weight.wrapping_add(1);
+                    largest = largest.max(*weight);
+                }
+            }
+        }
+        Ok(largest <= LARGEST_WEIGHT)
     }
 
     /// Adds the rows of counts of the replicates whose weights these are. The first is the `place`-th of the block.
@@ -180,13 +201,11 @@ impl Kernel for Draws<'_> {
             }
             let weights = &mut weights[..here * self.padded()];
             let first = range.start.wrapping_add(place as u64);
-            match (self.weigh(first, weights, stop)?, self.source) {
-                (false, Source::Supplied(indices)) => {
-                    for (replicate, place) in (first..).zip(place..place + here) {
-                        self.add_units(indices.of_replicate(replicate), place, (out, stride), stop)?;
-                    }
+            match self.source {
+                Source::Seeded(seed) => self.add_drawn((seed, first), weights, place, (out, stride), stop)?,
+                Source::Supplied(indices) => {
+                    self.add_supplied((indices, first), weights, place, (out, stride), stop)?
                 }
-                _ => self.add_weighted(weights, place, (out, stride), stop)?,
             }
         }
         Ok(())

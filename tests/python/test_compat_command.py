@@ -1,0 +1,255 @@
+"""``python -m reshuffle.compat.sacrebleu`` prints the same bytes as ``sacrebleu`` for the same arguments."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+METRICS = ["-m", "bleu", "chrf", "ter"]
+OURS = ["-i", "a.txt"]
+MANY = ["-i", "a.txt", "b.txt", "c.txt"]
+
+
+def command(arguments: list[str], stdin: str = "", **environment: str) -> dict[str, Any]:
+    return {"arguments": arguments, "stdin": stdin, "environment": environment}
+
+
+# stdin is the name of a file.
+COMMANDS = [
+    *map(
+        command,
+        [
+            ["--help"],
+            ["--version"],
+            ["ref.txt", *OURS],
+            ["ref.txt", *OURS, *METRICS],
+            ["ref.txt", *OURS, *METRICS, "-f", "text"],
+            ["ref.txt", *OURS, *METRICS, "-f", "text", "-sh", "-w", "4"],
+            ["ref.txt", *OURS, *METRICS, "-b", "-w", "12"],
+            ["ref.txt", *OURS, "-lc", "-tok", "char", "-f", "text"],
+            ["ref.txt", *OURS, "-tok", "intl", "-s", "floor", "-sv", "0.3", "-f", "text", "-w", "9"],
+            ["ref.txt", *OURS, "-tok", "zh", "-s", "add-k", "-f", "text", "-w", "9"],
+            ["ref.txt", *OURS, "-tok", "none", "-s", "none", "-f", "text", "-w", "9"],
+            ["ref.txt", *OURS, "-tok", "13b"],
+            [
+                "ref.txt",
+                *OURS,
+                "-m",
+                "chrf",
+                "--chrf-word-order",
+                "2",
+                "--chrf-beta",
+                "3",
+                "--chrf-lowercase",
+                "-w",
+                "9",
+            ],
+            ["ref.txt", *OURS, "-m", "chrf", "-cc", "3", "--chrf-whitespace", "--chrf-eps-smoothing", "-w", "9"],
+            ["ref.txt", *OURS, "-m", "ter", "--ter-case-sensitive", "--ter-normalized", "--ter-no-punct", "-w", "9"],
+            ["ref.txt", *OURS, "-m", "ter", "--ter-asian-support", "--ter-normalized", "-w", "9"],
+            ["ref.txt", "ref2.txt", *OURS, *METRICS, "-w", "9"],
+            ["refs.tsv", "-nr", "2", *OURS, *METRICS, "-w", "9"],
+            ["refs.tsv", "-nr", "3", *OURS],
+            ["ref.txt", *OURS, "-sl"],
+            ["ref.txt", *OURS, "-sl", "-m", "chrf", "-w", "9"],
+            ["ref.txt", "ref2.txt", *OURS, "-sl", "-m", "ter", "-sh"],
+            ["ref.txt", *OURS, "-sl", *METRICS],
+            ["ref.txt", *MANY, "-sl"],
+            ["ref.txt", *OURS, *METRICS, "-ci", "-cin", "40", "-w", "9"],
+            ["ref.txt", *OURS, *METRICS, "-ci", "-cin", "40", "-f", "text"],
+            ["ref.txt", *OURS, "-d"],
+            ["ref.txt", *MANY, *METRICS],
+            ["ref.txt", *MANY, *METRICS, "-f", "latex"],
+            ["ref.txt", *MANY, *METRICS, "-f", "html", "-nc"],
+            ["ref.txt", *MANY, *METRICS, "-par", "-parn", "60", "-w", "6"],
+            ["ref.txt", *MANY, *METRICS, "-par", "-parn", "60", "-f", "text"],
+            ["ref.txt", *MANY, *METRICS, "-par", "-parn", "60", "-f", "latex", "-sh", "-q"],
+            ["ref.txt", *MANY, "-m", "bleu", "ter", "-pbs", "-pbsn", "60", "-w", "6", "-f", "text"],
+            ["ref.txt", *MANY, *METRICS, "-pbs", "-pbsn", "60", "-f", "text", "-nc"],
+            ["ref.txt", "ref2.txt", *MANY, "-m", "bleu", "-par", "-parn", "60"],
+            ["ref.txt", "-i", "a.txt", "a.txt", "b.txt", "-par", "-parn", "60"],
+            ["ref.txt", "-i", "a.txt", "b.txt", "b.txt", "-par", "-parn", "60"],
+            ["ref.txt", "-i", "a.txt", "-par"],
+            ["ref.txt", *MANY, "-ci"],
+            ["ref.txt", *MANY, "-par", "-pbs"],
+            ["latin.txt", "-e", "latin-1", "-i", "latin.txt"],
+            ["latin.txt", "-i", "latin.txt"],
+            ["periods.txt", "-i", "periods.txt"],
+            ["periods.txt", "-i", "periods.txt", "--force"],
+            ["short.txt", *OURS],
+            ["empty.txt", "-i", "empty.txt"],
+            ["no_such_file.txt", *OURS],
+            ["ref.txt", "-i", "no_such_file.txt"],
+            ["-t", "nope", *OURS],
+            ["-t", "wmt17"],
+            ["--citation"],
+            ["ref.txt", *OURS, "-m", "comet"],
+            ["ref.txt", *OURS, "-w", "x"],
+            ["ref.txt", *OURS, "--no-such-option"],
+            [],
+        ],
+    ),
+    command(["ref.txt"], "a.txt"),
+    command(["ref.txt", "-par", "-parn", "60", *METRICS], "three.tsv"),
+    command(["ref.txt"], "uneven.tsv"),
+    command(["ref.txt", *MANY, *METRICS], SACREBLEU_FORMAT="text", NO_COLOR="1"),
+    command(["ref.txt", *MANY, *METRICS, "-par", "-parn", "60"], SACREBLEU_SEED="7"),
+    command(["ref.txt", *MANY, "-m", "bleu", "-pbs", "-pbsn", "60", "-f", "latex"], SACREBLEU_SEED="7"),
+    command(["ref.txt", *OURS, "-ci", "-cin", "60"], SACREBLEU_SEED="0"),
+]
+
+
+def write_texts(folder: Path) -> None:
+    rng = random.Random(5)
+    words = "the a cat dog sat on mat moon , it rained all day long . It's 3,004 “quoted” (really) 世界 naïve".split()
+
+    def line() -> str:
+        return " ".join(rng.choices(words, k=rng.randrange(1, 14)))
+
+    def changed(line: str, rate: float) -> str:
+        kept = [word if rng.random() > rate else rng.choice(words) for word in line.split()]
+        if rng.random() < rate:
+            rng.shuffle(kept)
+        return " ".join(kept)
+
+    reference = [line() for _ in range(40)]
+    systems = {
+        name: [changed(line, rate) for line in reference] for name, rate in zip("abc", (0.1, 0.2, 0.3), strict=True)
+    }
+    systems["b"][3] = ""
+    second = [changed(line, 0.3) for line in reference]
+    texts = {
+        "ref.txt": reference,
+        "ref2.txt": second,
+        "refs.tsv": map("\t".join, zip(reference, second, strict=True)),
+        "three.tsv": map("\t".join, zip(*systems.values(), strict=True)),
+        "uneven.tsv": ["a\tb", "a"],
+        "short.txt": reference[:-1],
+        "empty.txt": [],
+        "periods.txt": [f"the cat sat on the mat {number} ." for number in range(120)],
+        **{f"{name}.txt": lines for name, lines in systems.items()},
+    }
+    for name, lines in texts.items():
+        (folder / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    (folder / "latin.txt").write_bytes("ein größerer Satz mit Umlauten hier\n".encode("latin-1"))
+
+
+@pytest.fixture(scope="module")
+def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("texts")
+    write_texts(folder)
+    return folder
+
+
+def environment(folder: Path) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("SACREBLEU", "NO_COLOR"))}
+    return {**kept, "SACREBLEU": str(folder / "downloads"), "PYTHONIOENCODING": "utf-8", "COLUMNS": "100"}
+
+
+@pytest.fixture(scope="module")
+def both(texts: Path) -> list[tuple[list[Any], list[Any]]]:
+    """Exit code, output and errors of each command, by sacreBLEU and by reshuffle."""
+    if not hasattr(os, "fork"):
+        pytest.skip("no fork on this platform")
+    commands = [{**c, "stdin": (texts / c["stdin"]).read_text("utf-8") if c["stdin"] else ""} for c in COMMANDS]
+    results = []
+    for who in ("host", "ours"):
+        done = subprocess.run(
+            [sys.executable, str(Path(__file__).with_name("commands.py")), who],
+            input=json.dumps(commands),
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=texts,
+            env=environment(texts),
+        )
+        assert done.returncode == 0, done.stderr
+        results.append(json.loads(done.stdout))
+    return list(zip(*results, strict=True))
+
+
+def without_callers(errors: str) -> str:
+    """Tracebacks from the ``main`` of sacreBLEU on, without what called it here."""
+    return re.sub(r"(?s)(?<=Traceback \(most recent call last\):\n).*?(?=  File [^\n]*sacrebleu\.py)", "", errors)
+
+
+def test_all_commands_print_the_same_bytes(both: list[tuple[list[Any], list[Any]]]) -> None:
+    for case, (host, ours) in zip(COMMANDS, both, strict=True):
+        host[2], ours[2] = without_callers(host[2]), without_callers(ours[2])
+        assert host == ours, case
+    # Some of everything: results, usage errors, errors in the input, crashes.
+    assert {0, 1, 2, 17} == {host[0] for host, _ in both}
+    assert any("Traceback" in host[2] for host, _ in both)
+
+
+def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *arguments],
+        capture_output=True,
+        check=False,
+        cwd=folder,
+        encoding="utf-8",
+        env=environment(folder),
+        stdin=subprocess.DEVNULL,
+    )
+
+
+OUR_COMMAND = ["-m", "reshuffle.compat.sacrebleu"]
+
+
+def test_the_command_is_patched_and_lists_the_calls(texts: Path) -> None:
+    arguments = ["ref.txt", *MANY, *METRICS, "-par", "-parn", "60"]
+    plain, listed = run(texts, *OUR_COMMAND, *arguments), run(texts, *OUR_COMMAND, "-v", *arguments)
+    assert plain.returncode == listed.returncode == 0
+    assert plain.stdout == listed.stdout
+    assert listed.stderr.startswith(plain.stderr)
+    table = listed.stderr[len(plain.stderr) :]
+    assert table.startswith("replaced by reshuffle.compat")
+    assert re.search(r"\n  PairedTest\.__call__ +1 +0\n", table)
+
+
+@pytest.mark.skipif(np.lib.NumpyVersion(np.__version__) < "2.0.0", reason="float32 is a new thing to JSON in NumPy 2")
+def test_json_of_the_paired_bootstrap_works_where_sacrebleu_fails(texts: Path) -> None:
+    """Its means and intervals are then numpy.float32, which its JSON cannot hold."""
+    arguments = ["ref.txt", *MANY, "-m", "chrf", "-pbs", "-pbsn", "60"]
+    host = run(texts, "-m", "sacrebleu", *arguments)
+    assert "TypeError: Object of type float32 is not JSON serializable" in host.stderr
+    ours = run(texts, *OUR_COMMAND, *arguments)
+    assert ours.returncode == 0, ours.stderr
+    rows = json.loads(ours.stdout)
+    text = run(texts, "-m", "sacrebleu", *arguments, "-f", "text", "-w", "4").stdout
+    for row in rows:
+        assert f"{row['chrF2']['score']:.4f} ({row['chrF2']['mean']:.4f} ± {row['chrF2']['ci']:.4f})" in text
+
+
+def test_sound_p_values_are_one_argument_away(texts: Path) -> None:
+    arguments = ["ref.txt", *MANY, "-par", "-parn", "60", "-f", "text"]
+    replayed, sound = run(texts, *OUR_COMMAND, *arguments), run(texts, *OUR_COMMAND, "--pvalues", "sound", *arguments)
+    assert replayed.returncode == sound.returncode == 0
+    assert "pvalues:reshuffle" in sound.stdout
+    assert "pvalues:reshuffle" not in replayed.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"), [(["--pvalues", "x"], "invalid choice: 'x'"), (["--pvalues"], "expected")]
+)
+def test_wrong_options_of_ours_exit_with_2(texts: Path, arguments: list[str], message: str) -> None:
+    done = run(texts, *OUR_COMMAND, *arguments)
+    assert done.returncode == 2
+    assert done.stderr.startswith("usage: python -m reshuffle.compat.sacrebleu [-v] [--pvalues MODE]")
+    assert message in done.stderr
+
+
+def test_options_after_sacrebleus_own_are_sacrebleus(texts: Path) -> None:
+    done = run(texts, *OUR_COMMAND, "ref.txt", *OURS, "--pvalues", "sound")
+    assert done.returncode == 2
+    assert "sacrebleu: error: unrecognized arguments: --pvalues sound" in done.stderr

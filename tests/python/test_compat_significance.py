@@ -1,0 +1,713 @@
+"""The drop-in's significance tests: to the last digit those of sacreBLEU, or those of reshuffle."""
+
+from __future__ import annotations
+
+import logging
+import pickle
+import re
+import threading
+import tracemalloc
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import sacrebleu.significance as host
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from sacrebleu.metrics import BLEU, CHRF, TER
+from sacrebleu.metrics.base import Metric
+
+import reshuffle
+from reshuffle import Corpus, InputError, compat
+from reshuffle.compat.sacrebleu import BLEU as OUR_BLEU
+from reshuffle.compat.sacrebleu import CHRF as OUR_CHRF
+from reshuffle.compat.sacrebleu import TER as OUR_TER
+from reshuffle.compat.sacrebleu import significance
+from reshuffle.compat.sacrebleu.formulas import formula_of
+from reshuffle.compat.sacrebleu.replay import _blocks
+from reshuffle.compat.sacrebleu.seams import AR, BEGIN, BS, CALL, RESAMPLE
+
+WORDS = "the cat sat on a mat and the dog barked at it .".split()
+
+
+@pytest.fixture(autouse=True)
+def _seed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SACREBLEU_SEED", raising=False)
+
+
+# --- formulas
+
+
+def scores_one_by_one(metric: Any, rows: Any) -> Any:
+    """What the host computes. It changes rows, so it gets copies."""
+    return np.array([metric._compute_score_from_stats(row).score for row in rows.copy()])
+
+
+OPTIONS = st.one_of(
+    st.builds(
+        BLEU,
+        smooth_method=st.sampled_from(["none", "floor", "add-k", "exp"]),
+        smooth_value=st.sampled_from([None, 0, 1, 2, 0.1, 0.5, 3.7]),
+        max_ngram_order=st.integers(1, 6),
+        effective_order=st.booleans(),
+    ),
+    st.builds(
+        CHRF,
+        char_order=st.integers(1, 6),
+        word_order=st.integers(0, 2),
+        beta=st.sampled_from([0, 1, 2, 3, 0.7, 1.5]),
+        eps_smoothing=st.booleans(),
+    ),
+    st.builds(TER),
+)
+
+
+def columns(metric: Any) -> int:
+    number: int = {"BLEU": 2, "CHRF": 0, "TER": 2}[type(metric).__name__]
+    if isinstance(metric, BLEU):
+        number += 2 * metric.max_ngram_order
+    elif isinstance(metric, CHRF):
+        number += 3 * metric.order
+    return number
+
+
+@st.composite
+def metrics_and_rows(draw: st.DrawFn) -> tuple[Any, Any]:
+    metric = draw(OPTIONS)
+    shape = draw(st.integers(1, 12)), columns(metric)
+    dtype = draw(st.sampled_from(["int64", "float64", "float32"]))
+    largest = draw(st.sampled_from([1, 3, 50, 10**6, 2**24]))
+    rows = draw(hnp.arrays(np.int64, shape, elements=st.integers(0, largest)))
+    if isinstance(metric, CHRF) and draw(st.booleans()):
+        rows[:, 2::3] = np.minimum(rows[:, 2::3], np.minimum(rows[:, ::3], rows[:, 1::3]))
+    return metric, rows.astype(dtype)
+
+
+def assert_equal_scores(metric: Any, rows: Any) -> None:
+    formula = formula_of(metric, rows.shape[1])
+    assert formula is not None
+    expected, actual = scores_one_by_one(metric, rows), formula(rows)
+    assert (expected.dtype, expected.tobytes()) == (actual.dtype, actual.tobytes())
+
+
+@settings(max_examples=300)
+@given(metrics_and_rows())
+def test_formulas_equal_the_hosts_in_every_bit_and_in_dtype(case: tuple[Any, Any]) -> None:
+    assert_equal_scores(*case)
+
+
+@pytest.mark.slow
+@settings(max_examples=20_000)
+@given(metrics_and_rows())
+def test_formulas_equal_the_hosts_in_many_more_cases(case: tuple[Any, Any]) -> None:
+    assert_equal_scores(*case)
+
+
+@pytest.mark.parametrize("dtype", ["int64", "float64", "float32"])
+def test_formulas_equal_the_hosts_on_many_rows(dtype: str) -> None:
+    rng = np.random.default_rng(1)
+    for metric in (BLEU(), BLEU(smooth_method="floor"), BLEU(effective_order=True), CHRF(), CHRF(word_order=2), TER()):
+        rows = rng.integers(0, 10 ** rng.integers(1, 7, (3000, 1)), (3000, columns(metric))).astype(dtype)
+        assert_equal_scores(metric, rows)
+
+
+def test_formulas_are_read_when_they_are_used() -> None:
+    metric = BLEU()
+    row = np.array([[9, 12, 7, 4, 0, 0, 9, 8, 7, 6]])
+    before = formula_of(metric, 10)
+    metric.smooth_method = "floor"
+    after = formula_of(metric, 10)
+    assert before is not None
+    assert after is not None
+    assert before(row) != after(row)
+    assert after(row) == scores_one_by_one(metric, row)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"smooth_method": "other"},
+        {"smooth_method": "floor", "smooth_value": -0.5},
+        {"smooth_method": "add-k", "smooth_value": np.float64(1)},
+        {"max_ngram_order": 3},
+        {"compute_bleu": lambda **_: None},
+        {"_compute_score_from_stats": lambda _: None},
+    ],
+    ids=str,
+)
+def test_unusual_options_and_overridden_formulas_are_left_to_the_metric(change: dict[str, Any]) -> None:
+    metric = BLEU()
+    vars(metric).update(change)
+    assert formula_of(metric, 10) is None
+
+
+# --- replay: equal to the last digit
+
+
+def fields(result: Any) -> list[tuple[str, type, Any]]:
+    """Names, types and values of a result, bit by bit."""
+    return [
+        (name, type(value), value.hex() if isinstance(value, float) else None if value is None else value.tobytes())
+        for name, value in vars(result).items()
+    ]
+
+
+def everything(tested: tuple[Any, Any]) -> Any:
+    signatures, scores = tested
+    return (
+        {name: (signature.format(), signature.format(short=True)) for name, signature in signatures.items()},
+        scores["System"],
+        {name: list(map(fields, results)) for name, results in scores.items() if name != "System"},
+    )
+
+
+def assert_equal(systems: Any, metrics: Callable[[], Any], references: Any, **arguments: Any) -> Any:
+    """Compare our test, the host's and the patched host's. ``metrics`` creates them anew for each."""
+    expected = everything(host.PairedTest(systems, metrics(), references, **arguments)())
+    assert expected == everything(significance.PairedTest(systems, metrics(), references, **arguments)())
+    with compat.install("sacrebleu", log="off"):
+        assert expected == everything(host.PairedTest(systems, metrics(), references, **arguments)())
+    return expected
+
+
+LINES = st.lists(st.sampled_from(WORDS), max_size=7).map(" ".join)
+
+
+@st.composite
+def texts(draw: st.DrawFn) -> tuple[Any, Any]:
+    """Systems that share many lines with the baseline, and one to three columns of references."""
+    n = draw(st.integers(1, 12))
+    segments = st.lists(LINES, min_size=n, max_size=n)
+    baseline = draw(segments)
+    systems = [("base", baseline)]
+    for number in range(draw(st.integers(1, 3))):
+        other, kept = draw(segments), draw(st.lists(st.booleans(), min_size=n, max_size=n))
+        lines = [line if same else new for line, new, same in zip(baseline, other, kept, strict=True)]
+        systems.append((f"s{number}", lines))
+    return systems, draw(st.lists(segments, min_size=1, max_size=3))
+
+
+@st.composite
+def all_metrics(draw: st.DrawFn) -> Callable[[], dict[str, Any]]:
+    bleu = {
+        "smooth_method": draw(st.sampled_from(["none", "floor", "add-k", "exp"])),
+        "smooth_value": draw(st.sampled_from([None, 1, 0.3])),
+        "max_ngram_order": draw(st.integers(1, 5)),
+        "effective_order": draw(st.booleans()),
+        "lowercase": draw(st.booleans()),
+        "force": draw(st.booleans()),
+    }
+    chrf = {
+        "char_order": draw(st.integers(1, 6)),
+        "word_order": draw(st.integers(0, 2)),
+        "beta": draw(st.sampled_from([1, 2, 3])),
+        "eps_smoothing": draw(st.booleans()),
+    }
+    ter = {"normalized": draw(st.booleans()), "no_punct": draw(st.booleans())}
+    return lambda: {"BLEU": BLEU(**bleu), "chrF": CHRF(**chrf), "TER": TER(**ter)}
+
+
+TASKS = (
+    texts(),
+    all_metrics(),
+    st.sampled_from(["ar", "bs"]),
+    st.integers(1, 100),
+    st.sampled_from([-1, 0, 1, 39, 100]),
+    st.sampled_from([1, 12345, 2**40]),
+)
+
+
+def assert_equal_tests(case: Any, metrics: Any, test: str, n: int, confidence: int, seed: int) -> None:
+    systems, references = case
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SACREBLEU_SEED", str(seed))
+        assert_equal(systems, metrics, references, test_type=test, n_samples=n, n_ar_confidence=confidence)
+
+
+@settings(max_examples=60)
+@given(*TASKS)
+def test_paired_tests_equal_the_hosts(case: Any, metrics: Any, test: str, n: int, confidence: int, seed: int) -> None:
+    assert_equal_tests(case, metrics, test, n, confidence, seed)
+
+
+@pytest.mark.slow
+@settings(max_examples=3000)
+@given(*TASKS)
+def test_many_more_paired_tests_equal_the_hosts(
+    case: Any, metrics: Any, test: str, n: int, confidence: int, seed: int
+) -> None:
+    assert_equal_tests(case, metrics, test, n, confidence, seed)
+
+
+class Invented(Metric):  # type: ignore[misc]
+    """A metric whose lines are its statistics."""
+
+    def __init__(self, dtype: type = int) -> None:
+        super().__init__()
+        self.dtype, self.num_refs = dtype, 1
+
+    def _extract_corpus_statistics(self, hypotheses: Any, references: Any) -> Any:
+        return [list(map(self.dtype, line.split())) for line in hypotheses]
+
+    def _aggregate_and_compute(self, stats: Any) -> Any:
+        return self._compute_score_from_stats(np.asarray(stats).sum(0))
+
+    def _compute_score_from_stats(self, stats: Any) -> Any:
+        return type("Scored", (), {"name": "invented", "score": 100 * stats[0] / (stats[1] + 1)})
+
+    def _preprocess_segment(self, sent: str) -> str:
+        raise NotImplementedError
+
+    _extract_reference_info = _compute_segment_statistics = _preprocess_segment
+
+
+@settings(max_examples=100)
+@given(
+    st.integers(1, 40).flatmap(lambda n: hnp.arrays(np.int64, (3, n, 2), elements=st.integers(-1, 2))),
+    st.sampled_from(["ar", "bs"]),
+    st.sampled_from([int, float, lambda text: int(text) / 4]),
+    st.integers(1, 200),
+)
+def test_invented_counts_with_many_ties_are_tested_as_by_the_host(counts: Any, test: str, dtype: Any, n: int) -> None:
+    systems = [(str(i), [" ".join(map(str, row)) for row in system]) for i, system in enumerate(counts.tolist())]
+    with np.errstate(all="ignore"):
+        assert_equal(systems, lambda: {"x": Invented(dtype)}, None, test_type=test, n_samples=n, n_ar_confidence=20)
+
+
+class FromHost:
+    """Remembers what the host counted, so that the host's side of a comparison counts once."""
+
+    memory: dict[Any, Any] = {}  # noqa: RUF012
+
+    def _extract_corpus_statistics(self, hypotheses: Any, references: Any) -> Any:
+        key = type(self).__name__, tuple(hypotheses)
+        if key not in self.memory:
+            self.memory[key] = super()._extract_corpus_statistics(hypotheses, references)  # type: ignore[misc]
+        return self.memory[key]
+
+
+HOSTS = {name: type(f"Host{name}", (FromHost, cls), {}) for name, cls in (("BLEU", BLEU), ("chrF", CHRF), ("TER", TER))}
+OURS: dict[str, Any] = {"BLEU": OUR_BLEU, "chrF": OUR_CHRF, "TER": OUR_TER}
+
+
+@pytest.mark.parametrize("test", ["ar", "bs"])
+@pytest.mark.parametrize("seed", ["12345", "1", "98765432109876"])
+def test_twenty_real_pairs_equal_the_hosts(data: Path, test: str, seed: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SACREBLEU_SEED", seed)
+    compared = 0
+    for folder in ("wmt17-en-de", "wmt12-de-en"):
+        references = [(data / folder / "ref.txt").read_text("utf-8").split("\n")[:50]]
+        files = sorted((data / folder / "sys").iterdir())[:11]
+        systems = [(file.name, file.read_text("utf-8").split("\n")[:50]) for file in files]
+        arguments: dict[str, Any] = {"test_type": test, "n_samples": 200, "n_ar_confidence": 50}
+        theirs, ours = ({name: cls(references=references) for name, cls in side.items()} for side in (HOSTS, OURS))
+        expected = everything(host.PairedTest(systems, theirs, None, **arguments)())
+        assert expected == everything(significance.PairedTest(systems, ours, None, **arguments)())
+        compared += len(systems) - 1
+    assert compared == 20
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("test", ["ar", "bs"])
+def test_a_real_pair_at_the_default_numbers_equals_the_hosts(wmt17: Corpus, data: Path, test: str) -> None:
+    references = [(data / "wmt17-en-de/ref.txt").read_text("utf-8").split("\n")[:-1]]
+    files = sorted((data / "wmt17-en-de/sys").iterdir())[:3]
+    systems = [(file.name, file.read_text("utf-8").split("\n")[:-1]) for file in files]
+    metrics = lambda: {"BLEU": BLEU(), "chrF": CHRF(word_order=2), "TER": TER()}  # noqa: E731
+    assert_equal(systems, metrics, references, test_type=test, n_ar_confidence=0)
+
+
+def lines(n: int, seed: int, words: Sequence[str] = WORDS) -> list[str]:
+    rng = np.random.default_rng(seed)
+    return [" ".join(rng.choice(words, rng.integers(1, 9))) for _ in range(n)]
+
+
+def two_systems(n: int = 30) -> list[tuple[str, list[str]]]:
+    return [("a", lines(n, 1)), ("b", lines(n, 2)), ("c", lines(n, 3))]
+
+
+def all_three() -> dict[str, Any]:
+    return {"BLEU": BLEU(), "chrF": CHRF(), "TER": TER()}
+
+
+def test_blocks_continue_the_stream(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("reshuffle.compat.sacrebleu.replay.BLOCK_BYTES", 1)
+    assert list(_blocks(100, 8, None)) == [32, 32, 32, 4]
+    small = [("a", ["1 1"] * 3), ("b", ["2 1", "0 1", "1 1"])]
+    for test in ("ar", "bs"):
+        arguments = {"test_type": test, "n_samples": 1001, "n_ar_confidence": 101}
+        assert_equal(two_systems(7), all_three, [lines(7, 0)], **arguments)
+        assert_equal(small, lambda: {"x": Invented()}, None, **arguments)
+
+
+@pytest.mark.parametrize("test", ["ar", "bs"])
+@pytest.mark.parametrize(("n", "n_samples"), [(2000, 6400), (5, 100_000)])
+def test_masks_indices_and_sums_are_never_all_in_memory(
+    test: str, n: int, n_samples: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("reshuffle.compat.sacrebleu.replay.BLOCK_BYTES", 1 << 20)
+    systems = [("a", lines(n, 1)), ("b", lines(n, 2)), ("c", lines(n, 3))]
+    metric = OUR_BLEU(references=[lines(n, 0)])
+    metric.corpus_score(lines(n, 1), None)
+    paired = significance.PairedTest(systems, {"x": metric}, None, test_type=test, n_samples=n_samples)
+    tracemalloc.start()
+    try:
+        paired()
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    # Scores of all replicates take 3.2 MB. Of the first case, the host's masks take 12.8 MB and its indices 102 MB; of
+    # the second, the sums take 16 MB.
+    assert peak < 11e6
+
+
+@pytest.mark.parametrize("test", ["ar", "bs"])
+def test_sums_that_float32_cannot_hold_are_rounded_as_by_the_host(test: str) -> None:
+    rng = np.random.default_rng(4)
+    # Some draws exceed 2^24 and others do not; a single count exceeds it, too.
+    for scale, extra in ((2**24 // 40, 0), (2**24, 2**25 + 1)):
+        counts = rng.integers(0, scale, (2, 40, 2))
+        counts[0, 0] += extra
+        systems = [(str(i), [f"{a} {b}" for a, b in system]) for i, system in enumerate(counts.tolist())]
+        found = assert_equal(
+            systems, lambda: {"x": Invented()}, None, test_type=test, n_samples=100, n_ar_confidence=100
+        )
+        assert found
+
+
+def test_identical_systems_and_a_single_segment() -> None:
+    same = [("a", lines(5, 1)), ("b", lines(5, 1))]
+    one = [("a", ["the cat sat on a mat ."]), ("b", ["a cat sat on a mat"])]
+    for test in ("ar", "bs"):
+        assert_equal(same, all_three, [lines(5, 2)], test_type=test, n_samples=50)
+        assert_equal(one, all_three, [["the cat sat on the mat"]], test_type=test, n_samples=50)
+    # The host counts ">", so that without any difference p is the smallest possible one.
+    paired = significance.PairedTest(same, {"BLEU": BLEU()}, [lines(5, 2)], n_samples=99)
+    assert paired()[1]["BLEU"][1].p_value == 0.01
+
+
+def test_a_baseline_alone() -> None:
+    assert_equal(two_systems()[:1], all_three, [lines(30, 0)], test_type="bs", n_samples=50)
+
+
+def test_means_over_references_that_are_not_whole() -> None:
+    two, three = [lines(30, 5), lines(30, 6)], [lines(30, 5), lines(30, 6), lines(30, 7)]
+    for test in ("ar", "bs"):
+        before = dict(AR.fallbacks)
+        assert_equal(two_systems(), all_three, two, test_type=test, n_samples=50, n_ar_confidence=20)
+        assert AR.fallbacks == before  # halves are exact
+        assert_equal(two_systems(), all_three, three, test_type=test, n_samples=50, n_ar_confidence=20)
+    assert AR.fallbacks["TER: the statistics are not whole numbers"] > 0
+
+
+def test_missing_references_and_cached_references() -> None:
+    first: list[str | None] = [*lines(30, 5)]
+    second: list[str | None] = [line if i % 3 else None for i, line in enumerate(lines(30, 6))]
+    for test in ("ar", "bs"):
+        assert_equal(two_systems(), all_three, [first, second], test_type=test, n_samples=50)
+        assert_equal(
+            two_systems(),
+            lambda: {name: type(metric)(references=[first, second]) for name, metric in all_three().items()},
+            None,
+            test_type=test,
+            n_samples=50,
+        )
+
+
+class Geometric(BLEU):  # type: ignore[misc]
+    """A subclass with a formula of its own."""
+
+    def _compute_score_from_stats(self, stats: Any) -> Any:
+        score = super()._compute_score_from_stats(stats)
+        score.score = score.score**0.5
+        return score
+
+
+class Smoother(BLEU):  # type: ignore[misc]
+    @staticmethod
+    def compute_bleu(**options: Any) -> Any:
+        return BLEU.compute_bleu(**{**options, "smooth_method": "add-k", "smooth_value": 0.7})
+
+
+class Harmonic(CHRF):  # type: ignore[misc]
+    def _compute_f_score(self, statistics: Any) -> Any:
+        return 100 * statistics[2] / (statistics[0] + statistics[1] + 1)
+
+
+class MeanOfSegments(TER):  # type: ignore[misc]
+    """Scores depend on all rows, and not on their sum."""
+
+    def _aggregate_and_compute(self, stats: Any) -> Any:
+        scores = [self._compute_score_from_stats(row) for row in stats]
+        scores[0].score = sum(score.score for score in scores) / len(scores)
+        return scores[0]
+
+
+class LineCounts(TER):  # type: ignore[misc]
+    """A subclass that counts in its own way."""
+
+    def _compute_segment_statistics(self, hypothesis: str, ref_kwargs: Any) -> Any:
+        return [len(hypothesis), float(len(ref_kwargs["ref_words"][0]))]
+
+
+@pytest.mark.parametrize("cls", [Geometric, Smoother, Harmonic, MeanOfSegments, LineCounts])
+@pytest.mark.parametrize("test", ["ar", "bs"])
+def test_subclasses_are_honoured(cls: Any, test: str) -> None:
+    arguments = {"test_type": test, "n_samples": 60, "n_ar_confidence": 20}
+    found = assert_equal(two_systems(), lambda: {"x": cls()}, [lines(30, 0)], **arguments)
+    plain = assert_equal(two_systems(), lambda: {"x": cls.__base__()}, [lines(30, 0)], **arguments)
+    assert found[2] != plain[2]
+
+
+def test_functions_replaced_on_the_instance_are_honoured() -> None:
+    def metrics() -> dict[str, Any]:
+        metric = BLEU()
+        metric._compute_score_from_stats = lambda stats: type("S", (), {"name": "BLEU", "score": float(stats[2])})
+        return {"x": metric}
+
+    for test in ("ar", "bs"):
+        assert_equal(two_systems(), metrics, [lines(30, 0)], test_type=test, n_samples=60)
+
+
+def test_seeds_are_read_as_by_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
+    for seed in ("7", "None", "none", "0"):
+        monkeypatch.setenv("SACREBLEU_SEED", seed)
+        for test in ("ar", "bs"):
+            tested = [
+                everything(cls(two_systems(), {"BLEU": BLEU()}, [lines(30, 0)], test_type=test, n_samples=300)())
+                for cls in (host.PairedTest, significance.PairedTest, significance.PairedTest)
+            ]
+            assert tested[0][0] == tested[1][0]  # the signatures
+            pvalues = [[result[1] for result in results["BLEU"]] for _, _, results in tested]
+            # 0 leaves the host's tests unseeded, by a slip.
+            assert (pvalues[0] == pvalues[1] == pvalues[2]) == (seed == "7")
+
+
+def test_the_helpers_equal_the_hosts(monkeypatch: pytest.MonkeyPatch) -> None:
+    metric, references, (_, (name, hypotheses), _) = BLEU(), [lines(30, 0)], two_systems()
+    baseline = lines(30, 1)
+    statistics = metric._extract_corpus_statistics(baseline, references)
+    info = {"BLEU": (statistics, host.Result(metric._aggregate_and_compute(statistics).score))}
+    for ours, theirs in (
+        (significance._paired_ar_test, host._paired_ar_test),
+        (significance._paired_bs_test, host._paired_bs_test),
+    ):
+        for seed in (0, 3, np.int64(4), np.random.SeedSequence(5)):
+            arguments: Any = (info, name, hypotheses, references, {"BLEU": metric}, 80, 30, seed)
+            (expected_name, expected), (actual_name, actual) = theirs(*arguments), ours(*arguments)
+            assert expected_name == actual_name
+            assert list(expected) == list(actual)
+            assert fields(expected["BLEU"]) == fields(actual["BLEU"])
+    for seed_text in ("4", "0"):
+        monkeypatch.setenv("SACREBLEU_SEED", seed_text)
+        expected_text, theirs_scores = host._bootstrap_resample(statistics, metric, 50)
+        actual_text, our_scores = significance._bootstrap_resample(statistics, metric, 50)
+        assert expected_text == actual_text
+        assert [score.format() for score in theirs_scores] == [score.format() for score in our_scores]
+        assert [vars(score) for score in theirs_scores] != []
+        for expected_score, actual_score in zip(theirs_scores, our_scores, strict=True):
+            for key, value in vars(expected_score).items():
+                np.testing.assert_array_equal(value, vars(actual_score)[key])
+    assert significance.Result is host.Result
+    assert significance.estimate_ci is host.estimate_ci
+    assert significance._compute_p_value is host._compute_p_value
+
+
+@pytest.mark.parametrize("name", ["BLEU", "chrF", "TER"])
+@pytest.mark.parametrize("number", [1, 3])
+def test_the_bootstrap_of_corpus_score_equals_the_hosts(name: str, number: int) -> None:
+    cls, ours = {"BLEU": BLEU, "chrF": CHRF, "TER": TER}[name], OURS[name]
+    references = [lines(30, seed) for seed in range(number)]
+    metric = cls()
+    expected = metric.corpus_score(lines(30, 9), references, n_bootstrap=100)
+    signature = str(metric.get_signature())
+    our_metric = ours()
+    actual = our_metric.corpus_score(lines(30, 9), references, n_bootstrap=100)
+    assert expected.format() == actual.format()
+    assert (expected._mean, expected._ci) == (actual._mean, actual._ci)
+    assert signature == str(our_metric.get_signature())
+    with compat.install("sacrebleu", log="off"):
+        calls = RESAMPLE.calls
+        patched = cls().corpus_score(lines(30, 9), references, n_bootstrap=100)
+        assert RESAMPLE.calls == calls + 1
+    assert (expected._mean, expected._ci) == (patched._mean, patched._ci)
+
+
+def test_messages_are_those_of_the_host(caplog: pytest.LogCaptureFixture) -> None:
+    systems = [("a", [f"{line} ." for line in lines(120, 1)]), ("b", [f"{line} ." for line in lines(120, 2)])]
+    caplog.set_level(logging.INFO, "sacrebleu")
+    texts = []
+    for cls in (host.PairedTest, significance.PairedTest):
+        for test in ("ar", "bs"):
+            cls(systems, all_three(), [lines(120, 0)], test_type=test, n_samples=20, n_ar_confidence=10)()
+        texts.append([(record.levelname, record.getMessage()) for record in caplog.records])
+        caplog.clear()
+    assert texts[0] == texts[1]
+    assert ("WARNING", "That's 100 lines that end in a tokenized period ('.')") in texts[0]
+
+
+@pytest.mark.parametrize("test", ["ar", "bs"])
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_errors_are_those_of_the_host(test: str) -> None:
+    cases: list[tuple[Any, Any, dict[str, Any]]] = [
+        ([("a", lines(5, 1)), ("b", lines(4, 1))], [lines(5, 2)], {}),
+        ([("a", lines(5, 1)), ("b", lines(6, 1))], [lines(5, 2)], {}),
+        ([("a", lines(4, 1)), ("b", lines(5, 1))], [lines(5, 2)], {}),
+        ([("a", lines(6, 1)), ("b", lines(6, 2))], [lines(5, 2)], {}),
+        ([("a", lines(5, 1)), ("b", [])], [lines(5, 2)], {}),
+        ([("a", lines(5, 1)), ("b", [1, 2, 3, 4, 5])], [lines(5, 2)], {}),
+        ([("a", lines(5, 1)), ("b", lines(5, 2))], None, {}),
+        ([("a", []), ("b", [])], [lines(5, 2)], {}),
+        ([("a", lines(5, 1)), ("b", lines(5, 2))], [lines(5, 2)], {"test_type": "t"}),
+        ([("a", lines(5, 1)), ("b", lines(5, 2))], [lines(5, 2)], {"n_samples": 10.5}),
+        ([("a", lines(5, 1)), ("b", lines(5, 2))], [[None] * 5], {}),
+    ]
+    for systems, references, options in cases:
+        for metrics in ({"BLEU": BLEU}, {"BLEU": BLEU, "TER": TER}):
+            found = []
+            for cls in (host.PairedTest, significance.PairedTest):
+                made = {name: metric() for name, metric in metrics.items()}
+                arguments = {"test_type": test, "n_samples": 30, **options}
+                try:
+                    found.append(everything(cls(systems, made, references, **arguments)()))
+                except Exception as error:
+                    found.append((type(error), str(error)))
+            assert found[0] == found[1], (systems, options)
+
+
+def test_a_replaced_test_and_several_jobs() -> None:
+    paired = significance.PairedTest(two_systems(), {"BLEU": BLEU()}, [lines(30, 0)], n_samples=50, n_jobs=2)
+    single = host.PairedTest(two_systems(), {"BLEU": BLEU()}, [lines(30, 0)], n_samples=50)
+    assert everything(single()) == everything(paired())
+    paired.n_jobs = 1
+    paired._fn = lambda *arguments: (arguments[1], {"BLEU": host.Result(1.0, 0.5)})
+    assert [result.p_value for result in paired()[1]["BLEU"]] == [None, 0.5, 0.5]
+
+
+def test_a_test_can_be_pickled_and_called_again() -> None:
+    paired = significance.PairedTest(two_systems(), all_three(), [lines(30, 0)], n_samples=50, n_ar_confidence=10)
+    copy = pickle.loads(pickle.dumps(paired))
+    first = everything(paired())
+    assert first == everything(paired())
+    assert first == everything(copy())
+
+
+def test_tests_in_threads_while_others_install() -> None:
+    references = [lines(30, 0)]
+    expected = everything(host.PairedTest(two_systems(), all_three(), references, n_samples=40)())
+    found: list[bool] = []
+
+    def work() -> None:
+        for _ in range(5):
+            with compat.install("sacrebleu", log="off"):
+                found.append(
+                    expected == everything(host.PairedTest(two_systems(), all_three(), references, n_samples=40)())
+                )
+
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [True] * 40
+    assert compat.installed() is None
+
+
+def test_seams_are_counted() -> None:
+    with compat.install("sacrebleu"):
+        before = {seam.name: seam.calls for seam in (AR, BS, BEGIN, CALL)}
+        host.PairedTest(two_systems(), {"BLEU": BLEU()}, [lines(30, 0)], "bs", 20)()
+        after = {seam.name: seam.calls for seam in (AR, BS, BEGIN, CALL)}
+    changes = {name: after[name] - before[name] for name in before}
+    assert changes == {"_paired_ar_test": 0, "_paired_bs_test": 0, "PairedTest.__init__": 1, "PairedTest.__call__": 1}
+
+
+# --- sound p-values
+
+
+def our_metric(name: str) -> Any:
+    return reshuffle.metric({"BLEU": "bleu", "chrF2": "chrf", "TER": "ter"}[name])
+
+
+@pytest.mark.parametrize("test", ["ar", "bs"])
+@pytest.mark.parametrize("number", [1, 3])
+def test_sound_p_values_and_intervals_are_those_of_our_tests(
+    test: str, number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SACREBLEU_SEED", "99")
+    systems, references = two_systems(60), [lines(60, 20 + i) for i in range(number)]
+    arguments: dict[str, Any] = {"test_type": test, "n_samples": 500, "n_ar_confidence": 300}
+    _, scores = significance.PairedTest(systems, all_three(), references, **arguments, pvalues="sound")()
+    plain = host.PairedTest(systems, all_three(), references, **arguments)()[1]
+    n_draws = 300 if test == "ar" else 500
+    for name in ("BLEU", "chrF2", "TER"):
+        metric = our_metric(name)
+        baseline, *others = metric.suff_stats([lines for _, lines in systems], references)
+        assert [result.score for result in scores[name]] == [result.score for result in plain[name]]
+        assert scores[name][0].p_value is None
+        for result, counts in zip(scores[name][1:], others, strict=True):
+            if test == "ar":
+                expected = reshuffle.approximate_randomization(
+                    baseline, counts, metric, n_resamples=500, seed=99, scheme="iid"
+                )
+            else:
+                expected = reshuffle.bootstrap_test(baseline, counts, metric, n_resamples=500, seed=99)
+            assert result.p_value == expected.pvalue
+        for result, counts in zip(scores[name], (baseline, *others), strict=True):
+            interval = reshuffle.bootstrap_interval(counts, metric, n_resamples=n_draws, seed=99)
+            assert result.mean - result.ci == pytest.approx(interval.low, rel=1e-12)
+            assert result.mean + result.ci == pytest.approx(interval.high, rel=1e-12)
+
+
+def test_sound_p_values_count_ties_and_mark_the_signature() -> None:
+    same = [("a", lines(20, 1)), ("b", lines(20, 1))]
+    signatures, scores = significance.PairedTest(same, all_three(), [lines(20, 2)], n_samples=50, pvalues="sound")()
+    assert [results[1].p_value for name, results in scores.items() if name != "System"] == [1.0, 1.0, 1.0]
+    for signature in signatures.values():
+        mark = f"reshuffle-{reshuffle.__version__}"
+        assert f"|pvalues:{mark}|" in signature.format()
+        assert f"|p:{mark}|" in signature.format(short=True)
+        assert "|ar:50|" in signature.format()
+    assert scores["BLEU"][0].mean is None
+
+
+def test_install_chooses_sound_p_values() -> None:
+    references = [lines(30, 0)]
+    expected = everything(
+        significance.PairedTest(two_systems(), all_three(), references, n_samples=50, pvalues="sound")()
+    )
+    with compat.install("sacrebleu", pvalues="sound"):
+        assert expected == everything(host.PairedTest(two_systems(), all_three(), references, n_samples=50)())
+        assert expected == everything(significance.PairedTest(two_systems(), all_three(), references, n_samples=50)())
+        exact = significance.PairedTest(two_systems(), all_three(), references, n_samples=50, pvalues="exact-replay")
+        assert expected != everything(exact())
+    assert expected != everything(host.PairedTest(two_systems(), all_three(), references, n_samples=50)())
+
+
+def test_sound_p_values_of_subclasses_use_their_formula() -> None:
+    references = [lines(30, 0)]
+    paired = significance.PairedTest(two_systems(), {"x": Geometric()}, references, n_samples=200, pvalues="sound")
+    _, scores = paired()
+    metric = reshuffle.metric("bleu")
+    counts = metric.suff_stats([lines for _, lines in two_systems()], references)
+    expected = reshuffle.approximate_randomization(
+        counts[0], counts[1], lambda totals: metric.score(totals) ** 0.5, n_resamples=200, scheme="iid", seed=12345
+    )
+    assert scores["BLEU"][1].p_value == expected.pvalue
+
+
+def test_statistics_that_are_not_counts_are_left_to_the_host_and_not_marked() -> None:
+    systems = [("a", ["1.37 2", "2.2 3"]), ("b", ["1.1 2", "0.3 2"])]
+    arguments: Any = {"n_samples": 50}
+    exact = host.PairedTest(systems, {"x": Invented(float)}, None, **arguments)()
+    sound = significance.PairedTest(systems, {"x": Invented(float)}, None, **arguments, pvalues="sound")()
+    assert everything(exact) == everything(sound)
+
+
+def test_a_wrong_mode_is_named() -> None:
+    message = "pvalues must be 'exact-replay' or 'sound', got 'exact'"
+    with pytest.raises(InputError, match=f"^{re.escape(message)}$"):
+        significance.PairedTest(two_systems(), {}, None, pvalues="exact")
