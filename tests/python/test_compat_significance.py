@@ -234,7 +234,7 @@ def test_paired_tests_equal_the_hosts(case: Any, metrics: Any, test: str, n: int
 
 
 @pytest.mark.slow
-@settings(max_examples=3000)
+@settings(max_examples=1000)
 @given(*TASKS)
 def test_many_more_paired_tests_equal_the_hosts(
     case: Any, metrics: Any, test: str, n: int, confidence: int, seed: int
