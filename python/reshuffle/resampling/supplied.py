@@ -141,7 +141,7 @@ class Supplied:
                 f"indices must be from 0 to {self.n_units - 1}, because there are {self.n_units:,} segments, got "
                 f"{block[row, column]} in replicate {done + row}"
             )
-        return block.astype(np.uint32)
+        return block.astype(np.uint32, copy=False)
 
 
 def _is_nested(values: Any) -> bool:

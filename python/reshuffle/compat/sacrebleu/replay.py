@@ -30,9 +30,6 @@ BLOCK_BYTES = 1 << 25
 # Sums are copied while they are computed, transposed and scored.
 COPIES_OF_SUMS = 3
 
-# Indices are drawn in pieces of this many, which stay in the processor's cache.
-PIECE = 1 << 15
-
 # numpy takes 32 masks from a random word and drops the rest of the last one. Blocks of whole words continue the stream.
 MASKS_PER_WORD = 32
 
@@ -110,13 +107,11 @@ def _drawn(
 
 
 def _indices(rng: Rng, size: int, n_segments: int) -> NDArray[np.uint32]:
-    """The next (R, S) indices, in as many bytes as the core uses."""
-    indices = np.empty((size, n_segments), np.uint32)
-    step = max(1, PIECE // n_segments)
-    for first in range(0, size, step):
-        piece = indices[first : first + step]
-        piece[:] = rng.choice(n_segments, size=piece.shape, replace=True)
-    return indices
+    """The next (R, S) indices.
+
+    sacreBLEU calls ``choice``, which makes 64-bit integers of the same random words.
+    """
+    return rng.integers(0, n_segments, size=(size, n_segments), dtype=np.uint32)
 
 
 def _rows(
