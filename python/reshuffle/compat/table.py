@@ -15,14 +15,14 @@ def seam_table(reports: Iterable[SeamReport]) -> str:
 
     >>> reports = [
     ...     SeamReport("sacrebleu", "2.6.0", "Metric._cache_references", 2, {}),
-    ...     SeamReport("sacrebleu", "2.6.0", "Metric._extract_corpus_statistics", 16, {"a segment has no reference": 3}),
+    ...     SeamReport("sacrebleu", "2.6.0", "Metric._extract_corpus_statistics", 16, {"there are no references": 3}),
     ... ]
     >>> print(seam_table(reports))
     replaced by reshuffle.compat         calls  left to the original
     sacrebleu 2.6.0
       Metric._cache_references               2                     0
       Metric._extract_corpus_statistics     16                     3
-        3: a segment has no reference
+        3: there are no references
     """
     rows: list[tuple[str, ...]] = [("replaced by reshuffle.compat", "calls", "left to the original")]
     for (host, version), group in groupby(reports, lambda report: (report.host, report.version)):
