@@ -216,8 +216,8 @@ def test_seams_count_calls_and_fallbacks_by_reason(library: Any, caplog: pytest.
     assert (function.name, function.calls, function.fallbacks) == ("total", 1, {"not integers": 1})
     # Each reason once.
     assert [record.getMessage() for record in caplog.records] == [
-        "Metric.score: calls the original: hook is overridden",
-        "total: calls the original: not integers",
+        "Metric.score: left to the original: hook is overridden",
+        "total: left to the original: not integers",
     ]
     assert {"reshuffle.compat"} == {record.name for record in caplog.records}
 
@@ -234,8 +234,8 @@ def test_log_off_warns_of_nothing(library: Any, caplog: pytest.LogCaptureFixture
     [
         ({"pvalues": "exact"}, "pvalues must be 'exact-replay' or 'sound', got 'exact'"),
         ({"log": "debug"}, "log must be 'warn' or 'off', got 'debug'"),
-        ({"only": "libary"}, "reshuffle.compat has no backend for 'libary'; it has: library"),
-        ({"only": ["library", 3]}, "reshuffle.compat has no backend for 3; it has: library"),
+        ({"only": "libary"}, "reshuffle.compat cannot patch 'libary'; it can patch: library"),
+        ({"only": ["library", 3]}, "reshuffle.compat cannot patch 3; it can patch: library"),
     ],
 )
 def test_wrong_arguments_change_nothing(library: Any, arguments: dict[str, Any], message: str) -> None:
@@ -301,7 +301,7 @@ def test_other_peoples_patches_are_left_in_place(
     with compat.install():
         assert who(library) == ["theirs", "theirs", "ours"]
     assert who(library) == ["theirs", "theirs", "library"]
-    assert "Metric.score was replaced by other code than reshuffle's" in caplog.text
+    assert "Metric.score was replaced by code other than reshuffle's" in caplog.text
     # If the other code was first, there is no original to fall back to.
     with pytest.raises(InputError, match=r"library\.Metric\.score has been replaced by <function"):
         Seam.method(library.Metric, "score", seam.replacement)
@@ -318,7 +318,7 @@ def test_a_patch_on_top_of_ours_stays_when_ours_is_undone(library: Any, monkeypa
 def test_a_replacement_needs_the_parameters_of_the_original(library: Any) -> None:
     def total(numbers: list[int], start: int = 10, scale: int = 2) -> None: ...
 
-    with pytest.raises(TypeError, match="the replacement of total needs its parameters"):
+    with pytest.raises(TypeError, match="the replacement of total must have the same parameters"):
         Seam.function(library.total, total)  # type: ignore[arg-type]
 
 

@@ -168,7 +168,7 @@ def test_the_library_is_patched_and_seams_are_listed_at_exit(programs: Path) -> 
         done = compat(programs, "-v", *program)
         assert done.stdout == "('ours', 'a') ('library', 23.0)\n"
         assert done.stderr == (
-            "total: calls the original: not integers\n"
+            "total: left to the original: not integers\n"
             "replaced by reshuffle.compat  calls  left to the original\n"
             "library 1.3\n"
             "  Metric.score                    1                     0\n"
@@ -228,11 +228,11 @@ def test_an_absent_host_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "no program: name it with -m MODULE, or SCRIPT"),
-        (["-v"], "no program: name it with -m MODULE, or SCRIPT"),
+        ([], "no program to run: expected -m MODULE or SCRIPT"),
+        (["-v"], "no program to run: expected -m MODULE or SCRIPT"),
         (["-m"], "-m needs the name of a module"),
-        (["--only", "sacrebleu", "state.py"], "reshuffle.compat has no backend for 'sacrebleu'; it has: library"),
-        (["--only=", "state.py"], "reshuffle.compat has no backend for ''; it has: library"),
+        (["--only", "sacrebleu", "state.py"], "reshuffle.compat cannot patch 'sacrebleu'; it can patch: library"),
+        (["--only=", "state.py"], "reshuffle.compat cannot patch ''; it can patch: library"),
         (["--only"], "argument --only: expected one argument"),
         (["--verbos", "state.py"], "unrecognized arguments: --verbos"),
         (["--pvalues=exact", "state.py"], "argument --pvalues: invalid choice: 'exact'"),
@@ -302,7 +302,7 @@ def test_the_pytest_plugin_reads_the_environment(programs: Path) -> None:
     assert "reshuffle.compat: library 1.3, p-values: sound\n" in done.stdout
     done = pytest_with_plugin(programs, RESHUFFLE_COMPAT_ONLY="other")
     assert done.returncode == pytest.ExitCode.USAGE_ERROR
-    assert "ERROR: reshuffle.compat has no backend for 'other'; it has: library" in done.stdout + done.stderr
+    assert "ERROR: reshuffle.compat cannot patch 'other'; it can patch: library" in done.stdout + done.stderr
     done = pytest_with_plugin(programs, "--compat-only=library", "--compat-pvalues=exact")
     assert done.returncode == pytest.ExitCode.USAGE_ERROR
     assert "ERROR: pvalues must be 'exact-replay' or 'sound', got 'exact'" in done.stdout + done.stderr

@@ -163,7 +163,7 @@ def test_a_patched_lm_eval_reports_standard_errors_from_counts(
     (report,) = seams("lm_eval")
     assert (report.name, report.calls) == ("bootstrap_stderr", 4)
     assert list(report.fallbacks.values()) == [1, 1]
-    assert caplog.messages == [f"bootstrap_stderr: calls the original: {reason}" for reason in report.fallbacks]
+    assert caplog.messages == [f"bootstrap_stderr: left to the original: {reason}" for reason in report.fallbacks]
 
 
 def test_the_evaluator_of_a_patched_lm_eval_reports_standard_errors_from_counts(harness: Any) -> None:

@@ -1,14 +1,15 @@
 """Drop-in backends for slower libraries: the same calls and the same numbers, counted and resampled by reshuffle.
 
-The ways to use them:
+There are four ways to use them:
 
-- import ours instead: ``from reshuffle.compat.sacrebleu import BLEU, corpus_bleu``;
-- patch theirs: ``reshuffle.compat.install()``, in a program that imports the original;
-- patch theirs from outside: ``python -m reshuffle.compat -m PROGRAM ARGUMENTS``, and for test suites
+- import the drop-in: ``from reshuffle.compat.sacrebleu import BLEU, corpus_bleu``;
+- patch the library in a program that imports it: ``reshuffle.compat.install()``;
+- run an unchanged program or test suite with the library patched: ``python -m reshuffle.compat -m PROGRAM ARGUMENTS``,
   ``pytest -p reshuffle.compat.pytest_plugin``;
-- instead of the command ``sacrebleu``: ``python -m reshuffle.compat.sacrebleu ARGUMENTS``.
+- run the drop-in for the command ``sacrebleu``: ``python -m reshuffle.compat.sacrebleu ARGUMENTS``.
 
-These packages use only the public functions of reshuffle, and nothing else in reshuffle imports them.
+In these packages, the library that is replaced is the host, and each of its functions that can be replaced is a seam.
+They use only the public functions of reshuffle, and nothing else in reshuffle imports them.
 """
 
 from __future__ import annotations

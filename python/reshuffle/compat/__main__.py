@@ -1,4 +1,4 @@
-"""``python -m reshuffle.compat``: run any program with its libraries patched."""
+"""``python -m reshuffle.compat``: run any program with the libraries that it uses patched."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from .table import seam_table
 __all__ = ["add_options", "main", "print_seams_at_exit", "split_arguments"]
 
 DESCRIPTION = """
-Run a Python program in which reshuffle replaces the slow functions of other libraries. The program's arguments, output
-and exit code are as without it, except for what --only and --pvalues say.
+Run a Python program in which reshuffle replaces slow functions of other libraries. The program gets the ARGUMENTS. Its
+output and exit code do not change, unless --only or --pvalues selects other numbers.
 """
 
 
@@ -37,14 +37,14 @@ def main() -> None:
     own, program = split_arguments(sys.argv[1:], lambda argument: re.match("-(?!m)", argument) is not None)
     options = parser.parse_args(own)
     if not program:
-        parser.error("no program: name it with -m MODULE, or SCRIPT")
+        parser.error("no program to run: expected -m MODULE or SCRIPT")
     by_module = program[0].startswith("-m")
     if by_module:
         program[:1] = [program[0][2:]] if program[0] != "-m" else []
         if not program:
             parser.error("-m needs the name of a module")
     else:
-        find_modules_of_script(program[0])  # before libraries are imported
+        find_modules_of_script(program[0])  # before install() imports libraries
     try:
         install(options.only.split(",") if options.only is not None else None, pvalues=options.pvalues)
     except InputError as error:
@@ -56,24 +56,25 @@ def main() -> None:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """The options of this command and of the commands of libraries."""
+    """Add the options that this command shares with the commands of libraries."""
     parser.add_argument(
         "--pvalues",
         choices=PVALUES,
         default=PVALUES[0],
-        help="p-values of the library's significance tests: its own to the last digit (the default), or from the tests "
-        "of reshuffle",
+        help="p-values and intervals of the library's significance tests: exact-replay reproduces the library's own to "
+        "the last digit (default), sound takes those of reshuffle's tests",
     )
     parser.add_argument(
         "-v",
         "--verbose",
         action="store_true",
-        help="at exit, print on standard error how often each function was called, and why the original was",
+        help="at exit, print to standard error how often each replaced function was called, and how often and why the "
+        "call was left to the original",
     )
 
 
 def split_arguments(arguments: Sequence[str], is_own: Callable[[str], bool]) -> tuple[list[str], list[str]]:
-    """Our options, which come first, and the rest."""
+    """Our options, which come first, and the program's arguments."""
     position = 0
     while position < len(arguments) and is_own(arguments[position]):
         position += 2 if arguments[position] in ("--only", "--pvalues") else 1
@@ -81,7 +82,7 @@ def split_arguments(arguments: Sequence[str], is_own: Callable[[str], bool]) -> 
 
 
 def print_seams_at_exit() -> None:
-    """Print the table of calls on standard error when this process ends, after everything else."""
+    """Print the table of calls to standard error when this process ends, after all other output."""
     process = os.getpid()
 
     def print_seams() -> None:

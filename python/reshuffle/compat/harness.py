@@ -1,4 +1,4 @@
-"""What the adapters of evaluation harnesses share: the standard error of a score from counts."""
+"""Shared by the backends for evaluation harnesses: the standard error of a score from counts."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ class Counted(NamedTuple):
     def from_texts(
         cls, metric: NativeMetric, hypotheses: Sequence[str], references: Sequence[Sequence[str]]
     ) -> Counted:
-        """Count S hypotheses against columns of S references."""
+        """Count S hypotheses against columns of S references each."""
         (counts,) = metric.suff_stats([hypotheses], references)
         return cls(metric, counts)
 
     def bootstrap_error(self, n_resamples: int) -> float:
-        """The standard deviation of the scores of this number of bootstrap draws."""
+        """The bootstrap standard error: the standard deviation of the scores of ``n_resamples`` draws."""
         return float(standard_error(self.counts, self.metric, method="bootstrap", n_resamples=n_resamples))

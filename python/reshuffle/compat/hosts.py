@@ -1,4 +1,4 @@
-"""The libraries that can be patched. Adding one takes a package here and an entry in ``HOSTS``."""
+"""The hosts: libraries that can be patched. To add one, add a module with its ``SEAMS`` and an entry in ``HOSTS``."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ __all__ = ["HOSTS", "Host", "only_help"]
 
 
 class Host(NamedTuple):
-    """A library.
+    """A library that can be patched.
 
-    ``package`` is its name on PyPI, ``lowest`` and ``below`` are the versions that have been tested, and ``module``
-    defines ``SEAMS``. ``by_default`` is False if its numbers change, so that it is only patched when it is named.
+    ``package`` is its name on PyPI. Versions from ``lowest`` up to but not including ``below`` are supported.
+    ``module`` defines ``SEAMS``. ``by_default`` is False if patching changes the library's numbers; it is then patched
+    only if the user names it.
     """
 
     package: str
@@ -35,8 +36,8 @@ HOSTS = {
 
 
 def only_help() -> str:
-    """The help of options that name libraries."""
+    """The help text of options that name libraries."""
     default = ", ".join(name for name, host in HOSTS.items() if host.by_default)
     others = ", ".join(name for name, host in HOSTS.items() if not host.by_default)
-    only_if_named = f"; {others}, whose numbers change, only if named" if others else ""
-    return f"libraries to patch, separated by commas (default: {default}{only_if_named})"
+    only_if_named = f". Numbers change for {others}, which are patched only if named" if others else ""
+    return f"libraries to patch, separated by commas (default: {default}){only_if_named}"

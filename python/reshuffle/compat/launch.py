@@ -1,4 +1,4 @@
-"""Run a program as ``python`` runs it, in a process whose libraries have been patched."""
+"""Run a program as ``python`` would, in a process whose libraries have been patched."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _HERE = str(Path(__file__).parent) + os.sep
 
 def run_module(name: str, arguments: Sequence[str]) -> None:
     """``python -m name arguments``."""
-    sys.argv[:] = ["-m", *arguments]  # what packages see that are imported before the module is found
+    sys.argv[:] = ["-m", *arguments]  # as Python sets it while it imports the module's parent packages
     try:
         _without_our_frames(lambda: runpy.run_module(name, run_name="__main__", alter_sys=True), below_runpy=True)
     except ImportError as error:
-        # Not an error of the program, if none of its code has run: no such module, or a package without __main__.
+        # If none of the program's code has run, there is no such module, or it is a package without __main__.
         if _frames_of_program(error.__traceback__) is None:
             sys.exit(f"{sys.executable}: {error}")
         raise
@@ -67,7 +67,7 @@ def run_script(path: str, arguments: Sequence[str]) -> None:
 
 
 def run_function(function: Callable[[], Any], arguments: Sequence[str]) -> None:
-    """A command whose script calls ``function``. ``arguments`` begin with the name of the command."""
+    """Run a command whose script calls ``function``. ``arguments`` begin with the name of the command."""
     sys.argv[:] = arguments
     _without_our_frames(lambda: sys.exit(function()))
 
@@ -84,16 +84,16 @@ def _is_container(path: str) -> bool:
 
 
 def _without_our_frames(program: Callable[[], object], *, below_runpy: bool = False) -> None:
-    """Run the program. The traceback of an error that it does not handle shows its own frames only.
+    """Run the program. If it does not handle an error, the traceback shows only the program's own frames.
 
-    ``below_runpy`` keeps the frames of runpy with which Python's own traceback of ``python -m`` begins.
+    ``below_runpy`` keeps the frames of runpy with which a traceback under ``python -m`` begins.
     """
     try:
         program()
     except SystemExit:
         raise
     except BaseException:
-        # Python handles the error as ever, and calls this to print it. The program may have set a hook of its own.
+        # Python calls the hook to print the error. The program may have set its own, which is called with fewer frames.
         show = sys.excepthook
 
         def excepthook(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> object:

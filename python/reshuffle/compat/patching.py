@@ -1,8 +1,9 @@
-"""Replace functions and methods of other libraries in place, and put them back.
+"""Replace functions and methods of other libraries (hosts) in place, and restore them.
 
-Programs hold a library's functions in many forms: ``from sacrebleu.metrics import BLEU``, ``sacrebleu.corpus_bleu``,
-bound methods, subclasses. So a name in a module is not rebound. Methods are replaced on their class, and functions get
-other code, so that whoever holds the class or the function calls the replacement.
+Programs refer to a library's functions in many ways: ``from sacrebleu.metrics import BLEU``,
+``sacrebleu.corpus_bleu``, bound methods, subclasses. Rebinding a name in a module would miss most of these references.
+Therefore methods are replaced on their class, and functions get another ``__code__``, so that all references call the
+replacement.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class SeamReport:
-    """How often a replacement was called, and how often it called the original instead.
+    """How often a replaced function was called, and how often it left the call to the original.
 
     Attributes
     ----------
@@ -68,9 +69,9 @@ class SeamReport:
     name : str
         The function, or the class and the method.
     calls : int
-        Calls of the replacement in this process since the library was first patched.
+        The number of calls in this process since the library was first patched.
     fallbacks : mapping of str to int
-        How many of the calls were left to the original, by reason.
+        For each reason, the number of calls that were left to the original.
     """
 
     host: str
@@ -85,8 +86,8 @@ class Seam:
     """A function of a host, or a method of one of its classes, that can be replaced.
 
     ``owner`` is the class of a method, and None for a function. ``original`` can be called at any time, whether or not
-    the host is patched. The replacement of a function runs with the globals of the host, so it has no closure, imports
-    what it calls, and has the parameters of the original; the defaults of the original are used.
+    the host is patched. The replacement of a function runs with the globals of the host's module. Therefore it imports
+    what it calls, has no closure, and must have the parameters of the original, whose defaults apply.
     """
 
     name: str
@@ -108,17 +109,17 @@ class Seam:
                 f"{owner.__module__}.{owner.__name__}.{name} has been replaced by {original!r}. Call "
                 "reshuffle.compat.install() before the other code replaces it"
             )
-        # help() of the host's class keeps its text, and a pickle of the method finds it without this package.
+        # help() of the host's class must not change, and a pickle of the method must be loadable without reshuffle.
         for attribute in ("__module__", "__name__", "__qualname__", "__doc__"):
             setattr(replacement, attribute, getattr(original, attribute))
         return cls(f"{owner.__name__}.{name}", owner, original, replacement, _attribute=name)
 
     @classmethod
     def function(cls, original: FunctionType, replacement: FunctionType) -> Seam:
-        """A function of a module. ``original`` of the seam is a copy, which keeps the code that is replaced."""
+        """A function of a module. The seam's ``original`` is a copy, which keeps the original code."""
         if _parameters(original) != _parameters(replacement) or original.__closure__ or replacement.__closure__:
             raise TypeError(
-                f"the replacement of {original.__name__} needs its parameters, and neither may have a closure"
+                f"the replacement of {original.__name__} must have the same parameters, and neither may have a closure"
             )
         copy = FunctionType(original.__code__, original.__globals__, original.__name__, original.__defaults__)
         copy.__kwdefaults__ = original.__kwdefaults__
@@ -130,15 +131,15 @@ class Seam:
             self.calls += 1
 
     def fall_back(self, reason: str) -> None:
-        """Count a call of the original, and log the reason when it occurs for the first time."""
+        """Count a call that is left to the original, and log the reason when it first occurs."""
         with _counting:
             self.fallbacks[reason] += 1
             first = self.fallbacks[reason] == 1
         if first and _state.settings.log == "warn":
-            logger.warning("%s: calls the original: %s", self.name, reason)
+            logger.warning("%s: left to the original: %s", self.name, reason)
 
     def patch(self) -> None:
-        """Replace the function or method, unless other code than the host's has replaced it before."""
+        """Replace the function or method, unless other code has already replaced it."""
         self._swap(self.original, self.replacement)
 
     def restore(self) -> None:
@@ -154,7 +155,7 @@ class Seam:
             self._function.__code__ = new.__code__
             return
         if _state.settings.log == "warn":
-            logger.warning("%s was replaced by other code than reshuffle's, and is left as it is", self.name)
+            logger.warning("%s was replaced by code other than reshuffle's, and stays as it is", self.name)
 
     def report(self, host: str, version: str) -> SeamReport:
         """The calls so far."""
@@ -187,7 +188,7 @@ class _Loaded(NamedTuple):
 
 @dataclass
 class _State:
-    """The calls of :func:`install` that are in effect, oldest first, and what follows from them."""
+    """The calls of :func:`install` that are in effect (``requests``, oldest first), and what follows from them."""
 
     requests: dict[object, tuple[tuple[str, ...], Settings]] = field(default_factory=dict)
     loaded: dict[str, _Loaded] = field(default_factory=dict)
@@ -197,12 +198,12 @@ class _State:
 
 _state = _State()
 _lock = threading.RLock()
-# Not the same lock: a replacement that counts its call must not wait for another thread that installs.
+# A lock of its own, because a replacement that counts its call must not wait for a thread that is in install().
 _counting = threading.Lock()
 
 
 def _after_fork() -> None:
-    # Another thread of the parent may have held a lock, which nobody would release in the child.
+    # If another thread of the parent held a lock, it would never be released in the child.
     global _lock, _counting
     _lock, _counting = threading.RLock(), threading.Lock()
 
@@ -213,7 +214,7 @@ if hasattr(os, "register_at_fork"):
 
 @dataclass(frozen=True)
 class Installed:
-    """The patched libraries and the settings. As a context manager, it undoes its call of ``install`` at the end.
+    """The patched libraries and the settings. As a context manager, it undoes its call of ``install`` on exit.
 
     Attributes
     ----------
@@ -230,7 +231,7 @@ class Installed:
     def uninstall(self) -> None:
         """Undo this call of :func:`install`.
 
-        Libraries that other calls have patched as well stay patched until those are undone.
+        Libraries that other calls have also patched stay patched until those calls are undone.
         """
         with _lock:
             for request in self._requests:
@@ -247,36 +248,36 @@ class Installed:
 
 
 def install(only: str | Iterable[str] | None = None, *, pvalues: str = "exact-replay", log: str = "warn") -> Installed:
-    """Replace the slow functions of other libraries, in place.
+    """Replace slow functions of other libraries, in place.
 
-    Programs call these libraries as before and get the same results. Calls that cannot be computed by reshuffle, such
-    as those of a subclass with its own counting, are left to the library's own code.
+    Programs call these libraries as before and get the same results. Calls that reshuffle cannot compute, such as those
+    of a subclass with its own counting, are left to the library's own code.
 
     Parameters
     ----------
     only : str or iterable of str, optional
-        The libraries to patch. By default all whose numbers do not change and that are installed in a supported
-        version.
+        The libraries to patch: ``sacrebleu``, ``lm_eval``, ``lighteval``. By default only ``sacrebleu``, because the
+        numbers of the others change, and only if it is installed in a supported version.
     pvalues : {"exact-replay", "sound"}, optional
-        Significance tests in the library: ``"exact-replay"`` draws the library's own random numbers and returns its
-        p-values and intervals to the last digit; ``"sound"`` computes p-values by the tests of reshuffle, and marks the
-        signature.
+        Significance tests in the library. ``"exact-replay"`` generates the same random numbers as the library and
+        returns its p-values and intervals to the last digit. ``"sound"`` returns p-values and intervals of reshuffle's
+        tests, which count ties, and marks the signature.
     log : {"warn", "off"}, optional
-        Whether the logger ``reshuffle.compat`` warns, once for each reason, when a call is left to the library's own
-        code.
+        With ``"warn"``, the logger ``reshuffle.compat`` warns when a call is left to the library's own code, once for
+        each reason.
 
     Returns
     -------
     Installed
-        A context manager with a method ``uninstall``. Patched libraries stay patched until each call of ``install``
-        is undone, or until :func:`uninstall` is called. If calls differ in ``pvalues`` or ``log``, the last one that is
-        in effect applies.
+        A context manager with a method ``uninstall``. A library stays patched until every call of ``install`` that
+        patched it is undone, or until :func:`uninstall` is called. If several calls differ in ``pvalues`` or ``log``,
+        the latest of those in effect applies.
 
     Raises
     ------
     InputError
-        ``only`` names an unknown library, one that is not installed, or a version that is not supported. Nothing is
-        patched then.
+        If ``only`` names an unknown library, or one that is not installed, or whose version is not supported. Then
+        nothing is patched.
 
     Examples
     --------
@@ -302,9 +303,9 @@ def install(only: str | Iterable[str] | None = None, *, pvalues: str = "exact-re
 
 
 def uninstall(only: str | Iterable[str] | None = None) -> None:
-    """Restore the original functions of these libraries, or of all, whatever calls of :func:`install` patched them.
+    """Restore the original functions of these libraries (all by default), however often :func:`install` was called.
 
-    No effect on a library that is not patched.
+    Has no effect on a library that is not patched.
     """
     names = None if only is None else _known(only)
     with _lock:
@@ -318,18 +319,18 @@ def uninstall(only: str | Iterable[str] | None = None) -> None:
 
 
 def installed() -> Installed | None:
-    """What is patched now, or None if nothing is. Its method ``uninstall`` restores everything."""
+    """What is patched now, or None. The method ``uninstall`` of the result restores everything."""
     with _lock:
         return Installed(_state.hosts, _state.settings, tuple(_state.requests)) if _state.hosts else None
 
 
 def current_settings() -> Settings:
-    """The settings of the last :func:`install` that is in effect, or the defaults."""
+    """The settings of the latest :func:`install` in effect, or the defaults."""
     return _state.settings
 
 
 def seams(only: str | Iterable[str] | None = None) -> list[SeamReport]:
-    """The replaced functions of these libraries, or of all that have been patched in this process, with their calls."""
+    """How often each replaced function was called: of these libraries, or of all that were patched in this process."""
     names = None if only is None else _known(only)
     with _lock:
         loaded = list(_state.loaded.items())
@@ -350,7 +351,7 @@ def host_version(name: str) -> str:
         if isinstance(error, ModuleNotFoundError) and error.name == name:
             raise _NotInstalledError(f"{name} is not installed: pip install '{host.supported}'") from None
         raise InputError(f"{name} cannot be imported: {error}") from error
-    # The module knows better than the metadata, which may belong to another copy.
+    # The metadata may belong to another copy of the library than the one that was imported.
     found = getattr(module, "__version__", None) or _version_of_package(host.package)
     if not _release(host.lowest) <= _release(found) < _release(host.below):
         raise InputError(
@@ -360,11 +361,11 @@ def host_version(name: str) -> str:
 
 
 class _NotInstalledError(InputError):
-    """A host that is absent, which is nothing to warn about if nobody named it."""
+    """A host is not installed. If the user did not name it, there is no warning."""
 
 
 def _version_of_package(package: str) -> str:
-    from importlib.metadata import PackageNotFoundError, version  # a tenth of the time of importing sacreBLEU
+    from importlib.metadata import PackageNotFoundError, version  # slow to import: a tenth of importing sacreBLEU
 
     try:
         return version(package)
@@ -373,7 +374,7 @@ def _version_of_package(package: str) -> str:
 
 
 def _release(version: str) -> tuple[int, ...]:
-    """The numbers of a version: 2.6.1.dev3+g1a2b is (2, 6, 1). Empty, and so below all others, if it has none."""
+    """The numbers of a version: (2, 6, 1) for 2.6.1.dev3+g1a2b. Empty if there are none, which is below all others."""
     numbers = re.match(r"\d+(\.\d+)*", version)
     return tuple(map(int, numbers[0].split("."))) if numbers else ()
 
@@ -382,7 +383,7 @@ def _known(only: str | Iterable[str]) -> list[str]:
     names = [only] if isinstance(only, str) else list(dict.fromkeys(only))
     for name in names:
         if name not in HOSTS:
-            raise InputError(f"reshuffle.compat has no backend for {name!r}; it has: {', '.join(HOSTS)}")
+            raise InputError(f"reshuffle.compat cannot patch {name!r}; it can patch: {', '.join(HOSTS)}")
     return names
 
 

@@ -1,4 +1,4 @@
-"""Run a test suite with its libraries patched: ``pytest -p reshuffle.compat.pytest_plugin``.
+"""Run a test suite with the libraries that it uses patched: ``pytest -p reshuffle.compat.pytest_plugin``.
 
 The options are ``--compat-only`` and ``--compat-pvalues``, or the environment variables ``RESHUFFLE_COMPAT_ONLY`` and
 ``RESHUFFLE_COMPAT_PVALUES``. With ``-v``, a table at the end shows how often each replaced function was called.
@@ -22,12 +22,12 @@ _INSTALLED = pytest.StashKey[Installed]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    group = parser.getgroup("reshuffle", "reshuffle.compat: other libraries, computed by reshuffle")
+    group = parser.getgroup("reshuffle", "reshuffle.compat: other libraries, patched to compute with reshuffle")
     group.addoption(
         "--compat-only",
         metavar="NAMES",
         default=os.environ.get("RESHUFFLE_COMPAT_ONLY"),
-        help=f"{only_help()}; or RESHUFFLE_COMPAT_ONLY",
+        help=f"{only_help()}. The default can be set by RESHUFFLE_COMPAT_ONLY",
     )
     group.addoption(
         "--compat-pvalues",
@@ -37,7 +37,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
-# Before other plugins, and before test modules are imported.
+# First, because other plugins may import the libraries.
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
     only = config.getoption("--compat-only")

@@ -11,18 +11,18 @@ __all__ = ["seam_table"]
 
 
 def seam_table(reports: Iterable[SeamReport]) -> str:
-    """A table with a row for each replaced function, and below it the reasons for which the original was called.
+    """A table with a row for each replaced function, and below each row the reasons why the original was called.
 
     >>> reports = [
     ...     SeamReport("sacrebleu", "2.6.0", "Metric._cache_references", 2, {}),
-    ...     SeamReport("sacrebleu", "2.6.0", "Metric._extract_corpus_statistics", 16, {"unknown tokenizer": 3}),
+    ...     SeamReport("sacrebleu", "2.6.0", "Metric._extract_corpus_statistics", 16, {"there are no references": 3}),
     ... ]
     >>> print(seam_table(reports))
     replaced by reshuffle.compat         calls  left to the original
     sacrebleu 2.6.0
       Metric._cache_references               2                     0
       Metric._extract_corpus_statistics     16                     3
-        3: unknown tokenizer
+        3: there are no references
     """
     rows: list[tuple[str, ...]] = [("replaced by reshuffle.compat", "calls", "left to the original")]
     for (host, version), group in groupby(reports, lambda report: (report.host, report.version)):

@@ -1,11 +1,12 @@
 """Standard errors for lighteval's corpus metrics.
 
-lighteval 0.13 divides the standard deviation of its bootstrap draws by the square root of their number, so its standard
-errors of corpus metrics are 31.6 times too small with 1,000 draws. The functions of this module have its names and
-arguments, and return the standard deviation. BLEU, chrF and TER are computed from counts, other metrics by lighteval.
+lighteval 0.13 divides the standard deviation of the scores of its bootstrap draws by the square root of their number,
+so with 1,000 draws its standard errors of corpus metrics are 31.6 times too small. The functions of this module have
+the same names and arguments as its own, and return the standard deviation. BLEU, chrF and TER are computed from counts,
+other metrics by lighteval.
 
-``reshuffle.compat.install(only=("lighteval",))`` makes lighteval itself use them. As its numbers then change,
-``install()`` without this name leaves it alone.
+``reshuffle.compat.install(only=("lighteval",))`` makes lighteval itself use them. Its numbers then change. Therefore
+``install()`` patches it only if it is named.
 """
 
 from __future__ import annotations
@@ -26,13 +27,13 @@ Aggregation = Callable[[Sequence[Any]], float]
 
 
 def bootstrap_stderr(metric: Aggregation, population: Sequence[Any], number_experiments: int) -> float:
-    """Bootstrap standard error of ``metric(population)``, in place of lighteval's function of this name.
+    """Bootstrap standard error of ``metric(population)``, to be used instead of lighteval's function of the same name.
 
     Parameters
     ----------
     metric : callable
         The aggregation of a corpus metric. ``compute_corpus`` of a ``CorpusLevelTranslationMetric`` is computed from
-        counts. Any other function is called for every draw by lighteval.
+        counts. For any other function, lighteval calls it on every draw.
     population : sequence
         The items of the task, for translation metrics ``GenerativeCorpusMetricInput``.
     number_experiments : int
@@ -41,19 +42,19 @@ def bootstrap_stderr(metric: Aggregation, population: Sequence[Any], number_expe
     Returns
     -------
     float
-        The standard deviation of the scores of the draws, with denominator R − 1 for R draws. lighteval returns this
-        number divided by √R.
+        The standard deviation of the scores of the R draws, with denominator R − 1. lighteval returns this number
+        divided by √R.
 
     Raises
     ------
     ImportError
-        If lighteval is not installed. Other errors are those of lighteval.
+        If lighteval is not installed. All other errors are raised by lighteval.
 
     Warns
     -----
     InputWarning
-        For chrF and TER: lighteval 0.13 passes its references by item where sacreBLEU expects columns. Its score is
-        therefore that of the first item alone. The standard error is for the score of all items.
+        For chrF and TER. lighteval 0.13 passes the references item by item, but sacreBLEU expects columns. Its score is
+        therefore that of the first item only. The standard error is for the score of all items.
 
     Examples
     --------
@@ -79,13 +80,13 @@ def bootstrap_stderr(metric: Aggregation, population: Sequence[Any], number_expe
 
 
 def get_stderr_function(aggregation: Aggregation, number_experiments: int = 1000) -> Callable[[Sequence[Any]], float]:
-    """A function from items to the standard error of ``aggregation``, in place of lighteval's function of this name.
+    """A function from items to the standard error of ``aggregation``, as lighteval's function of the same name.
 
     Parameters
     ----------
     aggregation : callable
-        The aggregation of a metric. As in lighteval, it is a mean if its name contains "mean". Its standard error is
-        then s/√n.
+        The aggregation of a metric. As in lighteval, a function whose name contains "mean" is taken for a mean, whose
+        standard error is s/√n.
     number_experiments : int
         The number of bootstrap draws.
 
@@ -113,7 +114,7 @@ def count(metric: Aggregation, population: Iterable[Any]) -> Counted:
     metric : callable
         ``compute_corpus`` of a ``CorpusLevelTranslationMetric``.
     population : iterable of GenerativeCorpusMetricInput
-        The first of the predictions is counted, and for BLEU the first of the references, as in lighteval.
+        As in lighteval, only the first prediction of each item is counted, and for BLEU only the first reference.
 
     Returns
     -------
@@ -123,7 +124,7 @@ def count(metric: Aggregation, population: Iterable[Any]) -> Counted:
     Raises
     ------
     InputError
-        If ``metric`` is another function, numbers of references differ, or items are not texts.
+        If ``metric`` is another function, the numbers of references differ, or items are not texts.
 
     Examples
     --------
@@ -149,7 +150,7 @@ def count(metric: Aggregation, population: Iterable[Any]) -> Counted:
 
 
 def from_counts(metric: Aggregation, population: Sequence[Any], number_experiments: int) -> float:
-    """The standard error of a translation metric. :class:`InputError` if the items cannot be counted."""
+    """The standard error of a translation metric. Raises :class:`InputError` if the items cannot be counted."""
     counted = count(metric, population)
     if counted.metric.key != "bleu":
         what = f"lighteval computes {counted.metric.name} of the first item only; this standard error is for all items"
@@ -160,7 +161,7 @@ def from_counts(metric: Aggregation, population: Sequence[Any], number_experimen
 def from_draws(
     original: Callable[..., float], metric: Aggregation, population: Sequence[Any], number_experiments: int
 ) -> float:
-    """The standard deviation of lighteval's own draws, from the number that it divides by √R."""
+    """The standard deviation of lighteval's own draws: its result times √R."""
     block = min(1000, number_experiments)
     divided = original(metric, population, number_experiments)
     return divided * math.sqrt(number_experiments // block * block)

@@ -27,7 +27,7 @@ SEAMS = [BOOTSTRAP]
 
 
 def patched(metric: Aggregation, population: Sequence[Any], number_experiments: int) -> float:
-    """The standard error from counts where that is possible, otherwise the corrected one of lighteval."""
+    """The standard error from counts if possible, otherwise lighteval's own times √R."""
     BOOTSTRAP.count()
     try:
         return from_counts(metric, population, number_experiments)

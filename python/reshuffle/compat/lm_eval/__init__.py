@@ -1,11 +1,11 @@
 """Standard errors for lm-evaluation-harness (``lm_eval``), from counts instead of texts.
 
 The harness scores the texts of every bootstrap draw anew, so it makes at most 100 draws for BLEU, chrF and TER. The
-functions of this module have its names and arguments. They count the texts once and resample the counts, so 100,000
-draws take less time than counting. Other metrics are left to the harness.
+functions of this module have the same names and arguments as its own. They count the texts once and resample the
+counts, so that 100,000 draws take less time than counting. Other metrics are left to the harness.
 
 ``reshuffle.compat.install(only=("lm_eval",))`` makes the harness itself use them. It then reports standard errors from
-100,000 draws, which differ from its own. Therefore ``install()`` without this name leaves the harness alone.
+100,000 draws, which differ from its own. Therefore ``install()`` patches it only if it is named.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = ["bootstrap_stderr", "count", "stderr_for_metric"]
 
 Aggregation = Callable[[Sequence[Any]], float]
 
-# The aggregations of lm_eval.api.metrics that are scores of sacreBLEU, with the metric of the same counts.
+# The aggregations of lm_eval.api.metrics that compute a score of sacreBLEU, and the metric that has the same counts.
 METRICS = {
     "bleu": partial(metric, "bleu"),
     "chrf": partial(metric, "chrf"),
@@ -32,7 +32,7 @@ METRICS = {
 
 
 def bootstrap_stderr(f: Aggregation, xs: Sequence[Any], iters: int) -> float:
-    """Bootstrap standard error of ``f(xs)``, in place of ``lm_eval.api.metrics.bootstrap_stderr``.
+    """Bootstrap standard error of ``f(xs)``, to be used instead of ``lm_eval.api.metrics.bootstrap_stderr``.
 
     Parameters
     ----------
@@ -53,12 +53,12 @@ def bootstrap_stderr(f: Aggregation, xs: Sequence[Any], iters: int) -> float:
     Raises
     ------
     ImportError
-        If lm_eval is not installed. Other errors are those of the harness.
+        If lm_eval is not installed. All other errors are raised by the harness.
 
     Notes
     -----
-    Items that cannot be counted, such as those with different numbers of references, are left to the harness. A warning
-    of the logger ``reshuffle.compat`` has the reason.
+    If the items cannot be counted, for example because their numbers of references differ, the harness computes the
+    standard error, and the logger ``reshuffle.compat`` warns with the reason.
     """
     from .seams import BOOTSTRAP
 
@@ -72,7 +72,7 @@ def bootstrap_stderr(f: Aggregation, xs: Sequence[Any], iters: int) -> float:
 
 
 def stderr_for_metric(metric: Aggregation, bootstrap_iters: int) -> Callable[[Sequence[Any]], float] | None:
-    """A function from items to the standard error of ``metric``, in place of the function of ``lm_eval.api.metrics``.
+    """A function from items to the standard error of ``metric``, as ``lm_eval.api.metrics.stderr_for_metric``.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def count(f: Aggregation, xs: Iterable[Any]) -> Counted:
     Raises
     ------
     InputError
-        If ``f`` is another function, numbers of references differ, or items are not texts.
+        If ``f`` is another function, the numbers of references differ, or items are not texts.
 
     Examples
     --------
@@ -143,21 +143,21 @@ def count(f: Aggregation, xs: Iterable[Any]) -> Counted:
         raise InputError("items must be pairs of references and a prediction") from None
     numbers = sorted({len(references) for references in segments})
     if len(numbers) > 1:
-        # The harness then scores each draw with as many references as its segment with the fewest has.
+        # In this case the harness truncates the references of each draw to the smallest number in that draw.
         raise InputError(f"the number of references must be the same for all items, got {numbers[0]} to {numbers[-1]}")
     hypotheses = [_only(prediction) for _, prediction in pairs]
     return Counted.from_texts(make(), hypotheses, [list(column) for column in zip(*segments, strict=True)])
 
 
 def _only(prediction: Any) -> Any:
-    """The text of a prediction, which some tasks wrap into a list."""
+    """The text of a prediction, which some tasks wrap in a list."""
     if isinstance(prediction, (list, tuple)) and len(prediction) == 1:
         return prediction[0]
     return prediction
 
 
 def _metric_of(f: Aggregation) -> partial[Any] | None:
-    """The maker of the metric that an aggregation of the harness computes, or None."""
+    """The function that creates the metric that an aggregation of the harness computes, or None."""
     from lm_eval.api import metrics as host
 
     return next((make for name, make in METRICS.items() if getattr(host, name, None) is f), None)

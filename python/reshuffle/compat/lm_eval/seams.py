@@ -15,7 +15,7 @@ from . import Aggregation, count
 
 __all__ = ["BOOTSTRAP", "SEAMS"]
 
-# The harness passes at most CAP draws for metrics of texts, whatever its user asked for; its default is DRAWS.
+# For metrics of texts, the harness asks for at most CAP draws, whatever its user chose. The user's default is DRAWS.
 CAP, DRAWS = 100, 100_000
 
 
@@ -30,7 +30,7 @@ SEAMS = [BOOTSTRAP]
 
 
 def patched(f: Aggregation, xs: Sequence[Any], iters: int) -> float:
-    """The standard error from counts where that is possible, otherwise the harness's own."""
+    """The standard error from counts if possible, otherwise the harness's own."""
     BOOTSTRAP.count()
     try:
         counted = count(f, xs)
