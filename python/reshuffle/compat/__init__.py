@@ -14,6 +14,18 @@ They use only the public functions of reshuffle, and nothing else in reshuffle i
 
 from __future__ import annotations
 
+from types import ModuleType
+
+from .hosts import HOSTS
 from .patching import Installed, SeamReport, Settings, install, installed, seams, uninstall
 
 __all__ = ["Installed", "SeamReport", "Settings", "install", "installed", "seams", "uninstall"]
+
+
+def __getattr__(name: str) -> ModuleType:
+    """The drop-ins, which are imported when they are used because they import their hosts."""
+    if name not in HOSTS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return import_module(f".{name}", __name__)
