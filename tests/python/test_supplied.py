@@ -40,7 +40,7 @@ Arrays = Any
 
 
 def in_blocks(rows: Arrays, *sizes: int) -> Iterator[Arrays]:
-    """Blocks of these sizes, and the rest."""
+    """Blocks of these sizes, and one block of the remaining rows."""
     first = 0
     for size in sizes:
         yield rows[first : first + size]
@@ -529,7 +529,7 @@ def test_progress_reaches_its_end() -> None:
 
 @pytest.mark.parametrize("kind", ["masks", "indices"])
 def test_a_signal_stops_a_run(kind: str) -> None:
-    """While the core sums a block, or between blocks."""
+    """The signal arrives while the core sums a block, or between blocks."""
     rng = np.random.default_rng(1)
     counts = bleu_counts(1, 8, 4000, 0.01)
     masks = rng.integers(2, size=(2000, 4000), dtype=bool)
