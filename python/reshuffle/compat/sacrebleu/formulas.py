@@ -6,7 +6,7 @@ float32, under NumPy 1 it is a double (NEP 50). For an array of rows, each funct
 same dtype, as ``numpy.array([score of row for row in rows])`` with sacreBLEU's own method.
 
 ``math.log``, ``math.exp`` and ``sum`` are called for each row, as in sacreBLEU: numpy's logarithm can differ in the
-last bit, and since Python 3.12 ``sum`` compensates for rounding errors. Comments below call sacreBLEU the host.
+last bit, and since Python 3.12 ``sum`` compensates for rounding errors.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def bleu(
 ) -> Scores:
     """BLEU of rows of hypothesis length, reference length, N counts of matches and N of n-grams, as ``compute_bleu``.
 
-    In the host, ``add-k`` adds to the rows in place. If the rows are integers, the sum is therefore truncated.
+    In sacreBLEU, ``add-k`` adds to the rows in place. If the rows are integers, the sum is therefore truncated.
     """
     orders = (sums.shape[1] - 2) // 2
     dtype = _product_dtype(sums.dtype)
@@ -199,14 +199,14 @@ def _f_score_of_means(counts: Sums, factor: float, dtype: np.dtype[Any]) -> Scor
     scores = (1 + factor) * precision * recall
     scores /= factor * precision + recall
     scores = 100 * scores
-    # The host returns the Python float 0.0 for these rows.
+    # sacreBLEU returns the Python float 0.0 for these rows.
     return _mixed(scores, (orders > 0) & (precision + recall > 0), np.zeros(len(counts)))
 
 
 def _mean_f_score(counts: Sums, factor: float, dtype: np.dtype[Any]) -> Scores:
     """The mean over orders of F scores, with ε for a ratio without denominator.
 
-    In the host, the precision and recall of an order without n-grams are Python floats, so that the sum of a row is
+    In sacreBLEU, precision and recall of an order without n-grams are Python floats, so that the sum of a row is
     a double until its first term that is a float32.
     """
     doubles, singles = np.zeros(len(counts)), np.zeros(len(counts), dtype)

@@ -1,4 +1,4 @@
-"""Statistics of several systems under one metric of sacreBLEU (the host), as integers that can be resampled."""
+"""Statistics of several systems under one metric of sacreBLEU, as integers that can be resampled."""
 
 from __future__ import annotations
 
