@@ -1,4 +1,4 @@
-"""Cases of programs written for other tools, which call them through reshuffle's drop-in backends or adapters."""
+"""Cases with programs that are written for other tools, and run on reshuffle through its drop-in backends."""
 
 from __future__ import annotations
 
@@ -27,19 +27,20 @@ __all__ = ["dropin", "dropin_command", "harness"]
 DROPIN, ADAPTER = "reshuffle.compat.sacrebleu", "reshuffle.compat.lm_eval"
 INSTALLED = f"{SACREBLEU} after install()"
 METRICS = ("bleu", "chrf", "ter")
-# The systems that sacreBLEU scores in a turn, as its times per system do not depend on their number, and the targets.
+# For each metric, how many systems sacreBLEU scores in a run (its time per system does not depend on their number), and
+# the target.
 CORPUS_SCORES = {"bleu": (16, 20), "chrf": (4, 30), "ter": (2, 100)}
 
 
 def same_results(expected: Sequence[Any], *others: Sequence[Any]) -> None:
-    """Check that the drop-in returns what sacreBLEU returns, to the last digit, for everything that both computed."""
+    """Check that the drop-in returns the same results as sacreBLEU, to the last digit, as far as both computed them."""
     for actual in others:
         if list(expected) != list(actual[: len(expected)]):
             raise DisagreementError(f"results differ: {expected[:3]} and {actual[:3]}")
 
 
 def patched(measure: Callable[[], Measurement], pvalues: str = "exact-replay") -> Callable[[], Measurement]:
-    """The same measurement while sacreBLEU is patched."""
+    """The same measurement with sacreBLEU patched."""
 
     def measure_patched() -> Measurement:
         with import_module("reshuffle.compat").install(only="sacrebleu", pvalues=pvalues):
@@ -49,10 +50,10 @@ def patched(measure: Callable[[], Measurement], pvalues: str = "exact-replay") -
 
 
 def beside(make: Callable[[Any, int], Callable[[], Any]], few: int, many: int, target: float) -> list[Contender]:
-    """sacreBLEU, the drop-in, and sacreBLEU when it is patched.
+    """Contenders: sacreBLEU, the drop-in, and patched sacreBLEU.
 
-    ``make`` takes the module to use, and the number of things to do in one run. The caches of tokens are emptied before
-    every run.
+    ``make`` takes the module to use, and the number of things to compute in one run: ``few`` for sacreBLEU, ``many``
+    for the others. The caches of tokens are emptied before every run.
     """
     host, ours = sacrebleu, import_module(DROPIN)
     return [
@@ -63,11 +64,11 @@ def beside(make: Callable[[Any, int], Callable[[], Any]], few: int, many: int, t
 
 
 def dropin(texts: Texts) -> list[Race]:
-    """Shows what programs that call sacreBLEU gain without a change, from texts to results: scores of all systems in a
-    loop, sentence_bleu of one segment after the other, and the bootstrap test of one pair with sacreBLEU's own random
-    numbers. Once the program imports the drop-in instead of sacreBLEU, once sacreBLEU is patched. Results must be equal
-    to the last digit, except for the p-values of pvalues=sound, which come from another test. For chrF and TER,
-    sacreBLEU scores four and two of the systems. It runs at most twice."""
+    """Shows the speed-up of programs that call sacreBLEU, from texts to results: scores of all systems in a loop,
+    sentence_bleu of one segment after the other, and the bootstrap test of one pair with sacreBLEU's own random
+    numbers. The program either imports the drop-in instead of sacreBLEU, or runs with sacreBLEU patched. Results must
+    be equal to the last digit, except for the p-values of pvalues=sound, which come from another test. sacreBLEU runs
+    at most twice, and scores only four of the systems by chrF and two by TER."""
     outputs, references = list(texts.systems.values()), texts.references
 
     def corpus_scores(key: str, module: Any, n: int) -> Callable[[], Any]:
@@ -112,10 +113,10 @@ def dropin(texts: Texts) -> list[Race]:
 
 
 def dropin_command(texts: Texts) -> list[Race]:
-    """Shows what users of sacreBLEU's command line gain: all systems against the first by approximate randomization,
-    under BLEU, chrF and TER, with interpreter, imports and reading. With exact-replay, the output must be that of
-    sacreBLEU, byte for byte. The p-values of pvalues=sound are those of reshuffle, and must be equal within Monte Carlo
-    error. sacreBLEU takes minutes and runs once."""
+    """Shows the speed-up of sacreBLEU's command line: all systems against the first by approximate randomization, under
+    BLEU, chrF and TER, including the start of the interpreter, imports and reading. With exact-replay, the output must
+    be that of sacreBLEU, byte for byte. With pvalues=sound, p-values are reshuffle's, and must be equal within Monte
+    Carlo error. sacreBLEU takes minutes and runs once."""
     arguments = [texts.files.reference, "-i", *texts.files.systems, "-m", *METRICS, "--paired-ar"]
 
     def same_output(theirs: str, replayed: str, sound: str) -> None:
@@ -138,16 +139,16 @@ def dropin_command(texts: Texts) -> list[Race]:
     return [Race(f"{len(texts.systems)} systems, three metrics, --paired-ar", contenders, same_output)]
 
 
-# The draws of the harness, which scores all texts for each of them; the cap of 100 is its own.
+# For each metric, the number of the harness's draws that are timed, and the largest number that the harness makes.
 DRAWS = {"bleu": 100, "chrf": 10, "ter": 4}
 CAP, MANY_DRAWS = 100, 100_000
 
 
 def harness(texts: Texts) -> list[Race]:
-    """Shows the standard error of lm-evaluation-harness, from the items of a task to the number, per draw. The harness
-    scores the texts of every draw, at most 100 of them; reshuffle counts them once and then makes as many draws, or
-    100,000. At the draws of the harness, which use Python's generator, the counts must give its standard error to 1e-9.
-    For chrF and TER the harness makes fewer draws, as each takes seconds."""
+    """Shows the time per draw of a standard error in lm-evaluation-harness, from the items of a task to the result. The
+    harness scores the texts of every draw, and makes at most 100 draws. reshuffle counts the texts once, and makes 100
+    or 100,000 draws. With the draws of the harness, which come from Python's generator, the counts must give its
+    standard error to 1e-9. For chrF and TER the harness makes fewer draws, because each takes seconds."""
     items = list(zip(texts.references[0], texts.systems[OTHER], strict=True))
 
     def theirs(key: str, n: int) -> float:
@@ -165,7 +166,7 @@ def harness(texts: Texts) -> list[Race]:
         indices = np.array([generator.choices(segments, k=len(segments)) for _ in range(DRAWS[key])])
         same_scores(expected, standard_error(counts, metric, method="bootstrap", indices=indices))
         for actual in others:
-            if abs(actual / expected - 1) > 5 / np.sqrt(2 * (DRAWS[key] - 1)):  # the relative error of a deviation
+            if abs(actual / expected - 1) > 5 / np.sqrt(2 * (DRAWS[key] - 1)):  # Monte Carlo error
                 raise DisagreementError(f"standard errors differ by more than Monte Carlo error: {expected}, {actual}")
 
     races = []

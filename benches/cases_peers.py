@@ -95,8 +95,8 @@ def peers(texts: Texts) -> list[Race]:
     """Shows reshuffle beside other compiled packages, from texts to scores. The first call of each in a new process is
     timed, without imports, because some cache tokenized lines and would be faster in a second call. fast-bleu is left
     out, as it scores every hypothesis against all references of the set; sacrebleu-mojo needs Python 3.12. evaluatio
-    resamples in Rust and counts by sacreBLEU: its paired bootstrap (Koehn's) of one pair is timed from texts and from
-    counts."""
+    counts with sacreBLEU and resamples in Rust: its paired bootstrap (Koehn 2004) of one pair is timed from texts and
+    from counts."""
 
     def check(expected: Any, *others: Any) -> None:
         for actual in others:
@@ -117,7 +117,7 @@ def peers(texts: Texts) -> list[Race]:
 
 
 def paired_bootstrap(texts: Texts) -> list[Race]:
-    """Races against evaluatio's paired bootstrap of BLEU, which is Koehn's."""
+    """Races against evaluatio's paired bootstrap of BLEU (Koehn 2004)."""
     a, b = pair(texts)
     both = [texts.systems[OTHER], texts.systems[BASELINE]]
 

@@ -53,7 +53,7 @@ CASES: Mapping[str, Callable[[Texts], list[Race]]] = {
     "million": million,
 }
 
-# Only if they are named: most of them take minutes, and earlier builds have no options for `sets`.
+# Cases that run only if they are named: most of them take minutes, and earlier builds lack the options of `sets`.
 NAMED = ("million", "many", "sets", "html", "dropin", "dropin-command", "harness")
 ORDINARY = [case for case in CASES if case not in NAMED]
 

@@ -595,9 +595,9 @@ class Resampler:
     ) -> list[_Reduction]:
         """Run the reductions on n replicates from number ``first`` on, all in one pass.
 
-        ``masks``, an (R, S) array of the segments to swap, or ``indices``, an array of the segments to draw with any
-        number of columns, replace ``n`` and ``seed``. ``codes``, (S,), replace the seed: replicate g swaps the segments
-        whose code has an odd number of bits in common with g.
+        ``masks``, an (R, S) array of the segments to swap, or ``indices``, an (R, width) array of the segments to draw,
+        replace ``n`` and ``seed``. ``codes``, (S,), replace the seed: replicate g swaps the segments whose code has an
+        odd number of bits in common with g.
         """
 
     @property

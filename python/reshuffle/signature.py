@@ -72,7 +72,7 @@ def for_scheme(scheme: str, bits: int | None = None) -> str:
 
 
 def for_replay(n: int) -> str:
-    """Scheme of n replicates that the user supplied.
+    """Scheme of n user-supplied replicates.
 
     >>> for_replay(1000)
     'replay[1000]'

@@ -1,6 +1,6 @@
-"""Runs command lines of sacreBLEU, each in a forked child of one process, because importing takes most of the time.
+"""Runs sacreBLEU's command line with many sets of arguments. Each runs in a fork of one process, to import only once.
 
-``python commands.py host`` runs sacreBLEU's own command, ``python commands.py ours`` that of reshuffle. The commands
+``python commands.py host`` runs sacreBLEU's own command, ``python commands.py ours`` the drop-in. The sets of arguments
 are read as JSON from standard input, and results are written as JSON.
 """
 
@@ -16,7 +16,7 @@ from typing import IO, Any
 
 
 def run_in_child(main: Callable[[], Any], argv: list[str], stdin: bytes, environment: dict[str, str]) -> list[Any]:
-    """Exit code, standard output and standard error."""
+    """Run ``main`` in a forked child. Returns its exit code, standard output and standard error."""
     with ExitStack() as stack:
         files = [stack.enter_context(tempfile.TemporaryFile()) for _ in range(3)]
         return [_code_of_child(main, argv, stdin, environment, files), *map(_text, files[1:])]

@@ -61,7 +61,7 @@ class Tensor:
 
 
 class DLPack:
-    """Has no protocol but ``__dlpack__``."""
+    """An array whose only protocol is ``__dlpack__``."""
 
     def __init__(self, values: Any) -> None:
         self.values = np.array(values)
@@ -74,7 +74,7 @@ class DLPack:
 
 
 class Array:
-    """Has no protocol but ``__array__``, as the arrays of JAX."""
+    """An array whose only protocol is ``__array__``, like those of JAX."""
 
     def __init__(self, values: Any) -> None:
         self.values = np.asarray(values)

@@ -23,7 +23,7 @@ def command(arguments: list[str], stdin: str = "", **environment: str) -> dict[s
     return {"arguments": arguments, "stdin": stdin, "environment": environment}
 
 
-# stdin is the name of a file.
+# The argument stdin is the name of a file.
 COMMANDS = [
     *map(
         command,
@@ -178,7 +178,7 @@ def both(texts: Path) -> list[tuple[list[Any], list[Any]]]:
 
 
 def without_callers(errors: str) -> str:
-    """Tracebacks from the ``main`` of sacreBLEU on, without what called it here."""
+    """Tracebacks without the frames above sacreBLEU's ``main``, which differ here."""
     return re.sub(r"(?s)(?<=Traceback \(most recent call last\):\n).*?(?=  File [^\n]*sacrebleu\.py)", "", errors)
 
 
@@ -186,7 +186,7 @@ def test_all_commands_print_the_same_bytes(both: list[tuple[list[Any], list[Any]
     for case, (host, ours) in zip(COMMANDS, both, strict=True):
         host[2], ours[2] = without_callers(host[2]), without_callers(ours[2])
         assert host == ours, case
-    # Some of everything: results, usage errors, errors in the input, crashes.
+    # The commands cover results, usage errors, errors in the input, and crashes.
     assert {0, 1, 2, 17} == {host[0] for host, _ in both}
     assert any("Traceback" in host[2] for host, _ in both)
 
@@ -217,9 +217,11 @@ def test_the_command_is_patched_and_lists_the_calls(texts: Path) -> None:
     assert re.search(r"\n  PairedTest\.__call__ +1 +0\n", table)
 
 
-@pytest.mark.skipif(np.lib.NumpyVersion(np.__version__) < "2.0.0", reason="float32 is a new thing to JSON in NumPy 2")
+@pytest.mark.skipif(
+    np.lib.NumpyVersion(np.__version__) < "2.0.0", reason="only under NumPy 2 are the means float32, which JSON refuses"
+)
 def test_json_of_the_paired_bootstrap_works_where_sacrebleu_fails(texts: Path) -> None:
-    """Its means and intervals are then numpy.float32, which its JSON cannot hold."""
+    """Under NumPy 2, means and intervals are numpy.float32, which sacreBLEU cannot write as JSON."""
     arguments = ["ref.txt", *MANY, "-m", "chrf", "-pbs", "-pbsn", "60"]
     host = run(texts, "-m", "sacrebleu", *arguments)
     assert "TypeError: Object of type float32 is not JSON serializable" in host.stderr

@@ -94,7 +94,7 @@ def any_input(draw: st.DrawFn) -> tuple[list[str], list[list[str | None]]]:
 
 
 class Outcome(NamedTuple):
-    """What a call did: its plain result or its error, and what sacreBLEU logged."""
+    """The outcome of a call: its plain result or its error, and sacreBLEU's log messages."""
 
     result: Any
     error: tuple[str, str] | None
@@ -124,7 +124,7 @@ def host_log() -> Iterator[list[str]]:
 
 
 def plain(value: Any) -> Any:
-    """A value that can be compared, with the type of every number. Scores and signatures become their attributes."""
+    """A comparable form of a value, with the type of every number, and the attributes of scores and signatures."""
     if isinstance(value, sacrebleu.metrics.base.Score):
         return (
             type(value).__name__,
@@ -153,7 +153,7 @@ def outcome(call: Callable[[], Any]) -> Outcome:
 
 
 def uses(cls: Any, options: dict[str, Any], hypotheses: Sequence[str], references: Any) -> list[Outcome]:
-    """What happens in every use of a metric with these texts."""
+    """The outcomes of all ways to use a metric with these texts."""
 
     def cached() -> Any:
         metric = cls(**options, references=references)
@@ -522,7 +522,7 @@ def test_hooks_of_subclasses_are_called_as_often_as_by_sacrebleu(name: str, hook
             with context():
                 result, calls = use(classes[name])
             assert result == expected[0], way
-            # A hook that leaves the counts to sacreBLEU may have been called before that is known.
+            # Other hooks leave the counts to sacreBLEU, and may also be called before that is decided.
             if hook in ("_preprocess_segment", "_compute_score_from_stats", "_aggregate_and_compute"):
                 assert calls == expected[1], way
 

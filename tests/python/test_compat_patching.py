@@ -44,7 +44,7 @@ def average(numbers):
     return total(numbers)[1] / len(numbers)
 '''
 
-# Our side: replacements fall back if a subclass overrides the hook, or a number is not an integer.
+# The backend: replacements leave a call to the original if a subclass overrides the hook, or a number is no integer.
 BACKEND = """
 from reshuffle.compat.patching import Seam
 import library
@@ -80,7 +80,7 @@ def define(name: str, source: str, monkeypatch: pytest.MonkeyPatch) -> ModuleTyp
 
 @pytest.fixture
 def library(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """The invented library, the only one that can be patched."""
+    """The invented library, which is the only one that can be patched."""
     module = define("library", LIBRARY, monkeypatch)
     define("library_backend", BACKEND, monkeypatch)
     for name in list(HOSTS):
@@ -92,7 +92,7 @@ def library(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 
 
 def who(module: Any) -> list[str]:
-    """Who computes: the method, of an instance of the class and of a subclass, and the function."""
+    """Who computes, the library or the replacement: for the method of the class and of a subclass, and the function."""
     return [module.Metric().score("a")[0], module.Derived().score("a")[0], module.total([1])[0]]
 
 
@@ -105,7 +105,7 @@ def test_install_replaces_what_was_bound_before(library: Any) -> None:
         assert who(library) == OURS
         assert function([1, 2])[0] == "ours"
         assert instance.score("a")[0] == "ours"
-        # A method that was taken from the class before is the original itself.
+        # A method that was read from the class before the patch is the original function.
         assert method(instance, "a")[0] == bound("a")[0] == "library"
     assert who(library) == THEIRS
     assert function([1, 2])[0] == instance.score("a")[0] == "library"
@@ -280,7 +280,7 @@ def test_absent_and_broken_hosts(
     with pytest.raises(InputError, match=r"^absent is not installed: pip install 'absent>=1,<2'$"):
         compat.install(only=("library", "absent"))
     assert who(library) == THEIRS
-    # Nobody named it, so its absence is nothing to warn about.
+    # There is no warning for an absent library that the user did not name.
     with compat.install():
         assert who(library) == OURS
     assert not caplog.records
@@ -302,7 +302,7 @@ def test_other_peoples_patches_are_left_in_place(
         assert who(library) == ["theirs", "theirs", "ours"]
     assert who(library) == ["theirs", "theirs", "library"]
     assert "Metric.score was replaced by code other than reshuffle's" in caplog.text
-    # If the other code was first, there is no original to fall back to.
+    # If the other code was first, the original is unknown.
     with pytest.raises(InputError, match=r"library\.Metric\.score has been replaced by <function"):
         Seam.method(library.Metric, "score", seam.replacement)
     monkeypatch.undo()

@@ -1,4 +1,4 @@
-"""The drop-in's significance tests: to the last digit those of sacreBLEU, or those of reshuffle."""
+"""The drop-in's significance tests equal sacreBLEU's (the host's) to the last digit or, if asked, reshuffle's."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _seed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def scores_one_by_one(metric: Any, rows: Any) -> Any:
-    """What the host computes. It changes rows, so it gets copies."""
+    """The host's scores. The host changes the rows, so it gets copies."""
     return np.array([metric._compute_score_from_stats(row).score for row in rows.copy()])
 
 
@@ -165,7 +165,7 @@ def everything(tested: tuple[Any, Any]) -> Any:
 
 
 def assert_equal(systems: Any, metrics: Callable[[], Any], references: Any, **arguments: Any) -> Any:
-    """Compare our test, the host's and the patched host's. ``metrics`` creates them anew for each."""
+    """Compare our test, the host's and the patched host's. ``metrics`` creates new metrics for each."""
     expected = everything(host.PairedTest(systems, metrics(), references, **arguments)())
     assert expected == everything(significance.PairedTest(systems, metrics(), references, **arguments)())
     with compat.install("sacrebleu", log="off"):
@@ -243,7 +243,7 @@ def test_many_more_paired_tests_equal_the_hosts(
 
 
 class Invented(Metric):  # type: ignore[misc]
-    """A metric whose lines are its statistics."""
+    """A metric whose hypotheses are lines of statistics."""
 
     def __init__(self, dtype: type = int) -> None:
         super().__init__()
@@ -278,7 +278,7 @@ def test_invented_counts_with_many_ties_are_tested_as_by_the_host(counts: Any, t
 
 
 class FromHost:
-    """Remembers what the host counted, so that the host's side of a comparison counts once."""
+    """Caches the host's statistics, which are slow to compute."""
 
     memory: dict[Any, Any] = {}  # noqa: RUF012
 
@@ -359,7 +359,7 @@ def test_masks_indices_and_sums_are_never_all_in_memory(
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    # Scores of all replicates take 3.2 MB. Of the first case, the host's masks take 12.8 MB and its indices 102 MB; of
+    # Scores of all replicates take 3.2 MB. In the first case, the host's masks take 12.8 MB and its indices 102 MB. In
     # the second, the sums take 16 MB.
     assert peak < 11e6
 
@@ -482,7 +482,7 @@ def test_seeds_are_read_as_by_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
             ]
             assert tested[0][0] == tested[1][0]  # the signatures
             pvalues = [[result[1] for result in results["BLEU"]] for _, _, results in tested]
-            # 0 leaves the host's tests unseeded, by a slip.
+            # With the seed 0, the host's tests are unseeded, because of a bug.
             assert (pvalues[0] == pvalues[1] == pvalues[2]) == (seed == "7")
 
 

@@ -1,4 +1,4 @@
-"""sacreBLEU's own tests, run with the pytest plugin: all pass, in every supported version."""
+"""sacreBLEU's own tests pass when they are run with the pytest plugin, in every tested version."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ import sacrebleu
 
 from reshuffle.compat.hosts import HOSTS
 
-# For each version: the hash of the source distribution, how many tests pass, and which are left out and why.
+# For each version: the hash of the source distribution, how many tests pass, and which tests are left out and why.
 SUITES: dict[str, dict[str, Any]] = json.loads(
     (Path(__file__).parents[1] / "data" / "sacrebleu_suites.json").read_text("utf-8")
 )
-# A row of the table of calls.
+# A row of the table that the plugin prints with -v.
 ROW = re.compile(r"^  (\S+) +([\d,]+) +([\d,]+)$", re.MULTILINE)
 
-# PairedTest runs all systems in one call of its own, and nothing is printed.
+# The replaced PairedTest does not call the functions for single systems, and the tests print no table.
 NOT_CALLED = {"_paired_ar_test", "_paired_bs_test", "_bootstrap_resample", "print_results_table"}
 
 Fetch = Callable[[str], Path]
@@ -137,7 +137,7 @@ def test_versions_that_are_not_supported_are_refused(version: str, cache: Path, 
         done = python("-m", *command, cwd=tmp_path, path=path)
         assert done.returncode == 2
         assert done.stderr.endswith(f"python -m {command[0]}: error: {refused}\n")
-    # If nobody names it, the program runs with sacreBLEU as it is.
+    # If it is not named, the program runs with sacreBLEU unpatched.
     done = python("-m", "reshuffle.compat", "-v", "script.py", cwd=tmp_path, path=path)
     assert done.returncode == 0
     assert done.stdout.startswith("100.0")

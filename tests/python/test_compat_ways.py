@@ -1,4 +1,4 @@
-"""Programs with patched libraries: ``python -m reshuffle.compat``, sacreBLEU's command line, the pytest plugin."""
+"""Programs run with patched libraries, by ``python -m reshuffle.compat`` and by the pytest plugin."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ STATE = """
 import sys, __main__
 print(sys.argv, sys.path[0], __name__, __file__, __spec__ and __spec__.name, __package__, vars(__main__) is globals())
 """
-# A program of each kind: what it prints, its errors, and how it ends.
+# Programs that print, fail, handle errors and exit in different ways.
 PROGRAMS = {
     "state.py": STATE,
     "fails.py": "def f():\n    raise ValueError('x')\n\nprint('before')\nf()\n",
@@ -55,7 +55,7 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with zipfile.ZipFile(folder / "archive.zip", "w") as archive:
         archive.writestr("__main__.py", "import sys; print(sys.path[0], __name__, __file__)")
     py_compile.compile(str(folder / "state.py"), str(folder / "compiled.pyc"))
-    # A library to patch: nothing else is imported, so that these tests are quick.
+    # An invented library, so that nothing slow is imported.
     (folder / "library.py").write_text(LIBRARY, encoding="utf-8")
     (folder / "library_backend.py").write_text(BACKEND, encoding="utf-8")
     (folder / "calls.py").write_text(
@@ -70,7 +70,7 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-# pytest imports no plugins that are installed for other tests, and argparse has room for its lines.
+# pytest must not import other plugins, which is slow, and argparse must not wrap the texts that tests search for.
 ENVIRONMENT = {"PYTHONIOENCODING": "utf-8", "COLUMNS": "120", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
 
 
@@ -132,7 +132,7 @@ def results(done: subprocess.CompletedProcess[str]) -> tuple[int, str, str]:
     ids=" ".join,
 )
 def test_programs_run_as_under_python(programs: Path, arguments: Sequence[str]) -> None:
-    """Arguments, names, output, tracebacks and exit codes are the same bytes."""
+    """The programs' arguments, module names, output, tracebacks and exit codes are the same, byte for byte."""
     plain = python(programs, *arguments)
     assert results(plain) == results(compat(programs, *arguments))
 
@@ -190,7 +190,7 @@ def test_seams_are_listed_after_an_error_and_not_by_forked_children(programs: Pa
 
 
 def test_forked_workers_are_patched_and_spawned_ones_are_not(programs: Path) -> None:
-    """Workers find the functions of the program in either case."""
+    """In both cases, workers can import the functions of the program."""
     (programs / "workers.py").write_text(
         "import library, multiprocessing\n"
         "def who(text):\n"
@@ -259,7 +259,7 @@ def test_an_unsupported_version_is_refused_if_named_and_skipped_otherwise(progra
 
 
 def test_the_library_is_imported_from_where_the_script_imports_it(programs: Path, tmp_path: Path) -> None:
-    """Not from the current folder, which ``python -m`` searches."""
+    """It is not imported from the current folder, which only ``python -m`` searches."""
     (tmp_path / "library.py").write_text("1 / 0", encoding="utf-8")
     done = compat(tmp_path, str(programs / "calls.py"), PYTHONPATH=str(programs))
     assert done.stdout == "('ours', 'a') ('library', 23.0)\n"

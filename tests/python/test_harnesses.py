@@ -1,6 +1,6 @@
-"""Standard errors of lm-evaluation-harness and lighteval from counts, compared with the real packages.
+"""Standard errors of lm-evaluation-harness and lighteval from counts, compared with these packages.
 
-The packages are not among the requirements of the tests. Without them, these tests are skipped.
+The packages are not required for the tests. Without them, the tests in this file are skipped.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ WORDS = "the cat sat on a mat while it rained outside all day , not far from her
 
 
 def lines(n: int, seed: int) -> tuple[list[str], list[str]]:
-    """n references, and hypotheses that have some of their words in another order."""
+    """n references, and hypotheses in which some words are replaced."""
     rng = random.Random(seed)
     references = [[rng.choice(WORDS) for _ in range(rng.randint(5, 15))] for _ in range(n)]
     hypotheses = [[word if rng.random() < 0.7 else rng.choice(WORDS) for word in words] for words in references]
@@ -52,7 +52,7 @@ def drawn_indices(n: int, size: int) -> np.ndarray[Any, Any]:
 
 @pytest.fixture
 def harness(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """``lm_eval.api.metrics``, which otherwise starts a pool of processes for every standard error."""
+    """``lm_eval.api.metrics``, set not to start a pool of processes for every standard error."""
     monkeypatch.setenv("DISABLE_MULTIPROC", "1")
     return pytest.importorskip("lm_eval.api.metrics", reason="lm_eval is not installed")
 
@@ -145,7 +145,7 @@ def test_numbers_of_draws_are_checked_by_lm_eval(harness: Any, n: Any, capfd: py
 def test_a_patched_lm_eval_reports_standard_errors_from_counts(
     harness: Any, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> None:
-    """As its evaluator calls them, with at most 100 draws; 100,000 are made."""
+    """The evaluator asks for at most 100 draws, but 100,000 are made."""
     bound_before, items = harness.bootstrap_stderr, ITEMS["one reference"]
     theirs = bound_before(harness.bleu, items, 100)
     counted = lm_eval.count(harness.bleu, items)
@@ -302,12 +302,12 @@ def test_several_predictions_and_references(corpus_metrics: Any) -> None:
 
 
 def share_of_long(items: Sequence[Any]) -> float:
-    """A corpus metric of which nothing is known."""
+    """A corpus metric that reshuffle does not have."""
     return sum(len(item) > 40 for item in items) / len(items)
 
 
 def test_other_metrics_of_lighteval_are_corrected(corpus_metrics: Any) -> None:
-    """2,500 draws: lighteval makes two thousand."""
+    """Of 2,500 requested draws, lighteval makes only 2,000."""
     error = lighteval.bootstrap_stderr(share_of_long, REFERENCES, 2500)
     drawn = [share_of_long([REFERENCES[i] for i in row]) for row in drawn_indices(2500, len(REFERENCES))]
     assert len(drawn) == 2000

@@ -40,7 +40,7 @@ Arrays = Any
 
 
 def in_blocks(rows: Arrays, *sizes: int) -> Iterator[Arrays]:
-    """Blocks of these sizes, and the rest."""
+    """Blocks of these sizes, and one block of the remaining rows."""
     first = 0
     for size in sizes:
         yield rows[first : first + size]
@@ -127,7 +127,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "widths of blocks": (
         {"indices": [np.zeros((2, 4), int), np.zeros((2, 5), int)]},
-        "indices from replicate 2 on must have 4 columns, as before, got shape (2, 5)",
+        "indices from replicate 2 on must have 4 columns, as in the rows before, got shape (2, 5)",
     ),
     "a later mask": (
         {"masks": [MASKS, MASKS * np.array([[1], [3]])]},
@@ -416,36 +416,36 @@ MANY = np.zeros((20, 150), dtype=np.int64)
 REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     "number": (
         lambda: approximate_randomization(A, B, BLEU, masks=MANY, n_resamples=10_000),
-        "masks and n_resamples were both passed: masks are the replicates, leave one out",
+        "masks and n_resamples were both passed: masks already define the replicates, leave one out",
     ),
     "seed": (
         lambda: bootstrap_test(A, B, BLEU, indices=MANY, seed=12345),
-        "indices and seed were both passed: indices are the replicates, leave one out",
+        "indices and seed were both passed: indices already define the replicates, leave one out",
     ),
     "automatic number": (
         lambda: bootstrap_interval(A, BLEU, indices=MANY, n_resamples="auto"),
-        "indices and n_resamples were both passed: indices are the replicates, leave one out",
+        "indices and n_resamples were both passed: indices already define the replicates, leave one out",
     ),
     "documents": (
         lambda: approximate_randomization(A, B, BLEU, masks=MANY, documents=[1] * 150),
-        "masks and documents were both passed: masks already say which segments each replicate has, leave documents "
-        "out, or pass counts that are summed over documents, and masks of documents",
+        "masks and documents were both passed: masks already define the segments of each replicate, leave documents "
+        "out, or pass counts that are summed over documents, with masks of documents",
     ),
     "strata": (
         lambda: bootstrap_test(A, B, BLEU, indices=MANY, strata=[1] * 150),
-        "indices and strata were both passed: indices already say which segments each replicate has, leave strata out",
+        "indices and strata were both passed: indices already define the segments of each replicate, leave strata out",
     ),
     "scheme": (
         lambda: approximate_randomization(A, B, BLEU, masks=MANY, scheme="exact"),
-        "masks and scheme were both passed: masks are for plain shuffles, leave one out",
+        "masks and scheme were both passed: masks do not support scheme, leave one out",
     ),
     "stopping": (
         lambda: approximate_randomization(A, B, BLEU, masks=MANY, stopping="gandy"),
-        "masks and stopping were both passed: masks are for plain shuffles, leave one out",
+        "masks and stopping were both passed: masks do not support stopping, leave one out",
     ),
     "studentized": (
         lambda: approximate_randomization(A, B, BLEU, masks=MANY, studentized=True),
-        "masks and studentized were both passed: masks are for plain shuffles, leave one out",
+        "masks and studentized were both passed: masks do not support studentized, leave one out",
     ),
     "ties of shuffles": (
         lambda: approximate_randomization(A, B, BLEU, ties=">"),
@@ -529,7 +529,7 @@ def test_progress_reaches_its_end() -> None:
 
 @pytest.mark.parametrize("kind", ["masks", "indices"])
 def test_a_signal_stops_a_run(kind: str) -> None:
-    """While the core sums a block, or between blocks."""
+    """The signal arrives while the core sums a block, or between blocks."""
     rng = np.random.default_rng(1)
     counts = bleu_counts(1, 8, 4000, 0.01)
     masks = rng.integers(2, size=(2000, 4000), dtype=bool)

@@ -1,4 +1,4 @@
-"""Arrays and tensors of other packages as numpy arrays, by protocol, without importing the packages."""
+"""Convert arrays and tensors of other packages to numpy arrays, by protocol, without importing the packages."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from .columns import missing, named_columns, segment_list
 
 __all__ = ["as_array", "holds_array"]
 
-# The protocols by which other packages offer their arrays. PyTorch's tensors also need detach() and cpu().
+# The protocols by which other packages expose their arrays. PyTorch's tensors also need detach() and cpu().
 PROTOCOLS = ("__array__", "__dlpack__", "__array_interface__")
 
 
 def holds_array(values: Any) -> bool:
-    """Whether an object is an array, a tensor or a table: more than a plain sequence of Python objects.
+    """Whether an object is an array, a tensor, a table or a column, and not a plain sequence of Python objects.
 
     >>> holds_array(np.zeros(2)), holds_array([0, 0])
     (True, False)
@@ -26,11 +26,11 @@ def holds_array(values: Any) -> bool:
 
 
 def as_array(values: Any, what: str) -> NDArray[Any]:
-    """``values`` as a numpy array, without a copy where their package allows it. ``what`` names them in errors.
+    """``values`` as a numpy array, without a copy if their package allows it. ``what`` names them in errors.
 
     Accepts numpy arrays, lists and tuples (also of arrays), tables and columns of pandas, polars and Arrow, tensors of
-    PyTorch (detached, and copied to main memory from other devices), and objects with ``__array__`` or ``__dlpack__``.
-    Missing values of arrays and columns, that is null or masked ones, become NaN.
+    PyTorch (which are detached, and copied to main memory from other devices), and objects with ``__array__`` or
+    ``__dlpack__``. Missing values, that is null values of columns and masked elements of arrays, become NaN.
 
     Raises
     ------
@@ -77,7 +77,7 @@ def _converted(values: Any, what: str) -> NDArray[Any]:
 
 
 def _in_main_memory(values: Any) -> Any:
-    """A tensor without its gradient, in main memory; other objects as they are."""
+    """A tensor, detached and in main memory; other objects unchanged."""
     for name in ("detach", "cpu"):
         method = getattr(values, name, None)
         if callable(method):

@@ -77,7 +77,7 @@ def _test_together(plan: Plan, group: ProblemGroup, problems: Problems, resampli
 def _record(
     plan: Plan, problems: Problems, replicates: Replicates, resampling: Resampling, outcome: Outcome
 ) -> SignificanceResult:
-    """One result with an array element for each problem. ``replicates`` are those of one of them."""
+    """One result with an array element for each problem. ``replicates`` are those of any one of them."""
     metric = problems.groups[0].metric
     scheme = outcome.scheme
     names = set() if scheme is None else set(scheme.tolist())

@@ -19,8 +19,8 @@ __all__ = ["both", "centred", "paired", "percentile", "shift"]
 class Drawn(NamedTuple):
     """The draws of one pair of systems: (R,) differences d_b, the observed difference d, and what counts as extreme.
 
-    ``threshold`` is the value that d_b − d must reach. Differences within ``tolerance`` of each other are equal, and
-    ``ties`` says whether a draw equal to what counts as extreme counts.
+    ``threshold`` is the value that d_b − d must reach. Differences within ``tolerance`` of each other are equal.
+    ``ties`` says whether a draw that equals the threshold counts as extreme.
     """
 
     differences: Scores

@@ -161,8 +161,8 @@ class Hypotheses:
 class Observed:
     """The observed data for the hypotheses about one test set, and the options of the test.
 
-    ``extra`` are reductions of the test's shuffles that an adjustment needs. ``ties`` says whether a replicate that is
-    as extreme as the observed difference counts: ``>=``, or ``>`` if it does not. ``tails`` is 2 if p is twice the
+    ``extra`` are reductions of the test's shuffles that an adjustment needs. ``ties`` is the tie rule: ``>=`` if a
+    replicate exactly as extreme as the observed difference counts, ``>`` if not. ``tails`` is 2 if p is twice the
     share of the smaller tail, else 1. ``every_statistic`` says whether an adjustment or an interval will read the
     statistics of all replicates, and ``histograms`` whether the test has to return :attr:`Outcome.null`.
     """

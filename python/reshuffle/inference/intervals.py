@@ -430,7 +430,7 @@ class _Request:
         resampling: Resampling,
         replay: Replay | None,
     ) -> _Request:
-        """The arguments with a and b as arrays."""
+        """Convert a and b to arrays."""
         return cls(as_array(a, "a"), None if b is None else as_array(b, "b"), metric, units, resampling, replay)
 
     @property
@@ -517,8 +517,8 @@ def bootstrap_interval(
         As in :func:`reshuffle.bootstrap_test`. ``n_resamples`` is R, the number of draws, or of shuffles for
         ``ar-studentized``; ``delta``, ``jackknife`` and ``t`` use neither. ``auto`` stands for
         40/(1 − ``confidence_level``) − 1, so that about 20 draws lie beyond each end, but at least 10,000 and at most a
-        million. ``studentized`` and ``t`` do not support strata. ``indices`` are for methods with draws, except
-        ``studentized``.
+        million. ``studentized`` and ``t`` do not support strata. Only the methods with draws support ``indices``,
+        except ``studentized``.
     method : str
         One of the methods above. ``t`` is only for means of segment scores (no metric, or
         :class:`reshuffle.SegmentScores`), and does not support documents.
@@ -613,8 +613,8 @@ def standard_error(
     a, b : (S, K) array_like of int, or (S,) array_like of float
         As in :func:`bootstrap_interval`.
     metric, documents, strata, n_resamples, seed, indices, threads, progress
-        As in :func:`bootstrap_interval`. Number, seed, threads and progress only affect ``bootstrap``, and ``indices``
-        are only for it.
+        As in :func:`bootstrap_interval`. Number, seed, threads and progress only affect ``bootstrap``, which is the
+        only method that supports ``indices``.
     method : {'delta', 'jackknife', 'bootstrap'}
         See above.
 

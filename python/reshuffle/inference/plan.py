@@ -190,7 +190,7 @@ class Plan:
     test: SignificanceTest
     alternative: str
     shuffling: Shuffling = IID
-    ties: str = ">="  # or ">", which is for user-supplied replicates only
+    ties: str = ">="  # or ">", only for user-supplied replicates
     adjustment: Adjustment | None = None
     family: str = "metric"  # a name in FAMILIES
     n_sets: int = 1  # how many test sets each family extends over
@@ -241,7 +241,7 @@ class Plan:
         )
 
     def for_replay(self, ties: str) -> Plan:
-        """The same test of user-supplied replicates, with a tie rule."""
+        """This plan for user-supplied replicates, with a tie rule."""
         return replace(self, shuffling=Shuffling("replay"), ties=ties)
 
     def for_inversion(self, interval: str) -> Plan:

@@ -1,4 +1,4 @@
-"""Tests, intervals and standard errors from user-supplied replicates: checks of the arguments, and the replicates."""
+"""Tests, intervals and standard errors from user-supplied replicates, which is called a replay."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..validate import check_name
 
 __all__ = ["TIES", "Replay", "resampling_settings"]
 
-# Whether a replicate as extreme as the observed difference counts.
+# The tie rules: with ">=", a replicate exactly as extreme as the observed difference counts; with ">", it does not.
 TIES = (">=", ">")
 
 
@@ -31,9 +31,9 @@ class Replay:
     def from_arguments(
         cls, name: str, blocks: Any, n_resamples: object, seed: object, units: Units, ties: str = ">="
     ) -> Replay | None:
-        """The replicates of an argument, or None if it is None.
+        """From the argument ``masks`` or ``indices``, or None if that is None.
 
-        :class:`InputError` if the argument excludes one of the others.
+        Raises :class:`InputError` if it cannot be combined with one of the other arguments.
         """
         check_name("tie rule", ties, TIES)
         if blocks is None:
@@ -46,17 +46,19 @@ class Replay:
             return None
         for argument, value in (("n_resamples", n_resamples), ("seed", seed)):
             if value is not None:
-                raise InputError(f"{name} and {argument} were both passed: {name} are the replicates, leave one out")
+                raise InputError(
+                    f"{name} and {argument} were both passed: {name} already define the replicates, leave one out"
+                )
         for argument, ids in (("documents", units.documents), ("strata", units.strata)):
             if ids is not None:
-                hint = f"{name} already say which segments each replicate has, leave {argument} out"
+                hint = f"{name} already define the segments of each replicate, leave {argument} out"
                 if argument == "documents":
-                    hint += f", or pass counts that are summed over documents, and {name} of documents"
+                    hint += f", or pass counts that are summed over documents, with {name} of documents"
                 raise InputError(f"{name} and {argument} were both passed: {hint}")
         return cls(name, blocks)
 
     def replicates(self, samples: list[CountSample], resampling: Resampling) -> SuppliedReplicates:
-        """The replicates of these samples, read in one pass."""
+        """The replicates of these samples. Reads all masks or indices."""
         supplied = Supplied.from_arguments(
             **{"masks": None, "indices": None, self.name: self.blocks}, n_units=samples[0].n_units
         )
@@ -64,7 +66,7 @@ class Replay:
 
 
 def resampling_settings(n_resamples: Any, seed: Any, threads: int | None, progress: Any) -> Resampling:
-    """The settings of arguments, where None is the default."""
+    """The settings from arguments, of which None stands for the default."""
     chosen = {"n_resamples": n_resamples, "seed": seed}
     passed = {name: value for name, value in chosen.items() if value is not None}
     return Resampling(threads=threads, progress=progress, **passed)

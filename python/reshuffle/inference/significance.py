@@ -160,11 +160,12 @@ def approximate_randomization(
         threads. For a batch, one seed for all problems or one for each.
     masks : (R, S) array_like of bool, or iterable of such blocks, optional
         The shuffles of another program, instead of ``n_resamples`` and ``seed``: shuffle r swaps the segments for which
-        ``masks[r]`` is true (or 1). In blocks, they are never all in memory. p = (c + 1)/(R + 1). All problems of a
-        batch get the same shuffles.
+        ``masks[r]`` is true (or 1). If an iterator yields blocks of rows, they are never all in memory.
+        p = (c + 1)/(R + 1). All problems of a batch share the shuffles.
     ties : {'>=', '>'}
         ``>`` does not count shuffles in which \|t_r\| equals \|t\|. Then p is too small if there are ties, and
-        1/(R + 1) for identical systems. Only with ``masks``, to reproduce programs that count so, such as sacreBLEU.
+        1/(R + 1) for identical systems. Only with ``masks``, to reproduce the p-values of programs that count in this
+        way, such as sacreBLEU.
     keep_null_distribution : bool
         Return the statistic of every shuffle used (8 bytes each). For a convolution, return every value of the
         statistic and its probability. Not supported for a batch.
@@ -243,7 +244,7 @@ def approximate_randomization(
     >>> round(result.statistic, 3), result.pvalue
     (0.035, 0.25)
 
-    The shuffles of another program, as it counts them:
+    The shuffles and the tie rule of another program:
 
     >>> masks = np.random.default_rng(12345).integers(2, size=(1000, 8), dtype=bool)
     >>> result = approximate_randomization(a, b, accuracy, masks=masks, ties=">")
@@ -266,7 +267,9 @@ def approximate_randomization(
             ("studentized", not studentized),
         ):
             if not is_default:
-                raise InputError(f"masks and {argument} were both passed: masks are for plain shuffles, leave one out")
+                raise InputError(
+                    f"masks and {argument} were both passed: masks do not support {argument}, leave one out"
+                )
         plan = plan.for_replay(ties)
 
     def null(replicates: Replicates, result: SignificanceResult) -> NullDistribution:
@@ -342,11 +345,11 @@ def bootstrap_test(
         ``greater``: the alternative hypothesis is that a scores higher than b. ``shift`` is only two-sided.
     indices : (R, n) array_like of int, or iterable of such blocks, optional
         The draws of another program, instead of ``n_resamples`` and ``seed``: draw b takes the segments ``indices[b]``,
-        from 0 to S − 1. n is usually S. In blocks, they are never all in memory. All problems of a batch get the same
-        draws.
+        from 0 to S − 1. n is usually S. If an iterator yields blocks of rows, they are never all in memory. All
+        problems of a batch share the draws.
     ties : {'>=', '>'}
-        ``>`` does not count draws for which both sides of the condition are equal. Only with ``indices``, to reproduce
-        programs that count so, such as sacreBLEU.
+        ``>`` does not count draws for which both sides of the condition above are equal; for ``paired``, draws with
+        d_b = 0. Only with ``indices``, to reproduce the p-values of programs that count in this way, such as sacreBLEU.
     keep_null_distribution : bool
         Return d_b − d of every draw, 8·R bytes. Not supported for a batch.
 

@@ -142,8 +142,8 @@ class Formula(Metric):
         returned = self.function(totals)
         try:
             array = as_array(returned, "scores")
-            # astype alone would accept strings, drop the imaginary part of complex numbers and turn None into NaN. A
-            # mapping is a table only where counts are expected.
+            # astype alone would accept strings, drop the imaginary part of complex numbers and turn None into NaN.
+            # as_array reads a mapping as a table, which cannot be scores.
             if array.dtype.kind not in "biufO" or returned is None or isinstance(returned, Mapping):
                 raise TypeError
             scores = array.astype(np.float64)

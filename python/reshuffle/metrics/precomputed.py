@@ -436,7 +436,7 @@ def _items_by_system(name: str, values: Any) -> list[tuple[str, Any]]:
     named = named_columns(name, values)
     if named is None:
         try:
-            # Some objects have a protocol for arrays and cannot be iterated over.
+            # Some arrays, for example those with only ``__dlpack__``, cannot be iterated over.
             is_iterable = hasattr(values, "__iter__") or hasattr(values, "__getitem__")
             named = number_systems(values if is_iterable else as_array(values, name))
         except TypeError:

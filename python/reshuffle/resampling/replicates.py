@@ -44,7 +44,7 @@ class Replicates:
         As in :func:`reshuffle.compare`.
     """
 
-    # Whether the replicates are a user's masks or indices, and so have no seed.
+    # Whether the replicates are user-supplied masks or indices, which have no seed.
     is_replay: ClassVar[bool] = False
 
     def __init__(

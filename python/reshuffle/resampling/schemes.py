@@ -43,7 +43,7 @@ SCHEMES = ("auto", "iid", "subgroup", "exact")
 class Shuffling:
     """The scheme of a test and, for ``iid``, the stopping rule, if any.
 
-    ``replay`` is the scheme of user-supplied replicates.
+    The scheme ``replay`` stands for user-supplied replicates.
     """
 
     scheme: str = "iid"

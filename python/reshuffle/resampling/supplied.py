@@ -1,6 +1,6 @@
 """User-supplied replicates: masks of the swapped segments, or indices of the drawn segments, in blocks.
 
-They reproduce the replicates of another program, or of a design that reshuffle does not have.
+They may come from another program, or from a resampling design that reshuffle does not have.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from .samples import Batch, CountSample, Pairs
 
 __all__ = ["Blocks", "Supplied", "SuppliedReplicates", "resampled_sums"]
 
-# An array (R, S), or blocks of it one after the other.
+# An (R, S) array, or an iterable of blocks of its rows.
 Blocks: TypeAlias = "ArrayLike | Iterable[ArrayLike]"
 
-# The largest number of masks or indices that are converted at a time.
+# The largest number of masks or indices that are checked and converted at a time.
 BLOCK_CELLS = 1 << 22
 
 # The systems that shuffles swap.
@@ -35,7 +35,7 @@ ONE_PAIR = [(0, 1)]
 
 @dataclass(frozen=True, eq=False)
 class Supplied:
-    """Masks or indices of a user, checked block by block.
+    """User-supplied masks or indices, which are checked block by block.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class Supplied:
 
     @classmethod
     def from_arguments(cls, masks: Blocks | None, indices: Blocks | None, n_units: int) -> Supplied:
-        """From the two arguments, of which one must be None."""
+        """From the two arguments, exactly one of which must be None."""
         if masks is not None and indices is not None:
             raise InputError("masks and indices were both passed: they define different replicates, pass one of them")
         if masks is None and indices is None:
@@ -67,7 +67,7 @@ class Supplied:
 
     @property
     def n_resamples(self) -> int | None:
-        """R, or None if it is unknown before the last block."""
+        """R, or None if it is not known before the last block is read."""
         shape = getattr(self.blocks, "shape", None)
         if shape is None:
             return len(self.blocks) if _is_nested(self.blocks) else None
@@ -79,7 +79,7 @@ class Supplied:
         Raises
         ------
         InputError
-            If there are no replicates, a block has another shape than expected, or a value is not a mask or an index.
+            If there are no replicates, the shape of a block is wrong, or a value is not a mask or an index.
         """
         done, width = 0, self.n_units if self.kind == "shuffles" else None
         for array in self._arrays():
@@ -112,7 +112,9 @@ class Supplied:
             per = "segments" if self.kind == "shuffles" else "drawn segments"
             raise InputError(f"{self.name}{at} must have 2 dimensions (replicates, {per}), got shape {array.shape}")
         if width is not None and array.shape[1] != width:
-            expected = f"{width:,} columns, " + ("one for each segment" if self.kind == "shuffles" else "as before")
+            expected = f"{width:,} columns, " + (
+                "one for each segment" if self.kind == "shuffles" else "as in the rows before"
+            )
             raise InputError(f"{self.name}{at} must have {expected}, got shape {array.shape}")
         if not array.shape[1]:
             raise InputError(f"{self.name}: expected at least one index in each replicate, got shape {array.shape}")
@@ -145,20 +147,20 @@ class Supplied:
 
 
 def _is_nested(values: Any) -> bool:
-    """Whether ``values`` are a list of rows, and not of blocks."""
+    """Whether ``values`` is a list of rows, not of blocks."""
     return isinstance(values, list | tuple) and len(values) > 0 and as_array(values[0], "the first block").ndim < 2
 
 
 class SuppliedReplicates(Replicates):
-    """User-supplied replicates of one or more samples of one or two systems, read in one pass when this is made.
+    """User-supplied replicates of one or more samples of one or two systems. The constructor reads all of them.
 
-    Keeps the statistic score(a) − score(b) of every shuffle, or the score of every system on every draw: (pairs or
+    It keeps the statistic score(a) − score(b) of every shuffle, or the score of every system on every draw: (pairs or
     systems, R) for each sample.
 
     Parameters
     ----------
     samples : sequence of Sample
-        Each with the same segments and no strata. Shuffles swap the first and the second system.
+        All with the same segments, and without strata. Shuffles swap the first and the second system.
     supplied : Supplied
     threads, progress
         As in :func:`reshuffle.compare`.
@@ -217,7 +219,7 @@ class SuppliedReplicates(Replicates):
             yield sample.shuffle_statistics(ONE_PAIR, batch) if name == "masks" else sample.draw_scores(batch)
 
     def run(self, reductions: Sequence[Reduction[Any, Any]], pairs: Pairs = ()) -> list[Any]:
-        """See :meth:`Replicates.run`. The reductions are of ``kind``, and the only pair is (0, 1)."""
+        """See :meth:`Replicates.run`. All reductions must be for ``kind``, and the only pair is (0, 1)."""
         assert {reduction.kind for reduction in reductions} == {self.kind}
         assert self.kind == "draws" or list(pairs) == ONE_PAIR
         return [
@@ -230,7 +232,7 @@ class SuppliedReplicates(Replicates):
         return accumulator.row
 
     def batches(self, largest: int, stage: str, size: int | None = None) -> Iterator[Batch]:
-        """Raises an error: the masks or indices have been read, and are not kept."""
+        """Raises an error, because the masks or indices have already been read, and are not kept."""
         raise NotImplementedError("user-supplied replicates can be read only once")
 
 
@@ -239,15 +241,15 @@ def resampled_sums(
 ) -> Counts:
     """Sums of counts over user-supplied subsets or draws of the segments.
 
-    With them, a program that has its own random numbers and its own formula gets the sums of all replicates in one
-    call: ``(masks @ counts)``, or ``counts[indices].sum(axis=1)``, in exact integers.
+    A program with its own random numbers and its own formula gets the sums of all replicates in one call:
+    ``masks @ counts``, or ``counts[indices].sum(axis=1)``, in exact integers.
 
     Parameters
     ----------
     counts : (k, S, K) or (S, K) array_like of int, or sequence of k (S, K) array_like of int
         K counts of each of S segments, for k systems or one.
     masks : (R, S) array_like of bool, or iterable of such blocks
-        Replicate r sums the segments for which ``masks[r]`` is true. The integers 0 and 1 are also accepted.
+        Replicate r sums the segments for which ``masks[r]`` is true (or 1).
     indices : (R, n) array_like of int, or iterable of such blocks
         Replicate r sums the segments ``indices[r]``, from 0 to S − 1, each as often as it occurs. n need not be S.
     threads : int, optional
@@ -260,7 +262,7 @@ def resampled_sums(
     Raises
     ------
     InputError
-        If both or none of ``masks`` and ``indices`` are passed, there are no replicates, shapes do not match, a value
+        If both ``masks`` and ``indices`` are passed or neither, there are no replicates, shapes do not match, a value
         is not a mask or an index, counts are not whole numbers, or their sums could exceed 2⁶².
 
     See Also
@@ -269,9 +271,8 @@ def resampled_sums(
 
     Notes
     -----
-    Cost: about 2·S·k·K additions of bytes for each replicate, 64 per instruction, for counts below 256; for masks less.
-    Memory: 8·R·k·K bytes for the result, and some bytes for each count, however large R is if the replicates come in
-    blocks.
+    Cost: for counts below 256, about 2·S·k·K additions of bytes for each replicate, 64 per instruction, and fewer for
+    masks. Memory: 8·R·k·K bytes for the result, a few bytes for each count, and one block of masks or indices.
 
     Examples
     --------

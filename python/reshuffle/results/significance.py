@@ -69,15 +69,14 @@ class SignificanceResult:
     alternative : str
         ``two-sided``, ``greater`` (a scores higher than b) or ``less``.
     exceedances : int or None
-        The number of replicates at least as extreme as the observed difference (more extreme, if the signature has
-        ``ties:>``). Where ``tails`` is 2, the number in the
-        smaller tail: draws ≤ 0 or draws ≥ 0, whichever are fewer. None for tests without replicates and for exact tests
-        by convolution, which do not enumerate patterns.
+        The number of replicates at least as extreme as the observed difference, or more extreme if the signature has
+        ``ties:>``. Where ``tails`` is 2, the number in the smaller tail: draws ≤ 0 or draws ≥ 0, whichever are fewer.
+        None for tests without replicates and for exact tests by convolution, which do not enumerate patterns.
     n_resamples : int or None
         The number of replicates, R; if a rule stopped them, the number used. None where ``exceedances`` is None.
     seed : int or None
-        The seed of the replicates. None for tests without replicates, for exact tests, which have no randomness, and
-        for user-supplied replicates.
+        The seed of the replicates. None for tests without replicates, for exact tests, which use no random numbers,
+        and for user-supplied replicates.
     signature : str
         Metric, test, seed, generator and version, to be reported with the p-value.
     wins, ties : int or None
@@ -86,8 +85,8 @@ class SignificanceResult:
         The p-value adjusted for all tests of its family (:attr:`UsedTest.family`), if there is an adjustment.
     scheme : str or None
         How the null distribution was obtained: ``iid`` (Monte Carlo), ``subgroup`` or ``exact``; see
-        :func:`reshuffle.approximate_randomization`. ``replay`` if the user supplied the masks or indices. Otherwise
-        None for tests without shuffles.
+        :func:`reshuffle.approximate_randomization`. ``replay`` for user-supplied masks or indices. Otherwise None for
+        tests without shuffles.
     stopping : UsedStopping or None
         The stopping rule of the shuffles, if there was one.
     tails : int

@@ -395,8 +395,8 @@ struct Characters {
     order: usize,
     /// The number of bits per character.
     bits: u32,
-    /// The numbers of the characters in the references, from 1; 0 for all others. It ends after the largest character so
-    /// far, because a table of all characters takes longer to allocate than a sentence to count.
+    /// The numbers of the characters in the references, from 1; 0 for all others. The table grows with the largest
+    /// character, because allocating one for all characters takes longer than counting a sentence.
     numbers: Vec<u16>,
     known: Vec<char>,
     references: Vec<Vec<char>>,

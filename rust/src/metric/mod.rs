@@ -44,7 +44,8 @@ pub trait Formula: Send + Sync {
     /// The names of the K counts of a row.
     fn columns(&self) -> Vec<String>;
 
-    /// K, the number of columns. To create their names takes as long as to count a short sentence.
+    /// K, the number of columns. Metrics override this, because creating the names takes as long as counting a short
+    /// sentence.
     fn width(&self) -> usize {
         self.columns().len()
     }

@@ -25,7 +25,7 @@ pub(super) fn in_order<'a, T: numpy::Element, D: numpy::ndarray::Dimension>(
 
 /// Packs up to 64 booleans into a word, the first one into its lowest bit.
 fn pack(bits: &[bool]) -> u64 {
-    // The product moves the lowest bits of eight bytes into its highest byte, so that eight booleans take one step.
+    // Eight booleans at a time: the highest byte of the product consists of the lowest bits of the eight bytes.
     const GATHER: u64 = 0x0102_0408_1020_4080;
     let (eights, rest) = bits.as_chunks::<8>();
     let byte = |bits: &[bool; 8]| u64::from_le_bytes(bits.map(u8::from)).wrapping_mul(GATHER) >> 56;

@@ -351,7 +351,7 @@ impl Resampler {
         })
     }
 
-    /// Checks that the sums of this many rows fit. Those of as many rows as there are units do.
+    /// Checks that sums of this many rows cannot overflow. Sums of at most as many rows as there are units cannot.
     fn check_width(&self, width: usize) -> Result<()> {
         if width == 0 {
             return Err(Error::Empty { what: "indices".into() });

@@ -14,7 +14,7 @@ use crate::pool::{PIECE, Stop, WorkMeter};
 /// A token's number, in the order of first appearance.
 pub(crate) type Token = u32;
 
-/// The number of words for which new tables have room.
+/// The number of words for which a new table reserves room.
 const SENTENCE: usize = 56;
 
 /// The number of a token that no reference contains.
@@ -81,7 +81,8 @@ impl Vocabulary {
         self.ends.reserve(SENTENCE);
     }
 
-    /// Empties the table. A new one gets room for a sentence, because growing it step by step takes longer than counting.
+    /// Empties the table. A new table reserves room for a sentence, because growing step by step takes longer than
+    /// counting.
     pub(crate) fn clear(&mut self) {
         if self.table.capacity() == 0 {
             self.make_room();
@@ -220,7 +221,7 @@ impl Ngrams {
         self.lengths().min_by_key(|&r| (r.abs_diff(length), r)).expect("a segment has at least one reference")
     }
 
-    /// Room for the n-grams of a sentence. See [`Vocabulary::clear`].
+    /// Reserves room for the n-grams of a sentence. See [`Vocabulary::clear`].
     #[cold]
     fn make_room(&mut self, order: usize) {
         let longer = order.saturating_sub(1).min(3) * self.tokens.len().min(SENTENCE);

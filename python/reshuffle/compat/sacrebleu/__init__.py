@@ -1,10 +1,11 @@
 """sacreBLEU's functions and classes, with the same arguments and results, counted and resampled by reshuffle.
 
 ``from reshuffle.compat.sacrebleu import BLEU, corpus_bleu`` replaces the same import from ``sacrebleu``, which must be
-installed. Programs that import sacreBLEU themselves become as fast by :func:`install`, which patches it in place.
+installed. :func:`install` patches sacreBLEU in place, for programs that import it themselves.
 
-Statistics, scores, signatures, warnings and errors are sacreBLEU's. What cannot be counted here is left to sacreBLEU's
-own methods: :func:`seams` reports how often that happened, and why.
+Statistics, scores, signatures, warnings and errors are sacreBLEU's. What reshuffle cannot count is left to sacreBLEU's
+own methods: :func:`seams` reports how often this happened, and why. In the modules of this package, sacreBLEU is also
+called the host.
 
 >>> from reshuffle.compat.sacrebleu import corpus_bleu
 >>> corpus_bleu(["the cat sat on a mat"], [["the cat sat on the mat"]])
@@ -22,10 +23,10 @@ from .. import patching
 from ..patching import Installed, SeamReport
 
 try:
-    patching.host_version("sacrebleu")  # refuses versions whose numbers may differ, before they are imported here
+    patching.host_version("sacrebleu")  # raises an error for unsupported versions, before the imports below can fail
 except InputError as error:
-    # Python imports this package before the module of `python -m reshuffle.compat.sacrebleu`, which cannot catch errors
-    # of the import. sys.argv[0] is "-m" meanwhile.
+    # `python -m reshuffle.compat.sacrebleu` imports this package before its __main__ module, which therefore cannot
+    # catch the error. During this import, sys.argv[0] is "-m".
     if sys.argv[:1] == ["-m"] and __name__ in sys.orig_argv:
         print(f"python -m {__name__}: error: {error}", file=sys.stderr)
         sys.exit(2)
@@ -115,7 +116,7 @@ def corpus_bleu(
     tokenize: str | None = BLEU.TOKENIZER_DEFAULT,
     use_effective_order: bool = False,
 ) -> BLEUScore:
-    """BLEU of a corpus. ``references`` are columns with a reference of each segment, or None where it is missing.
+    """BLEU of a corpus. Each column of ``references`` has one reference for each segment, or None where it is missing.
 
     >>> round(corpus_bleu(["the cat sat on a mat"], [["the cat sat on the mat"]]).score, 2)
     53.73

@@ -1,7 +1,7 @@
 """``python -m reshuffle.compat.sacrebleu``: sacreBLEU's command line, computed by reshuffle.
 
-All arguments are sacreBLEU's, and so are the output and the exit codes. Before them, there can be ``--pvalues sound``
-and ``-v``.
+Arguments, output and exit codes are sacreBLEU's. ``-v`` and ``--pvalues sound`` are additional options, which must come
+before sacreBLEU's arguments.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def main() -> None:
     )
     options = parser.parse_args(own)
     try:
-        # No log, so that standard error is sacreBLEU's; -v lists what was left to it.
+        # Without a log, standard error is the same as sacreBLEU's. -v lists what was left to it.
         install("sacrebleu", pvalues=options.pvalues, log="off")
     except InputError as error:
         parser.error(str(error))

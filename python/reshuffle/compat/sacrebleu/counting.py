@@ -1,9 +1,9 @@
-"""From a metric of sacreBLEU, hypotheses and references to counts.
+"""Counts for a metric of sacreBLEU, from hypotheses and references.
 
-The options of the metric are read when it counts, because programs change them after the metric was made. A hook that
-a subclass or the instance overrides is honoured. If it preprocesses lines, it is called for every line, as often as
-sacreBLEU does, and the result is counted here. For any other hook that affects counts, :class:`NotNative` is raised,
-and the caller uses sacreBLEU's method.
+The options of the metric are read whenever it counts, because programs may change them after its construction. *Hooks*
+are methods of the metric that a subclass or an instance may override. An overridden hook that preprocesses lines is
+called for every line, as often as sacreBLEU does, and the result is counted here. If any other hook that affects counts
+is overridden, :class:`NotNative` is raised, and the caller uses sacreBLEU's method.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ __all__ = [
 # The limits of the native metrics' options.
 MOST_ORDERS = {"bleu": 100, "chrf": 16}
 LARGEST_BETA = 1e6
-# Above this multiple of the numbers of references, the native metric rounds mean lengths.
+# If the least common multiple of the numbers of references is larger, the native metric rounds mean lengths.
 LARGEST_MULTIPLE = 1 << 31
-# `zip` takes about a hundred bytes for each row.
+# Rows that are passed to `zip` at once, which takes about a hundred bytes for each.
 ROWS_AT_ONCE = 4096
 
 T = TypeVar("T")
@@ -67,8 +67,8 @@ _FOLDER = os.path.dirname(__file__) + os.sep  # noqa: PTH120
 _HOST_FOLDER = os.path.dirname(sacrebleu.__file__) + os.sep  # noqa: PTH120
 
 
-class NotNative(Exception):  # noqa: N818 - not an error: the caller goes another way
-    """These counts have to come from sacreBLEU's own method. The argument is the reason."""
+class NotNative(Exception):  # noqa: N818 - not an error: the caller then uses sacreBLEU's method
+    """reshuffle cannot compute this, and sacreBLEU's own method has to. The argument is the reason."""
 
 
 # --- which hooks are overridden
@@ -77,7 +77,7 @@ class NotNative(Exception):  # noqa: N818 - not an error: the caller goes anothe
 def overrides(metric: Any, *hooks: str) -> str | None:
     """The first of these methods that the metric's class or the instance overrides, or None.
 
-    The methods of sacreBLEU, the replacements of this package and its subclasses are not overrides.
+    sacreBLEU's own methods, the replacements in this package, and the methods of its subclasses are not overrides.
     """
     own, cls = vars(metric), type(metric)
     owner = _owner(cls)  # type: ignore[arg-type] # as in _kind
@@ -85,7 +85,7 @@ def overrides(metric: Any, *hooks: str) -> str | None:
         try:
             if hook in own or not is_native(getattr(cls, hook), hook, owner):
                 return hook
-        except TypeError:  # it cannot be hashed, so it is not a function
+        except TypeError:  # lru_cache cannot hash it, so it is not a function
             return hook
     return None
 
@@ -117,12 +117,13 @@ def is_native(function: object, name: str, owner: str | None = None) -> bool:
 
 @dataclass(frozen=True)
 class _Kind:
-    """A metric of sacreBLEU, and how its options are those of a native metric.
+    """A class of sacreBLEU's metrics, and how its options are translated to those of reshuffle's native metric ``key``.
 
-    ``hooks`` are the methods that native counts replace. ``reading`` returns None if ``_preprocess_segment`` has to be
-    called. ``shape`` returns the options that affect references, and ``choice`` those that do not. ``plain`` are the
-    options for preprocessed lines. ``passes`` is how often sacreBLEU preprocesses a reference. ``info`` is computed
-    from a metric, lines of references, and whether these are preprocessed.
+    ``hooks`` are the methods that native counts replace. ``reading`` returns how lines are preprocessed, or None if
+    ``_preprocess_segment`` has to be called. ``shape`` returns the options that affect cached references, and
+    ``choice`` those that do not. ``plain`` are the options for lines that are already preprocessed. ``passes`` is how
+    often sacreBLEU preprocesses a reference. ``info`` computes sacreBLEU's dictionary of a segment from a metric, the
+    segment's references, and whether these are already preprocessed.
     """
 
     key: str
@@ -161,16 +162,16 @@ def _chrf_shape(chrf: Any) -> Options:
 def _chrf_choice(chrf: Any) -> Options:
     """The options that determine which of several references a hypothesis is compared with.
 
-    Others that only have to be as usual are checked here, too.
+    Raises :class:`NotNative` if other attributes have unusual values.
     """
     beta = chrf.beta
     if chrf.word_order > 0 and chrf._PUNCTS != _PUNCTUATION:
         raise NotNative("_PUNCTS is not ASCII punctuation")
     if chrf.order != chrf.char_order + chrf.word_order or chrf.order == 0:
         raise NotNative("order is not the sum of char_order and word_order, or is 0")
-    # The native metric multiplies beta by itself. The last bit of a power may differ, and so may a choice.
+    # The native metric computes beta * beta, sacreBLEU beta**2. If they differ in the last bit, so may the choice.
     if type(beta) not in (int, float) or not 0 <= beta <= LARGEST_BETA or beta * beta != beta**2:
-        raise NotNative("beta is not a number from 0 to 1,000,000")
+        raise NotNative("beta is not a number from 0 to 1,000,000, or beta * beta and beta**2 differ")
     return (("beta", float(beta)), ("eps_smoothing", bool(chrf.eps_smoothing)))
 
 
@@ -237,7 +238,7 @@ def _kind_of(cls: type) -> _Kind | None:
 
 
 def _kind(metric: Any) -> _Kind:
-    """What is known of the metric. Raises :class:`NotNative` if it is not sacreBLEU's, or overrides how to count."""
+    """The class of the metric. Raises :class:`NotNative` if it is not sacreBLEU's, or overrides how it counts."""
     cls = type(metric)
     kind = _kind_of(cls)  # type: ignore[arg-type] # the types of sacreBLEU are unknown
     if kind is None:
@@ -257,7 +258,7 @@ def _integer(metric: Any, name: str, low: int, high: int) -> int:
 
 # --- tokenizers
 
-# Tokenizers of BLEU by module and class, with their names and the attributes of an instance.
+# BLEU's tokenizers that reshuffle has: module and class, then the name and the attributes of an instance.
 _TOKENIZERS = {
     ("sacrebleu.tokenizers.tokenizer_13a", "Tokenizer13a"): ("13a", {"_post_tokenizer"}),
     ("sacrebleu.tokenizers.tokenizer_zh", "TokenizerZh"): ("zh", {"_post_tokenizer"}),
@@ -271,7 +272,7 @@ _INTL_RULES = [(r"(\P{N})(\p{P})", r"\1 \2 "), (r"(\p{P})(\P{N})", r" \1 \2"), (
 
 
 def _tokenizer_name(tokenizer: Any) -> str | None:
-    """The name of the native tokenizer that does the same, or None."""
+    """The name of reshuffle's tokenizer that does the same, or None."""
     cls = type(tokenizer)
     name, attributes = _TOKENIZERS.get((cls.__module__, cls.__qualname__), (None, None))
     if name is None or not is_native(cls.__call__, "__call__"):
@@ -299,7 +300,7 @@ def _is_unchanged(tokenizer: Any) -> bool:
 
 
 def cached(metric: Any, references: Iterable[Iterable[str | None]]) -> ReferenceCache:
-    """What ``_cache_references`` returns. Sets ``num_refs``.
+    """The return value of ``_cache_references``. Sets ``metric.num_refs``.
 
     Raises
     ------
@@ -334,7 +335,7 @@ def _reading(kind: _Kind, metric: Any) -> Reading | None:
 
 
 def _options(read: Callable[[Any], T], metric: Any) -> T:
-    """Options of a metric, whose class may not have called the constructor of sacreBLEU's."""
+    """Options of a metric. They may be missing, if a subclass does not call the constructor of sacreBLEU's class."""
     try:
         return read(metric)
     except AttributeError as error:
@@ -342,7 +343,7 @@ def _options(read: Callable[[Any], T], metric: Any) -> T:
 
 
 def _columns(references: Iterable[Iterable[Any]]) -> list[list[Any]]:
-    """Columns of references, cut to the length of the shortest as in sacreBLEU."""
+    """Columns of references, truncated to the length of the shortest as in sacreBLEU."""
     columns = _lists(references, "the references are not sequences")
     lengths = set(map(len, columns))
     if len(lengths) > 1:
@@ -427,7 +428,7 @@ def counts(
 def statistics(
     metric: Any, hypotheses: Sequence[str], references: Sequence[Sequence[str | None]] | None
 ) -> list[list[Any]]:
-    """What ``_extract_corpus_statistics`` returns for one system, without its warnings about tokenized hypotheses.
+    """The return value of ``_extract_corpus_statistics`` for one system, without warnings about tokenized hypotheses.
 
     Raises
     ------
@@ -447,7 +448,7 @@ def statistics(
 
 
 def as_statistics(metric: Any, rows: NDArray[np.int64]) -> list[list[Any]]:
-    """Counts of one system, (S, K), in sacreBLEU's types: TER's lengths of references are float, all else is int."""
+    """(S, K) counts of one system in sacreBLEU's types: int, but float for TER's lengths of references."""
     values: list[list[Any]] = rows.tolist()
     if isinstance(metric, TER):
         return [[edits, float(length)] for edits, length in values]
@@ -455,7 +456,7 @@ def as_statistics(metric: Any, rows: NDArray[np.int64]) -> list[list[Any]]:
 
 
 def integer_sums(rows: Sequence[Any]) -> list[int] | None:
-    """The sums of several rows of int, or None if these are other rows, of which sacreBLEU preserves the type."""
+    """The sums of several rows of int, or None for rows of other types, which sacreBLEU has to sum."""
     if len(rows) < 2 or type(rows[0]) is not list or set(map(type, rows[0])) != _INTEGERS:
         return None
     sums = [0] * len(rows[0])
@@ -468,10 +469,10 @@ def integer_sums(rows: Sequence[Any]) -> list[int] | None:
 
 
 def _multiple(numbers: int | list[int]) -> int:
-    """The factor of TER's counts in the native metric, which keeps mean lengths whole."""
+    """The factor by which the native metric multiplies TER's counts, so that mean lengths are whole numbers."""
     multiple = numbers if isinstance(numbers, int) else math.lcm(*numbers)
     if multiple > LARGEST_MULTIPLE:
-        raise NotNative("the numbers of references are too different")
+        raise NotNative("the least common multiple of the numbers of references is above 2^31")
     return multiple
 
 
@@ -510,7 +511,7 @@ def _counted(
 
 def _count(native: NativeMetric, systems: list[list[str]], columns: Columns) -> NDArray[np.int64]:
     try:
-        # Not `suff_stats`, whose checks take as long as a sentence.
+        # Not `suff_stats`, because its checks take as long as counting a sentence.
         return native.core.count(systems, columns)
     except UnicodeError:
         raise NotNative("a line is not valid Unicode: it has a lone surrogate") from None
@@ -540,7 +541,7 @@ def _references(kind: _Kind, metric: Any, references: Sequence[Sequence[str | No
 
 
 def _aligned(cache: ReferenceCache, systems: list[list[str]]) -> tuple[Columns, int | list[int], list[list[str]]]:
-    """References, their numbers, and systems, cut to the same number of segments as in sacreBLEU."""
+    """References, their numbers, and systems, all truncated to the same number of segments as in sacreBLEU."""
     lengths = set(map(len, systems))
     if lengths == {len(cache)}:
         return cache.columns, cache.numbers, systems
@@ -556,7 +557,7 @@ def _aligned(cache: ReferenceCache, systems: list[list[str]]) -> tuple[Columns, 
 
 
 def _check_choice(metric: Any, rows: NDArray[np.int64], numbers: int | list[int]) -> None:
-    """Raises :class:`NotNative` if the metric's own F-score may choose another reference, or none."""
+    """Raises :class:`NotNative` if an overridden F-score may choose another reference than the native one, or none."""
     if overrides(metric, "_compute_f_score") is None:
         return
     if not isinstance(numbers, int) or numbers > 1:
@@ -569,7 +570,7 @@ def _check_choice(metric: Any, rows: NDArray[np.int64], numbers: int | list[int]
 
 
 def _warn(message: str) -> None:
-    """Issue a warning that points to the line outside this package and sacreBLEU."""
+    """Issue a warning that points to the calling line outside reshuffle and sacreBLEU."""
     level, frame = 1, sys._getframe(0)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in (
         "reshuffle",

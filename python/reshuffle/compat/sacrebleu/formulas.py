@@ -2,11 +2,11 @@
 
 sacreBLEU scores one row at a time, and the arithmetic depends on the row. Sums of shuffles are 64-bit integers or
 doubles. Sums of bootstrap draws are numpy's float32 scalars: under NumPy 2 their product with a Python number is a
-float32, under NumPy 1 it is a double (NEP 50). Each function here returns ``numpy.array([score of row for row in
-rows])`` of the host, with the same values and the same dtype.
+float32, under NumPy 1 it is a double (NEP 50). For an array of rows, each function here returns the same values, in the
+same dtype, as ``numpy.array([score of row for row in rows])`` with sacreBLEU's own method.
 
-``math.log``, ``math.exp`` and ``sum`` are called once for each row, as in the host: numpy's own logarithm can differ in
-the last bit, and ``sum`` compensates for rounding since Python 3.12.
+``math.log``, ``math.exp`` and ``sum`` are called for each row, as in sacreBLEU: numpy's logarithm can differ in the
+last bit, and since Python 3.12 ``sum`` compensates for rounding errors.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ Scores: TypeAlias = NDArray[Any]
 
 Formula: TypeAlias = Callable[[Sums], Scores]
 
-# The logarithm that sacreBLEU takes for 0. It is an integer there, too.
+# sacreBLEU's value for the logarithm of 0, which is an integer there, too.
 LOG_OF_ZERO = -9999999999
 
-# What chrF takes for a ratio whose denominator is 0.
+# chrF's value for a ratio whose denominator is 0.
 EPSILON = 1e-16
 
 # Options beyond this could exceed the range of float32.
@@ -43,10 +43,10 @@ LARGEST_OPTION = 1e9
 
 
 def formula_of(metric: Any, columns: int) -> Formula | None:
-    """The formula of a metric with its present options, for rows of this many sums.
+    """The formula of a metric with its current options, for rows with this number of sums.
 
-    It stands for the host's own ``_compute_score_from_stats``. None if the metric overrides that, or if its options
-    are such that the host's method has to be called.
+    It replaces sacreBLEU's ``_compute_score_from_stats``. None if the metric overrides that method, or if the formulas
+    here do not support its options.
     """
     if overrides(metric, "_compute_score_from_stats"):
         return None
@@ -89,7 +89,7 @@ def bleu(
 ) -> Scores:
     """BLEU of rows of hypothesis length, reference length, N counts of matches and N of n-grams, as ``compute_bleu``.
 
-    ``add-k`` adds to the rows in place in the host, so that a value that is not whole is truncated for integers.
+    In sacreBLEU, ``add-k`` adds to the rows in place. If the rows are integers, the sum is therefore truncated.
     """
     orders = (sums.shape[1] - 2) // 2
     dtype = _product_dtype(sums.dtype)
@@ -148,7 +148,7 @@ def _geometric_means(precisions: NDArray[Any], effective: NDArray[np.int64]) -> 
     for n in np.unique(effective).tolist():
         rows = effective == n
         logs = [_logs(row[rows]) for row in precisions[:n]]
-        # The list is a float array only here, and so small an integer is exact in it.
+        # The sums may mix floats and integers (LOG_OF_ZERO), which are all small enough to be exact as doubles.
         sums = np.array(list(map(sum, zip(*logs, strict=True))), np.float64)
         means[rows] = list(map(math.exp, (sums / n).tolist()))
     return means
@@ -174,7 +174,7 @@ def chrf(sums: Sums, beta: float = 2, eps_smoothing: bool = False) -> Scores:
 def _orders(counts: Sums, dtype: np.dtype[Any]) -> list[tuple[Any, Any, Any, Any]]:
     """For each order, where hypotheses and references have n-grams, and precision and recall (ε where they have none).
 
-    Ratios of float32 are float32 under both NumPy 1 and NumPy 2, and converted to ``dtype`` afterwards.
+    Ratios of float32 are float32 under both NumPy 1 and NumPy 2. They are converted to ``dtype`` afterwards.
     """
     result = []
     for i in range(0, counts.shape[1], 3):
@@ -199,14 +199,14 @@ def _f_score_of_means(counts: Sums, factor: float, dtype: np.dtype[Any]) -> Scor
     scores = (1 + factor) * precision * recall
     scores /= factor * precision + recall
     scores = 100 * scores
-    # The host returns the Python float 0.0 for these rows.
+    # sacreBLEU returns the Python float 0.0 for these rows.
     return _mixed(scores, (orders > 0) & (precision + recall > 0), np.zeros(len(counts)))
 
 
 def _mean_f_score(counts: Sums, factor: float, dtype: np.dtype[Any]) -> Scores:
     """The mean over orders of F scores, with ε for a ratio without denominator.
 
-    In the host, the precision and recall of an order without n-grams are Python floats, so that the sum of a row is
+    In sacreBLEU, precision and recall of an order without n-grams are Python floats, so that the sum of a row is
     a double until its first term that is a float32.
     """
     doubles, singles = np.zeros(len(counts)), np.zeros(len(counts), dtype)
@@ -239,9 +239,9 @@ def ter(sums: Sums) -> Scores:
 
 
 def _mixed(scalars: NDArray[Any], chosen: NDArray[np.bool_], floats: NDArray[np.float64]) -> Scores:
-    """The array of a list with numpy scalars where ``chosen``, and Python floats elsewhere.
+    """The array that numpy makes of a list with its own scalars where ``chosen``, and Python floats elsewhere.
 
-    It is float32 only if all elements are.
+    It is float32 only if no element is a Python float.
     """
     if chosen.all() and len(chosen):
         return scalars

@@ -1,4 +1,4 @@
-"""sacreBLEU's metrics, counted by reshuffle. The counterpart of ``sacrebleu.metrics``."""
+"""sacreBLEU's metrics, counted by reshuffle: the drop-in for ``sacrebleu.metrics``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["BLEU", "CHRF", "METRICS", "TER", "BLEUScore", "CHRFScore", "TERScore
 
 
 class _Counted:
-    """The methods of a metric that are ours, whether or not sacreBLEU is patched."""
+    """The methods that reshuffle replaces, whether or not sacreBLEU is patched."""
 
     _extract_corpus_statistics = EXTRACT.replacement
     _cache_references = CACHE.replacement

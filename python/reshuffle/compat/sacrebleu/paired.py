@@ -1,4 +1,7 @@
-"""A paired test of several systems against a baseline, from sacreBLEU's arguments to its results."""
+"""A paired test of several systems against a baseline, with sacreBLEU's arguments and results.
+
+A *reading* is the statistics of all systems under one metric.
+"""
 
 from __future__ import annotations
 
@@ -35,16 +38,17 @@ INTERVALS = " > Performing bootstrap resampling for confidence interval (# resam
 
 
 def check_number(n_samples: Any) -> None:
-    """Raises :class:`NotNative` if the host has to decide what this number of replicates means."""
+    """Raises :class:`NotNative` if ``n_samples`` is not a positive integer, so that sacreBLEU has to handle it."""
     if not isinstance(n_samples, int) or n_samples < 1:
         raise NotNative("the number of replicates is not an integer above 0")
 
 
 @dataclass
 class Outcome:
-    """The name and the results of each system, by metric.
+    """The name of each system, with its result for each metric.
 
-    ``sound`` has the metrics whose p-values are sound, with the mean and the half width of the baseline.
+    ``sound`` has the metrics that were tested in the mode ``sound``, with the midpoint and half width of the baseline's
+    interval.
     """
 
     results: list[tuple[str, Results]]
@@ -53,9 +57,9 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Task:
-    """The arguments of the host's tests, with any number of systems.
+    """The arguments of sacreBLEU's test functions, for any number of systems.
 
-    ``systems`` are the names and hypotheses of all but the baseline. ``seam`` has the host's function.
+    ``systems`` are the names and hypotheses of all systems except the baseline. ``seam`` is that of the test function.
     """
 
     test: str
@@ -70,11 +74,11 @@ class Task:
 
     @property
     def n_draws(self) -> int:
-        """The number of draws for intervals; 0 or less for none."""
+        """The number of draws for intervals. If it is 0 or less, there are no intervals."""
         return self.n_samples if self.test == "bs" else self.n_ar_confidence
 
     def readings(self, pvalues: str) -> Readings:
-        """For each metric, how its statistics are read, or why the host's functions have to be used."""
+        """For each metric, its reading, or the reason why sacreBLEU's function has to be used."""
         found: Readings = {}
         for name in self.metrics:
             try:
@@ -84,7 +88,7 @@ class Task:
         return found
 
     def run(self, pvalues: str, readings: Readings | None = None) -> Outcome:
-        """The results, in the mode ``exact-replay`` or ``sound``."""
+        """The results. ``pvalues`` is the mode, ``exact-replay`` or ``sound``."""
         outcome = Outcome([(name, {}) for name, _ in self.systems])
         native: list[_Reading] = []
         for name, reading in (self.readings(pvalues) if readings is None else readings).items():
@@ -93,7 +97,7 @@ class Task:
             else:
                 reading.count()
                 native.append(reading)
-        # In the order of the host's messages.
+        # The order of the loops is that of sacreBLEU's log messages.
         for system, (_, results) in enumerate(outcome.results):
             for reading in native:
                 results[reading.name] = reading.read(system)
@@ -110,7 +114,7 @@ class Task:
         return outcome
 
     def _reading(self, name: str, pvalues: str) -> _Reading:
-        """Raises :class:`NotNative` if the host's function has to be used for this metric."""
+        """Raises :class:`NotNative` if sacreBLEU's function has to be used for this metric."""
         check_number(self.n_samples)
         values = as_values(self.baseline[name][0])
         if any(len(hypotheses) != len(values) for _, hypotheses in self.systems):
@@ -120,7 +124,7 @@ class Task:
         return reading
 
     def _original(self, outcome: Outcome, metric: str, reason: NotNative) -> None:
-        """Take the results of the host's function for this metric."""
+        """Add the results of sacreBLEU's own function for this metric."""
         for (name, hypotheses), (_, results) in zip(self.systems, outcome.results, strict=True):
             self.seam.fall_back(f"{metric}: {reason}")
             metrics = {metric: self.metrics[metric]}
@@ -129,9 +133,9 @@ class Task:
             results.update(found)
 
     def _replay(self, readings: Sequence[_Reading], outcome: Outcome) -> None:
-        """Complete the results by the host's own replicates."""
+        """Add p-values and intervals from the replicates that sacreBLEU would make."""
         systems = range(len(self.systems))
-        # Every system starts from the same seed. Without one, each draws its own random numbers.
+        # With a seed, sacreBLEU makes the same replicates for every system; without one, different replicates for each.
         same = isinstance(self.seed, (int, np.integer))
         for group in [list(systems)] if same else [[system] for system in systems]:
             samples = [reading.sample(group) for reading in readings]
@@ -164,7 +168,7 @@ class Task:
                 result.p_value = host._compute_p_value(statistics, abs(baseline.score - result.score))
 
     def _sound(self, readings: Sequence[_Reading], outcome: Outcome) -> None:
-        """Complete the results by the tests of reshuffle."""
+        """Add p-values and intervals from reshuffle's tests."""
         samples = [reading.sample(range(len(self.systems))) for reading in readings]
         seed = secrets.randbits(64) if self.seed is None else self.seed
         found = sound.tested(self.test, samples, self.n_samples, self.n_draws, seed)
@@ -178,7 +182,10 @@ class Task:
 
 @dataclass(eq=False)
 class _Reading:
-    """The statistics of all systems under one metric. ``failure`` is why the host's function has to be used."""
+    """The statistics of all systems under one metric.
+
+    ``failure`` is the reason why sacreBLEU's function has to be used, if it is found late.
+    """
 
     task: Task
     name: str
@@ -196,13 +203,13 @@ class _Reading:
         """Raises :class:`NotNative` if one system's statistics cannot be resampled as integers."""
         if values.shape != self.baseline.shape:
             raise NotNative("the statistics of two systems have different shapes")
-        # Draws need no integers: sums of float32 are repeated in any case.
+        # Draws do not need integers, because sums of float32 can also be repeated in sacreBLEU's order.
         needs_counts = bool(self.divisors) or self.task.test == "ar"
         if needs_counts and Sample.from_values(self.metric, [values], self.divisors).counts is None:
             raise NotNative("the statistics are not whole numbers")
 
     def count(self) -> None:
-        """Count all systems in one call, if the metric's own method need not be called."""
+        """Count all systems in one call, unless the metric's own method has to count."""
         hypotheses = [hypotheses for _, hypotheses in self.task.systems]
         if not hypotheses:
             return
@@ -212,7 +219,7 @@ class _Reading:
             self.counts = None
 
     def read(self, system: int) -> Any:
-        """The host's result for a system, with its score. Logs what the host logs."""
+        """sacreBLEU's result object for a system, with its score. Logs the messages that sacreBLEU logs."""
         task, metric = self.task, self.metric
         name, hypotheses = task.systems[system]
         logger.info(f"Computing {self.name} for {name!r} and extracting sufficient statistics")
@@ -239,7 +246,7 @@ class _Reading:
             self.failure = reason
 
     def _native_score(self, counts: NDArray[np.int64]) -> Any:
-        # The host's method takes a single row as the sum.
+        # sacreBLEU's method returns a single row as the sum. An overriding method gets all rows.
         rows = counts if overrides(self.metric, "_aggregate_and_compute") else counts.sum(axis=0, keepdims=True)
         return self.metric._aggregate_and_compute(as_statistics(self.metric, rows))
 

@@ -1,4 +1,4 @@
-"""References that a metric keeps, as texts instead of sacreBLEU's dictionaries of n-grams."""
+"""The references that a metric caches, as texts instead of sacreBLEU's dictionaries of n-grams."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ Info: TypeAlias = "dict[str, Any]"
 
 
 class Reading(NamedTuple):
-    """How a metric preprocesses a line, if the native metric can do the same.
+    """How a metric preprocesses a line, if reshuffle's native metric can do the same.
 
-    A line is lowercased by Python if ``lowercase`` is set, then preprocessed by the native metric with ``options``.
+    If ``lowercase`` is set, Python lowercases the line. Then the native metric preprocesses it with ``options``.
     """
 
     lowercase: bool
@@ -23,17 +23,17 @@ class Reading(NamedTuple):
 
 
 class ReferenceCache(Sequence[Info]):
-    """The references of a metric. Stands in for the list of dictionaries that sacreBLEU keeps as ``_ref_cache``.
+    """The references of a metric, which replace the list of dictionaries in sacreBLEU's ``_ref_cache``.
 
-    As a sequence it has the same dictionaries, one for each segment. They are computed by sacreBLEU's own methods when
-    they are first read, which happens only if a caller wants them or sacreBLEU itself counts.
+    As a sequence, it has the same dictionaries, one for each segment. sacreBLEU's own methods compute them when they
+    are first read, that is if a caller reads them or sacreBLEU itself counts.
 
     Parameters
     ----------
     columns : columns of S references each
         None is a missing reference. The lines are preprocessed if ``reading`` is None.
     numbers : int or list of S ints
-        The number of references of each segment. A single number if no reference is missing.
+        The number of references of each segment, or a single number if no reference is missing.
     reading : Reading or None
         How the metric preprocessed lines when the references were cached. None if its own method had to do it.
     shape : Options

@@ -1,8 +1,9 @@
-"""The shuffles and draws that sacreBLEU makes with numpy, and its scores of them, to the last bit.
+"""The mode ``exact-replay``: the shuffles and draws that sacreBLEU makes with numpy, and their scores, to the last bit.
 
-sacreBLEU makes all masks or indices in one call, and all systems start from the same seed. The same numbers are made
-here in blocks, once for all systems and metrics. Sums are integers. That equals its sums: matrix products of integers
-or of doubles that are exact, and sums of float32 up to 2²⁴. Above that, float32 is summed as it does.
+sacreBLEU generates all masks or indices in one call, and starts from the same seed for every system. Here the same
+random numbers are generated in blocks, once for all systems and metrics. Sums are computed as integers. They equal
+sacreBLEU's sums of shuffles, which are exact, and its sums of draws up to 2²⁴, above which float32 is not exact. Larger
+sums of draws are computed in float32, in sacreBLEU's order.
 """
 
 from __future__ import annotations
@@ -24,25 +25,27 @@ __all__ = ["drawn_objects", "drawn_scores", "shuffled_scores"]
 Rng: TypeAlias = np.random.Generator
 T = TypeVar("T")
 
-# A block of replicates takes about this many bytes, or as many as the counts if these take more.
+# The size of a block of replicates in bytes, or the size of the counts if that is larger.
 BLOCK_BYTES = 1 << 25
 
 # Sums are copied while they are computed, transposed and scored.
 COPIES_OF_SUMS = 3
 
-# numpy takes 32 masks from a random word and drops the rest of the last one. Blocks of whole words continue the stream.
+# numpy takes 32 masks from each 32-bit value, and drops the unused bits at the end of a call. If the masks of each
+# block fill whole values, the blocks are the same as one array.
 MASKS_PER_WORD = 32
 
-# Every sum of whole numbers ≥ 0 up to here is exact in float32, and so are its partial sums.
+# float32 holds all whole numbers up to here, so a sum ≥ 0 up to here is exact, and so are its partial sums.
 LARGEST_SINGLE = 2**24
 
 
 def shuffled_scores(samples: Sequence[Sample], rng: Rng, n_samples: int) -> list[list[tuple[Scores, Scores]]]:
-    """For each sample and each system but the baseline, the (R,) scores of both shuffled systems.
+    """For each sample and each system except the baseline, the (R,) scores of both systems after each shuffle.
 
-    ``samples`` have counts of the same number of segments. Continues the stream of ``rng``.
+    ``samples`` must have counts, and the same number of segments. Continues the stream of ``rng``.
     """
-    # Swapping a segment moves the difference of its counts from one sum to the other. Most differences fit into a byte.
+    # Swapping a segment moves the difference of its counts from one sum to the other. Most differences fit in a byte,
+    # and are summed faster than counts.
     differences = np.concatenate([_counts(sample)[:1] - _counts(sample)[1:] for sample in samples], axis=2)
     n_segments = differences.shape[1]
     blocks = []
@@ -54,11 +57,11 @@ def shuffled_scores(samples: Sequence[Sample], rng: Rng, n_samples: int) -> list
 
 
 def _shuffled(sample: Sample, moved: NDArray[np.int64]) -> list[tuple[Scores, Scores]]:
-    """Scores of one block, from the (R, k − 1, K) sums of differences that move from the system to the baseline's."""
+    """Scores of one block. ``moved`` are the (R, k − 1, K) sums of baseline minus system over swapped segments."""
     baseline, *systems = _counts(sample).sum(axis=1)
     scores = []
     for system, total in enumerate(systems):
-        # The formulas read columns, which are contiguous here.
+        # Formulas are faster on contiguous columns.
         difference = np.ascontiguousarray(moved[:, system].T)
         pair = (total[:, None] + difference, baseline[:, None] - difference)
         a, b = (_shuffle_scores(sample.metric, sample.host_sums(sums).T) for sums in pair)
@@ -86,7 +89,7 @@ def drawn_scores(samples: Sequence[Sample], rng: Rng, n_samples: int, first: int
 
 
 def drawn_objects(sample: Sample, rng: Rng, n_samples: int) -> Iterator[Any]:
-    """The host's score objects of draws of the sample's only system."""
+    """sacreBLEU's score object for each draw of the sample's only system."""
     for ((rows,),) in _drawn([sample], rng, n_samples, 0):
         for row in rows:
             yield sample.metric._compute_score_from_stats(row)
@@ -95,7 +98,7 @@ def drawn_objects(sample: Sample, rng: Rng, n_samples: int) -> Iterator[Any]:
 def _drawn(
     samples: Sequence[Sample], rng: Rng, n_samples: int, first: int
 ) -> Iterator[list[list[NDArray[np.float32]]]]:
-    """Blocks of the host's float32 sums: (R, K) for each sample, and each of its systems from ``first`` on."""
+    """Blocks of sacreBLEU's float32 sums: (R, K) for each sample, and each of its systems from ``first`` on."""
     whole = [sample for sample in samples if sample.counts is not None and sample.counts.min() >= 0]
     counts = np.concatenate([_counts(sample)[first:] for sample in whole], axis=2) if whole else None
     n_segments = samples[0].values.shape[1]
@@ -109,7 +112,7 @@ def _drawn(
 def _indices(rng: Rng, size: int, n_segments: int) -> NDArray[np.uint32]:
     """The next (R, S) indices.
 
-    sacreBLEU calls ``choice``, which makes 64-bit integers of the same random words.
+    sacreBLEU calls ``choice``, which makes 64-bit integers from the same random bits.
     """
     return rng.integers(0, n_segments, size=(size, n_segments), dtype=np.uint32)
 
@@ -117,7 +120,7 @@ def _indices(rng: Rng, size: int, n_segments: int) -> NDArray[np.uint32]:
 def _rows(
     sample: Sample, indices: NDArray[np.uint32], sums: NDArray[np.int64] | None, first: int
 ) -> list[NDArray[np.float32]]:
-    """The host's float32 sums of one block, from integer sums if there are any."""
+    """sacreBLEU's float32 sums of one block, from integer sums where these are available."""
     values = sample.values[first:]
     if sums is None:
         return [_single_sums(system, indices) for system in values]
@@ -132,7 +135,7 @@ def _rows(
 
 
 def _single_sums(values: NDArray[Any], indices: NDArray[np.uint32]) -> NDArray[np.float32]:
-    """Sums rounded to float32 after each addition, in the order in which numpy adds them for the host."""
+    """Sums that are rounded to float32 after each addition, in the order in which numpy adds them in sacreBLEU."""
     singles = values.astype(np.float32)
     return np.array([singles[draw].sum(0) for draw in indices])
 
@@ -150,17 +153,20 @@ def _counts(sample: Sample) -> NDArray[np.int64]:
 
 
 def _split(sums: NDArray[np.int64], samples: Sequence[Sample]) -> list[NDArray[np.int64]]:
-    """Sums of each sample, from sums of all columns."""
+    """The columns of each sample, from sums with the columns of all samples."""
     return np.split(sums, np.cumsum([sample.values.shape[2] for sample in samples])[:-1], axis=2)
 
 
 def _joined(blocks: Sequence[Sequence[Sequence[T]]], join: Callable[[Sequence[T]], Any]) -> list[list[Any]]:
-    """For each sample and system, its parts of all blocks in one."""
+    """For each sample and system, the results of all blocks joined."""
     return [[join(parts) for parts in zip(*of_sample, strict=True)] for of_sample in zip(*blocks, strict=True)]
 
 
 def _blocks(n_samples: int, row_bytes: int, counts: NDArray[np.int64] | None) -> Iterator[int]:
-    """The sizes of blocks of replicates, each with a row of masks or indices and the sums of the (k, S, K) counts."""
+    """The numbers of replicates in each block.
+
+    A replicate takes ``row_bytes`` for its masks or indices, and the sums of the (k, S, K) ``counts``.
+    """
     most = BLOCK_BYTES
     if counts is not None:
         most = max(most, counts.nbytes)

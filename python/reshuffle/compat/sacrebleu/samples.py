@@ -16,7 +16,8 @@ __all__ = ["LARGEST_EXACT", "Sample", "as_values", "values_of_counts"]
 LARGEST_EXACT = 2**53
 """Doubles hold sums of integers exactly up to here."""
 
-# Statistics that are not whole are multiplied by a power of two up to this, as for mean lengths of 2 or 4 references.
+# Statistics that are not whole numbers, such as mean lengths over 2 or 4 references, are multiplied by a power of two
+# up to this one.
 LARGEST_DIVISOR = 2**10
 
 
@@ -27,11 +28,11 @@ class Sample:
     Attributes
     ----------
     metric : Metric
-        The host's metric.
+        sacreBLEU's metric.
     values : (k, S, K) ndarray of int64 (int32 under Windows with NumPy 1) or float64
-        What numpy makes of the host's lists.
+        sacreBLEU's lists of statistics as an array, in the dtype that numpy chooses.
     counts : (k, S, K) ndarray of int64, or None
-        ``values`` times ``divisor``. None if no small divisor makes them whole.
+        ``values`` times ``divisor``. None if no small divisor makes them whole numbers.
     divisor : int
     """
 
@@ -44,7 +45,7 @@ class Sample:
     def from_values(cls, metric: Any, values: Sequence[NDArray[Any]], divisors: Sequence[int] = ()) -> Sample:
         """From one (S, K) array for each system.
 
-        ``divisors`` are tried in order. The default is powers of two, with which the host's sums are exact.
+        ``divisors`` are tried in order. By default they are powers of two, with which sacreBLEU's sums are exact.
         """
         stacked = np.stack(values)
         for divisor in divisors or [1 << power for power in range(LARGEST_DIVISOR.bit_length())]:
@@ -54,14 +55,14 @@ class Sample:
         return cls(metric, stacked, None, 1)
 
     def host_sums(self, sums: NDArray[np.int64]) -> NDArray[Any]:
-        """Sums of counts as the host's sums of values, in its dtype."""
+        """sacreBLEU's sums of values, in its dtype, from sums of counts."""
         if self.divisor == 1:
             return sums.astype(self.values.dtype, copy=False)
         return sums / self.divisor
 
 
 def _whole(values: NDArray[Any], divisor: int, exact: bool) -> NDArray[np.int64] | None:
-    """``values`` times ``divisor`` as int64 if these are whole numbers, whose sums are exact in doubles."""
+    """``values`` times ``divisor`` as int64, or None unless these are whole numbers whose sums are exact in doubles."""
     scaled = values if divisor == 1 else values * divisor
     rounded = np.rint(scaled) if scaled.dtype.kind == "f" else scaled
     if not (np.array_equal(rounded, scaled) if exact else np.allclose(rounded, scaled, rtol=1e-12, atol=0)):
@@ -73,24 +74,24 @@ def _whole(values: NDArray[Any], divisor: int, exact: bool) -> NDArray[np.int64]
 
 
 def as_values(statistics: Any) -> NDArray[Any]:
-    """The host's statistics of one system as an (S, K) array of integers or float64.
+    """sacreBLEU's statistics of one system as an (S, K) array of integers or float64.
 
     Raises
     ------
     NotNative
-        If they are anything else.
+        If that is impossible, or a value is not finite.
     """
     try:
         values = np.asarray(statistics)
     except ValueError:
-        raise NotNative("the statistics of segments differ in number") from None
+        raise NotNative("segments have different numbers of statistics") from None
     if values.ndim != 2 or 0 in values.shape:
         raise NotNative(f"the statistics have shape {values.shape}")
     if values.dtype not in (np.int32, np.int64, np.float64) or not np.isfinite(values).all():
-        raise NotNative(f"the statistics are {values.dtype}, or not finite")
+        raise NotNative(f"the statistics are not finite int32, int64 or float64 numbers (their type is {values.dtype})")
     return values
 
 
 def values_of_counts(metric: Any, counts: NDArray[np.int64]) -> NDArray[Any]:
-    """(S, K) counts in the dtype that numpy gives to the host's lists of them."""
+    """(S, K) counts in the dtype that numpy chooses for sacreBLEU's lists of the same counts."""
     return counts.astype(np.asarray(as_statistics(metric, counts[:1])).dtype, copy=False)

@@ -21,7 +21,7 @@ from .sentences import bleu_of_sentences
 
 __all__ = ["SEAMS"]
 
-# From this number of hypotheses that look tokenized on, sacreBLEU warns.
+# sacreBLEU warns if this many hypotheses look tokenized, or more.
 TOKENIZED = 100
 
 
@@ -29,7 +29,7 @@ def _extract_corpus_statistics(
     self: Any, hypotheses: Sequence[str], references: Sequence[Sequence[str | None]] | None
 ) -> list[list[Any]]:
     EXTRACT.count()
-    # Iterators could not be read again by the original.
+    # The original could not read an iterator again.
     hypotheses, references = _read(hypotheses), _read_columns(references)
     try:
         rows = statistics(self, hypotheses, references)
@@ -81,14 +81,14 @@ class _Tokenized:
 
 
 def _warn_of_tokenized(hypotheses: Iterable[str]) -> None:
-    """Let sacreBLEU log its own warning about hypotheses that look tokenized, if there are enough of them."""
+    """Let sacreBLEU log its own warning if enough hypotheses look tokenized."""
     ends = [line[-2:] for line in hypotheses if line.endswith(" .")]
     if len(ends) >= TOKENIZED:
         EXTRACT.original(_Tokenized(), ends, [ends])
 
 
-# Replacements of functions run with the globals of sacreBLEU's modules, where `BLEU` may have been replaced. So they
-# import what they call. Each import takes a microsecond.
+# Replacements of functions run with the globals of sacreBLEU's modules, so that `BLEU` is the class that other code may
+# have put there. Therefore they import what they call. Each import takes a microsecond.
 
 
 def _sentence_bleu(  # type: ignore[no-untyped-def]
@@ -115,13 +115,13 @@ def _sum_of_lists(lists):  # type: ignore[no-untyped-def]
 
 
 def bleu_of_sentence(cls: Any, *options: object) -> Any:
-    """The metric that ``sentence_bleu`` creates, for its options in their order."""
+    """The metric that ``sentence_bleu`` creates. ``options`` are in the order of its parameters."""
     SENTENCE_BLEU.count()
     return bleu_of_sentences(cls, *options)
 
 
 def summed(rows: Sequence[Any]) -> Any:
-    """What ``sum_of_lists`` returns for several rows."""
+    """What ``sum_of_lists`` returns for two or more rows."""
     SUM.count()
     sums = integer_sums(rows)
     return SUM.original(rows) if sums is None else sums
@@ -201,7 +201,7 @@ def _print_results_table(results, signatures, args):  # type: ignore[no-untyped-
 
 
 def print_table(results: dict[str, list[Any]], signatures: Any, args: Any) -> None:
-    """What ``print_results_table`` prints. Its JSON fails with NumPy 2, because means are ``numpy.float32``."""
+    """Print the same as ``print_results_table``, whose JSON fails with NumPy 2 because means are ``numpy.float32``."""
     PRINT.count()
     if args.format == "json":
         results = {name: list(map(_with_python_floats, column)) for name, column in results.items()}

@@ -1,4 +1,4 @@
-"""The metric object of ``sentence_bleu``, which takes as long to create as a sentence takes to score."""
+"""The metric object of ``sentence_bleu``. It is cached, because creating one takes as long as scoring a sentence."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ __all__ = ["bleu_of_sentences"]
 
 
 def bleu_of_sentences(cls: Any, *options: object) -> Any:
-    """The metric that ``sentence_bleu`` creates with these options, in their order.
+    """The metric that ``sentence_bleu`` creates. ``options`` are in the order of its parameters.
 
-    Calls with the same options share it. Nobody else sees it, and it keeps nothing from one sentence to the next.
+    Calls with the same options share a metric. This is safe because ``sentence_bleu`` does not return it, and it keeps
+    nothing from one sentence to the next.
     """
     try:
         metric = _shared(cls, cls.__init__, *options)
@@ -35,11 +36,11 @@ def _new(
     )
 
 
-# Typed, because a smoothing value of 1 and one of 1.0 give counts of different types.
+# Typed, because smoothing values 1 and 1.0 give counts of different types.
 @lru_cache(maxsize=64, typed=True)
 def _shared(cls: Any, init: object, *options: object) -> Any:
     """The metric, or None if each call has to create it."""
     tokenize = options[3]
-    # Other tokenizers log or load something when they are created, and other classes may do anything.
+    # Other tokenizers log messages or load models when they are created, and other classes may have any side effect.
     shareable = type(tokenize) is str and tokenize in TOKENIZER_NAMES and is_native(init, "__init__")
     return _new(cls, *options) if shareable else None

@@ -1,8 +1,8 @@
 """sacreBLEU's paired significance tests and its bootstrap, on integer counts.
 
-``exact-replay`` returns the same p-values, means and intervals as sacreBLEU, to the last digit; ``sound`` returns those
-of :func:`reshuffle.approximate_randomization`, :func:`reshuffle.bootstrap_test` and
-:func:`reshuffle.bootstrap_interval`. In both, all systems and metrics are counted and resampled together.
+The mode ``exact-replay`` returns the same p-values, means and intervals as sacreBLEU, to the last digit. The mode
+``sound`` returns those of :func:`reshuffle.approximate_randomization`, :func:`reshuffle.bootstrap_test` and
+:func:`reshuffle.bootstrap_interval`. In both modes, all systems and metrics are counted and resampled together.
 """
 
 from __future__ import annotations
@@ -45,17 +45,17 @@ class PairedTest(host.PairedTest):  # type: ignore[misc]
     test_type : {'ar', 'bs'}
         Approximate randomization, or paired bootstrap.
     n_samples : int
-        0 for 10,000 shuffles or 1,000 draws.
+        The number of shuffles or draws. 0 for 10,000 shuffles or 1,000 draws.
     n_ar_confidence : int
-        The number of draws for intervals beside ``ar``: −1 for none, 0 for 1,000.
+        With ``ar``, the number of bootstrap draws for intervals. −1 for no intervals, 0 for 1,000.
     n_jobs : int
         Accepted and ignored: systems are compared in one process, on all cores.
     pvalues : {'exact-replay', 'sound'}, optional
-        ``exact-replay`` gives sacreBLEU's numbers to the last digit. ``sound`` gives those of
-        :func:`reshuffle.approximate_randomization` and of the centred :func:`reshuffle.bootstrap_test`, and marks the
+        ``exact-replay`` gives sacreBLEU's numbers to the last digit. ``sound`` gives the p-values of
+        :func:`reshuffle.approximate_randomization` or of the centred :func:`reshuffle.bootstrap_test`, and marks the
         signature with ``pvalues:reshuffle-…``; mean ± ci is then the percentile interval of
-        :func:`reshuffle.bootstrap_interval`. By default the setting of :func:`reshuffle.compat.install`, which is
-        ``exact-replay`` unless it was called.
+        :func:`reshuffle.bootstrap_interval`. The default is the setting of :func:`reshuffle.compat.install`, or
+        ``exact-replay`` if nothing is installed.
 
     Examples
     --------
@@ -89,7 +89,7 @@ class PairedTest(host.PairedTest):  # type: ignore[misc]
         begin(self, own, named_systems, metrics, references, test_type, n_samples, n_ar_confidence, n_jobs)
 
     def __call__(self) -> tuple[dict[str, Any], dict[str, list[Any]]]:
-        """The signature of each metric, and a column of results for each metric after the column of names."""
+        """The signature of each metric, and the columns of results: the names, then one column for each metric."""
         return tested(self, self._pvalues or current_settings().pvalues)
 
 
@@ -126,18 +126,18 @@ def _paired_bs_test(
 
 
 def _bootstrap_resample(stats: Sequence[Sequence[float]], metric: Any, n_samples: int = 1000) -> tuple[str, list[Any]]:
-    """The seed as text, and the metric's score objects of bootstrap draws, which are those of the host."""
+    """The seed as text, and the metric's score object for each bootstrap draw, equal to those of sacreBLEU."""
     return _resampled(stats, metric, n_samples, lambda sample, rng: list(replay.drawn_objects(sample, rng, n_samples)))
 
 
 class _Score(NamedTuple):
-    """What ``PairedTest.__init__`` reads of a score object."""
+    """The only attribute of a score object that ``PairedTest.__init__`` reads."""
 
     score: float
 
 
 def _resample_scores(stats: Sequence[Sequence[float]], metric: Any, n_samples: int = 1000) -> tuple[str, list[Any]]:
-    """As :func:`_bootstrap_resample`, without the verbose score and other attributes, which take most of the time."""
+    """As :func:`_bootstrap_resample`, but the objects have only a score: other attributes take most of the time."""
 
     def scores(sample: Sample, rng: replay.Rng) -> list[_Score]:
         (((drawn,),)) = replay.drawn_scores([sample], rng, n_samples)
@@ -165,7 +165,7 @@ def _resampled(
 
 
 def begin(test: Any, functions: Mapping[str, Any], *arguments: Any) -> None:
-    """``PairedTest.__init__``: the host's code, with these functions of its module replaced."""
+    """``PairedTest.__init__``: sacreBLEU's code, with these functions of its module replaced."""
     known = (_HOST_RESAMPLE, _bootstrap_resample)
     used = {**vars(host), **functions}
     if used["_bootstrap_resample"] in known:
@@ -177,7 +177,7 @@ _HOST_RESAMPLE = host._bootstrap_resample
 
 
 def tested(test: Any, pvalues: str) -> tuple[dict[str, Any], dict[str, list[Any]]]:
-    """``PairedTest.__call__`` in a mode, with all systems in one pass."""
+    """``PairedTest.__call__``, with all systems in one pass. ``pvalues`` is the mode."""
     # sacreBLEU does not seed its random numbers if the seed is 0.
     seed = test._seed if pvalues == "sound" else test._seed or None
     arguments = (test._baseline_info, test.named_systems[1:], test.references, test.metrics)
@@ -192,7 +192,7 @@ def tested(test: Any, pvalues: str) -> tuple[dict[str, Any], dict[str, list[Any]
     elif not readings:
         reasons = ["there are no metrics"]
     if reasons:
-        # The host's method runs its tests in several processes.
+        # Call sacreBLEU's method rather than its test of each system, because it can use several processes.
         CALL.fall_back(reasons[0])
         original: tuple[dict[str, Any], dict[str, list[Any]]] = CALL.original(test)
         return original
@@ -209,7 +209,7 @@ def tested(test: Any, pvalues: str) -> tuple[dict[str, Any], dict[str, list[Any]
 
 
 def _marked(signature: Any) -> Any:
-    """A copy of the signature that says that p-values are sound."""
+    """A copy of the signature, with a key that says that p-values are reshuffle's."""
     marked = copy(signature)
     marked.info, marked._abbr = dict(signature.info), {**signature._abbr, "pvalues": "p"}
     marked.update("pvalues", f"reshuffle-{__version__}")

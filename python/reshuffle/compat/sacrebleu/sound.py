@@ -1,4 +1,4 @@
-"""p-values and intervals of sacreBLEU's systems by the tests of reshuffle."""
+"""The mode ``sound``: p-values and intervals for sacreBLEU's systems from reshuffle's tests."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sacrebleu.metrics import BLEU, CHRF, TER
 
-import reshuffle  # its names import their modules when they are used, which most programs do not
+import reshuffle  # not `from reshuffle import …`, so that modules are imported only when this mode is used
 
 from .formulas import formula_of
 from .samples import Sample
@@ -18,14 +18,14 @@ __all__ = ["DIVISORS", "MeanAndHalfWidth", "Sound", "tested"]
 
 MeanAndHalfWidth: TypeAlias = "tuple[float | None, float | None]"
 
-# A mean of lengths over n references, or over numbers that divide n, is whole after multiplication by n.
+# A mean length over n references is whole after multiplication by n, or by a multiple of n.
 DIVISORS = range(1, 61)
 
 TESTS = {"ar": "ar", "bs": "bootstrap"}
 
 
 class Sound(NamedTuple):
-    """The results of one metric: p-values of all systems but the baseline, and intervals of all systems."""
+    """The results of one metric: p-values of all systems except the baseline, and intervals of all systems."""
 
     pvalues: list[float]
     intervals: list[MeanAndHalfWidth]
@@ -35,8 +35,8 @@ def tested(test: str, samples: Sequence[Sample], n_resamples: int, n_draws: int,
     """Test all systems under all metrics, in one pass.
 
     ``ar`` is approximate randomization with ``n_resamples`` shuffles, and ``bs`` the centred bootstrap with as many
-    draws. Intervals are percentile intervals of ``n_draws`` draws, as their middle and half their width; None if there
-    are no draws.
+    draws. Intervals are percentile intervals from ``n_draws`` draws, as midpoint and half width, or None if ``n_draws``
+    is not positive.
     """
     metrics = [_metric(number, sample) for number, sample in enumerate(samples)]
     together = test == "bs"
@@ -80,7 +80,7 @@ def _metric(number: int, sample: Sample) -> reshuffle.FromCounts:
 
 
 def _formula(sample: Sample) -> reshuffle.Metric:
-    """The native formula if the metric computes its score as sacreBLEU does, else the metric's own method."""
+    """The native formula if the metric computes its score as sacreBLEU does, otherwise the metric's own method."""
     own = sample.metric
     if formula_of(own, sample.values.shape[2]) is not None:
         if isinstance(own, BLEU):

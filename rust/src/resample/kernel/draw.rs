@@ -61,8 +61,8 @@ impl<'a> Draws<'a> {
         self.design.units.next_multiple_of(8)
     }
 
-    /// Draws one replicate after another, beginning with `first`, and adds the drawn rows of counts. The first replicate
-    /// is the `place`-th of the block.
+    /// Draws a replicate for each row of `weights`, beginning with number `first`, and sums the drawn rows of counts.
+    /// The first replicate is the `place`-th of the block.
     fn add_drawn(
         &self,
         (seed, first): (u64, u64),
@@ -95,7 +95,7 @@ impl<'a> Draws<'a> {
         Ok(())
     }
 
-    /// Counts how often each replicate has each unit. Returns false if a weight is too large for the product.
+    /// Sets the weights: how often each replicate has each unit. Returns false if one is too large for the product.
     fn weigh(&self, (indices, first): (Supplied<'_, u32>, u64), weights: &mut [u8], stop: &Stop<'_>) -> Result<bool> {
         let mut meter = WorkMeter::default();
         let mut largest = 0;
@@ -105,7 +105,7 @@ impl<'a> Draws<'a> {
                 meter.charge(units.len(), stop)?;
                 for &unit in units {
                     let weight = &mut weights[unit as usize];
-                    // A weight that wraps has been 255.
+                    // A weight that wraps around has been 255, so `largest` shows it.
                     *weight = weight.wrapping_add(1);
                     largest = largest.max(*weight);
                 }
@@ -114,7 +114,7 @@ impl<'a> Draws<'a> {
         Ok(largest <= LARGEST_WEIGHT)
     }
 
-    /// Adds the rows of counts of the replicates whose weights these are. The first is the `place`-th of the block.
+    /// Sums the rows of counts of replicates with these weights. The first is the `place`-th of the block.
     fn add_weighted(
         &self,
         weights: &[u8],
@@ -135,7 +135,7 @@ impl<'a> Draws<'a> {
         Ok(())
     }
 
-    /// Adds the rows of units, one by one, to the sums of the `place`-th replicate of a block.
+    /// Adds the rows of these units, one by one, to the sums of the `place`-th replicate of a block.
     fn add_units(
         &self,
         units: &[u32],

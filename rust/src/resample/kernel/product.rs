@@ -98,8 +98,8 @@ impl Digits {
     }
 
     /// Writes the sums of each column in up to sixteen replicates to `out`, from `place` on; columns are `stride`
-    /// apart. The weights of a replicate are at most [`LARGEST_WEIGHT`], sum to `drawn`, and take `padded` bytes, a
-    /// whole number of quads.
+    /// apart. The weights of a replicate are at most [`LARGEST_WEIGHT`], sum to `drawn`, and take `padded` bytes, which
+    /// is a whole number of quads.
     ///
     /// # Errors
     /// [`Error::Interrupted`] if the call is cancelled.

@@ -140,7 +140,7 @@ fn supplied_indices_must_fit() {
 proptest! {
     #[test]
     fn any_indices_give_what_adding_gives(
-        // One segment that is drawn more than 127 or 255 times does not fit the bytes of the fast path.
+        // A segment that is drawn more than 127 or 255 times exceeds the signed or unsigned bytes of the fast path.
         (segments, width, indices) in (1..60usize, 1..400usize).prop_flat_map(|(s, w)| {
             (Just(s), Just(w), prop::collection::vec(prop_oneof![0..s as u32, Just(0)], 20 * w))
         }),
