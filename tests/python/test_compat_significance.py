@@ -576,6 +576,10 @@ def test_errors_are_those_of_the_host(test: str) -> None:
         ([("a", []), ("b", [])], [lines(5, 2)], {}),
         ([("a", lines(5, 1)), ("b", lines(5, 2))], [lines(5, 2)], {"test_type": "t"}),
         ([("a", lines(5, 1)), ("b", lines(5, 2))], [lines(5, 2)], {"n_samples": 10.5}),
+        ([("a", lines(5, 1)), ("b", lines(5, 2))], [lines(5, 2)], {"n_samples": True}),
+        ([("a", lines(5, 1)), ("b", lines(5, 2))], [lines(5, 2)], {"n_samples": np.int64(7)}),
+        ([("a", lines(5, 1)), ("b", lines(5, 2))], [lines(5, 2)], {"n_ar_confidence": True}),
+        ([("a", lines(5, 1)), ("b", lines(5, 2))], [lines(5, 2)], {"n_ar_confidence": np.int64(7)}),
         ([("a", lines(5, 1)), ("b", lines(5, 2))], [[None] * 5], {}),
     ]
     for systems, references, options in cases:
@@ -589,6 +593,31 @@ def test_errors_are_those_of_the_host(test: str) -> None:
                 except Exception as error:
                     found.append((type(error), str(error)))
             assert found[0] == found[1], (systems, options)
+
+
+def test_an_impossible_seed_is_refused_before_anything_is_counted(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    caplog.set_level(logging.INFO, logger="sacrebleu")
+    monkeypatch.setenv("SACREBLEU_SEED", "-3")
+    found = []
+    for cls in (host.PairedTest, significance.PairedTest):
+        paired = cls(two_systems(), {"BLEU": BLEU()}, [lines(30, 0)], n_samples=40)
+        caplog.clear()
+        with pytest.raises(ValueError, match="non-negative") as caught:
+            paired()
+        found.append((type(caught.value), str(caught.value), caplog.messages))
+    assert found[0] == found[1]
+
+
+def test_numbers_of_replicates_may_be_numpy_integers() -> None:
+    fallbacks = CALL.fallbacks.total()
+    arguments: dict[str, Any] = {"n_samples": np.int64(40), "n_ar_confidence": np.int64(9)}
+    paired = significance.PairedTest(two_systems(), {"BLEU": BLEU()}, [lines(30, 0)], **arguments)
+    assert everything(paired()) == everything(
+        host.PairedTest(two_systems(), {"BLEU": BLEU()}, [lines(30, 0)], **arguments)()
+    )
+    assert CALL.fallbacks.total() == fallbacks
 
 
 def test_a_replaced_test_and_several_jobs() -> None:

@@ -94,7 +94,7 @@ class Supplied:
             raise InputError(f"{self.name}: expected at least one replicate, got none")
 
     def _arrays(self) -> Iterator[NDArray[Any]]:
-        if holds_array(self.blocks) or _is_nested(self.blocks):
+        if holds_array(self.blocks, self.name) or _is_nested(self.blocks):
             yield as_array(self.blocks, self.name)
             return
         if isinstance(self.blocks, str) or not isinstance(self.blocks, Iterable):

@@ -36,8 +36,13 @@ INTERVALS = " > Performing bootstrap resampling for confidence interval (# resam
 
 def check_number(n_samples: Any) -> None:
     """Raises :class:`NotNative` if the host has to decide what this number of replicates means."""
-    if not isinstance(n_samples, int) or n_samples < 1:
+    if not _is_integer(n_samples) or n_samples < 1:
         raise NotNative("the number of replicates is not an integer above 0")
+
+
+def _is_integer(number: Any) -> bool:
+    # numpy's generators, which the host calls, refuse booleans.
+    return isinstance(number, (int, np.integer)) and not isinstance(number, bool)
 
 
 @dataclass
@@ -85,6 +90,10 @@ class Task:
 
     def run(self, pvalues: str, readings: Readings | None = None) -> Outcome:
         """The results, in the mode ``exact-replay`` or ``sound``."""
+        if pvalues != "sound" and self.systems:
+            np.random.default_rng(
+                self.seed
+            )  # raises the host's error for an impossible seed before anything is counted
         outcome = Outcome([(name, {}) for name, _ in self.systems])
         native: list[_Reading] = []
         for name, reading in (self.readings(pvalues) if readings is None else readings).items():
@@ -112,6 +121,8 @@ class Task:
     def _reading(self, name: str, pvalues: str) -> _Reading:
         """Raises :class:`NotNative` if the host's function has to be used for this metric."""
         check_number(self.n_samples)
+        if self.test == "ar" and not _is_integer(self.n_ar_confidence):
+            raise NotNative("the number of draws for intervals is not an integer")
         values = as_values(self.baseline[name][0])
         if any(len(hypotheses) != len(values) for _, hypotheses in self.systems):
             raise NotNative("the systems have different numbers of segments")
@@ -167,7 +178,7 @@ class Task:
         """Complete the results by the tests of reshuffle."""
         samples = [reading.sample(range(len(self.systems))) for reading in readings]
         seed = secrets.randbits(64) if self.seed is None else self.seed
-        found = sound.tested(self.test, samples, self.n_samples, self.n_draws, seed)
+        found = sound.tested(self.test, samples, int(self.n_samples), int(self.n_draws), seed)
         for reading, (pvalues, (baseline, *intervals)) in zip(readings, found, strict=True):
             outcome.sound[reading.name] = baseline
             for (_, results), pvalue, interval in zip(outcome.results, pvalues, intervals, strict=True):
