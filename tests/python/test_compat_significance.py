@@ -550,12 +550,15 @@ def test_the_bootstrap_of_corpus_score_equals_the_hosts(name: str, number: int) 
 
 
 def test_messages_are_those_of_the_host(caplog: pytest.LogCaptureFixture) -> None:
-    systems = [("a", [f"{line} ." for line in lines(120, 1)]), ("b", [f"{line} ." for line in lines(120, 2)])]
+    systems = [(str(i), [f"{line} ." for line in lines(120, i)]) for i in (1, 2, 3)]
     caplog.set_level(logging.INFO, "sacrebleu")
     texts = []
+    # With three references, sacreBLEU itself shuffles TER's mean lengths.
+    metrics = {"TER": TER(), "BLEU": BLEU(), "chrF": CHRF()}
     for cls in (host.PairedTest, significance.PairedTest):
-        for test in ("ar", "bs"):
-            cls(systems, all_three(), [lines(120, 0)], test_type=test, n_samples=20, n_ar_confidence=10)()
+        for references in ([lines(120, 0)], [lines(120, 0), lines(120, 5), lines(120, 6)]):
+            for test in ("ar", "bs"):
+                cls(systems, metrics, references, test_type=test, n_samples=20, n_ar_confidence=10)()
         texts.append([(record.levelname, record.getMessage()) for record in caplog.records])
         caplog.clear()
     assert texts[0] == texts[1]

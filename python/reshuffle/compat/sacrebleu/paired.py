@@ -95,20 +95,18 @@ class Task:
                 self.seed
             )  # raises the host's error for an impossible seed before anything is counted
         outcome = Outcome([(name, {}) for name, _ in self.systems])
-        native: list[_Reading] = []
-        for name, reading in (self.readings(pvalues) if readings is None else readings).items():
-            if isinstance(reading, NotNative):
-                self._original(outcome, name, reading)
-            else:
-                reading.count()
-                native.append(reading)
+        readings = self.readings(pvalues) if readings is None else readings
+        native = [reading for reading in readings.values() if not isinstance(reading, NotNative)]
+        for reading in native:
+            reading.count()
         # In the order of the host's messages.
         for system, (_, results) in enumerate(outcome.results):
-            for reading in native:
-                results[reading.name] = reading.read(system)
+            for name, how in readings.items():
+                results[name] = self._original(system, name, how) if isinstance(how, NotNative) else how.read(system)
         for reading in native:
             if reading.failure is not None:
-                self._original(outcome, reading.name, reading.failure)
+                for system, (_, results) in enumerate(outcome.results):
+                    results[reading.name] = self._original(system, reading.name, reading.failure)
         complete = [reading for reading in native if reading.failure is None]
         if complete and self.systems:
             (self._sound if pvalues == "sound" else self._replay)(complete, outcome)
@@ -130,14 +128,14 @@ class Task:
         reading.check(values)
         return reading
 
-    def _original(self, outcome: Outcome, metric: str, reason: NotNative) -> None:
-        """Take the results of the host's function for this metric."""
-        for (name, hypotheses), (_, results) in zip(self.systems, outcome.results, strict=True):
-            self.seam.fall_back(f"{metric}: {reason}")
-            metrics = {metric: self.metrics[metric]}
-            arguments = (self.baseline, name, hypotheses, self.references, metrics)
-            _, found = self.seam.original(*arguments, self.n_samples, self.n_ar_confidence, self.seed)
-            results.update(found)
+    def _original(self, system: int, metric: str, reason: NotNative) -> Any:
+        """The result of the host's function for a system and a metric."""
+        self.seam.fall_back(f"{metric}: {reason}")
+        name, hypotheses = self.systems[system]
+        metrics = {metric: self.metrics[metric]}
+        arguments = (self.baseline, name, hypotheses, self.references, metrics)
+        _, results = self.seam.original(*arguments, self.n_samples, self.n_ar_confidence, self.seed)
+        return results[metric]
 
     def _replay(self, readings: Sequence[_Reading], outcome: Outcome) -> None:
         """Complete the results by the host's own replicates."""
