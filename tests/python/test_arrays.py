@@ -276,6 +276,12 @@ def test_missing_scores_are_refused(values: Any) -> None:
         standard_error(values)
 
 
+@pytest.mark.parametrize("make", [list, np.array, lambda values: np.array(values, dtype=object)])
+def test_complex_scores_are_refused(make: Callable[[Any], Any]) -> None:
+    with pytest.raises(InputError, match="score, system a: expected a number for every segment: they are complex"):
+        standard_error(make([0.5, 1j, 2]))
+
+
 @pytest.mark.parametrize("make", [nullable, polars, arrow])
 def test_null_scores_of_tables_are_refused(make: Callable[[Any], Any]) -> None:
     column = make(np.array([0.5, 1.0, 2.0]))
@@ -285,6 +291,12 @@ def test_null_scores_of_tables_are_refused(make: Callable[[Any], Any]) -> None:
         column[1] = None
     with pytest.raises(InputError, match="score, system a, segment 2: the score is missing"):
         standard_error(column)
+
+
+def test_lazy_masks_are_refused_by_their_name() -> None:
+    masks = pytest.importorskip("polars").LazyFrame({"x": [True, False]})
+    with pytest.raises(InputError, match="masks: expected values, got a LazyFrame"):
+        resampled_sums([[1], [2]], masks=masks)
 
 
 def test_no_package_is_imported() -> None:

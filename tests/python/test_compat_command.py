@@ -241,6 +241,19 @@ def test_sound_p_values_are_one_argument_away(texts: Path) -> None:
     assert "pvalues:reshuffle" not in replayed.stdout
 
 
+def test_input_that_our_tests_refuse_exits_with_2(texts: Path) -> None:
+    (texts / "line.txt").write_text("the cat sat on the mat\n", encoding="utf-8")
+    (texts / "other.txt").write_text("a cat sat\n", encoding="utf-8")
+    arguments = ["line.txt", "-i", "line.txt", "other.txt", "-par", "-parn", "60"]
+    assert run(texts, *OUR_COMMAND, *arguments).returncode == 0
+    done = run(texts, *OUR_COMMAND, "--pvalues", "sound", *arguments)
+    assert done.returncode == 2
+    assert done.stderr.endswith(
+        "python -m reshuffle.compat.sacrebleu: error: there is only one segment: tests and intervals need at least 2\n"
+    )
+    assert "Traceback" not in done.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"), [(["--pvalues", "x"], "invalid choice: 'x'"), (["--pvalues"], "expected")]
 )

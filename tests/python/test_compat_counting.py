@@ -796,12 +796,13 @@ def test_objects_made_before_and_after_work_in_any_state(name: str) -> None:
     for metric in (before, during, copy.deepcopy(during), pickle.loads(pickle.dumps(during))):
         assert plain(metric._extract_corpus_statistics(hypotheses, None)) == expected[0]
         assert plain(metric.corpus_score(hypotheses, None)) == expected[1]
-        assert plain(list(metric._ref_cache)) == infos
     with compat.install("sacrebleu", log="off"):
         again = pickle.loads(pickle.dumps(during))
         fallbacks = sum(EXTRACT.fallbacks.values())
         assert plain(again._extract_corpus_statistics(hypotheses, None)) == expected[0]
         assert sum(EXTRACT.fallbacks.values()) == fallbacks
+    for metric in (before, during):
+        assert plain(list(metric._ref_cache)) == infos
 
 
 @pytest.mark.parametrize("name", METRICS)
@@ -994,3 +995,51 @@ def test_real_systems_equal_sacrebleu(wmt17: Any, name: str) -> None:
     for system in systems:
         assert plain(metric.corpus_score(system, None)) == plain(host.corpus_score(system, None))
     assert counts(metric, systems, None).tolist() == [host._extract_corpus_statistics(s, None) for s in systems]
+
+
+class _Line(str):
+    """A text with an attribute, which otherwise behaves as any string."""
+
+    number = 0
+
+
+class _Marked(str):
+    """A string of a package that overrides methods of str."""
+
+    __slots__ = ()
+
+    def split(self, *arguments: Any) -> list[str]:
+        return ["one", *super().split(*arguments)]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter("one")
+
+
+@pytest.mark.parametrize("name", METRICS)
+@pytest.mark.parametrize(("line", "fallbacks"), [(_Line, 0), (np.str_, 0), (_Marked, 1)])
+def test_subclasses_of_str_are_counted_as_by_sacrebleu(name: str, line: Any, fallbacks: int) -> None:
+    hypotheses = list(map(line, ["the cat sat on a mat", "a dog barks"]))
+    references = [list(map(line, ["the cat sat on the mat", "a dog barked"]))]
+    expected = METRICS[name]().corpus_score(hypotheses, references)
+    with compat.install("sacrebleu", log="off"):
+        before = sum(EXTRACT.fallbacks.values())
+        assert plain(METRICS[name]().corpus_score(hypotheses, references)) == plain(expected)
+        assert sum(EXTRACT.fallbacks.values()) - before == fallbacks
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_cached_references_that_a_caller_changed_are_used(name: str) -> None:
+    """The dictionaries are sacreBLEU's own, so changing them changes its counts."""
+    hypotheses, references = ["the cat sat on a mat", "a dog barks"], [["the cat sat on the mat", "a dog barked"]]
+
+    def score() -> Any:
+        metric = METRICS[name](references=references)
+        first, second = metric._ref_cache
+        first.update(second)
+        return [
+            plain(each.corpus_score(hypotheses, None)) for each in (metric, copy.deepcopy(metric), copy.copy(metric))
+        ]
+
+    expected = score()
+    with compat.install("sacrebleu", log="off"):
+        assert score() == expected

@@ -550,12 +550,15 @@ def test_the_bootstrap_of_corpus_score_equals_the_hosts(name: str, number: int) 
 
 
 def test_messages_are_those_of_the_host(caplog: pytest.LogCaptureFixture) -> None:
-    systems = [("a", [f"{line} ." for line in lines(120, 1)]), ("b", [f"{line} ." for line in lines(120, 2)])]
+    systems = [(str(i), [f"{line} ." for line in lines(120, i)]) for i in (1, 2, 3)]
     caplog.set_level(logging.INFO, "sacrebleu")
     texts = []
+    # With three references, sacreBLEU itself shuffles TER's mean lengths.
+    metrics = {"TER": TER(), "BLEU": BLEU(), "chrF": CHRF()}
     for cls in (host.PairedTest, significance.PairedTest):
-        for test in ("ar", "bs"):
-            cls(systems, all_three(), [lines(120, 0)], test_type=test, n_samples=20, n_ar_confidence=10)()
+        for references in ([lines(120, 0)], [lines(120, 0), lines(120, 5), lines(120, 6)]):
+            for test in ("ar", "bs"):
+                cls(systems, metrics, references, test_type=test, n_samples=20, n_ar_confidence=10)()
         texts.append([(record.levelname, record.getMessage()) for record in caplog.records])
         caplog.clear()
     assert texts[0] == texts[1]
@@ -576,6 +579,10 @@ def test_errors_are_those_of_the_host(test: str) -> None:
         ([("a", []), ("b", [])], [lines(5, 2)], {}),
         ([("a", lines(5, 1)), ("b", lines(5, 2))], [lines(5, 2)], {"test_type": "t"}),
         ([("a", lines(5, 1)), ("b", lines(5, 2))], [lines(5, 2)], {"n_samples": 10.5}),
+        ([("a", lines(5, 1)), ("b", lines(5, 2))], [lines(5, 2)], {"n_samples": True}),
+        ([("a", lines(5, 1)), ("b", lines(5, 2))], [lines(5, 2)], {"n_samples": np.int64(7)}),
+        ([("a", lines(5, 1)), ("b", lines(5, 2))], [lines(5, 2)], {"n_ar_confidence": True}),
+        ([("a", lines(5, 1)), ("b", lines(5, 2))], [lines(5, 2)], {"n_ar_confidence": np.int64(7)}),
         ([("a", lines(5, 1)), ("b", lines(5, 2))], [[None] * 5], {}),
     ]
     for systems, references, options in cases:
@@ -589,6 +596,31 @@ def test_errors_are_those_of_the_host(test: str) -> None:
                 except Exception as error:
                     found.append((type(error), str(error)))
             assert found[0] == found[1], (systems, options)
+
+
+def test_an_impossible_seed_is_refused_before_anything_is_counted(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    caplog.set_level(logging.INFO, logger="sacrebleu")
+    monkeypatch.setenv("SACREBLEU_SEED", "-3")
+    found = []
+    for cls in (host.PairedTest, significance.PairedTest):
+        paired = cls(two_systems(), {"BLEU": BLEU()}, [lines(30, 0)], n_samples=40)
+        caplog.clear()
+        with pytest.raises(ValueError, match="non-negative") as caught:
+            paired()
+        found.append((type(caught.value), str(caught.value), caplog.messages))
+    assert found[0] == found[1]
+
+
+def test_numbers_of_replicates_may_be_numpy_integers() -> None:
+    fallbacks = CALL.fallbacks.total()
+    arguments: dict[str, Any] = {"n_samples": np.int64(40), "n_ar_confidence": np.int64(9)}
+    paired = significance.PairedTest(two_systems(), {"BLEU": BLEU()}, [lines(30, 0)], **arguments)
+    assert everything(paired()) == everything(
+        host.PairedTest(two_systems(), {"BLEU": BLEU()}, [lines(30, 0)], **arguments)()
+    )
+    assert CALL.fallbacks.total() == fallbacks
 
 
 def test_a_replaced_test_and_several_jobs() -> None:

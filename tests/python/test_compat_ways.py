@@ -54,6 +54,8 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / name).write_text(source, encoding="latin-1")
     with zipfile.ZipFile(folder / "archive.zip", "w") as archive:
         archive.writestr("__main__.py", "import sys; print(sys.path[0], __name__, __file__)")
+    with zipfile.ZipFile(folder / "empty.zip", "w") as archive:
+        archive.writestr("other.py", "")
     py_compile.compile(str(folder / "state.py"), str(folder / "compiled.pyc"))
     # An invented library, so that nothing slow is imported.
     (folder / "library.py").write_text(LIBRARY, encoding="utf-8")
@@ -128,6 +130,8 @@ def results(done: subprocess.CompletedProcess[str]) -> tuple[int, str, str]:
         ["-m", "no.such.module"],
         ["-m", "json"],
         ["archive.zip"],
+        ["broken"],
+        ["empty.zip"],
     ],
     ids=" ".join,
 )

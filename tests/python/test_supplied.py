@@ -35,6 +35,7 @@ from reshuffle.data.demo import write_demo
 from reshuffle.inference.intervals import INTERVALS
 from reshuffle.inference.significance import BOOTSTRAP_METHODS
 from reshuffle.metrics.base import tolerance
+from reshuffle.resampling.supplied import Supplied
 
 Arrays = Any
 
@@ -146,6 +147,24 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "no indices": ({"indices": np.zeros((2, 0), int)}, "indices: expected at least one index in each replicate, got"),
     "threads": ({"masks": MASKS, "threads": 0}, "threads must be a whole number from 1 to 4096, got 0"),
 }
+
+
+def test_small_blocks_of_masks_are_joined() -> None:
+    """A shuffle on its own costs as much as 32. The blocks may be views of memory that is written again."""
+    masks = np.random.default_rng(1).integers(2, size=(201, 4), dtype=bool)
+    sizes = [1] * 100 + [0, 40, 1, 50, 10]
+
+    def blocks() -> Iterator[Any]:
+        memory, first = np.empty((50, 4), dtype=bool), 0
+        for size in sizes:
+            memory[:size] = masks[first : first + size]
+            yield memory[:size]
+            first += size
+
+    assert sum(sizes) == 201
+    assert (resampled_sums(COUNTS, masks=masks) == resampled_sums(COUNTS, masks=blocks())).all()
+    joined = [len(block["masks"]) for block in Supplied.from_arguments(blocks(), None, 4)]
+    assert joined == [32, 32, 32, 44, 51, 10]
 
 
 @pytest.mark.parametrize(("arguments", "message"), BAD.values(), ids=BAD.keys())

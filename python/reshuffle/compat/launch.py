@@ -7,7 +7,8 @@ import io
 import os
 import runpy
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import ModuleType, TracebackType
@@ -21,13 +22,8 @@ _HERE = str(Path(__file__).parent) + os.sep
 def run_module(name: str, arguments: Sequence[str]) -> None:
     """``python -m name arguments``."""
     sys.argv[:] = ["-m", *arguments]  # as Python sets it while it imports the module's parent packages
-    try:
+    with _program_found():
         _without_our_frames(lambda: runpy.run_module(name, run_name="__main__", alter_sys=True), below_runpy=True)
-    except ImportError as error:
-        # If none of the program's code has run, there is no such module, or it is a package without __main__.
-        if _frames_of_program(error.__traceback__) is None:
-            sys.exit(f"{sys.executable}: {error}")
-        raise
 
 
 def find_modules_of_script(path: str) -> None:
@@ -46,7 +42,8 @@ def run_script(path: str, arguments: Sequence[str]) -> None:
     if _is_container(path):
         if sys.path[0] == absolute:
             del sys.path[0]  # runpy inserts it
-        _without_our_frames(lambda: runpy.run_path(absolute, run_name="__main__"))
+        with _program_found():
+            _without_our_frames(lambda: runpy.run_path(absolute, run_name="__main__"))
         return
     try:
         with io.open_code(absolute) as file:
@@ -70,6 +67,18 @@ def run_function(function: Callable[[], Any], arguments: Sequence[str]) -> None:
     """Run a command whose script calls ``function``. ``arguments`` begin with the name of the command."""
     sys.argv[:] = arguments
     _without_our_frames(lambda: sys.exit(function()))
+
+
+@contextmanager
+def _program_found() -> Iterator[None]:
+    """Exit if there is no such module, or a package or folder without ``__main__``."""
+    try:
+        yield
+    except ImportError as error:
+        # An error of the program, if any of its code has run.
+        if _frames_of_program(error.__traceback__) is None:
+            sys.exit(f"{sys.executable}: {error}")
+        raise
 
 
 def _absolute(path: str) -> str:

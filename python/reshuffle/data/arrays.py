@@ -16,13 +16,15 @@ __all__ = ["as_array", "holds_array"]
 PROTOCOLS = ("__array__", "__dlpack__", "__array_interface__")
 
 
-def holds_array(values: Any) -> bool:
+def holds_array(values: Any, what: str = "values") -> bool:
     """Whether an object is an array, a tensor, a table or a column, and not a plain sequence of Python objects.
+
+    ``what`` names it in the error about a lazy frame.
 
     >>> holds_array(np.zeros(2)), holds_array([0, 0])
     (True, False)
     """
-    return any(hasattr(values, name) for name in PROTOCOLS) or named_columns("values", values) is not None
+    return any(hasattr(values, name) for name in PROTOCOLS) or named_columns(what, values) is not None
 
 
 def as_array(values: Any, what: str) -> NDArray[Any]:
@@ -60,7 +62,7 @@ def _converted(values: Any, what: str) -> NDArray[Any]:
         innermost: Any = values
         while isinstance(innermost, list | tuple) and innermost:
             innermost = innermost[0]
-        if isinstance(innermost, int | float | str | np.generic | None) or not holds_array(innermost):
+        if isinstance(innermost, int | float | str | np.generic | None) or not holds_array(innermost, what):
             return np.asarray(values)
         return np.stack([as_array(value, what) for value in values])
     columns = named_columns(what, values)

@@ -178,6 +178,8 @@ class SegmentScores(PrecomputedCounts):
         what = f"{self.name}, system {system}"
         array = as_array(_with_nan(what, scores), what)
         try:
+            if array.dtype.kind == "c":  # astype drops the imaginary part
+                raise TypeError("they are complex")
             array = array.astype(np.float64, copy=False)
         except (TypeError, ValueError, OverflowError) as error:
             raise InputError(f"{what}: expected a number for every segment: {error}") from None

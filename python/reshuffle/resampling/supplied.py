@@ -29,6 +29,9 @@ Blocks: TypeAlias = "ArrayLike | Iterable[ArrayLike]"
 # The largest number of masks or indices that are checked and converted at a time.
 BLOCK_CELLS = 1 << 22
 
+# The core takes as long for one shuffle as for this many, so smaller blocks of masks are joined.
+SHUFFLES_TOGETHER = 32
+
 # The systems that shuffles swap.
 ONE_PAIR = [(0, 1)]
 
@@ -81,20 +84,38 @@ class Supplied:
         InputError
             If there are no replicates, the shape of a block is wrong, or a value is not a mask or an index.
         """
+        for block in self._joined() if self.kind == "shuffles" else self._blocks(1):
+            yield {self.name: block}
+
+    def _joined(self) -> Iterator[NDArray[Any]]:
+        waiting: list[NDArray[Any]] = []
+        for block in self._blocks(SHUFFLES_TOGETHER):
+            if not waiting and len(block) >= SHUFFLES_TOGETHER:
+                yield block
+                continue
+            waiting.append(block.copy())  # the iterable may write its next block into the same memory
+            if sum(map(len, waiting)) >= SHUFFLES_TOGETHER:
+                yield np.concatenate(waiting)
+                waiting = []
+        if waiting:
+            yield np.concatenate(waiting)
+
+    def _blocks(self, least: int) -> Iterator[NDArray[Any]]:
+        """The blocks in the core's type. Large ones are split, into no fewer than ``least`` replicates."""
         done, width = 0, self.n_units if self.kind == "shuffles" else None
         for array in self._arrays():
             width = self._check_shape(array, width, done)
-            rows = max(1, BLOCK_CELLS // width)
+            rows = max(least, BLOCK_CELLS // width)
             for first in range(0, len(array), rows):
                 block = array[first : first + rows]
                 checked = self._masks(block, done) if self.kind == "shuffles" else self._indices(block, done)
-                yield {self.name: np.ascontiguousarray(checked)}
+                yield np.ascontiguousarray(checked)
                 done += len(block)
         if not done:
             raise InputError(f"{self.name}: expected at least one replicate, got none")
 
     def _arrays(self) -> Iterator[NDArray[Any]]:
-        if holds_array(self.blocks) or _is_nested(self.blocks):
+        if holds_array(self.blocks, self.name) or _is_nested(self.blocks):
             yield as_array(self.blocks, self.name)
             return
         if isinstance(self.blocks, str) or not isinstance(self.blocks, Iterable):

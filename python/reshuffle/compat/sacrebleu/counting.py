@@ -61,6 +61,12 @@ _INTEGERS = frozenset([int])
 _STRINGS = frozenset([str])
 _TEXT = frozenset([str, _NONE])
 
+# What a subclass of str does not override if it is counted as str.
+_BEHAVIOUR = frozenset(vars(str)) - {
+    *("__new__", "__init__", "__doc__", "__repr__", "__str__", "__format__", "__getattribute__"),
+    *("__getnewargs__", "__sizeof__"),
+}
+
 _PUNCTUATION = frozenset(string.punctuation)
 
 _FOLDER = os.path.dirname(__file__) + os.sep  # noqa: PTH120
@@ -318,7 +324,7 @@ def cached(metric: Any, references: Iterable[Iterable[str | None]]) -> Reference
 
 def _read_references(kind: _Kind, metric: Any, columns: list[list[Any]], owner: Any) -> ReferenceCache:
     types = set(map(type, chain.from_iterable(columns)))
-    if not types <= _TEXT and not all(issubclass(kind_of_line, (str, _NONE)) for kind_of_line in types):
+    if not types <= _TEXT and not all(kind_of_line is _NONE or _is_text(kind_of_line) for kind_of_line in types):
         raise NotNative("a reference is not a string")
     numbers = _numbers(columns) if _NONE in types else len(columns)
     shape = _options(kind.shape, metric)
@@ -328,6 +334,15 @@ def _read_references(kind: _Kind, metric: Any, columns: list[list[Any]], owner: 
     distinct = set(numbers) if isinstance(numbers, list) else {numbers} if columns and columns[0] else set()
     metric.num_refs = distinct.pop() if len(distinct) == 1 else -1
     return ReferenceCache(columns, numbers, reading, shape, owner, kind.info)
+
+
+@lru_cache(maxsize=64)
+def _is_text(kind_of_line: type) -> bool:
+    """Whether lines of this type behave as strings do. Some subclasses have their own ``split`` or ``replace``."""
+    if not issubclass(kind_of_line, str):
+        return False
+    own = kind_of_line.__mro__[: kind_of_line.__mro__.index(str)]
+    return kind_of_line is np.str_ or _BEHAVIOUR.isdisjoint(chain.from_iterable(map(vars, own)))
 
 
 def _reading(kind: _Kind, metric: Any) -> Reading | None:
@@ -482,7 +497,7 @@ def _counted(
     """The counts of the native metric, and the number of references of each segment."""
     all_hypotheses = _lists(systems, "the hypotheses are not a sequence")
     types = set(map(type, chain.from_iterable(all_hypotheses)))
-    if not types <= _STRINGS and not all(issubclass(kind_of_line, str) for kind_of_line in types):
+    if not types <= _STRINGS and not all(map(_is_text, types)):
         raise NotNative("a hypothesis is not a string")
     choice = _options(kind.choice, metric)
     cache = _references(kind, metric, references)
@@ -535,6 +550,8 @@ def _references(kind: _Kind, metric: Any, references: Sequence[Sequence[str | No
         raise NotNative("the references were cached by sacreBLEU" if cache else "there are no references")
     if not cache:
         raise NotNative("there are no references")
+    if cache.is_read:
+        raise NotNative("the cached references were read, and may have been changed")
     if cache.shape != _options(kind.shape, metric):
         raise NotNative("options have changed since the references were cached")
     return cache

@@ -39,8 +39,13 @@ INTERVALS = " > Performing bootstrap resampling for confidence interval (# resam
 
 def check_number(n_samples: Any) -> None:
     """Raises :class:`NotNative` if ``n_samples`` is not a positive integer, so that sacreBLEU has to handle it."""
-    if not isinstance(n_samples, int) or n_samples < 1:
+    if not _is_integer(n_samples) or n_samples < 1:
         raise NotNative("the number of replicates is not an integer above 0")
+
+
+def _is_integer(number: Any) -> bool:
+    # numpy's generators, which sacreBLEU calls, refuse booleans.
+    return isinstance(number, (int, np.integer)) and not isinstance(number, bool)
 
 
 @dataclass
@@ -89,21 +94,22 @@ class Task:
 
     def run(self, pvalues: str, readings: Readings | None = None) -> Outcome:
         """The results. ``pvalues`` is the mode, ``exact-replay`` or ``sound``."""
+        if pvalues != "sound" and self.systems:
+            # sacreBLEU's error for an impossible seed comes before anything is counted.
+            np.random.default_rng(self.seed)
         outcome = Outcome([(name, {}) for name, _ in self.systems])
-        native: list[_Reading] = []
-        for name, reading in (self.readings(pvalues) if readings is None else readings).items():
-            if isinstance(reading, NotNative):
-                self._original(outcome, name, reading)
-            else:
-                reading.count()
-                native.append(reading)
+        readings = self.readings(pvalues) if readings is None else readings
+        native = [reading for reading in readings.values() if not isinstance(reading, NotNative)]
+        for reading in native:
+            reading.count()
         # The order of the loops is that of sacreBLEU's log messages.
         for system, (_, results) in enumerate(outcome.results):
-            for reading in native:
-                results[reading.name] = reading.read(system)
+            for name, how in readings.items():
+                results[name] = self._original(system, name, how) if isinstance(how, NotNative) else how.read(system)
         for reading in native:
             if reading.failure is not None:
-                self._original(outcome, reading.name, reading.failure)
+                for system, (_, results) in enumerate(outcome.results):
+                    results[reading.name] = self._original(system, reading.name, reading.failure)
         complete = [reading for reading in native if reading.failure is None]
         if complete and self.systems:
             (self._sound if pvalues == "sound" else self._replay)(complete, outcome)
@@ -116,6 +122,8 @@ class Task:
     def _reading(self, name: str, pvalues: str) -> _Reading:
         """Raises :class:`NotNative` if sacreBLEU's function has to be used for this metric."""
         check_number(self.n_samples)
+        if self.test == "ar" and not _is_integer(self.n_ar_confidence):
+            raise NotNative("the number of draws for intervals is not an integer")
         values = as_values(self.baseline[name][0])
         if any(len(hypotheses) != len(values) for _, hypotheses in self.systems):
             raise NotNative("the systems have different numbers of segments")
@@ -123,14 +131,14 @@ class Task:
         reading.check(values)
         return reading
 
-    def _original(self, outcome: Outcome, metric: str, reason: NotNative) -> None:
-        """Add the results of sacreBLEU's own function for this metric."""
-        for (name, hypotheses), (_, results) in zip(self.systems, outcome.results, strict=True):
-            self.seam.fall_back(f"{metric}: {reason}")
-            metrics = {metric: self.metrics[metric]}
-            arguments = (self.baseline, name, hypotheses, self.references, metrics)
-            _, found = self.seam.original(*arguments, self.n_samples, self.n_ar_confidence, self.seed)
-            results.update(found)
+    def _original(self, system: int, metric: str, reason: NotNative) -> Any:
+        """The result of sacreBLEU's own function for a system and a metric."""
+        self.seam.fall_back(f"{metric}: {reason}")
+        name, hypotheses = self.systems[system]
+        metrics = {metric: self.metrics[metric]}
+        arguments = (self.baseline, name, hypotheses, self.references, metrics)
+        _, results = self.seam.original(*arguments, self.n_samples, self.n_ar_confidence, self.seed)
+        return results[metric]
 
     def _replay(self, readings: Sequence[_Reading], outcome: Outcome) -> None:
         """Add p-values and intervals from the replicates that sacreBLEU would make."""
@@ -171,7 +179,7 @@ class Task:
         """Add p-values and intervals from reshuffle's tests."""
         samples = [reading.sample(range(len(self.systems))) for reading in readings]
         seed = secrets.randbits(64) if self.seed is None else self.seed
-        found = sound.tested(self.test, samples, self.n_samples, self.n_draws, seed)
+        found = sound.tested(self.test, samples, int(self.n_samples), int(self.n_draws), seed)
         for reading, (pvalues, (baseline, *intervals)) in zip(readings, found, strict=True):
             outcome.sound[reading.name] = baseline
             for (_, results), pvalue, interval in zip(outcome.results, pvalues, intervals, strict=True):

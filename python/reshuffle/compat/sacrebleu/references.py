@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, TypeAlias, overload
+
+from sacrebleu.metrics.base import Metric
 
 __all__ = ["Columns", "Info", "Options", "Reading", "ReferenceCache"]
 
@@ -42,9 +45,16 @@ class ReferenceCache(Sequence[Info]):
         A copy of the metric, with the options it had when the references were cached.
     info : callable
         Computes the dictionary of a segment from ``owner`` and the lines of the segment.
+    infos : list of dict, optional
+        The dictionaries, if a caller has read them and may have changed them.
+
+    Attributes
+    ----------
+    is_read : bool
+        Whether a caller has read the dictionaries. Then only sacreBLEU's own methods may count.
     """
 
-    __slots__ = ("_infos", "columns", "info", "numbers", "owner", "reading", "shape")
+    __slots__ = ("_infos", "columns", "info", "is_read", "numbers", "owner", "reading", "shape")
 
     def __init__(
         self,
@@ -54,6 +64,7 @@ class ReferenceCache(Sequence[Info]):
         shape: Options,
         owner: Any,
         info: Callable[[Any, list[str], bool], Info],
+        infos: list[Info] | None = None,
     ) -> None:
         self.columns = columns
         self.numbers = numbers
@@ -61,12 +72,15 @@ class ReferenceCache(Sequence[Info]):
         self.shape = shape
         self.owner = owner
         self.info = info
-        self._infos: list[Info] | None = None
+        self._infos = infos
+        self.is_read = infos is not None
 
     def __len__(self) -> int:
         return len(self.columns[0]) if self.columns else 0
 
     def __iter__(self) -> Iterator[Info]:
+        # sacreBLEU itself, which iterates when it counts, changes nothing.
+        self.is_read |= sys._getframe(1).f_globals.get("__name__") != Metric.__module__
         return iter(self._all())
 
     @overload
@@ -74,13 +88,15 @@ class ReferenceCache(Sequence[Info]):
     @overload
     def __getitem__(self, index: slice) -> list[Info]: ...
     def __getitem__(self, index: int | slice) -> Info | list[Info]:
+        self.is_read = True
         return self._all()[index]
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {len(self)} segments>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.columns, self.numbers, self.reading, self.shape, self.owner, self.info)
+        infos = self._infos if self.is_read else None
+        return type(self), (self.columns, self.numbers, self.reading, self.shape, self.owner, self.info, infos)
 
     def _all(self) -> list[Info]:
         if self._infos is None:
