@@ -1,6 +1,6 @@
 """Standard errors of lm-evaluation-harness and lighteval from counts, compared with these packages.
 
-The packages are not required for the tests. Without them, the tests in this file are skipped.
+The packages are not required for the tests. Without them, only what both backends share is tested.
 """
 
 from __future__ import annotations
@@ -22,8 +22,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from reshuffle import InputError, InputWarning, standard_error
+from reshuffle import InputError, InputWarning, metric, standard_error
 from reshuffle.compat import install, lighteval, lm_eval, seams
+from reshuffle.compat.harness import Counted
 
 WORDS = "the cat sat on a mat while it rained outside all day , not far from here .".split()
 
@@ -45,6 +46,18 @@ def drawn_indices(n: int, size: int) -> np.ndarray[Any, Any]:
     block = min(1000, n)
     generators = (random.Random(seed) for seed in range(n // block))
     return np.array([rng.choices(range(size), k=size) for rng in generators for _ in range(block)])
+
+
+def test_items_are_counted_as_columns_are() -> None:
+    both = list(zip(REFERENCES, OTHERS, strict=True))
+    for references, columns in (([[line] for line in REFERENCES], [REFERENCES]), (both, [REFERENCES, OTHERS])):
+        counted = Counted.from_items(metric("chrf"), HYPOTHESES, references)
+        assert (counted.counts == metric("chrf").suff_stats([HYPOTHESES], columns)[0]).all()
+
+
+def test_items_with_different_numbers_of_references_are_refused() -> None:
+    with pytest.raises(InputError, match="number of references must be the same for all items, got 1 to 2"):
+        Counted.from_items(metric("bleu"), ["a", "b"], [["a"], ["a", "b"]])
 
 
 # lm-evaluation-harness

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 
-from reshuffle import NativeMetric, standard_error
+from reshuffle import InputError, NativeMetric, standard_error
 
 __all__ = ["Counted", "logger"]
 
@@ -29,11 +29,19 @@ class Counted(NamedTuple):
     counts: NDArray[Any]
 
     @classmethod
-    def from_texts(
+    def from_items(
         cls, metric: NativeMetric, hypotheses: Sequence[str], references: Sequence[Sequence[str]]
     ) -> Counted:
-        """Count S hypotheses against columns of S references each."""
-        (counts,) = metric.suff_stats([hypotheses], references)
+        """Count S hypotheses against the references of each.
+
+        Raises :class:`InputError` if the numbers of references differ: the harnesses then do not score all references.
+        """
+        numbers = sorted(set(map(len, references)))
+        if len(numbers) > 1:
+            raise InputError(
+                f"the number of references must be the same for all items, got {numbers[0]} to {numbers[-1]}"
+            )
+        (counts,) = metric.suff_stats([hypotheses], [list(column) for column in zip(*references, strict=True)])
         return cls(metric, counts)
 
     def bootstrap_error(self, n_resamples: int) -> float:

@@ -142,11 +142,7 @@ def count(metric: Aggregation, population: Iterable[Any]) -> Counted:
         items = [(_texts(item.preds)[0], _texts(item.golds)[:used]) for item in population]
     except (AttributeError, IndexError, TypeError):
         raise InputError("items must have predictions and references (preds and golds)") from None
-    hypotheses, segments = [item[0] for item in items], [item[1] for item in items]
-    numbers = sorted({len(references) for references in segments})
-    if len(numbers) > 1:
-        raise InputError(f"the number of references must be the same for all items, got {numbers[0]} to {numbers[-1]}")
-    return Counted.from_texts(native, hypotheses, [list(column) for column in zip(*segments, strict=True)])
+    return Counted.from_items(native, [prediction for prediction, _ in items], [references for _, references in items])
 
 
 def from_counts(metric: Aggregation, population: Sequence[Any], number_experiments: int) -> float:

@@ -141,12 +141,7 @@ def count(f: Aggregation, xs: Iterable[Any]) -> Counted:
         segments = [[references] if isinstance(references, str) else list(references) for references, _ in pairs]
     except (TypeError, ValueError):
         raise InputError("items must be pairs of references and a prediction") from None
-    numbers = sorted({len(references) for references in segments})
-    if len(numbers) > 1:
-        # In this case the harness truncates the references of each draw to the smallest number in that draw.
-        raise InputError(f"the number of references must be the same for all items, got {numbers[0]} to {numbers[-1]}")
-    hypotheses = [_only(prediction) for _, prediction in pairs]
-    return Counted.from_texts(make(), hypotheses, [list(column) for column in zip(*segments, strict=True)])
+    return Counted.from_items(make(), [_only(prediction) for _, prediction in pairs], segments)
 
 
 def _only(prediction: Any) -> Any:
