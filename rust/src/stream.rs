@@ -33,6 +33,10 @@ pub enum Purpose {
     Derive = 5,
     /// Permutations of the systems within units.
     Permutation = 6,
+    /// The units of a simulated test set.
+    Selection = 7,
+    /// The units of a simulated test set in which two systems are swapped.
+    Assignment = 8,
 }
 
 /// The kinds of derived seeds, and the number by which each kind enters the counter.

@@ -123,6 +123,8 @@ fn named(purpose: &str, seed: u64, replicate: u64, py: Python<'_>) -> PyResult<S
         ("draw", Purpose::Draw),
         ("code", Purpose::Code),
         ("permutation", Purpose::Permutation),
+        ("selection", Purpose::Selection),
+        ("assignment", Purpose::Assignment),
     ];
     match known.iter().find(|(name, _)| *name == purpose) {
         Some(&(_, purpose)) => Ok(Stream::new(seed, purpose, replicate)),
@@ -172,20 +174,23 @@ pub fn stream_values<'py>(
 }
 
 #[pyfunction]
+#[pyo3(signature = (seed, replicate, bound, n, *, purpose="draw"))]
 pub fn stream_indices<'py>(
     py: Python<'py>,
     seed: u64,
     replicate: u64,
     bound: u32,
     n: usize,
+    purpose: &str,
 ) -> PyResult<Bound<'py, PyArray1<u32>>> {
+    let stream = named(purpose, seed, replicate, py)?;
     if bound == 0 {
         return Err(raise(py, Error::Empty { what: "segments to draw from".into() }));
     }
     check_length(py, n)?;
     let indices = run_serial(py, |stop| {
         let mut out = zeros(&[n])?;
-        let mut indices = Stream::new(seed, Purpose::Draw, replicate).indices(bound);
+        let mut indices = stream.indices(bound);
         let mut meter = WorkMeter::default();
         for out in out.chunks_mut(PIECE) {
             meter.charge(PIECE, stop)?;

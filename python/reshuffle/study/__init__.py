@@ -1,0 +1,1 @@
+"""Studies: how significance tests and metrics behave on real outputs, by simulation."""
