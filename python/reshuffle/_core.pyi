@@ -690,7 +690,5 @@ def stream_values(seed: int, purpose: str, replicate: int, n: int) -> NDArray[np
     the code of segment u.
     """
 
-def stream_indices(
-    seed: int, replicate: int, bound: int, n: int, *, purpose: str = "draw"
-) -> NDArray[np.uint32]:
+def stream_indices(seed: int, replicate: int, bound: int, n: int, *, purpose: str = "draw") -> NDArray[np.uint32]:
     """The first n uniform indices below ``bound`` from the stream of a draw, by Lemire's method with 32 bits each."""

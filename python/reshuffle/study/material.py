@@ -1,0 +1,86 @@
+"""What studies work on: the counts of real systems, from the arguments of a public function or of a command."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InputError
+from ..inference.steps import counting_steps
+from ..metrics.base import Counts, Metric
+from ..resampling import CountSample, Pairs
+from ..resampling.counting import Data
+from ..resampling.incomplete import IncompleteSample
+from ..results import UsedMetric
+from ..settings import Resampling, Units
+from ..validate import check_name
+from .populations import Population
+
+__all__ = ["Material"]
+
+
+@dataclass(frozen=True, eq=False)
+class Material:
+    """The systems of a study under all its metrics.
+
+    ``counts`` has an array (k, S, K) for each metric. ``documents`` are the ids of the segments' documents, counted
+    from 0 in order of first appearance, (S,), or None.
+    """
+
+    data: Data
+    names: tuple[str, ...]
+    metrics: Sequence[Metric]
+    counts: Sequence[Counts]
+    documents: NDArray[np.uint32] | None = None
+
+    @classmethod
+    def from_data(cls, data: Data, units: Units, resampling: Resampling, others: Sequence[object] = ()) -> Material:
+        """Count all systems. :class:`InputError` for metrics without counts."""
+        if resampling.progress is not None:
+            resampling.progress.plan(counting_steps(data, len(data.names)))
+        samples = data.count(data.names, resampling)
+        for sample in samples:
+            if not isinstance(sample, CountSample):
+                raise InputError(f"studies need counts, but {sample.metric.name} is a function of texts: leave it out")
+            if isinstance(sample, IncompleteSample):
+                raise InputError(
+                    f"studies need the scores of all systems on each segment, but {sample.metric.name} lacks some: "
+                    "leave out the segments without scores"
+                )
+        documents = None
+        if units.documents is not None:
+            _, first, inverse = np.unique(np.asarray(units.documents), return_index=True, return_inverse=True)
+            documents = np.argsort(np.argsort(first))[inverse].astype(np.uint32)
+        counted = [sample.with_counts() for sample in samples]
+        return cls(data, data.names, [each.metric for each in counted], [each.counts for each in counted], documents)
+
+    @property
+    def used_metrics(self) -> tuple[UsedMetric, ...]:
+        """The metrics as results describe them."""
+        return tuple(
+            UsedMetric(label, m.signature(self.data.n_references), m.higher_is_better, None)
+            for label, m in zip(self.data.labels, self.data.metrics, strict=True)
+        )
+
+    @property
+    def n_segments(self) -> int:
+        """S."""
+        return int(self.counts[0].shape[1])
+
+    def pairs(self, baseline: str | None = None, all_pairs: bool = False) -> Pairs:
+        """The pairs (system, baseline) of a study: each system with the first or a named one, or all pairs."""
+        if baseline is not None:
+            check_name("baseline", baseline, self.names)
+        base = 0 if baseline is None else self.names.index(baseline)
+        if all_pairs:
+            return [(y, x) for x, y in combinations(range(len(self.names)), 2)]
+        return [(y, base) for y in range(len(self.names)) if y != base]
+
+    def population(self, pair: tuple[int, int]) -> Population:
+        """The population of a pair of systems as they are."""
+        name = ", ".join(self.names[system] for system in pair)
+        return Population(name, self.metrics, [counts[list(pair)] for counts in self.counts])
