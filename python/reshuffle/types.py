@@ -26,6 +26,7 @@ __all__ = [
     "Missing",
     "MissingSystems",
     "PlotKind",
+    "SampleLayout",
     "Scheme",
     "SeedKind",
     "SegmentFormat",
@@ -39,6 +40,7 @@ __all__ = [
     "Test",
     "Ties",
     "Tokenizer",
+    "Truth",
 ]
 
 MetricName: TypeAlias = Literal[
@@ -133,3 +135,9 @@ InputFormat: TypeAlias = Literal["text", "mteval", "tsv", "jsonl", "conllu"]
 
 PlotKind: TypeAlias = Literal["ranking", "forest", "matrix", "null", "densities"]
 """:data:`reshuffle.report.PLOTS`."""
+
+SampleLayout: TypeAlias = Literal["broad", "block"]
+""":data:`reshuffle.study.pools.LAYOUTS`."""
+
+Truth: TypeAlias = Literal["complement", "whole"]
+""":data:`reshuffle.study.validation.TRUTHS`."""

@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from .base import Rate, StudyResult
+from .validation import BandAccuracy, GapConclusions, PairConclusions, SampleSpread
 
-__all__ = ["Rate", "StudyResult"]
+__all__ = ["BandAccuracy", "GapConclusions", "PairConclusions", "Rate", "SampleSpread", "StudyResult"]
