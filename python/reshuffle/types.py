@@ -27,6 +27,7 @@ __all__ = [
     "MissingSystems",
     "Null",
     "PlotKind",
+    "SampleLayout",
     "Sampling",
     "Scheme",
     "SeedKind",
@@ -41,6 +42,7 @@ __all__ = [
     "Test",
     "Ties",
     "Tokenizer",
+    "Truth",
 ]
 
 MetricName: TypeAlias = Literal[
@@ -141,3 +143,8 @@ Null: TypeAlias = Literal["swap"]
 
 Sampling: TypeAlias = Literal["replace", "subset", "fixed"]
 """:data:`reshuffle.study.populations.SAMPLING`."""
+SampleLayout: TypeAlias = Literal["broad", "block"]
+""":data:`reshuffle.study.pools.LAYOUTS`."""
+
+Truth: TypeAlias = Literal["complement", "whole"]
+""":data:`reshuffle.study.validation.TRUTHS`."""

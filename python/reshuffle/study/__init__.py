@@ -4,4 +4,5 @@ from __future__ import annotations
 
 from .type1 import type1, type1_of
 
-__all__ = ["type1", "type1_of"]
+__all__ = ["type1", "type1_of", "validate"]
+from .validation import validate
