@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .samples import samples
 from .validation import validate
 
-__all__ = ["validate"]
+__all__ = ["samples", "validate"]

@@ -207,13 +207,20 @@ def validate_of(data: Data, units: Units, settings: Validation, resampling: Resa
 
 
 def signature_of(
-    study: str, metrics: Sequence[UsedMetric], pool: Pool, resampling: Resampling, tests: Sequence[str] = ()
+    study: str,
+    metrics: Sequence[UsedMetric],
+    pool: Pool,
+    resampling: Resampling,
+    *,
+    tests: Sequence[str] = (),
+    interval: tuple[str, float] | None = None,
 ) -> str:
-    """The signature of a study on samples of a pool."""
+    """The signature of a study on samples of a pool. ``interval`` is the name of the interval and its level."""
     return signature.joined(
         [
             *(metric.signature for metric in metrics),
             f"study:{study}",
+            None if interval is None else f"interval:{signature.for_interval(*interval)}",
             f"test:{'+'.join(tests)}" if tests else None,
             *signature.for_units(pool.unit, pool.n_units, None),
             f"n:{resampling.n_resamples}",

@@ -3,6 +3,18 @@
 from __future__ import annotations
 
 from .base import Rate, StudyResult
+from .samples import CurvePoint, SampleDifference, SampleRange, SampleScore
 from .validation import BandAccuracy, GapConclusions, PairConclusions, SampleSpread
 
-__all__ = ["BandAccuracy", "GapConclusions", "PairConclusions", "Rate", "SampleSpread", "StudyResult"]
+__all__ = [
+    "BandAccuracy",
+    "CurvePoint",
+    "GapConclusions",
+    "PairConclusions",
+    "Rate",
+    "SampleDifference",
+    "SampleRange",
+    "SampleScore",
+    "SampleSpread",
+    "StudyResult",
+]
