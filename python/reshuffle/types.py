@@ -25,8 +25,10 @@ __all__ = [
     "MetricName",
     "Missing",
     "MissingSystems",
+    "Null",
     "PlotKind",
     "SampleLayout",
+    "Sampling",
     "Scheme",
     "SeedKind",
     "SegmentFormat",
@@ -141,3 +143,9 @@ SampleLayout: TypeAlias = Literal["broad", "block"]
 
 Truth: TypeAlias = Literal["complement", "whole"]
 """:data:`reshuffle.study.validation.TRUTHS`."""
+
+Null: TypeAlias = Literal["swap"]
+""":data:`reshuffle.study.nulls.NULLS`."""
+
+Sampling: TypeAlias = Literal["replace", "subset", "fixed"]
+""":data:`reshuffle.study.populations.SAMPLING`."""

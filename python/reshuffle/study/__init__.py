@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .samples import samples
+from .type1 import type1, type1_of
 from .validation import validate
 
-__all__ = ["samples", "validate"]
+__all__ = ["samples", "type1", "type1_of", "validate"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .base import Rate, StudyResult
 from .samples import CurvePoint, SampleDifference, SampleRange, SampleScore
+from .type1 import PvalueShare
 from .validation import BandAccuracy, GapConclusions, PairConclusions, SampleSpread
 
 __all__ = [
@@ -11,6 +12,7 @@ __all__ = [
     "CurvePoint",
     "GapConclusions",
     "PairConclusions",
+    "PvalueShare",
     "Rate",
     "SampleDifference",
     "SampleRange",
