@@ -162,7 +162,7 @@ def test_the_result_is_complete_and_does_not_depend_on_threads() -> None:
     assert list(result.tables) == ["scores", "ranges", "differences", "conclusions", "curves"]
     assert result.plan["sizes"] == [30]
     assert result.plan["curve_sizes"] == [75, 150, 300]
-    assert "study:samples|interval:koehn[0.95]|n:50|seed:12345" in result.signature
+    assert "|interval:koehn|confidence_level:0.95|curve_sizes:75,150,300|seed:12345|" in result.signature
     json.dumps([result.plan, [[asdict(row) for row in rows] for rows in result.tables.values()]])
     for rows in result.tables.values():
         words = re.findall(r"\w+", type(rows[0]).__doc__ or "")
@@ -172,7 +172,7 @@ def test_the_result_is_complete_and_does_not_depend_on_threads() -> None:
 def test_documents_are_the_units() -> None:
     documents = np.repeat(np.arange(60), 5).tolist()
     result = samples(metrics=named(bleu_counts(5, 3, 300, 0.02)), documents=documents, sizes=6, n_resamples=50)
-    assert "unit:document[60]" in result.signature
+    assert "units:60|unit:document" in result.signature
     assert {row.samples for row in result.tables["ranges"]} == {10}
 
 
@@ -201,7 +201,7 @@ def test_missing_references_and_counts_without_texts_cannot_be_counted_again() -
         samples(REFERENCES[::-1], SYSTEMS, n_references=1)
     with pytest.raises(InputError, match="only precomputed scores"):
         samples(metrics=named(bleu_counts(5, 3, 60, 0.02)), n_references=1)
-    with pytest.raises(InputError, match="only one system"):
+    with pytest.raises(InputError, match="there is only one system"):
         samples(REFERENCES, {"one": SYSTEMS["one"]})
 
 

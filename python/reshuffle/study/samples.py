@@ -31,17 +31,18 @@ from ..validate import check_integer, check_level
 from .clusters import clustered_interval
 from .conclusions import BY_WINS, Conclusions, conclude
 from .material import Material
-from .pools import Pool, Split, check_layouts, check_sizes, signs
-from .validation import TRUTHS, pair_row, signature_of
+from .pools import Pool, Split, check_layouts, check_sizes, plan_of, sampling_step, signature_of, signs, units_of
+from .settings import in_list
+from .validation import TRUTHS, pair_row
 
-__all__ = ["Sampling", "samples", "samples_of"]
+__all__ = ["SampleSettings", "samples", "samples_of"]
 
 # The smallest test set of a curve.
 SMALLEST = 50
 
 
 @dataclass(frozen=True)
-class Sampling:
+class SampleSettings:
     """The settings of :func:`samples`."""
 
     sizes: int | Sequence[int] | None = None
@@ -148,28 +149,28 @@ def samples(
     """
     texts = Texts.from_arguments(references, systems, reference, documents=documents)
     data, units = Data.from_arguments(texts.references, texts.systems, metrics), Units(texts.documents)
-    settings = Sampling(
+    settings = SampleSettings(
         sizes, layouts, n_samples, baseline, all_pairs, interval, confidence_level, curve_sizes, n_references
     )
     with reported(progress) as watched:
         return samples_of(data, units, settings, Resampling(n_resamples, seed, threads, watched))
 
 
-def samples_of(data: Data, units: Units, settings: Sampling, resampling: Resampling) -> StudyResult:
+def samples_of(data: Data, units: Units, settings: SampleSettings, resampling: Resampling) -> StudyResult:
     """The samples of the pool in the data: see :func:`samples`."""
     resampling.check()
     level = check_level("confidence_level", settings.confidence_level)
     layouts = check_layouts(settings.layouts)
     interval = check_interval(settings.interval, *data.metrics, test=None)
-    if len(data.names) < 2:
-        raise InputError("there is only one system: samples are compared for at least two")
     numbers = _numbers_of_references(data, settings.n_references)
-    material = Material.from_data(data, units, resampling)
-    pool = Pool.from_material(material)
-    sizes = check_sizes(settings.sizes, pool.n_units, pool.unit, settings.n_samples)
+    n_units, unit = units_of(data, units)
+    sizes = check_sizes(settings.sizes, n_units, unit, settings.n_samples)
     sizes = sizes[-1:] if settings.sizes is None else sizes
-    curve_sizes = _curve_sizes(settings.curve_sizes, pool)
+    curve_sizes = _curve_sizes(settings.curve_sizes, n_units, unit)
+    step = sampling_step(data, len(layouts) * len(sizes) + len(numbers) * len(curve_sizes), resampling)
+    material = Material.from_data(data, units, resampling, [step])
     pairs = material.pairs(settings.baseline, settings.all_pairs)
+    pool = Pool.from_material(material)
     study = _Samples(material, pool, pairs, interval, level, resampling)
     tables: dict[str, list[object]] = {"scores": [], "ranges": [], "differences": [], "conclusions": []}
     for split in pool.splits(layouts, sizes, settings.n_samples):
@@ -180,10 +181,9 @@ def samples_of(data: Data, units: Units, settings: Sampling, resampling: Resampl
         counted = study.with_references(number, units)
         for size in curve_sizes:
             curves += counted.curve_points(number, size)
-    plan = asdict(settings) | {
+    plan = plan_of(material, pool, resampling) | asdict(settings) | {
         "sizes": list(sizes), "layouts": list(layouts), "curve_sizes": list(curve_sizes),
         "n_references": [number for number in numbers if number is not None] or None,
-        "n_resamples": resampling.n_resamples, "seed": int(resampling.seed),
     }  # fmt: skip
     return StudyResult(
         study="samples",
@@ -191,7 +191,7 @@ def samples_of(data: Data, units: Units, settings: Sampling, resampling: Resampl
         metrics=material.used_metrics,
         tables={**{name: tuple(rows) for name, rows in tables.items()}, "curves": tuple(_by_metric(curves))},
         truths={"whole": TRUTHS["whole"]},
-        signature=signature_of("samples", material.used_metrics, pool, resampling, interval=(interval.name, level)),
+        signature=signature_of("samples", plan, material, resampling),
         version=_core.VERSION,
     )
 
@@ -202,12 +202,12 @@ def _by_metric(points: Sequence[CurvePoint]) -> list[CurvePoint]:
     return sorted(points, key=lambda point: names.index(point.metric))
 
 
-def _curve_sizes(sizes: int | Sequence[int] | None, pool: Pool) -> tuple[int, ...]:
+def _curve_sizes(sizes: int | Sequence[int] | None, n_units: int, unit: str) -> tuple[int, ...]:
     """The sizes of the test sets of curves, in ascending order."""
     if sizes is not None:
-        chosen = (sizes,) if not isinstance(sizes, Sequence) else tuple(sizes)
-        return check_sizes(chosen, pool.n_units, pool.unit) if chosen else ()
-    halved = [pool.n_units]
+        chosen = in_list(sizes)
+        return check_sizes(chosen, n_units, unit) if chosen else ()
+    halved = [n_units]
     while halved[-1] // 2 >= SMALLEST:
         halved.append(halved[-1] // 2)
     return tuple(reversed(halved))
@@ -218,9 +218,7 @@ def _numbers_of_references(data: Data, numbers: int | Sequence[int] | None) -> l
     most = data.most_references
     if numbers is None:
         return [n for n in range(1, most + 1) if _all_have_one(data, n)] if most > 1 else [None]
-    chosen = sorted(
-        {check_integer("n_references", n, 1) for n in ((numbers,) if not isinstance(numbers, Sequence) else numbers)}
-    )
+    chosen = sorted({check_integer("n_references", n, 1) for n in in_list(numbers)})
     if not chosen:
         raise InputError("n_references is empty: expected at least one number, or leave it out")
     if chosen[-1] > most:
