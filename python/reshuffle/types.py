@@ -138,13 +138,14 @@ InputFormat: TypeAlias = Literal["text", "mteval", "tsv", "jsonl", "conllu"]
 PlotKind: TypeAlias = Literal["ranking", "forest", "matrix", "null", "densities"]
 """:data:`reshuffle.report.PLOTS`."""
 
-Null: TypeAlias = Literal["swap"]
-""":data:`reshuffle.study.nulls.NULLS`."""
-
-Sampling: TypeAlias = Literal["replace", "subset", "fixed"]
-""":data:`reshuffle.study.populations.SAMPLING`."""
 SampleLayout: TypeAlias = Literal["broad", "block"]
 """:data:`reshuffle.study.pools.LAYOUTS`."""
 
 Truth: TypeAlias = Literal["complement", "whole"]
 """:data:`reshuffle.study.validation.TRUTHS`."""
+
+Null: TypeAlias = Literal["swap"]
+""":data:`reshuffle.study.nulls.NULLS`."""
+
+Sampling: TypeAlias = Literal["replace", "subset", "fixed"]
+""":data:`reshuffle.study.populations.SAMPLING`."""

@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
+from .samples import SampleSettings, samples, samples_of
 from .type1 import type1, type1_of
+from .validation import ValidationSettings, validate, validate_of
 
-__all__ = ["type1", "type1_of", "validate"]
-from .validation import validate
+__all__ = [
+    "SampleSettings",
+    "ValidationSettings",
+    "samples",
+    "samples_of",
+    "type1",
+    "type1_of",
+    "validate",
+    "validate_of",
+]

@@ -3,7 +3,20 @@
 from __future__ import annotations
 
 from .base import Rate, StudyResult
+from .samples import CurvePoint, SampleDifference, SampleRange, SampleScore
 from .type1 import PvalueShare
-
-__all__ = ["BandAccuracy", "GapConclusions", "PairConclusions", "PvalueShare", "Rate", "SampleSpread", "StudyResult"]
 from .validation import BandAccuracy, GapConclusions, PairConclusions, SampleSpread
+
+__all__ = [
+    "BandAccuracy",
+    "CurvePoint",
+    "GapConclusions",
+    "PairConclusions",
+    "PvalueShare",
+    "Rate",
+    "SampleDifference",
+    "SampleRange",
+    "SampleScore",
+    "SampleSpread",
+    "StudyResult",
+]
