@@ -36,6 +36,7 @@ __all__ = [
     "SmoothingPrior",
     "StandardError",
     "Stopping",
+    "StudyScheme",
     "Table",
     "TerVariant",
     "Test",
@@ -141,3 +142,6 @@ Null: TypeAlias = Literal["swap"]
 
 Sampling: TypeAlias = Literal["replace", "subset", "fixed"]
 """:data:`reshuffle.study.populations.SAMPLING`."""
+
+StudyScheme: TypeAlias = Literal["iid", "subgroup", "orbit"]
+""":data:`reshuffle.study.settings.STUDY_SCHEMES`."""
