@@ -37,6 +37,7 @@ __all__ = [
     "SmoothingPrior",
     "StandardError",
     "Stopping",
+    "StudyScheme",
     "Table",
     "TerVariant",
     "Test",
@@ -149,3 +150,6 @@ Null: TypeAlias = Literal["swap"]
 
 Sampling: TypeAlias = Literal["replace", "subset", "fixed"]
 """:data:`reshuffle.study.populations.SAMPLING`."""
+
+StudyScheme: TypeAlias = Literal["iid", "subgroup", "orbit"]
+""":data:`reshuffle.study.settings.STUDY_SCHEMES`."""
