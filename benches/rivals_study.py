@@ -77,7 +77,7 @@ class Setting:
 
 
 def our_test_set(setting: Setting) -> TestSet:
-    """The test sets of reshuffle's studies, rebuilt: units from the purpose ``selection``, swaps from ``assignment``."""
+    """The test sets of reshuffle's studies, rebuilt from its streams ``selection`` and ``assignment``."""
 
     def test_set(simulation: int) -> Array:
         seed, size = derive_seed(setting.seed, "simulation", simulation), setting.size
@@ -183,11 +183,12 @@ def generator(replicates: Array | None) -> Iterator[None]:
     if replicates is None:
         yield
         return
+    replayed = Replayed(replicates)
 
     class Numpy:
         """numpy, but for its generator."""
 
-        random = type("random", (), {"default_rng": staticmethod(lambda _: Replayed(replicates))})
+        random = type("random", (), {"default_rng": staticmethod(lambda _: replayed)})
 
         def __getattr__(self, name: str) -> Any:
             return getattr(np, name)
