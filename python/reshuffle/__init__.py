@@ -167,7 +167,9 @@ _NAMES = {
     "sets": ("TestSet", "compare_sets"),
 }
 _MODULE_OF = {name: module for module, names in _NAMES.items() for name in names}
-_MODULES = ("_core", "compat", "data", "errors", "inference", "metrics", "report", "resampling", "results", "types")
+_MODULES = (
+    "_core", "compat", "data", "errors", "inference", "metrics", "report", "resampling", "results", "study", "types"
+)  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

@@ -25,7 +25,9 @@ __all__ = [
     "MetricName",
     "Missing",
     "MissingSystems",
+    "Null",
     "PlotKind",
+    "Sampling",
     "Scheme",
     "SeedKind",
     "SegmentFormat",
@@ -133,3 +135,9 @@ InputFormat: TypeAlias = Literal["text", "mteval", "tsv", "jsonl", "conllu"]
 
 PlotKind: TypeAlias = Literal["ranking", "forest", "matrix", "null", "densities"]
 """:data:`reshuffle.report.PLOTS`."""
+
+Null: TypeAlias = Literal["swap"]
+""":data:`reshuffle.study.nulls.NULLS`."""
+
+Sampling: TypeAlias = Literal["replace", "subset", "fixed"]
+""":data:`reshuffle.study.populations.SAMPLING`."""

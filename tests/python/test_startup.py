@@ -29,6 +29,8 @@ from reshuffle.report import FLIP_FORMATS, FORMATS, PLOTS, SEGMENT_FORMATS, TABL
 from reshuffle.resampling.schemes import SCHEMES
 from reshuffle.resampling.stopping import STOPPING
 from reshuffle.sets import TREATMENTS_OF_MISSING_SYSTEMS
+from reshuffle.study.nulls import NULLS
+from reshuffle.study.populations import SAMPLING
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -188,6 +190,8 @@ def kinds_of_seeds() -> list[str]:
         (types.CatalogueFormat, CATALOGUE_FORMATS),
         (types.PlotKind, PLOTS),
         (types.InputFormat, INPUT_FORMATS),
+        (types.Null, NULLS),
+        (types.Sampling, SAMPLING),
     ],
 )
 def test_literal_types_list_the_names_of_the_registries(names: object, registry: object) -> None:

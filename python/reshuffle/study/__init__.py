@@ -1,1 +1,7 @@
 """Studies: how significance tests and metrics behave on real outputs, by simulation."""
+
+from __future__ import annotations
+
+from .type1 import type1, type1_of
+
+__all__ = ["type1", "type1_of"]

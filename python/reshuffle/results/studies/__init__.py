@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from .base import Rate, StudyResult
+from .type1 import PvalueShare
 
-__all__ = ["Rate", "StudyResult"]
+__all__ = ["PvalueShare", "Rate", "StudyResult"]

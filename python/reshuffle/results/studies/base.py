@@ -40,6 +40,17 @@ class Rate:
     confidence_interval: ConfidenceInterval
     simulations: int
 
+    @property
+    def verdict(self) -> str:
+        """The interval against the level, where a null hypothesis was true.
+
+        ``liberal`` if it lies above alpha, ``conservative`` if it lies below, else ``at its level``: Monte Carlo error
+        explains the difference.
+        """
+        if self.confidence_interval.low > self.alpha:
+            return "liberal"
+        return "conservative" if self.confidence_interval.high < self.alpha else "at its level"
+
 
 @dataclass(frozen=True)
 class StudyResult:
