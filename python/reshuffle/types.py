@@ -17,6 +17,7 @@ __all__ = [
     "Alternative",
     "BootstrapMethod",
     "CatalogueFormat",
+    "Equalize",
     "Family",
     "FlipFormat",
     "Format",
@@ -136,8 +137,13 @@ InputFormat: TypeAlias = Literal["text", "mteval", "tsv", "jsonl", "conllu"]
 PlotKind: TypeAlias = Literal["ranking", "forest", "matrix", "null", "densities"]
 """:data:`reshuffle.report.PLOTS`."""
 
-Null: TypeAlias = Literal["swap"]
+Null: TypeAlias = Literal[
+    "swap", "equal-score", "margin", "documents", "documents-as-units", "noise", "replicate", "variants"
+]  # fmt: skip
 """:data:`reshuffle.study.nulls.NULLS`."""
 
 Sampling: TypeAlias = Literal["replace", "subset", "fixed"]
 """:data:`reshuffle.study.populations.SAMPLING`."""
+
+Equalize: TypeAlias = Literal["mix", "drop-words"]
+""":data:`reshuffle.study.null_data.EQUALIZE`."""

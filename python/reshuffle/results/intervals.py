@@ -22,7 +22,7 @@ class ConfidenceInterval:
         For example 0.95.
     method : str
         A name in :data:`reshuffle.inference.intervals.INTERVALS`, or ``simultaneous``, ``clopper-pearson`` or
-        ``robbins``.
+        ``robbins``; in studies ``t-clustered`` or ``clopper-pearson-shared`` where simulations depend on one another.
     """
 
     low: Real
