@@ -28,6 +28,7 @@ __all__ = [
     "MissingSystems",
     "Null",
     "PlotKind",
+    "SampleLayout",
     "Sampling",
     "Scheme",
     "SeedKind",
@@ -42,6 +43,7 @@ __all__ = [
     "Test",
     "Ties",
     "Tokenizer",
+    "Truth",
 ]
 
 MetricName: TypeAlias = Literal[
@@ -147,3 +149,9 @@ Sampling: TypeAlias = Literal["replace", "subset", "fixed"]
 
 Equalize: TypeAlias = Literal["mix", "drop-words"]
 """:data:`reshuffle.study.null_data.EQUALIZE`."""
+
+SampleLayout: TypeAlias = Literal["broad", "block"]
+""":data:`reshuffle.study.pools.LAYOUTS`."""
+
+Truth: TypeAlias = Literal["complement", "whole"]
+""":data:`reshuffle.study.validation.TRUTHS`."""

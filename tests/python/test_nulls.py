@@ -326,7 +326,7 @@ def test_variants_are_all_pairs_and_their_equivalence_is_an_assumption() -> None
     assert "This is an assumption that nothing here checks" in study.truths["variants"]
     drawn = type1(REFERENCES, SYSTEMS, null="variants", tests="ar", simulations=30, n_resamples=99, alphas=0.05)
     assert drawn.rates[0].simulations == 30
-    assert drawn.rates[0].confidence_interval.method == "t-clustered"
+    assert drawn.rates[0].confidence_interval.method == "korn-graubard"
 
 
 @pytest.mark.parametrize(

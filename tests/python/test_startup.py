@@ -31,7 +31,9 @@ from reshuffle.resampling.stopping import STOPPING
 from reshuffle.sets import TREATMENTS_OF_MISSING_SYSTEMS
 from reshuffle.study.null_data import EQUALIZE
 from reshuffle.study.nulls import NULLS
+from reshuffle.study.pools import LAYOUTS
 from reshuffle.study.populations import SAMPLING
+from reshuffle.study.validation import TRUTHS
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -190,6 +192,8 @@ def kinds_of_seeds() -> list[str]:
         (types.FlipFormat, FLIP_FORMATS),
         (types.CatalogueFormat, CATALOGUE_FORMATS),
         (types.PlotKind, PLOTS),
+        (types.SampleLayout, LAYOUTS),
+        (types.Truth, TRUTHS),
         (types.InputFormat, INPUT_FORMATS),
         (types.Null, NULLS),
         (types.Equalize, EQUALIZE),

@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from .type1 import type1, type1_of
+from .validation import validate
 
-__all__ = ["type1", "type1_of"]
+__all__ = ["type1", "type1_of", "validate"]

@@ -5,4 +5,5 @@ from __future__ import annotations
 from .base import Rate, StudyResult
 from .type1 import PvalueShare
 
-__all__ = ["PvalueShare", "Rate", "StudyResult"]
+__all__ = ["BandAccuracy", "GapConclusions", "PairConclusions", "PvalueShare", "Rate", "SampleSpread", "StudyResult"]
+from .validation import BandAccuracy, GapConclusions, PairConclusions, SampleSpread
