@@ -27,6 +27,7 @@ __all__ = [
     "MissingSystems",
     "Null",
     "PlotKind",
+    "PowerAlternative",
     "Sampling",
     "Scheme",
     "SeedKind",
@@ -141,3 +142,6 @@ Null: TypeAlias = Literal["swap"]
 
 Sampling: TypeAlias = Literal["replace", "subset", "fixed"]
 """:data:`reshuffle.study.populations.SAMPLING`."""
+
+PowerAlternative: TypeAlias = Literal["eta", "real", "parametric"]
+""":data:`reshuffle.study.power.ALTERNATIVES`."""

@@ -31,6 +31,7 @@ from reshuffle.resampling.stopping import STOPPING
 from reshuffle.sets import TREATMENTS_OF_MISSING_SYSTEMS
 from reshuffle.study.nulls import NULLS
 from reshuffle.study.populations import SAMPLING
+from reshuffle.study.power import ALTERNATIVES as ALTERNATIVES_OF_POWER
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -192,6 +193,7 @@ def kinds_of_seeds() -> list[str]:
         (types.InputFormat, INPUT_FORMATS),
         (types.Null, NULLS),
         (types.Sampling, SAMPLING),
+        (types.PowerAlternative, ALTERNATIVES_OF_POWER),
     ],
 )
 def test_literal_types_list_the_names_of_the_registries(names: object, registry: object) -> None:
