@@ -28,6 +28,7 @@ __all__ = [
     "Null",
     "PlotKind",
     "PowerAlternative",
+    "SampleLayout",
     "Sampling",
     "Scheme",
     "SeedKind",
@@ -42,6 +43,7 @@ __all__ = [
     "Test",
     "Ties",
     "Tokenizer",
+    "Truth",
 ]
 
 MetricName: TypeAlias = Literal[
@@ -145,3 +147,9 @@ Sampling: TypeAlias = Literal["replace", "subset", "fixed"]
 
 PowerAlternative: TypeAlias = Literal["eta", "real", "parametric"]
 """:data:`reshuffle.study.power.ALTERNATIVES`."""
+
+SampleLayout: TypeAlias = Literal["broad", "block"]
+""":data:`reshuffle.study.pools.LAYOUTS`."""
+
+Truth: TypeAlias = Literal["complement", "whole"]
+""":data:`reshuffle.study.validation.TRUTHS`."""

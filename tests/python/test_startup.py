@@ -30,8 +30,10 @@ from reshuffle.resampling.schemes import SCHEMES
 from reshuffle.resampling.stopping import STOPPING
 from reshuffle.sets import TREATMENTS_OF_MISSING_SYSTEMS
 from reshuffle.study.nulls import NULLS
+from reshuffle.study.pools import LAYOUTS
 from reshuffle.study.populations import SAMPLING
 from reshuffle.study.power import ALTERNATIVES as ALTERNATIVES_OF_POWER
+from reshuffle.study.validation import TRUTHS
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -190,6 +192,8 @@ def kinds_of_seeds() -> list[str]:
         (types.FlipFormat, FLIP_FORMATS),
         (types.CatalogueFormat, CATALOGUE_FORMATS),
         (types.PlotKind, PLOTS),
+        (types.SampleLayout, LAYOUTS),
+        (types.Truth, TRUTHS),
         (types.InputFormat, INPUT_FORMATS),
         (types.Null, NULLS),
         (types.Sampling, SAMPLING),

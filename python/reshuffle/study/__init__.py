@@ -7,6 +7,7 @@ from .parametric_power import parametric_power, parametric_power_of
 from .power import power, power_of
 from .sensitivity import sensitivity, sensitivity_of
 from .type1 import type1, type1_of
+from .validation import validate
 
 __all__ = [
     "parametric_power",
@@ -19,4 +20,5 @@ __all__ = [
     "sensitivity_of",
     "type1",
     "type1_of",
+    "validate",
 ]

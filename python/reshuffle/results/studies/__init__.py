@@ -7,11 +7,15 @@ from .design import DetectableAtSize, PairError, PlannedPower, PlannedSize
 from .power import FittedSwapEffects, PowerRate
 from .sensitivity import MetricSensitivity, PowerContrast, ScoredSystem, TestedDifference
 from .type1 import PvalueShare
+from .validation import BandAccuracy, GapConclusions, PairConclusions, SampleSpread
 
 __all__ = [
+    "BandAccuracy",
     "DetectableAtSize",
     "FittedSwapEffects",
+    "GapConclusions",
     "MetricSensitivity",
+    "PairConclusions",
     "PairError",
     "PlannedPower",
     "PlannedSize",
@@ -19,6 +23,7 @@ __all__ = [
     "PowerRate",
     "PvalueShare",
     "Rate",
+    "SampleSpread",
     "ScoredSystem",
     "StudyResult",
     "TestedDifference",
