@@ -28,6 +28,7 @@ __all__ = [
     "MissingSystems",
     "Null",
     "PlotKind",
+    "PowerAlternative",
     "SampleLayout",
     "Sampling",
     "Scheme",
@@ -150,6 +151,8 @@ Sampling: TypeAlias = Literal["replace", "subset", "fixed"]
 
 Equalize: TypeAlias = Literal["mix", "drop-words"]
 """:data:`reshuffle.study.null_data.EQUALIZE`."""
+PowerAlternative: TypeAlias = Literal["eta", "real", "parametric"]
+""":data:`reshuffle.study.power.ALTERNATIVES`."""
 
 SampleLayout: TypeAlias = Literal["broad", "block"]
 """:data:`reshuffle.study.pools.LAYOUTS`."""

@@ -33,6 +33,7 @@ from reshuffle.study.null_data import EQUALIZE
 from reshuffle.study.nulls import NULLS
 from reshuffle.study.pools import LAYOUTS
 from reshuffle.study.populations import SAMPLING
+from reshuffle.study.power import ALTERNATIVES as ALTERNATIVES_OF_POWER
 from reshuffle.study.settings import STUDY_SCHEMES
 from reshuffle.study.validation import TRUTHS
 
@@ -200,6 +201,7 @@ def kinds_of_seeds() -> list[str]:
         (types.Equalize, EQUALIZE),
         (types.Sampling, SAMPLING),
         (types.StudyScheme, STUDY_SCHEMES),
+        (types.PowerAlternative, ALTERNATIVES_OF_POWER),
     ],
 )
 def test_literal_types_list_the_names_of_the_registries(names: object, registry: object) -> None:

@@ -6,7 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from .base import Rate, StudyResult
+from .design import DetectableAtSize, PairError, PlannedPower, PlannedSize
+from .power import FittedSwapEffects, PowerRate
 from .samples import CurvePoint, SampleDifference, SampleRange, SampleScore
+from .sensitivity import MetricSensitivity, PowerContrast, ScoredSystem, TestedDifference
 from .type1 import PvalueShare
 from .validation import BandAccuracy, GapConclusions, PairConclusions, SampleSpread
 
@@ -14,15 +17,25 @@ __all__ = [
     "RECORDS",
     "BandAccuracy",
     "CurvePoint",
+    "DetectableAtSize",
+    "FittedSwapEffects",
     "GapConclusions",
+    "MetricSensitivity",
     "PairConclusions",
+    "PairError",
+    "PlannedPower",
+    "PlannedSize",
+    "PowerContrast",
+    "PowerRate",
     "PvalueShare",
     "Rate",
     "SampleDifference",
     "SampleRange",
     "SampleScore",
     "SampleSpread",
+    "ScoredSystem",
     "StudyResult",
+    "TestedDifference",
 ]
 
 # The type of the records of each table of any study, by the name of the table: JSON, CSV and data frames are made from
