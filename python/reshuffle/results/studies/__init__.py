@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .agreement import DomainBand, GainBin, GainThreshold, PairPvalue, TestAgreement
 from .base import Rate, StudyResult
 from .samples import CurvePoint, SampleDifference, SampleRange, SampleScore
 from .type1 import PvalueShare
@@ -10,8 +11,12 @@ from .validation import BandAccuracy, GapConclusions, PairConclusions, SampleSpr
 __all__ = [
     "BandAccuracy",
     "CurvePoint",
+    "DomainBand",
+    "GainBin",
+    "GainThreshold",
     "GapConclusions",
     "PairConclusions",
+    "PairPvalue",
     "PvalueShare",
     "Rate",
     "SampleDifference",
@@ -19,4 +24,5 @@ __all__ = [
     "SampleScore",
     "SampleSpread",
     "StudyResult",
+    "TestAgreement",
 ]
