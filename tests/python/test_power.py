@@ -22,6 +22,7 @@ from reshuffle.inference.power import (
     t_power,
     t_required_units,
 )
+from reshuffle.study import testing
 from reshuffle.study.parametric import (
     CARD_BLEU,
     SwapEffects,
@@ -29,7 +30,6 @@ from reshuffle.study.parametric import (
     normal_approximation,
     simulate_swap_effects,
 )
-from reshuffle.study import testing
 
 ALTERNATIVES = ("two-sided", "greater", "less")
 

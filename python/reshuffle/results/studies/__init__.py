@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from .agreement import DomainBand, GainBin, GainThreshold, PairPvalue, TestAgreement
 from .base import Rate, StudyResult
 from .design import DetectableAtSize, PairError, PlannedPower, PlannedSize
 from .power import FittedSwapEffects, PowerRate
@@ -18,11 +19,15 @@ __all__ = [
     "BandAccuracy",
     "CurvePoint",
     "DetectableAtSize",
+    "DomainBand",
     "FittedSwapEffects",
+    "GainBin",
+    "GainThreshold",
     "GapConclusions",
     "MetricSensitivity",
     "PairConclusions",
     "PairError",
+    "PairPvalue",
     "PlannedPower",
     "PlannedSize",
     "PowerContrast",
@@ -35,6 +40,7 @@ __all__ = [
     "SampleSpread",
     "ScoredSystem",
     "StudyResult",
+    "TestAgreement",
     "TestedDifference",
 ]
 
@@ -44,4 +50,17 @@ __all__ = [
 RECORDS: Mapping[str, type[Any]] = {
     "rates": Rate,
     "pvalues": PvalueShare,
+    "pairs": PairConclusions,
+    "bands": BandAccuracy,
+    "gaps": GapConclusions,
+    "spread": SampleSpread,
+    "scores": SampleScore,
+    "ranges": SampleRange,
+    "differences": SampleDifference,
+    "curves": CurvePoint,
+    "pair_pvalues": PairPvalue,
+    "gains": GainBin,
+    "thresholds": GainThreshold,
+    "domains": DomainBand,
+    "tests": TestAgreement,
 }
