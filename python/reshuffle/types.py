@@ -36,6 +36,7 @@ __all__ = [
     "SmoothingPrior",
     "StandardError",
     "Stopping",
+    "StudyPlotKind",
     "StudyScheme",
     "Table",
     "TerVariant",
@@ -145,3 +146,8 @@ Sampling: TypeAlias = Literal["replace", "subset", "fixed"]
 
 StudyScheme: TypeAlias = Literal["iid", "subgroup", "orbit"]
 """:data:`reshuffle.study.settings.STUDY_SCHEMES`."""
+
+StudyPlotKind: TypeAlias = Literal[
+    "rates", "qq",
+]  # fmt: skip
+"""The figures of all studies: :data:`reshuffle.report.studies.STUDIES`."""
