@@ -27,6 +27,7 @@ __all__ = [
     "MissingSystems",
     "Null",
     "PlotKind",
+    "SampleLayout",
     "Sampling",
     "Scheme",
     "SeedKind",
@@ -43,6 +44,7 @@ __all__ = [
     "Test",
     "Ties",
     "Tokenizer",
+    "Truth",
 ]
 
 MetricName: TypeAlias = Literal[
@@ -137,6 +139,12 @@ InputFormat: TypeAlias = Literal["text", "mteval", "tsv", "jsonl", "conllu"]
 
 PlotKind: TypeAlias = Literal["ranking", "forest", "matrix", "null", "densities"]
 """:data:`reshuffle.report.PLOTS`."""
+
+SampleLayout: TypeAlias = Literal["broad", "block"]
+""":data:`reshuffle.study.pools.LAYOUTS`."""
+
+Truth: TypeAlias = Literal["complement", "whole"]
+""":data:`reshuffle.study.validation.TRUTHS`."""
 
 Null: TypeAlias = Literal["swap"]
 """:data:`reshuffle.study.nulls.NULLS`."""

@@ -31,8 +31,10 @@ from reshuffle.resampling.schemes import SCHEMES
 from reshuffle.resampling.stopping import STOPPING
 from reshuffle.sets import TREATMENTS_OF_MISSING_SYSTEMS
 from reshuffle.study.nulls import NULLS
+from reshuffle.study.pools import LAYOUTS
 from reshuffle.study.populations import SAMPLING
 from reshuffle.study.settings import STUDY_SCHEMES
+from reshuffle.study.validation import TRUTHS
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -191,6 +193,8 @@ def kinds_of_seeds() -> list[str]:
         (types.FlipFormat, FLIP_FORMATS),
         (types.CatalogueFormat, CATALOGUE_FORMATS),
         (types.PlotKind, PLOTS),
+        (types.SampleLayout, LAYOUTS),
+        (types.Truth, TRUTHS),
         (types.InputFormat, INPUT_FORMATS),
         (types.Null, NULLS),
         (types.Sampling, SAMPLING),

@@ -10,15 +10,28 @@ from typing import TYPE_CHECKING, Any
 from ..lazy import lazy_names
 
 if TYPE_CHECKING:
-    from .type1 import type1
+    from .samples import SampleSettings, samples, samples_of
+    from .type1 import type1, type1_of
+    from .validation import ValidationSettings, validate, validate_of
 
-__all__ = ["type1"]
+__all__ = [
+    "SampleSettings",
+    "ValidationSettings",
+    "samples",
+    "samples_of",
+    "type1",
+    "type1_of",
+    "validate",
+    "validate_of",
+]
 
 # The module of each public name. It is imported when the name is first used, as in the package itself.
 _find = lazy_names(
     __name__,
     {
-        "type1": ("type1",),
+        "samples": ("SampleSettings", "samples", "samples_of"),
+        "type1": ("type1", "type1_of"),
+        "validation": ("ValidationSettings", "validate", "validate_of"),
     },
 )
 

@@ -131,7 +131,7 @@ struct Worker {
 
 /// Idle workers, kept because allocating the buffers of a block takes as long as a small problem.
 #[derive(Default)]
-pub(super) struct Workers(Mutex<Vec<Worker>>);
+pub(crate) struct Workers(Mutex<Vec<Worker>>);
 
 impl Workers {
     fn idle(&self) -> MutexGuard<'_, Vec<Worker>> {
@@ -200,6 +200,29 @@ impl Resampler {
         Ok(Resampler { design, formulas, shape, sampler, simd, largest })
     }
 
+    /// From a design, for shuffles or for draws without strata. The design must fit the formulas.
+    pub(crate) fn from_design(
+        design: Design,
+        formulas: &[Arc<dyn Formula>],
+        draws: bool,
+        (simd, stop): (Simd, &Stop<'_>),
+    ) -> Result<Self> {
+        let sampler = match draws {
+            false => Sampler::Shuffles(OnceLock::new()),
+            true => Sampler::Draws {
+                strata: Strata::new(design.units, &[], simd)?,
+                digits: Digits::new(&design.packed, simd, stop)?,
+            },
+        };
+        let shape = Shape {
+            systems: design.places.iter().map(|place| place.systems).collect(),
+            higher_is_better: formulas.iter().map(|formula| formula.higher_is_better()).collect(),
+            cells: design.cells(),
+        };
+        // Without user-supplied indices, the bound of counts is not needed.
+        Ok(Resampler { design, formulas: Some(formulas.to_vec()), shape, sampler, simd, largest: u64::MAX })
+    }
+
     /// The shape of the samples, for reductions.
     pub fn shape(&self) -> &Shape {
         &self.shape
@@ -252,7 +275,7 @@ impl Resampler {
     }
 
     /// As [`Resampler::run`], with workers that are reused.
-    pub(super) fn run_with(
+    pub(crate) fn run_with(
         &self,
         workers: &Workers,
         (plan, range): (Plan<'_>, Range<u64>),

@@ -6,14 +6,42 @@ from collections.abc import Mapping
 from typing import Any
 
 from .base import Rate, StudyResult
+from .samples import CurvePoint, SampleDifference, SampleRange, SampleScore
 from .type1 import PvalueShare
+from .validation import BandAccuracy, GapConclusions, PairConclusions, SampleSpread
 
-__all__ = ["RECORDS", "PvalueShare", "Rate", "StudyResult"]
+__all__ = [
+    "RECORDS",
+    "BandAccuracy",
+    "CurvePoint",
+    "GapConclusions",
+    "PairConclusions",
+    "PvalueShare",
+    "Rate",
+    "SampleDifference",
+    "SampleRange",
+    "SampleScore",
+    "SampleSpread",
+    "StudyResult",
+]
 
 # The type of the records of each table of any study, by the name of the table: JSON, CSV and data frames are made from
 # its fields, and saved studies are read back with it. Fields are str, int (not negative), float, bool,
 # ConfidenceInterval, any of them or None, or tuples of one of them.
 RECORDS: Mapping[str, type[Any]] = {
+    # several studies
     "rates": Rate,
+    # type1
     "pvalues": PvalueShare,
+    # samples
+    "scores": SampleScore,
+    "ranges": SampleRange,
+    "differences": SampleDifference,
+    "conclusions": PairConclusions,
+    "curves": CurvePoint,
+    # validate
+    "pairs": PairConclusions,
+    "bands": BandAccuracy,
+    "gaps": GapConclusions,
+    "spread": SampleSpread,
 }
