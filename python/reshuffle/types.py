@@ -39,6 +39,7 @@ __all__ = [
     "SmoothingPrior",
     "StandardError",
     "Stopping",
+    "StudyPlotKind",
     "StudyScheme",
     "Table",
     "TerVariant",
@@ -162,3 +163,8 @@ Truth: TypeAlias = Literal["complement", "whole"]
 
 StudyScheme: TypeAlias = Literal["iid", "subgroup", "orbit"]
 """:data:`reshuffle.study.settings.STUDY_SCHEMES`."""
+
+StudyPlotKind: TypeAlias = Literal[
+    "rates", "qq",
+]  # fmt: skip
+"""The figures of all studies: :data:`reshuffle.report.studies.STUDIES`."""

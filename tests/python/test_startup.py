@@ -26,6 +26,7 @@ from reshuffle.inference.tests import ADJUSTMENT_CHOICES, ALTERNATIVES, TESTS
 from reshuffle.metrics.precomputed import TREATMENTS_OF_MISSING
 from reshuffle.metrics.registry import metric_specs, tokenizer_specs
 from reshuffle.report import FLIP_FORMATS, FORMATS, PLOTS, SEGMENT_FORMATS, TABLES
+from reshuffle.report.studies import STUDIES
 from reshuffle.resampling.schemes import SCHEMES
 from reshuffle.resampling.stopping import STOPPING
 from reshuffle.sets import TREATMENTS_OF_MISSING_SYSTEMS
@@ -202,6 +203,7 @@ def kinds_of_seeds() -> list[str]:
         (types.Sampling, SAMPLING),
         (types.StudyScheme, STUDY_SCHEMES),
         (types.PowerAlternative, ALTERNATIVES_OF_POWER),
+        (types.StudyPlotKind, dict.fromkeys(name for report in STUDIES.values() for name in report.figures)),
     ],
 )
 def test_literal_types_list_the_names_of_the_registries(names: object, registry: object) -> None:
