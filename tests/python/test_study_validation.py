@@ -215,7 +215,7 @@ def test_documents_are_sampled_as_wholes() -> None:
     rounded = {name: values.round(6) for name, values in scores.items()}
     whole = validate(metrics=SegmentScores("x", rounded), documents=documents, sizes=5, n_resamples=100)
     units = validate(metrics=SegmentScores("x", means), sizes=5, n_resamples=100)
-    assert "unit:document[20]" in whole.signature
+    assert "units:20|unit:document" in whole.signature
     for one, other in zip(whole.tables["pairs"], units.tables["pairs"], strict=True):
         assert (one.better, one.right, one.wrong, one.samples) == (other.better, other.right, other.wrong, 4)
         assert one.gap == pytest.approx(other.gap)
@@ -229,7 +229,7 @@ def test_the_result_is_complete_and_made_of_plain_values() -> None:
     assert result.plan["sizes"] == [20]
     assert result.plan["n_samples"] == 2
     assert {row.samples for row in result.tables["pairs"]} == {2}
-    assert "study:validate|test:paired-bootstrap|n:50|seed:12345" in result.signature
+    assert "|sizes:20|layouts:broad,block|n_samples:2|truth:complement|tests:paired-bootstrap|" in result.signature
     assert list(result.truths) == ["complement"]
     for rows in result.tables.values():
         words = re.findall(r"\w+", type(rows[0]).__doc__ or "")
@@ -308,7 +308,7 @@ def test_bad_input_is_refused_with_one_sentence(arguments: dict[str, Any], messa
 
 
 def test_one_system_cannot_be_validated() -> None:
-    with pytest.raises(InputError, match="only one system"):
+    with pytest.raises(InputError, match="there is only one system"):
         validate(metrics=SegmentScores("x", {"a": [1.0, 2.0, 3.0]}))
 
 

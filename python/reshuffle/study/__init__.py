@@ -1,8 +1,35 @@
-"""Studies: how significance tests and metrics behave on real outputs, by simulation."""
+"""Studies: how significance tests and metrics behave on real outputs, by simulation.
+
+Each study is a function from texts, metrics and a plan to a :class:`~reshuffle.StudyResult`.
+"""
 
 from __future__ import annotations
 
-from .type1 import type1, type1_of
-from .validation import validate
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["type1", "type1_of", "validate"]
+from ..lazy import lazy_names
+
+if TYPE_CHECKING:
+    from .samples import samples
+    from .type1 import type1
+    from .validation import validate
+
+__all__ = ["samples", "type1", "validate"]
+
+# The module of each public name. It is imported when the name is first used, as in the package itself.
+_find = lazy_names(
+    __name__,
+    {
+        "samples": ("samples",),
+        "type1": ("type1",),
+        "validation": ("validate",),
+    },
+)
+
+
+def __getattr__(name: str) -> Any:
+    return _find(name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})

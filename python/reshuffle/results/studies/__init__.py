@@ -2,8 +2,33 @@
 
 from __future__ import annotations
 
-from .base import Rate, StudyResult
-from .type1 import PvalueShare
+from collections.abc import Mapping
+from typing import Any
 
-__all__ = ["BandAccuracy", "GapConclusions", "PairConclusions", "PvalueShare", "Rate", "SampleSpread", "StudyResult"]
+from .base import Rate, StudyResult
+from .samples import CurvePoint, SampleDifference, SampleRange, SampleScore
+from .type1 import PvalueShare
 from .validation import BandAccuracy, GapConclusions, PairConclusions, SampleSpread
+
+__all__ = [
+    "RECORDS",
+    "BandAccuracy",
+    "CurvePoint",
+    "GapConclusions",
+    "PairConclusions",
+    "PvalueShare",
+    "Rate",
+    "SampleDifference",
+    "SampleRange",
+    "SampleScore",
+    "SampleSpread",
+    "StudyResult",
+]
+
+# The type of the records of each table of any study, by the name of the table: JSON, CSV and data frames are made from
+# its fields, and saved studies are read back with it. Fields are str, int (not negative), float, bool,
+# ConfidenceInterval, any of them or None, or tuples of one of them.
+RECORDS: Mapping[str, type[Any]] = {
+    "rates": Rate,
+    "pvalues": PvalueShare,
+}
