@@ -45,6 +45,7 @@ __all__ = [
     "Ties",
     "Tokenizer",
     "Truth",
+    "Variances",
 ]
 
 MetricName: TypeAlias = Literal[
@@ -159,3 +160,6 @@ StudyScheme: TypeAlias = Literal["iid", "subgroup", "orbit"]
 
 Equalize: TypeAlias = Literal["mix", "drop-words"]
 """:data:`reshuffle.study.null_data.EQUALIZE`."""
+
+Variances: TypeAlias = Literal["equal", "unequal"]
+""":data:`reshuffle.study.families.VARIANCES`."""

@@ -10,16 +10,18 @@ from typing import TYPE_CHECKING, Any
 from ..lazy import lazy_names
 
 if TYPE_CHECKING:
+    from .multiplicity import multiplicity
     from .samples import samples
     from .type1 import type1
     from .validation import validate
 
-__all__ = ["samples", "type1", "validate"]
+__all__ = ["multiplicity", "samples", "type1", "validate"]
 
 # The module of each public name. It is imported when the name is first used, as in the package itself.
 _find = lazy_names(
     __name__,
     {
+        "multiplicity": ("multiplicity",),
         "samples": ("samples",),
         "type1": ("type1",),
         "validation": ("validate",),

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .base import Rate, StudyResult
+from .multiplicity import FamilyWiseRate
 from .samples import CurvePoint, SampleDifference, SampleRange, SampleScore
 from .type1 import PvalueShare
 from .validation import BandAccuracy, GapConclusions, PairConclusions, SampleSpread
@@ -14,6 +15,7 @@ __all__ = [
     "RECORDS",
     "BandAccuracy",
     "CurvePoint",
+    "FamilyWiseRate",
     "GapConclusions",
     "PairConclusions",
     "PvalueShare",
@@ -31,4 +33,5 @@ __all__ = [
 RECORDS: Mapping[str, type[Any]] = {
     "rates": Rate,
     "pvalues": PvalueShare,
+    "family_wise": FamilyWiseRate,
 }
