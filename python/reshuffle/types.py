@@ -28,6 +28,7 @@ __all__ = [
     "MissingSystems",
     "Null",
     "PlotKind",
+    "PowerAlternative",
     "SampleLayout",
     "Sampling",
     "Scheme",
@@ -38,6 +39,7 @@ __all__ = [
     "SmoothingPrior",
     "StandardError",
     "Stopping",
+    "StudyPlotKind",
     "StudyScheme",
     "Table",
     "TerVariant",
@@ -141,12 +143,6 @@ InputFormat: TypeAlias = Literal["text", "mteval", "tsv", "jsonl", "conllu"]
 PlotKind: TypeAlias = Literal["ranking", "forest", "matrix", "null", "densities"]
 """:data:`reshuffle.report.PLOTS`."""
 
-SampleLayout: TypeAlias = Literal["broad", "block"]
-""":data:`reshuffle.study.pools.LAYOUTS`."""
-
-Truth: TypeAlias = Literal["complement", "whole"]
-""":data:`reshuffle.study.validation.TRUTHS`."""
-
 Null: TypeAlias = Literal[
     "swap", "equal-score", "margin", "documents", "documents-as-units", "noise", "replicate", "variants"
 ]  # fmt: skip
@@ -163,3 +159,17 @@ Equalize: TypeAlias = Literal["mix", "drop-words"]
 
 Variances: TypeAlias = Literal["equal", "unequal"]
 """:data:`reshuffle.study.families.VARIANCES`."""
+
+PowerAlternative: TypeAlias = Literal["eta", "real", "parametric"]
+""":data:`reshuffle.study.power.ALTERNATIVES`."""
+
+SampleLayout: TypeAlias = Literal["broad", "block"]
+""":data:`reshuffle.study.pools.LAYOUTS`."""
+
+Truth: TypeAlias = Literal["complement", "whole"]
+""":data:`reshuffle.study.validation.TRUTHS`."""
+
+StudyPlotKind: TypeAlias = Literal[
+    "rates", "qq",
+]  # fmt: skip
+"""The figures of all studies: :data:`reshuffle.report.studies.STUDIES`."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ from reshuffle.results import clopper_pearson
 from reshuffle.results.studies import BandAccuracy, StudyResult
 from reshuffle.settings import ComparisonSettings
 from reshuffle.study import validate
-from reshuffle.study.clusters import clustered_interval, jackknife_interval
+from reshuffle.study.clusters import clustered_interval, jackknife_interval, share_of_pairs_interval
 from reshuffle.study.conclusions import conclude, wins_and_losses
 from reshuffle.study.pools import sample_units
 from reshuffle.study.validation import BANDS
@@ -276,6 +276,33 @@ def test_the_jackknife_over_systems_of_a_mean_is_the_textbook_formula() -> None:
     assert (interval.low + interval.high) / 2 == pytest.approx(values.mean())
     assert (interval.high - interval.low) / 2 == pytest.approx(2.570582 * error, rel=1e-6)  # t with 5 degrees
     assert jackknife_interval(lambda mask: None, pairs, 6) is None
+
+
+def test_intervals_of_shares_of_pairs_cover_where_those_of_independent_pairs_do_not() -> None:
+    """A pair is a hit if the sum of its systems' qualities is positive, with probability ½."""
+    rng, pairs = np.random.default_rng(4), list(combinations(range(12), 2))
+    first, second = np.array(pairs).T
+    covered = np.zeros(2)
+    for _ in range(400):
+        quality = rng.normal(size=12)
+        hits = quality[first] + quality[second] > 0
+        own, naive = share_of_pairs_interval(hits, np.ones(66), pairs, 12), clopper_pearson(int(hits.sum()), 66)
+        assert own is not None
+        covered += [own.low <= 0.5 <= own.high, naive.low <= 0.5 <= naive.high]
+    assert covered[0] / 400 > 0.93
+    assert covered[1] / 400 < 0.7
+
+
+def test_a_share_of_pairs_counts_only_the_systems_with_cases() -> None:
+    pairs = list(combinations(range(6), 2))
+    cases = np.array([max(pair) < 4 for pair in pairs])
+    hits = cases & np.array([pair[0] == 0 for pair in pairs])
+    fewer = [pair for pair, case in zip(pairs, cases, strict=True) if case]
+    expected = share_of_pairs_interval(hits[cases], np.ones(6), fewer, 4)
+    assert share_of_pairs_interval(hits, cases, pairs, 6) == expected is not None
+    # All pairs are hits, so the six pairs count as four.
+    assert share_of_pairs_interval(cases, cases, pairs, 6) == replace(clopper_pearson(4, 4), method="korn-graubard")
+    assert share_of_pairs_interval(hits[:1], cases[:1], pairs[:1], 6) is None
 
 
 # --- Bad input

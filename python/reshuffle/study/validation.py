@@ -25,7 +25,7 @@ from .material import Material
 from .pools import Pool, Split, check_layouts, check_sizes, plan_of, sampling_step, signature_of, units_of
 from .settings import in_list
 
-__all__ = ["BANDS", "BINS", "TRUTHS", "ValidationSettings", "validate", "validate_of"]
+__all__ = ["BANDS", "BINS", "TRUTHS", "ValidationSettings", "check_bins", "validate", "validate_of"]
 
 # What counts as the truth about a pair of systems.
 TRUTHS: Mapping[str, str] = {
@@ -165,7 +165,7 @@ def validate_of(data: Data, units: Units, settings: ValidationSettings, resampli
     resampling.check()
     check_name("truth", settings.truth, TRUTHS)
     level = check_level("confidence_level", settings.confidence_level)
-    bins = _check_bins(settings.bins)
+    bins = check_bins(settings.bins)
     layouts = check_layouts(settings.layouts)
     tests = tuple(dict.fromkeys(in_list(settings.tests)))
     if not tests:
@@ -205,7 +205,7 @@ def validate_of(data: Data, units: Units, settings: ValidationSettings, resampli
     )
 
 
-def _check_bins(bins: Sequence[float]) -> tuple[float, ...]:
+def check_bins(bins: Sequence[float]) -> tuple[float, ...]:
     """The ends of bins as floats; :class:`InputError` unless they ascend from 0 or more."""
     ends = tuple(float(end) for end in bins)
     if not ends or ends[0] < 0 or any(high <= low for low, high in pairwise(ends)):
