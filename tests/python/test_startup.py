@@ -30,6 +30,7 @@ from reshuffle.report.studies import STUDIES
 from reshuffle.resampling.schemes import SCHEMES
 from reshuffle.resampling.stopping import STOPPING
 from reshuffle.sets import TREATMENTS_OF_MISSING_SYSTEMS
+from reshuffle.study.families import VARIANCES
 from reshuffle.study.null_data import EQUALIZE
 from reshuffle.study.nulls import NULLS
 from reshuffle.study.pools import LAYOUTS
@@ -200,6 +201,7 @@ def kinds_of_seeds() -> list[str]:
         (types.InputFormat, INPUT_FORMATS),
         (types.Null, NULLS),
         (types.Equalize, EQUALIZE),
+        (types.Variances, VARIANCES),
         (types.Sampling, SAMPLING),
         (types.StudyScheme, STUDY_SCHEMES),
         (types.PowerAlternative, ALTERNATIVES_OF_POWER),
