@@ -17,6 +17,7 @@ __all__ = [
     "Alternative",
     "BootstrapMethod",
     "CatalogueFormat",
+    "Equalize",
     "Family",
     "FlipFormat",
     "Format",
@@ -38,6 +39,8 @@ __all__ = [
     "SmoothingPrior",
     "StandardError",
     "Stopping",
+    "StudyPlotKind",
+    "StudyScheme",
     "Table",
     "TerVariant",
     "Test",
@@ -139,12 +142,16 @@ InputFormat: TypeAlias = Literal["text", "mteval", "tsv", "jsonl", "conllu"]
 PlotKind: TypeAlias = Literal["ranking", "forest", "matrix", "null", "densities"]
 """:data:`reshuffle.report.PLOTS`."""
 
-Null: TypeAlias = Literal["swap"]
+Null: TypeAlias = Literal[
+    "swap", "equal-score", "margin", "documents", "documents-as-units", "noise", "replicate", "variants"
+]  # fmt: skip
 """:data:`reshuffle.study.nulls.NULLS`."""
 
 Sampling: TypeAlias = Literal["replace", "subset", "fixed"]
 """:data:`reshuffle.study.populations.SAMPLING`."""
 
+Equalize: TypeAlias = Literal["mix", "drop-words"]
+""":data:`reshuffle.study.null_data.EQUALIZE`."""
 PowerAlternative: TypeAlias = Literal["eta", "real", "parametric"]
 """:data:`reshuffle.study.power.ALTERNATIVES`."""
 
@@ -153,3 +160,11 @@ SampleLayout: TypeAlias = Literal["broad", "block"]
 
 Truth: TypeAlias = Literal["complement", "whole"]
 """:data:`reshuffle.study.validation.TRUTHS`."""
+
+StudyScheme: TypeAlias = Literal["iid", "subgroup", "orbit"]
+""":data:`reshuffle.study.settings.STUDY_SCHEMES`."""
+
+StudyPlotKind: TypeAlias = Literal[
+    "rates", "qq",
+]  # fmt: skip
+"""The figures of all studies: :data:`reshuffle.report.studies.STUDIES`."""

@@ -26,13 +26,16 @@ from reshuffle.inference.tests import ADJUSTMENT_CHOICES, ALTERNATIVES, TESTS
 from reshuffle.metrics.precomputed import TREATMENTS_OF_MISSING
 from reshuffle.metrics.registry import metric_specs, tokenizer_specs
 from reshuffle.report import FLIP_FORMATS, FORMATS, PLOTS, SEGMENT_FORMATS, TABLES
+from reshuffle.report.studies import STUDIES
 from reshuffle.resampling.schemes import SCHEMES
 from reshuffle.resampling.stopping import STOPPING
 from reshuffle.sets import TREATMENTS_OF_MISSING_SYSTEMS
+from reshuffle.study.null_data import EQUALIZE
 from reshuffle.study.nulls import NULLS
 from reshuffle.study.pools import LAYOUTS
 from reshuffle.study.populations import SAMPLING
 from reshuffle.study.power import ALTERNATIVES as ALTERNATIVES_OF_POWER
+from reshuffle.study.settings import STUDY_SCHEMES
 from reshuffle.study.validation import TRUTHS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -58,7 +61,7 @@ def test_version_and_help_import_neither_numpy_nor_the_engine(option: str) -> No
     assert not {"numpy", "scipy", "rich", "reshuffle._core", "importlib.metadata", "reshuffle.compat"} & modules
 
 
-@pytest.mark.parametrize("command", ["compare", "score", "flips", "plot", "metrics", "demo"])
+@pytest.mark.parametrize("command", ["compare", "score", "flips", "study", "plot", "metrics", "demo"])
 def test_help_of_a_command_imports_no_numpy(command: str) -> None:
     assert not {"numpy", "scipy", "rich", "matplotlib"} & imported_by(command, "--help")
 
@@ -196,8 +199,11 @@ def kinds_of_seeds() -> list[str]:
         (types.Truth, TRUTHS),
         (types.InputFormat, INPUT_FORMATS),
         (types.Null, NULLS),
+        (types.Equalize, EQUALIZE),
         (types.Sampling, SAMPLING),
+        (types.StudyScheme, STUDY_SCHEMES),
         (types.PowerAlternative, ALTERNATIVES_OF_POWER),
+        (types.StudyPlotKind, dict.fromkeys(name for report in STUDIES.values() for name in report.figures)),
     ],
 )
 def test_literal_types_list_the_names_of_the_registries(names: object, registry: object) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ from reshuffle.results import clopper_pearson
 from reshuffle.results.studies import BandAccuracy, StudyResult
 from reshuffle.settings import ComparisonSettings
 from reshuffle.study import validate
-from reshuffle.study.clusters import clustered_interval, jackknife_interval
+from reshuffle.study.clusters import clustered_interval, jackknife_interval, share_of_pairs_interval
 from reshuffle.study.conclusions import conclude, wins_and_losses
 from reshuffle.study.pools import sample_units
 from reshuffle.study.validation import BANDS
@@ -215,7 +215,7 @@ def test_documents_are_sampled_as_wholes() -> None:
     rounded = {name: values.round(6) for name, values in scores.items()}
     whole = validate(metrics=SegmentScores("x", rounded), documents=documents, sizes=5, n_resamples=100)
     units = validate(metrics=SegmentScores("x", means), sizes=5, n_resamples=100)
-    assert "unit:document[20]" in whole.signature
+    assert "units:20|unit:document" in whole.signature
     for one, other in zip(whole.tables["pairs"], units.tables["pairs"], strict=True):
         assert (one.better, one.right, one.wrong, one.samples) == (other.better, other.right, other.wrong, 4)
         assert one.gap == pytest.approx(other.gap)
@@ -229,7 +229,7 @@ def test_the_result_is_complete_and_made_of_plain_values() -> None:
     assert result.plan["sizes"] == [20]
     assert result.plan["n_samples"] == 2
     assert {row.samples for row in result.tables["pairs"]} == {2}
-    assert "study:validate|test:paired-bootstrap|n:50|seed:12345" in result.signature
+    assert "|sizes:20|layouts:broad,block|n_samples:2|truth:complement|tests:paired-bootstrap|" in result.signature
     assert list(result.truths) == ["complement"]
     for rows in result.tables.values():
         words = re.findall(r"\w+", type(rows[0]).__doc__ or "")
@@ -278,6 +278,33 @@ def test_the_jackknife_over_systems_of_a_mean_is_the_textbook_formula() -> None:
     assert jackknife_interval(lambda mask: None, pairs, 6) is None
 
 
+def test_intervals_of_shares_of_pairs_cover_where_those_of_independent_pairs_do_not() -> None:
+    """A pair is a hit if the sum of its systems' qualities is positive, with probability ½."""
+    rng, pairs = np.random.default_rng(4), list(combinations(range(12), 2))
+    first, second = np.array(pairs).T
+    covered = np.zeros(2)
+    for _ in range(400):
+        quality = rng.normal(size=12)
+        hits = quality[first] + quality[second] > 0
+        own, naive = share_of_pairs_interval(hits, np.ones(66), pairs, 12), clopper_pearson(int(hits.sum()), 66)
+        assert own is not None
+        covered += [own.low <= 0.5 <= own.high, naive.low <= 0.5 <= naive.high]
+    assert covered[0] / 400 > 0.93
+    assert covered[1] / 400 < 0.7
+
+
+def test_a_share_of_pairs_counts_only_the_systems_with_cases() -> None:
+    pairs = list(combinations(range(6), 2))
+    cases = np.array([max(pair) < 4 for pair in pairs])
+    hits = cases & np.array([pair[0] == 0 for pair in pairs])
+    fewer = [pair for pair, case in zip(pairs, cases, strict=True) if case]
+    expected = share_of_pairs_interval(hits[cases], np.ones(6), fewer, 4)
+    assert share_of_pairs_interval(hits, cases, pairs, 6) == expected is not None
+    # All pairs are hits, so the six pairs count as four.
+    assert share_of_pairs_interval(cases, cases, pairs, 6) == replace(clopper_pearson(4, 4), method="korn-graubard")
+    assert share_of_pairs_interval(hits[:1], cases[:1], pairs[:1], 6) is None
+
+
 # --- Bad input
 
 
@@ -308,7 +335,7 @@ def test_bad_input_is_refused_with_one_sentence(arguments: dict[str, Any], messa
 
 
 def test_one_system_cannot_be_validated() -> None:
-    with pytest.raises(InputError, match="only one system"):
+    with pytest.raises(InputError, match="there is only one system"):
         validate(metrics=SegmentScores("x", {"a": [1.0, 2.0, 3.0]}))
 
 

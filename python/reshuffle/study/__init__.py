@@ -1,24 +1,45 @@
-"""Studies: how significance tests and metrics behave on real outputs, by simulation."""
+"""Studies: how significance tests and metrics behave on real outputs, by simulation.
+
+Each study is a function from texts, metrics and a plan to a :class:`~reshuffle.StudyResult`.
+"""
 
 from __future__ import annotations
 
-from .design import plan, plan_of
-from .parametric_power import parametric_power, parametric_power_of
-from .power import power, power_of
-from .sensitivity import sensitivity, sensitivity_of
-from .type1 import type1, type1_of
-from .validation import validate
+from typing import TYPE_CHECKING, Any
 
-__all__ = [
-    "parametric_power",
-    "parametric_power_of",
-    "plan",
-    "plan_of",
-    "power",
-    "power_of",
-    "sensitivity",
-    "sensitivity_of",
-    "type1",
-    "type1_of",
-    "validate",
-]
+from ..lazy import lazy_names
+
+if TYPE_CHECKING:
+    from .agreement import agreement
+    from .design import plan
+    from .parametric_power import parametric_power
+    from .power import power
+    from .samples import samples
+    from .sensitivity import sensitivity
+    from .type1 import type1
+    from .validation import validate
+
+__all__ = ["agreement", "parametric_power", "plan", "power", "samples", "sensitivity", "type1", "validate"]
+
+# The module of each public name. It is imported when the name is first used, as in the package itself.
+_find = lazy_names(
+    __name__,
+    {
+        "agreement": ("agreement",),
+        "design": ("plan",),
+        "parametric_power": ("parametric_power",),
+        "power": ("power",),
+        "samples": ("samples",),
+        "sensitivity": ("sensitivity",),
+        "type1": ("type1",),
+        "validation": ("validate",),
+    },
+)
+
+
+def __getattr__(name: str) -> Any:
+    return _find(name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from ..inference.hypotheses import Hypotheses
 from ..inference.plan import Plan
 from ..inference.running import run_on_test_set
-from ..metrics.base import Scores
+from ..metrics.base import Metric, Scores
+from ..metrics.black_box import CorpusFunction
 from ..resampling import Pairs, Replicates
 from ..settings import ComparisonSettings, Resampling
 from .pools import Pool, Split, signs
@@ -45,12 +46,12 @@ def wins_and_losses(draws: Scores, pairs: Pairs) -> tuple[NDArray[np.int64], NDA
     return wins, losses
 
 
-def plans_of(tests: Sequence[str], pool: Pool) -> list[Plan | None]:
+def plans_of(tests: Sequence[str], metrics: Sequence[Metric | CorpusFunction]) -> list[Plan | None]:
     """The plan of each test without adjustment; None for the one whose confidence is a share of draws.
 
     :class:`InputError <reshuffle.InputError>` if a test is unknown or does not support one of the metrics.
     """
-    plans = [Plan.from_settings(ComparisonSettings(test, adjust="none"), *pool.metrics) for test in tests]
+    plans = [Plan.from_settings(ComparisonSettings(test, adjust="none"), *metrics) for test in tests]
     return [None if test == BY_WINS else plan for test, plan in zip(tests, plans, strict=True)]
 
 
@@ -134,7 +135,7 @@ class Drawn:
         resampling: Resampling,
     ) -> Drawn:
         """Draw from all samples and test all pairs on them."""
-        plans = plans_of(tests, pool)
+        plans = plans_of(tests, pool.metrics)
         n_metrics, m, k = len(pool.metrics), split.n_samples, len(pool.names)
         scores, deviations = np.empty((2, n_metrics, m, k))
         of_pairs = np.empty((n_metrics, m, len(pairs)))
@@ -143,8 +144,6 @@ class Drawn:
         truths = np.empty((n_metrics, m, len(pairs)), dtype=np.int8)
         whole = pool.scores()
         for j, (units, replicates) in enumerate(pool.replicates(split, resampling)):
-            if resampling.progress is not None:
-                resampling.progress.update(j)
             for t, (own, sign) in enumerate(conclude(plans, replicates, pairs)):
                 confidence[t, :, j], favoured[t, :, j] = own, sign
             known = whole if truth == "whole" else pool.scores_of_rest(units)

@@ -4,20 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import signature
+from .._core import Progress
 from ..errors import InputError
+from ..inference.steps import Step
 from ..metrics.base import Counts, Metric, Scores, check_sums, tolerance
 from ..resampling import CountSample, Pairs, Replicates
+from ..resampling.counting import Data
 from ..resampling.units import Documents
 from ..seeds import derive_seed
-from ..settings import Resampling
+from ..settings import Resampling, Units
 from ..validate import check_integer, check_name
 from .material import Material
+from .settings import StudySettings, in_list
 
-__all__ = ["ENOUGH_SAMPLES", "LAYOUTS", "Pool", "Split", "check_layouts", "check_sizes", "sample_units", "signs"]
+__all__ = [
+    "ENOUGH_SAMPLES",
+    "LAYOUTS",
+    "Pool",
+    "Split",
+    "check_layouts",
+    "check_sizes",
+    "plan_of",
+    "sample_units",
+    "sampling_step",
+    "signature_of",
+    "signs",
+    "units_of",
+]
 
 # How a pool is split into samples.
 LAYOUTS: Mapping[str, str] = {
@@ -34,7 +53,7 @@ ENOUGH_SAMPLES = 10
 
 def check_layouts(layouts: str | Sequence[str]) -> tuple[str, ...]:
     """One layout or several. :class:`InputError` for an unknown one, or for none."""
-    chosen = (layouts,) if isinstance(layouts, str) else tuple(layouts)
+    chosen = in_list(layouts)
     if not chosen:
         raise InputError("no layouts: expected at least one")
     for layout in chosen:
@@ -57,7 +76,7 @@ def check_sizes(
         enough = tuple(size for size in SIZES if size * least <= n_units)
         chosen = enough or (max(2, n_units // least),)
     else:
-        chosen = tuple(sizes) if isinstance(sizes, Sequence) else (sizes,)
+        chosen = in_list(sizes)
     if not chosen:
         raise InputError("no sizes: expected at least one")
     chosen = tuple(sorted({check_integer("sizes", size, 2) for size in chosen}))
@@ -138,6 +157,8 @@ class Pool:
 
     def replicates(self, split: Split, resampling: Resampling) -> Iterator[tuple[NDArray[np.intp], Replicates]]:
         """The units and the replicates of each sample. Those of sample j have the seed derived for test set j."""
+        progress = resampling.progress or Progress()
+        progress.begin("sampling", split.n_samples)
         for j, units in enumerate(sample_units(split.layout, split.size, split.n_samples)):
             samples = [
                 CountSample.from_counts(metric, counts[:, units], self.unit)
@@ -152,6 +173,38 @@ class Pool:
                     threads=resampling.threads,
                 ),
             )
+            progress.update(j + 1)
+
+
+def units_of(data: Data, units: Units) -> tuple[int, str]:
+    """How many units a pool will have, and what they are, before it is counted."""
+    if units.documents is None:
+        return data.n_segments, "segment"
+    return Documents.from_ids(units.documents, data.n_segments).n_documents, "document"
+
+
+def sampling_step(data: Data, n_splits: int, resampling: Resampling) -> Step:
+    """The step of drawing from all samples of some splits, for those who watch the progress."""
+    cost = 0.5 * data.n_segments * len(data.names) * len(data.metrics) * resampling.n_resamples
+    return "sampling", n_splits * cost, n_splits
+
+
+def plan_of(material: Material, pool: Pool, resampling: Resampling) -> dict[str, Any]:
+    """The part of a plan that all studies of pools share."""
+    return {
+        "systems": list(pool.names),
+        "units": pool.n_units,
+        "unit": pool.unit,
+        "metrics": list(material.data.labels),
+        "n_resamples": resampling.n_resamples,
+        "seed": int(resampling.seed),
+    }
+
+
+def signature_of(study: str, plan: Mapping[str, Any], material: Material, resampling: Resampling) -> str:
+    """The signature of a study of a pool."""
+    metrics = [metric.signature for metric in material.used_metrics]
+    return signature.for_study(study, StudySettings.signed(plan), resampling.seed, metrics)
 
 
 def signs(scores: Scores, pairs: Pairs) -> NDArray[np.int8]:

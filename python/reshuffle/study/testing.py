@@ -349,6 +349,6 @@ def effective_simulations(simulations: int, n_resamples: int) -> float:
     rejections in proportion (Korn & Graubard 1998, Survey Methodology 24).
 
     >>> round(effective_simulations(10_000, 9_999)), round(effective_simulations(10_000, 199))
-    (5001, 197)
+    (5000, 197)
     """
     return simulations / (1 + (simulations - 1) / (n_resamples + 2))

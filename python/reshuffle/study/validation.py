@@ -8,24 +8,24 @@ from itertools import pairwise
 
 import numpy as np
 
-from .. import _core, signature, types
+from .. import _core, types
 from ..data.columns import Texts
 from ..errors import InputError
 from ..metrics.base import Scores
 from ..progress import AnyProgress, reported
 from ..resampling import Pairs
 from ..resampling.counting import Data, Metrics, References, Systems
-from ..results import UsedMetric, clopper_pearson
+from ..results import clopper_pearson
 from ..results.studies import BandAccuracy, GapConclusions, PairConclusions, SampleSpread, StudyResult
-from ..seeds import format_seed
 from ..settings import DocumentIds, Resampling, Units
 from ..validate import check_level, check_name
 from .clusters import clustered_interval
 from .conclusions import BY_WINS, SLACK, Conclusions, Drawn, plans_of
 from .material import Material
-from .pools import Pool, Split, check_layouts, check_sizes
+from .pools import Pool, Split, check_layouts, check_sizes, plan_of, sampling_step, signature_of, units_of
+from .settings import in_list
 
-__all__ = ["BANDS", "BINS", "TRUTHS", "Validation", "validate", "validate_of"]
+__all__ = ["BANDS", "BINS", "TRUTHS", "ValidationSettings", "check_bins", "validate", "validate_of"]
 
 # What counts as the truth about a pair of systems.
 TRUTHS: Mapping[str, str] = {
@@ -41,7 +41,7 @@ BINS = (0.0, 0.5, 1.0, 2.0, 3.0, 5.0)
 
 
 @dataclass(frozen=True)
-class Validation:
+class ValidationSettings:
     """The settings of :func:`validate`."""
 
     sizes: int | Sequence[int] | None = None
@@ -153,42 +153,41 @@ def validate(
     """
     texts = Texts.from_arguments(references, systems, reference, documents=documents)
     data, units = Data.from_arguments(texts.references, texts.systems, metrics), Units(texts.documents)
-    settings = Validation(
+    settings = ValidationSettings(
         sizes, layouts, n_samples, truth, tests, baseline, all_pairs, confidence_level, bins
     )  # fmt: skip
     with reported(progress) as watched:
         return validate_of(data, units, settings, Resampling(n_resamples, seed, threads, watched))
 
 
-def validate_of(data: Data, units: Units, settings: Validation, resampling: Resampling) -> StudyResult:
+def validate_of(data: Data, units: Units, settings: ValidationSettings, resampling: Resampling) -> StudyResult:
     """The validation of tests on the pool in the data: see :func:`validate`."""
     resampling.check()
     check_name("truth", settings.truth, TRUTHS)
     level = check_level("confidence_level", settings.confidence_level)
-    bins = _check_bins(settings.bins)
+    bins = check_bins(settings.bins)
     layouts = check_layouts(settings.layouts)
-    tests = (settings.tests,) if isinstance(settings.tests, str) else tuple(dict.fromkeys(settings.tests))
+    tests = tuple(dict.fromkeys(in_list(settings.tests)))
     if not tests:
         raise InputError("no tests: expected at least one")
-    if len(data.names) < 2:
-        raise InputError("there is only one system: a validation needs at least two")
-    material = Material.from_data(data, units, resampling)
-    pool = Pool.from_material(material)
-    sizes = check_sizes(settings.sizes, pool.n_units, pool.unit, settings.n_samples)
-    if settings.truth == "complement" and sizes[-1] == pool.n_units:
+    plans_of(tests, data.metrics)
+    n_units, unit = units_of(data, units)
+    sizes = check_sizes(settings.sizes, n_units, unit, settings.n_samples)
+    if settings.truth == "complement" and sizes[-1] == n_units:
         raise InputError(
-            f"a sample of all {pool.n_units:,} {pool.unit}s leaves nothing to compare its conclusions with: use a "
-            "smaller size, or truth='whole' (--truth whole)"
+            f"a sample of all {n_units:,} {unit}s leaves nothing to compare its conclusions with: use a smaller size, "
+            "or truth='whole' (--truth whole)"
         )
+    step = sampling_step(data, len(layouts) * len(sizes), resampling)
+    material = Material.from_data(data, units, resampling, [step])
     pairs = material.pairs(settings.baseline, settings.all_pairs)
-    plans_of(tests, pool)  # errors come before the work
+    pool = Pool.from_material(material)
     labels = [metric.name for metric in material.used_metrics]
     splits = pool.splits(layouts, sizes, settings.n_samples)
     drawn = [Drawn.from_pool(pool, split, pairs, tests, settings.truth, labels, resampling) for split in splits]
     scores = pool.scores()
-    plan = asdict(settings) | {
+    plan = plan_of(material, pool, resampling) | asdict(settings) | {
         "sizes": list(sizes), "layouts": list(layouts), "tests": list(tests), "bins": list(bins),
-        "n_resamples": resampling.n_resamples, "seed": int(resampling.seed),
     }  # fmt: skip
     return StudyResult(
         study="validate",
@@ -201,30 +200,12 @@ def validate_of(data: Data, units: Units, settings: Validation, resampling: Resa
             "spread": tuple(_spread_rows(drawn, labels, pairs)),
         },
         truths={settings.truth: TRUTHS[settings.truth]},
-        signature=signature_of("validate", material.used_metrics, pool, resampling, tests=tests),
+        signature=signature_of("validate", plan, material, resampling),
         version=_core.VERSION,
     )
 
 
-def signature_of(
-    study: str, metrics: Sequence[UsedMetric], pool: Pool, resampling: Resampling, tests: Sequence[str] = ()
-) -> str:
-    """The signature of a study on samples of a pool."""
-    return signature.joined(
-        [
-            *(metric.signature for metric in metrics),
-            f"study:{study}",
-            f"test:{'+'.join(tests)}" if tests else None,
-            *signature.for_units(pool.unit, pool.n_units, None),
-            f"n:{resampling.n_resamples}",
-            f"seed:{format_seed(resampling.seed)}",
-            f"rng:{_core.GENERATOR}",
-            signature.version(),
-        ]
-    )
-
-
-def _check_bins(bins: Sequence[float]) -> tuple[float, ...]:
+def check_bins(bins: Sequence[float]) -> tuple[float, ...]:
     """The ends of bins as floats; :class:`InputError` unless they ascend from 0 or more."""
     ends = tuple(float(end) for end in bins)
     if not ends or ends[0] < 0 or any(high <= low for low, high in pairwise(ends)):

@@ -10,7 +10,7 @@
 pub mod bins;
 pub(crate) mod design;
 pub mod exact;
-mod kernel;
+pub(crate) mod kernel;
 pub mod many;
 pub mod reduce;
 mod resampler;

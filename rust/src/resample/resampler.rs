@@ -282,12 +282,23 @@ impl Resampler {
         reductions: &mut [&mut dyn Reduction],
         run: &mut Run<'_>,
     ) -> Result<()> {
+        let kernel = run.serial(|stop, _| self.kernel(plan, range.clone(), stop))?;
+        self.run_kernel(workers, (kernel.as_ref(), range), reductions, run)
+    }
+
+    /// As [`Resampler::run_with`], with a kernel that fits the design.
+    pub(crate) fn run_kernel(
+        &self,
+        workers: &Workers,
+        (kernel, range): (&dyn Kernel, Range<u64>),
+        reductions: &mut [&mut dyn Reduction],
+        run: &mut Run<'_>,
+    ) -> Result<()> {
         let inputs = Inputs::from_reductions(self, reductions)?;
         for reduction in &mut *reductions {
             reduction.begin(&self.shape, range.clone())?;
         }
         let n = length(&range);
-        let kernel = run.serial(|stop, _| self.kernel(plan, range.clone(), stop))?;
         let (accumulators, mut combiners): (Vec<_>, Vec<_>) =
             reductions.iter_mut().map(|reduction| reduction.stages()).unzip();
         // Blocks begin at multiples of their size, which is a multiple of the batch size of reductions.
@@ -310,7 +321,7 @@ impl Resampler {
                 let used = spare().pop();
                 let mut partials = used.unwrap_or_else(|| accumulators.iter().map(|_| Partial::default()).collect());
                 let block = range.start + block.start as u64..range.start + block.end as u64;
-                match self.block((kernel.as_ref(), block), (&inputs, &accumulators), &mut partials, worker, stop) {
+                match self.block((kernel, block), (&inputs, &accumulators), &mut partials, worker, stop) {
                     // After a failure the other workers stop, too.
                     Ok(()) => failed.get().is_none().then_some(partials),
                     Err(Error::Interrupted) => None,

@@ -6,6 +6,7 @@ use super::population::Population;
 use super::selection::{Chosen, Selection};
 use crate::error::{Error, Result};
 use crate::pool::{self, Blocks, Run, Stop};
+use crate::resample::kernel::scatter::Scattered;
 use crate::resample::reduce::{Draws, Tally};
 use crate::resample::{Alternative, Plan, Resampler, Workers, length, random_codes, replicates, zeros};
 use crate::simd::Simd;
@@ -196,17 +197,32 @@ impl Experiment {
             let seed = self.seed_of(simulation);
             let thresholds = (0..metrics).map(|metric| thresholds[metric * all + item]).collect();
             let mut tally = Tally::new(vec![(0, 1)], alternative, thresholds);
-            let design = population.shuffled(chosen, totals, stop)?;
-            let resampler = Resampler::from_design(design, population.formulas()?, false, (self.simd, stop))?;
-            let codes;
-            let plan = match shuffles {
-                Shuffles::Independent => Plan::Seeded(seed),
-                Shuffles::Subgroup => {
-                    codes = random_codes(seed, chosen.units.len());
-                    Plan::Codes(&codes)
+            let formulas = population.formulas()?;
+            if shuffles == Shuffles::Independent {
+                let design = population.shuffled(chosen, totals, stop)?;
+                let resampler = Resampler::from_design(design, formulas, false, (self.simd, stop))?;
+                let plan = (Plan::Seeded(seed), range.clone());
+                on_this_thread(stop, |run| resampler.run_with(&workers, plan, &mut [&mut tally], run))?;
+                return Ok(tally.counts().to_vec());
+            }
+            let codes = random_codes(seed, chosen.units.len());
+            match &population.differences {
+                Some(rows) if rows.fit(chosen.units.len(), n) && n.is_power_of_two() => {
+                    let design = population.shuffled_without_columns(chosen.units.len(), totals);
+                    let resampler = Resampler::from_design(design, formulas, false, (self.simd, stop))?;
+                    let Chosen { units, swapped, .. } = chosen;
+                    let kernel = Scattered { rows, units, swapped, codes: &codes, shuffles: n, simd: self.simd };
+                    on_this_thread(stop, |run| {
+                        resampler.run_kernel(&workers, (&kernel, range.clone()), &mut [&mut tally], run)
+                    })?;
                 }
-            };
-            on_this_thread(stop, |run| resampler.run_with(&workers, (plan, range.clone()), &mut [&mut tally], run))?;
+                _ => {
+                    let design = population.shuffled(chosen, totals, stop)?;
+                    let resampler = Resampler::from_design(design, formulas, false, (self.simd, stop))?;
+                    let plan = (Plan::Codes(&codes), range.clone());
+                    on_this_thread(stop, |run| resampler.run_with(&workers, plan, &mut [&mut tally], run))?;
+                }
+            }
             Ok(tally.counts().to_vec())
         };
         let mut counts = zeros(&[metrics, all])?;

@@ -45,6 +45,22 @@ impl Population {
         })
     }
 
+    /// The design of shuffles of a test set with these totals, without its columns, for a kernel that has them.
+    pub(super) fn shuffled_without_columns(&self, units: usize, totals: &[i64]) -> Design {
+        let Design { places, rules, dense, columns, exceptions, .. } = &self.relative;
+        let none = |exceptions: &Exceptions| Exceptions { units: Vec::new(), column: exceptions.column };
+        Design {
+            units,
+            places: places.clone(),
+            rules: rules.clone(),
+            totals: totals.to_vec(),
+            dense: *dense,
+            packed: Packed::new(units),
+            columns: columns.clone(),
+            exceptions: exceptions.iter().map(none).collect(),
+        }
+    }
+
     /// The design of draws of some test sets of the same number of units: system 2i and 2i + 1 of each metric are those
     /// of the i-th test set.
     pub(super) fn drawn(&self, chosen: &[Chosen], stop: &Stop<'_>) -> Result<Design> {

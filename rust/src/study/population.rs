@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::metric::Formula;
 use crate::pool::Run;
 use crate::resample::design::Design;
+use crate::resample::kernel::scatter::DifferenceRows;
 use crate::resample::{Sample, reserved};
 use crate::simd::{Simd, dispatch};
 use crate::stats::{LARGEST_SUM, SuffStats};
@@ -20,6 +21,8 @@ pub struct Population {
     pub(super) rows: Vec<Rows>,
     /// The columns to add up in shuffles: differences between the two systems.
     pub(super) relative: Design,
+    /// The same, row by row, if they are small numbers.
+    pub(super) differences: Option<DifferenceRows>,
     /// The columns to add up in draws, of one system whose units are those of the first system and then those of the
     /// second, so that the rules hold however the two are swapped.
     pub(super) pooled: Design,
@@ -74,6 +77,7 @@ impl Population {
             units,
             formulas: samples.iter().map(|sample| sample.formula.clone()).collect(),
             rows,
+            differences: DifferenceRows::new(&relative)?,
             relative,
             pooled,
             shared,
@@ -118,45 +122,42 @@ impl Population {
     }
 }
 
-/// Rows are padded to a multiple of this many numbers, which fill a register.
+/// Numbers of 16 bits that fill a register when they are widened to 32.
 const LANES: usize = 8;
 
-/// The rows of both systems, unit by unit, in as few bits as they need.
+/// The rows of both systems, unit by unit.
 pub(super) struct Rows {
     columns: usize,
-    /// The length of a padded row.
+    /// The length of a row, padded if it is narrow.
     width: usize,
     values: Values,
 }
 
 enum Values {
-    /// Numbers of which this many have sums of 32 bits.
-    Narrow(Vec<i32>, usize),
+    /// Small numbers, of which this many have sums of 32 bits.
+    Narrow(Vec<[i16; LANES]>, usize),
     Wide(Vec<i64>),
 }
 
-/// The fewest rows that are worth summing in 32 bits.
-const FEWEST: usize = 64;
-
 impl Rows {
     fn new(stats: &SuffStats<'_>) -> Result<Self> {
-        let (columns, units) = (stats.columns(), stats.segments());
+        let (columns, units, largest) = (stats.columns(), stats.segments(), stats.largest());
+        let row = |i: usize| stats.row(i % 2, i / 2);
+        if largest > i16::MAX as u64 {
+            let mut values = reserved(2 * units * columns)?;
+            (0..2 * units).for_each(|i| values.extend_from_slice(row(i)));
+            return Ok(Rows { columns, width: columns, values: Values::Wide(values) });
+        }
         let width = columns.next_multiple_of(LANES);
-        let together = i32::MAX as u64 / stats.largest().max(1);
-        let row = |i: usize| {
-            let padding = std::iter::repeat_n(0, width - columns);
-            stats.row(i % 2, i / 2).iter().copied().chain(padding)
-        };
-        let values = if together >= FEWEST as u64 {
-            let mut values = reserved(2 * units * width)?;
-            (0..2 * units).for_each(|i| values.extend(row(i).map(|count| count as i32)));
-            Values::Narrow(values, together as usize)
-        } else {
-            let mut values = reserved(2 * units * width)?;
-            (0..2 * units).for_each(|i| values.extend(row(i)));
-            Values::Wide(values)
-        };
-        Ok(Rows { columns, width, values })
+        let mut values = reserved(2 * units * width / LANES)?;
+        for i in 0..2 * units {
+            for counts in row(i).chunks(LANES) {
+                let mut padded = [0; LANES];
+                padded.iter_mut().zip(counts).for_each(|(padded, &count)| *padded = count as i16);
+                values.push(padded);
+            }
+        }
+        Ok(Rows { columns, width, values: Values::Narrow(values, (i32::MAX as u64 / largest.max(1)) as usize) })
     }
 
     /// The sums of both systems, padded.
@@ -164,46 +165,75 @@ impl Rows {
         out.clear();
         out.resize(2 * self.width, 0);
         match &self.values {
-            Values::Wide(values) => add_wide(simd, values, (&chosen.units, &chosen.swapped), out),
+            Values::Wide(values) => {
+                let (first, second) = out.split_at_mut(self.width);
+                for (&unit, &swap) in chosen.units.iter().zip(&chosen.swapped) {
+                    let both = &values[2 * self.width * unit as usize..][..2 * self.width];
+                    let (x, y) = both.split_at(self.width);
+                    let (x, y) = if swap == 0 { (x, y) } else { (y, x) };
+                    first.iter_mut().zip(x).for_each(|(sum, x)| *sum += x);
+                    second.iter_mut().zip(y).for_each(|(sum, y)| *sum += y);
+                }
+            }
             Values::Narrow(values, together) => {
-                let mut sums = vec![0; 2 * self.width];
                 for (units, swapped) in chosen.units.chunks(*together).zip(chosen.swapped.chunks(*together)) {
-                    sums.fill(0);
-                    add_narrow(simd, values, (units, swapped), &mut sums);
-                    out.iter_mut().zip(&sums).for_each(|(out, &sum)| *out += i64::from(sum));
+                    let registers = self.width / LANES;
+                    for at in (0..registers).step_by(MOST) {
+                        let rows = (values.as_slice(), at, registers);
+                        match registers - at {
+                            1 => add_registers::<1>(simd, rows, (units, swapped), out),
+                            2 => add_registers::<2>(simd, rows, (units, swapped), out),
+                            3 => add_registers::<3>(simd, rows, (units, swapped), out),
+                            _ => add_registers::<MOST>(simd, rows, (units, swapped), out),
+                        }
+                    }
                 }
             }
         }
     }
 }
 
-macro_rules! add_rows {
-    ($name:ident, $inline:ident, $number:ty) => {
-        dispatch! {
-            /// Adds the rows of the chosen units to the sums of both systems.
-            fn $name(values: &[$number], chosen: (&[u32], &[u8]), out: &mut [$number]) = $inline;
-        }
+/// The most registers of each system whose sums stay in registers.
+const MOST: usize = 4;
 
-        #[inline(always)]
-        fn $inline(values: &[$number], (units, swapped): (&[u32], &[u8]), out: &mut [$number]) {
-            let (first, second) = out.split_at_mut(out.len() / 2);
-            let (first, second) = (first.as_chunks_mut::<LANES>().0, second.as_chunks_mut::<LANES>().0);
-            let registers = first.len();
-            let rows = values.as_chunks::<LANES>().0;
-            for (&unit, &swap) in units.iter().zip(swapped) {
-                let both = &rows[2 * registers * unit as usize..][..2 * registers];
-                let swap = usize::from(swap) * registers;
-                let to_first = &both[swap..swap + registers];
-                let to_second = &both[registers - swap..2 * registers - swap];
-                for ((first, second), (x, y)) in first.iter_mut().zip(&mut *second).zip(to_first.iter().zip(to_second))
-                {
-                    first.iter_mut().zip(x).for_each(|(sum, x)| *sum += x);
-                    second.iter_mut().zip(y).for_each(|(sum, y)| *sum += y);
-                }
-            }
-        }
-    };
+/// Rows of some registers, of which some are added up: those from one on.
+type Registers<'a> = (&'a [[i16; LANES]], usize, usize);
+
+/// Adds the rows of the chosen units to the sums of both systems.
+fn add_registers<const REGISTERS: usize>(simd: Simd, rows: Registers<'_>, chosen: (&[u32], &[u8]), out: &mut [i64]) {
+    let mut sums = [[[0; LANES]; REGISTERS]; 2];
+    add_rows(simd, rows, chosen, &mut sums);
+    let (_, at, registers) = rows;
+    for (sums, out) in sums.iter().zip(out.chunks_exact_mut(registers * LANES)) {
+        out[at * LANES..].iter_mut().zip(sums.as_flattened()).for_each(|(out, &sum)| *out += i64::from(sum));
+    }
 }
 
-add_rows!(add_narrow, add_narrow_inline, i32);
-add_rows!(add_wide, add_wide_inline, i64);
+dispatch! {
+    fn add_rows[const REGISTERS: usize](
+        rows: Registers<'_>,
+        chosen: (&[u32], &[u8]),
+        sums: &mut [[[i32; LANES]; REGISTERS]; 2],
+    ) = add_rows_inline;
+}
+
+#[inline(always)]
+fn add_rows_inline<const REGISTERS: usize>(
+    (values, at, registers): Registers<'_>,
+    (units, swapped): (&[u32], &[u8]),
+    sums: &mut [[[i32; LANES]; REGISTERS]; 2],
+) {
+    let [mut first, mut second] = *sums;
+    for (&unit, &swap) in units.iter().zip(swapped) {
+        let both = &values[2 * registers * unit as usize..][..2 * registers];
+        let from = at + usize::from(swap) * registers;
+        let (x, y) = (&both[from..][..REGISTERS], &both[2 * at + registers - from..][..REGISTERS]);
+        for i in 0..REGISTERS {
+            for lane in 0..LANES {
+                first[i][lane] += i32::from(x[i][lane]);
+                second[i][lane] += i32::from(y[i][lane]);
+            }
+        }
+    }
+    *sums = [first, second];
+}
