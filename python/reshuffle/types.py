@@ -28,7 +28,7 @@ __all__ = [
     "MissingSystems",
     "Null",
     "PlotKind",
-    "PowerAlternative",
+    "PowerModel",
     "SampleLayout",
     "Sampling",
     "Scheme",
@@ -152,8 +152,8 @@ Sampling: TypeAlias = Literal["replace", "subset", "fixed"]
 
 Equalize: TypeAlias = Literal["mix", "drop-words"]
 """:data:`reshuffle.study.null_data.EQUALIZE`."""
-PowerAlternative: TypeAlias = Literal["eta", "real", "parametric"]
-""":data:`reshuffle.study.power.ALTERNATIVES`."""
+PowerModel: TypeAlias = Literal["eta", "real", "parametric"]
+""":data:`reshuffle.study.power.MODELS`."""
 
 SampleLayout: TypeAlias = Literal["broad", "block"]
 """:data:`reshuffle.study.pools.LAYOUTS`."""

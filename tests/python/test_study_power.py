@@ -109,14 +109,14 @@ def test_true_differences_go_from_0_to_that_of_the_pair(name: str) -> None:
 
 def test_the_real_pair_is_the_mixture_without_swaps() -> None:
     study = power(
-        metrics=normal_scores(), alternatives=("eta", "real", "parametric"), effects=0.5, tests=("t-test", "ar"),
+        metrics=normal_scores(), models=("eta", "real", "parametric"), effects=0.5, tests=("t-test", "ar"),
         alphas=0.05, simulations=100, n_resamples=99,
     )  # fmt: skip
-    eta, real = of(study, alternative="eta"), of(study, alternative="real")
-    assert [replace(r, alternative="eta") for r in real] == eta
-    (model,) = of(study, alternative="parametric")
-    assert model.test == "ar"
-    assert model.approximation == pytest.approx(eta[0].approximation, abs=0.06)
+    eta, real = of(study, model="eta"), of(study, model="real")
+    assert [replace(r, model="eta") for r in real] == eta
+    (fitted,) = of(study, model="parametric")
+    assert fitted.test == "ar"
+    assert fitted.approximation == pytest.approx(eta[0].approximation, abs=0.06)
     (fit,) = study.tables["fits"]
     assert (fit.system, fit.baseline, fit.p_zero, fit.units) == ("new", "old", 0, UNITS)
     # The scale of effects −2d of normal differences d is their mean absolute deviation.
@@ -148,10 +148,10 @@ def test_size_adjusted_power_makes_tests_comparable() -> None:
 
 def test_cells_do_not_depend_on_the_rest_of_the_plan_or_on_threads() -> None:
     settings: dict[str, Any] = {"metrics": normal_scores(), "tests": "ar", "simulations": 40, "n_resamples": 49}
-    whole = power(effects=(0, 0.2, 0.5), sizes=(50, 100), alternatives=("parametric", "eta"), threads=3, **settings)
-    for alternative in ("eta", "parametric"):
-        part = power(effects=0.2, sizes=100, alternatives=alternative, threads=1, **settings)
-        assert list(part.tables["power"]) == of(whole, alternative=alternative, effect=0.2, size=100)
+    whole = power(effects=(0, 0.2, 0.5), sizes=(50, 100), models=("parametric", "eta"), threads=3, **settings)
+    for model in ("eta", "parametric"):
+        part = power(effects=0.2, sizes=100, models=model, threads=1, **settings)
+        assert list(part.tables["power"]) == of(whole, model=model, effect=0.2, size=100)
 
 
 def test_documents_are_units() -> None:
@@ -204,8 +204,8 @@ BAD_POWER: list[tuple[dict[str, Any], str]] = [
     ({"effects": 0.6}, r"effects must be numbers from 0 \(no difference\) to 0.5 \(the pair\), got 0.6"),
     ({"effects": ["a"]}, "effects must be numbers"),
     ({"effects": []}, "no effects"),
-    ({"alternatives": "reel"}, "alternative.*real"),
-    ({"alternatives": []}, "no alternatives"),
+    ({"models": "reel"}, "model.*real"),
+    ({"models": []}, "no models"),
     ({"sizes": 201}, "200"),
     ({"simulations": 0}, "simulations"),
     ({"alphas": 1.5}, "alphas"),
@@ -224,7 +224,7 @@ def test_bad_input_of_power(arguments: dict[str, Any], message: str) -> None:
 def test_pairs_that_cannot_be_fitted() -> None:
     same = SegmentScores("quality", {"a": [1.0, 2.0, 3.0], "b": [1.0, 2.0, 3.0]})
     with pytest.raises(InputError, match=r"parametric.*b, a.*quality"):
-        power(metrics=same, alternatives="parametric", simulations=5)
+        power(metrics=same, models="parametric", simulations=5)
     (found,) = power(metrics=same, effects=0.5, tests="ar", alphas=0.05, simulations=5).tables["power"]
     assert (found.rate, found.difference, found.type_m, found.approximation) == (0, 0, None, None)
     with pytest.raises(InputError, match="difference: expected a number of points of BLEU, got 'x'"):
@@ -251,7 +251,7 @@ def test_plans_are_consistent() -> None:
     """The needed size detects the difference, one unit less does not; power at that size is the wanted one."""
     references, systems = texts()
     planned = plan(references, systems, ["bleu", "ter"], difference={"bleu": [2.0, 5.0], "TER": 3.0}, power=[0.5, 0.9])
-    assert list(planned.tables) == ["detectable", "power", "needed", "errors"]
+    assert list(planned.tables) == ["detectable", "planned", "needed", "errors"]
     needed = planned.tables["needed"]
     assert [(n.metric, n.difference, n.power) for n in needed] == [
         ("BLEU", 2, 0.5), ("BLEU", 2, 0.9), ("BLEU", 5, 0.5), ("BLEU", 5, 0.9), ("TER", 3, 0.5), ("TER", 3, 0.9)
@@ -260,7 +260,7 @@ def test_plans_are_consistent() -> None:
         assert each.low < each.size < each.high
         sizes = [each.size - 1, each.size]
         again = plan(references, systems, ["bleu", "ter"], difference={each.metric: each.difference}, sizes=sizes)
-        below, at = of(again, "power")
+        below, at = of(again, "planned")
         assert below.power < each.power <= at.power + 1e-3
         assert at.low < at.power < at.high
         above, detected = of(
@@ -276,7 +276,7 @@ def test_plans_are_consistent() -> None:
 
 def test_means_are_also_planned_for_the_t_test() -> None:
     planned = plan(metrics=normal_scores(), difference={"QUALITY": 0.25}, sizes=[20, 100])
-    power_of_t = {p.size: p.power for p in of(planned, "power", method="t-test")}
+    power_of_t = {p.size: p.power for p in of(planned, "planned", method="t-test")}
     assert power_of_t == pytest.approx({n: t_power(0.25, n, 0.05) for n in (20, 100)})
     normal, t = planned.tables["needed"]
     assert (normal.size, t.size) == (
@@ -284,7 +284,7 @@ def test_means_are_also_planned_for_the_t_test() -> None:
         128,
     )  # R: power.t.test(delta = .25, power = .8, type = "one.sample") has 127.5
     assert of(planned, "detectable", size=20, method="t-test")[0].difference > 0.626
-    assert of(planned, "power", method="normal", size=20)[0].type_m > 1
+    assert of(planned, "planned", method="normal", size=20)[0].type_m > 1
     documents = [i // 2 for i in range(UNITS)]
     assert {d.method for d in of(plan(metrics=normal_scores(), documents=documents), "detectable")} == {"normal"}
 
@@ -319,7 +319,7 @@ def test_one_sided_plans_are_simulated_in_their_direction() -> None:
         (found,) = planned.tables["simulated"]
         assert (found.difference > 0) == (alternative == "greater")
         assert found.rate == pytest.approx(found.approximation, abs=0.1)
-        assert of(planned, "power", method="normal")[0].type_m is None
+        assert of(planned, "planned", method="normal")[0].type_m is None
 
 
 @given(st.floats(0.05, 1.0), st.booleans())
@@ -373,14 +373,14 @@ def test_sensitivity_of_metrics() -> None:
     )  # fmt: skip
     compared = compare(references, systems, ["bleu", "nist", "chrf"], test="ar", scheme="auto", interval="delta")
     scores = {(s.metric, s.system): s for s in compared.scores}
-    for own in study.tables["scores"]:
+    for own in study.tables["scored"]:
         expected = scores[own.metric, own.system]
         assert own.score == pytest.approx(expected.score)
         interval = expected.confidence_interval
         assert interval is not None
         assert own.standard_error == pytest.approx((interval.high - interval.low) / 2 / 1.959964, rel=1e-6)
     pairs = {(p.metric, p.system): p for p in compared.comparisons}
-    for found in of(study, "tests", test="ar"):
+    for found in of(study, "tested", test="ar"):
         assert (found.pvalue, found.n_resamples) == (pairs[found.metric, found.system].test.pvalue, 10_000)
         assert found.difference == pytest.approx(pairs[found.metric, found.system].difference)
     for system in ("good", "best"):
