@@ -28,7 +28,7 @@ __all__ = [
     "MissingSystems",
     "Null",
     "PlotKind",
-    "PowerAlternative",
+    "PowerModel",
     "SampleLayout",
     "Sampling",
     "Scheme",
@@ -162,6 +162,8 @@ Variances: TypeAlias = Literal["equal", "unequal"]
 
 PowerAlternative: TypeAlias = Literal["eta", "real", "parametric"]
 """:data:`reshuffle.study.power.ALTERNATIVES`."""
+PowerModel: TypeAlias = Literal["eta", "real", "parametric"]
+""":data:`reshuffle.study.power.MODELS`."""
 
 SampleLayout: TypeAlias = Literal["broad", "block"]
 """:data:`reshuffle.study.pools.LAYOUTS`."""
@@ -170,6 +172,6 @@ Truth: TypeAlias = Literal["complement", "whole"]
 """:data:`reshuffle.study.validation.TRUTHS`."""
 
 StudyPlotKind: TypeAlias = Literal[
-    "rates", "qq",
+    "rates", "qq", "power", "sizes", "detectable", "sensitivity",
 ]  # fmt: skip
 """The figures of all studies: :data:`reshuffle.report.studies.STUDIES`."""

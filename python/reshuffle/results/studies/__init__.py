@@ -66,6 +66,17 @@ RECORDS: Mapping[str, type[Any]] = {
     "thresholds": GainThreshold,
     "domains": DomainBand,
     "tests": TestAgreement,
+    "power": PowerRate,
+    "fits": FittedSwapEffects,
+    "detectable": DetectableAtSize,
+    "planned": PlannedPower,
+    "needed": PlannedSize,
+    "simulated": PowerRate,
+    "errors": PairError,
+    "sensitivity": MetricSensitivity,
+    "scored": ScoredSystem,
+    "tested": TestedDifference,
+    "contrasts": PowerContrast,
     # several studies
     # type1
     # samples
