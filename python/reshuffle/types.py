@@ -17,6 +17,7 @@ __all__ = [
     "Alternative",
     "BootstrapMethod",
     "CatalogueFormat",
+    "Equalize",
     "Family",
     "FlipFormat",
     "Format",
@@ -37,6 +38,7 @@ __all__ = [
     "SmoothingPrior",
     "StandardError",
     "Stopping",
+    "StudyScheme",
     "Table",
     "TerVariant",
     "Test",
@@ -138,14 +140,22 @@ InputFormat: TypeAlias = Literal["text", "mteval", "tsv", "jsonl", "conllu"]
 PlotKind: TypeAlias = Literal["ranking", "forest", "matrix", "null", "densities"]
 """:data:`reshuffle.report.PLOTS`."""
 
+Null: TypeAlias = Literal[
+    "swap", "equal-score", "margin", "documents", "documents-as-units", "noise", "replicate", "variants"
+]  # fmt: skip
+""":data:`reshuffle.study.nulls.NULLS`."""
+
+Sampling: TypeAlias = Literal["replace", "subset", "fixed"]
+""":data:`reshuffle.study.populations.SAMPLING`."""
+
+Equalize: TypeAlias = Literal["mix", "drop-words"]
+""":data:`reshuffle.study.null_data.EQUALIZE`."""
+
 SampleLayout: TypeAlias = Literal["broad", "block"]
 """:data:`reshuffle.study.pools.LAYOUTS`."""
 
 Truth: TypeAlias = Literal["complement", "whole"]
 """:data:`reshuffle.study.validation.TRUTHS`."""
 
-Null: TypeAlias = Literal["swap"]
-""":data:`reshuffle.study.nulls.NULLS`."""
-
-Sampling: TypeAlias = Literal["replace", "subset", "fixed"]
-""":data:`reshuffle.study.populations.SAMPLING`."""
+StudyScheme: TypeAlias = Literal["iid", "subgroup", "orbit"]
+""":data:`reshuffle.study.settings.STUDY_SCHEMES`."""

@@ -29,9 +29,11 @@ from reshuffle.report import FLIP_FORMATS, FORMATS, PLOTS, SEGMENT_FORMATS, TABL
 from reshuffle.resampling.schemes import SCHEMES
 from reshuffle.resampling.stopping import STOPPING
 from reshuffle.sets import TREATMENTS_OF_MISSING_SYSTEMS
+from reshuffle.study.null_data import EQUALIZE
 from reshuffle.study.nulls import NULLS
 from reshuffle.study.pools import LAYOUTS
 from reshuffle.study.populations import SAMPLING
+from reshuffle.study.settings import STUDY_SCHEMES
 from reshuffle.study.validation import TRUTHS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -57,7 +59,7 @@ def test_version_and_help_import_neither_numpy_nor_the_engine(option: str) -> No
     assert not {"numpy", "scipy", "rich", "reshuffle._core", "importlib.metadata", "reshuffle.compat"} & modules
 
 
-@pytest.mark.parametrize("command", ["compare", "score", "flips", "plot", "metrics", "demo"])
+@pytest.mark.parametrize("command", ["compare", "score", "flips", "study", "plot", "metrics", "demo"])
 def test_help_of_a_command_imports_no_numpy(command: str) -> None:
     assert not {"numpy", "scipy", "rich", "matplotlib"} & imported_by(command, "--help")
 
@@ -195,7 +197,9 @@ def kinds_of_seeds() -> list[str]:
         (types.Truth, TRUTHS),
         (types.InputFormat, INPUT_FORMATS),
         (types.Null, NULLS),
+        (types.Equalize, EQUALIZE),
         (types.Sampling, SAMPLING),
+        (types.StudyScheme, STUDY_SCHEMES),
     ],
 )
 def test_literal_types_list_the_names_of_the_registries(names: object, registry: object) -> None:

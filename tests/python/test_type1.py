@@ -21,7 +21,7 @@ from reshuffle.results.studies import Rate, StudyResult
 from reshuffle.settings import ComparisonSettings
 from reshuffle.study import type1
 from reshuffle.study.experiments import Experiment
-from reshuffle.study.nulls import swap_probability
+from reshuffle.study.null_data import swap_probability
 from reshuffle.study.populations import Population, Selection
 from reshuffle.study.rates import Dependence, rate_interval
 

@@ -18,6 +18,7 @@ from .command import Command
 from .options import ARGUMENTS, compare_options, flip_options, score_options
 from .params import COMMAND_LINE, Metric, Name
 from .process import check_room, single_threaded_blas
+from .studies import study_group
 
 if TYPE_CHECKING:
     from ..settings import Levels
@@ -337,6 +338,9 @@ def flips_command(
             resampling = replace(job.resampling, progress=progress)
             result = flips_of(data, units.documents, resampling, second, first, threshold, top=top)
         write(result)
+
+
+cli.add_command(study_group)
 
 
 @cli.command("plot", epilog=PLOT_EXAMPLES)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -46,6 +47,12 @@ class Metric(MetricParam):
 
     name = "metric"
 
+    def accepts(self, word: str) -> bool:
+        """Whether a word after the first names another metric, instead of a file."""
+        from .metric_options import is_metric
+
+        return is_metric(word)
+
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> MetricChoice:
         from .metric_options import MetricChoice, is_metric, parse_metric
 
@@ -55,6 +62,80 @@ class Metric(MetricParam):
         if advice is not None:
             raise advice
         return parse_metric(value)
+
+
+class NameList(StrParam):
+    """Names of a registry, separated by commas. An option of this type also takes the known names that follow it."""
+
+    name = "names"
+
+    def __init__(self, kind: str, known: Sequence[str]) -> None:
+        self._name = Name(kind, known)
+
+    def accepts(self, word: str) -> bool:
+        """Whether a word after the first continues the list: also if it is a misspelt name, and no file."""
+        from difflib import get_close_matches
+
+        parts = word.split(",")
+        if any(part in self._name.known for part in parts):
+            return True
+        return not Path(word).exists() and any(get_close_matches(part, self._name.known, cutoff=0.8) for part in parts)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if not isinstance(value, str):
+            return value
+        return tuple(self._name.convert(part, param, ctx) for part in value.split(","))
+
+
+class NumberList(StrParam):
+    """Numbers separated by commas. An option of this type also takes the numbers that follow it."""
+
+    name = "numbers"
+
+    def __init__(self, kind: type[int] | type[float]) -> None:
+        self._kind = kind
+
+    def accepts(self, word: str) -> bool:
+        """Whether a word after the first continues the list."""
+        return all(map(self._is_number, word.split(",")))
+
+    def _is_number(self, word: str) -> bool:
+        try:
+            self._kind(word)
+        except ValueError:
+            return False
+        return True
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if not isinstance(value, str):
+            return value
+        if self.accepts(value):
+            return tuple(map(self._kind, value.split(",")))
+        option = param.opts[0] if param is not None else "expected"
+        what = "whole numbers" if self._kind is int else "numbers"
+        raise InputError(f"{option} must be {what} separated by commas or spaces, got {quoted(value)}")
+
+
+class Margin(StrParam):
+    """A metric and a number: ``NAME=VALUE``."""
+
+    name = "margin"
+
+    def accepts(self, word: str) -> bool:
+        """Whether a word after the first is another margin."""
+        return "=" in word
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if not isinstance(value, str):
+            return value
+        name, _, number = value.rpartition("=")
+        try:
+            return name, float(number)
+        except ValueError:
+            option = param.opts[0] if param is not None else "--margin"
+            raise InputError(
+                f"{option} must be a metric and a number, such as {option} bleu=0.5, got {quoted(value)}"
+            ) from None
 
 
 class Numbers(StrParam):

@@ -22,7 +22,8 @@ class ConfidenceInterval:
         For example 0.95.
     method : str
         A name in :data:`reshuffle.inference.intervals.INTERVALS`, or ``simultaneous``, ``clopper-pearson``,
-        ``robbins``, ``korn-graubard`` (a share of cases in clusters) or ``jackknife``.
+        ``robbins``, ``korn-graubard`` (a share of cases in clusters), ``clopper-pearson-shared`` (a share of cases that
+        share replicates) or ``jackknife``.
     """
 
     low: Real

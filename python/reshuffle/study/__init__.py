@@ -1,22 +1,37 @@
-"""Studies: how significance tests and metrics behave on real outputs, by simulation."""
+"""Studies: how significance tests and metrics behave on real outputs, by simulation.
+
+Each study is a function from texts, metrics and a plan to a :class:`~reshuffle.StudyResult`.
+"""
 
 from __future__ import annotations
 
-from .agreement import AgreementSettings, agreement, agreement_of
-from .samples import SampleSettings, samples, samples_of
-from .type1 import type1, type1_of
-from .validation import ValidationSettings, validate, validate_of
+from typing import TYPE_CHECKING, Any
 
-__all__ = [
-    "AgreementSettings",
-    "SampleSettings",
-    "ValidationSettings",
-    "agreement",
-    "agreement_of",
-    "samples",
-    "samples_of",
-    "type1",
-    "type1_of",
-    "validate",
-    "validate_of",
-]
+from ..lazy import lazy_names
+
+if TYPE_CHECKING:
+    from .agreement import agreement
+    from .samples import samples
+    from .type1 import type1
+    from .validation import validate
+
+__all__ = ["agreement", "samples", "type1", "validate"]
+
+# The module of each public name. It is imported when the name is first used, as in the package itself.
+_find = lazy_names(
+    __name__,
+    {
+        "agreement": ("agreement",),
+        "samples": ("samples",),
+        "type1": ("type1",),
+        "validation": ("validate",),
+    },
+)
+
+
+def __getattr__(name: str) -> Any:
+    return _find(name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})

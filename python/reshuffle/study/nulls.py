@@ -7,71 +7,16 @@ in :data:`NULLS`. It says in words what is true in them; reports repeat these wo
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from ..errors import InputError
-from ..resampling import Pairs
-from ..settings import Resampling
 from ..validate import check_name
-from .material import Material
-from .populations import Population
+from .document_nulls import of_documents, of_documents_as_units
+from .equal_scores import of_equal_scores, of_margins
+from .null_data import NullData, Request, swap_probability
+from .run_nulls import of_noise, of_runs, of_variants
 
-__all__ = ["NULLS", "Null", "NullData", "NullOptions", "Part", "check_nulls", "swap_probability"]
-
-
-def swap_probability(eta: float) -> float:
-    """The probability with which two systems are swapped in a unit for an effect of size η: (1 − 2η)/2.
-
-    η = 0 makes the systems exchangeable, the null hypothesis of approximate randomization; η = ½ is the real pair. In
-    between, each system's expected counts move in proportion from the mean of both to its own, so that power curves
-    over η compare metrics on the same effects, with real covariance.
-
-    >>> swap_probability(0), swap_probability(0.25), swap_probability(0.5)
-    (0.5, 0.25, 0.0)
-    """
-    if not 0 <= eta <= 0.5:
-        raise InputError(f"eta must be from 0 (the null hypothesis) to 0.5 (the real pair), got {eta!r}")
-    return (1 - 2 * eta) / 2
-
-
-@dataclass(frozen=True)
-class NullOptions:
-    """The options of all nulls. Fields are named like the public keyword arguments."""
-
-    margins: Mapping[str, float] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, eq=False)
-class Part:
-    """Populations for some of the metrics, by their indices: scores can be made equal under one metric at a time."""
-
-    metrics: Sequence[int]
-    populations: Sequence[Population]
-
-
-@dataclass(frozen=True, eq=False)
-class NullData:
-    """The populations of a null.
-
-    Attributes
-    ----------
-    parts : sequence of Part
-        Each metric is in one of them.
-    swapped : float
-        The probability with which the two systems of a unit are swapped.
-    truth : str
-        What is true in the simulated test sets, in words.
-    draws : str
-        What is drawn and swapped: ``segment`` or ``document``.
-    segments_per_draw : int
-        More than 1 where sizes are in segments and documents of as many segments are drawn.
-    """
-
-    parts: Sequence[Part]
-    swapped: float
-    truth: str
-    draws: str
-    segments_per_draw: int = 1
+__all__ = ["NULLS", "Null", "check_nulls"]
 
 
 @dataclass(frozen=True)
@@ -83,30 +28,48 @@ class Null:
     name, title, about, source : str
         The name that users type, the name in reports, what is true, and the paper.
     build : callable
-        From the material of a study, its pairs of systems, the options, and settings with the seed, to populations.
+        From a request (the material of a study, its pairs of systems, options and a seed) to populations.
         :class:`InputError` if the data cannot serve this null.
+    per_metric : bool
+        Whether each metric has populations of its own.
     """
 
     name: str
     title: str
     about: str
     source: str
-    build: Callable[[Material, Pairs, NullOptions, Resampling], NullData]
+    build: Callable[[Request], NullData]
+    per_metric: bool = False
 
 
-def _of_swaps(material: Material, pairs: Pairs, options: NullOptions, resampling: Resampling) -> NullData:
+def _of_swaps(request: Request) -> NullData:
     """The real pairs, swapped at random."""
-    populations = [material.population(pair) for pair in pairs]
+    material = request.material
+    populations = [material.population(pair) for pair in request.pairs]
     truth = (
         f"In each {material.unit}, a fair coin decided which output went to which system. So the two systems are "
         "exchangeable, whatever the metric: the null hypothesis of approximate randomization holds exactly, and the "
         "expected scores are equal."
     )
-    return NullData([_all_metrics(material, populations)], swap_probability(0), truth, material.unit)
+    return NullData.of_all_metrics(populations, swap_probability(0), truth, material.unit)
 
 
-def _all_metrics(material: Material, populations: Sequence[Population]) -> Part:
-    return Part(range(len(material.metrics)), populations)
+def _of_margins(request: Request) -> NullData:
+    return of_margins(request, _margins(request))
+
+
+def _margins(request: Request) -> list[float]:
+    """The margin of each metric."""
+    found = {name.casefold(): value for name, value in request.options.margins.items()}
+    material = request.material
+    margins = []
+    for label, metric in zip(material.data.labels, material.data.metrics, strict=True):
+        names = [label, metric.name, str(getattr(metric, "key", metric.name))]
+        own = [found[name.casefold()] for name in names if name.casefold() in found]
+        if not own:
+            raise InputError(f"null 'margin' needs a margin for each metric, but there is none for {label}")
+        margins.append(own[0])
+    return margins
 
 
 NULLS: Mapping[str, Null] = {
@@ -118,6 +81,60 @@ NULLS: Mapping[str, Null] = {
             "in each unit, a fair coin decides which of the two systems has which output",
             "W05-0908, section 4; Noreen 1989",
             _of_swaps,
+        ),
+        Null(
+            "equal-score",
+            "equal scores",
+            "the scores on the pool are equal, while lengths and variances differ: segments of a third system, or "
+            "dropped words, make the better system worse",
+            "doi:10.1016/S0167-7152(97)00043-6",
+            of_equal_scores,
+            per_metric=True,
+        ),
+        Null(
+            "margin",
+            "difference at the margin",
+            "as equal-score, but the system is worse by the margin: the boundary of the null hypotheses of equivalence "
+            "and non-inferiority",
+            "doi:10.1007/BF01068419",
+            _of_margins,
+            per_metric=True,
+        ),
+        Null(
+            "documents",
+            "dependent segments",
+            "whole documents are drawn and swapped, but tests resample segments; without documents, these are "
+            "simulated with a chosen intraclass correlation",
+            "Kish 1965, Survey Sampling",
+            of_documents,
+        ),
+        Null(
+            "documents-as-units",
+            "documents as units",
+            "whole documents are drawn and swapped, and tests resample them",
+            "Kish 1965, Survey Sampling",
+            of_documents_as_units,
+        ),
+        Null(
+            "noise",
+            "noisy copies",
+            "two copies of one system, each with its own random edits of words",
+            "W05-0908, section 4",
+            of_noise,
+        ),
+        Null(
+            "replicate",
+            "runs of one configuration",
+            "two disjoint sets of runs of one system",
+            "P11-2031, section 3",
+            of_runs,
+        ),
+        Null(
+            "variants",
+            "variants taken for equivalent",
+            "pairs of systems that are assumed to be equivalent",
+            "W05-0908, section 4.3",
+            of_variants,
         ),
     )
 }

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from ..metrics.base import Scores
 from ..results import ConfidenceInterval, clopper_pearson
 from ..results.studies import PvalueShare, Rate
+from .clusters import clustered_interval
+from .testing import effective_simulations
 
 __all__ = ["GRID", "Cell", "Dependence", "pvalue_shares", "rate_interval", "rates"]
 
@@ -53,10 +55,9 @@ class Cell:
 def rate_interval(rejected: NDArray[np.bool_], dependence: Dependence = INDEPENDENT) -> ConfidenceInterval:
     """The 95% interval of the rejection probability, from whether each of N simulated tests rejects.
 
-    Clopper–Pearson for independent simulations. For clusters, Student's t on the rates of the clusters, which are
-    independent. For R shared shuffles the rejection probability given the shuffles is that of an order statistic,
-    Beta(α(R + 1), (1 − α)(R + 1)) distributed, whose variance is that of a share of R + 1: the interval is
-    Clopper–Pearson's for 1/(1/N + 1/(R + 1)) simulations.
+    Clopper–Pearson for independent simulations; with an effective number of simulations for clusters
+    (:func:`~reshuffle.study.clusters.clustered_interval`) and for shared shuffles
+    (:func:`~reshuffle.study.testing.effective_simulations`).
 
     >>> interval = rate_interval(np.arange(1000) < 50)
     >>> round(interval.low, 3), round(interval.high, 3), interval.method
@@ -64,40 +65,23 @@ def rate_interval(rejected: NDArray[np.bool_], dependence: Dependence = INDEPEND
     """
     n, count = len(rejected), int(rejected.sum())
     if dependence.shared_replicates is not None:
-        return _effective(count, n, dependence.shared_replicates + 1)
+        return _effective(count, n, effective_simulations(n, dependence.shared_replicates))
     if dependence.clusters is not None and len(np.unique(dependence.clusters)) < n:
-        return _clustered(rejected, dependence.clusters)
+        index = np.unique(dependence.clusters, return_inverse=True)[1]
+        interval = clustered_interval(np.bincount(index, weights=rejected), np.bincount(index), CONFIDENCE_LEVEL)
+        # One cluster says nothing about the variance between clusters.
+        return interval or ConfidenceInterval(0.0, 1.0, CONFIDENCE_LEVEL, "korn-graubard")
     return clopper_pearson(count, n, CONFIDENCE_LEVEL)
 
 
-def _effective(count: int, n: int, shared: int) -> ConfidenceInterval:
+def _effective(count: int, n: int, effective: float) -> ConfidenceInterval:
     """Clopper–Pearson for the number of independent simulations with the same variance."""
     from scipy.special import betaincinv
 
-    effective = n * shared / (n + shared)
     c, tail = count / n * effective, (1 - CONFIDENCE_LEVEL) / 2
     low = betaincinv(c, effective - c + 1, tail) if count else 0.0
     high = betaincinv(c + 1, effective - c, 1 - tail) if count < n else 1.0
     return ConfidenceInterval(float(f"{low:.10g}"), float(f"{high:.10g}"), CONFIDENCE_LEVEL, "clopper-pearson-shared")
-
-
-def _clustered(rejected: NDArray[np.bool_], clusters: NDArray[np.intp]) -> ConfidenceInterval:
-    """Student's t interval from the cluster totals, as for a ratio of sums, limited to [0, 1].
-
-    With only one cluster nothing is known about the variance between clusters: [0, 1].
-    """
-    from scipy.special import stdtrit
-
-    _, index = np.unique(clusters, return_inverse=True)
-    sizes = np.bincount(index)
-    m, rate = len(sizes), float(rejected.mean())
-    if m < 2:
-        return ConfidenceInterval(0.0, 1.0, CONFIDENCE_LEVEL, "t-clustered")
-    residuals = np.bincount(index, weights=rejected) - rate * sizes
-    error = float(np.sqrt(m / (m - 1) * (residuals**2).sum()) / sizes.sum())
-    half = float(stdtrit(m - 1, (1 + CONFIDENCE_LEVEL) / 2)) * error
-    low, high = max(0.0, rate - half), min(1.0, rate + half)
-    return ConfidenceInterval(float(f"{low:.10g}"), float(f"{high:.10g}"), CONFIDENCE_LEVEL, "t-clustered")
 
 
 def rates(cell: Cell, alphas: Sequence[float]) -> Iterator[Rate]:

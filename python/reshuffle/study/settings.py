@@ -115,13 +115,17 @@ class StudySettings:
         replicates = n_cells * self.simulations * self.n_resamples * len(self.tests)
         return [("simulating", float(replicates * NANOSECONDS), n_cells)]
 
-    def dependence(self, test: str, n_populations: int) -> Dependence:
-        """How the simulations of this test depend on one another."""
-        kind = TESTS[test].replicates
-        if kind == "shuffles" and self.scheme == "orbit":
-            return Dependence(shared_replicates=self.n_resamples * n_populations)
-        if kind == "draws" and self.weight_sets is not None:
-            return Dependence(clusters=np.arange(self.simulations) % self.weight_sets)
+    def dependence(self, test: str, simulations: int, n_samples: int | None = None) -> Dependence:
+        """How the simulations of this test depend on one another.
+
+        ``n_samples`` is the number of populations if these are a sample: simulation i uses population i mod that.
+        """
+        if n_samples is not None:
+            return Dependence(clusters=np.arange(simulations) % n_samples)
+        if test == "ar" and self.scheme == "orbit":
+            return Dependence(shared_replicates=self.n_resamples)
+        if TESTS[test].replicates == "draws" and self.weight_sets is not None:
+            return Dependence(clusters=np.arange(simulations) % self.weight_sets)
         return Dependence()
 
     @property

@@ -14,7 +14,8 @@ from ..results.studies import StudyResult
 from ..settings import DocumentIds, Units
 from .experiments import Experiment
 from .material import Material
-from .nulls import NULLS, NullData, NullOptions, check_nulls
+from .null_data import NullData, NullOptions, Request
+from .nulls import NULLS, check_nulls
 from .populations import Selection
 from .rates import Cell, pvalue_shares, rates
 from .settings import ALPHAS, DEFAULT_TESTS, StudySettings, in_list
@@ -40,6 +41,11 @@ def type1(
     baseline: str | None = None,
     all_pairs: bool = False,
     margins: Mapping[str, float] | None = None,
+    equalize: types.Equalize | str = "mix",
+    document_size: int | None = None,
+    icc: float | None = None,
+    noise: float = 0.05,
+    runs: int = 1,
     reference: str | Sequence[str] | None = None,
     documents: DocumentIds | None = None,
     seed: int = 12345,
@@ -81,7 +87,18 @@ def type1(
     baseline, all_pairs
         Which pairs of systems take turns, as for :func:`reshuffle.compare`.
     margins : mapping of str to float, optional
-        Margins of tests of equivalence and non-inferiority, in points of each metric.
+        Margins of tests of equivalence and non-inferiority and of the null ``margin``, in points of each metric.
+    equalize : {'mix', 'drop-words'}
+        For ``equal-score`` and ``margin``, what makes the better system worse: segments of a third system, or random
+        words that are dropped.
+    document_size : int, optional
+    icc : float, optional
+        For ``documents`` without documents: the segments of simulated ones (15) and the intraclass correlation of
+        differences under the first metric (.1). Sizes are then in segments, and rounded down to whole documents.
+    noise : float
+        For ``noise``: the share of words that are edited.
+    runs : int
+        For ``replicate``: how many runs are on each side. All systems are runs of one configuration.
     documents : sequence of S str or int, optional
         The document id of each segment. Documents are then the units, unless the null says otherwise.
     seed : int
@@ -136,7 +153,8 @@ def type1(
     texts = Texts.from_arguments(references, systems, reference, documents=documents)
     data, units = Data.from_arguments(texts.references, texts.systems, metrics), Units(texts.documents)
     with reported(progress) as watched:
-        return type1_of(data, units, settings.watched_by(watched), in_list(null))
+        options = NullOptions(equalize, document_size, icc, noise, runs, settings.margins)
+        return type1_of(data, units, settings.watched_by(watched), in_list(null), options)
 
 
 def type1_of(
@@ -149,15 +167,18 @@ def type1_of(
     """The type-I errors on counted texts: see :func:`type1`."""
     settings = settings.checked()
     check_nulls(nulls)
-    options = NullOptions(settings.margins) if options is None else options
+    options = NullOptions(margins=settings.margins) if options is None else options
+    options.check()
     for test in settings.tests:
         check_test(test, settings.alternative, *data.metrics)
-    n_cells = len(nulls) * (1 if settings.sizes is None else len(settings.sizes))
+    n_parts = sum(len(data.metrics) if NULLS[name].per_metric else 1 for name in nulls)
+    n_cells = n_parts * (1 if settings.sizes is None else len(settings.sizes))
     material = Material.from_data(data, units, settings.resampling, settings.steps(n_cells))
-    pairs = material.pairs(settings.baseline, settings.all_pairs)
-    built = {name: NULLS[name].build(material, pairs, options, settings.resampling) for name in nulls}
+    options = options.resolved(material.documents is not None)
+    request = Request(material, options, settings.resampling, settings.baseline, settings.all_pairs)
+    built = {name: NULLS[name].build(request) for name in nulls}
     cells = list(chain.from_iterable(cells_of(material, name, found, settings) for name, found in built.items()))
-    plan = {"null": list(nulls), "metrics": list(data.labels), **settings.plan(material)}
+    plan = {"null": list(nulls), "metrics": list(data.labels), **settings.plan(material), **options.plan(nulls)}
     used = material.used_metrics
     return StudyResult(
         study="type1",
@@ -175,16 +196,13 @@ def type1_of(
 
 def cells_of(material: Material, name: str, null: NullData, settings: StudySettings) -> Iterator[Cell]:
     """Simulate the test sets of a null, for each size, and test them."""
-    labels = material.data.labels
-    available = min(population.n_groups for part in null.parts for population in part.populations)
-    sizes = settings.sizes_in(available * null.segments_per_draw, null.draws)
-    testing = settings.testing()
-    for size in sizes:
+    labels, testing = material.data.labels, settings.testing()
+    for size in null.sizes(settings):
         for part in null.parts:
+            n = null.simulations(settings, size, part)
             selection = Selection(settings.sampling, size // null.segments_per_draw, null.swapped)
-            experiment = Experiment(part.populations, selection, settings.seed)
-            tested = testing.run(experiment, settings.simulations)
+            tested = testing.run(Experiment(part.populations, selection, settings.seed), n)
             for test, of_test in zip(settings.tests, tested.pvalue, strict=True):
-                dependence = settings.dependence(test, len(part.populations))
+                dependence = settings.dependence(test, n, len(part.populations) if null.sampled else None)
                 for m, pvalues in zip(part.metrics, of_test, strict=True):
                     yield Cell(test, labels[m], name, size, pvalues, dependence)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from .agreement import DomainBand, GainBin, GainThreshold, PairPvalue, TestAgreement
 from .base import Rate, StudyResult
 from .samples import CurvePoint, SampleDifference, SampleRange, SampleScore
@@ -9,6 +12,7 @@ from .type1 import PvalueShare
 from .validation import BandAccuracy, GapConclusions, PairConclusions, SampleSpread
 
 __all__ = [
+    "RECORDS",
     "BandAccuracy",
     "CurvePoint",
     "DomainBand",
@@ -26,3 +30,24 @@ __all__ = [
     "StudyResult",
     "TestAgreement",
 ]
+
+# The type of the records of each table of any study, by the name of the table: JSON, CSV and data frames are made from
+# its fields, and saved studies are read back with it. Fields are str, int (not negative), float, bool,
+# ConfidenceInterval, any of them or None, or tuples of one of them.
+RECORDS: Mapping[str, type[Any]] = {
+    "rates": Rate,
+    "pvalues": PvalueShare,
+    "pairs": PairConclusions,
+    "bands": BandAccuracy,
+    "gaps": GapConclusions,
+    "spread": SampleSpread,
+    "scores": SampleScore,
+    "ranges": SampleRange,
+    "differences": SampleDifference,
+    "curves": CurvePoint,
+    "pair_pvalues": PairPvalue,
+    "gains": GainBin,
+    "thresholds": GainThreshold,
+    "domains": DomainBand,
+    "tests": TestAgreement,
+}

@@ -1,0 +1,73 @@
+"""From the options of a study to its report: what all studies share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields, replace
+from typing import Any, TypeAlias, get_args
+
+import click
+
+from ... import types
+from ...errors import InputError
+from ...report import Layout
+from ...resampling.counting import Data
+from ...results.studies import StudyResult
+from ...settings import Units
+from ...study.settings import StudySettings
+from ..job import Job
+from ..output import chosen_format, destination
+from ..params import COMMAND_LINE
+from ..progress import progress_bar
+
+__all__ = ["Compute", "flattened", "run_study"]
+
+Compute: TypeAlias = Callable[[Data, Units, StudySettings], StudyResult]
+
+# Options that take several values, each of which is a list.
+LISTS = ("tests", "alphas", "sizes")
+
+
+def flattened(values: tuple[tuple[Any, ...], ...] | None) -> tuple[Any, ...] | None:
+    """The values of an option that may be repeated, each of which may be a list; None without values.
+
+    >>> flattened((("ar", "bootstrap"), ("t-test",))), flattened(())
+    (('ar', 'bootstrap', 't-test'), None)
+    """
+    return tuple(value for each in values for value in each) if values else None
+
+
+def run_study(options: dict[str, Any], compute: Compute, min_systems: int = 2) -> None:
+    """Read the files, compute the study, and write its report.
+
+    ``options`` are those of :func:`reshuffle.cli.studies.options.study_options`; the command has taken its own out.
+    """
+    fmt, output, table = options.pop("fmt"), options.pop("output"), options.pop("table")
+    fmt = chosen_format(fmt, output, get_args(types.Format), "text")
+    if table is not None and fmt != "csv":
+        raise InputError(f"--table is for the format csv, not {fmt}: leave it out, or add --format csv")
+    for name in LISTS:
+        if name in options:
+            options[name] = flattened(options[name])
+    if "margins" in options:
+        options["margins"] = dict(options["margins"])
+    job = Job.from_arguments(options.pop("reference"), options.pop("systems"), options, min_systems)
+    if job.strata is not None:
+        raise InputError("--strata does not apply to studies: leave it out")
+    known = {field.name for field in fields(StudySettings)}
+    # None stands for the default of a setting.
+    given = {name: options.pop(name) for name in list(options) if name in known}
+    given = {name: value for name, value in given.items() if value is not None}
+    given["baseline"] = job.system(given.get("baseline"))
+    resampling = job.resampling
+    settings = StudySettings(
+        n_resamples=resampling.n_resamples, seed=resampling.seed, threads=resampling.threads, **given
+    ).checked()
+    if options:
+        raise TypeError(f"options that nothing uses: {', '.join(options)}")
+    layout = Layout(table=table, command=click.get_current_context().meta[COMMAND_LINE])
+    with destination(output, job.files, fmt, layout) as write:
+        arguments, units = job.read()
+        with progress_bar() as progress:
+            result = compute(Data.from_arguments(*arguments), units, replace(settings, progress=progress))
+        write(result)
