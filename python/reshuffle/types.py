@@ -28,6 +28,7 @@ __all__ = [
     "MissingSystems",
     "Null",
     "PlotKind",
+    "PowerAlternative",
     "SampleLayout",
     "Sampling",
     "Scheme",
@@ -38,6 +39,7 @@ __all__ = [
     "SmoothingPrior",
     "StandardError",
     "Stopping",
+    "StudyPlotKind",
     "StudyScheme",
     "Table",
     "TerVariant",
@@ -150,6 +152,8 @@ Sampling: TypeAlias = Literal["replace", "subset", "fixed"]
 
 Equalize: TypeAlias = Literal["mix", "drop-words"]
 """:data:`reshuffle.study.null_data.EQUALIZE`."""
+PowerAlternative: TypeAlias = Literal["eta", "real", "parametric"]
+""":data:`reshuffle.study.power.ALTERNATIVES`."""
 
 SampleLayout: TypeAlias = Literal["broad", "block"]
 """:data:`reshuffle.study.pools.LAYOUTS`."""
@@ -159,3 +163,8 @@ Truth: TypeAlias = Literal["complement", "whole"]
 
 StudyScheme: TypeAlias = Literal["iid", "subgroup", "orbit"]
 """:data:`reshuffle.study.settings.STUDY_SCHEMES`."""
+
+StudyPlotKind: TypeAlias = Literal[
+    "rates", "qq",
+]  # fmt: skip
+"""The figures of all studies: :data:`reshuffle.report.studies.STUDIES`."""

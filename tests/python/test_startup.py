@@ -26,6 +26,7 @@ from reshuffle.inference.tests import ADJUSTMENT_CHOICES, ALTERNATIVES, TESTS
 from reshuffle.metrics.precomputed import TREATMENTS_OF_MISSING
 from reshuffle.metrics.registry import metric_specs, tokenizer_specs
 from reshuffle.report import FLIP_FORMATS, FORMATS, PLOTS, SEGMENT_FORMATS, TABLES
+from reshuffle.report.studies import STUDIES
 from reshuffle.resampling.schemes import SCHEMES
 from reshuffle.resampling.stopping import STOPPING
 from reshuffle.sets import TREATMENTS_OF_MISSING_SYSTEMS
@@ -33,6 +34,7 @@ from reshuffle.study.null_data import EQUALIZE
 from reshuffle.study.nulls import NULLS
 from reshuffle.study.pools import LAYOUTS
 from reshuffle.study.populations import SAMPLING
+from reshuffle.study.power import ALTERNATIVES as ALTERNATIVES_OF_POWER
 from reshuffle.study.settings import STUDY_SCHEMES
 from reshuffle.study.validation import TRUTHS
 
@@ -200,6 +202,8 @@ def kinds_of_seeds() -> list[str]:
         (types.Equalize, EQUALIZE),
         (types.Sampling, SAMPLING),
         (types.StudyScheme, STUDY_SCHEMES),
+        (types.PowerAlternative, ALTERNATIVES_OF_POWER),
+        (types.StudyPlotKind, dict.fromkeys(name for report in STUDIES.values() for name in report.figures)),
     ],
 )
 def test_literal_types_list_the_names_of_the_registries(names: object, registry: object) -> None:

@@ -33,6 +33,10 @@ POWER = 0.8
 # The largest test set that a plan gives: beyond, float64 no longer counts units one by one.
 MAX_UNITS = 2**53
 
+# The tail on the far side of 0 has a probability of at most Φ(−noncentrality), which is less than 10⁻¹⁵ here. Beyond,
+# SciPy's noncentral t distribution is wrong at times.
+FAR = 8.0
+
 
 class DesignErrors(NamedTuple):
     """Power, and what is expected of significant differences; the errors are NaN if there can be none."""
@@ -145,8 +149,8 @@ def t_power(effect: float, n_units: int, level: float, alternative: str = "two-s
     noncentrality = sign * effect * math.sqrt(n_units)
     limit = -float(stdtrit(n, _tail(level, alternative)))
     # Each tail as a lower tail, which keeps its digits if it is small.
-    power = float(nctdtr(n, -noncentrality, -limit))
-    if alternative == "two-sided":
+    power = float(nctdtr(n, -noncentrality, -limit)) if noncentrality > -FAR else 0.0
+    if alternative == "two-sided" and noncentrality < FAR:
         power += float(nctdtr(n, noncentrality, -limit))
     return min(1.0, power)
 

@@ -11,18 +11,26 @@ from ..lazy import lazy_names
 
 if TYPE_CHECKING:
     from .agreement import agreement
+    from .design import plan
+    from .parametric_power import parametric_power
+    from .power import power
     from .samples import samples
+    from .sensitivity import sensitivity
     from .type1 import type1
     from .validation import validate
 
-__all__ = ["agreement", "samples", "type1", "validate"]
+__all__ = ["agreement", "parametric_power", "plan", "power", "samples", "sensitivity", "type1", "validate"]
 
 # The module of each public name. It is imported when the name is first used, as in the package itself.
 _find = lazy_names(
     __name__,
     {
         "agreement": ("agreement",),
+        "design": ("plan",),
+        "parametric_power": ("parametric_power",),
+        "power": ("power",),
         "samples": ("samples",),
+        "sensitivity": ("sensitivity",),
         "type1": ("type1",),
         "validation": ("validate",),
     },

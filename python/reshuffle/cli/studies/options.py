@@ -12,7 +12,21 @@ from ..command import option
 from ..options import METRICS, Decorator, all_of, any_of, input_options, output_options, resampling_options
 from ..params import Margin, Name, NameList, NumberList
 
-__all__ = ["ALPHAS", "ARGUMENTS", "DESIGN", "MARGINS", "NULLS", "SIMULATIONS", "SIZES", "TESTS", "study_options"]
+__all__ = [
+    "ALPHAS",
+    "ARGUMENTS",
+    "DESIGN",
+    "INPUT",
+    "MARGINS",
+    "NULLS",
+    "NULL_OPTIONS",
+    "PAIRS",
+    "SIMULATIONS",
+    "SIZES",
+    "TABLE",
+    "TESTS",
+    "study_options",
+]
 
 INPUT = input_options("draw, and resample, whole documents", has_strata=False)
 
@@ -37,6 +51,27 @@ NULLS = (
         "[default: swap]",
     ),
 )
+
+NULL_OPTIONS = (
+    option(
+        "Study",
+        "--equalize",
+        type=Name("value of --equalize", get_args(types.Equalize)),
+        default="mix",
+        show_default=True,
+        metavar="NAME",
+        help="For --null equal-score and margin, how the better system is made worse: mix (segments of a third system) "
+        "or drop-words.",
+    ),
+    option("Study", "--noise", type=float, default=0.05, show_default=True, metavar="RATE",
+           help="For --null noise: the share of words that are edited."),
+    option("Study", "--runs", type=int, default=1, show_default=True, metavar="N",
+           help="For --null replicate: the runs on each side."),
+    option("Study", "--document-size", type=int, metavar="N",
+           help="For --null documents without --docs: the segments of a simulated document."),
+    option("Study", "--icc", type=float, metavar="VALUE",
+           help="For --null documents without --docs: the intraclass correlation of simulated documents."),
+)  # fmt: skip
 
 TESTS = (
     option(

@@ -14,13 +14,14 @@ from ...report import Layout
 from ...resampling.counting import Data
 from ...results.studies import StudyResult
 from ...settings import Units
+from ...study.null_data import NullOptions
 from ...study.settings import StudySettings
 from ..job import Job
 from ..output import chosen_format, destination
 from ..params import COMMAND_LINE
 from ..progress import progress_bar
 
-__all__ = ["Compute", "flattened", "run_study"]
+__all__ = ["Compute", "flattened", "null_options", "run_study"]
 
 Compute: TypeAlias = Callable[[Data, Units, StudySettings], StudyResult]
 
@@ -35,6 +36,13 @@ def flattened(values: tuple[tuple[Any, ...], ...] | None) -> tuple[Any, ...] | N
     (('ar', 'bootstrap', 't-test'), None)
     """
     return tuple(value for each in values for value in each) if values else None
+
+
+def null_options(options: dict[str, Any]) -> NullOptions:
+    """Take the options of null hypotheses out of ``options``. Margins stay there, because tests have them, too."""
+    names = {field.name for field in fields(NullOptions)} - {"margins"}
+    given = {name: options.pop(name) for name in list(options) if name in names}
+    return NullOptions(**given, margins=dict(options.get("margins", ())))
 
 
 def run_study(options: dict[str, Any], compute: Compute, min_systems: int = 2) -> None:

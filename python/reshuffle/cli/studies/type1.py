@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from ..command import Command
-from .options import ALPHAS, ARGUMENTS, DESIGN, NULLS, SIZES, TESTS, study_options
+from .options import ALPHAS, ARGUMENTS, DESIGN, MARGINS, NULL_OPTIONS, NULLS, SIZES, TESTS, study_options
 
 __all__ = ["type1_command"]
 
@@ -19,7 +19,7 @@ EXAMPLES = (
 
 
 @click.command("type1", cls=Command, examples=EXAMPLES, arguments=ARGUMENTS)
-@study_options(NULLS, TESTS, ALPHAS, SIZES, DESIGN)
+@study_options(NULLS, NULL_OPTIONS, TESTS, ALPHAS, SIZES, DESIGN, MARGINS)
 def type1_command(**options: Any) -> None:
     """How often tests reject a null hypothesis that is true.
 
@@ -27,7 +27,7 @@ def type1_command(**options: Any) -> None:
     true, and every test is applied to it. A valid test rejects in at most a share alpha of the simulations.
     """
     from ...study.type1 import type1_of
-    from .running import flattened, run_study
+    from .running import flattened, null_options, run_study
 
-    nulls = flattened(options.pop("nulls")) or ("swap",)
-    run_study(options, lambda data, units, settings: type1_of(data, units, settings, nulls))
+    nulls, given = flattened(options.pop("nulls")) or ("swap",), null_options(options)
+    run_study(options, lambda data, units, settings: type1_of(data, units, settings, nulls, given))

@@ -13,8 +13,9 @@ To add a study to the reports:
    ``results/studies/__init__.py`` a line with the name of the table. That name is the key of the JSON and the value of
    ``--table``. JSON, CSV, data frames and ``read_json`` are made from the fields.
 4. A figure is a class in ``report/studies/figures/NAME.py`` with a size, a font size and a method ``draw(ax)``
-   (:class:`~reshuffle.report.plots.style.Drawing`), an entry in ``figures`` of the study's ``REPORT``, and its name in
-   :data:`reshuffle.types.StudyPlotKind`.
+   (:class:`~reshuffle.report.plots.style.Drawing`), an entry in the study's ``figures``
+   (:class:`~reshuffle.report.studies.base.Figure`), and its name in :data:`reshuffle.types.StudyPlotKind`, in the order
+   of :data:`STUDIES`. ``figures/lines.py`` has markers and lines that differ without colours. Look at the picture.
 
 Every format, ``result.plot``, ``reshuffle plot`` and ``reshuffle study --table`` follow from these.
 """
@@ -24,18 +25,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..frames import as_pandas, as_polars, rows_of
-from . import type1
-from .base import StudyReport
+from . import type1, validation
+from .base import Figure, StudyReport
 from .formats import STUDY_FORMATS, render_study, study_as_fragment
+from .plots import StudyPlots, draw_figure, plots_of_study
 from .rows import default_table, study_columns
 
 __all__ = [
     "STUDIES",
     "STUDY_FORMATS",
+    "Figure",
+    "StudyPlots",
     "StudyReport",
     "as_pandas",
     "as_polars",
     "default_table",
+    "draw_figure",
+    "plots_of_study",
     "render_study",
     "rows_of",
     "study_as_fragment",
@@ -44,4 +50,5 @@ __all__ = [
 
 STUDIES: Mapping[str, StudyReport] = {
     "type1": type1.REPORT,
+    "validate": validation.REPORT,
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -18,12 +18,34 @@ __all__ = ["Explained", "Figure", "Sentences", "StudyReport"]
 # below the table elsewhere.
 Explained: TypeAlias = tuple[Table, str]
 Sentences: TypeAlias = Callable[[StudyResult], Iterator[str]]
-# Makes the drawing of a figure from a result and the values that records must have, such as ``metric="BLEU"``.
-Figure: TypeAlias = "Callable[[StudyResult, Mapping[str, Any]], Drawing]"
 
 
 def _none(study: StudyResult) -> Iterator[str]:
     yield from ()
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure of some records of a study.
+
+    Attributes
+    ----------
+    about : str
+        What it shows, as a caption.
+    table : str
+        The table of the records.
+    by : sequence of str
+        The fields in which all records of one figure agree. They are the options of the figure: ``metric`` is a
+        keyword of ``result.plot.NAME`` and ``--metric`` of ``reshuffle plot``, and may be left out where the result has
+        only one.
+    draw : callable
+        From the result and the records to a drawing. It imports the drawing, and matplotlib with it, in its body.
+    """
+
+    about: str
+    table: str
+    by: Sequence[str]
+    draw: Callable[[StudyResult, Sequence[Any]], Drawing]
 
 
 @dataclass(frozen=True)
@@ -40,8 +62,8 @@ class StudyReport:
     conclusions, notes : function
         From a result to sentences: what was found, which text shows below the first table, and how it was computed,
         which it shows at the end. The truths of the result are notes already.
-    figures : mapping of str to function
-        The figures by name. Each function imports its drawing, and matplotlib with it, in its body.
+    figures : mapping of str to Figure
+        By name: ``result.plot.NAME`` and ``reshuffle plot RESULT NAME``.
     """
 
     title: Callable[[StudyResult], str]

@@ -87,6 +87,12 @@ def _as_typst(study: StudyResult, layout: Layout) -> str:
     return typst_document(_paper(study))
 
 
+def _as_html(study: StudyResult, layout: Layout) -> str:
+    from .page import study_as_html
+
+    return study_as_html(study, layout)
+
+
 STUDY_FORMATS: Mapping[str, Callable[[StudyResult, Layout], str]] = {
     "text": _as_text,
     "json": _as_json,
@@ -94,6 +100,7 @@ STUDY_FORMATS: Mapping[str, Callable[[StudyResult, Layout], str]] = {
     "markdown": _as_markdown,
     "latex": _as_latex,
     "typst": _as_typst,
+    "html": _as_html,
 }
 
 

@@ -27,8 +27,9 @@ def default_table(study: StudyResult) -> str:
 def study_columns(study: StudyResult, table: str | None = None) -> Columns:
     """The columns of a table: a field each, but the ends of an interval are two.
 
-    ``confidence_interval`` becomes ``low`` and ``high``, and ``NAME_interval`` becomes ``NAME_low`` and ``NAME_high``.
-    Tuples are joined by commas.
+    ``confidence_interval`` becomes ``low`` and ``high``, and ``NAME_interval`` becomes ``NAME_low`` and ``NAME_high``;
+    so does ``confidence_interval`` of a record that has other fields called ``low`` and ``high``. Tuples are joined by
+    commas.
     """
     name = default_table(study) if table is None else table
     check_name("table", name, list(study.tables))
@@ -40,7 +41,8 @@ def study_columns(study: StudyResult, table: str | None = None) -> Columns:
         kinds = [kind for kind in typing.get_args(annotations[field.name]) if kind is not type(None)]
         kind = kinds[0] if type(None) in typing.get_args(annotations[field.name]) else annotations[field.name]
         if kind is ConfidenceInterval:
-            prefix = "" if field.name == "confidence_interval" else f"{field.name.removesuffix(INTERVAL)}_"
+            alone = field.name == "confidence_interval" and "low" not in annotations
+            prefix = "" if alone else f"{field.name.removesuffix(INTERVAL)}_"
             for end in ("low", "high"):
                 ends = [None if value is None else getattr(value, end) for value in values]
                 columns[f"{prefix}{end}"] = (ends, "float64")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from ...results.studies import Rate, StudyResult
 from ..notes import ci, joined, number
-from .base import Explained, StudyReport
+from .base import Explained, Figure, StudyReport
 from .wording import (
     constant,
     differing,
@@ -17,6 +18,9 @@ from .wording import (
     rate_table,
     tests_note,
 )
+
+if TYPE_CHECKING:
+    from ..plots.style import Drawing
 
 __all__ = ["REPORT"]
 
@@ -78,4 +82,24 @@ def notes(study: StudyResult) -> Iterator[str]:
         yield tests
 
 
-REPORT = StudyReport(title, tables, conclusions, notes)
+def _rates_figure(study: StudyResult, records: Sequence[Any]) -> Drawing:
+    from .figures.type1 import RatesFigure
+
+    return RatesFigure(records)
+
+
+def _qq_figure(study: StudyResult, records: Sequence[Any]) -> Drawing:
+    from .figures.type1 import QQFigure
+
+    return QQFigure.from_study(study, records)
+
+
+CELL = ("metric", "null", "size")
+FIGURES = {
+    "rates": Figure(
+        "Rejection rates divided by their levels, with confidence intervals.", "rates", CELL, _rates_figure
+    ),
+    "qq": Figure("The distribution of p; that of an exact test is the diagonal.", "pvalues", CELL, _qq_figure),
+}
+
+REPORT = StudyReport(title, tables, conclusions, notes, FIGURES)

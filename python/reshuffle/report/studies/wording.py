@@ -112,7 +112,12 @@ def rate_table(rates: Sequence[Rate], title: str, marked: bool = True) -> Table:
     for rate in rates:
         rows.setdefault(tuple(getattr(rate, name) for name in names), {})[rate.alpha] = rate
     cells = _RateCells(rates, len(names) == 1, marked)
+    cell = None
     for key, by_level in rows.items():
+        first = next(iter(by_level.values()))
+        if cell not in (None, (first.null, first.size)):
+            table.rule()
+        cell = (first.null, first.size)
         row, bold = [_named(value) for value in key], [False] * len(key)
         for alpha in levels:
             own = cells.of(by_level.get(alpha))

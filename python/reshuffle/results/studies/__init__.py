@@ -7,7 +7,10 @@ from typing import Any
 
 from .agreement import DomainBand, GainBin, GainThreshold, PairPvalue, TestAgreement
 from .base import Rate, StudyResult
+from .design import DetectableAtSize, PairError, PlannedPower, PlannedSize
+from .power import FittedSwapEffects, PowerRate
 from .samples import CurvePoint, SampleDifference, SampleRange, SampleScore
+from .sensitivity import MetricSensitivity, PowerContrast, ScoredSystem, TestedDifference
 from .type1 import PvalueShare
 from .validation import BandAccuracy, GapConclusions, PairConclusions, SampleSpread
 
@@ -15,20 +18,30 @@ __all__ = [
     "RECORDS",
     "BandAccuracy",
     "CurvePoint",
+    "DetectableAtSize",
     "DomainBand",
+    "FittedSwapEffects",
     "GainBin",
     "GainThreshold",
     "GapConclusions",
+    "MetricSensitivity",
     "PairConclusions",
+    "PairError",
     "PairPvalue",
+    "PlannedPower",
+    "PlannedSize",
+    "PowerContrast",
+    "PowerRate",
     "PvalueShare",
     "Rate",
     "SampleDifference",
     "SampleRange",
     "SampleScore",
     "SampleSpread",
+    "ScoredSystem",
     "StudyResult",
     "TestAgreement",
+    "TestedDifference",
 ]
 
 # The type of the records of each table of any study, by the name of the table: JSON, CSV and data frames are made from

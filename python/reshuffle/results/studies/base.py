@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...types import Format
 from .. import UsedMetric
 from ..intervals import ConfidenceInterval
+
+if TYPE_CHECKING:
+    from ...report.studies import StudyPlots
 
 __all__ = ["Rate", "StudyResult"]
 
@@ -105,6 +108,19 @@ class StudyResult:
         from ...report.studies import study_as_fragment
 
         return study_as_fragment(self)
+
+    @property
+    def plot(self) -> StudyPlots:
+        """The figures of the study: ``result.plot.NAME()``, with the names in ``dir(result.plot)``.
+
+        Raises
+        ------
+        ModuleNotFoundError
+            If matplotlib is not installed.
+        """
+        from ...report.studies import plots_of_study
+
+        return plots_of_study(self)
 
     @property
     def rates(self) -> tuple[Rate, ...]:
