@@ -202,13 +202,9 @@ def _sufficient(study: StudyResult) -> Iterator[str]:
         for where, own in of_keys(gaps, "size"):
             shown = [gap.low for gap in own if all(g.right >= enough for g in own if g.low >= gap.low)]
             if shown:
-                parts.append(f"over {number(min(shown))} from {where['size']:,}")
+                parts.append(f"with {where['size']:,} for differences over {number(min(shown))}")
         if parts:
-            unit = study.plan["unit"]
-            yield (
-                f"{what(values)}: at least {percent(enough, 0)}% of samples show the better system where the "
-                f"difference is {joined(parts)} {unit}s."
-            )
+            yield f"{what(values)}: at least {percent(enough, 0)}% of samples show the better system {joined(parts)}."
 
 
 def notes(study: StudyResult) -> Iterator[str]:
