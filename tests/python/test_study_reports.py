@@ -286,7 +286,8 @@ def test_documents_follow_the_schema() -> None:
     for result in results():
         document = json.loads(result.render("json"))
         validator.validate(document)
-    for change in ({"schema": "x"}, {"rates": [{}]}, {"truths": [1]}, {"metrics": 1}):
+    wrong: list[dict[str, Any]] = [{"schema": "x"}, {"rates": [{}]}, {"truths": [1]}, {"metrics": 1}]
+    for change in wrong:
         with pytest.raises(jsonschema.ValidationError):
             validator.validate(document | change)
 
