@@ -63,9 +63,5 @@ RECORDS: Mapping[str, type[Any]] = {
     "thresholds": GainThreshold,
     "domains": DomainBand,
     "tests": TestAgreement,
-    # several studies
-    # type1
-    # samples
     "conclusions": PairConclusions,
-    # validate
 }
