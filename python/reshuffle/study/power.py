@@ -23,7 +23,7 @@ from ..settings import DocumentIds, Units
 from ..validate import check_name
 from .experiments import Experiment
 from .material import Material
-from .nulls import swap_probability
+from .null_data import swap_probability
 from .parametric import SwapEffects, simulate_swap_effects
 from .populations import Population, Selection
 from .rates import rate_interval

@@ -68,7 +68,7 @@ def rate_interval(rejected: NDArray[np.bool_], dependence: Dependence = INDEPEND
         return _effective(count, n, effective_simulations(n, dependence.shared_replicates))
     if dependence.clusters is not None and len(np.unique(dependence.clusters)) < n:
         index = np.unique(dependence.clusters, return_inverse=True)[1]
-        interval = clustered_interval(np.bincount(index, weights=rejected), np.bincount(index), CONFIDENCE_LEVEL)
+        interval = clustered_interval(np.bincount(index, weights=rejected), np.bincount(index))
         # One cluster says nothing about the variance between clusters.
         return interval or ConfidenceInterval(0.0, 1.0, CONFIDENCE_LEVEL, "korn-graubard")
     return clopper_pearson(count, n, CONFIDENCE_LEVEL)
