@@ -86,7 +86,7 @@ def plot_by_size(figures: Figures, path: Path) -> None:
         right.semilogx(segments, [100 * point["separated"] for point in points], style, label=metric)
     left.set(xlabel="segments", ylabel="width of the interval, % of the score")
     right.set(xlabel="segments", ylabel="pairs separated, %")
-    left.legend()
+    left.legend(frameon=False)
     save(figure, path)
 
 
