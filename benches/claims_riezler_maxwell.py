@@ -438,8 +438,8 @@ smaller.
 
 
 FAMILY = (
-    "reshuffle study multiplicity wmt17-en-de/ref.txt wmt17-en-de/sys/*.txt --n-systems 5 15 --variances equal unequal "
-    "--tests ar bootstrap-both permutation --adjustments none maxt tukey --sizes 500 --simulations 400 -n 399"
+    "reshuffle study multiplicity wmt17-en-de/ref.txt wmt17-en-de/sys/*.txt --n-systems 15 --variances equal unequal "
+    "--tests bootstrap-both permutation --adjustments none maxt tukey --sizes 500 --simulations 200 -n 399"
 )
 
 
