@@ -25,12 +25,14 @@ from collections.abc import Mapping
 import click
 
 from ...validate import check_name
+from .multiplicity import multiplicity_command
 from .type1 import type1_command
 
 __all__ = ["COMMANDS", "study_group"]
 
 COMMANDS: Mapping[str, click.Command] = {
     "type1": type1_command,
+    "multiplicity": multiplicity_command,
 }
 
 
