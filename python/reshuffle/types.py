@@ -28,7 +28,7 @@ __all__ = [
     "MissingSystems",
     "Null",
     "PlotKind",
-    "PowerAlternative",
+    "PowerModel",
     "SampleLayout",
     "Sampling",
     "Scheme",
@@ -160,8 +160,8 @@ Equalize: TypeAlias = Literal["mix", "drop-words"]
 Variances: TypeAlias = Literal["equal", "unequal"]
 """:data:`reshuffle.study.families.VARIANCES`."""
 
-PowerAlternative: TypeAlias = Literal["eta", "real", "parametric"]
-""":data:`reshuffle.study.power.ALTERNATIVES`."""
+PowerModel: TypeAlias = Literal["eta", "real", "parametric"]
+""":data:`reshuffle.study.power.MODELS`."""
 
 SampleLayout: TypeAlias = Literal["broad", "block"]
 """:data:`reshuffle.study.pools.LAYOUTS`."""
@@ -170,6 +170,6 @@ Truth: TypeAlias = Literal["complement", "whole"]
 """:data:`reshuffle.study.validation.TRUTHS`."""
 
 StudyPlotKind: TypeAlias = Literal[
-    "rates", "qq", "family-wise",
+    "rates", "qq", "family-wise", "power", "sizes", "detectable", "sensitivity",
 ]  # fmt: skip
 """The figures of all studies: :data:`reshuffle.report.studies.STUDIES`."""

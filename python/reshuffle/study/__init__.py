@@ -36,9 +36,9 @@ __all__ = [
 _find = lazy_names(
     __name__,
     {
-        "multiplicity": ("multiplicity",),
         "agreement": ("agreement",),
         "design": ("plan",),
+        "multiplicity": ("multiplicity",),
         "parametric_power": ("parametric_power",),
         "power": ("power",),
         "samples": ("samples",),

@@ -66,9 +66,16 @@ RECORDS: Mapping[str, type[Any]] = {
     "thresholds": GainThreshold,
     "domains": DomainBand,
     "tests": TestAgreement,
-    # several studies
-    # type1
-    # samples
+    "power": PowerRate,
+    "fits": FittedSwapEffects,
+    "detectable": DetectableAtSize,
+    "planned": PlannedPower,
+    "needed": PlannedSize,
+    "simulated": PowerRate,
+    "errors": PairError,
+    "sensitivity": MetricSensitivity,
+    "scored": ScoredSystem,
+    "tested": TestedDifference,
+    "contrasts": PowerContrast,
     "conclusions": PairConclusions,
-    # validate
 }
