@@ -26,6 +26,7 @@ import click
 
 from ...validate import check_name
 from .agreement import agreement_command
+from .multiplicity import multiplicity_command
 from .pools import samples_command, validate_command
 from .type1 import type1_command
 
@@ -33,6 +34,7 @@ __all__ = ["COMMANDS", "study_group"]
 
 COMMANDS: Mapping[str, click.Command] = {
     "type1": type1_command,
+    "multiplicity": multiplicity_command,
     "validate": validate_command,
     "samples": samples_command,
     "agreement": agreement_command,
