@@ -25,12 +25,16 @@ from collections.abc import Mapping
 import click
 
 from ...validate import check_name
+from .power import power_command
+from .sensitivity import sensitivity_command
 from .type1 import type1_command
 
 __all__ = ["COMMANDS", "study_group"]
 
 COMMANDS: Mapping[str, click.Command] = {
     "type1": type1_command,
+    "power": power_command,
+    "sensitivity": sensitivity_command,
 }
 
 
