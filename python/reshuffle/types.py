@@ -47,6 +47,7 @@ __all__ = [
     "Ties",
     "Tokenizer",
     "Truth",
+    "Variances",
 ]
 
 MetricName: TypeAlias = Literal[
@@ -150,8 +151,15 @@ Null: TypeAlias = Literal[
 Sampling: TypeAlias = Literal["replace", "subset", "fixed"]
 """:data:`reshuffle.study.populations.SAMPLING`."""
 
+StudyScheme: TypeAlias = Literal["iid", "subgroup", "orbit"]
+""":data:`reshuffle.study.settings.STUDY_SCHEMES`."""
+
 Equalize: TypeAlias = Literal["mix", "drop-words"]
 """:data:`reshuffle.study.null_data.EQUALIZE`."""
+
+Variances: TypeAlias = Literal["equal", "unequal"]
+""":data:`reshuffle.study.families.VARIANCES`."""
+
 PowerModel: TypeAlias = Literal["eta", "real", "parametric"]
 """:data:`reshuffle.study.power.MODELS`."""
 
@@ -160,9 +168,6 @@ SampleLayout: TypeAlias = Literal["broad", "block"]
 
 Truth: TypeAlias = Literal["complement", "whole"]
 """:data:`reshuffle.study.validation.TRUTHS`."""
-
-StudyScheme: TypeAlias = Literal["iid", "subgroup", "orbit"]
-""":data:`reshuffle.study.settings.STUDY_SCHEMES`."""
 
 StudyPlotKind: TypeAlias = Literal[
     "rates", "qq", "power", "sizes", "detectable", "sensitivity",

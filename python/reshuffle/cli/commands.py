@@ -400,11 +400,11 @@ def plot_command(result: str, kind: str, output: str, **options: Any) -> None:
     Figures of studies:
 
     \b
-      rates      type1: rejection rates divided by their levels, with intervals
-      qq         type1: distribution of p against that of an exact test
-      power      power: by the true difference, with intervals
-      sizes      power: by the size of the test set, with intervals
-      detectable  plan: minimum detectable difference by the size of the test set
+      rates        type1: rejection rates divided by their levels, with intervals
+      qq           type1: distribution of p against that of an exact test
+      power        power: by the true difference, with intervals
+      sizes        power: by the size of the test set, with intervals
+      detectable   plan: minimum detectable difference by the size of the test set
       sensitivity  sensitivity: power under each metric
 
     Needs matplotlib: pip install 'reshuffle[plots]'. Figures are readable in black and white, and PDF files
