@@ -165,6 +165,6 @@ StudyScheme: TypeAlias = Literal["iid", "subgroup", "orbit"]
 """:data:`reshuffle.study.settings.STUDY_SCHEMES`."""
 
 StudyPlotKind: TypeAlias = Literal[
-    "rates", "qq",
+    "rates", "qq", "bands", "gaps", "curves", "differences", "scores", "gains", "agreement",
 ]  # fmt: skip
 """The figures of all studies: :data:`reshuffle.report.studies.STUDIES`."""
