@@ -119,7 +119,7 @@ class ScoresFigure(_Figure):
             point(ax, each.sample, each.score, each.confidence_interval, look, not each.covers)
         level = ci(self.scores[0].confidence_interval.confidence_level)
         ax.set_xlim(0, len(self.scores) + 1)
-        ax.set_xlabel(f"sample\n● {level} misses the whole test set's score (dashes)    ○ contains it", **PLAIN)
+        ax.set_xlabel(f"sample\n● {level} misses the overall score (dashes)    ○ contains it", **PLAIN)
         ax.set_ylabel(f"{printable(self.scores[0].metric)} of {printable(self.scores[0].system)}", **PLAIN)
         ax.spines[["top", "right"]].set_visible(False)
 
