@@ -63,5 +63,4 @@ RECORDS: Mapping[str, type[Any]] = {
     "thresholds": GainThreshold,
     "domains": DomainBand,
     "tests": TestAgreement,
-    "conclusions": PairConclusions,
 }
