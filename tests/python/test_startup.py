@@ -31,11 +31,12 @@ from reshuffle.report.studies import STUDIES
 from reshuffle.resampling.schemes import SCHEMES
 from reshuffle.resampling.stopping import STOPPING
 from reshuffle.sets import TREATMENTS_OF_MISSING_SYSTEMS
+from reshuffle.study.families import VARIANCES
 from reshuffle.study.null_data import EQUALIZE
 from reshuffle.study.nulls import NULLS
 from reshuffle.study.pools import LAYOUTS
 from reshuffle.study.populations import SAMPLING
-from reshuffle.study.power import ALTERNATIVES as ALTERNATIVES_OF_POWER
+from reshuffle.study.power import MODELS
 from reshuffle.study.settings import STUDY_SCHEMES
 from reshuffle.study.validation import TRUTHS
 
@@ -206,9 +207,10 @@ def kinds_of_seeds() -> list[str]:
         (types.InputFormat, INPUT_FORMATS),
         (types.Null, NULLS),
         (types.Equalize, EQUALIZE),
+        (types.Variances, VARIANCES),
         (types.Sampling, SAMPLING),
         (types.StudyScheme, STUDY_SCHEMES),
-        (types.PowerAlternative, ALTERNATIVES_OF_POWER),
+        (types.PowerModel, MODELS),
         (types.StudyPlotKind, dict.fromkeys(name for report in STUDIES.values() for name in report.figures)),
     ],
 )

@@ -18,3 +18,6 @@ mod selection;
 pub use experiment::{Experiment, Shuffles};
 pub use population::Population;
 pub use selection::{Sampling, Selection};
+
+#[cfg(test)]
+mod tests;

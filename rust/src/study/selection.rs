@@ -1,6 +1,7 @@
 //! How the test set of a simulation is chosen.
 
-use crate::stream::{Purpose, Stream};
+use crate::simd::Simd;
+use crate::stream::{Purpose, Stream, fill};
 
 /// How units are chosen from a population.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -104,7 +105,7 @@ impl Selection {
             Sampling::Subset => {
                 // Those with the smallest keys.
                 words.resize(n, 0);
-                chosen.fill(0, words);
+                fill(Simd::best(), &chosen, 0, words);
                 keys.clear();
                 keys.extend(words.iter().copied().zip(0..));
                 if size < n {
@@ -117,7 +118,7 @@ impl Selection {
         }
         // The j-th is swapped if the j-th 32-bit number of its stream is below the threshold.
         words.resize(units.len().div_ceil(2), 0);
-        Stream::new(seed, Purpose::Assignment, 0).fill(0, words);
+        fill(Simd::best(), &Stream::new(seed, Purpose::Assignment, 0), 0, words);
         let below = |number: u64| u8::from(number < self.swapped);
         swapped.clear();
         swapped.extend(words.iter().flat_map(|&word| [below(word & 0xFFFF_FFFF), below(word >> 32)]).take(units.len()));

@@ -98,8 +98,11 @@ def draw_figure(
 
 
 def choices(study: StudyResult, figure: Figure) -> list[dict[str, Any]]:
-    """The options of every figure of a kind that the study has."""
-    every = [tuple(getattr(record, field) for field in figure.by) for record in study.tables.get(figure.table, ())]
+    """The options of every figure of a kind that the study has, unless it would have only one point."""
+    records = study.tables.get(figure.table, ())
+    if figure.over is not None and len({getattr(record, figure.over) for record in records}) < 2:
+        return []
+    every = [tuple(getattr(record, field) for field in figure.by) for record in records]
     return [dict(zip(figure.by, values, strict=True)) for values in dict.fromkeys(every)]
 
 

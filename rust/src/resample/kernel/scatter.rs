@@ -128,33 +128,82 @@ fn add_inline(rows: &[[i16; LANES]], (units, swapped): (&[u32], &[u8]), codes: &
     }
 }
 
-dispatch! {
-    /// The Walsh–Hadamard transform of each column.
-    fn transform(table: &mut [Sums]) = transform_inline;
+/// The Walsh–Hadamard transform of each column.
+fn transform(simd: Simd, table: &mut [Sums]) {
+    match simd {
+        Simd::Portable => portable(table),
+        #[cfg(target_arch = "x86_64")]
+        Simd::Avx2(_) | Simd::Avx512(_) => avx2::transform(simd, table),
+    }
 }
 
-#[inline(always)]
-fn transform_inline(table: &mut [Sums]) {
-    let mut half = 1;
-    // Two steps at a time, so that the table is read and written half as often.
-    while 4 * half <= table.len() {
-        for four in table.chunks_exact_mut(4 * half) {
-            let (low, high) = four.split_at_mut(2 * half);
-            let ((a, b), (c, d)) = (low.split_at_mut(half), high.split_at_mut(half));
-            for (((a, b), c), d) in a.iter_mut().zip(b).zip(c).zip(d) {
-                for (((a, b), c), d) in a.iter_mut().zip(b).zip(c).zip(d) {
-                    let (sum_ab, less_ab, sum_cd, less_cd) = (*a + *b, *a - *b, *c + *d, *c - *d);
-                    (*a, *b, *c, *d) = (sum_ab + sum_cd, less_ab + less_cd, sum_ab - sum_cd, less_ab - less_cd);
-                }
+fn portable(table: &mut [Sums]) {
+    for half in (0..table.len().trailing_zeros()).map(|bit| 1 << bit) {
+        for both in table.chunks_exact_mut(2 * half) {
+            let (left, right) = both.split_at_mut(half);
+            for (left, right) in left.as_flattened_mut().iter_mut().zip(right.as_flattened_mut()) {
+                (*left, *right) = (*left + *right, *left - *right);
             }
         }
-        half *= 4;
     }
-    if 2 * half == table.len() {
-        let (left, right) = table.split_at_mut(half);
-        for (left, right) in left.as_flattened_mut().iter_mut().zip(right.as_flattened_mut()) {
-            (*left, *right) = (*left + *right, *left - *right);
+}
+
+/// The compiler vectorizes steps between neighbouring rows by scattered loads and stores, which take five times as long.
+#[cfg(target_arch = "x86_64")]
+#[allow(unsafe_code)]
+mod avx2 {
+    use std::arch::x86_64::*;
+
+    use super::Sums;
+    use crate::simd::Simd;
+
+    /// As [`super::portable`].
+    pub fn transform(simd: Simd, table: &mut [Sums]) {
+        assert!(simd != Simd::Portable && table.len().is_power_of_two());
+        // SAFETY: the processor has the instructions, which both other paths need.
+        unsafe { steps(table) }
+    }
+
+    #[target_feature(enable = "avx2")]
+    fn steps(table: &mut [Sums]) {
+        let mut half = 1;
+        // Two steps at a time, so that the table is read and written half as often.
+        while 4 * half <= table.len() {
+            for four in table.chunks_exact_mut(4 * half) {
+                let (low, high) = four.split_at_mut(2 * half);
+                let ((a, b), (c, d)) = (low.split_at_mut(half), high.split_at_mut(half));
+                for (((a, b), c), d) in a.iter_mut().zip(b).zip(c).zip(d) {
+                    let (x, y, z, w) = (load(a), load(b), load(c), load(d));
+                    let (xy, x_y) = (_mm256_add_epi32(x, y), _mm256_sub_epi32(x, y));
+                    let (zw, z_w) = (_mm256_add_epi32(z, w), _mm256_sub_epi32(z, w));
+                    store(a, _mm256_add_epi32(xy, zw));
+                    store(b, _mm256_add_epi32(x_y, z_w));
+                    store(c, _mm256_sub_epi32(xy, zw));
+                    store(d, _mm256_sub_epi32(x_y, z_w));
+                }
+            }
+            half *= 4;
         }
+        if 2 * half == table.len() {
+            let (left, right) = table.split_at_mut(half);
+            for (left, right) in left.iter_mut().zip(right) {
+                let (x, y) = (load(left), load(right));
+                store(left, _mm256_add_epi32(x, y));
+                store(right, _mm256_sub_epi32(x, y));
+            }
+        }
+    }
+
+    #[target_feature(enable = "avx2")]
+    fn load(sums: &Sums) -> __m256i {
+        // SAFETY: eight numbers of 32 bits are as long as a register, and need no alignment here.
+        unsafe { _mm256_loadu_si256(sums.as_ptr().cast()) }
+    }
+
+    #[target_feature(enable = "avx2")]
+    fn store(sums: &mut Sums, register: __m256i) {
+        // SAFETY: as above.
+        unsafe { _mm256_storeu_si256(sums.as_mut_ptr().cast(), register) }
     }
 }
 
