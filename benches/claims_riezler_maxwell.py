@@ -181,26 +181,33 @@ SENSITIVITY = (
     f"reshuffle study sensitivity {PARSED}/ref.txt {PARSED}/sys/{OLD}.txt {PARSED}/sys/{NEW}.txt -m nist bleu depf "
     f"--parses {PARSED}/ref.conllu {PARSED}/sys/{OLD}.conllu {PARSED}/sys/{NEW}.conllu --tests ar --alphas 0.05 "
     "--simulations 2000",
-    "reshuffle study sensitivity wmt17-en-de/ref.txt wmt17-en-de/sys/*.txt -m nist bleu --all-pairs --tests ar "
-    "--effects 0.5 --simulations 20 -n 99",
+    *(
+        f"reshuffle compare {name}/ref.txt {name}/sys/*.txt -m nist bleu --all-pairs --test ar-studentized --adjust none "
+        "-n 99 --interval delta"
+        for name in ("wmt17-en-de", "wmt13-fr-en", "wmt12-es-en")
+    ),
 )
 
 
 def sensitivity(outputs: Sequence[Any]) -> Figures:
-    """Power by metric and η on the parsed pair, and |difference|/standard error of all pairs of WMT17."""
-    parsed, wmt17 = outputs
+    """Power by metric and η on the parsed pair, and |difference|/standard error of all pairs of three test sets."""
+    parsed, *others = outputs
     power: dict[str, list[Any]] = {}
     for rate in parsed["power"]:
         interval = rate["confidence_interval"]
         power.setdefault(rate["metric"], []).append([rate["effect"], rate["rate"], interval["low"], interval["high"]])
-    standardized: dict[tuple[str, str], dict[str, float]] = {}
-    for row in wmt17["sensitivity"]:
-        standardized.setdefault((row["system"], row["baseline"]), {})[row["metric"]] = row["standardized"]
+    standardized: list[dict[str, float]] = []
+    for output in others:
+        of_set: dict[tuple[str, str], dict[str, float]] = {}
+        for pair in output["comparisons"]:
+            names = (pair["system"], pair["baseline"])
+            of_set.setdefault(names, {})[pair["metric"]] = abs(pair["difference"]) / pair["standard_error"]
+        standardized += of_set.values()
     return {
         "power": power,
         "simulations": parsed["power"][0]["simulations"],
         "size": parsed["power"][0]["size"],
-        "pairs": [[pair["NIST"], pair["BLEU"]] for pair in standardized.values()],
+        "pairs": [[pair["NIST"], pair["BLEU"]] for pair in standardized],
     }
 
 
@@ -219,11 +226,10 @@ Power of AR at .05 on test sets of {figures["size"]} segments ({figures["simulat
 intervals), if the two systems
 of Table 1 above keep their own outputs with probability ½ + η and are swapped otherwise: η = 0 is no difference, and
 η = .5 the real pair. The level is adjusted so that every metric rejects 5% at η = 0. One pair of
-systems cannot rank metrics, and p-values of one test set even less. For the {len(close)} pairs of WMT17 English–German
-that differ by less
-than 6 standard errors under both metrics, the difference is more standard errors under NIST than under BLEU for
-{clearer}, and fewer for
-{len(close) - clearer}; the median of the ratio is {number(median(nist / bleu for nist, bleu in close if bleu), 2)}.
+systems cannot rank metrics, and p-values of one test set even less. For the {len(close)} pairs of WMT17 English–German,
+WMT13 French–English and WMT12 Spanish–English that differ by less than 6 standard errors under both metrics, the
+difference is more standard errors under NIST than under BLEU for {clearer}, and fewer for {len(close) - clearer}; the
+median of the ratio is {number(median(nist / bleu for nist, bleu in close if bleu), 2)}.
 """
 
 
