@@ -160,8 +160,6 @@ Equalize: TypeAlias = Literal["mix", "drop-words"]
 Variances: TypeAlias = Literal["equal", "unequal"]
 """:data:`reshuffle.study.families.VARIANCES`."""
 
-PowerAlternative: TypeAlias = Literal["eta", "real", "parametric"]
-""":data:`reshuffle.study.power.ALTERNATIVES`."""
 PowerModel: TypeAlias = Literal["eta", "real", "parametric"]
 """:data:`reshuffle.study.power.MODELS`."""
 

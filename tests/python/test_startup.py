@@ -15,6 +15,7 @@ import pytest
 import reshuffle
 from reshuffle import _core, types
 from reshuffle.cli.listing import CATALOGUE_FORMATS
+from reshuffle.cli.studies import COMMANDS
 from reshuffle.data.formats import INPUT_FORMATS
 from reshuffle.errors import InputError
 from reshuffle.inference.hypotheses import FAMILIES
@@ -65,6 +66,11 @@ def test_version_and_help_import_neither_numpy_nor_the_engine(option: str) -> No
 @pytest.mark.parametrize("command", ["compare", "score", "flips", "study", "plot", "metrics", "demo"])
 def test_help_of_a_command_imports_no_numpy(command: str) -> None:
     assert not {"numpy", "scipy", "rich", "matplotlib"} & imported_by(command, "--help")
+
+
+@pytest.mark.parametrize("study", COMMANDS)
+def test_help_of_a_study_imports_no_numpy(study: str) -> None:
+    assert not {"numpy", "scipy", "rich", "matplotlib"} & imported_by("study", study, "--help")
 
 
 def test_comparing_all_pairs_imports_neither_scipy_nor_rich(tmp_path: Path) -> None:

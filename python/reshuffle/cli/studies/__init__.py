@@ -25,12 +25,17 @@ from collections.abc import Mapping
 import click
 
 from ...validate import check_name
+from .agreement import agreement_command
+from .pools import samples_command, validate_command
 from .type1 import type1_command
 
 __all__ = ["COMMANDS", "study_group"]
 
 COMMANDS: Mapping[str, click.Command] = {
     "type1": type1_command,
+    "validate": validate_command,
+    "samples": samples_command,
+    "agreement": agreement_command,
 }
 
 

@@ -45,10 +45,11 @@ def null_options(options: dict[str, Any]) -> NullOptions:
     return NullOptions(**given, margins=dict(options.get("margins", ())))
 
 
-def run_study(options: dict[str, Any], compute: Compute, min_systems: int = 2) -> None:
+def run_study(options: dict[str, Any], compute: Compute, min_systems: int = 2, has_domains: bool = False) -> None:
     """Read the files, compute the study, and write its report.
 
     ``options`` are those of :func:`reshuffle.cli.studies.options.study_options`; the command has taken its own out.
+    With ``has_domains``, the strata of the units are the domains of the study.
     """
     fmt, output, table = options.pop("fmt"), options.pop("output"), options.pop("table")
     fmt = chosen_format(fmt, output, get_args(types.Format), "text")
@@ -60,7 +61,7 @@ def run_study(options: dict[str, Any], compute: Compute, min_systems: int = 2) -
     if "margins" in options:
         options["margins"] = dict(options["margins"])
     job = Job.from_arguments(options.pop("reference"), options.pop("systems"), options, min_systems)
-    if job.strata is not None:
+    if job.strata is not None and not has_domains:
         raise InputError("--strata does not apply to studies: leave it out")
     known = {field.name for field in fields(StudySettings)}
     # None stands for the default of a setting.

@@ -25,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..frames import as_pandas, as_polars, rows_of
-from . import design, power, sensitivity, type1
+from . import agreement, design, power, samples, sensitivity, type1, validation
 from .base import Figure, StudyReport
 from .formats import STUDY_FORMATS, render_study, study_as_fragment
 from .plots import StudyPlots, draw_figure, plots_of_study
@@ -53,4 +53,7 @@ STUDIES: Mapping[str, StudyReport] = {
     "power": power.REPORT,
     "plan": design.REPORT,
     "sensitivity": sensitivity.REPORT,
+    "validate": validation.REPORT,
+    "samples": samples.REPORT,
+    "agreement": agreement.REPORT,
 }

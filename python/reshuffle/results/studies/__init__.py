@@ -77,9 +77,5 @@ RECORDS: Mapping[str, type[Any]] = {
     "scored": ScoredSystem,
     "tested": TestedDifference,
     "contrasts": PowerContrast,
-    # several studies
-    # type1
-    # samples
     "conclusions": PairConclusions,
-    # validate
 }
