@@ -60,9 +60,8 @@ def show_by_size(figures: Figures) -> str:
 Mean widths of the 95% intervals of 16 systems, in points and relative to the mean score, and the share of the
 {last["BLEU"]["pairs"]} pairs whose interval of the difference excludes 0. With {times:.0f} times as many segments,
 intervals are
-{ratios} times as narrow; 1/√n predicts {times**0.5:.1f}. Halving an interval needs about four times the data. NIST
-changes with the test
-set, because it takes its information weights from the references.
+{ratios} times as narrow; 1/√n predicts {times**0.5:.1f}. Halving an interval needs
+about four times the data.
 """
 
 

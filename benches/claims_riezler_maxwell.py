@@ -182,8 +182,8 @@ SENSITIVITY = (
     f"--parses {PARSED}/ref.conllu {PARSED}/sys/{OLD}.conllu {PARSED}/sys/{NEW}.conllu --tests ar --alphas 0.05 "
     "--simulations 2000",
     *(
-        f"reshuffle compare {name}/ref.txt {name}/sys/*.txt -m nist bleu --all-pairs --test ar-studentized --adjust none "
-        "-n 99 --interval delta"
+        f"reshuffle compare {name}/ref.txt {name}/sys/*.txt -m nist bleu --all-pairs --test ar-studentized "
+        "--adjust none -n 99 --interval delta"
         for name in ("wmt17-en-de", "wmt13-fr-en", "wmt12-es-en")
     ),
 )
