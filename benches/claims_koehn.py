@@ -54,9 +54,9 @@ def show_t(figures: Figures) -> str:
 {markdown_table(["n", "level .01", ".05", ".10"], rows, 0)}
 
 Each cell has the paper's value, t with n degrees of freedom, and t with n − 1. The paper's formula 5 has n degrees of
-freedom, although a variance that is estimated from n sentences has n − 1; the interval `t` of reshuffle has n − 1. For
-n = 3,000 the paper prints the values of the normal distribution. But for these, its values are those for
-n degrees of freedom, except {len(wrong)}: {", ".join(f"{theirs:.4f} for {ours:.4f}" for theirs, ours in wrong)}.
+freedom, although a variance that is estimated from n sentences has n − 1; the interval `t` of reshuffle has n − 1.
+For n = 3,000 the paper prints the values of the normal distribution. But for these, its values are those for n
+degrees of freedom, except {len(wrong)}: {", ".join(f"{theirs:.4f} for {ours:.4f}" for theirs, ours in wrong)}.
 """
 
 
@@ -121,9 +121,9 @@ def show_table_3(figures: Figures) -> str:
     return f"""
 {markdown_table(header, rows)}
 
-The share of samples in which the better system wins at least 950 of 1,000 draws; "wrong" where the worse one does. The
-paper's columns are means over its pairs in each bin. The pool has 3,004 segments instead of 30,000, so there are fewer
-samples (broad: {samples}), but 120 pairs of systems instead of nine. Samples of 3,000 would be the whole pool.
+The share of samples in which the better system wins at least 950 of 1,000 draws; "wrong" where the worse one does.
+The paper's columns are means over its pairs in each bin. The pool has 3,004 segments instead of 30,000, so there are
+fewer samples (broad: {samples}), but 120 pairs of systems instead of nine. Samples of 3,000 would be the whole pool.
 """
 
 
@@ -190,12 +190,9 @@ def show_table_4(figures: Figures) -> str:
 The lower ends of the bands are in percent. As in the paper, samples of all sizes and all pairs are counted together,
 and the truth is the sign of the difference on the whole pool (`--truth whole`). The pool contains the sample, so this
 flatters the test; the last column takes the truth from the rest of the pool (`--truth complement`), which is unbiased
-but
-itself uncertain for close pairs. The confidence is that of the system that is better in the sample, so it is
-one-sided. How many
-conclusions of some confidence are right depends on how close the systems are: here {share(close)} of the pairs differ
-by less than one point,
-in the paper one of nine.
+but itself uncertain for close pairs. The confidence is that of the system that is better in the sample, so it is
+one-sided. How many conclusions of some confidence are right depends on how close the systems are: here {share(close)}
+of the pairs differ by less than one point, in the paper one of nine.
 """
 
 
@@ -236,11 +233,11 @@ def show_spread(figures: Figures) -> str:
     return f"""
 {markdown_table(header, rows, 1)}
 
-Root mean squares over systems or pairs, in BLEU. For differences on broad samples the bootstrap is right: the ratio is
-near 1. For scores of single systems on broad samples it is too large, because such samples have sentences of the same
-documents, and so are more alike than fresh test sets. A block has sentences of few documents, and blocks vary more than
-the bootstrap says, which draws sentences as if they were independent. A fresh test set has other documents, too. If
-documents are known, `--docs` draws them instead of sentences.
+Root mean squares over systems or pairs, in BLEU. For differences on broad samples the bootstrap is right: the ratio
+is near 1. For scores of single systems on broad samples it is too large, because such samples have sentences of the
+same documents, and so are more alike than fresh test sets. A block has sentences of few documents, and blocks vary
+more than the bootstrap says, which draws sentences as if they were independent. A fresh test set has other documents,
+too. If documents are known, `--docs` draws them instead of sentences.
 """
 
 
@@ -320,8 +317,7 @@ def show_ranges(figures: Figures) -> str:
 {markdown_table(header, rows)}
 
 The means are over {figures["ranges"][0]["systems"]} systems. The paper has 100 samples of 300, which makes its ranges
-larger. Broad samples
-have sentences of all documents, so they differ less than blocks.
+larger. Broad samples have sentences of all documents, so they differ less than blocks.
 """
 
 
@@ -363,10 +359,9 @@ def show_intervals(figures: Figures) -> str:
 {markdown_table(["samples", "size", "samples × systems", "score of the pool outside"], rows)}
 
 In the paper 3 of 100 intervals of broad samples miss the score of all sentences. A 95% interval should miss it in 5%
-of samples. Broad
-samples share their documents, and the pool contains them, so intervals miss less often; blocks are of few documents,
-and miss more often. Neither is what a
-user has, a test set of some documents out of many: for these, `--docs` resamples documents.
+of samples. Broad samples share their documents, and the pool contains them, so intervals miss less often; blocks are
+of few documents, and miss more often. Neither is what a user has, a test set of some documents out of many: for
+these, `--docs` resamples documents.
 """
 
 
@@ -409,8 +404,7 @@ def show_reversals(figures: Figures) -> str:
 {markdown_table(["difference in BLEU", "samples of 100", "samples of 300"], rows)}
 
 The share of broad samples on which the system that is worse on the whole pool scores higher, over all pairs. The
-paper's
-samples of 3,000 sentences would be the whole pool here.
+paper's samples of 3,000 sentences would be the whole pool here.
 """
 
 
@@ -439,11 +433,9 @@ def show_two_sided(figures: Figures) -> str:
 {markdown_table(["test", "at .01", "at .05", "at .10"], rows)}
 
 The share of {figures["simulations"]:,} simulated test sets of 500 segments with p ≤ level; the null hypothesis is
-true. The data choose which
-system is called better, so p of the paired bootstrap is one-sided in the direction that looks best. "95% confidence
-that one of the
-systems is better" is wrong in {share(wrong)} of the cases in which neither is. Doubled, it becomes the test
-`bootstrap-percentile`.
+true. The data choose which system is called better, so p of the paired bootstrap is one-sided in the direction that
+looks best. "95% confidence that one of the systems is better" is wrong in {share(wrong)} of the cases in which
+neither is. Doubled, it becomes the test `bootstrap-percentile`.
 """
 
 
@@ -459,9 +451,9 @@ def summary_two_sided(figures: Figures) -> Summary:
 KOEHN = Paper(
     title="Koehn 2004",
     about="""
-*Statistical Significance Tests for Machine Translation Evaluation*, [W04-3250](https://aclanthology.org/W04-3250). The
-paper introduces bootstrap intervals and the paired bootstrap for BLEU, and validates both on samples of a large test
-set.
+*Statistical Significance Tests for Machine Translation Evaluation*, [W04-3250](https://aclanthology.org/W04-3250).
+The paper introduces bootstrap intervals and the paired bootstrap for BLEU, and validates both on samples of a large
+test set.
 """,
     claims=(
         Claim(
@@ -516,8 +508,7 @@ Figures 2 and 3: blocks of 300 consecutive sentences have scores from 21 to 37, 
             title="Bootstrap intervals cover the true score",
             paper="""
 Figure 6: 95% intervals from 1,000 draws (the 26th and the 975th) of 100 broad samples; three of them do not contain
-the score of all
-30,000 sentences.
+the score of all 30,000 sentences.
 """,
             commands=(SAMPLES,),
             extract=samples,
@@ -564,7 +555,8 @@ Section 6 of the paper reads 95% of draws won as 95% confidence that one system 
     after="""
 ### Slips in W04-3250
 
-- The text has "300 broad samples" where 100 samples of 300 sentences are meant, and "six" systems in a table of three.
+- The text has "300 broad samples" where 100 samples of 300 sentences are meant, and "six" systems in a table of
+  three.
 - Formula 5 has n degrees of freedom instead of n − 1.
 """,
 )
