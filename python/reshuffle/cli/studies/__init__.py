@@ -26,13 +26,19 @@ import click
 
 from ...validate import check_name
 from .agreement import agreement_command
+from .multiplicity import multiplicity_command
 from .pools import samples_command, validate_command
+from .power import power_command
+from .sensitivity import sensitivity_command
 from .type1 import type1_command
 
 __all__ = ["COMMANDS", "study_group"]
 
 COMMANDS: Mapping[str, click.Command] = {
     "type1": type1_command,
+    "multiplicity": multiplicity_command,
+    "power": power_command,
+    "sensitivity": sensitivity_command,
     "validate": validate_command,
     "samples": samples_command,
     "agreement": agreement_command,
