@@ -12,7 +12,7 @@ import click
 
 from ..errors import InputError, shortened, warn
 from .habits import check_habits
-from .params import Name, Numbers
+from .params import Name, Numbers, is_margin
 
 __all__ = ["Command", "Grouped", "option"]
 
@@ -22,6 +22,8 @@ GREEDY = ("--refs", "--parses", "--scores", "--set")
 JOINED = ("--scores", "--set")
 # Options that take every following word that is the name of a metric.
 METRIC = ("-m", "--metric", "--metrics")
+# Options that take every following word of the form NAME=NUMBER.
+MARGIN = ("--margin",)
 
 
 class Grouped(click.Option):
@@ -110,8 +112,8 @@ def _write_rows(formatter: click.HelpFormatter, rows: Sequence[tuple[str, str]])
 def _spread(args: list[str]) -> list[str]:
     """The same arguments with one value per option, as click wants them.
 
-    Repeats ``--refs`` and ``--parses`` before each of their files and ``-m`` before each metric, and joins what follows
-    ``--scores`` or ``--set`` into one value.
+    Repeats ``--refs`` and ``--parses`` before each of their files, ``-m`` before each metric and ``--margin`` before
+    each margin, and joins what follows ``--scores`` or ``--set`` into one value.
 
     Raises
     ------
@@ -127,7 +129,7 @@ def _spread(args: list[str]) -> list[str]:
         if arg == "--":
             return spread + args[index:]
         if arg.startswith("-") and arg != "-" and not arg.startswith("-#"):
-            greedy = arg if arg in (*GREEDY, *METRIC) else ""
+            greedy = arg if arg in (*GREEDY, *METRIC, *MARGIN) else ""
             closed = arg if arg.split("=")[0] in GREEDY and "=" in arg else ""
         elif closed:
             # It may be meant for the option or as another system: a wrong guess would change the result.
@@ -145,6 +147,11 @@ def _spread(args: list[str]) -> list[str]:
                 _warn_of_file(arg)
                 spread.append(greedy)
             else:  # the list of metrics ends here
+                greedy = ""
+        elif greedy in MARGIN and spread[-1] != greedy:
+            if is_margin(arg):
+                spread.append(greedy)
+            else:  # the list of margins ends here
                 greedy = ""
         elif greedy and spread[-1] != greedy:
             spread.append(greedy)

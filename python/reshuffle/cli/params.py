@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -82,6 +83,36 @@ class Replicates(click.ParamType):  # type: ignore[type-arg]
             number = value
         check_n_resamples("-n", number)
         return number
+
+
+class Margin(click.ParamType):  # type: ignore[type-arg]
+    """A metric and its margin: ``bleu=0.5``."""
+
+    name = "margin"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, float]:
+        if isinstance(value, tuple):
+            return value
+        name, _, number = value.rpartition("=")
+        if not name:
+            raise InputError(f"--margin: expected a metric and its margin, as in bleu=0.5, got {quoted(value)}")
+        try:
+            return name, float(number)
+        except ValueError:
+            raise InputError(f"--margin {name}: expected a number after =, got {quoted(number)}") from None
+
+
+def is_margin(word: str) -> bool:
+    """Does the word look like a metric and its margin?
+
+    >>> is_margin("bleu=0.5"), is_margin("system.txt"), is_margin("system=a.txt")
+    (True, False, False)
+    """
+    name, _, number = word.rpartition("=")
+    try:
+        return bool(name) and math.isfinite(float(number))
+    except ValueError:
+        return False
 
 
 class Size(IntParam):

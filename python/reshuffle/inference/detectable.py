@@ -23,7 +23,7 @@ def detectable_differences(comparison: Comparison, replicates: Replicates) -> tu
     from statistics import NormalDist, median
 
     test, alpha = comparison.test, comparison.alpha
-    if test is None or alpha is None:
+    if test is None or alpha is None or test.has_margin:
         return ()
     level = alpha / comparison.family_size
     tail = level / 2 if test.alternative == "two-sided" else level

@@ -21,8 +21,8 @@ class ConfidenceInterval:
     confidence_level : float
         For example 0.95.
     method : str
-        A name in :data:`reshuffle.inference.intervals.INTERVALS`, or ``simultaneous``, ``clopper-pearson`` or
-        ``robbins``.
+        A name in :data:`reshuffle.inference.intervals.INTERVALS`, ``simultaneous``, ``clopper-pearson``, ``robbins``,
+        or the name of a test with a margin.
     """
 
     low: Real

@@ -13,7 +13,7 @@ from ..inference.plan import Plan
 from ..inference.running import run_on_test_set
 from ..metrics.base import Scores
 from ..resampling import CountSample, Replicates
-from ..settings import ComparisonSettings
+from ..settings import TESTS_WITH_MARGIN, ComparisonSettings
 from .experiments import Experiment
 
 __all__ = ["Tested", "Testing"]
@@ -56,7 +56,7 @@ class Testing:
         n_metrics = len(experiment.populations[0].metrics)
         pvalue = np.empty((len(self.tests), n_metrics, n))
         statistic = np.empty((n_metrics, n))
-        plans = [Plan.from_settings(ComparisonSettings(test, alternative=self.alternative)) for test in self.tests]
+        plans = [self._plan(test, experiment) for test in self.tests]
         for i in range(n):
             population = experiment.population_of(first + i)
             samples = [
@@ -71,3 +71,9 @@ class Testing:
                 outcome = run_on_test_set(plan, replicates, hypotheses)
                 own[:, i], statistic[:, i] = outcome.pvalue, outcome.statistic
         return Tested(pvalue, statistic)
+
+    def _plan(self, test: str, experiment: Experiment) -> Plan:
+        """The plan of a test. Only tests with a margin have margins."""
+        margins = self.margins if test in TESTS_WITH_MARGIN else {}
+        settings = ComparisonSettings(test, alternative=self.alternative, margins=margins)
+        return Plan.from_settings(settings, *experiment.populations[0].metrics)
