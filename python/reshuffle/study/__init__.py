@@ -20,7 +20,17 @@ if TYPE_CHECKING:
     from .type1 import type1
     from .validation import validate
 
-__all__ = ["agreement", "multiplicity", "parametric_power", "plan", "power", "samples", "sensitivity", "type1", "validate"]
+__all__ = [
+    "agreement",
+    "multiplicity",
+    "parametric_power",
+    "plan",
+    "power",
+    "samples",
+    "sensitivity",
+    "type1",
+    "validate",
+]
 
 # The module of each public name. It is imported when the name is first used, as in the package itself.
 _find = lazy_names(
