@@ -170,7 +170,7 @@ Truth: TypeAlias = Literal["complement", "whole"]
 """:data:`reshuffle.study.validation.TRUTHS`."""
 
 StudyPlotKind: TypeAlias = Literal[
-    "rates", "qq", "power", "sizes", "detectable", "sensitivity", "bands", "gaps", "curves", "differences", "scores",
-    "gains", "agreement",
+    "rates", "qq", "family-wise", "power", "sizes", "detectable", "sensitivity", "bands", "gaps", "curves",
+    "differences", "scores", "gains", "agreement",
 ]  # fmt: skip
 """The figures of all studies: :data:`reshuffle.report.studies.STUDIES`."""

@@ -19,6 +19,7 @@ from .options import ARGUMENTS, compare_options, flip_options, score_options
 from .params import COMMAND_LINE, Metric, Name
 from .process import check_room, single_threaded_blas
 from .studies import study_group
+from .studies.plan import plan_command
 
 if TYPE_CHECKING:
     from ..settings import Levels
@@ -343,6 +344,7 @@ def flips_command(
 
 
 cli.add_command(study_group)
+cli.add_command(plan_command)
 
 
 # Names that several studies share are there once.
@@ -400,15 +402,20 @@ def plot_command(result: str, kind: str, output: str, **options: Any) -> None:
     Figures of studies:
 
     \b
-      rates      type1: rejection rates divided by their levels, with intervals
-      qq         type1: distribution of p against that of an exact test
-      bands      validate: right conclusions by confidence
-      gaps       validate: right conclusions by the difference on the whole test set
-      curves     samples: separated pairs by test set size and number of references
+      rates        type1: rejection rates divided by their levels, with intervals
+      qq           type1: distribution of p against that of an exact test
+      family-wise  multiplicity: family-wise error rates, with intervals
+      power        power: by the true difference, with intervals
+      sizes        power: by the size of the test set, with intervals
+      detectable   plan: minimum detectable difference by the size of the test set
+      sensitivity  sensitivity: power under each metric
+      bands        validate: right conclusions by confidence
+      gaps         validate: right conclusions by the difference on the whole test set
+      curves       samples: separated pairs by test set size and number of references
       differences  samples: differences from the baseline on each sample
-      scores     samples: scores on each sample, with intervals
-      gains      agreement: 1 - p against the gain of the better system
-      agreement  agreement: share of pairs on which tests and metrics agree
+      scores       samples: scores on each sample, with intervals
+      gains        agreement: 1 - p against the gain of the better system
+      agreement    agreement: share of pairs on which tests and metrics agree
 
     Needs matplotlib: pip install 'reshuffle[plots]'. Figures are readable in black and white, and PDF files
     embed their fonts.
