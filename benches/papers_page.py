@@ -66,10 +66,13 @@ def page(papers: Sequence[Paper], results: Mapping[str, Mapping[str, Any]]) -> s
     """The Markdown of the page."""
     parts = [INTRODUCTION.strip(), overview(papers, results), DATA.strip()]
     for paper in papers:
-        if paper.claims and not any(claim.name in results for claim in paper.claims):
+        if not any(claim.name in results for claim in paper.claims) and not paper.title.startswith("What"):
             continue
         parts += [f"## {paper.title}", paper.about.strip()]
-        parts += [section(claim, results[claim.name]) for claim in paper.claims if claim.name in results]
+        shown: dict[str, str] = {}  # code by the title of the first claim that has it
+        for claim in paper.claims:
+            if claim.name in results:
+                parts.append(section(claim, results[claim.name], shown))
         parts += [paper.after.strip()] if paper.after else []
     parts += [RUNNING.strip(), dates(papers, results)]
     return "\n\n".join(reflowed(block) for part in parts for block in blocks(part)) + "\n"
@@ -114,13 +117,18 @@ def anchor(title: str) -> str:
     return kept.replace(" ", "-")
 
 
-def section(claim: Claim, result: Mapping[str, Any]) -> str:
-    """One claim: what the paper says, the commands, the figures."""
+def section(claim: Claim, result: Mapping[str, Any], shown: dict[str, str]) -> str:
+    """One claim: what the paper says, the commands, the figures. Commands that were shown before are a link."""
     parts = [f"### {claim.title}", claim.paper.strip()]
     shell = claim.prepare.strip().splitlines()
     shell += [wrapped(command) for command in claim.commands]
-    if shell:
-        parts.append("```sh\n" + "\n".join(shell) + "\n```")
+    code = "\n".join(shell)
+    if code in shown:
+        commands = "commands are those" if len(claim.commands) > 1 else "command is that"
+        parts.append(f"The {commands} of [{shown[code]}](#{anchor(shown[code])}).")
+    elif shell:
+        parts.append(f"```sh\n{code}\n```")
+        shown[code] = claim.title
     if claim.python:
         parts.append(f"```python\n{claim.python.strip()}\n```")
     parts.append(claim.show(result["figures"]).strip())
@@ -136,7 +144,7 @@ def wrapped(command: str) -> str:
 
 
 def dates(papers: Sequence[Paper], results: Mapping[str, Mapping[str, Any]]) -> str:
-    """When each claim was run, and for how long."""
+    """When each claim was run, and how long its commands took."""
     rows = [
         [
             f"`{claim.name}`",

@@ -170,6 +170,6 @@ Truth: TypeAlias = Literal["complement", "whole"]
 """:data:`reshuffle.study.validation.TRUTHS`."""
 
 StudyPlotKind: TypeAlias = Literal[
-    "rates", "qq", "power", "sizes", "detectable", "sensitivity",
+    "rates", "qq", "family-wise", "power", "sizes", "detectable", "sensitivity",
 ]  # fmt: skip
 """The figures of all studies: :data:`reshuffle.report.studies.STUDIES`."""

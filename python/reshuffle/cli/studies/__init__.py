@@ -26,6 +26,7 @@ import click
 
 from ...validate import check_name
 from .agreement import agreement_command
+from .multiplicity import multiplicity_command
 from .pools import samples_command, validate_command
 from .power import power_command
 from .sensitivity import sensitivity_command
@@ -37,6 +38,7 @@ COMMANDS: Mapping[str, click.Command] = {
     "type1": type1_command,
     "power": power_command,
     "sensitivity": sensitivity_command,
+    "multiplicity": multiplicity_command,
     "validate": validate_command,
     "samples": samples_command,
     "agreement": agreement_command,
