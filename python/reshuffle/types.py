@@ -28,7 +28,7 @@ __all__ = [
     "MissingSystems",
     "Null",
     "PlotKind",
-    "PowerAlternative",
+    "PowerModel",
     "SampleLayout",
     "Sampling",
     "Scheme",
@@ -47,6 +47,7 @@ __all__ = [
     "Ties",
     "Tokenizer",
     "Truth",
+    "Variances",
 ]
 
 MetricName: TypeAlias = Literal[
@@ -77,6 +78,8 @@ TerVariant: TypeAlias = Literal["sacrebleu", "tercom"]
 Test: TypeAlias = Literal[
     "ar", "ar-studentized", "permutation", "bootstrap", "bootstrap-both", "bootstrap-percentile",
     "bootstrap-shift", "paired-bootstrap", "t-test", "anova", "wilcoxon", "sign-test",
+    "equivalence", "equivalence-studentized", "equivalence-ar",
+    "non-inferiority", "non-inferiority-studentized", "non-inferiority-ar",
 ]  # fmt: skip
 """:data:`reshuffle.inference.tests.TESTS`."""
 
@@ -150,10 +153,17 @@ Null: TypeAlias = Literal[
 Sampling: TypeAlias = Literal["replace", "subset", "fixed"]
 """:data:`reshuffle.study.populations.SAMPLING`."""
 
+StudyScheme: TypeAlias = Literal["iid", "subgroup", "orbit"]
+""":data:`reshuffle.study.settings.STUDY_SCHEMES`."""
+
 Equalize: TypeAlias = Literal["mix", "drop-words"]
 """:data:`reshuffle.study.null_data.EQUALIZE`."""
-PowerAlternative: TypeAlias = Literal["eta", "real", "parametric"]
-""":data:`reshuffle.study.power.ALTERNATIVES`."""
+
+Variances: TypeAlias = Literal["equal", "unequal"]
+""":data:`reshuffle.study.families.VARIANCES`."""
+
+PowerModel: TypeAlias = Literal["eta", "real", "parametric"]
+""":data:`reshuffle.study.power.MODELS`."""
 
 SampleLayout: TypeAlias = Literal["broad", "block"]
 """:data:`reshuffle.study.pools.LAYOUTS`."""
@@ -161,10 +171,8 @@ SampleLayout: TypeAlias = Literal["broad", "block"]
 Truth: TypeAlias = Literal["complement", "whole"]
 """:data:`reshuffle.study.validation.TRUTHS`."""
 
-StudyScheme: TypeAlias = Literal["iid", "subgroup", "orbit"]
-""":data:`reshuffle.study.settings.STUDY_SCHEMES`."""
-
 StudyPlotKind: TypeAlias = Literal[
-    "rates", "qq",
+    "rates", "qq", "families", "power", "sizes", "detectable", "sensitivity", "bands", "gaps", "curves",
+    "differences", "scores", "gains", "agreement",
 ]  # fmt: skip
 """The figures of all studies: :data:`reshuffle.report.studies.STUDIES`."""

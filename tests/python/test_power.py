@@ -79,7 +79,7 @@ def test_design_errors_without_an_effect() -> None:
 
 @given(st.floats(-40, 40), st.integers(2, 400), st.sampled_from([0.001, 0.05, 0.3]), st.sampled_from(ALTERNATIVES))
 def test_power_of_the_t_test_is_that_of_the_noncentral_t(effect: float, n: int, level: float, alternative: str) -> None:
-    """The integral over the chi-square distribution of the variance, which the noncentral t distribution is made from."""
+    """The integral over the chi-square distribution of the variance."""
     tail = level / 2 if alternative == "two-sided" else level
     limit = stats.t.isf(tail, n - 1)
     middle = (np.arange(20_000) + 0.5) / 20_000

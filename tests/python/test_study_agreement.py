@@ -49,8 +49,8 @@ def pvalues(counts: Counts, test: str, seed: int) -> dict[tuple[str, str], tuple
 def test_the_pvalues_are_those_of_compare(test: str) -> None:
     result = agreement(metrics=named(COUNTS), tests=test, n_resamples=99, seed=5)
     expected = pvalues(COUNTS, test, 5)
-    assert len(result.tables["pvalues"]) == 6
-    for row in result.tables["pvalues"]:
+    assert len(result.tables["pair_pvalues"]) == 6
+    for row in result.tables["pair_pvalues"]:
         pair = (row.better, row.worse)
         statistic, p = expected[pair] if pair in expected else expected[pair[::-1]]
         assert p == row.pvalue
@@ -92,7 +92,7 @@ def test_domains_are_the_parts() -> None:
 
 def test_gains_and_thresholds_are_counted_as_a_plain_loop_counts_them() -> None:
     result = agreement(metrics=named(COUNTS), tests="bootstrap", n_resamples=99, bins=(0.5, 1, 2), alphas=(0.05, 0.2))
-    pairs = [(row.gain, row.pvalue) for row in result.tables["pvalues"]]
+    pairs = [(row.gain, row.pvalue) for row in result.tables["pair_pvalues"]]
     for row in result.tables["gains"]:
         inside = [p for gain, p in pairs if row.low < gain <= (row.high or 1e9)]
         assert row.pairs == len(inside)
@@ -174,7 +174,7 @@ def test_systems_that_lower_scores_favour_are_better() -> None:
     errors = {"a": np.arange(40) % 5 + 1, "b": np.arange(40) % 5, "c": np.arange(40) % 7}
     low = agreement(metrics=SegmentScores("x", errors, higher_is_better=False), tests="ar", n_resamples=99)
     high = agreement(metrics=SegmentScores("x", errors), tests="ar", n_resamples=99)
-    for one, other in zip(low.tables["pvalues"], high.tables["pvalues"], strict=True):
+    for one, other in zip(low.tables["pair_pvalues"], high.tables["pair_pvalues"], strict=True):
         assert (one.better, one.worse, one.gain, one.pvalue) == (other.worse, other.better, other.gain, other.pvalue)
     assert low.tables["domains"] == high.tables["domains"]
 
@@ -182,7 +182,7 @@ def test_systems_that_lower_scores_favour_are_better() -> None:
 def test_the_result_is_complete_and_does_not_depend_on_threads() -> None:
     result = agreement(metrics=named(COUNTS), n_resamples=99)
     assert result == agreement(metrics=named(COUNTS), n_resamples=99, threads=3)
-    assert list(result.tables) == ["pvalues", "gains", "thresholds", "domains", "tests"]
+    assert list(result.tables) == ["pair_pvalues", "gains", "thresholds", "domains", "tests"]
     assert result.signature.startswith("study:agreement|systems:s0,s1,s2,s3|units:80|unit:segment|n:99|tests:ar,")
     json.dumps([result.plan, [[asdict(row) for row in rows] for rows in result.tables.values()]])
     for rows in result.tables.values():

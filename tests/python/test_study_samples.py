@@ -69,7 +69,7 @@ def test_summaries_count_the_rows() -> None:
         assert summary.deviation == pytest.approx(np.std(values, ddof=1))
         assert summary.outside == sum(not row.covers for row in rows) / 12
         assert not summary.few_samples
-    for row in result.tables["conclusions"]:
+    for row in result.tables["pairs"]:
         own = [
             r.conclusion
             for r in result.tables["differences"]
@@ -82,7 +82,7 @@ def test_conclusions_are_those_of_validate() -> None:
     data = named(bleu_counts(3, 4, 120, 0.01))
     one = samples(metrics=data, sizes=10, layouts=("broad", "block"), n_resamples=80, all_pairs=True, curve_sizes=())
     other = validate(metrics=data, sizes=10, truth="whole", n_resamples=80)
-    assert one.tables["conclusions"] == other.tables["pairs"]
+    assert one.tables["pairs"] == other.tables["pairs"]
 
 
 def test_a_small_example_by_hand() -> None:
@@ -99,7 +99,7 @@ def test_a_small_example_by_hand() -> None:
         ("b", "a", 2, "right", False),
         ("b", "a", 0, None, False),
     ]
-    (row,) = result.tables["conclusions"]
+    (row,) = result.tables["pairs"]
     assert (row.better, row.worse, row.gap, row.right, row.wrong) == ("b", "a", 0.5, 0.5, 0.25)
     (point,) = result.tables["curves"]
     assert (point.size, point.samples, point.pairs, point.references) == (40, 1, 1, None)
@@ -159,7 +159,7 @@ def test_the_result_is_complete_and_does_not_depend_on_threads() -> None:
     data = named(bleu_counts(5, 3, 300, 0.02))
     result = samples(metrics=data, n_resamples=50)
     assert result == samples(metrics=data, n_resamples=50, threads=3)
-    assert list(result.tables) == ["scores", "ranges", "differences", "conclusions", "curves"]
+    assert list(result.tables) == ["scores", "ranges", "differences", "pairs", "curves"]
     assert result.plan["sizes"] == [30]
     assert result.plan["curve_sizes"] == [75, 150, 300]
     assert "|interval:koehn|confidence_level:0.95|curve_sizes:75,150,300|seed:12345|" in result.signature

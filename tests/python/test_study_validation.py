@@ -324,7 +324,7 @@ def test_a_share_of_pairs_counts_only_the_systems_with_cases() -> None:
         ({"tests": ()}, "no tests"),
         ({"confidence_level": 95}, "confidence_level must lie strictly between 0 and 1"),
         ({"bins": (1, 1)}, "bins must be ascending numbers"),
-        ({"baseline": "zz", "all_pairs": False}, "unknown baseline 'zz'"),
+        ({"baseline": "zz"}, "unknown baseline 'zz'"),
         ({"n_resamples": 0}, "n_resamples"),
         ({"seed": -1}, "seed"),
     ],

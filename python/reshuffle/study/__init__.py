@@ -12,6 +12,7 @@ from ..lazy import lazy_names
 if TYPE_CHECKING:
     from .agreement import agreement
     from .design import plan
+    from .multiplicity import multiplicity
     from .parametric_power import parametric_power
     from .power import power
     from .samples import samples
@@ -19,7 +20,17 @@ if TYPE_CHECKING:
     from .type1 import type1
     from .validation import validate
 
-__all__ = ["agreement", "parametric_power", "plan", "power", "samples", "sensitivity", "type1", "validate"]
+__all__ = [
+    "agreement",
+    "multiplicity",
+    "parametric_power",
+    "plan",
+    "power",
+    "samples",
+    "sensitivity",
+    "type1",
+    "validate",
+]
 
 # The module of each public name. It is imported when the name is first used, as in the package itself.
 _find = lazy_names(
@@ -27,6 +38,7 @@ _find = lazy_names(
     {
         "agreement": ("agreement",),
         "design": ("plan",),
+        "multiplicity": ("multiplicity",),
         "parametric_power": ("parametric_power",),
         "power": ("power",),
         "samples": ("samples",),

@@ -102,7 +102,7 @@ def agreement(
     Returns
     -------
     StudyResult
-        With five tables. ``pvalues``: p beside the gain of every pair
+        With five tables. ``pair_pvalues``: p beside the gain of every pair
         (:class:`~reshuffle.results.studies.PairPvalue`). ``gains``: the share of significant pairs by gain
         (:class:`~reshuffle.results.studies.GainBin`). ``thresholds``: the gain from which pairs differ significantly
         (:class:`~reshuffle.results.studies.GainThreshold`). ``domains``: winners that also win on another part
@@ -180,7 +180,7 @@ def agreement_of(data: Data, units: Units, settings: AgreementSettings, resampli
         plan=plan,
         metrics=material.used_metrics,
         tables={
-            "pvalues": tuple(study.pvalues(whole)),
+            "pair_pvalues": tuple(study.pvalues(whole)),
             "gains": tuple(row for column in whole for row in study.gains(column, bins)),
             "thresholds": tuple(row for column in whole for row in study.thresholds(column)),
             "domains": tuple(study.domains(columns)),

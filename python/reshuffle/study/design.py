@@ -137,7 +137,7 @@ def plan(
     Returns
     -------
     StudyResult
-        With the tables ``detectable`` (:class:`~reshuffle.results.studies.DetectableAtSize`), ``power``
+        With the tables ``detectable`` (:class:`~reshuffle.results.studies.DetectableAtSize`), ``planned``
         (:class:`~reshuffle.results.studies.PlannedPower`), ``needed``
         (:class:`~reshuffle.results.studies.PlannedSize`), ``simulated``
         (:class:`~reshuffle.results.studies.PowerRate`) and ``errors`` (:class:`~reshuffle.results.studies.PairError`),
@@ -201,7 +201,7 @@ def plan_of(data: Data, units: Units, settings: StudySettings, options: DesignOp
     simulated, left_out = design.simulated() if options.simulate else ((), "")
     tables: dict[str, tuple[Any, ...]] = {
         "detectable": tuple(design.detectable()),
-        "power": tuple(design.power()),
+        "planned": tuple(design.power()),
         "needed": tuple(design.needed()),
         "simulated": tuple(simulated),
         "errors": tuple(design.errors()),

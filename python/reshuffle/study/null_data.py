@@ -19,7 +19,16 @@ from .material import Material
 from .populations import Population
 from .settings import StudySettings
 
-__all__ = ["EQUALIZE", "NullData", "NullOptions", "Part", "Request", "swap_probability"]
+__all__ = [
+    "EQUALIZE",
+    "NullData",
+    "NullOptions",
+    "Part",
+    "Request",
+    "check_is_drawn",
+    "is_drawn",
+    "swap_probability",
+]
 
 # The segments of simulated documents, and the intraclass correlation of differences.
 DOCUMENT_SIZE, ICC = 15, 0.1
@@ -170,18 +179,12 @@ class NullData:
 
         :class:`InputError` if all simulated test sets would be the same.
         """
-        n_populations = len(part.populations)
-        takes_all = size // self.segments_per_draw == part.populations[0].n_groups
-        is_drawn = settings.sampling == "replace" or (settings.sampling == "subset" and not takes_all)
-        if self.swapped or is_drawn:
+        available = part.populations[0].n_groups
+        if self.swapped or is_drawn(settings, size // self.segments_per_draw, available):
             return settings.simulations
         if not self.sampled:
-            raise InputError(
-                f"sampling {settings.sampling!r} takes all {size:,} {self.draws}s, so that all simulated test sets are "
-                "the same under this null: use 'replace'"
-                + (", or 'subset' with smaller sizes" if settings.sampling == "subset" else "")
-            )
-        return min(settings.simulations, n_populations)
+            check_is_drawn(settings, size, available, self.draws)
+        return min(settings.simulations, len(part.populations))
 
     @classmethod
     def of_all_metrics(
@@ -190,3 +193,19 @@ class NullData:
         """Populations that serve all metrics."""
         part = Part(range(len(populations[0].metrics)), populations)
         return cls([part], swapped, truth, draws, sampled=sampled)
+
+
+def is_drawn(settings: StudySettings, size: int, available: int) -> bool:
+    """Whether simulated test sets have different units."""
+    return settings.sampling == "replace" or (settings.sampling == "subset" and size < available)
+
+
+def check_is_drawn(settings: StudySettings, size: int, available: int, unit: str) -> None:
+    """:class:`InputError` if all simulated test sets would be the same, because nothing is swapped or permuted."""
+    if is_drawn(settings, size, available):
+        return
+    smaller = ", or 'subset' with smaller sizes" if settings.sampling == "subset" else ""
+    raise InputError(
+        f"sampling {settings.sampling!r} takes all {size:,} {unit}s, so that all simulated test sets are the same "
+        f"where scores were made equal: use 'replace'{smaller}"
+    )

@@ -12,14 +12,14 @@ from ..progress import AnyProgress, reported
 from ..results import UsedMetric
 from ..results.studies import PowerRate, StudyResult
 from .parametric import CARD_BLEU, SwapEffects, simulate_swap_effects
-from .power import ALTERNATIVES, KnownDifference, power_rates, rates_of
+from .power import MODELS, KnownDifference, power_rates, rates_of
 from .settings import StudySettings, in_list
 
-__all__ = ["ModelOptions", "parametric_power", "parametric_power_of"]
+__all__ = ["SwapOptions", "parametric_power", "parametric_power_of"]
 
 
 @dataclass(frozen=True)
-class ModelOptions:
+class SwapOptions:
     """The model. Fields are named like the public keyword arguments."""
 
     difference: Sequence[float] = (1.0,)
@@ -28,7 +28,7 @@ class ModelOptions:
     metric: str = "BLEU"
     size_adjusted: bool = False
 
-    def checked(self) -> ModelOptions:
+    def checked(self) -> SwapOptions:
         """The options with the differences as a tuple. :class:`InputError` for one that is not a number."""
         differences = []
         for value in in_list(self.difference):
@@ -61,7 +61,7 @@ def parametric_power(
     Swapping the outputs of a segment changes the difference of two systems by an effect that is 0 with probability P₀,
     and otherwise has a Laplace distribution with location −2Δ/(n(1 − P₀)) and scale b₀/n, for a true difference Δ and
     n segments (Card et al. 2020, 2020.emnlp-main.745). Effects add up. To fit the model to outputs of your own, use
-    the alternative ``parametric`` of :func:`reshuffle.study.power`.
+    the model ``parametric`` of :func:`reshuffle.study.power`.
 
     Parameters
     ----------
@@ -110,12 +110,12 @@ def parametric_power(
         seed=seed,
         threads=threads,
     )
-    options = ModelOptions(difference, p_zero, b_zero, metric, size_adjusted)  # type: ignore[arg-type]
+    options = SwapOptions(difference, p_zero, b_zero, metric, size_adjusted)  # type: ignore[arg-type]
     with reported(progress) as watched:
         return parametric_power_of(settings.watched_by(watched), options)
 
 
-def parametric_power_of(settings: StudySettings, options: ModelOptions) -> StudyResult:
+def parametric_power_of(settings: StudySettings, options: SwapOptions) -> StudyResult:
     """The power under the model: see :func:`parametric_power`."""
     settings, options = settings.checked(), options.checked()
     model, testing = SwapEffects(options.p_zero, options.b_zero), settings.testing()
@@ -156,10 +156,10 @@ def parametric_power_of(settings: StudySettings, options: ModelOptions) -> Study
     }
     return StudyResult(
         study="power",
-        plan={"alternatives": ["parametric"], **plan},
+        plan={"models": ["parametric"], **plan},
         metrics=(UsedMetric(options.metric, options.metric, True),),
         tables={"power": tuple(found), "rates": rates_of(found)},
-        truths={"parametric": ALTERNATIVES["parametric"].truth},
+        truths={"parametric": MODELS["parametric"].truth},
         signature=signature.for_study("parametric_power", settings.signed(plan), settings.seed, []),
         version=_core.VERSION,
     )

@@ -30,8 +30,8 @@ from .rates import rate_interval
 from .settings import ALPHAS, DEFAULT_TESTS, StudySettings, in_list
 
 __all__ = [
-    "ALTERNATIVES",
     "EFFECTS",
+    "MODELS",
     "KnownDifference",
     "PowerOptions",
     "critical_level",
@@ -50,7 +50,7 @@ EFFECTS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)
 
 
 @dataclass(frozen=True)
-class PowerAlternative:
+class PowerModel:
     """An entry of the registry: what is true in simulated test sets."""
 
     name: str
@@ -59,29 +59,29 @@ class PowerAlternative:
     source: str
 
 
-ALTERNATIVES: Mapping[str, PowerAlternative] = {
-    alternative.name: alternative
-    for alternative in (
-        PowerAlternative(
+MODELS: Mapping[str, PowerModel] = {
+    model.name: model
+    for model in (
+        PowerModel(
             "eta",
             "mixture of the null hypothesis and the real pair",
             "In each unit, the two systems keep their own outputs with probability ½ + η and are swapped otherwise: "
             "from exchangeable systems at η = 0 to the real pair at η = ½. The differences under all metrics shrink "
             "by about the same factor, 2η, so that powers under different metrics can be compared.",
-            "W05-0908, section 3, made a power curve",
+            "W05-0908",
         ),
-        PowerAlternative(
+        PowerModel(
             "real",
             "the real pair",
             "The two systems are as they are: their difference on all the data is the true difference.",
-            "W04-3250, section 5",
+            "W04-3250",
         ),
-        PowerAlternative(
+        PowerModel(
             "parametric",
             "Laplace model of the effects of swaps",
             "Segments are drawn from a model: swapping the outputs of a segment has no effect on the difference with "
             "probability P₀, and otherwise an effect from a Laplace distribution, independently of other segments.",
-            "2020.emnlp-main.745, section 5",
+            "2020.emnlp-main.745",
         ),
     )
 }
@@ -91,17 +91,17 @@ ALTERNATIVES: Mapping[str, PowerAlternative] = {
 class PowerOptions:
     """What is true in the simulated test sets of a study of power. Fields are named like the public arguments."""
 
-    alternatives: Sequence[str] = ("eta",)
+    models: Sequence[str] = ("eta",)
     effects: Sequence[float] = EFFECTS
     size_adjusted: bool = False
 
     def checked(self) -> PowerOptions:
         """The options with sequences as tuples. :class:`InputError` for a name or a number that cannot be used."""
-        alternatives = in_list(self.alternatives)
-        if not alternatives:
-            raise InputError("no alternatives: expected at least one")
-        for name in alternatives:
-            check_name("alternative", name, ALTERNATIVES)
+        models = in_list(self.models)
+        if not models:
+            raise InputError("no models: expected at least one")
+        for name in models:
+            check_name("model", name, MODELS)
         effects = []
         for eta in in_list(self.effects):
             if isinstance(eta, bool) or not isinstance(eta, int | float) or not 0 <= eta <= 0.5:
@@ -109,7 +109,7 @@ class PowerOptions:
             effects.append(float(eta))
         if not effects:
             raise InputError("no effects: expected at least one number from 0 (no difference) to 0.5 (the pair)")
-        return replace(self, alternatives=tuple(dict.fromkeys(alternatives)), effects=tuple(dict.fromkeys(effects)))
+        return replace(self, models=tuple(dict.fromkeys(models)), effects=tuple(dict.fromkeys(effects)))
 
 
 def power(
@@ -117,7 +117,7 @@ def power(
     systems: Systems = None,
     metrics: Metrics = "bleu",
     *,
-    alternatives: types.PowerAlternative | str | Sequence[str] = "eta",
+    models: types.PowerModel | str | Sequence[str] = "eta",
     effects: float | Sequence[float] = EFFECTS,
     size_adjusted: bool = False,
     tests: types.Test | str | Sequence[str] = DEFAULT_TESTS,
@@ -147,8 +147,8 @@ def power(
     references, systems, metrics, reference
         As for :func:`reshuffle.compare`, but metrics must have counts: no :class:`~reshuffle.CorpusFunction`, and no
         missing scores.
-    alternatives : str or sequence of str
-        Names in :data:`ALTERNATIVES`. ``eta`` moves each pair from the null hypothesis to what it is, ``real`` takes it
+    models : str or sequence of str
+        Names in :data:`MODELS`. ``eta`` moves each pair from the null hypothesis to what it is, ``real`` takes it
         as it is, and ``parametric`` fits the model of Card et al. 2020 (2020.emnlp-main.745) to it.
     effects : float or sequence of float
         η for ``eta`` and ``parametric``, from 0 to ½: the difference is about 2η times that of the pair.
@@ -195,7 +195,7 @@ def power(
     >>> [(rate.effect, rate.rate) for rate in study.tables["power"]]
     [(0.0, 0.06), (0.5, 0.62)]
     """
-    options = PowerOptions(alternatives, effects, size_adjusted)  # type: ignore[arg-type]
+    options = PowerOptions(models, effects, size_adjusted)  # type: ignore[arg-type]
     settings = StudySettings(
         tests=tests,
         sizes=sizes,  # type: ignore[arg-type]
@@ -227,14 +227,14 @@ def power_of(data: Data, units: Units, settings: StudySettings, options: PowerOp
     cells = list(study.cells())
     found = [rate for cell in cells for rate in power_rates(cell, settings, options.size_adjusted)]
     plan = {
-        "alternatives": list(options.alternatives),
+        "models": list(options.models),
         "effects": list(options.effects),
         "size_adjusted": options.size_adjusted,
         "metrics": list(data.labels),
         **settings.plan(material),
     }
     tables: dict[str, tuple[Any, ...]] = {"power": tuple(found), "rates": rates_of(found)}
-    if "parametric" in options.alternatives:
+    if "parametric" in options.models:
         tables["fits"] = tuple(study.fits())
     used = material.used_metrics
     return StudyResult(
@@ -242,7 +242,7 @@ def power_of(data: Data, units: Units, settings: StudySettings, options: PowerOp
         plan=plan,
         metrics=used,
         tables=tables,
-        truths={name: ALTERNATIVES[name].truth for name in options.alternatives},
+        truths={name: MODELS[name].truth for name in options.models},
         signature=signature.for_study("power", settings.signed(plan), settings.seed, [m.signature for m in used]),
         version=_core.VERSION,
     )
@@ -250,8 +250,8 @@ def power_of(data: Data, units: Units, settings: StudySettings, options: PowerOp
 
 def _n_cells(options: PowerOptions) -> int:
     """The number of cells that simulate test sets from the data, for each pair and size."""
-    etas = set(options.effects) if "eta" in options.alternatives else set()
-    if "real" in options.alternatives:
+    etas = set(options.effects) if "eta" in options.models else set()
+    if "real" in options.models:
         etas |= {0.5}
     if options.size_adjusted:
         etas |= {0.0}
@@ -265,7 +265,7 @@ def rates_of(found: Sequence[PowerRate]) -> tuple[Rate, ...]:
 
 def _as_rate(found: PowerRate) -> Rate:
     """The rate as all studies have it; ``null`` names the alternative, the effect and the pair."""
-    name = found.alternative if found.effect is None else f"{found.alternative}={found.effect:g}"
+    name = found.model if found.effect is None else f"{found.model}={found.effect:g}"
     null = f"{name}: {found.system}, {found.baseline}" if found.system else f"{name}={found.difference:g}"
     return Rate(
         found.test,
@@ -291,7 +291,7 @@ class KnownDifference:
     metric: str
     system: str
     baseline: str
-    alternative: str
+    model: str
     effect: float | None
     size: int
     difference: float
@@ -340,7 +340,7 @@ def power_rates(cell: KnownDifference, settings: StudySettings, size_adjusted: b
             cell.metric,
             cell.system,
             cell.baseline,
-            cell.alternative,
+            cell.model,
             cell.effect,
             cell.size,
             alpha,
@@ -437,14 +437,14 @@ class _Study:
     def _cells_of(self, pair: tuple[int, int], size: int) -> Iterator[KnownDifference]:
         population, options = self.material.population(pair), self.options
         null = self._mixture(population, pair, size, 0.0) if options.size_adjusted else None
-        for name in options.alternatives:
+        for name in options.models:
             if name == "parametric":
                 yield from self._parametric(population, pair, size)
                 continue
             for effect in (0.5,) if name == "real" else options.effects:
                 mixture = null if effect == 0 and null else self._mixture(population, pair, size, effect)
                 for cell in with_null(mixture, null):
-                    yield replace(cell, alternative=name)
+                    yield replace(cell, model=name)
 
     def _mixture(self, population: Population, pair: tuple[int, int], size: int, effect: float) -> Cells:
         return simulated_mixture(population, self.material.data.labels, self._named(pair), size, effect, self.settings)
@@ -479,7 +479,7 @@ class _Study:
         model = SwapEffects.fitted(population.metrics[m], population.counts[m])
         if model is None:
             raise InputError(
-                f"alternative 'parametric': swaps of {self.material.named(pair)} have no effects under "
+                f"model 'parametric': swaps of {self.material.named(pair)} have no effects under "
                 f"{self.material.data.labels[m]} whose spread could be fitted: leave it out"
             )
         return model

@@ -119,7 +119,7 @@ def samples(
         With five tables. ``scores``: each system on each sample (:class:`~reshuffle.results.studies.SampleScore`,
         Figs. 2, 3 and 6). ``ranges``: their summary (:class:`~reshuffle.results.studies.SampleRange`).
         ``differences``: each pair on each sample (:class:`~reshuffle.results.studies.SampleDifference`, Fig. 4).
-        ``conclusions``: their summary (:class:`~reshuffle.results.studies.PairConclusions`, Figs. 7 and 8).
+        ``pairs``: their summary (:class:`~reshuffle.results.studies.PairConclusions`, Figs. 7 and 8).
         ``curves``: :class:`~reshuffle.results.studies.CurvePoint`.
 
     Raises
@@ -172,7 +172,7 @@ def samples_of(data: Data, units: Units, settings: SampleSettings, resampling: R
     pairs = material.pairs(settings.baseline, settings.all_pairs)
     pool = Pool.from_material(material)
     study = _Samples(material, pool, pairs, interval, level, resampling)
-    tables: dict[str, list[object]] = {"scores": [], "ranges": [], "differences": [], "conclusions": []}
+    tables: dict[str, list[object]] = {"scores": [], "ranges": [], "differences": [], "pairs": []}
     for split in pool.splits(layouts, sizes, settings.n_samples):
         for name, rows in study.tables(split).items():
             tables[name] += rows
@@ -298,7 +298,7 @@ class _Samples:
             "scores": [row for label in labels for row in scores if row.metric == label],
             "ranges": list(self._ranges(scores, split, true_scores)),
             "differences": list(differences),
-            "conclusions": [row for each, own in zip(found, true_scores, strict=True) for row in self._rows(each, own)],
+            "pairs": [row for each, own in zip(found, true_scores, strict=True) for row in self._rows(each, own)],
         }
 
     def _scores(

@@ -34,8 +34,8 @@ from ..settings import ComparisonSettings, DocumentIds, Units
 from .material import Material
 from .populations import Population
 from .power import (
-    ALTERNATIVES,
     EFFECTS,
+    MODELS,
     Cells,
     KnownDifference,
     PowerOptions,
@@ -105,8 +105,8 @@ def sensitivity(
     Returns
     -------
     StudyResult
-        With the tables ``sensitivity`` (:class:`~reshuffle.results.studies.MetricSensitivity`), ``scores``
-        (:class:`~reshuffle.results.studies.ScoredSystem`), ``tests``
+        With the tables ``sensitivity`` (:class:`~reshuffle.results.studies.MetricSensitivity`), ``scored``
+        (:class:`~reshuffle.results.studies.ScoredSystem`), ``tested``
         (:class:`~reshuffle.results.studies.TestedDifference`), ``power``
         (:class:`~reshuffle.results.studies.PowerRate`) and ``contrasts``
         (:class:`~reshuffle.results.studies.PowerContrast`).
@@ -178,8 +178,8 @@ def sensitivity_of(data: Data, units: Units, settings: StudySettings, options: P
     used = material.used_metrics
     tables: dict[str, tuple[Any, ...]] = {
         "sensitivity": tuple(study.sensitivities()),
-        "scores": tuple(study.scores()),
-        "tests": tuple(study.tests()),
+        "scored": tuple(study.scores()),
+        "tested": tuple(study.tests()),
         "power": tuple(powers),
         "contrasts": tuple(contrasts),
     }
@@ -188,7 +188,7 @@ def sensitivity_of(data: Data, units: Units, settings: StudySettings, options: P
         plan=plan,
         metrics=used,
         tables=tables,
-        truths={"eta": ALTERNATIVES["eta"].truth},
+        truths={"eta": MODELS["eta"].truth},
         signature=signature.for_study("sensitivity", settings.signed(plan), settings.seed, [m.signature for m in used]),
         version=_core.VERSION,
     )

@@ -19,7 +19,7 @@ from .populations import SAMPLING
 from .rates import Dependence
 from .testing import Testing
 
-__all__ = ["ALPHAS", "DEFAULT_TESTS", "STUDY_SCHEMES", "StudySettings", "in_list"]
+__all__ = ["ALPHAS", "DEFAULT_TESTS", "STUDY_SCHEMES", "StudySettings", "check_distinct", "in_list"]
 
 DEFAULT_TESTS = ("ar", "bootstrap", "bootstrap-shift")
 ALPHAS = (0.01, 0.05, 0.1)
@@ -65,17 +65,17 @@ class StudySettings:
         tests, alphas = in_list(self.tests), in_list(self.alphas)
         for test in tests:
             check_name("test", test, TESTS)
-        _check_distinct("tests", tests)
+        check_distinct("tests", tests)
         if not alphas:
             raise InputError("no levels: expected at least one value of alphas")
         alphas = tuple(check_level("alphas", alpha) for alpha in alphas)
-        _check_distinct("alphas", alphas)
+        check_distinct("alphas", alphas)
         check_name("sampling", self.sampling, SAMPLING)
         check_name("scheme", self.scheme, STUDY_SCHEMES)
         check_name("alternative", self.alternative, ALTERNATIVES)
         sizes = None if self.sizes is None else tuple(check_integer("sizes", n, 2) for n in in_list(self.sizes))
         if sizes is not None:
-            _check_distinct("sizes", sizes)
+            check_distinct("sizes", sizes)
         check_integer("simulations", self.simulations, 1)
         check_integer("n_resamples", self.n_resamples, 1)
         check_integer("seed", self.seed, 0, MAX_SEED)
@@ -174,7 +174,7 @@ class StudySettings:
         return {names.get(key, key): value for key, value in plan.items() if key not in ("seed", "metrics")}
 
 
-def _check_distinct(what: str, values: Sequence[object]) -> None:
+def check_distinct(what: str, values: Sequence[object]) -> None:
     """:class:`InputError` if there are no values, or one is there twice."""
     if not values:
         raise InputError(f"no {what}: expected at least one")

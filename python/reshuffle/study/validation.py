@@ -50,7 +50,6 @@ class ValidationSettings:
     truth: str = "complement"
     tests: str | Sequence[str] = (BY_WINS,)
     baseline: str | None = None
-    all_pairs: bool = True
     confidence_level: float = 0.95
     bins: Sequence[float] = field(default=BINS)
 
@@ -68,7 +67,6 @@ def validate(
     truth: types.Truth | str = "complement",
     tests: types.Test | str | Sequence[types.Test | str] = (BY_WINS,),
     baseline: str | None = None,
-    all_pairs: bool = True,
     confidence_level: float = 0.95,
     bins: Sequence[float] = BINS,
     n_resamples: int = 1000,
@@ -105,8 +103,8 @@ def validate(
         Names in :data:`reshuffle.inference.tests.TESTS`. The confidence of ``paired-bootstrap`` is the share of draws
         won by the system that wins more of them, which needs 950 of 1,000 for 95 %. The confidence of other tests is
         1 − p. No p-value is adjusted for multiple tests.
-    baseline, all_pairs
-        All pairs of systems, or with ``all_pairs=False`` each system with the baseline, by default the first one.
+    baseline : str, optional
+        Compare each system with this one only. By default, all pairs of systems.
     confidence_level : float
         The confidence from which a test draws a conclusion.
     bins : sequence of float
@@ -154,7 +152,7 @@ def validate(
     texts = Texts.from_arguments(references, systems, reference, documents=documents)
     data, units = Data.from_arguments(texts.references, texts.systems, metrics), Units(texts.documents)
     settings = ValidationSettings(
-        sizes, layouts, n_samples, truth, tests, baseline, all_pairs, confidence_level, bins
+        sizes, layouts, n_samples, truth, tests, baseline, confidence_level, bins
     )  # fmt: skip
     with reported(progress) as watched:
         return validate_of(data, units, settings, Resampling(n_resamples, seed, threads, watched))
@@ -180,7 +178,7 @@ def validate_of(data: Data, units: Units, settings: ValidationSettings, resampli
         )
     step = sampling_step(data, len(layouts) * len(sizes), resampling)
     material = Material.from_data(data, units, resampling, [step])
-    pairs = material.pairs(settings.baseline, settings.all_pairs)
+    pairs = material.pairs(settings.baseline, settings.baseline is None)
     pool = Pool.from_material(material)
     labels = [metric.name for metric in material.used_metrics]
     splits = pool.splits(layouts, sizes, settings.n_samples)

@@ -191,12 +191,15 @@ TABLE = (option("Output", "--table", metavar="NAME", help="The table to write as
 
 
 def study_options(
-    *groups: Sequence[Decorator], pairs: bool = True, simulations: bool = True
+    *groups: Sequence[Decorator], pairs: bool = True, simulations: bool = True, n_resamples: int = 999
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """The options of a study: input, metrics, its own ``groups``, pairs of systems, replicates and output."""
+    """The options of a study: input, metrics, its own ``groups``, pairs of systems, replicates and output.
+
+    ``n_resamples`` is the default of ``-n``.
+    """
     systems = click.argument("systems", metavar="SYS SYS...", nargs=-1)
     reference = click.argument("reference", metavar="REF", required=False)
-    resampling = resampling_options("Shuffles or draws of each test.", 999, automatic=False)
+    resampling = resampling_options("Shuffles or draws of each test.", n_resamples, automatic=False)
     output = output_options(get_args(types.Format), "text")
     own = [*groups, *([SIMULATIONS] if simulations else []), *([PAIRS] if pairs else [])]
     decorate = all_of(INPUT, METRICS, *own, resampling, TABLE, output)

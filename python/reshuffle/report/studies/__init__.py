@@ -25,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..frames import as_pandas, as_polars, rows_of
-from . import type1
+from . import agreement, design, multiplicity, power, samples, sensitivity, type1, validation
 from .base import Figure, StudyReport
 from .formats import STUDY_FORMATS, render_study, study_as_fragment
 from .plots import StudyPlots, draw_figure, plots_of_study
@@ -50,4 +50,11 @@ __all__ = [
 
 STUDIES: Mapping[str, StudyReport] = {
     "type1": type1.REPORT,
+    "multiplicity": multiplicity.REPORT,
+    "power": power.REPORT,
+    "plan": design.REPORT,
+    "sensitivity": sensitivity.REPORT,
+    "validate": validation.REPORT,
+    "samples": samples.REPORT,
+    "agreement": agreement.REPORT,
 }

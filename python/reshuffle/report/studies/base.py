@@ -40,12 +40,15 @@ class Figure:
         only one.
     draw : callable
         From the result and the records to a drawing. It imports the drawing, and matplotlib with it, in its body.
+    over : str, optional
+        The field on the x axis. HTML pages have the figure only if the records differ in it.
     """
 
     about: str
     table: str
     by: Sequence[str]
     draw: Callable[[StudyResult, Sequence[Any]], Drawing]
+    over: str | None = None
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from typing import Any
 from .agreement import DomainBand, GainBin, GainThreshold, PairPvalue, TestAgreement
 from .base import Rate, StudyResult
 from .design import DetectableAtSize, PairError, PlannedPower, PlannedSize
+from .multiplicity import FamilyWiseRate
 from .power import FittedSwapEffects, PowerRate
 from .samples import CurvePoint, SampleDifference, SampleRange, SampleScore
 from .sensitivity import MetricSensitivity, PowerContrast, ScoredSystem, TestedDifference
@@ -20,6 +21,7 @@ __all__ = [
     "CurvePoint",
     "DetectableAtSize",
     "DomainBand",
+    "FamilyWiseRate",
     "FittedSwapEffects",
     "GainBin",
     "GainThreshold",
@@ -50,6 +52,7 @@ __all__ = [
 RECORDS: Mapping[str, type[Any]] = {
     "rates": Rate,
     "pvalues": PvalueShare,
+    "family_wise": FamilyWiseRate,
     "pairs": PairConclusions,
     "bands": BandAccuracy,
     "gaps": GapConclusions,
@@ -63,9 +66,15 @@ RECORDS: Mapping[str, type[Any]] = {
     "thresholds": GainThreshold,
     "domains": DomainBand,
     "tests": TestAgreement,
-    # several studies
-    # type1
-    # samples
-    "conclusions": PairConclusions,
-    # validate
+    "power": PowerRate,
+    "fits": FittedSwapEffects,
+    "detectable": DetectableAtSize,
+    "planned": PlannedPower,
+    "needed": PlannedSize,
+    "simulated": PowerRate,
+    "errors": PairError,
+    "sensitivity": MetricSensitivity,
+    "scored": ScoredSystem,
+    "tested": TestedDifference,
+    "contrasts": PowerContrast,
 }

@@ -18,8 +18,8 @@ class PowerRate:
     test, metric : str
     system, baseline : str
         The pair. Differences are score(system) − score(baseline). Empty for a model without data.
-    alternative : str
-        What was true in the simulated test sets: a name in :data:`reshuffle.study.power.ALTERNATIVES`.
+    model : str
+        What was true in the simulated test sets: a name in :data:`reshuffle.study.power.MODELS`.
     effect : float or None
         The difference as a share of that of the real pair, halved: η, from 0 to ½. None for a model without data.
     size : int
@@ -52,7 +52,7 @@ class PowerRate:
     metric: str
     system: str
     baseline: str
-    alternative: str
+    model: str
     effect: float | None
     size: int
     alpha: float
