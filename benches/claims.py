@@ -122,21 +122,38 @@ class Paper:
 # Running.
 
 
-def run(claim: Claim, data: Path) -> dict[str, Any]:
-    """Run a claim's commands in a folder with links to the test sets; return the entry of the file of results."""
-    start = perf_counter()
+def run(claim: Claim, data: Path, cache: dict[str, tuple[str, float]] | None = None) -> dict[str, Any]:
+    """Run a claim's commands in a folder with links to the test sets; return the entry of the file of results.
+
+    Outputs of commands of several claims are taken from the cache and added to it.
+    """
+    known = {} if cache is None else cache
     with tempfile.TemporaryDirectory() as folder:
         for path in data.iterdir():
             if path.is_dir():
                 (Path(folder) / path.name).symlink_to(path)
-        if claim.prepare:
+        if claim.prepare and any(claim.prepare + command not in known for command in claim.commands):
             _output(["bash", "-euo", "pipefail", "-c", claim.prepare], folder)
-        outputs = [_output(["bash", "-c", f"{command} --format json"], folder) for command in claim.commands]
+        for command in claim.commands:
+            if claim.prepare + command not in known:
+                known[claim.prepare + command] = _timed(["bash", "-c", f"{command} --format json"], folder)
+        outputs = [known[claim.prepare + command] for command in claim.commands]
         if claim.python:
-            outputs.append(_output([sys.executable, "-c", claim.python], folder))
-        figures = _rounded(claim.extract([json.loads(output) for output in outputs]))
-    entry = {"date": date.today().isoformat(), "version": __version__, "seconds": round(perf_counter() - start, 1)}
+            outputs.append(_timed([sys.executable, "-c", claim.python], folder))
+        figures = _rounded(claim.extract([json.loads(output) for output, _ in outputs]))
+    entry = {
+        "date": date.today().isoformat(),
+        "version": __version__,
+        "seconds": round(sum(seconds for _, seconds in outputs), 1),
+    }
     return {**entry, **claim.code, "figures": figures}
+
+
+def _timed(command: Sequence[str], folder: str) -> tuple[str, float]:
+    """The standard output of a command, and how long it took in seconds."""
+    start = perf_counter()
+    output = _output(command, folder)
+    return output, perf_counter() - start
 
 
 def _output(command: Sequence[str], folder: str) -> str:

@@ -11,14 +11,15 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from claims import PAGE, Paper, read_results, run, write_results
-from claims_others import BERG_KIRKPATRICK, COMING, ZHANG_VOGEL
+from claims_koehn import KOEHN
+from claims_others import BERG_KIRKPATRICK, CARD, COMING, GRAHAM, ZHANG_VOGEL
 from claims_riezler_maxwell import RIEZLER_MAXWELL
 from data import FOLDER
 from papers_page import page
 
 __all__ = ["CLAIMS", "PAPERS", "main"]
 
-PAPERS: tuple[Paper, ...] = (RIEZLER_MAXWELL, ZHANG_VOGEL, BERG_KIRKPATRICK, COMING)
+PAPERS: tuple[Paper, ...] = (RIEZLER_MAXWELL, KOEHN, ZHANG_VOGEL, BERG_KIRKPATRICK, GRAHAM, CARD, COMING)
 CLAIMS = {claim.name: claim for paper in PAPERS for claim in paper.claims}
 
 
@@ -44,9 +45,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if chosen and not options.data.is_dir():
         print(f"papers.py: there is no folder {options.data}: set RESHUFFLE_DATA or --data", file=sys.stderr)
         return 2
+    cache: dict[str, tuple[str, float]] = {}
     for name in chosen:
         print(f"{name} …", end=" ", file=sys.stderr, flush=True)
-        results[name] = run(CLAIMS[name], options.data)
+        results[name] = run(CLAIMS[name], options.data, cache)
         print(f"{results[name]['seconds']} s", file=sys.stderr)
         write_results(results)  # an interrupted run keeps what is done
     PAGE.write_text(page(PAPERS, results), encoding="utf-8")

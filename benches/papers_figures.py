@@ -9,7 +9,7 @@ __all__ = ["columns", "save"]
 
 # Text stays text, and the same figures give the same file.
 STYLE = {
-    "svg.fonttype": "none", "svg.hashsalt": "reshuffle", "font.size": 8, "axes.spines.top": False,
+    "svg.fonttype": "none", "svg.hashsalt": "reshuffle", "font.size": 8, "axes.titlesize": 8, "axes.spines.top": False,
     "axes.spines.right": False, "lines.linewidth": 1, "lines.markersize": 3.5, "legend.frameon": False,
 }  # fmt: skip
 WIDTH, HEIGHT = 3.4, 2.4

@@ -17,24 +17,20 @@ INTRODUCTION = """
 # The papers, run again
 
 Each claim of the papers on which this package is based, checked on public data: the commands, our figures beside the
-published ones, what
-differs, and why. The tests and studies are those of [the statistics page](statistics.md) and of `reshuffle study`.
+published ones, what differs, and why. The tests and studies are those of [the statistics page](statistics.md) and of
+`reshuffle study`.
 
 All figures on this page are made by one command from the results of these commands (see
-[below](#how-this-page-is-made)); the published
-ones are quoted from the papers. Sizes and shares are from simulations with a given seed, so that the same version of
-reshuffle repeats
-them exactly. The data are others than the papers', which are not public: a claim holds here if the effect is there,
-not if the digits
-are the same.
+[below](#how-this-page-is-made)); the published ones are quoted from the papers. Sizes and shares are from simulations
+with a given seed, so that the same version of reshuffle repeats them exactly. The data are others than the papers',
+which are not public: a claim holds here if the effect is there, not if the digits are the same.
 """
 
 DATA = """
 ## The data
 
-Commands run in a folder in which each test set has a folder of its own: `ref.txt` is its reference, `sys/NAME.txt` the
-output of a system,
-one segment per line. The texts are public; they are not part of this package.
+Commands run in a folder in which each test set has a folder of its own: `ref.txt` is its reference, `sys/NAME.txt`
+the output of a system, one segment per line. The texts are public; they are not part of this package.
 
 | folder | test set |
 |---|---|
@@ -47,18 +43,16 @@ one segment per line. The texts are public; they are not part of this package.
 | `depparse-wmt13-en-fr-derived` | WMT13, English–French: six systems and the reference with parses, 500 segments |
 
 The rerankings are from the software of a course (*dreamt*, by Lopez, Post and Dyer, 2012–2015). The parses were made
-for
-this comparison, by one parser for all.
+for this comparison, by one parser for all.
 """
 
 RUNNING = """
 ## How this page is made
 
 `python benches/papers.py` writes this page and its figures from `docs/papers/results.json`.
-`python benches/papers.py --rerun NAME` (or
-`--rerun all`) runs the commands again and keeps their figures with the date. Commands are shown as they are run, but
-for `--format json`,
-which is added. The environment variable `RESHUFFLE_DATA` names the folder with the test sets.
+`python benches/papers.py --rerun NAME` (or `--rerun all`) runs the commands again and keeps their figures with the
+date. Commands are shown as they are run, but for `--format json`, which is added. The environment variable
+`RESHUFFLE_DATA` names the folder with the test sets.
 """
 
 
@@ -66,10 +60,13 @@ def page(papers: Sequence[Paper], results: Mapping[str, Mapping[str, Any]]) -> s
     """The Markdown of the page."""
     parts = [INTRODUCTION.strip(), overview(papers, results), DATA.strip()]
     for paper in papers:
-        if paper.claims and not any(claim.name in results for claim in paper.claims):
+        if not any(claim.name in results for claim in paper.claims) and not paper.title.startswith("What"):
             continue
         parts += [f"## {paper.title}", paper.about.strip()]
-        parts += [section(claim, results[claim.name]) for claim in paper.claims if claim.name in results]
+        shown: dict[str, str] = {}  # code by the title of the first claim that has it
+        for claim in paper.claims:
+            if claim.name in results:
+                parts.append(section(claim, results[claim.name], shown))
         parts += [paper.after.strip()] if paper.after else []
     parts += [RUNNING.strip(), dates(papers, results)]
     return "\n\n".join(reflowed(block) for part in parts for block in blocks(part)) + "\n"
@@ -114,13 +111,18 @@ def anchor(title: str) -> str:
     return kept.replace(" ", "-")
 
 
-def section(claim: Claim, result: Mapping[str, Any]) -> str:
-    """One claim: what the paper says, the commands, the figures."""
+def section(claim: Claim, result: Mapping[str, Any], shown: dict[str, str]) -> str:
+    """One claim: what the paper says, the commands, the figures. Commands that were shown before are a link."""
     parts = [f"### {claim.title}", claim.paper.strip()]
     shell = claim.prepare.strip().splitlines()
     shell += [wrapped(command) for command in claim.commands]
-    if shell:
-        parts.append("```sh\n" + "\n".join(shell) + "\n```")
+    code = "\n".join(shell)
+    if code in shown:
+        commands = "commands are those" if len(claim.commands) > 1 else "command is that"
+        parts.append(f"The {commands} of [{shown[code]}](#{anchor(shown[code])}).")
+    elif shell:
+        parts.append(f"```sh\n{code}\n```")
+        shown[code] = claim.title
     if claim.python:
         parts.append(f"```python\n{claim.python.strip()}\n```")
     parts.append(claim.show(result["figures"]).strip())
@@ -136,7 +138,7 @@ def wrapped(command: str) -> str:
 
 
 def dates(papers: Sequence[Paper], results: Mapping[str, Mapping[str, Any]]) -> str:
-    """When each claim was run, and for how long."""
+    """When each claim was run, and how long its commands took."""
     rows = [
         [
             f"`{claim.name}`",

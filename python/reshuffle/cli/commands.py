@@ -19,6 +19,7 @@ from .options import ARGUMENTS, compare_options, flip_options, score_options
 from .params import COMMAND_LINE, Metric, Name
 from .process import check_room, single_threaded_blas
 from .studies import study_group
+from .studies.plan import plan_command
 
 if TYPE_CHECKING:
     from ..settings import Levels
@@ -343,6 +344,7 @@ def flips_command(
 
 
 cli.add_command(study_group)
+cli.add_command(plan_command)
 
 
 # Names that several studies share are there once.
@@ -383,6 +385,8 @@ FIGURES = tuple(dict.fromkeys((*get_args(types.PlotKind), *get_args(types.StudyP
 @click.option("--size", type=int, metavar="N", help="For studies: the size of test sets.  [default: the only one]")
 @click.option("--test", metavar="NAME", help="For figures of studies with one test.  [default: the only one]")
 @click.option("--alpha", type=float, metavar="LEVEL", help="For figures of studies with one level.")
+@click.option("--layout", metavar="NAME", help="For studies of samples: broad or block.  [default: the only one]")
+@click.option("--system", metavar="NAME", help="For figures of studies with one system.  [default: the only one]")
 def plot_command(result: str, kind: str, output: str, **options: Any) -> None:
     """Plot a saved result for a paper.
 
@@ -398,8 +402,20 @@ def plot_command(result: str, kind: str, output: str, **options: Any) -> None:
     Figures of studies:
 
     \b
-      rates      type1: rejection rates divided by their levels, with intervals
-      qq         type1: distribution of p against that of an exact test
+      rates        type1: rejection rates divided by their levels, with intervals
+      qq           type1: distribution of p against that of an exact test
+      family-wise  multiplicity: family-wise error rates, with intervals
+      power        power: by the true difference, with intervals
+      sizes        power: by the size of the test set, with intervals
+      detectable   plan: minimum detectable difference by the size of the test set
+      sensitivity  sensitivity: power under each metric
+      bands        validate: right conclusions by confidence
+      gaps         validate: right conclusions by the difference on the whole test set
+      curves       samples: separated pairs by test set size and number of references
+      differences  samples: differences from the baseline on each sample
+      scores       samples: scores on each sample, with intervals
+      gains        agreement: 1 - p against the gain of the better system
+      agreement    agreement: share of pairs on which tests and metrics agree
 
     Needs matplotlib: pip install 'reshuffle[plots]'. Figures are readable in black and white, and PDF files
     embed their fonts.

@@ -35,7 +35,7 @@ OF_COMPARISONS = {
     "names": "--names",
     "digits": "--digits",
 }
-OF_STUDIES = ("null", "size", "test", "alpha")
+OF_STUDIES = ("null", "size", "test", "alpha", "layout", "system")
 
 
 @dataclass(frozen=True)
@@ -54,6 +54,8 @@ class PlotOptions:
     size: int | None
     test: str | None
     alpha: float | None
+    layout: str | None
+    system: str | None
 
 
 def plot(source: str, kind: str, output: str, options: PlotOptions) -> None:

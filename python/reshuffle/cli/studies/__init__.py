@@ -28,6 +28,8 @@ from ...validate import check_name
 from .agreement import agreement_command
 from .multiplicity import multiplicity_command
 from .pools import samples_command, validate_command
+from .power import power_command
+from .sensitivity import sensitivity_command
 from .type1 import type1_command
 
 __all__ = ["COMMANDS", "study_group"]
@@ -35,6 +37,8 @@ __all__ = ["COMMANDS", "study_group"]
 COMMANDS: Mapping[str, click.Command] = {
     "type1": type1_command,
     "multiplicity": multiplicity_command,
+    "power": power_command,
+    "sensitivity": sensitivity_command,
     "validate": validate_command,
     "samples": samples_command,
     "agreement": agreement_command,
@@ -50,6 +54,11 @@ class Studies(click.Group):
         if not args[0].startswith("-"):
             check_name("study", args[0], list(self.commands))
         return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Whole sentences, which click would cut off."""
+        with formatter.section("Studies"):
+            formatter.write_dl([(name, command.get_short_help_str(200)) for name, command in self.commands.items()])
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.commands)  # in the order of the registry

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...results.studies import DomainBand, GainBin, GainThreshold, StudyResult, TestAgreement
 from ..cells import Table, decimals_for
 from ..notes import ci, counted, joined, number
-from .base import Explained, StudyReport
+from .base import Explained, Figure, StudyReport
 from .validation import band_name, gap_name, of_keys
 from .wording import of_name, percent
+
+if TYPE_CHECKING:
+    from ..plots.style import Drawing
 
 __all__ = ["REPORT"]
 
@@ -137,8 +140,12 @@ def conclusions(study: StudyResult) -> Iterator[str]:
     """The least agreement, the thresholds, and how sure winners are to win elsewhere."""
     for kind, same in (("tests under one metric", "metric"), ("metrics with one test", "test")):
         rows = [row for row in study.tables["tests"] if getattr(row, same) == getattr(row, f"other_{same}")]
-        if rows:
-            low, high = (pick(rows, key=lambda row: row.agreement) for pick in (min, max))
+        if not rows:
+            continue
+        low, high = (pick(rows, key=lambda row: row.agreement) for pick in (min, max))
+        if low.agreement == high.agreement:
+            yield f"Two {kind} agree on {percent(low.agreement, 1)}% of the pairs."
+        else:
             yield (
                 f"Two {kind} agree on {percent(low.agreement, 1)}% ({joined(_names(low))}) to "
                 f"{percent(high.agreement, 1)}% ({joined(_names(high))}) of the pairs."
@@ -172,4 +179,21 @@ def notes(study: StudyResult) -> Iterator[str]:
         yield "Use csv with --table tests for different tests under different metrics."
 
 
-REPORT = StudyReport(title, tables, conclusions, notes)
+def _gains_figure(study: StudyResult, records: Sequence[Any]) -> Drawing:
+    from .figures.agreement import GainsFigure
+
+    return GainsFigure.from_study(study, records)
+
+
+def _agreement_figure(study: StudyResult, records: Sequence[Any]) -> Drawing:
+    from .figures.agreement import AgreementFigure
+
+    return AgreementFigure(records)
+
+
+FIGURES = {
+    "gains": Figure("1 − p against the gain, for each pair.", "pair_pvalues", ("metric", "test"), _gains_figure),
+    "agreement": Figure("Pairs on which tests and metrics agree.", "tests", ("alpha",), _agreement_figure),
+}
+
+REPORT = StudyReport(title, tables, conclusions, notes, FIGURES)

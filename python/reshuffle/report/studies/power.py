@@ -14,7 +14,7 @@ from .wording import constant, differing, levels_of, percent, rate_decimals, tes
 if TYPE_CHECKING:
     from ..plots.style import Drawing
 
-__all__ = ["REPORT", "error_table", "power_figure", "power_table", "power_title", "size_figure"]
+__all__ = ["REPORT", "error_table", "power_figure", "power_table", "power_title", "size_figure", "symbols"]
 
 # The columns that identify a rate, and what tables call them.
 NAMES = {"test": "Test", "metric": "Metric", "size": "n"}
@@ -43,12 +43,18 @@ def tables(study: StudyResult) -> Iterator[Explained]:
     """For each model and pair, the power, and the errors of significant differences."""
     for rates in by_pair(records_of(study)):
         shown = power_title(rates)
-        yield power_table(rates, f"Power in %: {shown}"), SYMBOLS
+        yield power_table(rates, f"Power in %: {shown}"), symbols(rates)
         if any(rate.type_m is not None for rate in rates):
             yield error_table(rates, f"Significant differences: {shown}"), ERROR_SYMBOLS
 
 
-SYMBOLS = "Δ: true difference; η: from 0 (no difference) to 0.5 (the pair itself); ±: half the width of the interval."
+def symbols(rates: Sequence[PowerRate]) -> str:
+    """What the symbols of :func:`power_table` mean."""
+    mixed = any(rate.effect is not None for rate in rates)
+    eta = "η: from 0 (no difference) to 0.5 (the pair itself); " if mixed else ""
+    return f"{eta}Δ: true difference; ±: half the width of the interval."
+
+
 ERROR_SYMBOLS = (
     "M: mean size of significant differences, in multiples of the true one (type-M error, exaggeration); S: share of "
     "significant differences with the wrong sign (type-S error), in %."
@@ -85,7 +91,8 @@ def _rows(rates: Sequence[PowerRate], names: Sequence[str]) -> Iterator[tuple[li
         (metric,) = {rate.metric for rate in by_level.values()}
         decimals = decimals_for(max(abs(rate.difference) for rate in rates if rate.metric == metric))
         cells = [f"{value:,}" if isinstance(value, int) else str(value) for value in key]
-        yield [*cells, *([] if effect is None else [number(round(effect, 4))]), f"{difference:.{decimals}f}"], by_level
+        shown = [number(difference)] if effect is None else [number(round(effect, 4)), f"{difference:.{decimals}f}"]
+        yield [*cells, *shown], by_level
 
 
 def _position(rates: Sequence[PowerRate], rate: PowerRate, name: str) -> int:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...results.studies import CurvePoint, SampleRange, StudyResult
 from ..cells import Table, decimals_for
 from ..notes import ci, counted, number
-from .base import Explained, StudyReport
+from .base import Explained, Figure, StudyReport
 from .validation import FEW, MOST_PAIRS, SHARES, by_size, of_keys, pairs_table, what
 from .wording import constant, of_name, percent, percent_interval
+
+if TYPE_CHECKING:
+    from ..plots.style import Drawing
 
 __all__ = ["REPORT"]
 
@@ -154,4 +157,29 @@ def notes(study: StudyResult) -> Iterator[str]:
         yield f"{FEW}: fewer than ten samples, so that the shares mean little."
 
 
-REPORT = StudyReport(title, tables, conclusions, notes)
+def _curves_figure(study: StudyResult, records: Sequence[Any]) -> Drawing:
+    from .figures.pools import CurvesFigure
+
+    return CurvesFigure(records)
+
+
+def _differences_figure(study: StudyResult, records: Sequence[Any]) -> Drawing:
+    from .figures.pools import DifferencesFigure
+
+    return DifferencesFigure(records)
+
+
+def _scores_figure(study: StudyResult, records: Sequence[Any]) -> Drawing:
+    from .figures.pools import ScoresFigure
+
+    return ScoresFigure.from_study(study, records)
+
+
+CELL = ("metric", "layout", "size", "system")
+FIGURES = {
+    "curves": Figure("Separated pairs by the size of the test set.", "curves", ("metric",), _curves_figure),
+    "differences": Figure("Differences from the baseline on each sample.", "differences", CELL, _differences_figure),
+    "scores": Figure("Scores on each sample, with confidence intervals.", "scores", CELL, _scores_figure),
+}
+
+REPORT = StudyReport(title, tables, conclusions, notes, FIGURES)

@@ -9,7 +9,7 @@ from ...results.studies import MetricSensitivity, PowerContrast, StudyResult
 from ..cells import Table, decimals_for
 from ..notes import ci, counted, joined, number
 from .base import Explained, Figure, StudyReport
-from .power import SYMBOLS, levels_used, power_table, power_title
+from .power import levels_used, power_table, power_title, symbols
 from .wording import constant, levels_of, of_name, percent, rate_decimals, tests_note
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def tables(study: StudyResult) -> Iterator[Explained]:
     yield (_one_pair(study, *pairs[0]) if len(pairs) == 1 else _variants(study)), DIFFERENCES
     for system, baseline in pairs:
         rates = of_name(study.tables["power"], system=system, baseline=baseline)
-        yield power_table(rates, f"Power in %: {power_title(rates)}"), SYMBOLS
+        yield power_table(rates, f"Power in %: {power_title(rates)}"), symbols(rates)
     contrasts = [each for each in study.tables["contrasts"] if each.effect]
     if contrasts:
         yield _contrasts(contrasts), "Differences in power are on the same simulated test sets, in percentage points."

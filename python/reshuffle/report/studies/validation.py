@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...results.studies import BandAccuracy, GapConclusions, PairConclusions, SampleSpread, StudyResult
 from ..cells import Table, decimals_for
 from ..notes import ci, counted, joined, number
-from .base import Explained, StudyReport
+from .base import Explained, Figure, StudyReport
 from .wording import constant, of_name, percent
+
+if TYPE_CHECKING:
+    from ..plots.style import Drawing
 
 __all__ = ["FEW", "REPORT", "SHARES", "band_name", "by_size", "gap_name", "of_keys", "pairs_table", "size_name", "what"]
 
@@ -230,4 +233,25 @@ def notes(study: StudyResult) -> Iterator[str]:
         yield "Use csv with --table pairs for the conclusions about each pair."
 
 
-REPORT = StudyReport(title, tables, conclusions, notes)
+def _bands_figure(study: StudyResult, records: Sequence[Any]) -> Drawing:
+    from .figures.pools import BandsFigure
+
+    return BandsFigure(records)
+
+
+def _gaps_figure(study: StudyResult, records: Sequence[Any]) -> Drawing:
+    from .figures.pools import GapsFigure
+
+    return GapsFigure(records)
+
+
+FIGURES = {
+    "bands": Figure(
+        "Right conclusions by confidence, with confidence intervals.", "bands", ("metric", "test"), _bands_figure
+    ),
+    "gaps": Figure(
+        "Right conclusions by the difference on the whole test set.", "gaps", ("metric", "test", "layout"), _gaps_figure
+    ),
+}
+
+REPORT = StudyReport(title, tables, conclusions, notes, FIGURES)

@@ -77,5 +77,4 @@ RECORDS: Mapping[str, type[Any]] = {
     "scored": ScoredSystem,
     "tested": TestedDifference,
     "contrasts": PowerContrast,
-    "conclusions": PairConclusions,
 }

@@ -87,7 +87,7 @@ class PowerFigure:
         return labels[self.by]
 
     def _x(self, rate: PowerRate) -> float:
-        return abs(getattr(rate, self.by) or 0.0)
+        return abs(float(getattr(rate, self.by) or 0))
 
     def _name(self, rate: PowerRate) -> str:
         """The test, with what else differs between lines."""
