@@ -78,6 +78,8 @@ TerVariant: TypeAlias = Literal["sacrebleu", "tercom"]
 Test: TypeAlias = Literal[
     "ar", "ar-studentized", "permutation", "bootstrap", "bootstrap-both", "bootstrap-percentile",
     "bootstrap-shift", "paired-bootstrap", "t-test", "anova", "wilcoxon", "sign-test",
+    "equivalence", "equivalence-studentized", "equivalence-ar",
+    "non-inferiority", "non-inferiority-studentized", "non-inferiority-ar",
 ]  # fmt: skip
 """:data:`reshuffle.inference.tests.TESTS`."""
 
