@@ -524,6 +524,12 @@ def test_every_figure_of_studies_is_in_the_help_and_the_guide(run: Any) -> None:
         assert f"| `{kind}` |" in guide, kind
 
 
+def test_every_study_is_in_the_guide() -> None:
+    guide = (SCHEMA.parents[1] / "guide.md").read_text("utf-8")
+    for name in COMMANDS:
+        assert f"| `reshuffle study {name}` |" in guide
+
+
 def test_help_has_groups_and_examples(run: Any) -> None:
     assert "type1" in run("study", "--help").out
     shown = run("study", "type1", "--help").out
