@@ -176,7 +176,7 @@ def summary_table_2(figures: Figures) -> Summary:
 SENSITIVITY = (
     f"reshuffle study sensitivity {PARSED}/ref.txt {PARSED}/sys/{OLD}.txt {PARSED}/sys/{NEW}.txt -m nist bleu depf "
     f"--parses {PARSED}/ref.conllu {PARSED}/sys/{OLD}.conllu {PARSED}/sys/{NEW}.conllu --tests ar --alphas 0.05 "
-    "--simulations 2000",
+    "--simulations 1000",
     *(
         f"reshuffle compare {name}/ref.txt {name}/sys/*.txt -m nist bleu --all-pairs --test ar-studentized "
         "--adjust none -n 99 --interval delta"
