@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from . import _core, signature, types
@@ -37,9 +37,10 @@ def compare(
     adjust: types.Adjustment | str | None = "auto",
     family: types.Family | str = "metric",
     interval: types.Interval | str | None = "percentile",
-    confidence_level: float = 0.95,
+    confidence_level: float | None = None,
     simultaneous: bool = False,
     alpha: float | None = None,
+    margins: Mapping[str, float] | None = None,
     seed: int = 12345,
     with_texts: bool = False,
     threads: int | None = None,
@@ -76,6 +77,7 @@ def compare(
         scores are equal. ``ar`` (approximate randomization) tests exchangeability and is exact for any number of
         segments; use it or ``ar-studentized`` with fewer than about 40 segments or documents. ``t-test``, ``wilcoxon``
         and ``sign-test`` are for metrics that are means of segment scores: :class:`~reshuffle.SegmentScores`.
+        ``equivalence`` and ``non-inferiority``, also with ``-studentized`` or ``-ar``, need ``margins``.
     scheme : {'auto', 'iid', 'subgroup', 'exact'}
         For the tests ``ar`` and ``ar-studentized``: how the null distribution is obtained; see
         :func:`reshuffle.approximate_randomization`. ``auto`` decides for each pair and metric, and the result names the
@@ -109,8 +111,8 @@ def compare(
         families are for several test sets (:func:`compare_sets`).
     interval : str or None
         A name in :data:`reshuffle.inference.intervals.INTERVALS`, for scores and differences. None for no intervals.
-    confidence_level : float
-        Confidence level of the intervals.
+    confidence_level : float, optional
+        Confidence level of the intervals: 0.95 by default, or 1 − 2·``alpha`` for tests with a margin.
     simultaneous : bool
         Make the intervals of the differences simultaneous: with probability ``confidence_level``, all intervals of a
         family contain their true differences. They use the statistic and the replicates that decide about stars, so
@@ -118,7 +120,12 @@ def compare(
         ``bootstrap``, ``bootstrap-percentile`` and ``ar-studentized`` with ``maxt``, and for ``anova`` with ``tukey``
         or ``scheffe``. ``interval`` is then the interval of the scores, ``percentile``.
     alpha : float, optional
-        Significance level of the tests. 1 − ``confidence_level`` by default.
+        Significance level of the tests. 1 − ``confidence_level`` by default, or half of that for tests with a margin.
+    margins : mapping of str to float, optional
+        For the tests of equivalence and non-inferiority: the margin of each metric, a positive number in points of the
+        metric, as in ``{"bleu": 0.5}``. ``equivalence`` shows that the scores of a system and the baseline differ by
+        less than the margin, ``non-inferiority`` that the system is not worse by the margin or more. Intervals of
+        differences are then those that show it (docs/statistics.md), and ``interval`` is that of the scores.
     seed : int
         0 to 2⁶⁴ − 1. The same seed gives the same result on any machine and any number of threads.
     with_texts : bool
@@ -174,9 +181,10 @@ def compare(
     >>> again == comparison
     True
     """
-    levels = Levels.for_tests(interval, confidence_level, alpha)
+    levels = Levels.for_tests(interval, confidence_level, alpha, test=test)
+    chosen = {} if margins is None else margins
     testing = ComparisonSettings(
-        test, scheme, stopping, alternative, adjust, baseline, all_pairs, family, simultaneous, with_texts
+        test, scheme, stopping, alternative, adjust, baseline, all_pairs, family, simultaneous, with_texts, chosen
     )
     texts = Texts.from_arguments(references, systems, reference, documents=documents, strata=strata)
     data, units = Data.from_arguments(texts.references, texts.systems, metrics), Units(texts.documents, texts.strata)

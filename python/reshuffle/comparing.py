@@ -225,12 +225,13 @@ class Inferred(NamedTuple):
     def of_differences(
         self, outcome: Outcome, rows: Sequence[tuple[int, tuple[int, int]]]
     ) -> list[ConfidenceInterval | None]:
-        """The intervals of the differences between two rows of a sample, which are simultaneous if the outcome is."""
-        if outcome.low is None or outcome.high is None:
+        """The intervals of the differences between two rows of a sample: those of the outcome if it has any."""
+        if outcome.low is None or outcome.high is None or self.interval is None or self.plan is None:
             return [self.interval_of(m, *pair) for m, pair in rows]
         level, ends = self.levels.confidence_level, zip(outcome.low.tolist(), outcome.high.tolist(), strict=True)
+        method = self.plan.test.name if self.plan.margins else "simultaneous"
         return [
-            self._rounded(m, ConfidenceInterval(low, high, level, "simultaneous"))
+            self._rounded(m, ConfidenceInterval(low, high, level, method))
             for (m, _), (low, high) in zip(rows, ends, strict=True)
         ]
 

@@ -81,9 +81,10 @@ def compare_sets(
     adjust: types.Adjustment | str | None = "auto",
     family: types.Family | str = "metric",
     interval: types.Interval | str | None = "percentile",
-    confidence_level: float = 0.95,
+    confidence_level: float | None = None,
     simultaneous: bool = False,
     alpha: float | None = None,
+    margins: Mapping[str, float] | None = None,
     seed: int = 12345,
     with_texts: bool = False,
     threads: int | None = None,
@@ -103,7 +104,7 @@ def compare_sets(
         The metrics on test sets that have none of their own.
     average : bool
         Also compare the average scores over test sets. The test must be ``ar`` (scheme ``iid``), a bootstrap test or
-        ``permutation``.
+        ``permutation``; or ``equivalence`` or ``non-inferiority``, whose margins then also apply to the averages.
     missing_systems : {'error', 'drop'}
         ``drop``: leave out systems that not every test set has, with a warning.
     family : {'metric', 'set', 'sets', 'all'}
@@ -112,7 +113,7 @@ def compare_sets(
         sets, adjustments of p-values use the whole family. Adjustments from replicates are made on each test set, and
         each adjusted p becomes 1 − (1 − p)^G. The averages are a family of their own.
     test, scheme, stopping, n_resamples, baseline, all_pairs, alternative, adjust, interval, confidence_level, \
-simultaneous, alpha, with_texts, threads, progress
+simultaneous, alpha, margins, with_texts, threads, progress
         As for :func:`reshuffle.compare`.
     seed : int
         Test set i has the seed ``derive_seed(seed, "test-set", i)``, counted from 0.
@@ -147,9 +148,10 @@ simultaneous, alpha, with_texts, threads, progress
     >>> round(result.average.score("tuned").score, 2), result.average.pair("larger").is_significant(0.05)
     (73.24, True)
     """
-    levels = Levels.for_tests(interval, confidence_level, alpha)
+    levels = Levels.for_tests(interval, confidence_level, alpha, test=test)
+    chosen = {} if margins is None else margins
     testing = ComparisonSettings(
-        test, scheme, stopping, alternative, adjust, baseline, all_pairs, family, simultaneous, with_texts
+        test, scheme, stopping, alternative, adjust, baseline, all_pairs, family, simultaneous, with_texts, chosen
     )
     if not isinstance(sets, Mapping):
         raise InputError(f"sets: expected a mapping of names to test sets, got {quoted(sets)}")

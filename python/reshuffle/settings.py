@@ -7,9 +7,10 @@ mistyped option at once.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from .errors import InputError
 from .validate import MAX_SEED, MAX_THREADS, check_integer, check_level, check_n_resamples
 
 if TYPE_CHECKING:
@@ -17,12 +18,27 @@ if TYPE_CHECKING:
 
     from ._core import Progress
 
-__all__ = ["ComparisonSettings", "DocumentIds", "Levels", "Resampling", "StratumIds", "Units", "default_alpha"]
+__all__ = [
+    "TESTS_WITH_MARGIN",
+    "ComparisonSettings",
+    "DocumentIds",
+    "Levels",
+    "Resampling",
+    "StratumIds",
+    "Units",
+    "default_alpha",
+]
 
 DocumentIds: TypeAlias = "Sequence[str | int] | NDArray[Any]"
 StratumIds: TypeAlias = DocumentIds
 
 CONFIDENCE_LEVEL = 0.95
+
+# The tests of equivalence and non-inferiority: those of :data:`reshuffle.inference.tests.TESTS` with a margin, whose
+# import would take too long here.
+TESTS_WITH_MARGIN = tuple(
+    f"{kind}{variant}" for kind in ("equivalence", "non-inferiority") for variant in ("", "-studentized", "-ar")
+)
 
 
 def default_alpha(confidence_level: float = CONFIDENCE_LEVEL) -> float:
@@ -85,6 +101,8 @@ class ComparisonSettings:
     family: str = "metric"
     simultaneous: bool = False
     with_texts: bool = False
+    # For tests of equivalence and non-inferiority: the margin of each metric, by any of its names.
+    margins: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -99,20 +117,27 @@ class Levels:
     def for_tests(
         cls,
         interval: str | None,
-        confidence_level: float,
+        confidence_level: float | None,
         alpha: float | None = None,
         names: Mapping[str, str] | None = None,
+        test: str = ComparisonSettings.test,
     ) -> Levels:
-        """Checked levels; ``alpha`` is 1 − confidence_level by default.
+        """Checked levels; ``alpha`` is 1 − confidence_level by default, which is 0.95.
+
+        For a test with a margin, the confidence level is 1 − 2·alpha, and 0.90 by default.
 
         Raises :class:`InputError` for a level that is not between 0 and 1. ``names`` is as for
         :meth:`Resampling.check`.
         """
         names = {"confidence_level": "confidence_level", "alpha": "alpha"} | dict(names or {})
-        confidence_level = check_level(names["confidence_level"], confidence_level)
-        if alpha is None:
-            return cls(interval, confidence_level, default_alpha(confidence_level))
-        return cls(interval, confidence_level, check_level(names["alpha"], alpha))
+        if confidence_level is not None:
+            confidence_level = check_level(names["confidence_level"], confidence_level)
+        if alpha is not None:
+            alpha = check_level(names["alpha"], alpha)
+        if test in TESTS_WITH_MARGIN:
+            return cls(interval, *_levels_with_margin(test, confidence_level, alpha, names))
+        confidence_level = CONFIDENCE_LEVEL if confidence_level is None else confidence_level
+        return cls(interval, confidence_level, default_alpha(confidence_level) if alpha is None else alpha)
 
     @classmethod
     def for_intervals(
@@ -123,3 +148,20 @@ class Levels:
             return None
         confidence_level = CONFIDENCE_LEVEL if confidence_level is None else confidence_level
         return cls.for_tests("percentile" if interval is None else interval, confidence_level, names=names)
+
+
+def _levels_with_margin(
+    test: str, confidence_level: float | None, alpha: float | None, names: Mapping[str, str]
+) -> tuple[float, float]:
+    """The confidence level 1 − 2·alpha and alpha; :class:`InputError` if they do not belong together."""
+    if alpha is None:
+        alpha = default_alpha() if confidence_level is None else round((1 - confidence_level) / 2, 12)
+    expected = round(1 - 2 * alpha, 12)
+    if expected <= 0:
+        raise InputError(f"{names['alpha']} must be below 0.5 for the test {test!r}, got {alpha}")
+    if confidence_level is not None and confidence_level != expected:
+        raise InputError(
+            f"with the test {test!r}, {names['confidence_level']} must be 1 - 2*alpha, {expected:.10g}, got "
+            f"{confidence_level}: leave out one of them"
+        )
+    return expected, alpha

@@ -18,6 +18,7 @@ __all__ = [
     "for_batch",
     "for_flips",
     "for_interval",
+    "for_margins",
     "for_metric",
     "for_precomputed_counts",
     "for_replay",
@@ -97,6 +98,16 @@ def for_interval(interval: str, confidence_level: float, simultaneous: bool = Fa
     ('bca[0.95]', 'percentile[0.95]+simultaneous')
     """
     return f"{interval}[{confidence_level:g}]{'+simultaneous' if simultaneous else ''}"
+
+
+def for_margins(margins: Iterable[float]) -> str:
+    """Margins of equivalence or non-inferiority, in the order of the metrics; only one if all are equal.
+
+    >>> for_margins([0.5, 1]), for_margins([0.5, 0.5])
+    ('0.5,1', '0.5')
+    """
+    formatted = [repr(float(margin)).removesuffix(".0") for margin in margins]
+    return ",".join(formatted[:1] if len(set(formatted)) == 1 else formatted)
 
 
 def for_seeds(seeds: Iterable[int]) -> str:
@@ -199,6 +210,7 @@ LEADING_PARTS = (
     "average",
     "interval",
     "test",
+    "margin",
     "alternative",
     "adjust",
     "family",
@@ -212,7 +224,8 @@ LEADING_PARTS = (
 class Run(NamedTuple):
     """Signature of a run: the test, and how its replicates were made. Parts that are None are left out.
 
-    ``average`` is the number of test sets that the scores are means over. ``family`` is set only if it is not
+    ``average`` is the number of test sets that the scores are means over. ``margin`` is formatted by
+    :func:`for_margins`. ``family`` is set only if it is not
     ``metric``. ``scheme`` and ``stopping`` are formatted by :func:`for_scheme` or :func:`for_replay`, and
     :func:`for_stopping`. ``ties`` is the tie rule, set only if it is not ``>=``. ``strata`` is the number of strata, if
     the result depends on them. ``units`` is the number of resampling units, shown only if ``unit`` is not
@@ -225,6 +238,7 @@ class Run(NamedTuple):
     average: int | None = None
     interval: str | None = None
     test: str | None = None
+    margin: str | None = None
     alternative: str | None = None
     adjust: str | None = None
     family: str | None = None

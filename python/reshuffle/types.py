@@ -78,6 +78,8 @@ TerVariant: TypeAlias = Literal["sacrebleu", "tercom"]
 Test: TypeAlias = Literal[
     "ar", "ar-studentized", "permutation", "bootstrap", "bootstrap-both", "bootstrap-percentile",
     "bootstrap-shift", "paired-bootstrap", "t-test", "anova", "wilcoxon", "sign-test",
+    "equivalence", "equivalence-studentized", "equivalence-ar",
+    "non-inferiority", "non-inferiority-studentized", "non-inferiority-ar",
 ]  # fmt: skip
 """:data:`reshuffle.inference.tests.TESTS`."""
 
@@ -170,7 +172,7 @@ Truth: TypeAlias = Literal["complement", "whole"]
 """:data:`reshuffle.study.validation.TRUTHS`."""
 
 StudyPlotKind: TypeAlias = Literal[
-    "rates", "qq", "family-wise", "power", "sizes", "detectable", "sensitivity", "bands", "gaps", "curves",
+    "rates", "qq", "families", "power", "sizes", "detectable", "sensitivity", "bands", "gaps", "curves",
     "differences", "scores", "gains", "agreement",
 ]  # fmt: skip
 """The figures of all studies: :data:`reshuffle.report.studies.STUDIES`."""

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from margins import margins
 from pages import markup
 from reshuffle import Comparison, InputError, SegmentScores, compare, experimentwise_error, score
 from reshuffle.inference.multiplicity import ADJUSTMENTS, holm, per_comparison_level
@@ -64,14 +65,15 @@ def words(comparison: Comparison, fmt: str = "text") -> str:
 @pytest.mark.parametrize("test", TESTS)
 def test_auto_is_the_own_max_t_of_the_test_or_holm(test: str) -> None:
     expected = next(iter(TESTS[test].step_down), "holm")
-    several = compared(test=test)
+    chosen: dict[str, Any] = {"test": test, **margins(test, "easy")}
+    several = compared(**chosen)
     assert adjustment(several) == expected
-    assert several == compared(test=test, adjust=expected)
+    assert several == compared(**chosen, adjust=expected)
     assert adjusted(several) != [None] * 3
     for raw, p in zip(pvalues(several), adjusted(several), strict=True):
         assert raw <= p <= 1
-    single = compared(2, test=test)
-    assert single == compared(2, test=test, adjust="none")
+    single = compared(2, **chosen)
+    assert single == compared(2, **chosen, adjust="none")
     assert (adjustment(single), adjusted(single)) == (None, [None])
 
 
@@ -121,6 +123,7 @@ def message(**options: Any) -> str | None:
 def test_auto_is_never_the_reason_of_an_error(test: str, k: int, family: str) -> None:
     for scheme, rule in product(SCHEMES, [None, *STOPPING]):
         options: dict[str, Any] = {"k": k, "n": 8, "test": test, "scheme": scheme, "stopping": rule}
+        options |= margins(test, "easy")
         assert message(**options, family=family) == message(**options, adjust="none")
 
 

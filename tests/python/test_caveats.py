@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from counts import lengths
+from margins import margins
 from pages import markup
 from reshuffle import (
     Caveat,
@@ -196,7 +197,7 @@ def kinds(comparison: Comparison) -> list[str]:
 
 @pytest.mark.parametrize("name", TESTS)
 def test_tests_that_reject_too_often_are_flagged_wherever_they_are_printed(name: str) -> None:
-    comparison = compared(ratings(apart=30.0), test=name, scheme="auto")
+    comparison = compared(ratings(apart=30.0), test=name, scheme="auto", **margins(name, "rating"))
     is_liberal = name in ("bootstrap-shift", "paired-bootstrap")
     assert ("liberal" in kinds(comparison)) == is_liberal
     assert ("of true null hypotheses at 0.05: use ar or bootstrap" in str(comparison)) == is_liberal

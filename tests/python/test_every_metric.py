@@ -22,6 +22,7 @@ from hypothesis import strategies as st
 from sacrebleu.metrics.bleu import BLEU as SacreBLEU  # noqa: N811
 from sacrebleu.metrics.chrf import CHRF
 
+from margins import OF_DIFFERENCES
 from pages import markup
 from reshuffle import (
     Comparison,
@@ -59,7 +60,7 @@ Texts: TypeAlias = "tuple[list[str], dict[str, list[str]]]"
 
 NATIVE = [spec.name for spec in _core.metrics()]
 EXTERNAL = ["SegmentScores", "FromCounts", "FromCounts of bleu", "CorpusFunction", "OwnTexts"]
-OF_ALL_METRICS = [test.name for test in TESTS.values() if test.kind == ANY]
+OF_ALL_METRICS = [name for name in OF_DIFFERENCES if TESTS[name].kind == ANY]
 
 TEXT = [
     "the cat sat on the mat .",
@@ -156,7 +157,7 @@ UNDEFINED = {("bleu", "studentized"), ("FromCounts of bleu", "studentized")}
 COMBINATIONS = [
     (name, test, interval)
     for name in NATIVE + EXTERNAL
-    for test in TESTS
+    for test in OF_DIFFERENCES
     for interval in INTERVALS
     if INTERVALS[interval].inverts in (None, test)
     if test == "ar" or interval == "percentile" or INTERVALS[interval].inverts
@@ -224,7 +225,7 @@ def test_intervals_are_refused_for_metrics_that_they_do_not_apply_to(name: str, 
             score(*texts(name), make_metric(name), interval=interval)
 
 
-@pytest.mark.parametrize("test", [name for name in TESTS if name not in OF_ALL_METRICS])
+@pytest.mark.parametrize("test", [name for name in OF_DIFFERENCES if name not in OF_ALL_METRICS])
 @pytest.mark.parametrize("name", [*NATIVE, *EXTERNAL[1:]])
 def test_tests_of_means_are_refused_for_other_metrics(name: str, test: str) -> None:
     shown = re.escape(make_metric(name).name)

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from margins import margins
 from reshuffle import (
     Corpus,
     CorpusFunction,
@@ -110,7 +111,8 @@ def test_only_tests_of_exchangeability_check_it_and_not_for_functions_of_texts()
     systems = {name: corpus.systems[name][:50] for name in ("tuned", "larger")}
     for test in TESTS.values():
         if test.kind == "any":
-            comparison = compare(references, systems, "bleu", test=test.name, n_resamples=9)
+            chosen = {"test": test.name, **margins(test.name, "bleu")}
+            comparison = compare(references, systems, "bleu", **chosen, n_resamples=9)
             assert (comparison.comparisons[0].exchangeability is not None) == (test.name in ("ar", "permutation"))
     of_texts = compare(references, systems, CorpusFunction("words", words), test="ar", n_resamples=9)
     assert of_texts.comparisons[0].exchangeability is None

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from margins import margins
 from reshuffle import (
     BesagClifford,
     Comparison,
@@ -98,7 +99,7 @@ def test_keys_are_unique() -> None:
 
 
 CASES: list[dict[str, Any]] = [
-    *({"test": test} for test in TESTS),
+    *({"test": test, **margins(test, "rating")} for test in TESTS),
     *({"test": "ar", "adjust": name} for name in ADJUSTMENTS if name not in ("tukey", "scheffe")),
     *({"test": "anova", "adjust": name} for name in ("tukey", "scheffe")),
     *({"test": "ar-studentized", "interval": name} for name in INTERVALS if name != "studentized"),

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 import calls
 from counts import bleu_counts
+from margins import OF_DIFFERENCES
 from reshuffle import CorpusFunction, Formula, FromCounts, InputError, Progress, SegmentScores, compare, metric
 from reshuffle.inference import step_down
 from reshuffle.inference.hypotheses import Hypotheses, Observed, Outcome
@@ -470,7 +471,7 @@ def test_families_over_metrics_are_the_same_for_any_number_of_threads_and_batche
 
 def test_no_adjusted_p_value_is_below_its_p_value() -> None:
     samples = samples_of(3, "np")
-    for test in TESTS.values():
+    for test in map(TESTS.__getitem__, OF_DIFFERENCES):
         for adjustment in ADJUSTMENTS.values():
             if test.kind == "any" and (adjustment.name in test.step_down or not adjustment.from_replicates):
                 for alternative in test.alternatives:
@@ -507,7 +508,7 @@ def compared(adjust: str | None, **options: Any) -> Comparison:
 
 SUPPORTED = [
     (test.name, adjustment.name)
-    for test in TESTS.values()
+    for test in map(TESTS.__getitem__, OF_DIFFERENCES)
     for adjustment in ADJUSTMENTS.values()
     if test.kind == "any" and (adjustment.name in test.step_down or not adjustment.from_replicates)
 ]

@@ -121,6 +121,11 @@ def comparisons() -> Iterator[tuple[str, dict[str, Any]]]:
                 yield f"{kind} {test} {interval}", {**options, "test": test, "interval": interval}
         for scheme in ("iid", "subgroup"):
             yield f"{kind} {scheme}", {**options, "test": "ar", "scheme": scheme}
+        for test in ("equivalence", "non-inferiority-studentized"):
+            margins = {"bleu": 4, chosen[1] if isinstance(chosen[1], str) else chosen[1].name: 0.5}
+            for of_scores in ("percentile", None):
+                of_margins = {"test": test, "margins": margins, "interval": of_scores}
+                yield f"{kind} {test} {of_scores}", {**options, **of_margins}
 
 
 class Watch:

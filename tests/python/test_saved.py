@@ -18,6 +18,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from margins import margins
 from reshuffle import (
     BesagClifford,
     Caveat,
@@ -99,6 +100,7 @@ def comparisons(draw: st.DrawFn) -> Comparison:
     if draw(st.integers(0, 5)):
         function = compare
         shuffles = test.startswith("ar")
+        labels = [m if isinstance(m, str) else m.name for m in chosen]
         options |= {
             "test": test,
             "adjust": draw(of_all(types.Adjustment)),
@@ -110,9 +112,11 @@ def comparisons(draw: st.DrawFn) -> Comparison:
             "all_pairs": draw(st.booleans()),
             "with_texts": draw(st.booleans()),
             "alpha": draw(st.sampled_from([None, 0.2])),
+            "margins": margins(test, *labels).get("margins"),
         }
         more = {"adjust": "auto", "alternative": "two-sided", "scheme": "auto", "stopping": None, "test": "ar"}
-        defaults = {"simultaneous": False, **more, **defaults}
+        more |= {"margins": None}
+        defaults = {"simultaneous": False, "alpha": None, **more, **defaults}
     for name in (None, *defaults):
         if name is not None:
             options[name] = defaults[name]
@@ -138,7 +142,7 @@ def test_a_comparison_is_read_as_it_was_written(comparison: Comparison) -> None:
 
 
 EVERY = [
-    *({"test": test} for test in TESTS),
+    *({"test": test, **margins(test, "rating")} for test in TESTS),
     *({"test": "ar", "adjust": name} for name in get_args(types.Adjustment) if name not in ("tukey", "scheffe")),
     *({"test": "anova", "adjust": name} for name in ("tukey", "scheffe")),
     *({"interval": name, "test": "ar-studentized", "adjust": "none"} for name in get_args(types.Interval)),
@@ -157,7 +161,8 @@ def test_the_result_of_every_test_adjustment_interval_and_rule_is_read_back(opti
         arguments["alpha"] = 0.3
     found = [compare(metrics=rating, **arguments)]
     with contextlib.suppress(InputError):  # some are not for documents, or not for missing scores
-        found.append(compare(metrics=[rating, some_missing], documents=[i // 2 for i in range(SEGMENTS)], **arguments))
+        both = {**arguments, **margins(arguments.get("test", "ar"), "rating", "NaN", margin=0.1)}
+        found.append(compare(metrics=[rating, some_missing], documents=[i // 2 for i in range(SEGMENTS)], **both))
     for comparison in found:
         assert read_json(render(comparison, "json")) == comparison
 
@@ -288,6 +293,7 @@ def documents() -> list[Any]:
     many = [
         rare(),
         compare(REFERENCES, SYSTEMS, metrics()["function"], n_resamples=9, test="ar"),
+        compare(metrics=metrics()["rating"], test="equivalence", margins={"rating": 1}, n_resamples=9),
         compare(metrics=some, strata=[i // 8 for i in range(SEGMENTS)], n_resamples=9, all_pairs=True),
         compare(metrics=metrics()["rating"], stopping=BesagClifford(3), test="ar", all_pairs=True),
         compare(REFERENCES, SYSTEMS, "bleu", documents=[i // 2 for i in range(SEGMENTS)], n_resamples=9),

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 import reshuffle
+from margins import margins
 from reshuffle import (
     CorpusFunction,
     Formula,
@@ -225,7 +226,7 @@ def test_bca_intervals_of_an_average_add_up_the_moments_of_the_test_sets() -> No
 @pytest.mark.parametrize("test", [name for name, test in TESTS.items() if test.averages])
 def test_results_are_the_same_bytes_on_any_number_of_threads(test: str) -> None:
     sets = sets_of(*random_sets(2, 4, (70, 40, 33)))
-    options: dict[str, Any] = {"test": test, "n_resamples": 300, "all_pairs": True}
+    options: dict[str, Any] = {"test": test, "n_resamples": 300, "all_pairs": True, **margins(test, "bleu")}
     one, four = (compare_sets(sets, threads=threads, **options) for threads in (1, 4))
     assert one == four
 
@@ -488,8 +489,9 @@ def test_tests_without_averages_compare_the_test_sets(test: str) -> None:
     rng = np.random.default_rng(1)
     sets = {name: rated(rng.normal(size=(2, 20)).tolist()) for name in "ab"}
     with pytest.raises(InputError, match=f"the test '{test}' does not support averages over test sets: use "):
-        compare_sets(sets, test=test, n_resamples=99)
-    assert compare_sets(sets, test=test, n_resamples=99, average=False)["a"].comparisons
+        compare_sets(sets, test=test, n_resamples=99, **margins(test, "rating"))
+    of_sets = compare_sets(sets, test=test, n_resamples=99, average=False, **margins(test, "rating"))
+    assert of_sets["a"].comparisons
 
 
 @pytest.mark.parametrize(

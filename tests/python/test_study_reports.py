@@ -516,6 +516,14 @@ def test_plots_of_studies_and_comparisons_are_told_apart(run: Any, tmp_path: Pat
         assert not Path("y.pdf").exists()
 
 
+def test_every_figure_of_studies_is_in_the_help_and_the_guide(run: Any) -> None:
+    help_text = run("plot", "--help").out
+    guide = (SCHEMA.parents[1] / "guide.md").read_text("utf-8")
+    for kind in get_args(types.StudyPlotKind):
+        assert re.search(rf"^    {kind} ", help_text, re.MULTILINE), kind
+        assert f"| `{kind}` |" in guide, kind
+
+
 def test_help_has_groups_and_examples(run: Any) -> None:
     assert "type1" in run("study", "--help").out
     shown = run("study", "type1", "--help").out

@@ -132,8 +132,10 @@ def compare_command(
     reference: str | None,
     systems: tuple[str, ...],
     baseline: str | None,
+    test: str,
+    margins: tuple[tuple[str, float], ...],
     interval: str,
-    confidence_level: float,
+    confidence_level: float | None,
     alpha: float | None,
     fmt: str | None,
     output: str | None,
@@ -156,7 +158,8 @@ def compare_command(
     from .output import chosen_format, destination
     from .progress import progress_bar
 
-    levels = Levels.for_tests(interval, confidence_level, alpha, names=FLAGS)
+    levels = Levels.for_tests(interval, confidence_level, alpha, names=FLAGS, test=test)
+    options |= {"test": test, "margins": _margins(margins)}
     fmt = chosen_format(fmt, output, get_args(types.Format), "text")
     if sets or manifest is not None:
         of_sets = SetOptions(sets, manifest, missing_systems, average)
@@ -178,6 +181,16 @@ def compare_command(
                 chosen.check_texts([data.texts(data.names)])
             comparison = compared(data, units, testing, levels, resampling)
         write(comparison)
+
+
+def _margins(given: tuple[tuple[str, float], ...]) -> dict[str, float]:
+    """The margins by metric."""
+    margins: dict[str, float] = {}
+    for name, value in given:
+        if name in margins:
+            raise InputError(f"--margin {name} is used twice: leave out one of them")
+        margins[name] = value
+    return margins
 
 
 class SetOptions(NamedTuple):
@@ -404,7 +417,7 @@ def plot_command(result: str, kind: str, output: str, **options: Any) -> None:
     \b
       rates        type1: rejection rates divided by their levels, with intervals
       qq           type1: distribution of p against that of an exact test
-      family-wise  multiplicity: family-wise error rates, with intervals
+      families     multiplicity: family-wise error rates of adjustments, with intervals
       power        power: by the true difference, with intervals
       sizes        power: by the size of the test set, with intervals
       detectable   plan: minimum detectable difference by the size of the test set

@@ -10,7 +10,7 @@ import click
 from .. import types
 from ..errors import either
 from .command import option
-from .params import Metric, Name, Replicates, Size
+from .params import Margin, Metric, Name, Replicates, Size
 
 __all__ = [
     "ARGUMENTS",
@@ -190,6 +190,15 @@ TEST = (
     ),
     option(
         "Test",
+        "--margin",
+        "margins",
+        multiple=True,
+        type=Margin(),
+        metavar="NAME=VALUE...",
+        help="For equivalence or non-inferiority: a metric's margin, as in bleu=0.5.",
+    ),
+    option(
+        "Test",
         "--baseline",
         metavar="NAME",
         help="The baseline: a system or its file.  [default: the first]",
@@ -221,15 +230,16 @@ TEST = (
         show_default=True,
         metavar="NAME",
         help="Tests that are adjusted together: the pairs under each metric (metric), or all pairs under all metrics "
-        "(all). With several test sets: under each metric, on each test set (metric) or on all test sets (sets); or "
-        "under all metrics, on each test set (set) or on all test sets (all).",
+        "(all). With several test sets: under each metric, on each set (metric) or all sets (sets); or under all "
+        "metrics, on each set (set) or all sets (all).",
     ),
     option(
         "Test",
         "--alpha",
         type=float,
         metavar="LEVEL",
-        help="Significance level: a star marks p, or adjusted p, <= alpha.  [default: 1 - confidence]",
+        help="Significance level: a star marks p, or adjusted p, <= alpha.  [default: 1 - confidence, or half of that "
+        "with margins]",
     ),
     option(
         "Test",
@@ -253,16 +263,16 @@ TEST = (
 )
 
 
-def _intervals(default: str | None, confidence: float | None) -> tuple[Decorator, ...]:
+def _intervals(default: str | None) -> tuple[Decorator, ...]:
     """Without defaults, intervals are reported only if one of the options is used."""
     asked = "" if default else "  [default: percentile with --confidence, else none]"
-    level = "" if confidence else "  [default: 0.95 with --interval]"
+    level = "0.95; 1 - 2*alpha with margins" if default else "0.95 with --interval"
     return (
         option("Intervals", "--interval", type=Name("interval", get_args(types.Interval)), default=default,
                show_default=default is not None, metavar="NAME",
                help=f"{any_of(types.Interval)}; 'reshuffle metrics' describes them.{asked}"),
-        option("Intervals", "--confidence", "confidence_level", type=float, default=confidence,
-               show_default=confidence is not None, metavar="LEVEL", help=f"Confidence level.{level}"),
+        option("Intervals", "--confidence", "confidence_level", type=float, metavar="LEVEL",
+               help=f"Confidence level.  [default: {level}]"),
     )  # fmt: skip
 
 
@@ -281,10 +291,10 @@ THREADS = option("Resampling", "--threads", type=int, metavar="N", help="Threads
 
 def resampling_options(replicates: str, default: int = 10_000, automatic: bool = True) -> tuple[Decorator, ...]:
     """``replicates`` says what there are n of, and ``automatic`` whether the number may be ``auto``."""
-    auto = " auto chooses as many as are needed." if automatic else ""
+    auto = "; auto: as many as are needed" if automatic else ""
     return (
         option("Resampling", "-n", "--n-resamples", type=Replicates() if automatic else int, default=default,
-               show_default=True, metavar="N", help=f"{replicates}{auto}"),
+               show_default=True, metavar="N", help=f"{replicates}{auto}."),
         option("Resampling", "--seed", type=int, default=12345, show_default=True, metavar="N",
                help="The same seed gives the same result, on any machine and number of threads."),
         THREADS,
@@ -311,7 +321,7 @@ PAIRS = (
         "Output",
         "--triangle",
         is_flag=True,
-        help="With --all-pairs, show the differences as a triangular matrix, for at most 20 systems.",
+        help="With --all-pairs: differences as a triangular matrix (up to 20 systems).",
     ),
 )
 
@@ -344,7 +354,7 @@ DISPLAY = (
         "Output",
         "--names",
         metavar="FILE",
-        help="Display names: on each line a system, a tab and the name to display; or a JSON object.",
+        help="Display names: a system, a tab and its name per line; or a JSON object.",
     ),
 )
 
@@ -415,9 +425,9 @@ def compare_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """All options of ``reshuffle compare``."""
     systems = click.argument("systems", metavar="SYS SYS...", nargs=-1)
     reference = click.argument("reference", metavar="REF", required=False)
-    resampling = resampling_options("Shuffles of the test, and draws of the bootstrap.")
+    resampling = resampling_options("Shuffles and draws")
     output = output_options(get_args(types.Format), "text")
-    tests = (INPUT, SETS, METRICS, TEST, _intervals("percentile", 0.95), SIMULTANEOUS)
+    tests = (INPUT, SETS, METRICS, TEST, _intervals("percentile"), SIMULTANEOUS)
     options = all_of(*tests, resampling, PAIRS, TABLE, TEXTS, DISPLAY, output)
     return reference(systems(options(command)))
 
@@ -426,9 +436,9 @@ def score_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """All options of ``reshuffle score``."""
     systems = click.argument("systems", metavar="SYS...", nargs=-1)
     reference = click.argument("reference", metavar="REF", required=False)
-    resampling = resampling_options("Bootstrap draws, for intervals that need them.")
+    resampling = resampling_options("Bootstrap draws, for intervals that need them")
     output = output_options((*get_args(types.Format), *get_args(types.SegmentFormat)), "text; tsv with --segments")
-    options = all_of(INPUT, METRICS, _intervals(None, None), resampling, SEGMENTS, DISPLAY, output)
+    options = all_of(INPUT, METRICS, _intervals(None), resampling, SEGMENTS, DISPLAY, output)
     return reference(systems(options(command)))
 
 

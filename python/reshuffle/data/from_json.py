@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any, get_args
@@ -175,7 +176,7 @@ def _pair(pair: dict[str, Any], found: Mapping[str, Any]) -> PairedDifference:
 
 _TEST_NAMES = (
     "test", "pvalue", "alternative", "exceedances", "n_resamples", "signature", "wins", "ties", "adjusted_pvalue",
-    "scheme", "stopping", "tails", "standard_error",
+    "scheme", "stopping", "tails", "standard_error", "margin",
 )  # fmt: skip
 _PAIR_NAMES = (
     "baseline", "system", "metric", "confidence_interval", "intraclass_correlation", "design_effect",
@@ -223,6 +224,7 @@ def _comparison_keys() -> Callable[[Any], dict[str, Any]]:
             "test": text,
             "scheme": optional(text),
             "alternative": text,
+            "margin": Key(optional(real)),
             "difference": real,
             "n_segments": Key(whole),
             "n_units": Key(whole),
@@ -401,6 +403,15 @@ def _check_tests(found: Mapping[str, Any], n_metrics: int) -> None:
     for (key, number), value in [*values, *((("comparisons", n), pair) for n, pair in enumerate(pairs))]:
         if (value["confidence_interval"] is None) != (found["interval"] is None):
             raise Mismatch("expected an interval exactly if the result has them").inside(number).inside(key)
+    margins: dict[str, float] = {}
+    for number, pair in enumerate(pairs):
+        margin = pair["margin"]
+        if (margin is None) == test.has_margin or (margin is not None and not 0 < margin < math.inf):
+            expected = "a number above 0 exactly if the test has a margin"
+            raise Mismatch.expected(expected, margin).inside("margin").inside(number).inside("comparisons")
+        if margin != margins.setdefault(pair["metric"], margin):
+            problem = Mismatch.expected("the same margin for all pairs under a metric", margin).inside("margin")
+            raise problem.inside(number).inside("comparisons")
     for number, pair in enumerate(pairs):
         if (pair["adjusted_pvalue"] is None) != (test.adjustment is None):
             problem = Mismatch("expected a number exactly if the test has an adjustment").inside("adjusted_pvalue")

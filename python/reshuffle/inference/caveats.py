@@ -265,6 +265,7 @@ def _many_tests(comparison: Comparison, alpha: float) -> Iterator[_Found]:
             "alpha": alpha,
             "probability": comparison.experimentwise_error,
             "per_comparison_level": comparison.per_comparison_level,
+            **({"margin": True} if used.has_margin else {}),
         }
         yield _Found(Caveat("many-tests", values))
 
@@ -405,6 +406,8 @@ def _small_sample(comparison: Comparison) -> Iterator[_Found]:
     if not (of_test or of_interval):
         return
     values: dict[str, Any] = {"unit": comparison.unit, "enough": SMALL_SAMPLE, "test": of_test, "interval": of_interval}
+    if comparison.test is not None and comparison.test.has_margin:
+        values["instead"] = f"{comparison.test.alternative}-ar for means of segment scores"
     if comparison.n_units < SMALL_SAMPLE:
         yield _Found(Caveat("small-sample", {"units": comparison.n_units, **values}))
         return
@@ -440,11 +443,18 @@ def _star_and_interval(
 ) -> Iterator[_Found]:
     """The same in one family."""
 
-    def excludes_0(pair: PairedDifference) -> bool:
-        interval = pair.confidence_interval
-        return interval is not None and not interval.low <= 0 <= interval.high
+    higher_is_better = {metric.name: metric.higher_is_better for metric in comparison.metrics}
 
-    disagree = family.where(lambda pair: pair.is_significant(alpha) != excludes_0(pair))
+    def shows(pair: PairedDifference) -> bool:
+        interval, margin = pair.confidence_interval, pair.test.margin
+        if interval is None:
+            return False
+        if margin is None:
+            return not interval.low <= 0 <= interval.high
+        sides = (-margin < interval.low, interval.high < margin)
+        return all(sides) if test.alternative == "equivalence" else sides[not higher_is_better[pair.metric]]
+
+    disagree = family.where(lambda pair: pair.is_significant(alpha) != shows(pair))
     if not disagree:
         return
     pairs = [comparison.comparisons[index] for index in disagree]
@@ -452,13 +462,15 @@ def _star_and_interval(
     # The adjustment is the reason only if the unadjusted p agrees with the interval.
     adjusted = [pair.test.adjusted_pvalue is not None for pair in pairs]
     by_adjustment = [
-        is_adjusted and not simultaneous and (pair.test.pvalue <= alpha) == excludes_0(pair)
+        is_adjusted and not simultaneous and (pair.test.pvalue <= alpha) == shows(pair)
         for is_adjusted, pair in zip(adjusted, pairs, strict=True)
     ]
     others = [
         *(["level"] if alpha != default_alpha(level) else []),
         *(["alternative"] if test.alternative != "two-sided" else []),
     ]
+    if test.has_margin:
+        others = ["few"]
     reasons = [
         *(["adjustment"] if any(by_adjustment) else []),
         *([] if all(by_adjustment) else others or [_by_methods(comparison)]),
@@ -470,6 +482,7 @@ def _star_and_interval(
         "starred": sum(pair.is_significant(alpha) for pair in pairs),
         "confidence_level": level,
         "reasons": tuple(reasons),
+        **({"margin": True} if test.has_margin else {}),
     }
     yield _Found(Caveat("star-and-interval", values), disagree)
 

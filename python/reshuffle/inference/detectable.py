@@ -18,7 +18,7 @@ def detectable_differences(comparison: Comparison, replicates: Replicates) -> tu
     Pairs whose standard error is 0 up to rounding, such as identical systems, are left out.
     """
     test, alpha = comparison.test, comparison.alpha
-    if test is None or alpha is None:
+    if test is None or alpha is None or test.has_margin:
         return ()
     level = alpha / comparison.family_size
     factor = detectable_factor(level, POWER, test.alternative)

@@ -164,7 +164,8 @@ class Observed:
     ``extra`` are reductions of the test's shuffles that an adjustment needs. ``ties`` is the tie rule: ``>=`` if a
     replicate exactly as extreme as the observed difference counts, ``>`` if not. ``tails`` is 2 if p is twice the
     share of the smaller tail, else 1. ``every_statistic`` says whether an adjustment or an interval will read the
-    statistics of all replicates, and ``histograms`` whether the test has to return :attr:`Outcome.null`.
+    statistics of all replicates, and ``histograms`` whether the test has to return :attr:`Outcome.null`. For tests with
+    a margin, ``margins`` has that of each metric, and their intervals have the confidence level 1 − 2·``alpha``.
     """
 
     replicates: Replicates
@@ -176,6 +177,8 @@ class Observed:
     ties: str = ">="
     every_statistic: bool = False
     histograms: bool = False
+    margins: Sequence[float] = ()
+    alpha: float = 0.05
 
     @lazy
     def _scores(self) -> Scores:
@@ -239,7 +242,7 @@ class Outcome:
     standard_error : (H,) ndarray of float, or None
         The standard error that the difference was divided by, NaN if it was not.
     low, high : (H,) ndarray of float, or None
-        The ends of simultaneous confidence intervals of the differences.
+        The ends of confidence intervals of the differences: simultaneous ones, or those of tests with a margin.
     null : (H,) ndarray of NullHistogram or None, or None
         The null distributions, if they were requested and the test has replicates.
     extra : sequence

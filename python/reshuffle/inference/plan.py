@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ..errors import Argument, InputError, either
@@ -19,6 +20,7 @@ from .enough import for_pvalue
 from .estimates import check_kind
 from .hypotheses import FAMILIES, ON_ONE_SET, OVER_METRICS, OVER_SETS, family_size
 from .intervals import INTERVALS, Interval
+from .margins import check_margins
 from .multiplicity import ADJUSTMENTS, Adjustment, per_comparison_level
 from .step_down import StepDown
 from .tests import ADJUSTMENT_CHOICES, ALTERNATIVES, INSTEAD, TESTS, SignificanceTest
@@ -36,6 +38,14 @@ def check_test(name: str, alternative: str, *metrics: Metric | CorpusFunction) -
     check_name("test", name, TESTS)
     check_name("alternative", alternative, ALTERNATIVES)
     test = TESTS[name]
+    if test.margin is not None:
+        if alternative != ComparisonSettings.alternative:
+            raise InputError(
+                f"test {name!r} has no other alternative than {test.margin}, got {alternative!r}: leave out the "
+                "alternative"
+            )
+        check_kind(f"test {name!r}", test.kind, metrics, [test.margin])
+        return test
     if alternative not in test.alternatives:
         supported = " or ".join(map(repr, test.alternatives))
         raise InputError(
@@ -127,6 +137,27 @@ def _check_simultaneous(settings: ComparisonSettings, test: SignificanceTest) ->
         )
 
 
+def _checked_margins(
+    settings: ComparisonSettings, test: SignificanceTest, metrics: Sequence[Metric | CorpusFunction]
+) -> tuple[float, ...]:
+    """The margin of each metric; :class:`InputError` if a test with margins has none, or another test has some."""
+    if test.margin is not None:
+        return check_margins(settings.margins, metrics, test.name)
+    if settings.margins:
+        with_margin = [other.name for other in TESTS.values() if other.margin == other.name]
+        raise InputError(
+            "margins are for tests of equivalence and non-inferiority, not for {test}: use {tests}, or leave them out",
+            test=_named(test),
+            tests=Argument("test", tuple(with_margin)),
+        )
+    return ()
+
+
+def _like(test: SignificanceTest) -> list[SignificanceTest]:
+    """The tests that show the same as this one: a difference, equivalence or non-inferiority."""
+    return [other for other in TESTS.values() if other.margin == test.margin]
+
+
 def _named(test: SignificanceTest) -> str:
     """A test in a message. The default is called that, because the user may not know its name."""
     return f"the {'default ' if test.name == ComparisonSettings.test else ''}test {test.name!r}"
@@ -145,6 +176,11 @@ def _check_shuffling(
     scheme = settings.scheme
     check_name("scheme", scheme, SCHEMES)
     rule = resolve_stopping(settings.stopping)
+    if test.margin is not None and test.replicates == "shuffles":
+        if rule is not None or scheme == "subgroup":
+            what = f"the scheme {scheme!r}" if rule is None else f"the stopping rule {rule.name!r}"
+            raise InputError(f"test {test.name!r} does not support {what}: leave it out")
+        return Shuffling(scheme)
     if test.replicates != "shuffles":
         if rule is None and scheme == "auto":
             return Shuffling()
@@ -152,7 +188,7 @@ def _check_shuffling(
             "{what} is for tests with shuffles, not for {test}: use {tests}, or leave out the {kind}",
             what=f"the scheme {scheme!r}" if rule is None else f"the stopping rule {rule.name!r}",
             test=_named(test),
-            tests=Argument("test", tuple(other.name for other in TESTS.values() if other.replicates == "shuffles")),
+            tests=Argument("test", tuple(other.name for other in _like(test) if other.replicates == "shuffles")),
             kind="scheme" if rule is None else "rule",
         )
     can_be_iid = scheme in ("auto", "iid")
@@ -198,6 +234,9 @@ class Plan:
     simultaneous: float | None = None  # the confidence level of simultaneous intervals
     # Whether the stopping rule is the reason why ``auto`` does not adjust.
     unadjusted_by_rule: bool = False
+    # For tests with a margin: that of each metric, and the level α of the interval that shows the result.
+    margins: tuple[float, ...] = ()
+    alpha: float = default_alpha()
 
     @classmethod
     def from_settings(
@@ -215,6 +254,7 @@ class Plan:
         test = check_test(settings.test, settings.alternative, *metrics)
         if settings.simultaneous:
             _check_simultaneous(settings, test)
+        margins = _checked_margins(settings, test, metrics[: len(metrics) // n_sets])
         chosen = "none" if settings.adjust is None else settings.adjust
         n_metrics = max(len(metrics) // n_sets, 1)
         check_name("adjustment", chosen, list(ADJUSTMENT_CHOICES))
@@ -230,7 +270,7 @@ class Plan:
         adjustment = None if name is None else _check_adjustment(name, test, family)
         return cls(
             test,
-            settings.alternative,
+            settings.alternative if test.margin is None else test.margin,
             _check_shuffling(settings, test, adjustment, alpha),
             adjustment=adjustment,
             family=family,
@@ -238,6 +278,8 @@ class Plan:
             unadjusted_by_rule=chosen == "auto"
             and automatic is None
             and family_size(family, n_pairs, n_metrics, n_sets) > 1,
+            margins=margins,
+            alpha=default_alpha() if alpha is None else alpha,
         )
 
     def for_replay(self, ties: str) -> Plan:
@@ -282,7 +324,7 @@ class Plan:
             raise InputError(
                 "{test} does not support averages over test sets: use {tests}, {leave_out}",
                 test=_named(self.test),
-                tests=Argument("test", tuple(other.name for other in TESTS.values() if other.averages)),
+                tests=Argument("test", tuple(other.name for other in _like(self.test) if other.averages)),
                 leave_out=leave_out,
             )
         scheme = self.shuffling.scheme

@@ -55,12 +55,15 @@ def run_on_test_set(plan: Plan, replicates: Replicates, hypotheses: Hypotheses, 
         ties=plan.ties,
         every_statistic=plan.inverted or step_down is not None,
         histograms=histograms,
+        margins=plan.margins,
+        alpha=plan.alpha,
     )
     run = plan.test.run if step_down is None or step_down.run is None else step_down.run
     outcome = run(observed)
     if replicates.is_replay:
         outcome = replace(outcome, scheme=np.full(len(hypotheses), "replay"))
-    if histograms and plan.test.replicates == "draws":
+    # A margin is no null hypothesis of no difference, so draws centred on 0 would be no null distribution.
+    if histograms and plan.test.replicates == "draws" and plan.test.margin is None:
         outcome = replace(outcome, null=null_distributions_of_draws(observed))
     if plan.adjustment is None:
         return outcome
@@ -87,8 +90,8 @@ def records(
     number of references as signatures write it.
     """
     rule = plan.shuffling.stopping
-    # The seed and the run's part of the signature, by test set, test, scheme and bits. Most hypotheses share it.
-    runs: dict[tuple[int, str, str | None, int | None], tuple[int | None, str]] = {}
+    # The seed and the run's part of the signature, by what they depend on. Most hypotheses share it.
+    runs: dict[tuple[int, str, float | None, str | None, int | None], tuple[int | None, str]] = {}
     results: list[SignificanceResult] = []
     arrays = [hypotheses.test_set, hypotheses.metric, *[getattr(outcome, column) for column in COLUMNS]]
     none = [None] * len(hypotheses)
@@ -100,14 +103,16 @@ def records(
         sample = replicates.samples[m]
         metric = sample.metric
         name, label = plan.test.name_for(metric), metric.name if labels is None else labels[m]
-        if (t, name, scheme, bits) not in runs:
+        margin = plan.margins[m] if plan.margins else None
+        if (t, name, margin, scheme, bits) not in runs:
             seed = None if plan.test.replicates is None or scheme in ("exact", "replay") else replicates.seed
             scheme_part = None if bits is None or bits == MISSING else signature.for_scheme(scheme, bits)
             if scheme == "replay":
                 scheme_part = signature.for_replay(replicates.n_resamples)
             run = run_signature(plan, replicates, scheme_part, seed)
-            runs[t, name, scheme, bits] = seed, run._replace(test=name).line
-        seed, line = runs[t, name, scheme, bits]
+            of_metric = None if margin is None else signature.for_margins([margin])
+            runs[t, name, margin, scheme, bits] = seed, run._replace(test=name, margin=of_metric).line
+        seed, line = runs[t, name, margin, scheme, bits]
         results.append(
             SignificanceResult(
                 test=name,
@@ -127,6 +132,7 @@ def records(
                 caveats=plan.caveats_of(sample, label),
                 tails=plan.tails if tails is None else tails,
                 standard_error=None if error is None or math.isnan(error) else error,
+                margin=margin,
             )
         )
     return results
@@ -144,7 +150,9 @@ def run_signature(plan: Plan, replicates: Replicates, scheme: str | None, seed: 
     return signature.Run(
         average=sample.n_sets if isinstance(sample, AveragedSample) else None,
         test=plan.test.name,
-        alternative=plan.alternative,
+        margin=signature.for_margins(plan.margins) if plan.margins else None,
+        # The names of tests with a margin say it.
+        alternative=None if plan.margins else plan.alternative,
         adjust=None if plan.adjustment is None else plan.adjustment.name,
         family=plan.family if plan.adjustment is not None and plan.family != "metric" else None,
         scheme=scheme,

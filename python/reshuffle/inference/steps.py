@@ -13,6 +13,7 @@ from ..metrics.black_box import CorpusFunction
 from ..metrics.native import NativeMetric
 from ..resampling.counting import AnyMetric, Data
 from ..resampling.replicates import PROGRESS_STAGES
+from .estimates import SUMS
 
 if TYPE_CHECKING:
     from .intervals import Interval
@@ -117,12 +118,30 @@ class _Part:
         if plan is None or plan.test.replicates is None:
             return
         kind = plan.test.replicates
+        if plan.margins:
+            yield from self._with_margin(plan, kind)
+            return
         if not (kind == "draws" and self.has_draws):
             yield self.replicates(kind, self._stages_of_tests(plan))
         if kind == "draws" and plan.step_down is not None:
             # ``both`` adjusts each of its two tests.
             n = 2 if plan.test.name == "bootstrap-both" else 1
             yield f"adjusting{self.of}", n * self.job.n_resamples * self.job.n_pairs * len(self.metrics) * ADJUST, n
+
+    def _with_margin(self, plan: Plan, kind: str) -> Iterator[Step]:
+        """The replicates of a test with a margin: shuffles and standard errors are those of one difference."""
+        if kind == "draws" and not self.has_draws:
+            yield self.replicates(kind, self.stages)
+        n = self.job.n_pairs * len(self.metrics)
+        if (
+            kind == "shuffles"
+            and plan.shuffling.scheme != "exact"
+            and 2 ** (self.n_segments - 1) > self.job.n_resamples
+        ):
+            yield self.replicates(kind, n)
+        if plan.test.kind == SUMS:
+            name, cost, _ = self.replicates(kind, self.stages)
+            yield name, STUDENTIZED * cost * self.job.n_pairs / self.job.n_systems, n
 
     def _stages_of_tests(self, plan: Plan) -> int:
         """The stages of all passes that the test and its adjustment make over their replicates."""

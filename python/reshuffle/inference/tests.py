@@ -13,14 +13,14 @@ of segment scores have a p-value in closed form.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..metrics.base import Metric, Scores
 from ..metrics.black_box import CorpusFunction
 from ..resampling import Replicates
-from . import anova, best, bootstrap, closed_form, permutation, randomization, studentized
-from .estimates import ANY, MEANS
+from . import anova, best, bootstrap, closed_form, margins, permutation, randomization, studentized
+from .estimates import ANY, MEANS, SUMS
 from .hypotheses import Observed, Outcome
 from .multiplicity import ADJUSTMENTS
 from .step_down import (
@@ -60,7 +60,7 @@ class SignificanceTest:
     replicates : {'shuffles', 'draws', 'permutations'} or None
         The kind of its replicates; None for tests in closed form.
     kind : str
-        The kind of metric that it needs: ``ANY`` or ``MEANS`` (:mod:`reshuffle.inference.estimates`).
+        The kind of metric that it needs: ``ANY``, ``SUMS`` or ``MEANS`` (:mod:`reshuffle.inference.estimates`).
     tails : int
         2 if its two-sided p is, or may be, twice the share of the smaller tail. Its smallest two-sided p is
         ``tails``/(R + 1).
@@ -83,6 +83,9 @@ class SignificanceTest:
     approximate_unless_mean : bool
         Whether it uses jackknife pseudo-values for scores that are not means of segment scores, so that it is
         approximate for them.
+    margin : {'equivalence', 'non-inferiority'} or None
+        What it shows, if its null hypothesis is a difference of at least a margin
+        (:mod:`reshuffle.inference.margins`). It has no other alternative.
     averages : bool
         Whether it can compare averages over test sets, because it only counts replicates of differences.
     best : callable or None
@@ -107,6 +110,7 @@ class SignificanceTest:
     liberal_family: float | None = None
     needs_all_systems: bool = False
     approximate_unless_mean: bool = False
+    margin: str | None = None
     averages: bool = True
     best: Callable[[Replicates, int], Scores] | None = None
 
@@ -123,6 +127,37 @@ class SignificanceTest:
         """The smallest p is this number divided by R + 1."""
         return self.tails if alternative == "two-sided" else 1
 
+
+# The variants of tests with a margin: the end of their names, how they work, the source of that, and their function.
+VARIANTS_WITH_MARGIN: Sequence[tuple[str, str, str, str, Callable[[Observed], Outcome], str, str]] = (
+    (
+        "",
+        "centred bootstrap",
+        "from draws that are centred on the margin",
+        "doi:10.1017/CBO9780511802843, 5.2",
+        margins.from_centred_draws,
+        "draws",
+        ANY,
+    ),
+    (
+        "-studentized",
+        "studentized bootstrap",
+        "as the former, with the deviation of each draw divided by the standard error of that draw",
+        "doi:10.1214/aos/1176350933",
+        margins.from_studentized_draws,
+        "draws",
+        SUMS,
+    ),
+    (
+        "-ar",
+        "approximate randomization of shifted scores",
+        "for means of segment scores, by shuffles of scores shifted by the margin; exact if these are exchangeable",
+        "W05-0908, Fig. 1; doi:10.1080/01621459.1969.10501057",
+        margins.from_shuffles,
+        "shuffles",
+        MEANS,
+    ),
+)
 
 TESTS: Mapping[str, SignificanceTest] = {
     test.name: test
@@ -256,6 +291,30 @@ TESTS: Mapping[str, SignificanceTest] = {
             replicates=None,
             kind=MEANS,
             averages=False,
+        ),
+        *(
+            SignificanceTest(
+                f"{shows}{suffix}",
+                f"{title}, {how}",
+                f"{claim}: {about}",
+                f"{schuirmann}{source}",
+                run,
+                alternatives=(shows,),
+                replicates=replicates,
+                kind=kind,
+                margin=shows,
+                averages=kind == ANY,
+            )
+            for shows, title, claim, schuirmann in (
+                (
+                    "equivalence",
+                    "two one-sided tests of equivalence",
+                    "shows that two scores differ by less than a margin",
+                    "doi:10.1007/BF01068419; ",
+                ),
+                ("non-inferiority", "test of non-inferiority", "shows that a system is not worse by a margin", ""),
+            )
+            for suffix, how, about, source, run, replicates, kind in VARIANTS_WITH_MARGIN
         ),
     )
 }

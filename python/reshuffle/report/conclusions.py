@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from ..results import Comparison, PairedDifference, Ranking, SetComparison, UsedMetric
 from .cells import decimals_of
 from .layout import Layout
+from .margins import WITHOUT_NAME, has_margin, margin_statement
 from .notes import counted, joined, number
 from .systems import has_ranks, is_significant
 
@@ -22,6 +23,10 @@ def conclusions(comparison: Comparison, layout: Layout) -> Iterator[str]:
     if not comparison.comparisons:
         return
     statements = {metric.name: statement(comparison, metric) for metric in comparison.metrics}
+    if has_margin(comparison):
+        # Each statement names the metric, as the unit of the margin.
+        yield from (f"{_capitalized(text)}." for text in statements.values())
+        return
     yield _numbers_of_candidates(comparison) or _grouped(statements, "under")
     narrower = {r.metric: r.mcb_best for r in comparison.rankings if r.mcb_best and len(r.mcb_best) < len(r.best)}
     if narrower and has_ranks(comparison):
@@ -40,6 +45,8 @@ def conclusions_of_sets(result: SetComparison) -> Iterator[str]:
 
 def statement(comparison: Comparison, metric: UsedMetric) -> str:
     """Which systems are better under a metric."""
+    if has_margin(comparison):
+        return margin_statement(comparison, metric)
     if comparison.baseline is not None:
         return _against_baseline(comparison, metric, comparison.baseline)
     rankings = {ranking.metric: ranking for ranking in comparison.rankings}
@@ -58,8 +65,14 @@ def _grouped(statements: Mapping[str, str], preposition: str) -> str:
     (first, names), *others = where.items()
     parts = [f"{preposition} {joined(names)} {text}" for text, names in others]
     # Other statements begin with a number or with a name, which keeps its case.
-    start = f"N{first[1:]}" if first == NONE_BETTER else first
+    start = _capitalized(first)
     return "; ".join([f"{start} {preposition} {joined(names)}", *parts]) + "."
+
+
+def _capitalized(text: str) -> str:
+    """A statement as the start of a sentence, unless it begins with the name of a system, which keeps its case."""
+    ours = (NONE_BETTER, *WITHOUT_NAME)
+    return f"{text[0].upper()}{text[1:]}" if text.startswith(ours) else text
 
 
 def _top(ranking: Ranking) -> str:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from ..results import Comparison, SetComparison, UsedInterval, UsedTest
+from .margins import claim, has_margin, within_all
 from .notes import counted, joined, number, strata
 from .sources import bibtex_entry, cited, entries_of
 from .systems import has_ranks
@@ -120,7 +121,11 @@ def _inferred(comparison: Comparison, cite: Cite, on_all_sets: Comparison | None
     if comparison.interval is not None and comparison.confidence_level is not None:
         level = number(100 * comparison.confidence_level)
         kind = interval_phrase(comparison, comparison.interval, cite)
-        yield f"The {level}% confidence intervals are of this type: {kind}."
+        if has_margin(comparison):
+            yield f"The {level}% confidence intervals of scores are of this type: {kind}."
+            yield f"The {level}% confidence intervals of differences are the inverse of the test."
+        else:
+            yield f"The {level}% confidence intervals are of this type: {kind}."
     yield from _ranked(comparison, cite)
 
 
@@ -163,7 +168,10 @@ def _differences(comparison: Comparison) -> str:
 def test_phrase(comparison: Comparison, test: UsedTest, cite: Cite) -> str:
     """The test, its alternative and its replicates."""
     title = f"{test.title}{cite(test.source)}"
-    return ", ".join([title, test.alternative, *_replicates(comparison, test, cite)])
+    alternative = test.alternative
+    if has_margin(comparison):
+        alternative = f"margin{'s' if len(comparison.metrics) > 1 else ''} {within_all(comparison)}"
+    return ", ".join([title, alternative, *_replicates(comparison, test, cite)])
 
 
 def _replicates(comparison: Comparison, test: UsedTest, cite: Cite) -> Iterator[str]:
@@ -219,12 +227,15 @@ def _other_tests(comparison: Comparison, test: UsedTest) -> Iterator[str]:
 
 def _significant(comparison: Comparison, test: UsedTest, cite: Cite) -> str:
     alpha = number(comparison.alpha or 0)
+    called = "a difference is called significant"
+    if has_margin(comparison):
+        called = f"systems are called {claim(comparison, 'the margin')}"
     if comparison.family_size == 1:
         adjusted = "" if len(comparison.comparisons) == 1 else ", without an adjustment for multiple tests"
-        return f"A difference is called significant if p is at most {alpha}{adjusted}."
+        return f"{called[0].upper()}{called[1:]} if p is at most {alpha}{adjusted}."
     each = " under each metric" if _within_metrics(comparison) else ""
     return (
-        f"p was adjusted by {adjustment_phrase(comparison, test, cite)}, and a difference is called significant "
+        f"p was adjusted by {adjustment_phrase(comparison, test, cite)}, and {called} "
         f"if the adjusted p is at most {alpha}; this controls the {test.adjustment_rate}{each} at {alpha}."
     )
 

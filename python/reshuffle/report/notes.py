@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ..errors import InputError, quoted, unknown_name
 from ..results import Caveat, Comparison, SignificanceResult, UsedInterval, UsedTest
 from .layout import Layout
+from .margins import claim, has_margin, within_all
+from .wording import ci, counted, joined, number, strata
 
 __all__ = ["CAVEATS", "EXACT", "RANK", "ci", "counted", "joined", "notes", "number", "strata", "worded"]
 
@@ -94,48 +96,6 @@ def worded(caveat: Caveat) -> str:
         raise InputError(f"the values of the caveat {quoted(caveat.kind)} are not complete: {error}") from error
 
 
-def number(value: float) -> str:
-    """A number that the user chose, or its complement, without rounding errors in the last digits.
-
-    >>> 100 * 0.57, number(100 * 0.57)
-    (56.99999999999999, '57')
-    """
-    return f"{value:.10g}"
-
-
-def counted(n: int, noun: str) -> str:
-    """A number and a noun, which is in the plural unless the number is 1.
-
-    >>> counted(1, "segment"), counted(3004, "segment")
-    ('1 segment', '3,004 segments')
-    """
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"
-
-
-def joined(names: Iterable[str]) -> str:
-    """Names as a phrase.
-
-    >>> joined(["a"]), joined(["a", "b"]), joined(["a", "b", "c"])
-    ('a', 'a and b', 'a, b and c')
-    """
-    *others, last = names
-    return f"{', '.join(others)} and {last}" if others else last
-
-
-def ci(confidence_level: float) -> str:
-    """What reports call a confidence interval.
-
-    >>> ci(0.95)
-    '95% CI'
-    """
-    return f"{number(100 * confidence_level)}% CI"
-
-
-def strata(n: int) -> str:
-    """A number of strata, as a phrase."""
-    return f"{n:,} strat{'um' if n == 1 else 'a'}"
-
-
 # How numbers were computed.
 
 
@@ -165,7 +125,13 @@ def _star(comparison: Comparison, layout: Layout) -> str:
 def _test(comparison: Comparison, test: UsedTest, alpha: str, star: str, whole: str) -> Iterator[str]:
     replicates = "" if test.replicates is None else f" {_replicates(comparison, test)}{_of_units(comparison, test)},"
     starred = "adjusted p" if comparison.family_size > 1 else "p"
-    yield f"p: {test.title},{replicates} {test.alternative}; {star} {starred} ≤ {alpha}."
+    if has_margin(comparison):
+        margins = within_all(comparison)
+        plural = "s" if len(comparison.metrics) > 1 else ""
+        shown = claim(comparison, "the margin")
+        yield f"p: {test.title},{replicates} margin{plural} {margins}; {star} {starred} ≤ {alpha}, {shown}."
+    else:
+        yield f"p: {test.title},{replicates} {test.alternative}; {star} {starred} ≤ {alpha}."
     yield from _stopping([pair.test for pair in comparison.comparisons])
     several = len(comparison.comparisons) * test.n_sets > 1
     if test.adjustment is not None and test.adjustment_rate is not None and several:
@@ -222,8 +188,20 @@ def _interval(comparison: Comparison, interval: UsedInterval, level: float) -> s
         return (
             f"{ci(level)} of scores: {interval.title}{draws}{_within(comparison)}. {_simultaneous(comparison, level)}"
         )
+    if has_margin(comparison):
+        return f"{ci(level)} of scores: {interval.title}{draws}{_within(comparison)}. {_with_margin(comparison, level)}"
     each = f"; {number(100 * level)}% holds for each interval, not for all at once"
     return f"{ci(level)}: {interval.title}{draws}{_within(comparison)}{each if len(comparison.comparisons) > 1 else ''}"
+
+
+def _with_margin(comparison: Comparison, level: float) -> str:
+    """What the intervals of tests with a margin show."""
+    test, alpha = comparison.test, number(comparison.alpha or 0)
+    equivalence = test is not None and test.alternative == "equivalence"
+    end = "it lies" if equivalence else "its end on the side of worse scores lies"
+    adjusted = ", before adjustment" if comparison.family_size > 1 else ""
+    inside = f"{end} within the margin exactly when p ≤ {alpha}{adjusted}"
+    return f"{ci(level)} of differences: the inverse of the test; {inside}"
 
 
 def _simultaneous(comparison: Comparison, level: float) -> str:
@@ -399,8 +377,9 @@ def _many_tests(values: Values) -> str:
     alpha, probability = number(values["alpha"]), values["probability"]
     # Three significant digits, but never 1, which would look certain.
     chance = f"{probability:.3g}" if probability < 0.9995 else "above 0.999"
+    null = "all differences were at the margin" if values.get("margin") else "no systems differed"
     return (
-        f"{values['tests']:,} tests, p not adjusted: if no systems differed, independent tests would give at least "
+        f"{values['tests']:,} tests, p not adjusted: if {null}, independent tests would give at least "
         f"one p ≤ {alpha} with probability {chance}; a level of {_rounded_down(values['per_comparison_level'])} for "
         f"each test would make that probability {alpha}."
     )
@@ -452,7 +431,7 @@ def _auto_limit(values: Values) -> str:
 
 def _small_sample(values: Values) -> str:
     wrong = [
-        *(["bootstrap tests reject too often (use ar)"] if values["test"] else []),
+        *([f"bootstrap tests reject too often (use {values.get('instead', 'ar')})"] if values["test"] else []),
         *(["intervals from draws are too narrow"] if values["interval"] else []),
     ]
     where = f"{_of_pairs(values)} {_have(values)} as few as " if "pairs" in values else ""
@@ -476,14 +455,19 @@ REASONS = {
     "step-down": "stars are from step-down maxT, simultaneous intervals from single-step maxT",
     "half": "for a star, the test 'bootstrap' must reject as well",
     "method": "they are computed by different methods",
+    "few": "the replicates are too few for this level",
 }
 
 
 def _star_and_interval(values: Values) -> str:
     starred, others = values["starred"], values["pairs"] - values["starred"]
+    if values.get("margin"):
+        inside, outside = "is within the margin", "is not within the margin"
+    else:
+        inside, outside = "excludes 0", "contains 0"
     sides = [
-        *([f"{starred:,} {_verb(starred)} a star, although the interval contains 0"] if starred else []),
-        *([f"{others:,} {_verb(others)} no star, although the interval excludes 0"] if others else []),
+        *([f"{starred:,} {_verb(starred)} a star, although the interval {outside}"] if starred else []),
+        *([f"{others:,} {_verb(others)} no star, although the interval {inside}"] if others else []),
     ]
     # A family of all metrics has no metric of its own.
     if values["metric"] is None:

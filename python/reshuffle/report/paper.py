@@ -11,6 +11,7 @@ from ..results import Comparison, SetComparison
 from .cells import Table
 from .conclusions import conclusions
 from .layout import Layout
+from .margins import has_margin
 from .methods import adjustment_phrase, interval_phrase, on_all_sets, test_phrase, uncited
 from .notes import EXACT, ci, notes, number
 from .sets import content_of_sets, tables_with_owners
@@ -103,7 +104,9 @@ def _symbols(comparison: Comparison, table: Table, tested: Comparison, adjusted:
         yield f"Δ: difference from {comparison.baseline or 'the baseline'}."
     if test is not None and alpha is not None:
         if any(cell.rstrip().endswith("*") for cell in cells):
-            differs = "" if comparison.baseline is None else f"differs from {comparison.baseline}, "
+            # The titles of tables say what a star means if it marks no difference.
+            named = comparison.baseline is not None and not has_margin(comparison)
+            differs = f"differs from {comparison.baseline}, " if named else ""
             yield f"*: {differs}{p} ≤ {number(alpha)}."
         elif "Rank" in header:
             yield f"Significant: {p} ≤ {number(alpha)}."
@@ -114,6 +117,7 @@ def _symbols(comparison: Comparison, table: Table, tested: Comparison, adjusted:
         yield f"{EXACT}: exact p-value."
     level = comparison.confidence_level
     if comparison.interval is not None and level is not None and any(ci(level) in name for name in header):
-        yield f"{ci(level)}: {interval_phrase(comparison, comparison.interval, uncited)}."
+        of_scores = " of scores" if has_margin(comparison) else ""
+        yield f"{ci(level)}{of_scores}: {interval_phrase(comparison, comparison.interval, uncited)}."
     if "n" in header:
         yield "n: the number of segments that have scores."

@@ -9,8 +9,9 @@ from ..results import Comparison, SetComparison, UsedMetric
 from .cells import Table, decimals_of
 from .conclusions import conclusions, conclusions_of_sets
 from .layout import FEW, Layout
+from .margins import has_margin
 from .notes import RANK, counted, joined, notes
-from .systems import has_ranks, is_significant, sorted_systems
+from .systems import has_ranks, is_significant, margin_in_title, sorted_systems
 from .tables import tables
 from .text import paragraph, prose, table_as_text
 
@@ -86,8 +87,10 @@ def set_tables(result: SetComparison, layout: Layout) -> Iterator[Table]:
     for metric in next(iter(by_name.values())).metrics:
         header = ["System", *by_name]
         title = f"{metric.name} on {counted(len(result.sets), 'test set')}"
-        table = Table(title if metric.higher_is_better else f"{title}, lower is better", header,
-                      breaks=(*range(2, len(header)),))  # fmt: skip
+        title += "" if metric.higher_is_better else ", lower is better"
+        first = next(iter(by_name.values()))
+        title += margin_in_title(first, metric) if first.baseline is not None else ""
+        table = Table(title, header, breaks=(*range(2, len(header)),))
         columns = [_column(comparison, metric, layout) for comparison in by_name.values()]
         for system in order:
             cells, bold = zip(*(column[system] for column in columns), strict=True)
@@ -116,7 +119,8 @@ def _marks(comparison: Comparison, metric: UsedMetric) -> tuple[dict[str, str], 
             for pair in comparison.comparisons
             if pair.metric == metric.name and is_significant(comparison, pair)
         }
-        return {system: "*" if system in starred else "" for system in comparison.systems}, starred
+        bold = set() if has_margin(comparison) else starred
+        return {system: "*" if system in starred else "" for system in comparison.systems}, bold
     for ranking in comparison.rankings if has_ranks(comparison) else ():
         if ranking.metric == metric.name:
             letters = {ranked.system: f" {ranked.letters}" for ranked in ranking.systems if ranked.letters}

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..results import SignificanceResult
 from .cells import pvalue_cell
-from .notes import counted, worded
+from .notes import counted, number, worded
 
 __all__ = ["significance_as_text"]
 
@@ -34,10 +34,14 @@ def _one(result: SignificanceResult) -> list[str]:
     difference = f"{result.metric}: a - b = {result.statistic:+.6g}"
     replicates = _replicates(result)
     return [
-        f"{difference}, {p} ({result.test}, {result.alternative})",
+        f"{difference}, {p} ({result.test}, {_alternative(result)})",
         *([] if replicates is None else [replicates]),
         *map(worded, result.caveats),
     ]
+
+
+def _alternative(result: SignificanceResult) -> str:
+    return str(result.alternative) if result.margin is None else f"margin {number(result.margin)}"
 
 
 def _equation(name: str, cell: str) -> str:

@@ -146,6 +146,15 @@ ENTRIES: Mapping[str, Entry] = {
         "Multiple Testing in Statistical Analysis of Systems-Based Information Retrieval Experiments",
         "ACM Transactions on Information Systems", "30(1):4:1--4:34",
     ),
+    "doi:10.1007/BF01068419": _article(
+        "Schuirmann", 1987, "schuirmann-1987-comparison", "Schuirmann, Donald J.",
+        "A Comparison of the Two One-Sided Tests Procedure and the Power Approach for Assessing the Equivalence of "
+        "Average Bioavailability", "Journal of Pharmacokinetics and Biopharmaceutics", "15(6):657--680",
+    ),
+    "doi:10.1080/01621459.1969.10501057": _article(
+        "Hartigan", 1969, "hartigan-1969-subsample", "Hartigan, J. A.",
+        "Using Subsample Values as Typical Values", _JASA, "64(328):1303--1317",
+    ),
     "doi:10.2307/2532163": _article(
         "Hall and Wilson", 1991, "hall-wilson-1991-two", "Hall, Peter and Wilson, Susan R.",
         "Two Guidelines for Bootstrap Hypothesis Testing", "Biometrics", "47(2):757--762",

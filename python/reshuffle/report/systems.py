@@ -8,13 +8,16 @@ from dataclasses import dataclass
 from ..results import Comparison, PairedDifference, RankedSystem, SystemScore, UsedMetric
 from .cells import Table, decimals_of, interval_cells, pvalue_cell, rank_cell
 from .layout import Layout
+from .margins import claim, has_margin, within
 from .notes import EXACT, ci, counted, joined, strata
 
 __all__ = [
     "difference_cells",
     "has_ranks",
     "interval_header",
+    "is_bold",
     "is_significant",
+    "margin_in_title",
     "merged",
     "number_header",
     "of_one_metric",
@@ -42,7 +45,11 @@ def of_one_metric(comparison: Comparison, metric: UsedMetric, layout: Layout) ->
     columns = _Columns(comparison, metric, layout, complete=True)
     details = _Details([] if comparison.comparisons else list(columns.scores.values()))
     header = ["System", *columns.header, *details.header]
-    title = _title(comparison, [metric]) if len(comparison.metrics) == 1 else _with_direction(metric)
+    title = (
+        _title(comparison, [metric])
+        if len(comparison.metrics) == 1
+        else _with_direction(metric) + margin_in_title(comparison, metric)
+    )
     table = Table(title, header, breaks=(*range(1 + len(columns.header), len(header)),))
     cluster = None
     for system in sorted_systems(comparison):
@@ -157,7 +164,7 @@ class _Columns:
     def bold(self, system: str) -> bool:
         """Whether the system may be the best one, or differs significantly from the baseline."""
         pair = self.pairs.get(system)
-        return system in self.best if pair is None else is_significant(self.comparison, pair)
+        return system in self.best if pair is None else is_bold(self.comparison, pair)
 
     def cluster(self, system: str) -> int | None:
         """The system's cluster, if there are ranks."""
@@ -166,6 +173,13 @@ class _Columns:
 
 def _with_direction(metric: UsedMetric) -> str:
     return metric.name + ("" if metric.higher_is_better else ", lower is better")
+
+
+def margin_in_title(comparison: Comparison, *metrics: UsedMetric) -> str:
+    """What follows the title of a table if its stars mark equivalence or non-inferiority under these metrics."""
+    if not has_margin(comparison):
+        return ""
+    return f"; *: {claim(comparison, joined(within(comparison, metric.name) for metric in metrics))}"
 
 
 def _title(comparison: Comparison, metrics: Sequence[UsedMetric]) -> str:
@@ -181,7 +195,9 @@ def _title(comparison: Comparison, metrics: Sequence[UsedMetric]) -> str:
     elif comparison.n_strata is not None:
         segments += f" in {strata(comparison.n_strata)}"
     references = f"{counted(comparison.n_references, 'reference')}, " if comparison.n_references else ""
-    return f"{title}: {segments}, {references}{counted(len(comparison.systems), 'system')}"
+    systems = counted(len(comparison.systems), "system")
+    margins = margin_in_title(comparison, *metrics) if comparison.baseline is not None else ""
+    return f"{title}: {segments}, {references}{systems}{margins}"
 
 
 def interval_header(comparison: Comparison) -> list[str]:
@@ -227,6 +243,11 @@ def difference_cells(
 def is_significant(comparison: Comparison, pair: PairedDifference) -> bool:
     """Whether the difference has a star."""
     return comparison.alpha is not None and pair.is_significant(comparison.alpha)
+
+
+def is_bold(comparison: Comparison, pair: PairedDifference) -> bool:
+    """Whether a difference is in bold: if it has a star, unless that marks the absence of a difference."""
+    return is_significant(comparison, pair) and not has_margin(comparison)
 
 
 @dataclass

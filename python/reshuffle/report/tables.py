@@ -12,7 +12,8 @@ from .systems import (
     difference_cells,
     has_ranks,
     interval_header,
-    is_significant,
+    is_bold,
+    margin_in_title,
     merged,
     number_header,
     of_one_metric,
@@ -78,10 +79,11 @@ def _pairs(comparison: Comparison, metric: UsedMetric, pairs: Sequence[PairedDif
     """A row for each pair of systems."""
     number = number_header(comparison, metric.name)
     header = ["System", "Baseline", "Δ", *interval_header(comparison), *number, *pvalue_headers(comparison)]
-    table = Table(f"{metric.name}: {counted(len(pairs), 'pair')}", header, n_names=2)
+    title = f"{metric.name}: {counted(len(pairs), 'pair')}{margin_in_title(comparison, metric)}"
+    table = Table(title, header, n_names=2)
     decimals = decimals_of([s for s in comparison.scores if s.metric == metric.name], layout.digits)
     exact = some_exact(pairs)
     for pair in pairs:
         cells = [pair.system, pair.baseline, *difference_cells(comparison, pair, decimals, bool(number), exact)]
-        table.add(cells, is_significant(comparison, pair))
+        table.add(cells, is_bold(comparison, pair))
     return table

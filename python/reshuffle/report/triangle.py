@@ -5,7 +5,8 @@ from __future__ import annotations
 from ..results import Comparison, UsedMetric
 from .cells import Table, decimals_of
 from .layout import Layout
-from .systems import is_significant
+from .margins import has_margin
+from .systems import is_significant, margin_in_title
 
 __all__ = ["triangle"]
 
@@ -29,14 +30,15 @@ def triangle(comparison: Comparison, metric: UsedMetric, layout: Layout) -> Tabl
     complete = len(systems) <= MAX_COMPLETE or layout.digits is not None or decimals > 4
     numbers = range(1, len(systems) + 1)
     header = ["", "System", *(f"{number} " for number in numbers[:-1])]
-    table = Table(_title(metric), header, 2, breaks=(*range(3, len(header)),), gap=1 if complete else 0)
+    title = _title(metric) + margin_in_title(comparison, metric)
+    table = Table(title, header, 2, breaks=(*range(3, len(header)),), gap=1 if complete else 0)
     for row, system in enumerate(systems):
         cells = [f"{numbers[row]:>{len(str(len(systems)))}}", system]
         bold = [False, False]
         for column in range(len(systems) - 1):
             value, star = pairs[systems[column], system] if column < row else (None, " ")
             cells.append("" if value is None else f"{_cell(value, decimals, complete)}{star}")
-            bold.append(star == "*")
+            bold.append(star == "*" and not has_margin(comparison))
         table.add(cells, bold)
     return table
 

@@ -12,6 +12,7 @@ from ..data.columns import Table
 from ..data.corpus import Corpus, Lines
 from ..errors import InputError, quoted, warn
 from ..lazy import lazy
+from ..metrics.base import Metric
 from ..metrics.black_box import CorpusFunction
 from ..metrics.native import NativeMetric, metric
 from ..metrics.precomputed import PrecomputedCounts, SegmentScores
@@ -21,7 +22,7 @@ from ..types import MetricName
 from .incomplete import IncompleteSample
 from .samples import CountSample, Sample, TextSample
 
-__all__ = ["AnyMetric", "Data", "Metrics", "References", "Systems"]
+__all__ = ["AnyMetric", "Data", "Metrics", "References", "Systems", "labels_of"]
 
 References: TypeAlias = "Sequence[str | None] | Sequence[Sequence[str | None]] | Table | None"
 Systems: TypeAlias = "Mapping[str, Lines] | Sequence[Lines] | Table | None"
@@ -77,6 +78,16 @@ def _texts_missing(metrics: Sequence[str]) -> InputError:
     return InputError(f"{', '.join(metrics)} needs texts: pass references and systems")
 
 
+def labels_of(metrics: Sequence[Metric | CorpusFunction]) -> list[str]:
+    """The name of each metric, with the options that differ where two metrics share a name."""
+    parts = [m.signature().split("|")[1:] for m in metrics]
+    labels = []
+    for m, own in zip(metrics, parts, strict=True):
+        rivals = [others for n, others in zip(metrics, parts, strict=True) if n.name == m.name]
+        labels.append(" ".join([m.name, *(part for part in own if any(part not in others for others in rivals))]))
+    return labels
+
+
 @dataclass(frozen=True)
 class Data:
     """The metrics to compute, and the texts; without texts if all metrics have precomputed counts."""
@@ -112,12 +123,7 @@ class Data:
         >>> Data.from_arguments(["a"], [["a"]], bleus).labels
         ['BLEU case:mixed tok:13a', 'BLEU case:lc tok:intl', 'chrF2']
         """
-        parts = [m.signature().split("|")[1:] for m in self.metrics]
-        labels = []
-        for m, own in zip(self.metrics, parts, strict=True):
-            rivals = [others for n, others in zip(self.metrics, parts, strict=True) if n.name == m.name]
-            labels.append(" ".join([m.name, *(part for part in own if any(part not in others for others in rivals))]))
-        return labels
+        return labels_of(self.metrics)
 
     @property
     def n_references(self) -> str | None:

@@ -82,7 +82,8 @@ class PairedDifference:
     test : SignificanceResult
         ``test.statistic`` is score(system) − score(baseline).
     confidence_interval : ConfidenceInterval or None
-        For the difference; None if no intervals were requested.
+        For the difference; None if no intervals were requested. For a test with a margin it is the one that belongs to
+        the test, at the confidence level 1 − 2·alpha.
     n_segments, n_units : int
         The number of segments, and of resampling units, for which both systems have a score. They are smaller than
         those of the test set only for :class:`~reshuffle.SegmentScores` with missing scores. The difference is then
@@ -123,7 +124,10 @@ class PairedDifference:
         return float(self.test.statistic)
 
     def is_significant(self, alpha: float) -> bool:
-        """Whether p, adjusted if there is an adjustment, is at most ``alpha``: what a star marks in reports."""
+        """Whether p, adjusted if there is an adjustment, is at most ``alpha``: what a star marks in reports.
+
+        For a test with a margin: whether equivalence or non-inferiority is shown.
+        """
         adjusted = self.test.adjusted_pvalue
         return bool((self.test.pvalue if adjusted is None else adjusted) <= alpha)
 
@@ -160,7 +164,7 @@ class UsedTest:
     name, title : str
         The name in :data:`reshuffle.inference.tests.TESTS`, and its name in reports.
     alternative : str
-        ``two-sided``, ``greater`` or ``less``.
+        ``two-sided``, ``greater`` or ``less``; or ``equivalence`` or ``non-inferiority``, for tests with a margin.
     replicates : str or None
         ``shuffles``, ``draws`` or ``permutations``; None for tests without replicates.
     adjustment, adjustment_title : str or None
@@ -192,6 +196,11 @@ class UsedTest:
     stopping: str | None = None
     source: str | None = None
     adjustment_source: str | None = None
+
+    @property
+    def has_margin(self) -> bool:
+        """Whether it shows equivalence or non-inferiority, so that a star marks no difference."""
+        return self.alternative in ("equivalence", "non-inferiority")
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ class ConfidenceInterval:
     method : str
         A name in :data:`reshuffle.inference.intervals.INTERVALS`, or ``simultaneous``, ``clopper-pearson``,
         ``robbins``, ``korn-graubard`` (a share of cases in clusters), ``clopper-pearson-shared`` (a share of cases that
-        share replicates) or ``jackknife``.
+        share replicates), ``jackknife``, or the name of a test with a margin.
     """
 
     low: Real

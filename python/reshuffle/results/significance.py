@@ -67,7 +67,7 @@ class SignificanceResult:
         (exceedances + 1)/(n_resamples + 1), or exceedances/n_resamples if ``scheme`` is ``subgroup`` or ``exact`` or
         ``besag-clifford`` stopped the shuffles; times ``tails``, but at most 1.
     alternative : str
-        ``two-sided``, ``greater`` (a scores higher than b) or ``less``.
+        ``two-sided``, ``greater`` (a scores higher than b) or ``less``; see also ``margin``.
     exceedances : int or None
         The number of replicates at least as extreme as the observed difference, or more extreme if the signature has
         ``ties:>``. Where ``tails`` is 2, the number in the smaller tail: draws ≤ 0 or draws ≥ 0, whichever are fewer.
@@ -101,6 +101,11 @@ class SignificanceResult:
         difference itself, if shuffles have the same order by both (means of segments).
     null_probabilities : (R,) ndarray or None
         The probabilities of the values of ``null_distribution``; None if they are equally likely.
+    margin : float or None
+        For tests of equivalence and non-inferiority, the margin in the metric's units. ``alternative`` is then
+        ``equivalence`` (the difference is smaller than the margin) or ``non-inferiority`` (a is not worse than b by the
+        margin or more), and ``exceedances`` is the number of replicates that p counts, those of the larger p of two
+        one-sided tests.
     caveats : tuple of Caveat
         Warnings about the test itself; those of a comparison are in :attr:`Comparison.caveats`.
     """
@@ -124,6 +129,7 @@ class SignificanceResult:
     null_distribution: NDArray[np.float64] | None = field(default=None, repr=False, compare=False)
     null_probabilities: NDArray[np.float64] | None = field(default=None, repr=False, compare=False)
     caveats: tuple[Caveat, ...] = ()
+    margin: float | None = None
 
     def __repr__(self) -> str:
         if np.ndim(self.pvalue):

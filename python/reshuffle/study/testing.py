@@ -20,7 +20,7 @@ from ..metrics.base import Scores, thread_count
 from ..resampling import CountSample, Replicates, Series, extremeness
 from ..resampling.schemes import Shuffled
 from ..seeds import derive_seed
-from ..settings import ComparisonSettings
+from ..settings import TESTS_WITH_MARGIN, ComparisonSettings
 from ..validate import check_integer, check_name
 from .experiments import Experiment
 from .populations import Population
@@ -163,22 +163,24 @@ class Testing:
         """How many simulations are tested at a time. Results do not depend on it."""
         if not experiment.in_core:
             return 1 << 5
-        if not any(_is_on_draws(plan) for plan in self.plans):
+        if not any(_is_on_draws(plan) for plan in self.plans(experiment)):
             return CHUNK
         cells = 2 * self.n_resamples * len(experiment.populations[0].metrics)
         return min(CHUNK, max(CHUNK_CELLS // cells, 1))
 
-    @lazy
-    def plans(self) -> list[Plan]:
-        """The plan of each test."""
-        plans = [Plan.from_settings(ComparisonSettings(test, alternative=self.alternative)) for test in self.tests]
+    def plans(self, experiment: Experiment) -> list[Plan]:
+        """The plan of each test. Only tests with a margin have margins."""
+        metrics = experiment.populations[0].metrics
         scheme = "iid" if self.scheme == "orbit" else self.scheme
-        return [
-            replace(plan, shuffling=replace(plan.shuffling, scheme=scheme))
-            if plan.test.replicates == "shuffles"
-            else plan
-            for plan in plans
-        ]
+        plans = []
+        for test in self.tests:
+            margins = self.margins if test in TESTS_WITH_MARGIN else {}
+            settings = ComparisonSettings(test, alternative=self.alternative, margins=margins)
+            plan = Plan.from_settings(settings, *metrics)
+            if plan.test.replicates == "shuffles":
+                plan = replace(plan, shuffling=replace(plan.shuffling, scheme=scheme))
+            plans.append(plan)
+        return plans
 
 
 def _is_on_draws(plan: Plan) -> bool:
@@ -219,7 +221,7 @@ class _Chunk:
 
     def run(self) -> Tested:
         """Test them."""
-        plans, n_metrics = self.testing.plans, len(self.experiment.populations[0].metrics)
+        plans, n_metrics = self.testing.plans(self.experiment), len(self.experiment.populations[0].metrics)
         pvalue = np.empty((len(plans), n_metrics, self.n))
         others = [t for t, plan in enumerate(plans) if not self._is_fast(plan)]
         for t, plan in enumerate(plans):

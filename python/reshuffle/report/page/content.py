@@ -14,6 +14,7 @@ from ...results.schemas import COMPARISON, SETS
 from ..cells import Table
 from ..conclusions import conclusions, conclusions_of_sets
 from ..layout import Layout
+from ..margins import within_all
 from ..methods import bibtex, methods_sentence
 from ..notes import ci, counted, joined, notes, number
 from ..sets import headed, notes_of_sets, set_tables, with_choice
@@ -126,7 +127,9 @@ def _facts(comparison: Comparison) -> Iterator[tuple[str, str]]:
     if comparison.baseline is not None:
         yield "Baseline", comparison.baseline
     if test is not None:
-        yield "Test", f"{test.title}, {test.alternative}"
+        yield "Test", test.title if test.has_margin else f"{test.title}, {test.alternative}"
+        if test.has_margin:
+            yield "Margin", within_all(comparison)
         if test.adjustment_title is not None:
             yield "Adjustment", test.adjustment_title
         yield "α", number(comparison.alpha or 0)

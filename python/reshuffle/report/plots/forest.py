@@ -11,7 +11,7 @@ from ...results import PairedDifference
 from .intervals import key, mark, set_limits, whisker
 from .labels import PLAIN, wrapped
 from .rows import Column, RowFigure, Rows, columns_beside
-from .style import BETTER, INK, MUTED, WORSE
+from .style import INK
 from .view import View
 
 __all__ = ["Forest"]
@@ -41,18 +41,18 @@ class Forest(RowFigure):
 
     def draw(self, ax: Axes) -> None:
         self.rows.draw(ax)
-        set_limits(ax, [0.0, *(p.difference for p in self.pairs)], [p.confidence_interval for p in self.pairs])
+        limits = self.view.limits
+        set_limits(ax, [0.0, *limits, *(p.difference for p in self.pairs)], [p.confidence_interval for p in self.pairs])
         ax.axvline(0, color=INK, linewidth=0.8, zorder=1)
+        for limit in limits:
+            ax.axvline(limit, color=INK, linewidth=0.6, linestyle=(0, (4, 2)), zorder=1)
         for y, pair in zip(self.rows.centres, self.pairs, strict=True):
             significant = self.view.is_significant(pair)
-            color = self._color(pair) if significant else MUTED
+            color = self.view.color(pair)
             whisker(ax, y, pair.difference, pair.confidence_interval, color)
             mark(ax, y, pair.difference, color, significant)
         right = columns_beside(ax, self.rows, self._columns())
         ax.set_xlabel(self._label(self.rows.label_width(ax, right)), **PLAIN)
-
-    def _color(self, pair: PairedDifference) -> str:
-        return BETTER if self.view.is_better(pair.difference) else WORSE
 
     def _columns(self) -> list[Column]:
         decimals = self.view.decimals
@@ -65,4 +65,5 @@ class Forest(RowFigure):
         difference = f"Δ{metric.name} from {self.view.name(self.baseline)}"
         what = ", ".join(filter(None, (difference, self.view.interval_name(of_differences=True))))
         what += " (→ better)" if metric.higher_is_better else " (← better)"
+        what += ", dashed: margin" if self.view.limits else ""
         return f"{wrapped(what, width)}\n{key(self.view)}"

@@ -9,6 +9,7 @@ from typing import Any
 from matplotlib.axes import Axes
 
 from ...results import ConfidenceInterval
+from ..wording import number
 from .view import View
 
 __all__ = ["key", "mark", "set_limits", "whisker"]
@@ -48,4 +49,5 @@ def mark(ax: Axes, y: float, value: float, color: str, filled: bool, marker: str
 
 def key(view: View) -> str:
     """What the markers mean."""
-    return f"● {view.pvalue_name} ≤ {view.alpha}    ○ {view.pvalue_name} > {view.alpha}"
+    margin = "" if view.margin is None else f" (margin {number(view.margin)})"
+    return f"● {view.pvalue_name} ≤ {view.alpha}{margin}    ○ {view.pvalue_name} > {view.alpha}"

@@ -38,6 +38,11 @@ class NullFigure:
         """The pair must have a null distribution."""
         if pair.null is None:
             test = view.comparison.test
+            if view.margin is not None:
+                raise InputError(
+                    "a test of equivalence or non-inferiority has no null distribution of no difference: use forest, "
+                    "which shows the intervals and the margin"
+                )
             if pair.test.n_resamples is not None:  # JSON need not have the key
                 raise InputError(
                     f"the result has no histogram of the null distribution of {quoted(pair.system)} and "

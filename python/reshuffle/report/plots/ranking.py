@@ -15,7 +15,7 @@ from ..cells import rank_cell
 from .intervals import key, mark, set_limits, whisker
 from .labels import PLAIN, columns, printable, wrapped
 from .rows import HEADER, Column, RowFigure, Rows, beside, columns_beside, text_size
-from .style import BETTER, COLUMN, INK, MUTED, PAGE, WORSE
+from .style import COLUMN, INK, PAGE
 from .view import View
 
 __all__ = ["RankingFigure"]
@@ -65,8 +65,7 @@ class RankingFigure(RowFigure):
             significant = pair is None or self.view.is_significant(pair)
             color = INK
             if pair is not None:
-                better = self.view.is_better(pair.difference)
-                color = MUTED if not significant else BETTER if better else WORSE
+                color = self.view.color(pair)
             elif against:  # the baseline
                 ax.axvline(score.score, color=INK, linewidth=0.6, linestyle=(0, (4, 2)), zorder=1)
             whisker(ax, y, score.score, score.confidence_interval, color)

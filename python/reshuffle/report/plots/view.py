@@ -21,8 +21,10 @@ from ...results.lookup import metric_name
 from ...validate import check_name
 from ..cells import decimals_of, pvalue_cell
 from ..layout import Layout
+from ..margins import margin_of
 from ..notes import ci, number
 from ..systems import is_significant
+from .style import BETTER, INK, MUTED, WORSE
 
 __all__ = ["View"]
 
@@ -85,8 +87,8 @@ class View:
 
     @property
     def two_sided(self) -> bool:
-        """Whether the tests are two-sided, so that pairs can be reversed."""
-        return self.comparison.test is not None and self.comparison.test.alternative == "two-sided"
+        """Whether the tests are two-sided or of equivalence, so that pairs can be reversed."""
+        return self.comparison.test is not None and self.comparison.test.alternative in ("two-sided", "equivalence")
 
     @property
     def pvalue_name(self) -> str:
@@ -112,6 +114,28 @@ class View:
     def is_significant(self, pair: PairedDifference) -> bool:
         """Whether the pair has a star in reports."""
         return is_significant(self.comparison, pair)
+
+    @property
+    def margin(self) -> float | None:
+        """The margin, if the test is one of equivalence or non-inferiority."""
+        return margin_of(self.comparison, self.metric.name)
+
+    @property
+    def limits(self) -> list[float]:
+        """The differences at the margin that the test is about, with their sign."""
+        margin, test = self.margin, self.comparison.test
+        if margin is None or test is None:
+            return []
+        worse = -margin if self.metric.higher_is_better else margin
+        return [-margin, margin] if test.alternative == "equivalence" else [worse]
+
+    def color(self, pair: PairedDifference) -> str:
+        """The color of a pair: that of its direction if it differs significantly, which a margin test cannot show."""
+        if not self.is_significant(pair):
+            return MUTED
+        if self.margin is not None:
+            return INK
+        return BETTER if self.is_better(pair.difference) else WORSE
 
     def is_better(self, difference: float) -> bool:
         """Whether a difference is an improvement."""

@@ -12,9 +12,9 @@ function detailsOf(view, pair) {
     ["p", formatP(pair.pvalue, pair.decimals)],
     view.adjusted && pair.adjusted !== null && ["Adjusted p", formatP(pair.adjusted, pair.decimals)],
     ["Test", view.settings.test],
-    ["Alternative", alternativeOf(pair)],
+    view.shows ? ["Margin", view.limitText] : ["Alternative", alternativeOf(pair)],
     get("scheme") && ["Null distribution", SCHEMES[get("scheme")] ?? get("scheme")],
-    get("exceedances") !== null && [get("tails") === 2 ? "In the smaller tail" : "At least as extreme", `${formatCount(get("exceedances"))} of ${formatCount(get("n_resamples"))}`],
+    get("exceedances") !== null && [get("tails") === 2 ? "In the smaller tail" : view.shows ? "Beyond the margin" : "At least as extreme", `${formatCount(get("exceedances"))} of ${formatCount(get("n_resamples"))}`],
     get("wins") !== null && ["Draws: higher, tied", `${formatCount(winsOf(pair))}, ${formatCount(get("ties"))}`],
     get("standard_error") !== null && ["Standard error", Number(get("standard_error")).toPrecision(4)],
     get("n_segments") !== null && ["Segments", formatCount(get("n_segments"))],
@@ -34,6 +34,7 @@ function winsOf(pair) {
 
 /** The result of the test in one sentence. A one-sided test can only show a difference in its direction. */
 function verdict(view, pair) {
+  if (view.shows) return marginVerdict(view, pair);
   const alternative = alternativeOf(pair);
   const higher = alternative === "two-sided" ? pair.difference > 0 : alternative === "greater";
   const better = higher === view.metric.higher_is_better;
@@ -41,6 +42,17 @@ function verdict(view, pair) {
   const p = `${view.adjusted ? "adjusted p" : "p"} ${formatPWithSign(pair.decisive, pair.decimals)}`;
   if (!pair.significant) return `Not significant at ${view.alpha}: ${p}.`;
   return `${one} is significantly ${better ? "better" : "worse"} (${p}).`;
+}
+
+/** The result of a test with a margin, which never shows that a system is better. */
+function marginVerdict(view, pair) {
+  const [one, other] = [shownName(pair.system), shownName(pair.baseline)];
+  const p = `${view.adjusted ? "adjusted p" : "p"} ${formatPWithSign(pair.decisive, pair.decimals)}`;
+  if (view.shows === "equivalence") {
+    return `${one} and ${other} are ${pair.significant ? "" : "not shown to be "}equivalent within ${view.limitText} (${p}).`;
+  }
+  if (pair.significant) return `${one} is not worse than ${other} by more than ${view.limitText} (${p}).`;
+  return `${one} is not shown to be non-inferior to ${other}: not worse by more than ${view.limitText} (${p}).`;
 }
 
 /** p after an = or <. */

@@ -106,6 +106,11 @@ function sideOf(view, difference) {
   return difference * view.sign > 0 ? "better" : difference * view.sign < 0 ? "worse" : "even";
 }
 
+/** The side of a pair if it differs significantly. Tests with a margin show no difference. */
+function significantSide(view, pair) {
+  return pair?.significant && view.shows === null ? sideOf(view, pair.difference) : "even";
+}
+
 /** Whether a pair is the selected one, in either direction. */
 function isSelected({ system, baseline }) {
   return state.pair !== null && state.pair.includes(system) && state.pair.includes(baseline);

@@ -38,7 +38,7 @@ function drawForest(view, pairs, width) {
   const shortened = fittedNames(whole, names);
   const top = 44;
   const bottom = top + pairs.length * pitch;
-  const range = paddedRange([0, ...pairs.flatMap((pair) => [pair.difference, ...endsOf(pair.interval)])], 0.06);
+  const range = paddedRange([0, ...view.limits, ...pairs.flatMap((pair) => [pair.difference, ...endsOf(pair.interval)])], 0.06);
   const scale = linearScale(range, [names + 18, width - totalWidth(columns) - 8]);
   const other = shownName(pairs[0].baseline);
   const image = canvas(width, bottom + 42, { "aria-label": `Differences from ${other}` });
@@ -50,6 +50,9 @@ function drawForest(view, pairs, width) {
   frame.append(...sideLabels(view, scale, other));
   frame.append(scoreAxis(scale, { top, bottom, above: pairs.length > 24, title: `Difference in ${view.metricName}` }));
   frame.append(svg("line", { class: "zero", x1: scale(0), x2: scale(0), y1: top, y2: bottom }));
+  for (const limit of view.limits) {
+    frame.append(svg("line", { class: "reference margin", x1: scale(limit), x2: scale(limit), y1: top, y2: bottom }));
+  }
   image.append(frame, ...rows);
   drawColumns(columns, { image: frame, rows, right: width - 4, top, pitch });
   makeRows(image, rows, (index) => {
@@ -75,7 +78,7 @@ function sideLabels(view, scale, other) {
 
 function forestRow(view, pair, { y, pitch, width, scale, name }) {
   const middle = y + pitch / 2;
-  const side = pair.significant ? sideOf(view, pair.difference) : "even";
+  const side = significantSide(view, pair);
   const described = { "aria-label": pairSummary(view, pair), "aria-selected": String(isSelected(pair)) };
   const row = svg("g", { class: "row choice", "data-system": pair.system, ...described });
   row.append(svg("rect", { class: "row-back", x: 1, y: y + 1, width: width - 2, height: pitch - 2, rx: 3 }));
@@ -86,13 +89,18 @@ function forestRow(view, pair, { y, pitch, width, scale, name }) {
   return row;
 }
 
+/** What a star means in tests with a margin. */
+function claimOf(view) {
+  return view.shows === "equivalence" ? `equivalent within ${view.limitText}` : `not worse by more than ${view.limitText}`;
+}
+
 /** A description of a pair, for labels. */
 function pairSummary(view, pair) {
   const interval = pair.interval ? `, ${intervalName(view)} ${formatInterval(pair.interval, view, formatDifference)}` : "";
   const p = `${pName(view)} ${formatPWithSign(pair.decisive, pair.decimals)}`;
   const names = `${shownName(pair.system)} − ${shownName(pair.baseline)}`;
   const difference = `${formatDifference(pair.difference, view)} ${view.metricName}`;
-  return `${names}: ${difference}${interval}, ${p}, ${pair.significant ? "significant" : "not significant"}`;
+  return `${names}: ${difference}${interval}, ${p}, ${pair.significant ? "" : "not "}${view.shows ? `shown to be ${claimOf(view)}` : "significant"}`;
 }
 
 function referenceChoice(view, chosen, change) {
@@ -105,13 +113,16 @@ function referenceChoice(view, chosen, change) {
 function forestCaption(view, pairs) {
   const simultaneous = view.document.interval?.simultaneous ? ", simultaneous" : "";
   const interval = pairs.some((pair) => pair.interval) ? ` Lines: ${intervalName(view)}${simultaneous}.` : "";
-  return [`Filled dots and stars: significant differences (${pName(view)} ≤ ${view.alpha}).${interval}`, sidedness(view)];
+  const marked = view.shows ? claimOf(view) : "significant differences";
+  const margin = view.shows ? " Dashed: the margin." : "";
+  return [`Filled dots and stars: ${marked} (${pName(view)} ≤ ${view.alpha}).${interval}${margin}`, sidedness(view)];
 }
 
 /** For one-sided tests, a sentence about the alternative, which is not evident from reversed pairs. */
 function sidedness(view) {
   const alternative = view.document.test?.alternative;
-  if (!alternative || alternative === "two-sided") return "";
+  if (!alternative || alternative === "two-sided" || alternative === "equivalence") return "";
+  if (alternative === "non-inferiority") return view.baseline === null ? " Of two systems, the one later in the input is tested." : "";
   const order = view.baseline === null ? "of two systems, the one later in the input scores" : "the system scores";
   return ` The tests are one-sided; the alternative is that ${order} ${alternative === "greater" ? "higher" : "lower"}${view.baseline === null ? "" : " than the baseline"}.`;
 }

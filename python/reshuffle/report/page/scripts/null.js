@@ -87,6 +87,7 @@ function alternativeOf(pair) {
 /** The figure of a pair's null distribution, or a sentence where there is none. `place` is the element that it will be in. */
 function drawNull(view, pair, place = null) {
   if (!pair.null) {
+    if (view.shows) return h("p", { class: "figure-none" }, "Tests with a margin have no null distribution of no difference.");
     const reason = view.document.test?.replicates
       ? "This result has no histogram of the null distribution."
       : "This test has no replicates, so it has no null distribution to show.";

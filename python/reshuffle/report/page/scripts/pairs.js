@@ -110,7 +110,7 @@ class PairsTable {
       pairsTable.significantOnly = significant.checked;
       this.update();
     });
-    return h("div", { class: "controls" }, text, h("label", { class: "check" }, significant, "Significant only"), this.count);
+    return h("div", { class: "controls" }, text, h("label", { class: "check" }, significant, this.view.shows === "equivalence" ? "Equivalent only" : this.view.shows ? "Non-inferior only" : "Significant only"), this.count);
   }
 
   /** Filter and sort again. */

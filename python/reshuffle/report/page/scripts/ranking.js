@@ -81,7 +81,7 @@ function baselineLine(view, scale, top, bottom) {
 function rankingRow(view, system, { y, scale, name }) {
   const row = svg("g", { class: "row" }, label(name, { whole: system.shown, x: 4, y, class: "name" }));
   const pair = view.baseline === null ? null : view.pair(system.name, view.baseline);
-  const side = pair?.significant ? sideOf(view, pair.difference) : "even";
+  const side = significantSide(view, pair);
   const x = scale(system.score);
   const square = () => svg("rect", { class: "dot even", x: x - 4, y: y - 4, width: 8, height: 8 });
   const circle = () => svg("circle", { class: `dot ${side}${pair && !pair.significant ? " hollow" : ""}`, cx: x, cy: y, r: 4.5 });
@@ -137,7 +137,7 @@ function rankingCaption(view) {
     parts.push(" Ranks: those compatible with the significant differences.");
   } else if (view.baseline !== null && view.pairs.length > 0) {
     const level = `${pName(view)} ≤ ${view.alpha}`;
-    parts.push(` Filled dots and stars: systems that differ significantly from the baseline (${level}).`);
+    parts.push(` Filled dots and stars: systems ${view.shows ? claimOf(view) : "that differ significantly from the baseline"} (${level}).`);
   }
   return parts;
 }

@@ -38,7 +38,9 @@ class View {
     this.setName = document.name ?? null;
     this.alpha = document.alpha;
     this.baseline = document.baseline;
-    this.twoSided = document.test?.alternative === "two-sided";
+    /** "equivalence" or "non-inferiority" if that is what the tests show, else null. */
+    this.shows = ["equivalence", "non-inferiority"].find((shown) => shown === document.test?.alternative) ?? null;
+    this.twoSided = ["two-sided", "equivalence"].includes(document.test?.alternative);
     this.ranking = document.rankings.find((ranking) => ranking.metric === metric.name) ?? null;
     const ranked = new Map((this.ranking?.systems ?? []).map((each) => [each.system, each]));
     const sign = metric.higher_is_better ? -1 : 1;
@@ -100,6 +102,22 @@ class View {
     const fixed = this.baseline !== null || !this.twoSided;
     const right = fixed ? !pair.reversed : this.positions.get(pair.system) <= this.positions.get(pair.baseline);
     return right ? pair : reversed(pair);
+  }
+
+  /** The margin of equivalence or non-inferiority, or null. */
+  get margin() {
+    return this.shows === null || this.pairs.length === 0 ? null : this.pairs[0].get("margin");
+  }
+
+  /** The differences at the margin, with their sign. */
+  get limits() {
+    if (this.margin === null) return [];
+    return this.shows === "equivalence" ? [-this.margin, this.margin] : [-this.margin * this.sign];
+  }
+
+  /** The margin in words: "±0.5 BLEU", or "0.5 BLEU" for non-inferiority. */
+  get limitText() {
+    return `${this.shows === "equivalence" ? "±" : ""}${this.margin} ${this.metricName}`;
   }
 
   /** Whether p-values are adjusted for multiple comparisons. As in the other reports, families of one test have no adjusted p. */

@@ -1,0 +1,87 @@
+"""The words of reports about tests of equivalence and non-inferiority, whose stars mark no differences."""
+
+from __future__ import annotations
+
+from ..results import Comparison, PairedDifference, UsedMetric
+from .wording import counted, joined, number
+
+__all__ = ["WITHOUT_NAME", "claim", "has_margin", "margin_of", "margin_statement", "within", "within_all"]
+
+# More systems are counted instead of named.
+MAX_NAMED = 4
+# How statements begin that name no system, so that they may begin a sentence in upper case.
+WITHOUT_NAME = ("no pair is shown to be ",)
+
+
+def has_margin(comparison: Comparison) -> bool:
+    """Whether the test is one of equivalence or non-inferiority."""
+    return comparison.test is not None and comparison.test.has_margin
+
+
+def margin_of(comparison: Comparison, metric: str) -> float | None:
+    """The margin under a metric; None for other tests."""
+    return next((pair.test.margin for pair in comparison.comparisons if pair.metric == metric), None)
+
+
+def within(comparison: Comparison, metric: str) -> str:
+    """The margin under a metric with its unit: ``±0.5 BLEU``, or ``0.5 BLEU`` for non-inferiority."""
+    margin = margin_of(comparison, metric)
+    assert margin is not None
+    return f"{'±' if _is_equivalence(comparison) else ''}{number(margin)} {metric}"
+
+
+def within_all(comparison: Comparison) -> str:
+    """The margins under all metrics."""
+    return joined(within(comparison, metric.name) for metric in comparison.metrics)
+
+
+def claim(comparison: Comparison, of: str) -> str:
+    """What a star means, as a phrase. ``of`` has the margins."""
+    return f"equivalent within {of}" if _is_equivalence(comparison) else f"not worse by more than {of}"
+
+
+def margin_statement(comparison: Comparison, metric: UsedMetric) -> str:
+    """Which systems are equivalent or not inferior under a metric, and of which this is not shown."""
+    pairs = [pair for pair in comparison.comparisons if pair.metric == metric.name]
+    shown = [pair for pair in pairs if _is_shown(comparison, pair)]
+    others = [pair for pair in pairs if not _is_shown(comparison, pair)]
+    limit = within(comparison, metric.name)
+    if comparison.baseline is None:
+        return _of_pairs(comparison, len(shown), len(pairs), limit)
+    baseline = comparison.baseline
+    if _is_equivalence(comparison):
+        positive, negative = f"equivalent to {baseline} within {limit}", "not shown to be equivalent to it"
+        alone = f"not shown to be equivalent to {baseline} within {limit}"
+    else:
+        positive = f"not worse than {baseline} by more than {limit}"
+        negative = "not shown to be non-inferior to it"
+        alone = f"not shown to be non-inferior to {baseline} (not worse by more than {limit})"
+    if not shown:
+        return f"{_some(others)} {alone}"
+    first = f"{_some(shown)} {positive}"
+    return f"{first}, and {_some(others)} {negative}" if others else first
+
+
+def _of_pairs(comparison: Comparison, n_shown: int, n: int, limit: str) -> str:
+    """For all pairs: how many there are."""
+    if not n_shown:
+        return f"no pair is shown to be {claim(comparison, limit)}"
+    of = f"{n_shown:,} of {counted(n, 'pair')} {'is' if n_shown == 1 else 'are'}"
+    others = ", and the others are not shown to be" if n_shown < n else ""
+    if _is_equivalence(comparison):
+        return f"{of} equivalent within {limit}{others}"
+    return f"{of} non-inferior (the system is not worse than its baseline by more than {limit}){others}"
+
+
+def _is_equivalence(comparison: Comparison) -> bool:
+    return comparison.test is not None and comparison.test.alternative == "equivalence"
+
+
+def _is_shown(comparison: Comparison, pair: PairedDifference) -> bool:
+    return comparison.alpha is not None and pair.is_significant(comparison.alpha)
+
+
+def _some(pairs: list[PairedDifference]) -> str:
+    names = [pair.system for pair in pairs]
+    subject = joined(names) if len(names) <= MAX_NAMED else counted(len(names), "system")
+    return f"{subject} {'is' if len(names) == 1 else 'are'}"

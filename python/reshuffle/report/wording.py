@@ -1,0 +1,49 @@
+"""How sentences, tables and figures write numbers, counts and lists of names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+__all__ = ["ci", "counted", "joined", "number", "strata"]
+
+
+def number(value: float) -> str:
+    """A number that the user chose, or its complement, without rounding errors in the last digits.
+
+    >>> 100 * 0.57, number(100 * 0.57)
+    (56.99999999999999, '57')
+    """
+    return f"{value:.10g}"
+
+
+def counted(n: int, noun: str) -> str:
+    """A number and a noun, which is in the plural unless the number is 1.
+
+    >>> counted(1, "segment"), counted(3004, "segment")
+    ('1 segment', '3,004 segments')
+    """
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
+def joined(names: Iterable[str]) -> str:
+    """Names as a phrase.
+
+    >>> joined(["a"]), joined(["a", "b"]), joined(["a", "b", "c"])
+    ('a', 'a and b', 'a, b and c')
+    """
+    *others, last = names
+    return f"{', '.join(others)} and {last}" if others else last
+
+
+def ci(confidence_level: float) -> str:
+    """What reports call a confidence interval.
+
+    >>> ci(0.95)
+    '95% CI'
+    """
+    return f"{number(100 * confidence_level)}% CI"
+
+
+def strata(n: int) -> str:
+    """A number of strata, as a phrase."""
+    return f"{n:,} strat{'um' if n == 1 else 'a'}"

@@ -1,0 +1,574 @@
+"""Tests of equivalence and non-inferiority: their definitions, their intervals, what is refused, and every report."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from margins import WITH_MARGIN
+from pages import markup
+from reshuffle import (
+    Comparison,
+    CorpusFunction,
+    FromCounts,
+    InputError,
+    SegmentScores,
+    approximate_randomization,
+    compare,
+    compare_sets,
+    metric,
+    read_json,
+)
+from reshuffle.data.demo import demo_corpus
+from reshuffle.inference.intervals import standard_error
+from reshuffle.inference.tests import TESTS
+from reshuffle.report import FORMATS, Layout, Terminal, render
+from reshuffle.sets import TestSet
+from reshuffle.settings import TESTS_WITH_MARGIN
+from reshuffle.study import testing
+from reshuffle.study.experiments import Experiment
+from reshuffle.study.populations import Population, Selection
+from test_resampling import weights
+
+SHOWS = ("equivalence", "non-inferiority")
+FROM_DRAWS = ("", "-studentized")
+VARIANTS = (*FROM_DRAWS, "-ar")
+
+
+def ratings(a: Any, b: Any, **options: Any) -> SegmentScores:
+    return SegmentScores("rating", {"b": b, "a": a}, **options)
+
+
+def compared(scores: Any, test: str, margin: float, **options: Any) -> Comparison:
+    defaults: dict[str, Any] = {"n_resamples": 199, "margins": {"rating": margin}}
+    return compare(metrics=scores, test=test, **{**defaults, **options})
+
+
+def only(comparison: Comparison) -> Any:
+    (pair,) = comparison.comparisons
+    return pair
+
+
+def some_scores(seed: int, n: int = 60, mean: float = 0.2) -> tuple[Any, Any]:
+    rng = np.random.default_rng(seed)
+    b = np.round(rng.normal(size=n), 2)
+    return np.round(b + rng.normal(mean, 1, n), 2), b
+
+
+def test_the_tests_with_a_margin_have_the_names_that_settings_know() -> None:
+    assert sorted(WITH_MARGIN) == sorted(TESTS_WITH_MARGIN)
+    assert {TESTS[name].margin for name in WITH_MARGIN} == set(SHOWS)
+
+
+# --- Slow, obvious twins
+
+
+def two_one_sided(values: Any, margin: float) -> tuple[float, float]:
+    """p of both one-sided tests, from the values that the true difference may have."""
+    n = len(values) + 1
+    return (1 + np.sum(values <= -margin)) / n, (1 + np.sum(values >= margin)) / n
+
+
+def by_hand(variant: str, a: Any, b: Any, n_resamples: int, seed: int) -> Any:
+    """The R values of a bootstrap variant."""
+    d, n = a - b, len(a)
+    draws = [np.repeat(d, weights(seed, r, n)) for r in range(n_resamples)]
+    drawn_means = np.array([draw.mean() for draw in draws])
+    if variant == "":
+        return 2 * d.mean() - drawn_means
+    errors = np.array([draw.std() / math.sqrt(n - 1) for draw in draws])
+    return d.mean() - d.std(ddof=1) / math.sqrt(n) * (drawn_means - d.mean()) / errors
+
+
+@pytest.mark.parametrize("lower_is_better", [False, True])
+@pytest.mark.parametrize("variant", FROM_DRAWS)
+@pytest.mark.parametrize("margin", [0.3, 0.5, 1.0])
+def test_bootstrap_variants_equal_two_explicit_one_sided_tests(
+    variant: str, lower_is_better: bool, margin: float
+) -> None:
+    a, b = some_scores(1)
+    scores = ratings(a, b, higher_is_better=not lower_is_better)
+    below, above = two_one_sided(by_hand(variant, a, b, 199, 12345), margin)
+    assert only(compared(scores, f"equivalence{variant}", margin)).test.pvalue == max(below, above)
+    expected = above if lower_is_better else below
+    assert only(compared(scores, f"non-inferiority{variant}", margin)).test.pvalue == expected
+
+
+@pytest.mark.parametrize("n", [6, 60])
+@pytest.mark.parametrize("margin", [0.25, 0.5, 1.0])
+def test_ar_equals_approximate_randomization_of_shifted_scores(n: int, margin: float) -> None:
+    a, b = some_scores(2, n)
+    options: dict[str, Any] = {"n_resamples": 199, "scheme": "exact" if n == 6 else "iid"}
+    below = approximate_randomization(a + margin, b, alternative="greater", **options).pvalue
+    above = approximate_randomization(a - margin, b, alternative="less", **options).pvalue
+    equivalence = only(compared(ratings(a, b), "equivalence-ar", margin)).test
+    assert (equivalence.pvalue, equivalence.scheme) == (max(below, above), options["scheme"])
+    assert only(compared(ratings(a, b), "non-inferiority-ar", margin)).test.pvalue == below
+    lower = ratings(a, b, higher_is_better=False)
+    assert only(compared(lower, "non-inferiority-ar", margin)).test.pvalue == above
+
+
+integers = st.integers(-4, 4)
+
+
+@given(st.lists(st.tuples(integers, integers), min_size=2, max_size=7), st.integers(1, 12))
+def test_ar_enumerates_all_patterns_of_shifted_scores(pairs: list[tuple[int, int]], quarters: int) -> None:
+    """In exact arithmetic, with ties."""
+    a, b = map(list, zip(*pairs, strict=True))
+    margin = Fraction(quarters, 4)
+    p = []
+    for shift, sign in ((margin, 1), (-margin, -1)):
+        shifted = [sign * (x - y + shift) for x, y in pairs]
+        observed = sum(shifted)
+        sums = [sum(s * d for s, d in zip(signs, shifted, strict=True)) for signs in product((1, -1), repeat=len(a))]
+        p.append(Fraction(sum(t >= observed for t in sums), len(sums)))
+    found = only(compared(ratings(a, b), "equivalence-ar", float(margin), scheme="exact")).test
+    assert (found.pvalue, found.n_resamples) == (float(max(p)), 2 ** len(a))
+    assert found.exceedances == max(p) * 2 ** len(a)
+    assert only(compared(ratings(a, b), "non-inferiority-ar", float(margin), scheme="exact")).test.pvalue == float(p[0])
+
+
+# --- Properties
+
+
+scores = st.lists(st.tuples(st.integers(-9, 9), st.integers(-9, 9)), min_size=6, max_size=12)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@given(scores, st.integers(1, 40), st.sampled_from([0.05, 0.1, 0.2]), st.booleans())
+@settings(max_examples=40)
+def test_the_interval_is_within_the_margin_exactly_when_p_is_at_most_alpha(
+    variant: str, pairs: list[tuple[int, int]], quarters: int, alpha: float, lower_is_better: bool
+) -> None:
+    a, b = map(list, zip(*pairs, strict=True))
+    margin, both = quarters / 4, ratings(a, b, higher_is_better=not lower_is_better)
+    options: dict[str, Any] = {"alpha": alpha, "n_resamples": 60}
+    pair = only(compared(both, f"equivalence{variant}", margin, **options))
+    interval = pair.confidence_interval
+    assert interval.confidence_level == pytest.approx(1 - 2 * alpha)
+    assert interval.method == f"equivalence{variant}"
+    assume(alpha * 61 >= 1)
+    assert (-margin < interval.low and interval.high < margin) == (pair.test.pvalue <= alpha)
+    one = only(compared(both, f"non-inferiority{variant}", margin, **options))
+    assert (one.confidence_interval.low, one.confidence_interval.high) == (interval.low, interval.high)
+    inside = interval.high < margin if lower_is_better else -margin < interval.low
+    assert inside == (one.test.pvalue <= alpha)
+
+
+@pytest.mark.parametrize("test", WITH_MARGIN)
+@given(scores, st.lists(st.integers(1, 40), min_size=2, max_size=4))
+@settings(max_examples=20)
+def test_p_never_grows_with_the_margin(test: str, pairs: list[tuple[int, int]], quarters: list[int]) -> None:
+    a, b = map(list, zip(*pairs, strict=True))
+    p = [only(compared(ratings(a, b), test, each / 4, n_resamples=40)).test.pvalue for each in sorted(quarters)]
+    assert p == sorted(p, reverse=True)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@given(scores, st.integers(1, 40))
+@settings(max_examples=20)
+def test_equivalence_does_not_depend_on_the_order_of_the_systems(
+    variant: str, pairs: list[tuple[int, int]], quarters: int
+) -> None:
+    a, b = map(list, zip(*pairs, strict=True))
+    one, other = (
+        only(compared(ratings(*both), f"equivalence{variant}", quarters / 4, n_resamples=40))
+        for both in ((a, b), (b, a))
+    )
+    assert one.test.pvalue == other.test.pvalue
+    assert one.confidence_interval.low == pytest.approx(-other.confidence_interval.high, abs=1e-12)
+
+
+@pytest.mark.parametrize("test", WITH_MARGIN)
+def test_identical_systems_have_the_smallest_p(test: str) -> None:
+    a, _ = some_scores(3)
+    pair = only(compared(ratings(a, a), test, 0.01))
+    assert pair.test.pvalue == 1 / 200
+    assert (pair.confidence_interval.low, pair.confidence_interval.high) == (0, 0)
+
+
+@pytest.mark.parametrize("test", WITH_MARGIN)
+def test_results_are_the_same_bytes_for_any_number_of_threads(test: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    import reshuffle.inference.margins as module
+
+    a, b = some_scores(4, 150)
+    one, three = (compared(ratings(a, b), test, 0.5, threads=threads) for threads in (1, 3))
+    monkeypatch.setattr(module, "BATCH_CELLS", 64)
+    assert one == three == compared(ratings(a, b), test, 0.5)
+    assert render(one, "json") == render(three, "json")
+
+
+def test_a_difference_on_the_margin_is_a_tie() -> None:
+    # All differences are equal, so that every value is the margin itself.
+    a = np.arange(12.0)
+    for variant in VARIANTS:
+        on, below = (only(compared(ratings(a + 0.1, a), f"equivalence{variant}", m)) for m in (0.1, 0.100001))
+        assert (on.test.pvalue, below.test.pvalue) == (1, 1 / 200)
+        assert on.confidence_interval.high == pytest.approx(0.1)
+
+
+def test_infinitely_many_scores_per_unit_are_weighted_by_documents() -> None:
+    a, b = some_scores(5, 60)
+    documents = [i // 7 for i in range(60)]
+    d, ids = a - b, np.array(documents)
+    sums = np.array([[d[ids == k].sum(), (ids == k).sum()] for k in range(9)])
+    masks = np.array(list(product((False, True), repeat=9)))[1:]
+    means = np.array([sums[mask].sum(axis=0) for mask in masks])
+    values = means[:, 0] / means[:, 1]
+    expected = max((1 + np.sum(values <= -0.5 + 1e-12)) / 512, (1 + np.sum(values >= 0.5 - 1e-12)) / 512)
+    pair = only(compared(ratings(a, b), "equivalence-ar", 0.5, documents=documents, n_resamples=600))
+    assert (pair.test.pvalue, pair.test.scheme, pair.n_units) == (expected, "exact", 9)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_missing_scores_leave_their_segments_out(variant: str) -> None:
+    a, b = some_scores(6, 10)
+    lacking = [*a[:-2], math.nan, a[-1]]
+    both = SegmentScores("rating", {"b": b, "a": lacking}, missing="pairwise")
+    pair = only(compared(both, f"equivalence{variant}", 0.8, n_resamples=2000))
+    assert (pair.n_segments, pair.difference) == (9, pytest.approx(np.delete(a - b, 8).mean()))
+    if variant == "-ar":
+        alone = only(compared(ratings(np.delete(a, 8), np.delete(b, 8)), "equivalence-ar", 0.8, n_resamples=2000))
+        assert (pair.test.pvalue, pair.test.scheme) == (alone.test.pvalue, "exact")
+
+
+def test_strata_are_those_of_the_draws() -> None:
+    a, b = some_scores(7, 60)
+    strata = [i // 20 for i in range(60)]
+    spread, stratified = (
+        only(compared(ratings(a + np.repeat([0, 5, 9], 20), b), "equivalence", 9.0, strata=s)).confidence_interval
+        for s in (None, strata)
+    )
+    assert stratified.high - stratified.low < (spread.high - spread.low) / 3
+    with pytest.raises(InputError, match="tests with studentized draws do not support strata: use the test without"):
+        compared(ratings(a, b), "equivalence-studentized", 1, strata=strata)
+
+
+# --- Metrics, families and several test sets
+
+
+def corpus() -> tuple[Any, dict[str, Any]]:
+    found = demo_corpus()
+    return found.references[0], {name: found.systems[name] for name in ("baseline", "tuned", "larger")}
+
+
+@pytest.mark.parametrize(
+    ("margins", "chosen"),
+    [
+        ({"bleu": 4, "ter": 2}, ["bleu", "ter"]),
+        ({"BLEU": 4, "TER": 2}, ["bleu", "ter"]),
+        ({"chrF2": 4, "Ter": 2}, ["chrf", "ter"]),
+        ({"chrf": 4, "TER": 2}, ["chrf", "ter"]),
+        ({"bleu": 4, "BLEU case:lc": 2}, [metric("bleu"), metric("bleu", lowercase=True)]),
+    ],
+)
+def test_margins_have_the_names_of_metrics_that_users_type(margins: dict[str, float], chosen: Any) -> None:
+    result = compare(*corpus(), chosen, test="equivalence", margins=margins, n_resamples=99)
+    assert [pair.test.margin for pair in result.comparisons] == [4, 4, 2, 2]
+    assert "|margin:4,2|" in result.signature
+    assert "alternative:" not in result.signature
+    assert [pair.test.signature.partition("|margin:")[2][0] for pair in result.comparisons] == list("4422")
+
+
+def test_for_error_rates_non_inferior_means_not_higher() -> None:
+    result = compare(*corpus(), ["bleu", "ter"], test="non-inferiority", margins={"bleu": 0.1, "ter": 0.1},
+                     n_resamples=999)  # fmt: skip
+    better = [pair for pair in result.comparisons if pair.system == "larger"]
+    assert [pair.test.pvalue for pair in better] == [0.001, 0.001]
+    turned = compare(*corpus(), ["bleu", "ter"], test="non-inferiority", margins={"bleu": 0.1, "ter": 0.1},
+                     n_resamples=999, baseline="larger")  # fmt: skip
+    assert all(pair.test.pvalue > 0.99 for pair in turned.comparisons)
+
+
+def test_holm_is_the_adjustment_of_several_pairs() -> None:
+    result = compare(*corpus(), "bleu", test="equivalence", margins={"bleu": 9}, n_resamples=999, all_pairs=True)
+    assert result.test is not None
+    assert (result.test.adjustment, result.rankings, result.detectable) == ("holm", (), ())
+    p = sorted(pair.test.pvalue for pair in result.comparisons)
+    adjusted = sorted(pair.test.adjusted_pvalue or 0 for pair in result.comparisons)
+    assert adjusted == pytest.approx(np.maximum.accumulate([min(1, (3 - i) * x) for i, x in enumerate(p)]))
+
+
+def test_formulas_and_functions_of_texts_have_margins_where_the_test_supports_them() -> None:
+    reference, systems = corpus()
+    function = CorpusFunction("words", lambda hypotheses, _: sum(len(h.split()) for h in hypotheses) / len(hypotheses))
+    result = compare(reference, systems, function, test="equivalence", margins={"words": 3}, n_resamples=49)
+    assert {pair.test.pvalue for pair in result.comparisons} == {1 / 50}
+    rng = np.random.default_rng(8)
+    counts = FromCounts("F", {name: rng.integers(1, 9, (50, 2)) for name in "ab"}, lambda t: t[..., 0] / t[..., 1])
+    pair = only(compare(metrics=counts, test="equivalence-studentized", margins={"f": 1}, n_resamples=199))
+    a, b = (counts.counts[name] for name in "ba")
+    error = standard_error(a, counts.score, b=b)
+    interval = pair.confidence_interval
+    assert interval.high - interval.low == pytest.approx(2 * 1.645 * error, rel=0.25)
+
+
+def test_averages_over_test_sets_have_the_same_margin() -> None:
+    found = demo_corpus()
+    sets = {
+        name: TestSet(found.references[0][part], {s: found.systems[s][part] for s in ("baseline", "tuned")})
+        for name, part in {"news": slice(0, 200), "talks": slice(200, 400)}.items()
+    }
+    result = compare_sets(sets, test="equivalence", margins={"bleu": 5}, n_resamples=499)
+    assert result.average is not None
+    for comparison in (*result.sets.values(), result.average):
+        pair = only(comparison)
+        low, high = pair.confidence_interval.low, pair.confidence_interval.high
+        assert (pair.test.margin, comparison.confidence_level) == (5, 0.9)
+        assert (low > -5 and high < 5) == (pair.test.pvalue <= 0.05)
+    text = " ".join(render(result, "text").split())
+    assert "equivalent within ±5 BLEU" in text
+    assert "better" not in text
+    with pytest.raises(
+        InputError, match=r"'equivalence-studentized' does not support averages .*: use test='equivalence'"
+    ):
+        compare_sets(sets, test="equivalence-studentized", margins={"bleu": 5}, n_resamples=99)
+
+
+def test_a_study_has_margins() -> None:
+    rng = np.random.default_rng(9)
+    values = {"a": rng.normal(size=40).round(3), "b": rng.normal(size=40).round(3)}
+    scores_ = SegmentScores("x", values)
+    population = Population("a, b", [scores_], [scores_.counts_of(["a", "b"])])
+    experiment = Experiment([population], Selection(), 3)
+    found = testing.Testing(["ar", *WITH_MARGIN], n_resamples=99, margins={"x": 0.8}).run(experiment, 3)
+    counts = experiment.data_set(1)[0][..., 0] / 1000
+    alone = compare(metrics=ratings(*counts), test="equivalence", margins={"rating": 0.8}, n_resamples=99,
+                    seed=experiment.seed_of(1))  # fmt: skip
+    assert found.pvalue.shape == (7, 1, 3)
+    assert found.pvalue[1, 0, 1] == only(alone).test.pvalue
+
+
+# --- Levels
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [({}, (0.9, 0.05)), ({"alpha": 0.01}, (0.98, 0.01)), ({"confidence_level": 0.95}, (0.95, 0.025)),
+     ({"confidence_level": 0.8, "alpha": 0.1}, (0.8, 0.1))],
+)  # fmt: skip
+def test_the_confidence_level_is_one_less_twice_alpha(options: dict[str, float], expected: tuple[float, float]) -> None:
+    result = compared(ratings(*some_scores(1)), "equivalence", 1, **options)
+    assert (result.confidence_level, result.alpha) == expected
+    assert (
+        compared(ratings(*some_scores(1)), "equivalence", 1, interval=None).comparisons[0].confidence_interval is None
+    )
+
+
+# --- Bad input
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"margins": {"rating": 0}}, "the margin of rating must be a finite number above 0, in points of the metric, "
+         "got 0"),
+        ({"margins": {"rating": -1.5}}, "above 0, in points of the metric, got -1.5"),
+        ({"margins": {"rating": math.nan}}, "got nan"),
+        ({"margins": {"rating": math.inf}}, "got inf"),
+        ({"margins": {"rating": "0.5"}}, "got '0.5'"),
+        ({"margins": {"rating": True}}, "got True"),
+        ({"margins": {"ratign": 1}}, "unknown metric of a margin 'ratign': did you mean 'rating'"),
+        ({"margins": {"rating": 1, "bleu": 1}}, "unknown metric of a margin 'bleu'"),
+        ({"margins": {}}, "test 'equivalence' needs a margin for each metric, but there is none for rating: add "
+         "--margin rating=VALUE, in points of the metric (margins={'rating': VALUE})"),
+        ({"margins": None}, "needs a margin for each metric"),
+        ({"margins": 0.5}, "margins must be a mapping of metrics to numbers, such as {'bleu': 0.5}, got 0.5"),
+        ({"test": "bootstrap-both"}, "margins are for tests of equivalence and non-inferiority, not for the default "
+         "test 'bootstrap-both': use test='equivalence' or 'non-inferiority', or leave them out"),
+        ({"test": "ar"}, "not for the test 'ar'"),
+        ({"alternative": "greater"}, "test 'equivalence' has no other alternative than equivalence, got 'greater'"),
+        ({"adjust": "maxt"}, "adjustment 'maxt' does not support the test 'equivalence'"),
+        ({"simultaneous": True}, "there are no simultaneous intervals for the test 'equivalence'"),
+        ({"scheme": "iid"}, "the scheme 'iid' is for tests with shuffles, not for the test 'equivalence': use "
+         "test='equivalence-ar', or leave out the scheme"),
+        ({"test": "equivalence-ar", "scheme": "subgroup"}, "'equivalence-ar' does not support the scheme 'subgroup'"),
+        ({"test": "equivalence-ar", "stopping": "gandy"}, "does not support the stopping rule 'gandy': leave it out"),
+        ({"test": "equivalence-ar", "scheme": "exact"}, "scheme 'exact' would need 2^60 patterns of swaps"),
+        ({"alpha": 0.5}, "alpha must be below 0.5 for the test 'equivalence', got 0.5"),
+        ({"alpha": 0.05, "confidence_level": 0.95}, "with the test 'equivalence', confidence_level must be "
+         "1 - 2*alpha, 0.9, got 0.95: leave out one of them"),
+        ({"interval": "ar-studentized"}, "interval 'ar-studentized' inverts the test 'ar-studentized', but the test is "
+         "'equivalence'"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_combined_is_refused_in_one_sentence(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError) as error:
+        compare(
+            metrics=ratings(*some_scores(1)),
+            **{"test": "equivalence", "margins": {"rating": 1}, "n_resamples": 99, **options},
+        )
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("test", "kind"), [("equivalence-ar", "means of segment scores"), ("equivalence-studentized", "")]
+)
+def test_variants_are_refused_for_metrics_that_they_do_not_apply_to(test: str, kind: str) -> None:
+    function = CorpusFunction("words", lambda hypotheses, _: float(len(hypotheses)))
+    chosen = "bleu" if kind else function
+    with pytest.raises(InputError, match=rf"test '{test}' is for {kind}.*: use equivalence$"):
+        compare(*corpus(), chosen, test=test, margins={"bleu" if kind else "words": 1}, n_resamples=9)
+
+
+# --- The command line
+
+
+FILES = ("reference.txt", "baseline.txt", "tuned.txt")
+
+
+def test_margins_follow_one_flag_or_several(run: Any, demo: Any) -> None:
+    common = ("compare", *FILES, "-m", "bleu", "ter", "-n", "99", "--test", "equivalence", "--format", "json")
+    one = run(*common, "--margin", "bleu=5", "TER=2")
+    two = run(*common, "--margin", "TER=2", "--margin", "BLEU=5")
+    between = run("compare", "--margin", "bleu=5", "ter=2", *FILES, *common[4:])
+    assert one.code == 0
+    assert one.out == two.out == between.out
+    assert [pair["margin"] for pair in json.loads(one.out)["comparisons"]] == [5, 2]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--margin", "bleu"), "--margin: expected a metric and its margin, as in bleu=0.5, got 'bleu'"),
+        (("--margin", "bleu=x"), "--margin bleu: expected a number after =, got 'x'"),
+        (("--margin", "bleu=-1"), "the margin of bleu must be a finite number above 0"),
+        (("--margin", "bleu=nan"), "the margin of bleu must be a finite number above 0"),
+        (("--margin", "blue=1"), "unknown metric of a margin 'blue': did you mean 'bleu'"),
+        (("--margin", "bleu=1", "bleu=2"), "--margin bleu is used twice: leave out one of them"),
+        ((), "test 'equivalence' needs a margin for each metric, but there is none for BLEU: add --margin BLEU=VALUE"),
+        (("--margin", "bleu=1", "--confidence", "0.95", "--alpha", "0.05"), "--confidence must be 1 - 2*alpha, 0.9"),
+        (("--margin", "bleu=1", "--test", "ar"), "margins are for tests of equivalence and non-inferiority, not for "
+         "the test 'ar': use --test equivalence or non-inferiority"),
+    ],
+)  # fmt: skip
+def test_bad_margins_give_one_sentence_and_exit_code_2(run: Any, demo: Any, arguments: Any, message: str) -> None:
+    outcome = run("compare", *FILES, "-n", "99", "--test", "equivalence", *arguments)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert message in outcome.err
+    assert outcome.err.count("\n") == 1
+
+
+# --- Reports
+
+
+def result(test: str = "equivalence", **options: Any) -> Comparison:
+    reference, systems = corpus()
+    defaults: dict[str, Any] = {"margins": {"bleu": 5}, "n_resamples": 199}
+    return compare(reference, systems, "bleu", test=test, **{**defaults, **options})
+
+
+SENTENCES: list[tuple[dict[str, Any], str]] = [
+    ({}, "tuned is equivalent to baseline within ±5 BLEU, and larger is not shown to be equivalent to it."),
+    ({"margins": {"bleu": 1}}, "tuned and larger are not shown to be equivalent to baseline within ±1 BLEU."),
+    ({"margins": {"bleu": 40}}, "tuned and larger are equivalent to baseline within ±40 BLEU."),
+    (
+        {"all_pairs": True, "margins": {"bleu": 6}},
+        "1 of 3 pairs is equivalent within ±6 BLEU, and the others are not shown to be.",
+    ),
+    ({"all_pairs": True, "margins": {"bleu": 0.5}}, "No pair is shown to be equivalent within ±0.5 BLEU."),
+    ({"test": "non-inferiority"}, "tuned and larger are not worse than baseline by more than 5 BLEU."),
+    (
+        {"test": "non-inferiority", "baseline": "larger", "margins": {"bleu": 1}},
+        "baseline and tuned are not shown to be non-inferior to larger (not worse by more than 1 BLEU).",
+    ),
+    (
+        {"test": "non-inferiority", "all_pairs": True, "margins": {"bleu": 1}},
+        "3 of 3 pairs are non-inferior (the system is not worse than its baseline by more than 1 BLEU).",
+    ),
+]
+
+
+@pytest.mark.parametrize(("options", "sentence"), SENTENCES)
+def test_conclusions_name_the_margin(options: dict[str, Any], sentence: str) -> None:
+    assert sentence in " ".join(render(result(**options)).split())
+
+
+@pytest.mark.parametrize("all_pairs", [False, True])
+@pytest.mark.parametrize("test", SHOWS)
+@pytest.mark.parametrize("fmt", [name for name in FORMATS if name not in ("json", "csv")])
+def test_no_report_calls_a_system_better_or_ranks_it(fmt: str, test: str, all_pairs: bool) -> None:
+    text = render(result(test, all_pairs=all_pairs), fmt, Layout(pairs=True))
+    if fmt == "html":
+        text = re.sub(r"(?s)<(script|style).*?</\1>", "", text)
+        assert "Alternative" not in markup(text)
+    words = " ".join(markup(text).split()) if fmt == "html" else " ".join(text.split())
+    assert not re.search(r"\bbetter\b|\bRank\b|\bGroup\b|significan(?!ce)|not separated|[Mm]inimum detectable", words)
+    claim = "equivalent within" if test == "equivalence" else "not worse by more than"
+    assert claim in words.replace("\\pm", "±")
+    assert "| **" not in text
+    assert "textbf" not in text
+
+
+def test_stars_and_intervals_agree_unless_p_is_adjusted() -> None:
+    kinds = [caveat.kind for caveat in result().caveats]
+    assert "star-and-interval" not in kinds
+    unadjusted = result(adjust="none", margins={"bleu": 5})
+    sentence = next(
+        line for line in render(unadjusted, layout=Layout(terminal=Terminal())).splitlines() if "not adj" in line
+    )
+    assert "if all differences were at the margin" in sentence
+    adjusted = [result(margins={"bleu": m / 10}, n_resamples=999) for m in range(40, 60)]
+    found = [c for each in adjusted for c in each.caveats if c.kind == "star-and-interval"]
+    assert found
+    text = " ".join(" ".join(render(each).split()) for each in adjusted)
+    assert "1 has no star, although the interval is within the margin" in text
+
+
+def test_a_small_sample_is_said_to_be_small() -> None:
+    text = " ".join(render(compared(ratings(*some_scores(1, 20)), "equivalence", 1)).split())
+    assert "bootstrap tests reject too often (use equivalence-ar for means of segment scores)" in text
+
+
+@pytest.mark.parametrize("test", WITH_MARGIN)
+def test_json_keeps_the_margin(test: str) -> None:
+    comparison = compared(ratings(*some_scores(1)), test, 0.5)
+    document = render(comparison, "json")
+    assert read_json(document) == comparison
+    assert json.loads(document)["comparisons"][0]["margin"] == 0.5
+    changes: list[Callable[[Any], Any]] = [
+        lambda pair: pair.pop("margin"),
+        lambda pair: pair.update(margin=-1),
+        lambda pair: pair.update(margin=None),
+    ]
+    for change in changes:
+        damaged = json.loads(document)
+        change(damaged["comparisons"][0])
+        with pytest.raises(InputError, match="margin"):
+            read_json(json.dumps(damaged))
+    plain = json.loads(render(compare(metrics=ratings(*some_scores(1)), n_resamples=99), "json"))
+    assert "margin" not in plain["comparisons"][0]
+
+
+def test_rows_and_prints_have_the_margin() -> None:
+    comparison = compared(ratings(*some_scores(1)), "equivalence", 0.5)
+    (row,) = comparison.to_dicts("pairs")
+    assert (row["margin"], row["alternative"]) == (0.5, "equivalence")
+    assert "(equivalence, margin 0.5)" in str(only(comparison).test)
+    assert "margin ±0.5 rating" in comparison.methods_sentence()
+    assert "Schuirmann" in comparison.bibtex()
+
+
+def test_the_forest_plot_shows_the_margin_and_there_is_no_null_distribution() -> None:
+    pytest.importorskip("matplotlib")
+    lines: Callable[[Any], list[float]] = lambda ax: [  # noqa: E731
+        float(line.get_xdata()[0]) for line in ax.lines if line.get_linestyle() == "--"
+    ]
+    assert sorted(lines(result().plot.forest())) == [-5, 5]
+    assert lines(result("non-inferiority").plot.forest()) == [-5]
+    assert only(compared(ratings(*some_scores(1)), "equivalence", 1)).null is None
+    with pytest.raises(InputError, match="has no null distribution of no difference: use forest"):
+        result().plot.null("tuned")
+    turned = result(all_pairs=True).plot.forest(baseline="larger")  # pairs of equivalence can be reversed
+    assert sorted(lines(turned)) == [-5, 5]
