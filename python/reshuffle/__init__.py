@@ -16,9 +16,9 @@ all cores: approximate randomization, bootstrap tests, confidence intervals.
 
 from __future__ import annotations
 
-import sys
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
+
+from .lazy import lazy_names
 
 if TYPE_CHECKING:
     from ._core import Progress
@@ -57,6 +57,7 @@ if TYPE_CHECKING:
         UsedStopping,
         UsedTest,
     )
+    from .results.studies import StudyResult
     from .seeds import DerivedSeed, derive_seed
     from .sets import TestSet, compare_sets
 
@@ -92,6 +93,7 @@ __all__ = [
     "SegmentTable",
     "SetComparison",
     "SignificanceResult",
+    "StudyResult",
     "SystemScore",
     "TestSet",
     "UsedInterval",
@@ -163,37 +165,19 @@ _NAMES = {
         "UsedStopping",
         "UsedTest",
     ),
+    "results.studies": ("StudyResult",),
     "seeds": ("DerivedSeed", "derive_seed"),
     "sets": ("TestSet", "compare_sets"),
 }
-_MODULE_OF = {name: module for module, names in _NAMES.items() for name in names}
-_MODULES = ("_core", "compat", "data", "errors", "inference", "metrics", "report", "resampling", "results", "types")
+_MODULES = (
+    "_core", "compat", "data", "errors", "inference", "metrics", "report", "resampling", "results", "study", "types",
+)  # fmt: skip
+_find = lazy_names(__name__, _NAMES, _MODULES)
 
 
 def __getattr__(name: str) -> Any:
-    from importlib import import_module
-
-    if name in _MODULE_OF:
-        value = getattr(import_module(f".{_MODULE_OF[name]}", __name__), name)
-    elif name in _MODULES:
-        value = import_module(f".{name}", __name__)
-    else:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    globals()[name] = value
-    return value
+    return _find(name)
 
 
 def __dir__() -> list[str]:
     return sorted({*__all__, *_MODULES, *(name for name in globals() if name.startswith("__"))})
-
-
-class _Package(ModuleType):
-    """Keeps ``reshuffle.compare`` the function when an import would set it to the module of that name."""
-
-    def __setattr__(self, name: str, value: object) -> None:
-        if name in _MODULE_OF and isinstance(value, ModuleType):
-            value = getattr(value, name)
-        super().__setattr__(name, value)
-
-
-sys.modules[__name__].__class__ = _Package

@@ -21,6 +21,7 @@ __all__ = [
     "Bins",
     "Counts",
     "Draws",
+    "Experiment",
     "Histograms",
     "MaxT",
     "Metric",
@@ -561,6 +562,66 @@ class Counts:
         ``segments`` is the number of segments in which the two systems differ; for a pair that differs in several
         columns, counting stops after ``most`` + 1. ``column`` is the only column that differs, or None. ``span`` is the
         sum of the absolute differences in that column, divided by their greatest common divisor.
+        """
+
+@final
+class Experiment:
+    """Simulated test sets from populations of two systems, and whole tests on them. Keeps no Python object.
+
+    A population is a list of samples, one for each metric, and the group of each unit or None, (U,). Samples are pairs
+    of a metric, or None, and the counts of the two systems; scores need metrics. Simulation i uses population i mod P.
+    ``sampling`` is replace, subset or fixed, ``size`` the number of units or groups to draw, or None for all, and
+    ``swapped`` the probability of a swap in multiples of 2^-32. Results do not depend on the number of threads, and
+    those of a range of simulations consist of those of its parts.
+    """
+
+    def __new__(
+        cls,
+        populations: Sequence[tuple[Sequence[tuple[Metric | None, Counts]], NDArray[np.uint32] | None]],
+        *,
+        sampling: str,
+        size: int | None,
+        swapped: int,
+        seed: int,
+        threads: int = 0,
+    ) -> Experiment: ...
+    def units(self, simulation: int) -> tuple[NDArray[np.uint32], NDArray[np.bool_]]:
+        """The units of a simulated test set, and in which of them the two systems are swapped: (n,) each."""
+
+    def scores(
+        self, *, n: int, first: int = 0, threads: int = 0, progress: Progress | None = None
+    ) -> NDArray[np.float64]:
+        """The scores of both systems on the simulated test sets first, …, first + n − 1: (metrics, n, 2)."""
+
+    def exceedances(
+        self,
+        alternative: str,
+        thresholds: NDArray[np.float64],
+        *,
+        n_resamples: int,
+        scheme: str = "iid",
+        first: int = 0,
+        threads: int = 0,
+        progress: Progress | None = None,
+    ) -> NDArray[np.uint64]:
+        """How many shuffles of each simulated test set reach its threshold: (metrics, n) for (metrics, n) thresholds.
+
+        ``scheme`` is iid, or subgroup for a group of ``n_resamples`` shuffles, a power of two, from random codes.
+        """
+
+    def draws(
+        self,
+        *,
+        n_resamples: int,
+        n: int,
+        first: int = 0,
+        weight_sets: int | None = None,
+        threads: int = 0,
+        progress: Progress | None = None,
+    ) -> NDArray[np.float64]:
+        """The scores of both systems on draws of each simulated test set: (metrics, n, 2, R).
+
+        With ``weight_sets`` W, simulation i has the draws of the seed of simulation i mod W.
         """
 
 @final

@@ -1,11 +1,17 @@
-"""``lazy``: a decorator for attributes that are computed on first access, without a lock."""
+"""``lazy``: a decorator for attributes that are computed on first access, without a lock.
+
+``lazy_names`` does the same for the public names of a package.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Collection, Mapping
+from importlib import import_module
+from types import ModuleType
 from typing import Any, Generic, TypeVar, overload
 
-__all__ = ["lazy"]
+__all__ = ["lazy", "lazy_names"]
 
 T = TypeVar("T")
 
@@ -46,3 +52,33 @@ class lazy(Generic[T]):  # noqa: N801
         # A descriptor without __set__ is looked up after the instance's own attributes, so this runs only once.
         value: T = vars(instance).setdefault(self._name, self.__wrapped__(instance))
         return value
+
+
+def lazy_names(
+    package: str, names: Mapping[str, Collection[str]], modules: Collection[str] = ()
+) -> Callable[[str], Any]:
+    """A function for ``__getattr__`` of a package, which imports the module of a name when the name is first used.
+
+    ``names`` has the public names of each module, and ``modules`` modules that are public themselves. A function that
+    has the name of its module, such as ``reshuffle.compare``, stays when an import would set it to the module.
+    """
+    module_of = {name: module for module, own in names.items() for name in own}
+
+    class Package(ModuleType):
+        def __setattr__(self, name: str, value: object) -> None:
+            if name in module_of and isinstance(value, ModuleType):
+                value = getattr(value, name)
+            super().__setattr__(name, value)
+
+    def find(name: str) -> Any:
+        if name in module_of:
+            value = getattr(import_module(f".{module_of[name]}", package), name)
+        elif name in modules:
+            value = import_module(f".{name}", package)
+        else:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        vars(sys.modules[package])[name] = value
+        return value
+
+    sys.modules[package].__class__ = Package
+    return find

@@ -7,8 +7,8 @@ made. Defaults that everyone would assume, such as segments as the resampling un
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
 
 from . import _core
 from .seeds import format_seed
@@ -26,6 +26,7 @@ __all__ = [
     "for_seeds",
     "for_sets",
     "for_stopping",
+    "for_study",
     "for_units",
     "joined",
     "merged",
@@ -177,6 +178,31 @@ def for_flips(metric: str, threshold: float, unit: str, units: int) -> str:
     """
     digits = repr(threshold).removesuffix(".0")
     return joined([metric, f"flips:{digits}", *_for_unit(unit, units), version()])
+
+
+def for_study(study: str, settings: Mapping[str, Any], seed: int, metrics: Iterable[str]) -> str:
+    """Signature of a study: its settings that are not None, the seed, and the signatures of the metrics.
+
+    Values are separated by commas; a mapping is ``key=value``.
+
+    >>> settings = {"null": ["swap"], "sizes": [100, 500], "alternative": None, "margins": {"BLEU": 0.5}, "n": 999}
+    >>> print(for_study("type1", settings, 1, ["BLEU|case:mixed"]).partition("|version")[0])
+    study:type1|null:swap|sizes:100,500|margins:BLEU=0.5|n:999|seed:1|rng:philox4x32-10|BLEU|case:mixed
+    """
+    parts = [f"{key}:{_value(value)}" for key, value in settings.items() if value is not None and value != {}]
+    last = [f"seed:{format_seed(seed)}", f"rng:{_core.GENERATOR}", *metrics, version()]
+    return joined([f"study:{study}", *parts, *last])
+
+
+def _value(value: object) -> str:
+    """A setting of a study."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, Mapping):
+        return ",".join(f"{key}={_value(each)}" for key, each in value.items())
+    if isinstance(value, list | tuple):
+        return ",".join(map(_value, value))
+    return repr(value) if isinstance(value, float) else str(value)
 
 
 # The first fields of Run, which are shown unless they are None.

@@ -17,6 +17,7 @@ __all__ = [
     "Alternative",
     "BootstrapMethod",
     "CatalogueFormat",
+    "Equalize",
     "Family",
     "FlipFormat",
     "Format",
@@ -25,7 +26,11 @@ __all__ = [
     "MetricName",
     "Missing",
     "MissingSystems",
+    "Null",
     "PlotKind",
+    "PowerModel",
+    "SampleLayout",
+    "Sampling",
     "Scheme",
     "SeedKind",
     "SegmentFormat",
@@ -34,11 +39,15 @@ __all__ = [
     "SmoothingPrior",
     "StandardError",
     "Stopping",
+    "StudyPlotKind",
+    "StudyScheme",
     "Table",
     "TerVariant",
     "Test",
     "Ties",
     "Tokenizer",
+    "Truth",
+    "Variances",
 ]
 
 MetricName: TypeAlias = Literal[
@@ -135,3 +144,35 @@ InputFormat: TypeAlias = Literal["text", "mteval", "tsv", "jsonl", "conllu"]
 
 PlotKind: TypeAlias = Literal["ranking", "forest", "matrix", "null", "densities"]
 """:data:`reshuffle.report.PLOTS`."""
+
+Null: TypeAlias = Literal[
+    "swap", "equal-score", "margin", "documents", "documents-as-units", "noise", "replicate", "variants"
+]  # fmt: skip
+""":data:`reshuffle.study.nulls.NULLS`."""
+
+Sampling: TypeAlias = Literal["replace", "subset", "fixed"]
+""":data:`reshuffle.study.populations.SAMPLING`."""
+
+StudyScheme: TypeAlias = Literal["iid", "subgroup", "orbit"]
+""":data:`reshuffle.study.settings.STUDY_SCHEMES`."""
+
+Equalize: TypeAlias = Literal["mix", "drop-words"]
+""":data:`reshuffle.study.null_data.EQUALIZE`."""
+
+Variances: TypeAlias = Literal["equal", "unequal"]
+""":data:`reshuffle.study.families.VARIANCES`."""
+
+PowerModel: TypeAlias = Literal["eta", "real", "parametric"]
+""":data:`reshuffle.study.power.MODELS`."""
+
+SampleLayout: TypeAlias = Literal["broad", "block"]
+""":data:`reshuffle.study.pools.LAYOUTS`."""
+
+Truth: TypeAlias = Literal["complement", "whole"]
+""":data:`reshuffle.study.validation.TRUTHS`."""
+
+StudyPlotKind: TypeAlias = Literal[
+    "rates", "qq", "family-wise", "power", "sizes", "detectable", "sensitivity", "bands", "gaps", "curves",
+    "differences", "scores", "gains", "agreement",
+]  # fmt: skip
+"""The figures of all studies: :data:`reshuffle.report.studies.STUDIES`."""

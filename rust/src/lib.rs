@@ -46,6 +46,7 @@ pub mod resample;
 pub mod simd;
 pub mod stats;
 pub mod stream;
+pub mod study;
 pub mod text;
 
 pub use error::{Error, Result};

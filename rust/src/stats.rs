@@ -97,7 +97,6 @@ impl<'a> SuffStats<'a> {
     }
 
     /// As [`SuffStats::watched`], for counts that were checked before, with the sums and the bound found then.
-    #[cfg(feature = "python")]
     pub(crate) fn checked_before(
         systems: Vec<&'a [i64]>,
         [segments, columns]: [usize; 2],

@@ -277,7 +277,8 @@ impl U32Stream {
 }
 
 dispatch! {
-    fn fill(stream: &Stream, block: u32, out: &mut [u64]) = Stream::fill;
+    /// As [`Stream::fill`].
+    pub(crate) fn fill(stream: &Stream, block: u32, out: &mut [u64]) = Stream::fill;
 }
 
 /// Uniform indices below a bound.

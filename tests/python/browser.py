@@ -102,10 +102,11 @@ class Browser:
         return [text for text in messages if not any(part in text for part in self.expected)]
 
     def requests(self) -> list[str]:
-        """The addresses that pages have requested since the last call, except for the pages themselves."""
+        """The addresses that pages have requested since the last call, except for the pages and what is in them."""
         events = [json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance")]  # type: ignore[no-untyped-call]
         sent = [event["params"] for event in events if event["method"] == "Network.requestWillBeSent"]
-        return [each["request"]["url"] for each in sent if each.get("type") != "Document"]
+        urls = [each["request"]["url"] for each in sent if each.get("type") != "Document"]
+        return [url for url in urls if not url.startswith("data:")]
 
 
 @pytest.fixture(scope="module")

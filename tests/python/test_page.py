@@ -20,7 +20,7 @@ from pages import markup
 from reshuffle import Comparison, InputError, SegmentScores, SetComparison, compare, compare_sets, read_html, score
 from reshuffle.data.demo import demo_corpus
 from reshuffle.report import Layout
-from reshuffle.report.page import HERE, SCRIPTS
+from reshuffle.report.page import HERE, SCRIPTS, STUDY_SCRIPTS
 from reshuffle.report.tables import pair_tables, tables
 
 CORPUS = demo_corpus()
@@ -728,7 +728,7 @@ def declared(script: str) -> Iterator[str]:
 
 def test_scripts_share_no_name_and_all_are_in_the_page() -> None:
     files = {path.stem: path.read_text("utf-8") for path in (HERE / "scripts").glob("*.js")}
-    assert sorted(SCRIPTS) == sorted(files)
+    assert sorted({*SCRIPTS, *STUDY_SCRIPTS}) == sorted(files)
     names = [name for script in files.values() for name in declared(script)]
     assert len(names) > 100
     assert sorted({*names}) == sorted(names)

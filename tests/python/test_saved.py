@@ -478,6 +478,7 @@ def test_json_with_one_key_less_or_one_value_of_another_type_is_never_a_tracebac
 )
 def test_reports_of_json_that_only_other_versions_could_write_are_refused(change: str, message: str) -> None:
     result = read_json(change)
+    assert isinstance(result, Comparison)
     with pytest.raises(InputError, match=message):
         result.render() + result.methods_sentence()
 

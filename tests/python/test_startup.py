@@ -15,6 +15,7 @@ import pytest
 import reshuffle
 from reshuffle import _core, types
 from reshuffle.cli.listing import CATALOGUE_FORMATS
+from reshuffle.cli.studies import COMMANDS
 from reshuffle.data.formats import INPUT_FORMATS
 from reshuffle.errors import InputError
 from reshuffle.inference.hypotheses import FAMILIES
@@ -26,9 +27,18 @@ from reshuffle.inference.tests import ADJUSTMENT_CHOICES, ALTERNATIVES, TESTS
 from reshuffle.metrics.precomputed import TREATMENTS_OF_MISSING
 from reshuffle.metrics.registry import metric_specs, tokenizer_specs
 from reshuffle.report import FLIP_FORMATS, FORMATS, PLOTS, SEGMENT_FORMATS, TABLES
+from reshuffle.report.studies import STUDIES
 from reshuffle.resampling.schemes import SCHEMES
 from reshuffle.resampling.stopping import STOPPING
 from reshuffle.sets import TREATMENTS_OF_MISSING_SYSTEMS
+from reshuffle.study.families import VARIANCES
+from reshuffle.study.null_data import EQUALIZE
+from reshuffle.study.nulls import NULLS
+from reshuffle.study.pools import LAYOUTS
+from reshuffle.study.populations import SAMPLING
+from reshuffle.study.power import MODELS
+from reshuffle.study.settings import STUDY_SCHEMES
+from reshuffle.study.validation import TRUTHS
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -53,9 +63,14 @@ def test_version_and_help_import_neither_numpy_nor_the_engine(option: str) -> No
     assert not {"numpy", "scipy", "rich", "reshuffle._core", "importlib.metadata", "reshuffle.compat"} & modules
 
 
-@pytest.mark.parametrize("command", ["compare", "score", "flips", "plot", "metrics", "demo"])
+@pytest.mark.parametrize("command", ["compare", "score", "flips", "study", "plot", "metrics", "demo"])
 def test_help_of_a_command_imports_no_numpy(command: str) -> None:
     assert not {"numpy", "scipy", "rich", "matplotlib"} & imported_by(command, "--help")
+
+
+@pytest.mark.parametrize("study", COMMANDS)
+def test_help_of_a_study_imports_no_numpy(study: str) -> None:
+    assert not {"numpy", "scipy", "rich", "matplotlib"} & imported_by("study", study, "--help")
 
 
 def test_comparing_all_pairs_imports_neither_scipy_nor_rich(tmp_path: Path) -> None:
@@ -187,7 +202,16 @@ def kinds_of_seeds() -> list[str]:
         (types.FlipFormat, FLIP_FORMATS),
         (types.CatalogueFormat, CATALOGUE_FORMATS),
         (types.PlotKind, PLOTS),
+        (types.SampleLayout, LAYOUTS),
+        (types.Truth, TRUTHS),
         (types.InputFormat, INPUT_FORMATS),
+        (types.Null, NULLS),
+        (types.Equalize, EQUALIZE),
+        (types.Variances, VARIANCES),
+        (types.Sampling, SAMPLING),
+        (types.StudyScheme, STUDY_SCHEMES),
+        (types.PowerModel, MODELS),
+        (types.StudyPlotKind, dict.fromkeys(name for report in STUDIES.values() for name in report.figures)),
     ],
 )
 def test_literal_types_list_the_names_of_the_registries(names: object, registry: object) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ import click
 
 from ..errors import InputError, shortened, warn
 from .habits import check_habits
-from .params import Name, Numbers, is_margin
+from .params import Name, Numbers
 
 __all__ = ["Command", "Grouped", "option"]
 
@@ -20,10 +20,8 @@ __all__ = ["Command", "Grouped", "option"]
 GREEDY = ("--refs", "--parses", "--scores", "--set")
 # The options among these whose words are joined into one value.
 JOINED = ("--scores", "--set")
-# Options that take every following word that is the name of a metric.
+# The option that takes metrics.
 METRIC = ("-m", "--metric", "--metrics")
-# Options that take every following word of the form NAME=NUMBER.
-MARGIN = ("--margin",)
 
 
 class Grouped(click.Option):
@@ -81,13 +79,19 @@ class Command(click.Command):
         check_habits(args)
         # A NUL is a safe mark, because no argument can contain one. Before -#NAME it keeps click from seeing options
         # there, and in the values of --scores and --set it separates the name and the files.
-        rest = super().parse_args(ctx, [f"\0{arg}" if arg.startswith("-#") else arg for arg in _spread(args)])
+        spread = _spread(args, self._lists())
+        rest = super().parse_args(ctx, [f"\0{arg}" if arg.startswith("-#") else arg for arg in spread])
         for name, value in ctx.params.items():
             if isinstance(value, str):
                 ctx.params[name] = _unmarked(value)
             elif isinstance(value, tuple):
                 ctx.params[name] = tuple(map(_unmarked, value))
         return rest
+
+    def _lists(self) -> dict[str, Callable[[str], bool]]:
+        """The options that take every following word of a kind, and what tells whether a word is of this kind."""
+        accepting = {param: getattr(param.type, "accepts", None) for param in self.params}
+        return {name: accepts for param, accepts in accepting.items() if accepts is not None for name in param.opts}
 
 
 # The width of the options' column in the help. A wider option has a line of its own.
@@ -109,19 +113,17 @@ def _write_rows(formatter: click.HelpFormatter, rows: Sequence[tuple[str, str]])
             first = hanging
 
 
-def _spread(args: list[str]) -> list[str]:
+def _spread(args: list[str], lists: Mapping[str, Callable[[str], bool]]) -> list[str]:
     """The same arguments with one value per option, as click wants them.
 
-    Repeats ``--refs`` and ``--parses`` before each of their files, ``-m`` before each metric and ``--margin`` before
-    each margin, and joins what follows ``--scores`` or ``--set`` into one value.
+    Repeats ``--refs`` and ``--parses`` before each of their files, and ``-m`` and other options in ``lists`` before
+    each word that their test accepts; joins what follows ``--scores`` or ``--set`` into one value.
 
     Raises
     ------
     InputError
         If another word follows ``--refs=FILE``, or the same with ``--parses``, ``--scores`` or ``--set``.
     """
-    from .metric_options import is_metric
-
     spread: list[str] = []
     greedy = ""  # the option that takes the words that follow
     closed = ""  # an argument like --refs=FILE, which takes no further files
@@ -129,7 +131,7 @@ def _spread(args: list[str]) -> list[str]:
         if arg == "--":
             return spread + args[index:]
         if arg.startswith("-") and arg != "-" and not arg.startswith("-#"):
-            greedy = arg if arg in (*GREEDY, *METRIC, *MARGIN) else ""
+            greedy = arg if arg in GREEDY or arg in lists else ""
             closed = arg if arg.split("=")[0] in GREEDY and "=" in arg else ""
         elif closed:
             # It may be meant for the option or as another system: a wrong guess would change the result.
@@ -142,16 +144,12 @@ def _spread(args: list[str]) -> list[str]:
         elif greedy in JOINED and spread[-1] != greedy:
             spread[-1] += f"\0{arg}"
             continue
-        elif greedy in METRIC and spread[-1] != greedy:
-            if is_metric(arg):
-                _warn_of_file(arg)
+        elif greedy in lists and spread[-1] != greedy:
+            if lists[greedy](arg):
+                if greedy in METRIC:
+                    _warn_of_file(arg)
                 spread.append(greedy)
-            else:  # the list of metrics ends here
-                greedy = ""
-        elif greedy in MARGIN and spread[-1] != greedy:
-            if is_margin(arg):
-                spread.append(greedy)
-            else:  # the list of margins ends here
+            else:  # the list ends here
                 greedy = ""
         elif greedy and spread[-1] != greedy:
             spread.append(greedy)

@@ -18,6 +18,8 @@ from .command import Command
 from .options import ARGUMENTS, compare_options, flip_options, score_options
 from .params import COMMAND_LINE, Metric, Name
 from .process import check_room, single_threaded_blas
+from .studies import study_group
+from .studies.plan import plan_command
 
 if TYPE_CHECKING:
     from ..settings import Levels
@@ -51,7 +53,9 @@ Examples:
   reshuffle compare ref.txt *.out --all-pairs -o result.json
   reshuffle plot result.json ranking -o ranking.pdf
   reshuffle plot result.json forest --baseline online-B --metric chrF2 -o forest.svg
-  reshuffle plot result.json null --pair online-A online-B -o null.png"""
+  reshuffle plot result.json null --pair online-A online-B -o null.png
+  reshuffle study type1 ref.txt a.txt b.txt -o type1.json
+  reshuffle plot type1.json rates -o rates.pdf"""
 FLIP_EXAMPLES = (
     "reshuffle flips ref.txt baseline.txt new.txt -m chrf --threshold 50",
     "reshuffle flips ref.txt *.out --baseline online-B --system online-A --threshold 30 --top 20",
@@ -352,9 +356,17 @@ def flips_command(
         write(result)
 
 
+cli.add_command(study_group)
+cli.add_command(plan_command)
+
+
+# Names that several studies share are there once.
+FIGURES = tuple(dict.fromkeys((*get_args(types.PlotKind), *get_args(types.StudyPlotKind))))
+
+
 @cli.command("plot", epilog=PLOT_EXAMPLES)
 @click.argument("result", metavar="RESULT")
-@click.argument("kind", metavar="KIND", type=Name("figure", get_args(types.PlotKind)))
+@click.argument("kind", metavar="KIND", type=Name("figure", FIGURES))
 @click.option("-o", "--output", metavar="FILE", required=True, help="Write the figure to FILE.pdf, .svg or .png.")
 @click.option("--metric", metavar="NAME", help="The metric to plot.  [default: the only one]")
 @click.option(
@@ -382,10 +394,16 @@ def flips_command(
     help="Width of the figure.  [default: 3.03 (an ACL column), or 6.3 (both columns) if that is too narrow]",
 )
 @click.option("--height", type=float, metavar="INCHES", help="Height of the figure.  [default: as needed]")
+@click.option("--null", metavar="NAME", help="For studies: the null hypothesis to plot.  [default: the only one]")
+@click.option("--size", type=int, metavar="N", help="For studies: the size of test sets.  [default: the only one]")
+@click.option("--test", metavar="NAME", help="For figures of studies with one test.  [default: the only one]")
+@click.option("--alpha", type=float, metavar="LEVEL", help="For figures of studies with one level.")
+@click.option("--layout", metavar="NAME", help="For studies of samples: broad or block.  [default: the only one]")
+@click.option("--system", metavar="NAME", help="For figures of studies with one system.  [default: the only one]")
 def plot_command(result: str, kind: str, output: str, **options: Any) -> None:
     """Plot a saved result for a paper.
 
-    RESULT is a report in JSON or HTML (reshuffle compare … -o result.json). KIND is one of:
+    RESULT is a report in JSON or HTML (reshuffle compare … -o result.json, or reshuffle study). KIND is one of:
 
     \b
       ranking    scores with intervals and ranks; bars join systems that do not differ significantly
@@ -393,6 +411,24 @@ def plot_command(result: str, kind: str, output: str, **options: Any) -> None:
       matrix     p-values of all pairs
       null       null distribution of one pair, with the observed difference
       densities  bootstrap distributions of the scores
+
+    Figures of studies:
+
+    \b
+      rates        type1: rejection rates divided by their levels, with intervals
+      qq           type1: distribution of p against that of an exact test
+      family-wise  multiplicity: family-wise error rates, with intervals
+      power        power: by the true difference, with intervals
+      sizes        power: by the size of the test set, with intervals
+      detectable   plan: minimum detectable difference by the size of the test set
+      sensitivity  sensitivity: power under each metric
+      bands        validate: right conclusions by confidence
+      gaps         validate: right conclusions by the difference on the whole test set
+      curves       samples: separated pairs by test set size and number of references
+      differences  samples: differences from the baseline on each sample
+      scores       samples: scores on each sample, with intervals
+      gains        agreement: 1 - p against the gain of the better system
+      agreement    agreement: share of pairs on which tests and metrics agree
 
     Needs matplotlib: pip install 'reshuffle[plots]'. Figures are readable in black and white, and PDF files
     embed their fonts.

@@ -15,7 +15,9 @@ from ..inference.tests import ADJUSTMENT_CHOICES, TESTS
 from ..metrics.native import metric
 from ..metrics.registry import OptionSpec, metric_specs, tokenizer_specs
 from ..report import Terminal
+from ..study.nulls import NULLS
 from .metric_options import describe_option, flag
+from .studies import COMMANDS
 
 __all__ = ["CATALOGUE_FORMATS"]
 
@@ -56,6 +58,8 @@ def catalogue() -> dict[str, Any]:
             for name, about in ADJUSTMENT_CHOICES.items()
         ],
         "families": [{"name": name, "about": about} for name, about in FAMILIES.items()],
+        "studies": [{"name": name, "about": command.get_short_help_str(200)} for name, command in COMMANDS.items()],
+        "nulls": [{"name": null.name, "about": null.about, "source": null.source} for null in NULLS.values()],
     }
 
 
@@ -96,12 +100,13 @@ def _metrics(names: Sequence[str]) -> list[Section]:
 
 
 def _others() -> list[Section]:
-    """Tables of tokenizers, tests, intervals, adjustments and families."""
+    """Tables of tokenizers, tests, intervals, adjustments, families, studies and their null hypotheses."""
     found = catalogue()
     tokenizers = [[t["name"], t["about"]] for t in found["tokenizers"]]
     classes = f"character classes from Unicode {found['unicode']}"
-    tests, intervals, adjustments = (
-        [[t["name"], t["about"], t["source"]] for t in found[kind]] for kind in ("tests", "intervals", "adjustments")
+    tests, intervals, adjustments, nulls = (
+        [[t["name"], t["about"], t["source"]] for t in found[kind]]
+        for kind in ("tests", "intervals", "adjustments", "nulls")
     )
     return [
         (f"Tokenizers (--tokenize); {classes}", ["Name", "About"], tokenizers),
@@ -109,6 +114,8 @@ def _others() -> list[Section]:
         ("Intervals (--interval)", ["Name", "About", "Source"], intervals),
         ("Adjustments (--adjust)", ["Name", "About", "Source"], adjustments),
         ("Families (--family)", ["Name", "About"], [[f["name"], f["about"]] for f in found["families"]]),
+        ("Studies (reshuffle study)", ["Name", "About"], [[s["name"], s["about"]] for s in found["studies"]]),
+        ("Null hypotheses of studies (--null)", ["Name", "About", "Source"], nulls),
     ]
 
 

@@ -8,10 +8,24 @@ from typing import Any, get_args
 import click
 
 from .. import types
+from ..errors import either
 from .command import option
 from .params import Margin, Metric, Name, Replicates, Size
 
-__all__ = ["ARGUMENTS", "compare_options", "flip_options", "score_options"]
+__all__ = [
+    "ARGUMENTS",
+    "INPUT",
+    "METRICS",
+    "THREADS",
+    "Decorator",
+    "all_of",
+    "any_of",
+    "compare_options",
+    "flip_options",
+    "output_options",
+    "resampling_options",
+    "score_options",
+]
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -25,13 +39,12 @@ ARGUMENTS = (
 )
 
 
-def _any_of(names: object) -> str:
+def any_of(names: object) -> str:
     """The names of a Literal, for a help text."""
-    *first, last = get_args(names)
-    return f"{', '.join(first)} or {last}"
+    return either(get_args(names))
 
 
-def _input(use_of_documents: str, has_strata: bool = True) -> tuple[Decorator, ...]:
+def input_options(use_of_documents: str, has_strata: bool = True) -> tuple[Decorator, ...]:
     """``use_of_documents`` says what a command does with documents."""
     return (
         option(
@@ -96,7 +109,7 @@ def _input(use_of_documents: str, has_strata: bool = True) -> tuple[Decorator, .
             "--input-format",
             type=Name("input format", get_args(types.InputFormat)),
             metavar="FORMAT",
-            help=f"{_any_of(types.InputFormat)}.  [default: by file extension]",
+            help=f"{any_of(types.InputFormat)}.  [default: by file extension]",
         ),
         option(
             "Input",
@@ -110,7 +123,7 @@ def _input(use_of_documents: str, has_strata: bool = True) -> tuple[Decorator, .
     )
 
 
-INPUT = _input("resample whole documents")
+INPUT = input_options("resample whole documents")
 
 SETS = (
     option(
@@ -159,7 +172,7 @@ METRICS = (
         multiple=True,
         type=Metric(),
         metavar="NAME...",
-        help=f"{_any_of(types.MetricName)}. Several names may follow one -m, up to the first word that is not a metric "
+        help=f"{any_of(types.MetricName)}. Several names may follow one -m, up to the first word that is not a metric "
         "(write ./ter for a file called ter). Options follow a name, as in bleu:tokenize=intl,lowercase, or are flags "
         "for all metrics that have them, as in --lowercase; 'reshuffle metrics NAME' lists them.  [default: bleu]",
     ),
@@ -173,7 +186,7 @@ TEST = (
         default="bootstrap-both",
         show_default=True,
         metavar="NAME",
-        help=f"{_any_of(types.Test)}; 'reshuffle metrics' describes them.",
+        help=f"{any_of(types.Test)}; 'reshuffle metrics' describes them.",
     ),
     option(
         "Test",
@@ -207,7 +220,7 @@ TEST = (
         default="auto",
         show_default=True,
         metavar="NAME",
-        help=f"Adjust p for multiple comparisons: {_any_of(types.Adjustment)}; 'reshuffle metrics' describes them.",
+        help=f"Adjust p for multiple comparisons: {any_of(types.Adjustment)}; 'reshuffle metrics' describes them.",
     ),
     option(
         "Test",
@@ -257,7 +270,7 @@ def _intervals(default: str | None) -> tuple[Decorator, ...]:
     return (
         option("Intervals", "--interval", type=Name("interval", get_args(types.Interval)), default=default,
                show_default=default is not None, metavar="NAME",
-               help=f"{_any_of(types.Interval)}; 'reshuffle metrics' describes them.{asked}"),
+               help=f"{any_of(types.Interval)}; 'reshuffle metrics' describes them.{asked}"),
         option("Intervals", "--confidence", "confidence_level", type=float, metavar="LEVEL",
                help=f"Confidence level.  [default: {level}]"),
     )  # fmt: skip
@@ -276,18 +289,19 @@ SIMULTANEOUS = (
 THREADS = option("Resampling", "--threads", type=int, metavar="N", help="Threads to use.  [default: all cores]")
 
 
-def _resampling(replicates: str) -> tuple[Decorator, ...]:
-    """``replicates`` says what there are n of."""
+def resampling_options(replicates: str, default: int = 10_000, automatic: bool = True) -> tuple[Decorator, ...]:
+    """``replicates`` says what there are n of, and ``automatic`` whether the number may be ``auto``."""
+    auto = "; auto: as many as are needed." if automatic else "."
     return (
-        option("Resampling", "-n", "--n-resamples", type=Replicates(), default=10_000, show_default=True, metavar="N",
-               help=f"{replicates}; auto: as many as are needed."),
+        option("Resampling", "-n", "--n-resamples", type=Replicates() if automatic else int, default=default,
+               show_default=True, metavar="N", help=f"{replicates}{auto}"),
         option("Resampling", "--seed", type=int, default=12345, show_default=True, metavar="N",
                help="The same seed gives the same result, on any machine and number of threads."),
         THREADS,
     )  # fmt: skip
 
 
-def _output(formats: Sequence[str], default: str) -> tuple[Decorator, ...]:
+def output_options(formats: Sequence[str], default: str) -> tuple[Decorator, ...]:
     *first, last = formats
     return (
         option("Output", "-o", "--output", metavar="FILE", help="Write the report to FILE; - is standard output."),
@@ -365,7 +379,7 @@ SEGMENTS = (
         "Output",
         "--segments",
         is_flag=True,
-        help=f"Write the score of every segment (with --docs, of every document), as {_any_of(types.SegmentFormat)}.",
+        help=f"Write the score of every segment (with --docs, of every document), as {any_of(types.SegmentFormat)}.",
     ),
 )
 
@@ -398,7 +412,7 @@ FLIPS = (
 )
 
 
-def _all(*groups: Sequence[Decorator]) -> Decorator:
+def all_of(*groups: Sequence[Decorator]) -> Decorator:
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         for decorator in reversed([decorator for group in groups for decorator in group]):
             command = decorator(command)
@@ -411,10 +425,10 @@ def compare_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """All options of ``reshuffle compare``."""
     systems = click.argument("systems", metavar="SYS SYS...", nargs=-1)
     reference = click.argument("reference", metavar="REF", required=False)
-    resampling = _resampling("Shuffles and draws")
-    output = _output(get_args(types.Format), "text")
+    resampling = resampling_options("Shuffles and draws")
+    output = output_options(get_args(types.Format), "text")
     tests = (INPUT, SETS, METRICS, TEST, _intervals("percentile"), SIMULTANEOUS)
-    options = _all(*tests, resampling, PAIRS, TABLE, TEXTS, DISPLAY, output)
+    options = all_of(*tests, resampling, PAIRS, TABLE, TEXTS, DISPLAY, output)
     return reference(systems(options(command)))
 
 
@@ -422,9 +436,9 @@ def score_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """All options of ``reshuffle score``."""
     systems = click.argument("systems", metavar="SYS...", nargs=-1)
     reference = click.argument("reference", metavar="REF", required=False)
-    resampling = _resampling("Bootstrap draws, for intervals that need them")
-    output = _output((*get_args(types.Format), *get_args(types.SegmentFormat)), "text; tsv with --segments")
-    options = _all(INPUT, METRICS, _intervals(None), resampling, SEGMENTS, DISPLAY, output)
+    resampling = resampling_options("Bootstrap draws, for intervals that need them")
+    output = output_options((*get_args(types.Format), *get_args(types.SegmentFormat)), "text; tsv with --segments")
+    options = all_of(INPUT, METRICS, _intervals(None), resampling, SEGMENTS, DISPLAY, output)
     return reference(systems(options(command)))
 
 
@@ -432,6 +446,6 @@ def flip_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """All options of ``reshuffle flips``."""
     systems = click.argument("systems", metavar="BASELINE SYS", nargs=-1)
     reference = click.argument("reference", metavar="REF", required=False)
-    inputs = _input("compare documents instead of segments", has_strata=False)
-    options = _all(inputs, METRICS, FLIPS, (THREADS,), _output(get_args(types.FlipFormat), "text"))
+    inputs = input_options("compare documents instead of segments", has_strata=False)
+    options = all_of(inputs, METRICS, FLIPS, (THREADS,), output_options(get_args(types.FlipFormat), "text"))
     return reference(systems(options(command)))

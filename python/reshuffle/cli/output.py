@@ -17,11 +17,12 @@ from ..errors import InputError
 from ..report import Layout, Terminal, pieces
 from ..report.terminal import stdout_width
 from ..results import Comparison, Flips, SegmentTable, SetComparison
+from ..results.studies import StudyResult
 from .process import cleanup, stdout_problem
 
 __all__ = ["Result", "Writer", "binary_destination", "chosen_format", "destination", "terminal"]
 
-Result: TypeAlias = Comparison | SetComparison | SegmentTable | Flips
+Result: TypeAlias = Comparison | SetComparison | SegmentTable | Flips | StudyResult
 Writer: TypeAlias = Callable[[Result], object]
 
 # The format that the ending of a file names.

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -47,6 +47,12 @@ class Metric(MetricParam):
 
     name = "metric"
 
+    def accepts(self, word: str) -> bool:
+        """Whether a word after the first names another metric, instead of a file."""
+        from .metric_options import is_metric
+
+        return is_metric(word)
+
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> MetricChoice:
         from .metric_options import MetricChoice, is_metric, parse_metric
 
@@ -56,6 +62,85 @@ class Metric(MetricParam):
         if advice is not None:
             raise advice
         return parse_metric(value)
+
+
+class NameList(StrParam):
+    """Names of a registry, separated by commas. An option of this type also takes the known names that follow it."""
+
+    name = "names"
+
+    def __init__(self, kind: str, known: Sequence[str]) -> None:
+        self._name = Name(kind, known)
+
+    def accepts(self, word: str) -> bool:
+        """Whether a word after the first continues the list: also if it is a misspelt name, and no file."""
+        from difflib import get_close_matches
+
+        parts = word.split(",")
+        if any(part in self._name.known for part in parts):
+            return True
+        return not Path(word).exists() and any(get_close_matches(part, self._name.known, cutoff=0.8) for part in parts)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if not isinstance(value, str):
+            return value
+        return tuple(self._name.convert(part, param, ctx) for part in value.split(","))
+
+
+class NumberList(StrParam):
+    """Numbers separated by commas. An option of this type also takes the numbers that follow it."""
+
+    name = "numbers"
+
+    def __init__(self, kind: type[int] | type[float]) -> None:
+        self._kind = kind
+
+    def accepts(self, word: str) -> bool:
+        """Whether a word after the first continues the list."""
+        return all(map(self._is_number, word.split(",")))
+
+    def _is_number(self, word: str) -> bool:
+        try:
+            self._kind(word)
+        except ValueError:
+            return False
+        return True
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if not isinstance(value, str):
+            return value
+        if self.accepts(value):
+            return tuple(map(self._kind, value.split(",")))
+        option = param.opts[0] if param is not None else "expected"
+        what = "whole numbers" if self._kind is int else "numbers"
+        raise InputError(f"{option} must be {what} separated by commas or spaces, got {quoted(value)}")
+
+
+class Margin(StrParam):
+    """A metric and a number: ``NAME=VALUE``."""
+
+    name = "margin"
+
+    def accepts(self, word: str) -> bool:
+        """Whether a word after the first is another margin, and not a file whose name has an equals sign."""
+        return self._parsed(word) is not None
+
+    @staticmethod
+    def _parsed(value: str) -> tuple[str, float] | None:
+        name, _, number = value.rpartition("=")
+        try:
+            return (name, float(number)) if name else None
+        except ValueError:
+            return None
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if not isinstance(value, str):
+            return value
+        parsed = self._parsed(value)
+        if parsed is None:
+            option = param.opts[0] if param is not None else "--margin"
+            raise InputError(f"{option} must be a metric and a number, such as {option} bleu=0.5, got {quoted(value)}")
+        return parsed
 
 
 class Numbers(StrParam):
@@ -83,36 +168,6 @@ class Replicates(click.ParamType):  # type: ignore[type-arg]
             number = value
         check_n_resamples("-n", number)
         return number
-
-
-class Margin(click.ParamType):  # type: ignore[type-arg]
-    """A metric and its margin: ``bleu=0.5``."""
-
-    name = "margin"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, float]:
-        if isinstance(value, tuple):
-            return value
-        name, _, number = value.rpartition("=")
-        if not name:
-            raise InputError(f"--margin: expected a metric and its margin, as in bleu=0.5, got {quoted(value)}")
-        try:
-            return name, float(number)
-        except ValueError:
-            raise InputError(f"--margin {name}: expected a number after =, got {quoted(number)}") from None
-
-
-def is_margin(word: str) -> bool:
-    """Does the word look like a metric and its margin?
-
-    >>> is_margin("bleu=0.5"), is_margin("system.txt"), is_margin("system=a.txt")
-    (True, False, False)
-    """
-    name, _, number = word.rpartition("=")
-    try:
-        return bool(name) and math.isfinite(float(number))
-    except ValueError:
-        return False
 
 
 class Size(IntParam):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..data.names import read_names
 from ..data.saved import read_json
@@ -12,9 +12,14 @@ from ..errors import InputError, either, listed, quoted
 from ..report import PLOTS
 from ..report.layout import MAX_DIGITS, check_names
 from ..report.plots import file_of
+from ..report.studies import draw_figure, plots_of_study
 from ..results import Comparison, SetComparison
+from ..results.studies import StudyResult
 from ..validate import check_integer, check_name
 from .output import binary_destination
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["PlotOptions", "plot"]
 
@@ -22,11 +27,20 @@ __all__ = ["PlotOptions", "plot"]
 FORMATS = ("pdf", "svg", "png")
 # Options that apply to only one kind of figure.
 OWN_OPTIONS = {"pair": "null", "baseline": "forest"}
+# Options that apply only to comparisons, and only to studies.
+OF_COMPARISONS = {
+    "pair": "--pair",
+    "baseline": "--baseline",
+    "test_set": "--set",
+    "names": "--names",
+    "digits": "--digits",
+}
+OF_STUDIES = ("null", "size", "test", "alpha", "layout", "system")
 
 
 @dataclass(frozen=True)
 class PlotOptions:
-    """The options of ``reshuffle plot``, which are passed to the methods of :class:`~reshuffle.report.Plots`."""
+    """The options of ``reshuffle plot``, which are passed to the methods of the result's plots."""
 
     metric: str | None
     pair: tuple[str, str] | None
@@ -36,30 +50,61 @@ class PlotOptions:
     digits: int | None
     width: float | None
     height: float | None
+    null: str | None
+    size: int | None
+    test: str | None
+    alpha: float | None
+    layout: str | None
+    system: str | None
 
 
 def plot(source: str, kind: str, output: str, options: PlotOptions) -> None:
     """Read a result, plot it, and write the figure to a file."""
     fmt = _format(output)
-    own = {option: getattr(options, option) for option in OWN_OPTIONS if getattr(options, option) is not None}
-    for option in own:
-        if kind != OWN_OPTIONS[option]:
-            raise InputError(f"--{option} is for {OWN_OPTIONS[option]}, not for {kind}: leave it out")
+    if kind in PLOTS:
+        _check_own(kind, options)
     if options.digits is not None:
         check_integer("--digits", options.digits, 0, MAX_DIGITS)
     inputs = [source, *([] if options.names is None else [options.names])]
     with binary_destination(output, inputs) as write:
         result = read_json(source)
-        comparison = _chosen(result, options.test_set)
-        common: dict[str, Any] = {"metric": options.metric, "names": _names(options.names, result, comparison)}
-        common |= {"digits": options.digits, "width": options.width, "height": options.height}
         try:
-            axes = PLOTS[kind](comparison.plot, **common, **own)
+            axes = _of_study(result, kind, options) if isinstance(result, StudyResult) else _of(result, kind, options)
         except ModuleNotFoundError as error:
             if error.name != "matplotlib":
                 raise
             raise InputError(str(error)) from None
         write(file_of(axes, fmt))
+
+
+def _check_own(kind: str, options: PlotOptions) -> None:
+    """Raise :class:`InputError` for an option that applies to other figures of comparisons only."""
+    for option, owner in OWN_OPTIONS.items():
+        if getattr(options, option) is not None and kind != owner:
+            raise InputError(f"--{option} is for {owner}, not for {kind}: leave it out")
+
+
+def _of(result: Comparison | SetComparison, kind: str, options: PlotOptions) -> Axes:
+    """The figure of a comparison."""
+    if kind not in PLOTS:
+        raise InputError(f"{quoted(kind)} shows a study, but the result is a comparison: choose {either(PLOTS)}")
+    for option in OF_STUDIES:
+        if getattr(options, option) is not None:
+            raise InputError(f"--{option} is for figures of studies, but the result is a comparison: leave it out")
+    comparison = _chosen(result, options.test_set)
+    common: dict[str, Any] = {"metric": options.metric, "names": _names(options.names, result, comparison)}
+    common |= {"digits": options.digits, "width": options.width, "height": options.height}
+    own = {option: getattr(options, option) for option, owner in OWN_OPTIONS.items() if kind == owner}
+    return PLOTS[kind](comparison.plot, **common, **own)
+
+
+def _of_study(result: StudyResult, kind: str, options: PlotOptions) -> Axes:
+    """The figure of a study."""
+    for option, flag in OF_COMPARISONS.items():
+        if getattr(options, option) is not None:
+            raise InputError(f"{flag} is for figures of comparisons, but the result is a study: leave it out")
+    where = {option: getattr(options, option) for option in ("metric", *OF_STUDIES)}
+    return draw_figure(plots_of_study(result).study, kind, width=options.width, height=options.height, **where)
 
 
 def _format(output: str) -> str:

@@ -174,6 +174,8 @@ def _for_annotation(annotation: Any) -> Decoder:
     plain: Mapping[Any, Decoder] = {str: text, int: whole, float: real, bool: flag}
     if annotation in plain:
         return plain[annotation]
+    if annotation is Any:  # `Real`: saved results have no batches
+        return real
     origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
     if origin in (typing.Union, types.UnionType):
         (some,) = (argument for argument in arguments if argument is not type(None))

@@ -31,7 +31,8 @@ from ..results import (
     UsedTest,
 )
 from ..results.histograms import N_BINS
-from ..results.schemas import COMPARISON, NON_FINITE, SETS
+from ..results.schemas import COMPARISON, NON_FINITE, SETS, STUDY
+from ..results.studies import RECORDS, StudyResult
 from ..seeds import DerivedSeed
 from ..types import Stopping
 from .decoding import (
@@ -57,9 +58,13 @@ __all__ = ["TEXTS_OF_CAVEATS", "result_from_document"]
 TEXTS_OF_CAVEATS = frozenset("baseline instead metric reasons rule system test unit used".split())
 
 
-def result_from_document(document: Any) -> Comparison | SetComparison:
+def result_from_document(document: Any) -> Comparison | SetComparison | StudyResult:
     """The result of a parsed document. Raises :class:`Mismatch` if it is not the document of a result."""
-    decoders: Mapping[str, Callable[[Any], Comparison | SetComparison]] = {COMPARISON: _comparison, SETS: _sets}
+    decoders: Mapping[str, Callable[[Any], Comparison | SetComparison | StudyResult]] = {
+        COMPARISON: _comparison,
+        SETS: _sets,
+        STUDY: _study,
+    }
     schema = object_of({"schema": text})(document)["schema"]
     if schema not in decoders:
         raise Mismatch(str(unknown_name("schema", schema, decoders))).inside("schema")
@@ -185,11 +190,8 @@ def _seed(found: Mapping[str, Any]) -> int | None:
 
 
 @cache
-def _comparison_keys() -> Callable[[Any], dict[str, Any]]:
-    """The decoder of a comparison, which is made once."""
-    interval = optional(record_of(ConfidenceInterval, low=real, high=real))
-    seed: dict[str, Decoder | Key] = {"seed": optional(whole), "seed_derivation": Key(optional(text))}
-    metric = object_of(
+def _metric() -> Callable[[Any], dict[str, Any]]:
+    return object_of(
         {
             "name": text,
             "signature": text,
@@ -198,6 +200,13 @@ def _comparison_keys() -> Callable[[Any], dict[str, Any]]:
             "source": optional(text),
         }
     )
+
+
+@cache
+def _comparison_keys() -> Callable[[Any], dict[str, Any]]:
+    """The decoder of a comparison, which is made once."""
+    interval = optional(record_of(ConfidenceInterval, low=real, high=real))
+    seed: dict[str, Decoder | Key] = {"seed": optional(whole), "seed_derivation": Key(optional(text))}
     score = object_of(
         {
             "score": real,
@@ -265,7 +274,7 @@ def _comparison_keys() -> Callable[[Any], dict[str, Any]]:
             "per_comparison_level": optional(real),
             "test": optional(record_of(UsedTest)),
             "interval": optional(record_of(UsedInterval)),
-            "metrics": list_of(metric),
+            "metrics": list_of(_metric()),
             "systems": list_of(object_of({"name": text, "scores": mapping_of(score)})),
             "comparisons": lambda value: pairs(
                 unpacked_records(value) if isinstance(value, dict) and "columns" in value else value
@@ -316,6 +325,44 @@ def _with_numbers(value: Any) -> Any:
     if isinstance(value, list):
         return [_with_numbers(item) for item in value]
     return NON_FINITE.get(value, value) if isinstance(value, str) else value
+
+
+# Studies.
+
+
+@cache
+def _study_keys() -> Callable[[Any], dict[str, Any]]:
+    return object_of(
+        {
+            "study": text,
+            "signature": text,
+            "version": text,
+            "plan": mapping_of(_with_numbers),
+            "truths": mapping_of(text),
+            "metrics": list_of(_metric()),
+        }
+    )
+
+
+@cache
+def _records(table: str) -> Decoder:
+    return list_of(record_of(RECORDS[table]))
+
+
+def _study(document: Any) -> StudyResult:
+    found = _study_keys()(document)
+    metrics = tuple(UsedMetric(**metric) for metric in found.pop("metrics"))
+    tables: dict[str, tuple[Any, ...]] = {}
+    # Keys that this version does not know may be those of a later one.
+    for name in document:
+        if name in RECORDS:
+            try:
+                tables[name] = _records(name)(document[name])
+            except Mismatch as mismatch:
+                raise mismatch.inside(name) from None
+    if not any(tables.values()):
+        raise Mismatch(f"expected the records of a table, such as {', '.join(RECORDS)}, got none")
+    return StudyResult(metrics=metrics, tables=tables, **found)
 
 
 # Checks of the consistency that reports rely on.

@@ -8,6 +8,7 @@ from typing import IO, Any
 
 from ..errors import LINE_MESSAGE, InputError, quoted
 from ..results import Comparison, SetComparison
+from ..results.studies import StudyResult
 from .decoding import Mismatch
 from .files import decoded, display_name, read_bytes
 from .from_json import result_from_document
@@ -21,7 +22,7 @@ ELEMENT, END = '<script type="application/json" id="result">', "</script>"
 BLANK = "\ufeff \t\r\n"
 
 
-def read_json(source: str | os.PathLike[str] | IO[str] | IO[bytes]) -> Comparison | SetComparison:
+def read_json(source: str | os.PathLike[str] | IO[str] | IO[bytes]) -> Comparison | SetComparison | StudyResult:
     """Read a result that ``--format json`` or ``render("json")`` wrote.
 
     Parameters
@@ -32,7 +33,7 @@ def read_json(source: str | os.PathLike[str] | IO[str] | IO[bytes]) -> Compariso
 
     Returns
     -------
-    Comparison or SetComparison
+    Comparison, SetComparison or StudyResult
         Equal (``==``) to the result that was written. It renders the same reports.
 
     Raises
@@ -57,7 +58,7 @@ def read_json(source: str | os.PathLike[str] | IO[str] | IO[bytes]) -> Compariso
     return _result(name, _embedded(text, name) if _is_page(text) else text)
 
 
-def read_html(source: str | os.PathLike[str] | IO[str] | IO[bytes]) -> Comparison | SetComparison:
+def read_html(source: str | os.PathLike[str] | IO[str] | IO[bytes]) -> Comparison | SetComparison | StudyResult:
     """Read the result from an HTML report that ``--format html`` or ``render("html")`` wrote.
 
     Parameters
@@ -68,7 +69,7 @@ def read_html(source: str | os.PathLike[str] | IO[str] | IO[bytes]) -> Compariso
 
     Returns
     -------
-    Comparison or SetComparison
+    Comparison, SetComparison or StudyResult
         Equal (``==``) to the result that was written. It renders the same reports.
 
     Raises
@@ -106,7 +107,7 @@ def _embedded(page: str, name: str) -> str:
     return page[start + len(ELEMENT) : end]
 
 
-def _result(name: str, text: str) -> Comparison | SetComparison:
+def _result(name: str, text: str) -> Comparison | SetComparison | StudyResult:
     try:
         return result_from_document(_parsed(text, name))
     except Mismatch as mismatch:

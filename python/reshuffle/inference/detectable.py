@@ -7,11 +7,9 @@ import numpy as np
 from ..metrics.base import Scores
 from ..resampling import Pairs, Replicates
 from ..results import Comparison, DetectableDifference
+from .power import POWER, detectable_factor
 
-__all__ = ["POWER", "detectable_differences"]
-
-# The power that is usual in planning samples (Cohen 1988, Statistical Power Analysis for the Behavioral Sciences).
-POWER = 0.8
+__all__ = ["detectable_differences", "median_and_range"]
 
 
 def detectable_differences(comparison: Comparison, replicates: Replicates) -> tuple[DetectableDifference, ...]:
@@ -19,28 +17,35 @@ def detectable_differences(comparison: Comparison, replicates: Replicates) -> tu
 
     Pairs whose standard error is 0 up to rounding, such as identical systems, are left out.
     """
-    # The import of SciPy takes 100 ms, and np.median imports numpy.ma, another 10.
-    from statistics import NormalDist, median
-
     test, alpha = comparison.test, comparison.alpha
     if test is None or alpha is None or test.has_margin:
         return ()
     level = alpha / comparison.family_size
-    tail = level / 2 if test.alternative == "two-sided" else level
-    if tail == 0:  # the smallest levels underflow
+    factor = detectable_factor(level, POWER, test.alternative)
+    if not np.isfinite(factor):  # the smallest levels underflow
         return ()
-    quantile = NormalDist().inv_cdf
-    factor = quantile(POWER) - quantile(tail)
     numbers = {name: index for index, name in enumerate(comparison.systems)}
     found = []
     for m, metric in enumerate(comparison.metrics):
         of_metric = [pair for pair in comparison.comparisons if pair.metric == metric.name]
         errors = _standard_errors(replicates, m, [(numbers[pair.system], numbers[pair.baseline]) for pair in of_metric])
-        vary = errors[np.isfinite(errors) & (errors > 0)]
-        if vary.size:
-            middle, low, high = (factor * float(error) for error in (median(vary.tolist()), vary.min(), vary.max()))
+        of_pairs = median_and_range(errors)
+        if of_pairs is not None:
+            middle, low, high = (factor * error for error in of_pairs)
             found.append(DetectableDifference(metric.name, middle, low, high, POWER, level))
     return tuple(found)
+
+
+def median_and_range(errors: Scores) -> tuple[float, float, float] | None:
+    """The median, the smallest and the largest of the standard errors that are neither 0 nor unknown, if any.
+
+    >>> median_and_range(np.array([0.5, 0.0, 0.7, np.nan, 0.4])), median_and_range(np.array([0.0]))
+    ((0.5, 0.4, 0.7), None)
+    """
+    from statistics import median  # np.median imports numpy.ma, which takes 10 ms
+
+    vary = errors[np.isfinite(errors) & (errors > 0)]
+    return (median(vary.tolist()), float(vary.min()), float(vary.max())) if vary.size else None
 
 
 def _standard_errors(replicates: Replicates, metric: int, pairs: Pairs) -> Scores:

@@ -2,7 +2,8 @@
 
 A new format is a function in a file here and an entry in :data:`FORMATS`, for several test sets in
 :data:`SET_FORMATS`, for scores of segments in :data:`SEGMENT_FORMATS`, or for flips in :data:`FLIP_FORMATS`. Its name
-is also in :mod:`reshuffle.types`, for type checkers and the command line.
+is also in :mod:`reshuffle.types`, for type checkers and the command line. Studies have a package of their own,
+:mod:`reshuffle.report.studies`.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any
 
 from ..errors import InputError
 from ..results import Comparison, Flips, SegmentTable, SetComparison
+from ..results.studies import StudyResult
 from ..validate import check_name
 from .csv import as_csv
 from .flips import flip_columns, flips_as_csv, flips_as_json, flips_as_text
@@ -130,6 +132,13 @@ def _(result: SegmentTable, fmt: str, layout: Layout | None = None) -> Iterable[
 @pieces.register
 def _(result: Flips, fmt: str, layout: Layout | None = None) -> Iterable[str]:
     return [render_flips(result, fmt, None if layout is None else layout.terminal)]
+
+
+@pieces.register
+def _(result: StudyResult, fmt: str, layout: Layout | None = None) -> Iterable[str]:
+    from .studies import render_study  # most runs have no study
+
+    return [render_study(result, fmt, layout)]
 
 
 # Formats in which systems keep the names of the input: programs read them, and HTML embeds the JSON.

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Iterator, Sequence
 
 from ..results import Flips
 from .cells import Table, decimals_for
+from .csv import csv_of
 from .frames import Columns
 from .notes import counted, number
 from .terminal import Terminal
@@ -115,12 +114,7 @@ def flips_as_json(flips: Flips, terminal: Terminal) -> str:
 
 def flips_as_csv(flips: Flips, terminal: Terminal) -> str:
     """A row for each segment that is compared, with its scores, its flip and its influence."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    columns = flip_columns(flips)
-    writer.writerow(columns)
-    writer.writerows(zip(*(values for values, _ in columns.values()), strict=True))
-    return out.getvalue()
+    return csv_of(flip_columns(flips))
 
 
 def flip_columns(flips: Flips) -> Columns:

@@ -11,12 +11,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import is_dataclass
 from typing import Any
 
-from ..results import Caveat, ComparedTexts, Comparison, PairedDifference, SetComparison, SystemScore
-from ..results.schemas import COMPARISON, SETS
+from ..results import Caveat, ComparedTexts, Comparison, PairedDifference, SetComparison, SystemScore, UsedMetric
+from ..results.schemas import COMPARISON, SETS, STUDY
+from ..results.studies import StudyResult
 from .layout import Layout
 from .packed import packed_columns
 
-__all__ = ["as_json", "embedded_json", "sets_as_json"]
+__all__ = ["as_json", "embedded_json", "sets_as_json", "study_as_json"]
 
 
 def as_json(comparison: Comparison, layout: Layout) -> str:
@@ -77,13 +78,8 @@ def _comparison(comparison: Comparison, name: str | None = None, *, packed: bool
         "test": comparison.test,
         "interval": comparison.interval,
     }
-    metrics = (
-        {"name": m.name, "signature": m.signature, "higher_is_better": m.higher_is_better, "source": m.source}
-        | ({} if m.evaluations is None else {"evaluations": m.evaluations})
-        for m in comparison.metrics
-    )
     lists = {
-        "metrics": metrics,
+        "metrics": map(_metric, comparison.metrics),
         "systems": ({"name": name, "scores": by_metric} for name, by_metric in scores.items()),
         "rankings": comparison.rankings,
         "detectable": comparison.detectable,
@@ -96,6 +92,26 @@ def _comparison(comparison: Comparison, name: str | None = None, *, packed: bool
         | {"comparisons": _columns(pairs) if packed else _lines("[]", map(_line, pairs))}
         | ({} if comparison.texts is None else {"texts": _texts(comparison.texts)})
     )
+
+
+def study_as_json(study: StudyResult) -> str:
+    """One object, with the records of each table under its name."""
+    values = {
+        "schema": STUDY,
+        "study": study.study,
+        "signature": study.signature,
+        "version": study.version,
+        "plan": study.plan,
+        "truths": dict(study.truths),
+    }
+    lists = {"metrics": map(_metric, study.metrics), **study.tables}
+    lines = {key: _line(value) for key, value in values.items()}
+    return _object(lines | {key: _lines("[]", map(_line, records)) for key, records in lists.items()}) + "\n"
+
+
+def _metric(metric: UsedMetric) -> dict[str, Any]:
+    found = {name: getattr(metric, name) for name in ("name", "signature", "higher_is_better", "source")}
+    return found if metric.evaluations is None else {**found, "evaluations": metric.evaluations}
 
 
 def _columns(records: Sequence[Mapping[str, Any]]) -> str:

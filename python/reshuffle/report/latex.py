@@ -10,7 +10,7 @@ from .cells import Table
 from .layout import Layout
 from .paper import LONG, Paper, paper_of, paper_of_sets
 
-__all__ = ["NUMBERS", "as_latex", "sets_as_latex"]
+__all__ = ["NUMBERS", "as_latex", "latex_document", "sets_as_latex"]
 
 # In points: the average width of a character, in part bold, and the width of an article's text.
 POINTS, TEXT_WIDTH = 5.5, 345
@@ -25,15 +25,15 @@ SIZES = (
 
 def as_latex(comparison: Comparison, layout: Layout) -> str:
     """A ``table`` environment, or a ``longtable`` if it is longer than a page."""
-    return _document(paper_of(comparison, layout))
+    return latex_document(paper_of(comparison, layout))
 
 
 def sets_as_latex(result: SetComparison, layout: Layout) -> str:
     """A table of systems and test sets for each metric."""
-    return _document(paper_of_sets(result, layout))
+    return latex_document(paper_of_sets(result, layout))
 
 
-def _document(paper: Paper) -> str:
+def latex_document(paper: Paper) -> str:
     """The tables, each with a label, and the remarks as comments."""
     long = any(len(table.rows) > LONG for table, _ in paper.tables)
     lines = ["% needs \\usepackage{booktabs}" + (" and \\usepackage{longtable}" if long else "")]
@@ -110,6 +110,7 @@ _ESCAPES = str.maketrans(
         "≥": r"$\geq$",
         "−": "$-$",
         "×": r"$\times$",
+        "±": r"$\pm$",
         "†": r"\textdagger{}",
         "–": "--",
         "—": "---",

@@ -13,21 +13,21 @@ from .notes import notes
 from .sets import content_of_sets
 from .tables import tables
 
-__all__ = ["as_markdown", "sets_as_markdown"]
+__all__ = ["as_markdown", "markdown_document", "sets_as_markdown"]
 
 
 def as_markdown(comparison: Comparison, layout: Layout) -> str:
     """Pipe tables, what they show and the notes as a list, and the signature as code."""
     sentences = [*conclusions(comparison, layout), *notes(comparison, layout)]
-    return _document(tables(comparison, layout), sentences, comparison.signature)
+    return markdown_document(tables(comparison, layout), sentences, comparison.signature)
 
 
 def sets_as_markdown(result: SetComparison, layout: Layout) -> str:
     """The same for several test sets."""
-    return _document(*content_of_sets(result, layout), result.signature)
+    return markdown_document(*content_of_sets(result, layout), result.signature)
 
 
-def _document(shown: Iterable[Table], sentences: Iterable[str], signature: str) -> str:
+def markdown_document(shown: Iterable[Table], sentences: Iterable[str], signature: str) -> str:
     """Tables with their titles, a list of sentences, and a signature."""
     parts = []
     for table in shown:

@@ -10,20 +10,20 @@ from .latex import NUMBERS
 from .layout import Layout
 from .paper import LONG, Paper, paper_of, paper_of_sets
 
-__all__ = ["as_typst", "sets_as_typst"]
+__all__ = ["as_typst", "sets_as_typst", "typst_document"]
 
 
 def as_typst(comparison: Comparison, layout: Layout) -> str:
     """A ``figure`` with a label. Text is in strings, in which Typst has no markup."""
-    return _document(paper_of(comparison, layout))
+    return typst_document(paper_of(comparison, layout))
 
 
 def sets_as_typst(result: SetComparison, layout: Layout) -> str:
     """A table of systems and test sets for each metric."""
-    return _document(paper_of_sets(result, layout))
+    return typst_document(paper_of_sets(result, layout))
 
 
-def _document(paper: Paper) -> str:
+def typst_document(paper: Paper) -> str:
     """The figures, each with a label, and the remarks as comments."""
     lines: list[str] = []
     for number, (table, caption) in enumerate(paper.tables, 1):

@@ -23,7 +23,15 @@ from ..metrics.base import Counts, Scores, tolerance
 from ..settings import DocumentIds, StratumIds
 from .squares import Squares
 
-__all__ = ["DocumentIds", "Documents", "Strata", "StratumIds", "design_effect", "intraclass_correlation"]
+__all__ = [
+    "DocumentIds",
+    "Documents",
+    "Strata",
+    "StratumIds",
+    "design_effect",
+    "intraclass_correlation",
+    "numbered",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +51,7 @@ class Documents:
         >>> Documents.from_ids(["b", "a", "b"], 3).index
         array([0, 1, 0])
         """
-        index, names = _numbered("documents", ids, n_segments)
+        index, names = numbered("documents", ids, n_segments)
         if len(names) < 2:
             raise InputError(
                 f"documents: all {n_segments:,} segments belong to one document, {quoted(''.join(names))}: "
@@ -58,7 +66,7 @@ class Documents:
         >>> Documents.with_names(["b", "a", "b"], 3)[1]
         ('b', 'a')
         """
-        index, names = _numbered("documents", ids, n_segments)
+        index, names = numbered("documents", ids, n_segments)
         return cls(index), tuple(names)
 
     def at(self, segments: NDArray[np.intp]) -> Documents:
@@ -133,7 +141,7 @@ class Strata:
         >>> Strata.from_ids(["news", "talks", "news", "news"], 4, Documents.from_ids([7, 8, 7, 9], 4)).index
         array([0, 1, 0])
         """
-        index, names = _numbered("strata", ids, n_segments)
+        index, names = numbered("strata", ids, n_segments)
         unit = "segment" if documents is None else "document"
         if documents is not None:
             first = documents.first_segments
@@ -262,8 +270,8 @@ def jackknife_variances(leave_one_out: Scores, strata: Strata) -> Variances:
     return Variances(len(leave_one_out), values, strata)
 
 
-def _numbered(what: str, ids: DocumentIds | StratumIds, n_segments: int) -> tuple[NDArray[np.intp], list[str]]:
-    """The number of each segment's document or stratum, and the ids in the order in which they first appear."""
+def numbered(what: str, ids: DocumentIds | StratumIds, n_segments: int) -> tuple[NDArray[np.intp], list[str]]:
+    """The number of each segment's document, stratum …, and the ids in the order in which they first appear."""
     if isinstance(ids, str):
         raise InputError(f"{what}: expected an id for each segment, got the single string {quoted(ids)}")
     if not isinstance(ids, Iterable):

@@ -9,7 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
+from ..lazy import lazy
 from ..metrics.base import Counts
+from ..resampling import CountSample
+from ..resampling.samples import core_counts
 from ..seeds import DerivedSeed, derive_seed
 from .populations import Population, Selection
 
@@ -21,7 +24,15 @@ class Experiment:
     """Simulated test sets from populations.
 
     Simulation i uses population i mod P of P, and ``derive_seed(seed, "simulation", i)`` as the seed of everything
-    random in it: the units (purpose ``selection``), the swaps (``assignment``), and the replicates of the tests.
+    random in it:
+
+    - The units, from the stream with the purpose ``selection``: drawn with replacement, its indices; as a subset, the
+      units with the smallest 64-bit values, in the order of the population.
+    - The swaps, from the stream ``assignment``: the j-th chosen unit is swapped if the j-th 32-bit number is less than
+      2³² times the probability.
+    - The replicates of the tests.
+
+    With groups, whole groups are drawn and swapped in this way, each with all its units.
     """
 
     populations: Sequence[Population]
@@ -36,32 +47,42 @@ class Experiment:
         """The population of a simulation."""
         return self.populations[simulation % len(self.populations)]
 
+    @lazy
+    def in_core(self) -> bool:
+        """Whether Rust can score all metrics."""
+        metrics = (metric for population in self.populations for metric in population.metrics)
+        return all(metric.core is not None for metric in metrics)
+
+    @lazy
+    def core(self) -> _core.Experiment:
+        """The same experiment in Rust, with the counts packed. It has scores only if :attr:`in_core`."""
+        return _core.Experiment(
+            [_packed(population) for population in self.populations],
+            sampling=self.selection.sampling,
+            size=self.selection.size,
+            swapped=round(self.selection.swapped * 2**32),
+            seed=self.seed,
+        )
+
     def units(self, simulation: int) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
         """The chosen units, and in which of them the two systems are swapped."""
-        population, seed = self.population_of(simulation), self.seed_of(simulation)
-        n_all = population.n_groups
-        n = n_all if self.selection.size is None else self.selection.size
-        if self.selection.sampling == "replace":
-            chosen = _core.stream_indices(seed, 0, n_all, n, purpose="selection").astype(np.intp)
-        elif self.selection.sampling == "subset":
-            # The units with the smallest keys, in the order of the population.
-            keys = _core.stream_values(seed, "selection", 0, n_all)
-            chosen = np.sort(np.argsort(keys, kind="stable")[:n])
-        else:
-            chosen = np.arange(n_all)
-        # The j-th chosen unit is swapped if the stream's j-th 32-bit word is less than swapped·2^32.
-        words = _core.stream_values(seed, "assignment", 0, -(-len(chosen) // 2)).view(np.uint32)[: len(chosen)]
-        swapped = words < round(self.selection.swapped * 2**32)
-        if population.groups is None:
-            return chosen, swapped
-        members = [np.flatnonzero(population.groups == group) for group in range(n_all)]
-        return (
-            np.concatenate([members[group] for group in chosen]),
-            np.repeat(swapped, [len(members[group]) for group in chosen]),
-        )
+        chosen, swapped = self.core.units(simulation)
+        return chosen.astype(np.intp), swapped
 
     def data_set(self, simulation: int) -> list[Counts]:
         """The counts of both systems in a simulated test set: (2, n, K) for each metric."""
         chosen, swapped = self.units(simulation)
         counts = (counts[:, chosen] for counts in self.population_of(simulation).counts)
         return [np.ascontiguousarray(np.where(swapped[:, None], own[::-1], own)) for own in counts]
+
+
+def _packed(
+    population: Population,
+) -> tuple[list[tuple[_core.Metric | None, _core.Counts]], NDArray[np.uint32] | None]:
+    """A population as the core takes it."""
+    samples: list[tuple[_core.Metric | None, _core.Counts]] = []
+    for metric, counts in zip(population.metrics, population.counts, strict=True):
+        native = CountSample.from_counts(metric, counts).native("shuffles")
+        samples.append((None, core_counts(np.asarray(counts, dtype=np.int64))) if native is None else native)
+    groups = None if population.groups is None else np.ascontiguousarray(population.groups, dtype=np.uint32)
+    return samples, groups

@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
-from ..inference.steps import counting_steps
+from ..inference.steps import Step, counting_steps
 from ..metrics.base import Counts, Metric
 from ..resampling import CountSample, Pairs
 from ..resampling.counting import Data
 from ..resampling.incomplete import IncompleteSample
+from ..resampling.units import Documents
 from ..results import UsedMetric
 from ..settings import Resampling, Units
 from ..validate import check_name
@@ -28,7 +29,7 @@ class Material:
     """The systems of a study under all its metrics.
 
     ``counts`` has an array (k, S, K) for each metric. ``documents`` are the ids of the segments' documents, counted
-    from 0 in order of first appearance, (S,), or None.
+    from 0 in order of first appearance, (S,), or None. With documents, these are the units of :meth:`population`.
     """
 
     data: Data
@@ -38,10 +39,13 @@ class Material:
     documents: NDArray[np.uint32] | None = None
 
     @classmethod
-    def from_data(cls, data: Data, units: Units, resampling: Resampling, others: Sequence[object] = ()) -> Material:
-        """Count all systems. :class:`InputError` for metrics without counts."""
+    def from_data(cls, data: Data, units: Units, resampling: Resampling, others: Sequence[Step] = ()) -> Material:
+        """Count all systems. ``others`` are the steps of the job after this one, for those who watch its progress.
+
+        :class:`InputError` for metrics without counts.
+        """
         if resampling.progress is not None:
-            resampling.progress.plan(counting_steps(data, len(data.names)))
+            resampling.progress.plan([*counting_steps(data, len(data.names)), *others])
         samples = data.count(data.names, resampling)
         for sample in samples:
             if not isinstance(sample, CountSample):
@@ -53,8 +57,7 @@ class Material:
                 )
         documents = None
         if units.documents is not None:
-            _, first, inverse = np.unique(np.asarray(units.documents), return_index=True, return_inverse=True)
-            documents = np.argsort(np.argsort(first))[inverse].astype(np.uint32)
+            documents = Documents.from_ids(units.documents, data.n_segments).index.astype(np.uint32)
         counted = [sample.with_counts() for sample in samples]
         return cls(data, data.names, [each.metric for each in counted], [each.counts for each in counted], documents)
 
@@ -71,8 +74,20 @@ class Material:
         """S."""
         return int(self.counts[0].shape[1])
 
+    @property
+    def unit(self) -> str:
+        """The units of :meth:`population`: ``segment`` or ``document``."""
+        return "segment" if self.documents is None else "document"
+
+    @property
+    def n_units(self) -> int:
+        """U, the number of units of :meth:`population`."""
+        return self.n_segments if self.documents is None else int(self.documents.max()) + 1
+
     def pairs(self, baseline: str | None = None, all_pairs: bool = False) -> Pairs:
         """The pairs (system, baseline) of a study: each system with the first or a named one, or all pairs."""
+        if len(self.names) < 2:
+            raise InputError(f"there is only one system, {self.names[0]}: a study of tests needs at least 2")
         if baseline is not None:
             check_name("baseline", baseline, self.names)
         base = 0 if baseline is None else self.names.index(baseline)
@@ -80,7 +95,21 @@ class Material:
             return [(y, x) for x, y in combinations(range(len(self.names)), 2)]
         return [(y, base) for y in range(len(self.names)) if y != base]
 
+    def named(self, systems: Sequence[int]) -> str:
+        """The names of systems, separated by commas."""
+        return ", ".join(self.names[system] for system in systems)
+
     def population(self, pair: tuple[int, int]) -> Population:
         """The population of a pair of systems as they are."""
-        name = ", ".join(self.names[system] for system in pair)
-        return Population(name, self.metrics, [counts[list(pair)] for counts in self.counts])
+        return self.population_of(self.named(pair), [counts[list(pair)] for counts in self.counts])
+
+    def population_of(self, name: str, counts: Sequence[Counts], metrics: Sequence[int] | None = None) -> Population:
+        """A population of documents, or of segments without documents, from (2, S, K) counts for each metric.
+
+        ``metrics`` are the indices of the metrics if these are not all.
+        """
+        chosen = self.metrics if metrics is None else [self.metrics[m] for m in metrics]
+        if self.documents is not None:
+            documents = Documents(self.documents.astype(np.intp))
+            counts = [documents.sums(of_metric) for of_metric in counts]
+        return Population(name, chosen, [np.ascontiguousarray(of_metric) for of_metric in counts])

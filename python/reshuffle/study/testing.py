@@ -3,20 +3,58 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .._core import Progress
-from ..inference.hypotheses import Hypotheses
+from ..errors import InputError
+from ..inference import bootstrap, margins
+from ..inference.hypotheses import Hypotheses, Observed
 from ..inference.plan import Plan
+from ..inference.randomization import outcome_of_shuffles
 from ..inference.running import run_on_test_set
-from ..metrics.base import Scores
-from ..resampling import CountSample, Replicates
+from ..lazy import lazy
+from ..metrics.base import Scores, thread_count
+from ..resampling import CountSample, Replicates, Series, extremeness
+from ..resampling.schemes import Shuffled
+from ..seeds import derive_seed
 from ..settings import TESTS_WITH_MARGIN, ComparisonSettings
+from ..validate import check_integer, check_name
 from .experiments import Experiment
+from .populations import Population
 
-__all__ = ["Tested", "Testing"]
+__all__ = ["SCHEMES", "STAGE", "Tested", "Testing", "effective_simulations"]
+
+# How ``ar`` makes its shuffles in a study.
+SCHEMES: Mapping[str, str] = {
+    "auto": "as in a comparison: exact where that costs no more than iid shuffles",
+    "iid": "independent shuffles for each simulation",
+    "subgroup": "for each simulation a group of 2^m >= R shuffles from random codes: the fastest",
+    "orbit": "one set of shuffles for all simulations of a fixed test set with swaps of probability 1/2",
+}
+
+# The stage of :class:`Progress` that one :meth:`Testing.run` enters; its items are simulations.
+STAGE = "simulating"
+
+# Simulations are tested in chunks whose draws have at most so many scores: 32 MB.
+CHUNK_CELLS = 1 << 22
+# The largest chunk, so that progress is reported often enough.
+CHUNK = 1 << 12
+
+# The index of the simulation whose seed makes the shuffles of an orbit. No study has so many simulations.
+ORBIT = 1 << 63
+
+# The tests that need only the scores on the draws.
+BOOTSTRAPS = (
+    bootstrap.centred,
+    bootstrap.both,
+    bootstrap.percentile,
+    bootstrap.shift,
+    bootstrap.paired,
+    margins.from_centred_draws,
+)
 
 
 @dataclass(frozen=True)
@@ -36,44 +74,295 @@ class Tested:
 
 @dataclass(frozen=True)
 class Testing:
-    """The tests of a study and their settings."""
+    """The tests of a study and their settings.
+
+    ``ar`` with all schemes but ``auto`` and the bootstrap tests run in Rust, if it can score all metrics. The other
+    tests are public tests of one simulated test set after another. Either way p is that of the public test of the
+    simulated test set with the seed of the simulation, bit for bit, with two exceptions that ask for it: the scheme
+    ``orbit``, and shared bootstrap weights.
+
+    Attributes
+    ----------
+    tests : sequence of str
+        Names in the registry of tests.
+    n_resamples : int
+        R. ``subgroup`` makes the next power of two.
+    alternative : str
+    scheme : str
+        A name in :data:`SCHEMES`: how ``ar`` makes its shuffles. Other tests with shuffles have independent ones with
+        ``iid`` and ``orbit``.
+
+        In ``orbit`` the shuffles of a simulation are not its own. Given the pairs of outputs of a fixed test set, the
+        swaps of any simulation are one arrangement of them, and all its shuffles are others: the reference distribution
+        of all simulations is the same. So one set of R shuffles, with the seed ``derive_seed(seed, "simulation",
+        2**63)``, serves all. Each p has the same distribution as without it, but all p depend on the same shuffles: see
+        :func:`effective_simulations`.
+    weight_sets : int or None
+        The number W of independent sets of bootstrap weights: simulation i draws with the seed of simulation i mod W.
+        None for a set for each simulation. Each p has the same distribution as without it, but those with the same
+        weights are dependent: use at least 20 to 50.
+    margins : mapping of str to float
+        Margins of equivalence and non-inferiority by metric.
+    threads : int or None
+    progress : Progress or None
+        :meth:`run` is one stage, :data:`STAGE`.
+    """
 
     tests: Sequence[str]
     n_resamples: int = 999
     alternative: str = "two-sided"
-    # How ``ar`` makes its shuffles: iid, subgroup, or orbit (one set of shuffles for all simulations of a fixed test
-    # set, whose systems are swapped at random).
     scheme: str = "iid"
-    # The number of independent sets of bootstrap weights; None for one for each simulation.
     weight_sets: int | None = None
-    # Margins of equivalence and non-inferiority by metric.
     margins: Mapping[str, float] = field(default_factory=dict)
     threads: int | None = None
     progress: Progress | None = None
 
     def run(self, experiment: Experiment, n: int, first: int = 0) -> Tested:
-        """Test the simulations first, …, first + n − 1."""
-        n_metrics = len(experiment.populations[0].metrics)
-        pvalue = np.empty((len(self.tests), n_metrics, n))
-        statistic = np.empty((n_metrics, n))
-        plans = [self._plan(test, experiment) for test in self.tests]
-        for i in range(n):
-            population = experiment.population_of(first + i)
-            samples = [
-                CountSample.from_counts(metric, counts)
-                for metric, counts in zip(population.metrics, experiment.data_set(first + i), strict=True)
-            ]
-            replicates = Replicates(
-                samples, n_resamples=self.n_resamples, seed=experiment.seed_of(first + i), threads=self.threads
-            )
-            hypotheses = Hypotheses.from_pairs([(0, 1)], n_metrics=n_metrics)
-            for own, plan in zip(pvalue, plans, strict=True):
-                outcome = run_on_test_set(plan, replicates, hypotheses)
-                own[:, i], statistic[:, i] = outcome.pvalue, outcome.statistic
-        return Tested(pvalue, statistic)
+        """Test the simulations first, …, first + n − 1.
 
-    def _plan(self, test: str, experiment: Experiment) -> Plan:
-        """The plan of a test. Only tests with a margin have margins."""
-        margins = self.margins if test in TESTS_WITH_MARGIN else {}
-        settings = ComparisonSettings(test, alternative=self.alternative, margins=margins)
-        return Plan.from_settings(settings, *experiment.populations[0].metrics)
+        :class:`InputError` for unknown names, and for the scheme ``orbit`` if each simulation has other units.
+        """
+        self._check(experiment)
+        progress = self.progress or Progress()
+        progress.begin(STAGE, n)
+        orbits = self._orbits(experiment)
+        chunks, done = [], 0
+        while done < n:
+            size = min(self._chunk_size(experiment), n - done)
+            chunks.append(_Chunk(self, experiment, first + done, size, orbits).run())
+            done += size
+            progress.update(done)
+        return Tested(
+            np.concatenate([chunk.pvalue for chunk in chunks], axis=2),
+            np.concatenate([chunk.statistic for chunk in chunks], axis=1),
+        )
+
+    def _check(self, experiment: Experiment) -> None:
+        check_name("scheme", self.scheme, list(SCHEMES))
+        if self.weight_sets is not None:
+            check_integer("weight_sets", self.weight_sets, 1, 1 << 32)
+        selection = experiment.selection
+        if self.scheme != "orbit" or "ar" not in self.tests:
+            return
+        if selection.sampling != "fixed" or selection.swapped != 0.5:
+            raise InputError(
+                "scheme 'orbit' needs all units of a fixed test set, swapped with probability 0.5, got sampling "
+                f"{selection.sampling!r} and probability {selection.swapped}: use the scheme 'iid' or 'subgroup'"
+            )
+        if any(population.groups is not None for population in experiment.populations):
+            raise InputError(
+                "scheme 'orbit' needs units that are swapped one by one, but whole documents are swapped: use the "
+                "scheme 'iid' or 'subgroup'"
+            )
+
+    def _orbits(self, experiment: Experiment) -> Sequence[Scores]:
+        """For each population, how extreme the statistics of its shuffles are, in ascending order: (metrics, R)."""
+        if self.scheme != "orbit" or "ar" not in self.tests:
+            return []
+        seed = derive_seed(experiment.seed, "simulation", ORBIT)
+        orbits = []
+        for population in experiment.populations:
+            (statistics,) = _replicates(self, population, seed).run([Series()], [(0, 1)])
+            orbits.append(np.sort(extremeness(np.asarray(statistics)[:, 0], self.alternative), axis=1))
+        return orbits
+
+    def _chunk_size(self, experiment: Experiment) -> int:
+        """How many simulations are tested at a time. Results do not depend on it."""
+        if not experiment.in_core:
+            return 1 << 5
+        if not any(_is_on_draws(plan) for plan in self.plans(experiment)):
+            return CHUNK
+        cells = 2 * self.n_resamples * len(experiment.populations[0].metrics)
+        return min(CHUNK, max(CHUNK_CELLS // cells, 1))
+
+    def plans(self, experiment: Experiment) -> list[Plan]:
+        """The plan of each test. Only tests with a margin have margins."""
+        metrics = experiment.populations[0].metrics
+        plans = []
+        for test in self.tests:
+            own = self.margins if test in TESTS_WITH_MARGIN else {}
+            alternative = ComparisonSettings.alternative if test in TESTS_WITH_MARGIN else self.alternative
+            settings = ComparisonSettings(test, alternative=alternative, margins=own)
+            plans.append(Plan.from_settings(settings, *metrics))
+        scheme = "iid" if self.scheme == "orbit" else self.scheme
+        return [
+            replace(plan, shuffling=replace(plan.shuffling, scheme=scheme))
+            if plan.test.replicates == "shuffles"
+            else plan
+            for plan in plans
+        ]
+
+
+def _is_on_draws(plan: Plan) -> bool:
+    return plan.test.run in BOOTSTRAPS
+
+
+@dataclass(frozen=True, eq=False)
+class _Simulated(Observed):
+    """What tests observe in n simulations under all metrics: each simulation is a pair of systems.
+
+    ``scores`` has shape (metrics, n, 2), ``drawn`` (metrics, n, 2, R). ``replicates`` are only asked for their number.
+    """
+
+    scores: Scores = field(kw_only=True)
+    drawn: Scores | None = field(default=None, kw_only=True)
+
+    @lazy
+    def _scores(self) -> Scores:
+        a, b = np.moveaxis(self.scores, 2, 0)
+        return np.stack([a.ravel(), b.ravel()])
+
+    def drawn_differences(self, hypothesis: int) -> Scores:
+        """See :meth:`Observed.drawn_differences`."""
+        assert self.drawn is not None
+        a, b = self.drawn[divmod(hypothesis, self.drawn.shape[1])]
+        return np.asarray(a - b)
+
+
+@dataclass(frozen=True, eq=False)
+class _Chunk:
+    """The simulations first, …, first + n − 1, which are tested together."""
+
+    testing: Testing
+    experiment: Experiment
+    first: int
+    n: int
+    orbits: Sequence[Scores]  # see Testing._orbits
+
+    def run(self) -> Tested:
+        """Test them."""
+        plans, n_metrics = self.testing.plans(self.experiment), len(self.experiment.populations[0].metrics)
+        pvalue = np.empty((len(plans), n_metrics, self.n))
+        others = [t for t, plan in enumerate(plans) if not self._is_fast(plan)]
+        for t, plan in enumerate(plans):
+            if t not in others:
+                pvalue[t] = self._shuffled(plan) if plan.test.replicates == "shuffles" else self._bootstrapped(plan)
+        if not self.experiment.in_core:
+            return Tested(*_one_by_one(self, plans))
+        if others:
+            pvalue[others], _ = _one_by_one(self, [plans[t] for t in others])
+        return Tested(pvalue, self.scores[..., 0] - self.scores[..., 1])
+
+    def _is_fast(self, plan: Plan) -> bool:
+        """Whether Rust runs the test."""
+        is_ar = plan.test.name == "ar" and plan.shuffling.scheme != "auto"
+        return self.experiment.in_core and (is_ar or _is_on_draws(plan))
+
+    @property
+    def _threads(self) -> int:
+        return thread_count(self.testing.threads)
+
+    @lazy
+    def scores(self) -> Scores:
+        """The scores of both systems: (metrics, n, 2)."""
+        return self.experiment.core.scores(n=self.n, first=self.first, threads=self._threads)
+
+    @lazy
+    def _drawn(self) -> Scores:
+        """The scores of both systems on all draws: (metrics, n, 2, R)."""
+        return self.experiment.core.draws(
+            n_resamples=self.testing.n_resamples,
+            n=self.n,
+            first=self.first,
+            weight_sets=self.testing.weight_sets,
+            threads=self._threads,
+        )
+
+    def _observed(self, plan: Plan, drawn: Scores | None = None) -> _Simulated:
+        """What a test observes."""
+        n_metrics, n, _ = self.scores.shape
+        return _Simulated(
+            _replicates(self.testing, self.experiment.populations[0], self.experiment.seed),
+            Hypotheses.from_pairs([(2 * i, 2 * i + 1) for i in range(n)], n_metrics),
+            plan.alternative,
+            plan.shuffling,
+            tails=plan.tails,
+            margins=plan.margins,
+            alpha=plan.alpha,
+            scores=self.scores,
+            drawn=drawn,
+        )
+
+    def _bootstrapped(self, plan: Plan) -> Scores:
+        """The p-values of a test on draws: (metrics, n)."""
+        return plan.test.run(self._observed(plan, self._drawn)).pvalue.reshape(-1, self.n)
+
+    def _shuffled(self, plan: Plan) -> Scores:
+        """The p-values of ``ar``: (metrics, n)."""
+        observed = self._observed(plan)
+        thresholds = observed.thresholds.reshape(-1, self.n)
+        scheme, n_resamples = self.testing.scheme, self.testing.n_resamples
+        if scheme == "orbit":
+            counts = self._reached_in_orbit(thresholds)
+        else:
+            if scheme == "subgroup":
+                n_resamples = 1 << (n_resamples - 1).bit_length()
+            counts = self.experiment.core.exceedances(
+                plan.alternative,
+                np.ascontiguousarray(thresholds),
+                n_resamples=n_resamples,
+                scheme=scheme,
+                first=self.first,
+                threads=self._threads,
+            ).astype(np.int64)
+        shuffled = Shuffled.from_counts(scheme, counts, n_resamples, includes_observed=scheme == "subgroup")
+        return outcome_of_shuffles(observed.statistic, shuffled).pvalue.reshape(-1, self.n)
+
+    def _reached_in_orbit(self, thresholds: Scores) -> NDArray[np.int64]:
+        """The number of shuffles of the simulation's population that reach each threshold: (metrics, n)."""
+        alternative = self.testing.alternative
+        counts = np.empty(thresholds.shape, dtype=np.int64)
+        to_reach = thresholds if alternative == "two-sided" else extremeness(thresholds, alternative)
+        for p, orbit in enumerate(self.orbits):
+            own = slice((p - self.first) % len(self.orbits), None, len(self.orbits))
+            for metric, reference in enumerate(orbit):
+                counts[metric, own] = len(reference) - np.searchsorted(reference, to_reach[metric, own])
+        return counts
+
+
+def _replicates(testing: Testing, population: Population, seed: int) -> Replicates:
+    """Replicates of a whole population."""
+    samples = [CountSample.from_counts(m, c) for m, c in zip(population.metrics, population.counts, strict=True)]
+    return Replicates(samples, n_resamples=testing.n_resamples, seed=seed, threads=testing.threads)
+
+
+def _one_by_one(chunk: _Chunk, plans: Sequence[Plan]) -> tuple[Scores, Scores]:
+    """The p-values, (tests, metrics, n), and statistics, (metrics, n), by public tests of one data set at a time."""
+    testing, experiment = chunk.testing, chunk.experiment
+    n_metrics = len(experiment.populations[0].metrics)
+    pvalue = np.empty((len(plans), n_metrics, chunk.n))
+    statistic = np.empty((n_metrics, chunk.n))
+    hypotheses = Hypotheses.from_pairs([(0, 1)], n_metrics=n_metrics)
+    for i in range(chunk.n):
+        simulation = chunk.first + i
+        population = experiment.population_of(simulation)
+        samples = [
+            CountSample.from_counts(metric, counts)
+            for metric, counts in zip(population.metrics, experiment.data_set(simulation), strict=True)
+        ]
+        sets: dict[int, Replicates] = {}  # by the simulation whose seed they have
+        for own, plan in zip(pvalue, plans, strict=True):
+            shares = testing.weight_sets if plan.test.replicates == "draws" else None
+            seeded = simulation if shares is None else simulation % shares
+            if seeded not in sets:
+                seed = experiment.seed_of(seeded)
+                sets[seeded] = Replicates(samples, n_resamples=testing.n_resamples, seed=seed, threads=testing.threads)
+            outcome = run_on_test_set(plan, sets[seeded], hypotheses)
+            own[:, i], statistic[:, i] = outcome.pvalue, outcome.statistic
+    return pvalue, statistic
+
+
+def effective_simulations(simulations: int, n_resamples: int) -> float:
+    """How many independent simulations say as much about a rejection rate as N that share one set of R shuffles.
+
+    Given the shuffles, a simulation rejects at level α if its statistic is above the k-th largest of theirs, k =
+    ⌊α(R + 1)⌋. If statistics are continuous and the null hypothesis is true, the probability of that is the k-th
+    smallest of R uniform numbers, Beta(k, R + 1 − k), so the number of rejections is beta-binomial. Its variance is
+    that of a binomial number times 1 + (N − 1)/(R + 2), whatever the level. So N simulations say as much as N divided
+    by this factor, which is less than R + 2 for any N. Intervals for the rate use this number of simulations, and
+    rejections in proportion (Korn & Graubard 1998, Survey Methodology 24).
+
+    >>> round(effective_simulations(10_000, 9_999)), round(effective_simulations(10_000, 199))
+    (5000, 197)
+    """
+    return simulations / (1 + (simulations - 1) / (n_resamples + 2))

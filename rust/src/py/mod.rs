@@ -10,6 +10,7 @@ mod histograms;
 mod metric;
 mod reduce;
 mod resample;
+mod study;
 
 /// The module.
 #[pyo3::pymodule(gil_used = false)]
@@ -34,6 +35,8 @@ mod _core {
         Sequential, StoppingRule, derive, draw_weights, permutations, stream_indices, stream_values,
         subset_sum_distribution,
     };
+    #[pymodule_export]
+    use super::study::Experiment;
 
     #[pymodule_export]
     const GENERATOR: &str = crate::stream::GENERATOR;

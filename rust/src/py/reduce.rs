@@ -473,10 +473,10 @@ impl Sums {
 }
 
 /// The metric that scores sums, if there is one, and the counts.
-type SampleArgument<'py> = (Option<PyRef<'py, Metric>>, PyRef<'py, Counts>);
+pub(super) type SampleArgument<'py> = (Option<PyRef<'py, Metric>>, PyRef<'py, Counts>);
 
 /// A sample for the core, from what Python passes.
-fn sample<'a>(py: Python<'_>, metric: Option<&Metric>, stats: SuffStats<'a>) -> PyResult<Sample<'a>> {
+pub(super) fn sample<'a>(py: Python<'_>, metric: Option<&Metric>, stats: SuffStats<'a>) -> PyResult<Sample<'a>> {
     match metric {
         Some(metric) => Sample::new(metric.formula(), stats).map_err(|e| raise(py, e)),
         None => Ok(Sample::without_formula(stats)),

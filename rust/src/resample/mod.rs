@@ -8,9 +8,9 @@
 //! to keep.
 
 pub mod bins;
-mod design;
+pub(crate) mod design;
 pub mod exact;
-mod kernel;
+pub(crate) mod kernel;
 pub mod many;
 pub mod reduce;
 mod resampler;
@@ -27,13 +27,14 @@ pub use kernel::permute::permutations;
 pub use kernel::subgroup::random_codes;
 pub use kernel::weights::draw_weights;
 pub use reduce::{Alternative, Pair, Reduction};
+pub(crate) use resampler::Workers;
 pub use resampler::{Kind, Plan, Resampler, replicates};
 
 /// The counts of some systems and the formula that scores their sums.
 #[derive(Clone)]
 pub struct Sample<'a> {
-    formula: Option<Arc<dyn Formula>>,
-    stats: SuffStats<'a>,
+    pub(crate) formula: Option<Arc<dyn Formula>>,
+    pub(crate) stats: SuffStats<'a>,
 }
 
 impl<'a> Sample<'a> {

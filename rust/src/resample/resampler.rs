@@ -131,7 +131,7 @@ struct Worker {
 
 /// Idle workers, kept because allocating the buffers of a block takes as long as a small problem.
 #[derive(Default)]
-pub(super) struct Workers(Mutex<Vec<Worker>>);
+pub(crate) struct Workers(Mutex<Vec<Worker>>);
 
 impl Workers {
     fn idle(&self) -> MutexGuard<'_, Vec<Worker>> {
@@ -200,6 +200,29 @@ impl Resampler {
         Ok(Resampler { design, formulas, shape, sampler, simd, largest })
     }
 
+    /// From a design, for shuffles or for draws without strata. The design must fit the formulas.
+    pub(crate) fn from_design(
+        design: Design,
+        formulas: &[Arc<dyn Formula>],
+        draws: bool,
+        (simd, stop): (Simd, &Stop<'_>),
+    ) -> Result<Self> {
+        let sampler = match draws {
+            false => Sampler::Shuffles(OnceLock::new()),
+            true => Sampler::Draws {
+                strata: Strata::new(design.units, &[], simd)?,
+                digits: Digits::new(&design.packed, simd, stop)?,
+            },
+        };
+        let shape = Shape {
+            systems: design.places.iter().map(|place| place.systems).collect(),
+            higher_is_better: formulas.iter().map(|formula| formula.higher_is_better()).collect(),
+            cells: design.cells(),
+        };
+        // Without user-supplied indices, the bound of counts is not needed.
+        Ok(Resampler { design, formulas: Some(formulas.to_vec()), shape, sampler, simd, largest: u64::MAX })
+    }
+
     /// The shape of the samples, for reductions.
     pub fn shape(&self) -> &Shape {
         &self.shape
@@ -252,10 +275,22 @@ impl Resampler {
     }
 
     /// As [`Resampler::run`], with workers that are reused.
-    pub(super) fn run_with(
+    pub(crate) fn run_with(
         &self,
         workers: &Workers,
         (plan, range): (Plan<'_>, Range<u64>),
+        reductions: &mut [&mut dyn Reduction],
+        run: &mut Run<'_>,
+    ) -> Result<()> {
+        let kernel = run.serial(|stop, _| self.kernel(plan, range.clone(), stop))?;
+        self.run_kernel(workers, (kernel.as_ref(), range), reductions, run)
+    }
+
+    /// As [`Resampler::run_with`], with a kernel that fits the design.
+    pub(crate) fn run_kernel(
+        &self,
+        workers: &Workers,
+        (kernel, range): (&dyn Kernel, Range<u64>),
         reductions: &mut [&mut dyn Reduction],
         run: &mut Run<'_>,
     ) -> Result<()> {
@@ -264,7 +299,6 @@ impl Resampler {
             reduction.begin(&self.shape, range.clone())?;
         }
         let n = length(&range);
-        let kernel = run.serial(|stop, _| self.kernel(plan, range.clone(), stop))?;
         let (accumulators, mut combiners): (Vec<_>, Vec<_>) =
             reductions.iter_mut().map(|reduction| reduction.stages()).unzip();
         // Blocks begin at multiples of their size, which is a multiple of the batch size of reductions.
@@ -287,7 +321,7 @@ impl Resampler {
                 let used = spare().pop();
                 let mut partials = used.unwrap_or_else(|| accumulators.iter().map(|_| Partial::default()).collect());
                 let block = range.start + block.start as u64..range.start + block.end as u64;
-                match self.block((kernel.as_ref(), block), (&inputs, &accumulators), &mut partials, worker, stop) {
+                match self.block((kernel, block), (&inputs, &accumulators), &mut partials, worker, stop) {
                     // After a failure the other workers stop, too.
                     Ok(()) => failed.get().is_none().then_some(partials),
                     Err(Error::Interrupted) => None,

@@ -23,7 +23,7 @@ from ..layout import Layout
 from ..notes import worded
 from .content import Content, content, content_of_sets
 
-__all__ = ["as_html", "sets_as_html"]
+__all__ = ["STUDY_SCRIPTS", "as_html", "rendered", "sets_as_html"]
 
 HERE = Path(__file__).parent
 # In the order in which they run. The order of the sections is that of the template.
@@ -49,6 +49,8 @@ SCRIPTS = (
     "segments",
     "main",
 )
+# Those of the page of a study, whose figures need none.
+STUDY_SCRIPTS = ("dom", "theme", "copy", "sorting", "study")
 
 
 def as_html(comparison: Comparison, layout: Layout) -> str:
@@ -67,14 +69,25 @@ def sets_as_html(result: SetComparison, layout: Layout) -> str:
 def _page(result: Comparison | SetComparison, comparisons: Sequence[Comparison], shown: Content, layout: Layout) -> str:
     """The page. ``comparisons`` have the names of the report, and the order of those in scripts/result.js."""
     settings = {"names": dict(layout.names), "views": [_views(comparison, layout) for comparison in comparisons]}
-    page = _template().render(
+    return rendered(
+        "page.html.j2",
+        SCRIPTS,
+        embedded_json(result),
         shown=shown,
-        data=escaped_json(embedded_json(result)),
         settings=escaped_json(json.dumps(settings, ensure_ascii=False)),
-        style=_style(),
-        script=_script(),
-        style_hash=_hash(_style()),
-        script_hash=_hash(_script()),
+    )
+
+
+def rendered(template: str, scripts: Sequence[str], data: str, **values: Any) -> str:
+    """A page from a template, with the style sheet, some of the scripts, and the JSON of the result."""
+    style, script = _style(), _script(tuple(scripts))
+    page = _template(template).render(
+        data=escaped_json(data),
+        style=style,
+        script=script,
+        style_hash=_hash(style),
+        script_hash=_hash(script),
+        **values,
     )
     return f"{page}\n"
 
@@ -124,8 +137,8 @@ def _style() -> str:
 
 
 @cache
-def _script() -> str:
-    return "".join((HERE / "scripts" / f"{name}.js").read_text("utf-8") for name in SCRIPTS)
+def _script(names: tuple[str, ...]) -> str:
+    return "".join((HERE / "scripts" / f"{name}.js").read_text("utf-8") for name in names)
 
 
 def _hash(text: str) -> str:
@@ -134,7 +147,7 @@ def _hash(text: str) -> str:
 
 
 @cache
-def _template() -> Any:
+def _template(name: str) -> Any:
     import jinja2  # takes longer to import than most reports to write
 
     loader = jinja2.FileSystemLoader(HERE)
@@ -146,4 +159,4 @@ def _template() -> Any:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    return environment.get_template("page.html.j2")
+    return environment.get_template(name)

@@ -1,1 +1,60 @@
-"""Reports of studies."""
+"""Reports of studies: what each study shows, and the formats that all share.
+
+To add a study to the reports:
+
+1. Write ``report/studies/NAME.py`` with ``REPORT = StudyReport(title, tables, conclusions, notes, figures)``:
+   ``title(study)`` returns a line; ``tables(study)`` yields pairs of a :class:`~reshuffle.report.cells.Table` and the
+   sentence that explains its symbols (or an empty string); ``conclusions(study)`` yields what was found, and
+   ``notes(study)`` how, in sentences; ``figures`` may be left out. ``type1.py`` is the model, ``wording.py`` has what
+   several studies need, and :class:`~reshuffle.report.studies.base.StudyReport` says more. Look at the text in a
+   terminal of 80 columns.
+2. Add a line to :data:`STUDIES` below.
+3. For each type of record of its own, ``results/studies/NAME.py`` has a frozen dataclass, and :data:`RECORDS` of
+   ``results/studies/__init__.py`` a line with the name of the table. That name is the key of the JSON and the value of
+   ``--table``. JSON, CSV, data frames and ``read_json`` are made from the fields.
+4. A figure is a class in ``report/studies/figures/NAME.py`` with a size, a font size and a method ``draw(ax)``
+   (:class:`~reshuffle.report.plots.style.Drawing`), an entry in the study's ``figures``
+   (:class:`~reshuffle.report.studies.base.Figure`), and its name in :data:`reshuffle.types.StudyPlotKind`, in the order
+   of :data:`STUDIES`. ``figures/lines.py`` has markers and lines that differ without colours. Look at the picture.
+
+Every format, ``result.plot``, ``reshuffle plot`` and ``reshuffle study --table`` follow from these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ..frames import as_pandas, as_polars, rows_of
+from . import agreement, design, multiplicity, power, samples, sensitivity, type1, validation
+from .base import Figure, StudyReport
+from .formats import STUDY_FORMATS, render_study, study_as_fragment
+from .plots import StudyPlots, draw_figure, plots_of_study
+from .rows import default_table, study_columns
+
+__all__ = [
+    "STUDIES",
+    "STUDY_FORMATS",
+    "Figure",
+    "StudyPlots",
+    "StudyReport",
+    "as_pandas",
+    "as_polars",
+    "default_table",
+    "draw_figure",
+    "plots_of_study",
+    "render_study",
+    "rows_of",
+    "study_as_fragment",
+    "study_columns",
+]
+
+STUDIES: Mapping[str, StudyReport] = {
+    "type1": type1.REPORT,
+    "multiplicity": multiplicity.REPORT,
+    "power": power.REPORT,
+    "plan": design.REPORT,
+    "sensitivity": sensitivity.REPORT,
+    "validate": validation.REPORT,
+    "samples": samples.REPORT,
+    "agreement": agreement.REPORT,
+}

@@ -2,6 +2,79 @@
 
 from __future__ import annotations
 
-from .base import Rate, StudyResult
+from collections.abc import Mapping
+from typing import Any
 
-__all__ = ["Rate", "StudyResult"]
+from .agreement import DomainBand, GainBin, GainThreshold, PairPvalue, TestAgreement
+from .base import Rate, StudyResult
+from .design import DetectableAtSize, PairError, PlannedPower, PlannedSize
+from .multiplicity import FamilyWiseRate
+from .power import FittedSwapEffects, PowerRate
+from .samples import CurvePoint, SampleDifference, SampleRange, SampleScore
+from .sensitivity import MetricSensitivity, PowerContrast, ScoredSystem, TestedDifference
+from .type1 import PvalueShare
+from .validation import BandAccuracy, GapConclusions, PairConclusions, SampleSpread
+
+__all__ = [
+    "RECORDS",
+    "BandAccuracy",
+    "CurvePoint",
+    "DetectableAtSize",
+    "DomainBand",
+    "FamilyWiseRate",
+    "FittedSwapEffects",
+    "GainBin",
+    "GainThreshold",
+    "GapConclusions",
+    "MetricSensitivity",
+    "PairConclusions",
+    "PairError",
+    "PairPvalue",
+    "PlannedPower",
+    "PlannedSize",
+    "PowerContrast",
+    "PowerRate",
+    "PvalueShare",
+    "Rate",
+    "SampleDifference",
+    "SampleRange",
+    "SampleScore",
+    "SampleSpread",
+    "ScoredSystem",
+    "StudyResult",
+    "TestAgreement",
+    "TestedDifference",
+]
+
+# The type of the records of each table of any study, by the name of the table: JSON, CSV and data frames are made from
+# its fields, and saved studies are read back with it. Fields are str, int (not negative), float, bool,
+# ConfidenceInterval, any of them or None, or tuples of one of them.
+RECORDS: Mapping[str, type[Any]] = {
+    "rates": Rate,
+    "pvalues": PvalueShare,
+    "family_wise": FamilyWiseRate,
+    "pairs": PairConclusions,
+    "bands": BandAccuracy,
+    "gaps": GapConclusions,
+    "spread": SampleSpread,
+    "scores": SampleScore,
+    "ranges": SampleRange,
+    "differences": SampleDifference,
+    "curves": CurvePoint,
+    "pair_pvalues": PairPvalue,
+    "gains": GainBin,
+    "thresholds": GainThreshold,
+    "domains": DomainBand,
+    "tests": TestAgreement,
+    "power": PowerRate,
+    "fits": FittedSwapEffects,
+    "detectable": DetectableAtSize,
+    "planned": PlannedPower,
+    "needed": PlannedSize,
+    "simulated": PowerRate,
+    "errors": PairError,
+    "sensitivity": MetricSensitivity,
+    "scored": ScoredSystem,
+    "tested": TestedDifference,
+    "contrasts": PowerContrast,
+}

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from ...types import Format
 from .. import UsedMetric
 from ..intervals import ConfidenceInterval
+
+if TYPE_CHECKING:
+    from ...report.studies import StudyPlots
 
 __all__ = ["Rate", "StudyResult"]
 
@@ -40,20 +44,35 @@ class Rate:
     confidence_interval: ConfidenceInterval
     simulations: int
 
+    @property
+    def verdict(self) -> str:
+        """The interval against the level, where a null hypothesis was true.
 
-@dataclass(frozen=True)
+        ``liberal`` if it lies above alpha, ``conservative`` if it lies below, else ``at its level``: Monte Carlo error
+        explains the difference.
+        """
+        if self.confidence_interval.low > self.alpha:
+            return "liberal"
+        return "conservative" if self.confidence_interval.high < self.alpha else "at its level"
+
+
+@dataclass(frozen=True, repr=False)
 class StudyResult:
     """The result of a study.
+
+    ``print(result)`` shows it, and :meth:`render` writes reports. :meth:`to_dicts`, :meth:`to_pandas` and
+    :meth:`to_polars` return a table of its records.
 
     Attributes
     ----------
     study : str
         The name of the study, such as ``type1``.
     plan : mapping of str to JSON values
-        All settings, by the names of the public keyword arguments.
+        All settings, by the names of the public keyword arguments. Sequences are lists.
     metrics : tuple of UsedMetric
     tables : mapping of str to tuple of records
-        Frozen records by the name of their table, such as ``rates``. The names are keys of the JSON.
+        Frozen records by the name of their table, such as ``rates``. The names are keys of the JSON. The first table is
+        the main one.
     truths : mapping of str to str
         What was true in the simulated test sets, in words, by null hypothesis.
     signature : str
@@ -70,7 +89,122 @@ class StudyResult:
     signature: str
     version: str
 
+    def __post_init__(self) -> None:
+        # Lists and tuples are the same in JSON: equal plans must be equal after they were written and read.
+        object.__setattr__(self, "plan", _with_lists(self.plan))
+
+    def __repr__(self) -> str:
+        sizes = ", ".join(f"{len(records):,} {name}" for name, records in self.tables.items())
+        return f"<StudyResult: {self.study}; {sizes}>"
+
+    def __str__(self) -> str:
+        from ...report import Layout, Terminal
+        from ...report.studies import render_study
+
+        return render_study(self, "text", Layout(Terminal.from_stdout())).rstrip("\n")
+
+    def _repr_html_(self) -> str:
+        """The tables and sentences of the text report, which notebooks display."""
+        from ...report.studies import study_as_fragment
+
+        return study_as_fragment(self)
+
+    @property
+    def plot(self) -> StudyPlots:
+        """The figures of the study: ``result.plot.NAME()``, with the names in ``dir(result.plot)``.
+
+        Raises
+        ------
+        ModuleNotFoundError
+            If matplotlib is not installed.
+        """
+        from ...report.studies import plots_of_study
+
+        return plots_of_study(self)
+
     @property
     def rates(self) -> tuple[Rate, ...]:
         """The rejection rates; empty if the study has none."""
         return self.tables.get("rates", ())
+
+    def render(self, fmt: Format = "text", *, table: str | None = None) -> str:
+        """A report as a string, ending in a newline.
+
+        Parameters
+        ----------
+        fmt : str
+            As ``--format`` of the command line; a name in :data:`reshuffle.report.FORMATS`.
+        table : str, optional
+            For csv: a name in :attr:`tables`. The first by default.
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        InputError
+            If there is no such format or table.
+        """
+        from ...report import Layout
+        from ...report.studies import render_study
+
+        return render_study(self, fmt, Layout(table=table))
+
+    def to_dicts(self, table: str | None = None) -> list[dict[str, Any]]:
+        """The records of a table as flat dicts.
+
+        Parameters
+        ----------
+        table : str, optional
+            A name in :attr:`tables`. The first by default.
+
+        Returns
+        -------
+        list of dict
+            All have the same keys, the columns of the CSV: the fields of the record, with ``low`` and ``high`` instead
+            of ``confidence_interval``.
+
+        Raises
+        ------
+        InputError
+            If there is no such table.
+        """
+        from ...report.studies import rows_of, study_columns
+
+        return rows_of(study_columns(self, table))
+
+    def to_pandas(self, table: str | None = None) -> Any:
+        """The rows of :meth:`to_dicts` as a ``pandas.DataFrame``.
+
+        Raises
+        ------
+        InputError
+            If there is no such table.
+        ModuleNotFoundError
+            If pandas is not installed.
+        """
+        from ...report.studies import as_pandas, study_columns
+
+        return as_pandas(study_columns(self, table))
+
+    def to_polars(self, table: str | None = None) -> Any:
+        """The rows of :meth:`to_dicts` as a ``polars.DataFrame``, where missing values are null.
+
+        Raises
+        ------
+        InputError
+            If there is no such table.
+        ModuleNotFoundError
+            If polars is not installed.
+        """
+        from ...report.studies import as_polars, study_columns
+
+        return as_polars(study_columns(self, table))
+
+
+def _with_lists(value: Any) -> Any:
+    """A JSON value with lists for tuples."""
+    if isinstance(value, Mapping):
+        return {key: _with_lists(item) for key, item in value.items()}
+    return [*map(_with_lists, value)] if isinstance(value, list | tuple) else value

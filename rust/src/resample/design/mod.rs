@@ -5,7 +5,7 @@
 //! equals another one plus a constant, except in a few units, is not added up: its sums are computed from the other's.
 
 mod find;
-pub(super) mod packed;
+pub(crate) mod packed;
 pub(super) mod permuted;
 
 use super::kernel::permute::PermutedRows;
@@ -18,7 +18,7 @@ use permuted::DifferingColumns;
 
 /// How the sums of a cell are computed from what is added up: a column, plus a constant, plus exceptions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Rule {
+pub(crate) struct Rule {
     /// The packed column, or None for 0.
     pub dense: Option<usize>,
     /// What every unit adds to the column. For permutations it is added only once: the total of the first system.
@@ -28,10 +28,10 @@ pub(super) struct Rule {
 }
 
 /// A unit, and what the cell has there in addition to its rule.
-pub(super) type Exception = (usize, i64);
+pub(crate) type Exception = (usize, i64);
 
 /// The units in which a cell does not follow its rule.
-pub(super) struct Exceptions {
+pub(crate) struct Exceptions {
     /// In ascending order.
     pub units: Vec<Exception>,
     /// The cell's column in its metric, for errors.
@@ -40,7 +40,7 @@ pub(super) struct Exceptions {
 
 /// Where a sample's cells and systems begin among those of all samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Place {
+pub(crate) struct Place {
     pub systems: usize,
     pub columns: usize,
     /// Its first cell. Cells are in the order system, column.
@@ -51,7 +51,7 @@ pub(super) struct Place {
 
 /// What has to be added up for all systems under all metrics. A *cell* is one column of counts of one system under one
 /// metric.
-pub(super) struct Design {
+pub(crate) struct Design {
     pub units: usize,
     pub places: Vec<Place>,
     /// The rule of each cell.
@@ -91,7 +91,10 @@ impl Design {
     /// # Errors
     /// As [`Design::new`], [`Error::LengthMismatch`] if samples differ in their number of systems, and
     /// [`Error::InvalidOption`] if there are too many systems or units.
-    pub fn of_permutations(samples: &[Sample<'_>], stop: &Stop<'_>) -> Result<(Self, PermutedRows)> {
+    pub(in crate::resample) fn of_permutations(
+        samples: &[Sample<'_>],
+        stop: &Stop<'_>,
+    ) -> Result<(Self, PermutedRows)> {
         let mut design = Design::without_cells(samples)?;
         let (differing, places) = DifferingColumns::find(samples, stop)?;
         let systems = differing.systems();

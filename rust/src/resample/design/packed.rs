@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::resample::Zero;
 
 /// An integer type, for code that is generic over the width.
-pub(in crate::resample) trait Integer: Copy + Eq + Ord + Send + Sync + Zero {
+pub(crate) trait Integer: Copy + Eq + Ord + Send + Sync + Zero {
     /// The largest value.
     const LARGEST: i64;
 
@@ -46,7 +46,7 @@ integers!(i8, i16, i32, i64);
 
 /// A value for each unit.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::resample) enum Column {
+pub(crate) enum Column {
     /// 8 bits.
     I8(Vec<i8>),
     /// 16 bits.
@@ -69,7 +69,7 @@ macro_rules! with_values {
     };
 }
 
-pub(in crate::resample) use with_values;
+pub(crate) use with_values;
 
 impl Column {
     /// Copies the values of the units from `first` on.
@@ -89,7 +89,7 @@ impl Column {
 
 /// The columns that are added up. They own their values, so that a prepared resampler borrows nothing from its caller.
 #[derive(Debug, Clone)]
-pub(in crate::resample) struct Packed {
+pub(crate) struct Packed {
     units: usize,
     columns: Vec<Column>,
 }

@@ -138,7 +138,7 @@ impl Kernel for Flips<'_> {
         stop: &Stop<'_>,
     ) -> Result<()> {
         #[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables))]
-        let Scratch { masks, bytes } = scratch;
+        let Scratch { masks, bytes, .. } = scratch;
         let at_once = self.adder.masks_at_once();
         masks.resize(at_once.min(self.per_replicate) * stride, 0);
         #[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables))]

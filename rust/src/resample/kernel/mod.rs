@@ -7,6 +7,7 @@ pub(super) mod flips;
 mod lanes;
 pub(super) mod permute;
 mod product;
+pub(crate) mod scatter;
 pub(super) mod source;
 pub(super) mod subgroup;
 mod tiles;
@@ -20,7 +21,7 @@ use crate::pool::Stop;
 use crate::resample::length;
 
 /// Fills blocks of replicates with sums.
-pub(super) trait Kernel: Sync {
+pub(crate) trait Kernel: Sync {
     /// The largest number of replicates per block, a multiple of [`STRIDE`].
     fn block(&self) -> usize;
 
@@ -46,9 +47,10 @@ pub(super) const STRIDE: usize = 64;
 
 /// Buffers for a kernel, reused by a thread from block to block.
 #[derive(Default)]
-pub(super) struct Scratch {
+pub(crate) struct Scratch {
     masks: Vec<u64>,
     bytes: Vec<u8>,
+    table: Vec<scatter::Sums>,
 }
 
 /// The sums of a block of replicates.

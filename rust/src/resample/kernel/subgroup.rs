@@ -21,7 +21,7 @@ use crate::resample::design::Design;
 use crate::resample::{length, reserved, zeros};
 use crate::simd::{Simd, dispatch};
 use crate::stats::LARGEST_SUM;
-use crate::stream::{Purpose, Stream};
+use crate::stream::{Purpose, Stream, fill};
 
 /// Replicates that are processed side by side. Their lowest bits are not transformed: units are added with all their
 /// signs.
@@ -47,7 +47,7 @@ const SIGNS: [Row<i32>; LANES] = {
 /// Random codes, drawn from a stream of their own. With 2^m replicates, the lowest m bits of a code matter.
 pub fn random_codes(seed: u64, units: usize) -> Vec<u64> {
     let mut codes = vec![0; units];
-    Stream::new(seed, Purpose::Code, 0).fill(0, &mut codes);
+    fill(Simd::best(), &Stream::new(seed, Purpose::Code, 0), 0, &mut codes);
     codes
 }
 

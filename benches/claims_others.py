@@ -1,0 +1,475 @@
+"""The claims of later papers about the same tests, and what cannot be checked yet."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from claims import Claim, Figures, Paper, Summary, markdown_table, number, share
+from claims_koehn import COMPLEMENT, TABLE_4, rows_of
+from claims_riezler_maxwell import FIRST_400, RERANKED
+from papers_figures import columns, save
+
+__all__ = ["BERG_KIRKPATRICK", "CARD", "COMING", "GRAHAM", "ZHANG_VOGEL"]
+
+
+# Zhang & Vogel 2004.
+
+METRICS = ("BLEU", "NIST", "TER")
+BY_SIZE = (
+    "reshuffle study samples wmt17-en-de/ref.txt wmt17-en-de/sys/*.txt -m bleu nist ter --all-pairs --sizes 300 "
+    "--layouts broad --curve-sizes 188 376 751 1502 3004",
+)
+BY_REFERENCES = (
+    "reshuffle study samples wmt21-en-de/ref-A.txt wmt21-en-de/sys/*.txt --refs wmt21-en-de/ref-C.txt "
+    "wmt21-en-de/ref-D.txt -m bleu nist --all-pairs --sizes 100 --layouts broad --curve-sizes 1002 "
+    "--n-references 1 2 3",
+)
+POINT = ("metric", "references", "size", "width", "relative_width", "separated", "pairs")
+
+
+def curves(outputs: Sequence[Any]) -> Figures:
+    """The points of the curves."""
+    return [{key: point[key] for key in POINT} for point in outputs[0]["curves"]]
+
+
+def by_metric(figures: Figures, key: str, value: int) -> dict[str, dict[str, Any]]:
+    """The points at a size, or with a number of references, by metric."""
+    return {point["metric"]: point for point in figures if point[key] == value}
+
+
+def curve_rows(figures: Figures, key: str) -> list[list[str]]:
+    """A row for each size or number of references."""
+    rows = []
+    for value in sorted({point[key] for point in figures}):
+        points = by_metric(figures, key, value).values()
+        widths = [f"{number(point['width'], 2)} ({100 * point['relative_width']:.1f}%)" for point in points]
+        rows.append([f"{value:,}", *widths, *(share(point["separated"]) for point in points)])
+    return rows
+
+
+def show_by_size(figures: Figures) -> str:
+    first, last = (by_metric(figures, "size", f(point["size"] for point in figures)) for f in (min, max))
+    names, times = list(first), last["BLEU"]["size"] / first["BLEU"]["size"]
+    header = ["segments", *(f"{name}: width" for name in names), *(f"{name}: separated" for name in names)]
+    ratios = ", ".join(f"{first[name]['width'] / last[name]['width']:.1f} ({name})" for name in names)
+    return f"""
+{markdown_table(header, curve_rows(figures, "size"), 0)}
+
+Mean widths of the 95% intervals of 16 systems, in points and relative to the mean score, and the share of the
+{last["BLEU"]["pairs"]} pairs whose interval of the difference excludes 0. With {times:.0f} times as many segments,
+intervals are
+{ratios} times as narrow; 1/√n predicts {times**0.5:.1f}. Halving an interval needs about four times the data. NIST
+changes with the test
+set, because it takes its information weights from the references.
+"""
+
+
+def summary_by_size(figures: Figures) -> Summary:
+    first, last = (by_metric(figures, "size", f(point["size"] for point in figures))["BLEU"] for f in (min, max))
+    ours, times = first["width"] / last["width"], last["size"] / first["size"]
+    return Summary(
+        "yes" if abs(ours / times**0.5 - 1) < 0.15 else "in part",
+        "curves that flatten with the size",
+        f"BLEU: {ours:.1f} times narrower with {times:.0f} times the segments",
+    )
+
+
+def plot_by_size(figures: Figures, path: Path) -> None:
+    """Relative widths, and shares of separated pairs, against the number of segments."""
+    figure, (left, right) = columns(2)
+    for metric, style in zip(METRICS, ("o-", "s--", "^:"), strict=True):
+        points = [point for point in figures if point["metric"] == metric]
+        segments = [point["size"] for point in points]
+        left.loglog(segments, [100 * point["relative_width"] for point in points], style, label=metric)
+        right.semilogx(segments, [100 * point["separated"] for point in points], style, label=metric)
+    left.set(xlabel="segments", ylabel="width of the interval, % of the score")
+    right.set(xlabel="segments", ylabel="pairs separated, %")
+    left.legend(frameon=False)
+    save(figure, path)
+
+
+def show_by_references(figures: Figures) -> str:
+    first, last = (by_metric(figures, "references", n)["BLEU"]["relative_width"] for n in (1, 3))
+    header = ["references", "BLEU: width", "NIST: width", "BLEU: separated", "NIST: separated"]
+    return f"""
+{markdown_table(header, curve_rows(figures, "references"), 0)}
+
+Scores rise with the number of references, so the width relative to the score matters. With three references instead of
+one it is {100 * (1 - last / first):.0f}% smaller for BLEU, which with one reference needs
+{(first / last) ** 2:.1f} times as many segments. Whether more pairs are separated depends on the references, too: they
+differ in style.
+"""
+
+
+def summary_by_references(figures: Figures) -> Summary:
+    first, last = (100 * by_metric(figures, "references", n)["BLEU"]["relative_width"] for n in (1, 3))
+    return Summary(
+        "yes" if last < first else "no",
+        "narrower with more references",
+        f"BLEU: {first:.1f}% of the score with one, {last:.1f}% with three",
+    )
+
+
+ZHANG_VOGEL = Paper(
+    title="Zhang & Vogel 2004",
+    about="""
+*Measuring Confidence Intervals for the Machine Translation Evaluation Metrics* (TMI 2004). The paper measures how
+bootstrap intervals of BLEU
+and NIST depend on the size of the test set and on the number of references, and how many differences each metric
+finds. Its results are
+curves, so no figures are quoted.
+""",
+    claims=(
+        Claim(
+            name="zv-size",
+            title="Intervals narrow with the size of the test set",
+            paper="Larger test sets have narrower intervals, with diminishing returns, and tell more systems apart.",
+            commands=BY_SIZE,
+            extract=curves,
+            summary=summary_by_size,
+            show=show_by_size,
+            plot=plot_by_size,
+            caption="Relative width of intervals, and share of separated pairs, by number of segments",
+        ),
+        Claim(
+            name="zv-references",
+            title="Intervals narrow with the number of references",
+            paper="More references make intervals narrower, too.",
+            commands=BY_REFERENCES,
+            extract=curves,
+            summary=summary_by_references,
+            show=show_by_references,
+        ),
+    ),
+)
+
+
+# Berg-Kirkpatrick et al. 2012.
+
+GAINS = (
+    "reshuffle compare wmt17-en-de/ref.txt wmt17-en-de/sys/*.txt --all-pairs -m bleu --test bootstrap --adjust none",
+    "reshuffle compare wmt13-fr-en/ref.txt wmt13-fr-en/sys/*.txt --all-pairs -m bleu --test bootstrap --adjust none",
+    f"reshuffle compare {RERANKED}/ref.first400.txt first400/default.txt first400/rerank-*.txt -m bleu:tokenize=none "
+    "--all-pairs --test bootstrap --adjust none",
+)
+
+
+def gains(outputs: Sequence[Any]) -> Figures:
+    """The absolute difference and p of each pair under BLEU, and the minimum detectable differences."""
+    return [
+        {
+            "segments": output["segments"],
+            "detectable": [output["detectable"][0][key] for key in ("low", "difference", "high")],
+            "pairs": [[abs(pair["difference"]), pair["pvalue"]] for pair in output["comparisons"] if near(pair)],
+            "n": len(output["comparisons"]),
+        }
+        for output in outputs
+    ]
+
+
+def near(pair: Mapping[str, Any]) -> bool:
+    """Whether a pair is shown: beyond 3 points all are significant."""
+    return bool(abs(pair["difference"]) < 3)
+
+
+NAMES = ("WMT17 English–German", "WMT13 French–English", "rerankings, Russian–English")
+
+
+def thresholds(of_set: Mapping[str, Any]) -> tuple[float, float]:
+    """The smallest gain with p ≤ .05 and the largest one without."""
+    pairs = of_set["pairs"]
+    return min(gain for gain, p in pairs if p <= 0.05), max(gain for gain, p in pairs if p > 0.05)
+
+
+def at_3000(of_set: Mapping[str, Any]) -> float:
+    """The median of the minimum detectable differences for 3,000 segments: standard errors fall as 1/√n."""
+    return float(of_set["detectable"][1] * (of_set["segments"] / 3000) ** 0.5)
+
+
+def show_gains(figures: Figures) -> str:
+    rows = [
+        [
+            name,
+            f"{of_set['segments']:,}",
+            str(of_set["n"]),
+            *(number(gain, 2) for gain in thresholds(of_set)),
+            *(number(difference, 2) for difference in of_set["detectable"]),
+            number(at_3000(of_set), 2),
+        ]
+        for name, of_set in zip(NAMES, figures, strict=True)
+    ]
+    header = ["BLEU", "segments", "pairs", "smallest gain with p ≤ .05", "largest without"]
+    header += ["detectable: smallest", "median", "largest", "median for 3,000 segments"]
+    ratios = [of_set["detectable"][2] / of_set["detectable"][0] for of_set in figures]
+    return f"""
+{markdown_table(header, rows)}
+
+The detectable differences are those that a pair's test finds with 80% power at .05. They depend on how similar two
+systems are: on the same
+test set, the largest is {min(ratios):.1f} to {max(ratios):.1f} times the smallest. The rerankings are variants of one
+system. For the same
+number of segments, they need smaller gains than the systems of different participants. p-values are two-sided, and not
+adjusted.
+"""
+
+
+def summary_gains(figures: Figures) -> Summary:
+    different, _, variants = map(at_3000, figures)
+    return Summary(
+        "yes" if variants < different else "no",
+        "smaller gains are significant between variants",
+        f"detectable with 3,000 segments: {number(variants, 2)} BLEU between variants, {number(different, 2)} between "
+        "participants",
+    )
+
+
+def plot_gains(figures: Figures, path: Path) -> None:
+    """p against the gain, for each test set."""
+    figure, axes = columns(len(NAMES))
+    for ax, name, of_set in zip(axes, NAMES, figures, strict=True):
+        gain, p = zip(*of_set["pairs"][:150], strict=True)
+        ax.semilogy(gain, p, "o", markersize=2)
+        ax.axhline(0.05, linewidth=0.6, color="black", linestyle="--")
+        ax.set(xlabel="difference in BLEU", ylabel="p", title=name)
+    save(figure, path)
+
+
+def elsewhere(outputs: Sequence[Any]) -> Figures:
+    """Conclusions and the share of right ones by band and layout, over all sizes."""
+    return {
+        layout: [
+            [band["low"], band["conclusions"], band["right"]]
+            for band in rows_of(outputs[0], "bands", layout=layout, size=None, test="paired-bootstrap")
+            if band["low"] in TABLE_4
+        ]
+        for layout in ("broad", "block")
+    }
+
+
+def show_elsewhere(figures: Figures) -> str:
+    rows = [
+        ["100 (all)" if low == 1 else f"{100 * low:g}", f"{n:,}", share(right), f"{other:,}", share(less)]
+        for (low, n, right), (_, other, less) in zip(figures["broad"], figures["block"], strict=True)
+    ]
+    header = ["share of draws won, from", "broad: conclusions", "right", "blocks: conclusions", "right"]
+    return f"""
+{markdown_table(header, rows)}
+
+Winners on samples of 100, 300 and 600 segments are compared with those on the other segments. Broad samples have
+sentences
+of the same documents as the other segments; blocks are of other documents, the nearest thing to another domain in
+these data. All texts are
+news, so the effect is smaller than between domains.
+"""
+
+
+def summary_elsewhere(figures: Figures) -> Summary:
+    broad, block = (next(right for low, _, right in figures[layout] if low == 0.95) for layout in ("broad", "block"))
+    return Summary(
+        "yes" if block < broad else "no",
+        "significance says less about other domains",
+        f"winners of 95–99% of draws are right in {share(broad)} on the same documents, {share(block)} on others",
+    )
+
+
+BERG_KIRKPATRICK = Paper(
+    title="Berg-Kirkpatrick et al. 2012",
+    about="""
+*An Empirical Investigation of Statistical Significance in NLP*, [D12-1091](https://aclanthology.org/D12-1091). The
+paper relates gains to
+p-values over many pairs of systems, and asks whether significant winners also win on another domain. Its bootstrap
+test counts draws with
+d_b > 2·d: the centred `bootstrap`, one-sided.
+""",
+    claims=(
+        Claim(
+            name="bk-gain",
+            title="Smaller gains are significant between similar systems",
+            paper="""
+For each task there is a gain that roughly implies significance, but it is smaller for similar systems than for
+independent ones, and for larger test sets.
+""",
+            prepare=FIRST_400,
+            commands=GAINS,
+            extract=gains,
+            summary=summary_gains,
+            show=show_gains,
+            plot=plot_gains,
+            caption="p against the difference in BLEU, for the pairs of three test sets (at most 150 each)",
+        ),
+        Claim(
+            name="bk-domain",
+            title="Significant winners win less often on other texts",
+            paper="""
+Parsers that win significantly on one domain win less reliably on another one, and the less the larger p is.
+""",
+            commands=(COMPLEMENT,),
+            extract=elsewhere,
+            summary=summary_elsewhere,
+            show=show_elsewhere,
+        ),
+    ),
+)
+
+
+# Graham et al. 2014.
+
+AGREEMENTS = (
+    "reshuffle study agreement wmt12-es-en/ref.txt wmt12-es-en/sys/*.txt -m bleu",
+    "reshuffle study agreement wmt17-en-de/ref.txt wmt17-en-de/sys/*.txt -m bleu",
+    f"reshuffle study agreement {RERANKED}/ref.first400.txt first400/rerank-*.txt -m bleu:tokenize=none",
+)
+LIBERAL = ("bootstrap-shift", "paired-bootstrap")
+
+
+def agreement(outputs: Sequence[Any]) -> Figures:
+    """The agreement of every two tests, over the pairs of all test sets."""
+    found: dict[tuple[str, str], list[int]] = {}
+    for output in outputs:
+        for row in output["tests"]:
+            if row["metric"] == row["other_metric"]:
+                counts = found.setdefault((row["test"], row["other_test"]), [0, 0, 0, 0])
+                for at, key in enumerate(("both", "neither", "only_first", "only_second")):
+                    counts[at] += row[key]
+    return [[*tests, *counts] for tests, counts in found.items()]
+
+
+def show_agreement(figures: Figures) -> str:
+    rows = [
+        [f"`{first}`", f"`{second}`", *map(str, counts), share((counts[0] + counts[1]) / sum(counts))]
+        for first, second, *counts in figures
+    ]
+    header = ["test", "other test", "both", "neither", "only the first", "only the second", "agreement"]
+    mixed = [row for row in figures if row[0] not in LIBERAL and row[1] in LIBERAL]
+    more, less = (sum(row[at] for row in mixed) for at in (5, 4))
+    return f"""
+{markdown_table(header, rows, 2)}
+
+The numbers of pairs of systems ({sum(figures[0][2:])} in three test sets) with p ≤ .05 under BLEU. Most pairs differ
+so much that any test finds
+it. Between `ar` or `bootstrap` and one of the tests with too many type-I errors (`bootstrap-shift` and
+`paired-bootstrap`)
+there are {more + less} disagreements; in {more} of these the latter rejects. So a test that rejects twice as often as
+it should is hardly seen in a comparison
+of very different systems, and is seen where systems are close, which is where tests are needed. Human judgments, by
+which
+the paper decides which test is more accurate, are not used here.
+"""
+
+
+def least(figures: Figures) -> float:
+    """The smallest agreement of two tests."""
+    return float(min((both + neither) / (both + neither + a + b) for *_, both, neither, a, b in figures))
+
+
+GRAHAM = Paper(
+    title="Graham et al. 2014",
+    about="""
+*Randomized Significance Tests in Machine Translation*, [W14-3333](https://aclanthology.org/W14-3333). The paper
+compares
+bootstrap tests and approximate randomization by human judgments.
+""",
+    claims=(
+        Claim(
+            name="graham-agreement",
+            title="It matters little which randomized test is used",
+            paper="The paper finds little practical difference between the tests.",
+            prepare=FIRST_400,
+            commands=AGREEMENTS,
+            extract=agreement,
+            summary=lambda figures: Summary(
+                "yes" if least(figures) > 0.9 else "in part",
+                "little practical difference",
+                f"two tests agree on at least {share(least(figures))} of the pairs",
+            ),
+            show=show_agreement,
+        ),
+    ),
+)
+
+
+# Card et al. 2020.
+
+DESIGN = """
+import json
+import numpy as np
+from reshuffle.study.parametric import CARD_BLEU, simulate_swap_effects
+from reshuffle.study.testing import Testing
+
+found = []
+for difference in (0.25, 0.5, 1.0, 2.0):
+    simulated = simulate_swap_effects(CARD_BLEU, difference, 2000, 12345, 1000, Testing(["ar"], n_resamples=999))
+    significant = simulated.differences[simulated.pvalues <= 0.05]
+    power, exaggeration = len(significant) / 1000, np.abs(significant).mean() / difference
+    found.append([difference, power, exaggeration, np.mean(significant < 0)])
+print(json.dumps(found))
+"""
+
+
+def show_design(figures: Figures) -> str:
+    rows = [
+        [number(difference, 2), "about .75" if difference == 1 else "–", number(power), number(m, 2), number(s, 4)]
+        for difference, power, m, s in figures
+    ]
+    header = ["true difference in BLEU", "paper: power", "power", "type-M error", "type-S error"]
+    weakest = figures[0]
+    return f"""
+{markdown_table(header, rows)}
+
+The paper's model: swapping the outputs of a segment changes the difference with probability 1 − P₀, by a
+Laplace-distributed
+amount; P₀ = .13 and b₀ = 25.8, test sets of 2,000 segments, AR at .05. Type-M error is the mean size of the
+significant differences
+relative to the true one, type-S error the share of them with the wrong sign. If the true difference is
+{number(weakest[0], 2)} BLEU, the
+differences that are significant are {weakest[2]:.1f} times too large on average.
+`reshuffle study power --alternatives parametric` fits the
+model to a pair of systems.
+"""
+
+
+def power_at_1(figures: Figures) -> float:
+    """The power for a difference of 1 BLEU."""
+    return float(next(power for difference, power, *_ in figures if difference == 1))
+
+
+CARD = Paper(
+    title="Card et al. 2020",
+    about="""
+*With Little Power Comes Great Responsibility*, [2020.emnlp-main.745](https://aclanthology.org/2020.emnlp-main.745).
+The paper
+estimates the power of common designs. For machine translation it simulates test sets from a model of the effects of
+swaps.
+""",
+    claims=(
+        Claim(
+            name="card-power",
+            title="2,000 sentences have 75% power at 1 BLEU",
+            paper="Test sets of 2,000 sentences have about 75% power to detect a difference of 1 BLEU (abstract).",
+            python=DESIGN,
+            extract=lambda outputs: outputs[0],
+            summary=lambda figures: Summary(
+                "yes" if abs(power_at_1(figures) - 0.75) < 0.03 else "no", "about .75", number(power_at_1(figures))
+            ),
+            show=show_design,
+        ),
+    ),
+)
+
+
+COMING = Paper(
+    title="What cannot be checked yet",
+    about="""
+- **Clark et al. 2011** ([P11-2031](https://aclanthology.org/P11-2031)): variance between optimizer runs, and tests
+  over runs. This needs tests for several runs of a system, which reshuffle does not have. The paper's METEOR scores
+  cannot be reproduced in any case, because that version of METEOR cannot be obtained.
+- **Chen & Cherry 2014** ([W14-3346](https://aclanthology.org/W14-3346)): the smoothings are [there](counting.md), but
+  correlations with human judgments and tuning are not. No judgments of 2013 out of English, and none of
+  Russian–English, are available.
+- **Riezler & Maxwell 2005**, F of the rerankings: no parses of reranked translations are available.
+- **Koehn 2004**, Figure 1: this needs GTM, and lists of translations of one model at several word penalties.
+""",
+    claims=(),
+)

@@ -1,0 +1,159 @@
+"""The page of the papers' claims: ``docs/papers.md`` from the kept results."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from claims import Claim, Paper, markdown_table
+
+__all__ = ["page"]
+
+WIDTH = 140
+
+INTRODUCTION = """
+# The papers, run again
+
+Each claim of the papers on which this package is based, checked on public data: the commands, our figures beside the
+published ones, what
+differs, and why. The tests and studies are those of [the statistics page](statistics.md) and of `reshuffle study`.
+
+All figures on this page are made by one command from the results of these commands (see
+[below](#how-this-page-is-made)); the published
+ones are quoted from the papers. Sizes and shares are from simulations with a given seed, so that the same version of
+reshuffle repeats
+them exactly. The data are others than the papers', which are not public: a claim holds here if the effect is there,
+not if the digits
+are the same.
+"""
+
+DATA = """
+## The data
+
+Commands run in a folder in which each test set has a folder of its own: `ref.txt` is its reference, `sys/NAME.txt` the
+output of a system,
+one segment per line. The texts are public; they are not part of this package.
+
+| folder | test set |
+|---|---|
+| `wmt17-en-de` | WMT17 news task, English–German: 16 systems, 3,004 segments |
+| `wmt19-en-de` | WMT19 news task, English–German: 22 systems, 1,997 segments |
+| `wmt13-fr-en` | WMT13 translation task, French–English: 19 systems, 3,000 segments |
+| `wmt12-fr-en`, `wmt12-es-en` | WMT12 translation task, into English: 15 and 12 systems, 3,003 segments |
+| `wmt21-en-de` | WMT21 news task, English–German: 20 systems, 1,002 segments, three references |
+| `rerank-newstest2012-ru-en` | newstest2012, Russian–English, 400 segments: 31 rerankings of 100-best lists |
+| `depparse-wmt13-en-fr-derived` | WMT13, English–French: six systems and the reference with parses, 500 segments |
+
+The rerankings are from the software of a course (*dreamt*, by Lopez, Post and Dyer, 2012–2015). The parses were made
+for
+this comparison, by one parser for all.
+"""
+
+RUNNING = """
+## How this page is made
+
+`python benches/papers.py` writes this page and its figures from `docs/papers/results.json`.
+`python benches/papers.py --rerun NAME` (or
+`--rerun all`) runs the commands again and keeps their figures with the date. Commands are shown as they are run, but
+for `--format json`,
+which is added. The environment variable `RESHUFFLE_DATA` names the folder with the test sets.
+"""
+
+
+def page(papers: Sequence[Paper], results: Mapping[str, Mapping[str, Any]]) -> str:
+    """The Markdown of the page."""
+    parts = [INTRODUCTION.strip(), overview(papers, results), DATA.strip()]
+    for paper in papers:
+        if not any(claim.name in results for claim in paper.claims) and not paper.title.startswith("What"):
+            continue
+        parts += [f"## {paper.title}", paper.about.strip()]
+        shown: dict[str, str] = {}  # code by the title of the first claim that has it
+        for claim in paper.claims:
+            if claim.name in results:
+                parts.append(section(claim, results[claim.name], shown))
+        parts += [paper.after.strip()] if paper.after else []
+    parts += [RUNNING.strip(), dates(papers, results)]
+    return "\n\n".join(reflowed(block) for part in parts for block in blocks(part)) + "\n"
+
+
+def blocks(text: str) -> list[str]:
+    """Paragraphs, lists, tables and code blocks."""
+    return re.findall(r"```.*?^```$|\S.*?(?=\n\n|\Z)", text.strip(), re.DOTALL | re.MULTILINE)
+
+
+def reflowed(block: str) -> str:
+    """A paragraph or list with long lines; code, tables, headings and figures stay as they are."""
+    if block.startswith(("```", "|", "#", "![")):
+        return block
+    items = re.split(r"\n(?=- )", block)
+    return "\n".join(filled(item, "  " if item.startswith("- ") else "") for item in items)
+
+
+def filled(text: str, indent: str) -> str:
+    """Text in lines of the page's width."""
+    return textwrap.fill(
+        " ".join(text.split()), WIDTH, break_long_words=False, break_on_hyphens=False, subsequent_indent=indent
+    )
+
+
+def overview(papers: Sequence[Paper], results: Mapping[str, Mapping[str, Any]]) -> str:
+    """The table of all claims."""
+    rows = []
+    for paper in papers:
+        for claim in paper.claims:
+            if claim.name in results:
+                found = claim.summary(results[claim.name]["figures"])
+                rows.append(
+                    [f"[{claim.title}](#{anchor(claim.title)})", paper.title, found.theirs, found.ours, found.holds]
+                )
+    return markdown_table(["claim", "paper", "published", "here", "holds"], rows, 5)
+
+
+def anchor(title: str) -> str:
+    """The anchor that GitHub gives to a heading."""
+    kept = "".join(c for c in title.lower() if c.isalnum() or c in "_- ")
+    return kept.replace(" ", "-")
+
+
+def section(claim: Claim, result: Mapping[str, Any], shown: dict[str, str]) -> str:
+    """One claim: what the paper says, the commands, the figures. Commands that were shown before are a link."""
+    parts = [f"### {claim.title}", claim.paper.strip()]
+    shell = claim.prepare.strip().splitlines()
+    shell += [wrapped(command) for command in claim.commands]
+    code = "\n".join(shell)
+    if code in shown:
+        commands = "commands are those" if len(claim.commands) > 1 else "command is that"
+        parts.append(f"The {commands} of [{shown[code]}](#{anchor(shown[code])}).")
+    elif shell:
+        parts.append(f"```sh\n{code}\n```")
+        shown[code] = claim.title
+    if claim.python:
+        parts.append(f"```python\n{claim.python.strip()}\n```")
+    parts.append(claim.show(result["figures"]).strip())
+    if claim.plot is not None:
+        parts.append(f"![{claim.caption}](papers/{claim.figure.name})")
+    return "\n\n".join(parts)
+
+
+def wrapped(command: str) -> str:
+    """A long command on several lines."""
+    lines = textwrap.wrap(command, WIDTH - 2, break_long_words=False, break_on_hyphens=False, subsequent_indent="  ")
+    return " \\\n".join(lines)
+
+
+def dates(papers: Sequence[Paper], results: Mapping[str, Mapping[str, Any]]) -> str:
+    """When each claim was run, and how long its commands took."""
+    rows = [
+        [
+            f"`{claim.name}`",
+            results[claim.name]["date"],
+            results[claim.name]["version"],
+            f"{results[claim.name]['seconds']:.1f}",
+        ]
+        for paper in papers
+        for claim in paper.claims
+        if claim.name in results
+    ]
+    return markdown_table(["claim", "date", "version", "seconds"], rows, 3)

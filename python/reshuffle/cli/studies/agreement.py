@@ -1,0 +1,93 @@
+"""``reshuffle study agreement``."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+import click
+
+from ... import types
+from ...errors import InputError
+from ..command import Command, option
+from ..params import Name, NameList, NumberList
+from .options import ARGUMENTS, study_options
+from .pools import BINS, given
+
+__all__ = ["agreement_command"]
+
+AGREEMENT = (
+    option(
+        "Study",
+        "--tests",
+        "--test",
+        "tests",
+        multiple=True,
+        type=NameList("test", get_args(types.Test)),
+        metavar="NAME...",
+        help="Tests, separated by commas or spaces: names of --test of 'reshuffle compare'.  [default: ar bootstrap "
+        "bootstrap-shift paired-bootstrap]",
+    ),
+    option(
+        "Study",
+        "--alphas",
+        "--alpha",
+        "levels",
+        multiple=True,
+        type=NumberList(float),
+        metavar="LEVEL...",
+        help="Significance levels.  [default: 0.05]",
+    ),
+    option(
+        "Study",
+        "--domains",
+        metavar="FILE",
+        help="Domain ids, one per segment: check the winners on each domain on the others.",
+    ),
+    option(
+        "Study",
+        "--halves",
+        type=Name("layout", get_args(types.SampleLayout)),
+        default="broad",
+        show_default=True,
+        metavar="NAME",
+        help="Without --domains, check the winners on one half on the other: broad (every other segment) or block (the "
+        "first and the second half).",
+    ),
+    BINS,
+)
+
+
+@click.command(
+    "agreement",
+    cls=Command,
+    examples=(
+        "reshuffle study agreement ref.txt *.out -m bleu chrf ter",
+        "reshuffle study agreement ref.txt *.out --tests ar bootstrap --domains domains.txt",
+        "reshuffle study agreement ref.txt *.out --format csv --table tests",
+    ),
+    arguments=ARGUMENTS,
+)
+@study_options(AGREEMENT, pairs=False, simulations=False)
+def agreement_command(**options: Any) -> None:
+    """Whether several tests and metrics agree on which systems differ.
+
+    All pairs of systems are tested. Shown are the pairs on which tests or metrics agree, the gain from which
+    differences are significant, and how often the winner on one part of the test set also wins on another part.
+    """
+    from ...settings import Units
+    from ...study.agreement import AgreementSettings, agreement_of
+    from .running import run_study
+
+    if options["strata"] is not None:
+        raise InputError("--strata does not apply to studies: leave it out")
+    options["strata"] = options.pop("domains")
+    own = given(options, "tests", "levels", "halves", "bins")
+    if "levels" in own:
+        own["alphas"] = own.pop("levels")
+    run_study(
+        options,
+        lambda data, units, settings: agreement_of(
+            data, Units(units.documents), AgreementSettings(**own, domains=units.strata), settings.resampling
+        ),
+        has_domains=True,
+    )

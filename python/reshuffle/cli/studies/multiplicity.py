@@ -1,0 +1,92 @@
+"""``reshuffle study multiplicity``."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+import click
+
+from ... import types
+from ..command import Command, option
+from ..options import any_of
+from ..params import Name, NameList, NumberList
+from .options import ALPHAS, ARGUMENTS, SIZES, study_options
+
+__all__ = ["multiplicity_command"]
+
+EXAMPLES = (
+    "reshuffle study multiplicity ref.txt *.out",
+    "reshuffle study multiplicity ref.txt *.out --n-systems 5 10 15 --adjust none holm maxt -n 2999",
+    "reshuffle study multiplicity ref.txt *.out --variances unequal --tests ar permutation --size 500 -o family.json",
+)
+
+FAMILIES = (
+    option(
+        "Study",
+        "--variances",
+        multiple=True,
+        type=NameList("value of --variances", get_args(types.Variances)),
+        metavar="NAME...",
+        help="Kinds of families with equal scores: equal (outputs are permuted, so that systems are exchangeable) and "
+        "unequal (systems are made as bad as the worst).  [default: both]",
+    ),
+    option(
+        "Study",
+        "--n-systems",
+        multiple=True,
+        type=NumberList(int),
+        metavar="N...",
+        help="Sizes of families: the first N systems.  [default: all that there are]",
+    ),
+    option(
+        "Study",
+        "--tests",
+        "--test",
+        "tests",
+        multiple=True,
+        type=NameList("test", get_args(types.Test)),
+        metavar="NAME...",
+        help="Tests, separated by commas or spaces; permutation is randomised Tukey.  [default: ar bootstrap "
+        "permutation]",
+    ),
+    option(
+        "Study",
+        "--adjustments",
+        "--adjust",
+        "adjustments",
+        multiple=True,
+        type=NameList("adjustment", [name for name in get_args(types.Adjustment) if name != "auto"]),
+        metavar="NAME...",
+        help="Adjustments for multiple tests, as for 'reshuffle compare', and none.  [default: all]",
+    ),
+    option(
+        "Study",
+        "--equalize",
+        type=Name("value of --equalize", get_args(types.Equalize)),
+        metavar="NAME",
+        help=f"For --variances unequal, how systems are made worse: {any_of(types.Equalize)}.  [default: drop-words if "
+        "the metrics count words]",
+    ),
+)
+
+
+@click.command("multiplicity", cls=Command, examples=EXAMPLES, arguments=ARGUMENTS)
+@study_options(FAMILIES, ALPHAS, SIZES, pairs=False)
+def multiplicity_command(**options: Any) -> None:
+    """Family-wise error rates of adjustments for multiple tests.
+
+    All pairs of systems are tested on simulated test sets in which all systems are equally good. The rate is the share
+    of test sets with one or more rejections. The default level is 0.05.
+    """
+    from ...study.multiplicity import FAMILY_ALPHAS, FAMILY_TESTS, MultiplicitySettings, multiplicity_of
+    from .running import flattened, run_study
+
+    options["tests"] = options["tests"] or (FAMILY_TESTS,)
+    options["alphas"] = options["alphas"] or (FAMILY_ALPHAS,)
+    own = MultiplicitySettings(
+        flattened(options.pop("variances")) or MultiplicitySettings.variances,
+        flattened(options.pop("n_systems")),
+        flattened(options.pop("adjustments")),
+        options.pop("equalize"),
+    )
+    run_study(options, lambda data, units, settings: multiplicity_of(data, units, settings, own))

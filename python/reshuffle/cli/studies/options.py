@@ -1,0 +1,210 @@
+"""The options of ``reshuffle study``, in groups: each study takes those that apply to it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, get_args
+
+import click
+
+from ... import types
+from ..command import option
+from ..options import METRICS, Decorator, all_of, any_of, input_options, output_options, resampling_options
+from ..params import Margin, Name, NameList, NumberList
+
+__all__ = [
+    "ALPHAS",
+    "ARGUMENTS",
+    "DESIGN",
+    "INPUT",
+    "MARGINS",
+    "NULLS",
+    "NULL_OPTIONS",
+    "PAIRS",
+    "SIMULATIONS",
+    "SIZES",
+    "TABLE",
+    "TESTS",
+    "study_options",
+]
+
+INPUT = input_options("draw, and resample, whole documents", has_strata=False)
+
+ARGUMENTS = (
+    (
+        "REF, SYS",
+        "As for 'reshuffle compare': UTF-8 text with one segment per line, mteval, tables (FILE#NAME), JSON lines or "
+        "parses; - is standard input.",
+    ),
+)
+
+NULLS = (
+    option(
+        "Study",
+        "--null",
+        "--nulls",
+        "nulls",
+        multiple=True,
+        type=NameList("null", get_args(types.Null)),
+        metavar="NAME...",
+        help=f"What is true in the simulated test sets: {any_of(types.Null)}; 'reshuffle metrics' describes them.  "
+        "[default: swap]",
+    ),
+)
+
+NULL_OPTIONS = (
+    option(
+        "Study",
+        "--equalize",
+        type=Name("value of --equalize", get_args(types.Equalize)),
+        default="mix",
+        show_default=True,
+        metavar="NAME",
+        help="For --null equal-score and margin, how the better system is made worse: mix (segments of a third system) "
+        "or drop-words.",
+    ),
+    option("Study", "--noise", type=float, default=0.05, show_default=True, metavar="RATE",
+           help="For --null noise: the share of words that are edited."),
+    option("Study", "--runs", type=int, default=1, show_default=True, metavar="N",
+           help="For --null replicate: the runs on each side."),
+    option("Study", "--document-size", type=int, metavar="N",
+           help="For --null documents without --docs: the segments of a simulated document."),
+    option("Study", "--icc", type=float, metavar="VALUE",
+           help="For --null documents without --docs: the intraclass correlation of simulated documents."),
+)  # fmt: skip
+
+TESTS = (
+    option(
+        "Study",
+        "--tests",
+        "--test",
+        "tests",
+        multiple=True,
+        type=NameList("test", get_args(types.Test)),
+        metavar="NAME...",
+        help="Tests, separated by commas or spaces: names of --test of 'reshuffle compare'.  [default: ar bootstrap "
+        "bootstrap-shift]",
+    ),
+    option(
+        "Study",
+        "--alternative",
+        type=Name("alternative", get_args(types.Alternative)),
+        default="two-sided",
+        show_default=True,
+        metavar="NAME",
+        help=f"{any_of(types.Alternative)}.",
+    ),
+)
+
+ALPHAS = (
+    option(
+        "Study",
+        "--alphas",
+        "--alpha",
+        "alphas",
+        multiple=True,
+        type=NumberList(float),
+        metavar="LEVEL...",
+        help="Significance levels.  [default: 0.01 0.05 0.1]",
+    ),
+)
+
+SIZES = (
+    option(
+        "Study",
+        "--sizes",
+        "--size",
+        "sizes",
+        multiple=True,
+        type=NumberList(int),
+        metavar="N...",
+        help="Segments (with --docs, documents) in a simulated test set.  [default: as many as there are]",
+    ),
+    option(
+        "Study",
+        "--sampling",
+        type=Name("value of --sampling", get_args(types.Sampling)),
+        default="replace",
+        show_default=True,
+        metavar="NAME",
+        help="How test sets are drawn: replace (with replacement), subset (without), or fixed (all segments as they "
+        "are).",
+    ),
+)
+
+SIMULATIONS = (
+    option(
+        "Study",
+        "--simulations",
+        type=int,
+        default=1000,
+        show_default=True,
+        metavar="N",
+        help="Simulated test sets.",
+    ),
+)
+
+PAIRS = (
+    option(
+        "Study",
+        "--baseline",
+        metavar="NAME",
+        help="The baseline of the pairs: a system or its file.  [default: the first]",
+    ),
+    option("Study", "--all-pairs", is_flag=True, help="Use every pair of systems."),
+)
+
+DESIGN = (
+    option(
+        "Study",
+        "--scheme",
+        type=Name("scheme", get_args(types.StudyScheme)),
+        default="iid",
+        show_default=True,
+        metavar="NAME",
+        help="Shuffles of --tests ar: iid, subgroup (a group of 2^m), or orbit (one set for all simulations of "
+        "--sampling fixed).",
+    ),
+    option(
+        "Study",
+        "--weight-sets",
+        type=int,
+        metavar="N",
+        help="Share N sets of bootstrap draws among the simulations, which is faster; simulations that share one are "
+        "not independent.  [default: new draws for each]",
+    ),
+)
+
+MARGINS = (
+    option(
+        "Study",
+        "--margin",
+        "margins",
+        multiple=True,
+        type=Margin(),
+        metavar="METRIC=VALUE...",
+        help="Margins of --tests equivalence and non-inferiority, in points of the metric.",
+    ),
+)
+
+TABLE = (option("Output", "--table", metavar="NAME", help="The table to write as CSV.  [default: the main one]"),)
+
+
+def study_options(
+    *groups: Sequence[Decorator], pairs: bool = True, simulations: bool = True, n_resamples: int = 999
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """The options of a study: input, metrics, its own ``groups``, pairs of systems, replicates and output.
+
+    ``n_resamples`` is the default of ``-n``.
+    """
+    systems = click.argument("systems", metavar="SYS SYS...", nargs=-1)
+    reference = click.argument("reference", metavar="REF", required=False)
+    resampling = resampling_options("Shuffles or draws of each test.", n_resamples, automatic=False)
+    output = output_options(get_args(types.Format), "text")
+    own = [*groups, *([SIMULATIONS] if simulations else []), *([PAIRS] if pairs else [])]
+    decorate = all_of(INPUT, METRICS, *own, resampling, TABLE, output)
+
+    def options(command: Callable[..., Any]) -> Callable[..., Any]:
+        return reference(systems(decorate(command)))
+
+    return options

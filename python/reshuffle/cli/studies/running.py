@@ -1,0 +1,103 @@
+"""From the options of a study to its report: what all studies share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields, replace
+from typing import Any, TypeAlias, get_args
+
+import click
+from click.core import ParameterSource
+
+from ... import types
+from ...errors import InputError
+from ...report import Layout
+from ...resampling.counting import Data
+from ...results.studies import StudyResult
+from ...settings import Units
+from ...study.null_data import NullOptions
+from ...study.settings import StudySettings
+from ..job import Job
+from ..output import chosen_format, destination
+from ..params import COMMAND_LINE
+from ..progress import progress_bar
+
+__all__ = ["Compute", "flattened", "null_options", "run_study", "run_without_data"]
+
+Compute: TypeAlias = Callable[[Data, Units, StudySettings], StudyResult]
+
+# Options that take several values, each of which is a list.
+LISTS = ("tests", "alphas", "sizes")
+
+
+def flattened(values: tuple[tuple[Any, ...], ...] | None) -> tuple[Any, ...] | None:
+    """The values of an option that may be repeated, each of which may be a list; None without values.
+
+    >>> flattened((("ar", "bootstrap"), ("t-test",))), flattened(())
+    (('ar', 'bootstrap', 't-test'), None)
+    """
+    return tuple(value for each in values for value in each) if values else None
+
+
+def null_options(options: dict[str, Any]) -> NullOptions:
+    """Take the options of null hypotheses out of ``options``. Margins stay there, because tests have them, too."""
+    names = {field.name for field in fields(NullOptions)} - {"margins"}
+    given = {name: options.pop(name) for name in list(options) if name in names}
+    return NullOptions(**given, margins=dict(options.get("margins", ())))
+
+
+def run_study(options: dict[str, Any], compute: Compute, min_systems: int = 2, has_domains: bool = False) -> None:
+    """Read the files, compute the study, and write its report.
+
+    ``options`` are those of :func:`reshuffle.cli.studies.options.study_options`; the command has taken its own out.
+    With ``has_domains``, the strata of the units are the domains of the study.
+    """
+    fmt, output, layout = _output(options)
+    job = Job.from_arguments(options.pop("reference"), options.pop("systems"), options, min_systems)
+    if job.strata is not None and not has_domains:
+        raise InputError("--strata does not apply to studies: leave it out")
+    resampling = job.resampling
+    options |= {"n_resamples": resampling.n_resamples, "seed": resampling.seed, "threads": resampling.threads}
+    options["baseline"] = job.system(options.get("baseline"))
+    settings = _settings(options)
+    if options:
+        raise TypeError(f"options that nothing uses: {', '.join(options)}")
+    with destination(output, job.files, fmt, layout) as write:
+        arguments, units = job.read()
+        with progress_bar() as progress:
+            result = compute(Data.from_arguments(*arguments), units, replace(settings, progress=progress))
+        write(result)
+
+
+def run_without_data(options: dict[str, Any], compute: Callable[[StudySettings], StudyResult]) -> None:
+    """Compute a study that needs no files, and write its report. Options about files are errors."""
+    context = click.get_current_context()
+    fmt, output, layout = _output(options)
+    settings = _settings(options)
+    for name in options:
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            flag = next(param.opts[0] for param in context.command.params if param.name == name)
+            raise InputError(f"{flag} needs texts or scores: add REF and SYS, or leave {flag} out")
+    with destination(output, [], fmt, layout) as write, progress_bar() as progress:
+        write(compute(replace(settings, progress=progress)))
+
+
+def _output(options: dict[str, Any]) -> tuple[str, str | None, Layout]:
+    """The format, the file and the layout of the report."""
+    fmt, output, table = options.pop("fmt"), options.pop("output"), options.pop("table")
+    fmt = chosen_format(fmt, output, get_args(types.Format), "text")
+    if table is not None and fmt != "csv":
+        raise InputError(f"--table is for the format csv, not {fmt}: leave it out, or add --format csv")
+    return fmt, output, Layout(table=table, command=click.get_current_context().meta[COMMAND_LINE])
+
+
+def _settings(options: dict[str, Any]) -> StudySettings:
+    """Take the settings out of ``options``. None stands for the default of a setting."""
+    for name in LISTS:
+        if name in options:
+            options[name] = flattened(options[name])
+    if "margins" in options:
+        options["margins"] = dict(options["margins"])
+    known = {field.name for field in fields(StudySettings)}
+    given = {name: options.pop(name) for name in list(options) if name in known}
+    return StudySettings(**{name: value for name, value in given.items() if value is not None}).checked()

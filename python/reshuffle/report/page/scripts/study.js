@@ -1,0 +1,5 @@
+// Starts the page of a study. This script is the last one on it.
+
+addThemeButton();
+addCopying();
+addSorting();

@@ -1,0 +1,199 @@
+"""The report of ``agreement``: tests and metrics beside one another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ...results.studies import DomainBand, GainBin, GainThreshold, StudyResult, TestAgreement
+from ..cells import Table, decimals_for
+from ..notes import ci, counted, joined, number
+from .base import Explained, Figure, StudyReport
+from .validation import band_name, gap_name, of_keys
+from .wording import of_name, percent
+
+if TYPE_CHECKING:
+    from ..plots.style import Drawing
+
+__all__ = ["REPORT"]
+
+# With more rows, the agreement of different tests under different metrics is left to csv.
+MOST_ROWS = 21
+
+
+def title(study: StudyResult) -> str:
+    """The tests and the metrics."""
+    return f"Agreement of {joined(study.plan['tests'])} under {joined(study.plan['metrics'])}"
+
+
+def _shown(study: StudyResult) -> list[TestAgreement]:
+    """The agreements that tables list."""
+    rows = study.tables["tests"]
+    if len({(row.metric, row.test, row.other_metric, row.other_test) for row in rows}) <= MOST_ROWS:
+        return list(rows)
+    return [row for row in rows if row.metric == row.other_metric or row.test == row.other_test]
+
+
+def _names(row: TestAgreement) -> tuple[str, str]:
+    """The two tests, the two metrics, or both."""
+    if row.metric == row.other_metric:
+        return f"{row.test} ({row.metric})", row.other_test
+    if row.test == row.other_test:
+        return f"{row.metric} ({row.test})", row.other_metric
+    return f"{row.metric}, {row.test}", f"{row.other_metric}, {row.other_test}"
+
+
+def _tests_table(alpha: float, rows: Sequence[TestAgreement]) -> Table:
+    """Whether two tests reject for the same pairs."""
+    opposed = any(row.opposed for row in rows)
+    numbers = ["both", "neither", "first", "second", *(["opposed"] if opposed else [])]
+    title = f"Pairs of systems that two tests, or a test under two metrics, find different at α={number(alpha)}"
+    table = Table(title, ["First", "Second", *numbers, "κ", ci(0.95), "ρ"], n_names=2)
+    for row in rows:
+        interval = row.kappa_interval
+        table.add(
+            [
+                *_names(row),
+                *(f"{n:,}" for n in (row.both, row.neither, row.only_first, row.only_second)),
+                *([f"{row.opposed:,}"] if opposed else []),
+                "–" if row.kappa is None else f"{row.kappa:.2f}",
+                "–" if interval is None else f"{interval.low:.2f} to {interval.high:.2f}",
+                "–" if row.rank_correlation is None else f"{row.rank_correlation:.2f}",
+            ]
+        )
+    return table
+
+
+def _thresholds_table(rows: Sequence[GainThreshold]) -> Table:
+    """The gain from which pairs differ significantly."""
+    header = ["Metric", "Test", "α", "signif. %", "threshold", "errors", "smallest *", "largest other"]
+    table = Table(
+        f"The gain from which {counted(rows[0].pairs, 'pair')} of systems differ significantly", header, n_names=2
+    )
+    for row in rows:
+        gains = (row.threshold, row.smallest_significant, row.largest_insignificant)
+        decimals = min(3, decimals_for(max((gain for gain in gains if gain is not None), default=1.0)))
+        threshold, smallest, largest = ("–" if gain is None else f"{gain:.{decimals}f}" for gain in gains)
+        names = [row.metric, row.test, number(row.alpha)]
+        table.add([*names, percent(row.significant, 1), threshold, f"{row.errors:,}", smallest, largest])
+    return table
+
+
+def _gains_table(values: Mapping[str, Any], rows: Sequence[GainBin]) -> Table:
+    """The share of significant pairs by gain."""
+    tests = list(dict.fromkeys(row.test for row in rows))
+    title = f"Significant pairs in % by gain: {values['metric']}, α={number(values['alpha'])}"
+    table = Table(title, ["Gain", "Pairs", *tests])
+    for where, own in of_keys(rows, "low", "high"):
+        shares = {row.test: percent(row.significant, 0) for row in own}
+        table.add([gap_name(**where), f"{own[0].pairs:,}", *(shares[test] for test in tests)])
+    return table
+
+
+def _domains_table(values: Mapping[str, Any], rows: Sequence[DomainBand]) -> Table:
+    """Winners that also win elsewhere, over all ordered pairs of parts."""
+    tests = list(dict.fromkeys(row.test for row in rows))
+    header, breaks = ["Confidence %"], []
+    for test in tests:
+        breaks.append(len(header))
+        header += [test, "win %", "signif. %"]
+    title = f"Winners on one part that also win on another part: {values['metric']}, α={number(values['alpha'])}"
+    table = Table(title, header, breaks=tuple(breaks[1:]))
+    for where, own in of_keys(rows, "low", "high"):
+        row = [band_name(**where)]
+        for test in tests:
+            n, shares = pooled(of_name(own, test=test))
+            row += [f"{n:,}", *("–" if share is None else percent(share, 0) for share in shares)]
+        table.add(row)
+    return table
+
+
+def pooled(rows: Sequence[DomainBand]) -> tuple[int, tuple[float | None, float | None]]:
+    """The pairs of some rows, and the shares of these that also win and also win significantly."""
+    n = sum(row.pairs for row in rows)
+    if not n:
+        return 0, (None, None)
+    wins = sum(row.pairs * (row.also_wins or 0) for row in rows)
+    return n, (wins / n, sum(row.pairs * (row.also_significant or 0) for row in rows) / n)
+
+
+def tables(study: StudyResult) -> Iterator[Explained]:
+    """The agreement of tests, the thresholds, the significant pairs by gain, and the winners elsewhere."""
+    symbols = (
+        "First, second: only that one rejects. κ: Cohen's kappa of the decisions; ρ: Spearman's correlation of the "
+        "p-values."
+    )
+    opposed = " Opposed: both reject, but in favour of different systems."
+    for values, rows in of_keys(_shown(study), "alpha"):
+        yield _tests_table(values["alpha"], rows), symbols + opposed * any(row.opposed for row in rows)
+    if study.tables["thresholds"]:
+        symbols = "Threshold: separates significant pairs from others with the fewest errors. *: significant."
+        yield _thresholds_table(study.tables["thresholds"]), symbols
+    for values, gains in of_keys(study.tables["gains"], "metric", "alpha"):
+        yield _gains_table(values, gains), ""
+    symbols = "Below a test: its pairs in the band, counted once for each part that they were checked on."
+    for values, bands in of_keys(study.tables["domains"], "metric", "alpha"):
+        yield _domains_table(values, bands), symbols
+
+
+def conclusions(study: StudyResult) -> Iterator[str]:
+    """The least agreement, the thresholds, and how sure winners are to win elsewhere."""
+    for kind, same in (("tests under one metric", "metric"), ("metrics with one test", "test")):
+        rows = [row for row in study.tables["tests"] if getattr(row, same) == getattr(row, f"other_{same}")]
+        if not rows:
+            continue
+        low, high = (pick(rows, key=lambda row: row.agreement) for pick in (min, max))
+        if low.agreement == high.agreement:
+            yield f"Two {kind} agree on {percent(low.agreement, 1)}% of the pairs."
+        else:
+            yield (
+                f"Two {kind} agree on {percent(low.agreement, 1)}% ({joined(_names(low))}) to "
+                f"{percent(high.agreement, 1)}% ({joined(_names(high))}) of the pairs."
+            )
+    for values, rows in of_keys(study.tables["thresholds"], "metric", "alpha"):
+        parts = [f"{number(round(row.threshold, 2))} ({row.test})" for row in rows if row.threshold is not None]
+        if parts:
+            level = number(values["alpha"])
+            yield f"{values['metric']}: differences are significant at {level} from about {joined(parts)}."
+    for values, rows in of_keys(study.tables["domains"], "metric", "alpha"):
+        _, (wins, _) = pooled([row for row in rows if row.low >= 1 - values["alpha"] - 1e-9])
+        if wins is not None:
+            level = number(100 - 100 * values["alpha"])
+            yield f"{values['metric']}: {percent(wins, 1)}% of the winners with {level}% confidence also win elsewhere."
+
+
+def notes(study: StudyResult) -> Iterator[str]:
+    """What the numbers are."""
+    plan, n = study.plan, len(study.plan["systems"])
+    yield (
+        f"All {counted(n * (n - 1) // 2, 'pair')} of {counted(n, 'system')} on {plan['units']:,} {plan['unit']}s, with "
+        f"{plan['n_resamples']:,} shuffles or draws for each test; p is not adjusted. Confidence: 1 − p."
+    )
+    if plan["domains"]:
+        yield f"Parts: {joined(plan['domains'])}."
+    elif plan["halves"]:
+        halves = {"broad": f"every other {plan['unit']}", "block": "the first and the second half"}
+        yield f"Parts: two halves, {halves[plan['halves']]}."
+    yield f"{ci(0.95)}: by the jackknife over systems, for other systems on this test set."
+    if len(_shown(study)) < len(study.tables["tests"]):
+        yield "Use csv with --table tests for different tests under different metrics."
+
+
+def _gains_figure(study: StudyResult, records: Sequence[Any]) -> Drawing:
+    from .figures.agreement import GainsFigure
+
+    return GainsFigure.from_study(study, records)
+
+
+def _agreement_figure(study: StudyResult, records: Sequence[Any]) -> Drawing:
+    from .figures.agreement import AgreementFigure
+
+    return AgreementFigure(records)
+
+
+FIGURES = {
+    "gains": Figure("1 − p against the gain, for each pair.", "pair_pvalues", ("metric", "test"), _gains_figure),
+    "agreement": Figure("Pairs on which tests and metrics agree.", "tests", ("alpha",), _agreement_figure),
+}
+
+REPORT = StudyReport(title, tables, conclusions, notes, FIGURES)

@@ -1,0 +1,223 @@
+"""The report of ``plan``: minimum detectable differences, powers and sizes of test sets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ...results.studies import DetectableAtSize, PlannedPower, PlannedSize, StudyResult
+from ..cells import Table, decimals_for
+from ..notes import counted, joined, number
+from .base import Explained, Figure, StudyReport
+from .power import power_table
+from .wording import constant, of_name, percent
+
+if TYPE_CHECKING:
+    from ..plots.style import Drawing
+
+__all__ = ["REPORT"]
+
+
+def title(study: StudyResult) -> str:
+    """The metrics."""
+    return f"Plan of a test set: {joined(metric.name for metric in study.metrics)}"
+
+
+def tables(study: StudyResult) -> Iterator[Explained]:
+    """Minimum detectable differences, powers and needed sizes, simulated powers, and standard errors."""
+    yield _detectable(study), _ranges(study)
+    if "planned" in study.tables:
+        yield _planned(study), M_AND_S if any(each.type_m is not None for each in study.tables["planned"]) else ""
+        yield _needed(study), ""
+    if study.tables.get("simulated"):
+        rates = study.tables["simulated"]
+        (first, *_) = rates
+        pairs = {(rate.system, rate.baseline) for rate in rates}
+        shown = f", {first.system} − {first.baseline}" if len(pairs) == 1 else ""
+        yield power_table(rates, f"Simulated power in %{shown}"), "±: half the width of the 95% interval."
+    yield _errors(study), ""
+
+
+M_AND_S = (
+    "M: mean size of significant differences, in multiples of the true one (type-M error, exaggeration); S: share of "
+    "significant differences with the wrong sign (type-S error), in %."
+)
+
+
+def _has_range(records: Sequence[Any]) -> bool:
+    """Do standard errors differ between pairs?"""
+    return any(each.low != each.high for each in records)
+
+
+def _ranges(study: StudyResult) -> str:
+    """What the range over pairs is."""
+    if not _has_range(study.tables["detectable"]):
+        return ""
+    return "Of the pairs of systems, tables show the one with the median standard error; range: all pairs."
+
+
+def _names(records: Sequence[Any]) -> list[str]:
+    """The metric, and the method if there are several."""
+    return ["metric", *(["method"] if len({each.method for each in records}) > 1 else [])]
+
+
+HEADER = {"metric": "Metric", "method": "Method"}
+
+
+def _decimals(study: StudyResult, metric: str) -> int:
+    """The decimals of differences under a metric."""
+    found = [each.difference for each in study.tables["detectable"] if each.metric == metric]
+    return decimals_for(max(found))
+
+
+def _of_power(records: Sequence[Any]) -> str:
+    """The power for a title, if it is always the same."""
+    power = constant(records, "power")
+    return "" if power is None else f" with {number(100 * power)}% power"
+
+
+def _detectable(study: StudyResult) -> Table:
+    found: Sequence[DetectableAtSize] = study.tables["detectable"]
+    names, ranged = _names(found), _has_range(found)
+    power = [] if constant(found, "power") is not None else ["Power"]
+    header = [*(HEADER[name] for name in names), f"{_unit(study).capitalize()}s", *power, "Difference"]
+    table = Table(
+        f"Minimum detectable difference{_of_power(found)}",
+        [*header, *(["Range"] if ranged else [])],
+        n_names=len(names),
+    )
+    for each, keys in _ruled(table, found, names, ["power"]):
+        decimals = _decimals(study, each.metric)
+        shown = [
+            f"{each.size:,}",
+            *([f"{percent(each.power, 0)}%"] if power else []),
+            f"{each.difference:.{decimals}f}",
+        ]
+        table.add([*keys, *shown, *_range(each, ranged, lambda x, d=decimals: f"{x:.{d}f}")])
+    return table
+
+
+def _planned(study: StudyResult) -> Table:
+    found: Sequence[PlannedPower] = study.tables["planned"]
+    names, ranged = _names(found), _has_range(found)
+    errors = any(each.type_m is not None for each in found)
+    header = [*(HEADER[name] for name in names), "Difference", f"{_unit(study).capitalize()}s", "Power in %"]
+    header += [*(["Range"] if ranged else []), *(["M", "S"] if errors else [])]
+    table = Table("Power of given differences", header, n_names=len(names))
+    for each, keys in _ruled(table, found, names, ["difference"]):
+        shown = [_given(each.difference), f"{each.size:,}", percent(each.power, 1)]
+        shown += _range(each, ranged, lambda x: percent(x, 1))
+        if errors:
+            m_and_s = each.type_m is not None and each.type_s is not None
+            shown += [f"{each.type_m:.2f}", percent(each.type_s or 0, 1)] if m_and_s else ["–", "–"]
+        table.add([*keys, *shown])
+    return table
+
+
+def _needed(study: StudyResult) -> Table:
+    found: Sequence[PlannedSize] = study.tables["needed"]
+    names, ranged = _names(found), _has_range(found)
+    power = [] if constant(found, "power") is not None else ["Power"]
+    header = [*(HEADER[name] for name in names), "Difference", *power, f"{_unit(study).capitalize()}s"]
+    header += ["Range"] if ranged else []
+    table = Table(f"Size that is needed{_of_power(found)}", header, n_names=len(names))
+    for each, keys in _ruled(table, found, names):
+        shown = [_given(each.difference), *([f"{percent(each.power, 0)}%"] if power else []), _size(each.size)]
+        table.add([*keys, *shown, *_range(each, ranged, _size)])
+    return table
+
+
+def _size(size: int | None) -> str:
+    return "over 2⁵³" if size is None else f"{size:,}"
+
+
+def _given(difference: float) -> str:
+    """A difference as it was given."""
+    return number(difference)
+
+
+def _range(each: Any, ranged: bool, shown: Any) -> list[str]:
+    return [f"{shown(each.low)} to {shown(each.high)}"] if ranged else []
+
+
+def _ruled(
+    table: Table, records: Sequence[Any], names: Sequence[str], by: Sequence[str] = ()
+) -> Iterator[tuple[Any, list[str]]]:
+    """Each record with its names, and a line between metrics, differences and powers."""
+    before = None
+    for each in records:
+        keys = [str(getattr(each, name)) for name in names]
+        group = [*keys, *(getattr(each, name) for name in by)]
+        if before not in (None, group):
+            table.rule()
+        before = group
+        yield each, keys
+
+
+def _errors(study: StudyResult) -> Table:
+    """The standard errors that the plan is made from."""
+    found = study.tables["errors"]
+    size = f"{found[0].size:,} {_unit(study)}s"
+    table = Table(f"Differences on the data ({size})", ["Metric", "System", "Baseline", "Δ", "SE"], n_names=3)
+    for each in found:
+        decimals = _decimals(study, each.metric) + 1
+        cells = [each.metric, each.system, each.baseline]
+        table.add([*cells, f"{each.difference:+.{decimals}f}", f"{each.standard_error:.{decimals}f}"])
+    return table
+
+
+def _unit(study: StudyResult) -> str:
+    return str(study.plan.get("unit", "segment"))
+
+
+def conclusions(study: StudyResult) -> Iterator[str]:
+    """What the test set at hand can show, and how large a test set each difference needs."""
+    at_hand = of_name(study.tables["detectable"], method="normal", size=study.plan["units"])
+    for power in dict.fromkeys(each.power for each in at_hand):
+        own = of_name(at_hand, power=power)
+        shown = joined(f"{each.difference:.{_decimals(study, each.metric)}f} {each.metric}" for each in own)
+        differences = "a difference" if len(own) == 1 else "differences"
+        units = counted(own[0].size, _unit(study))
+        yield f"With {number(100 * power)}% power, {units} show {differences} of at least {shown}."
+    for each in study.tables.get("needed", ()):
+        if each.method == "normal":
+            power = f"{number(100 * each.power)}% power"
+            shown = f"a difference of {_given(each.difference)} {each.metric}"
+            yield f"To show {shown} with {power}, a test set needs {_size(each.size)} {_unit(study)}s."
+
+
+def notes(study: StudyResult) -> Iterator[str]:
+    """How the numbers were computed."""
+    plan = study.plan
+    (level, *_) = (each.level for each in study.tables["detectable"])
+    family = plan["family_size"]
+    z = "z₁₋α⸝₂" if plan["alternative"] == "two-sided" else "z₁₋α"
+    share = "" if family == 1 else f" (α = {number(plan['alpha'])} over {family:,} tests)"
+    yield (
+        f"Minimum detectable difference: ({z} + z_power)·SE, {plan['alternative']}, each test at {level:.4g}{share}; "
+        f"SE by the delta method, in proportion to 1/√{_unit(study)}s."
+    )
+    if any(each.method == "t-test" for each in study.tables["detectable"]):
+        yield "t-test: from the noncentral t distribution, for normal differences."
+    if plan["simulate"]:
+        tests = joined(plan["tests"])
+        yield f"Simulated: {tests}, {plan['n_resamples']:,} replicates, {plan['simulations']:,} test sets each."
+
+
+def _detectable_figure(study: StudyResult, records: Sequence[Any]) -> Drawing:
+    from .figures.power import DetectableFigure
+
+    return DetectableFigure(records, _unit(study))
+
+
+FIGURES = {
+    "detectable": Figure(
+        "Minimum detectable difference by the size of the test set; the band has all pairs of systems.",
+        "detectable",
+        ("metric",),
+        _detectable_figure,
+        "size",
+    ),
+}
+
+REPORT = StudyReport(title, tables, conclusions, notes, FIGURES)

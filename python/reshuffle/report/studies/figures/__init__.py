@@ -1,0 +1,1 @@
+"""Drawings of studies; importing one imports matplotlib."""

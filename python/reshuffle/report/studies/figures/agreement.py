@@ -1,0 +1,113 @@
+"""Figures of agreement: p against the gain, and a matrix of how many pairs tests agree on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import ListedColormap
+
+from ....results.studies import PairPvalue, StudyResult, TestAgreement
+from ...notes import number
+from ...plots.labels import PLAIN, printable
+from ...plots.style import COLUMN, FONT_SIZE, INK, MUTED, PAGE
+from ..wording import percent
+from .lines import looks, point
+
+__all__ = ["AgreementFigure", "GainsFigure"]
+
+# From light to dark, in steps that are distinguishable in print, and the agreements at which they begin.
+SHADES = ("#ffffff", "#eef4fa", "#c6dbef", "#6baed6", "#2166ac")
+STEPS = (0.0, 0.8, 0.9, 0.95, 0.99)
+
+
+@dataclass(frozen=True)
+class GainsFigure:
+    """1 − p of a test against the gain of the better system, pair by pair."""
+
+    pairs: Sequence[PairPvalue]
+    alphas: Sequence[float]
+
+    @classmethod
+    def from_study(cls, study: StudyResult, pairs: Sequence[Any]) -> GainsFigure:
+        """The levels are settings."""
+        return cls(pairs, study.plan["alphas"])
+
+    @property
+    def size(self) -> tuple[float, float]:
+        return COLUMN, 2.1
+
+    @property
+    def font_size(self) -> float:
+        return FONT_SIZE
+
+    def draw(self, ax: Axes) -> None:
+        (look,) = looks([self.pairs[0].test]).values()
+        alpha = max(self.alphas)
+        for level in self.alphas:
+            ax.axhline(1 - level, color=MUTED, linewidth=0.6, linestyle=(0, (3, 2)), zorder=1)
+        for pair in self.pairs:
+            point(ax, pair.gain, 1 - pair.pvalue, None, look, pair.pvalue <= alpha)
+        ax.set_ylim(-0.03, 1.03)
+        ax.spines[["top", "right"]].set_visible(False)
+        first = self.pairs[0]
+        ax.set_xlabel(f"gain in {printable(first.metric)}\n● p ≤ {number(alpha)}    ○ p > {number(alpha)}", **PLAIN)
+        ax.set_ylabel(f"1 − p, {printable(first.test)}", **PLAIN)
+
+
+@dataclass(frozen=True)
+class AgreementFigure:
+    """The share of pairs on which two tests or metrics agree, in %."""
+
+    rows: Sequence[TestAgreement]
+
+    @property
+    def columns(self) -> list[tuple[str, str]]:
+        """The metric and the test of each column."""
+        names = [(row.metric, row.test) for row in self.rows] + [
+            (row.other_metric, row.other_test) for row in self.rows
+        ]
+        return list(dict.fromkeys(names))
+
+    @property
+    def size(self) -> tuple[float, float]:
+        k = len(self.columns)
+        return (COLUMN if k <= 5 else PAGE), 0.5 + 0.2 * k
+
+    @property
+    def font_size(self) -> float:
+        return FONT_SIZE
+
+    def draw(self, ax: Axes) -> None:
+        columns = self.columns
+        k, places = len(columns), {name: at for at, name in enumerate(columns)}
+        shades = np.full((k, k), np.nan)
+        for row in self.rows:
+            high, low = sorted((places[row.metric, row.test], places[row.other_metric, row.other_test]))
+            shade = int(np.searchsorted(STEPS, row.agreement, side="right")) - 1
+            shades[low, high] = shade
+            ax.text(
+                high + 0.5, low + 0.5, percent(row.agreement, 0), ha="center", va="center_baseline",
+                color="white" if shade == len(SHADES) - 1 else INK, fontsize="small",
+            )  # fmt: skip
+        ax.pcolormesh(
+            np.arange(k + 1), np.arange(k + 1), shades, cmap=ListedColormap(SHADES), vmin=-0.5,
+            vmax=len(SHADES) - 0.5, edgecolors="white", linewidth=0.6,
+        )  # fmt: skip
+        ax.set_xlim(0, k)
+        ax.set_ylim(k, 0)
+        metrics = {metric for metric, _ in columns}
+        names = [printable(test if len(metrics) == 1 else f"{metric}, {test}") for metric, test in columns]
+        ax.set_yticks(np.arange(k) + 0.5, [f"{name}  {i}" for i, name in enumerate(names, 1)], **_names())
+        ax.set_xticks(np.arange(k - 1) + 0.5, [str(i) for i in range(1, k)])
+        ax.tick_params(length=0)
+        ax.spines[:].set_visible(False)
+        title = f"pairs on which both agree in %, α = {number(self.rows[0].alpha)}"
+        ax.set_xlabel(title, **PLAIN)
+
+
+def _names() -> dict[str, Any]:
+    return {"parse_math": PLAIN["parse_math"]}

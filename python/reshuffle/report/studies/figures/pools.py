@@ -1,0 +1,175 @@
+"""Figures of samples: accuracy by confidence, scores and differences of samples, and curves by test set size."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.ticker import FixedLocator, NullFormatter, NullLocator
+
+from ....results import ConfidenceInterval
+from ....results.studies import BandAccuracy, CurvePoint, GapConclusions, SampleDifference, SampleScore, StudyResult
+from ...notes import ci, number
+from ...plots.labels import PLAIN, printable
+from ...plots.style import COLUMN, FONT_SIZE, INK, MUTED
+from ..validation import band_name, gap_name, of_keys
+from ..wording import of_name
+from .lines import key, looks, point
+
+__all__ = ["BandsFigure", "CurvesFigure", "DifferencesFigure", "GapsFigure", "ScoresFigure"]
+
+
+# Curves show intervals from so many test sets on: with fewer, these intervals are hardly shorter than the axis.
+FEWEST = 5
+
+
+class _Figure:
+    """The size and the font of these figures."""
+
+    @property
+    def size(self) -> tuple[float, float]:
+        return COLUMN, 2.1
+
+    @property
+    def font_size(self) -> float:
+        return FONT_SIZE
+
+
+def _percent_axis(ax: Axes, label: str, lowest: float = 0) -> None:
+    ax.set_ylim(lowest, 102)
+    ax.set_ylabel(label, **PLAIN)
+    ax.spines[["top", "right"]].set_visible(False)
+
+
+@dataclass(frozen=True)
+class BandsFigure(_Figure):
+    """The share of right conclusions by confidence, with a marker for each layout. The dashes are the bands."""
+
+    bands: Sequence[BandAccuracy]
+
+    def draw(self, ax: Axes) -> None:
+        sizes = {band.size for band in self.bands}
+        shown = [band for band in self.bands if band.size is None or len(sizes) == 1]
+        layouts = looks(band.layout for band in shown)
+        places = {low: at for at, low in enumerate(sorted({band.low for band in shown}))}
+        names = {band.low: band_name(band.low, band.high) for band in shown}
+        for low, at in places.items():
+            high = of_name(shown, low=low)[0].high
+            ax.fill_between([at - 0.4, at + 0.4], 100 * low, 100 * high, color=MUTED, alpha=0.25, linewidth=0.4)
+        step = 0.5 / len(layouts)
+        for i, (layout, look) in enumerate(layouts.items()):
+            for band in of_name(shown, layout=layout):
+                if band.right is not None:
+                    x = places[band.low] + (i - (len(layouts) - 1) / 2) * step
+                    point(ax, x, 100 * band.right, _in_percent(band.confidence_interval), look)
+        ax.set_xticks(range(len(places)), [names[low].replace(" to <", "–") for low in places], rotation=40, ha="right")
+        _percent_axis(ax, "right conclusions in %", 0 if 0 in places else 30)
+        ax.set_xlabel("confidence in %; grey: the band itself", **PLAIN)
+        key(ax, layouts, loc="lower right")
+
+
+def _in_percent(interval: ConfidenceInterval | None) -> ConfidenceInterval | None:
+    return None if interval is None else replace(interval, low=100 * interval.low, high=100 * interval.high)
+
+
+@dataclass(frozen=True)
+class GapsFigure(_Figure):
+    """The share of right conclusions by the size of the true difference, with a marker for each size of samples."""
+
+    gaps: Sequence[GapConclusions]
+
+    def draw(self, ax: Axes) -> None:
+        sizes = looks(f"n = {gap.size:,}" for gap in self.gaps)
+        bins = list(dict.fromkeys((gap.low, gap.high) for gap in sorted(self.gaps, key=lambda gap: gap.low)))
+        step = 0.5 / len(sizes)
+        for i, (size, look) in enumerate(sizes.items()):
+            for gap in self.gaps:
+                if f"n = {gap.size:,}" == size:
+                    x = bins.index((gap.low, gap.high)) + (i - (len(sizes) - 1) / 2) * step
+                    point(ax, x, 100 * gap.right, _in_percent(gap.right_interval), look)
+        ax.set_xticks(range(len(bins)), [gap_name(*ends).replace(" to ", "–") for ends in bins])
+        _percent_axis(ax, "samples with a right conclusion in %")
+        ax.set_xlabel("difference on the whole test set", **PLAIN)
+        key(ax, sizes, loc="lower right")
+
+
+@dataclass(frozen=True)
+class ScoresFigure(_Figure):
+    """The score and the interval of a system on each sample, against its score on the pool."""
+
+    scores: Sequence[SampleScore]
+    pool_score: float
+
+    @classmethod
+    def from_study(cls, study: StudyResult, scores: Sequence[Any]) -> ScoresFigure:
+        """The score on the pool is in another table."""
+        first = scores[0]
+        (own,) = of_name(
+            study.tables["ranges"],
+            metric=first.metric, layout=first.layout, size=first.size, system=first.system,
+        )  # fmt: skip
+        return cls(scores, own.pool_score)
+
+    def draw(self, ax: Axes) -> None:
+        (look,) = looks([self.scores[0].system]).values()
+        ax.axhline(self.pool_score, color=MUTED, linewidth=0.8, linestyle=(0, (3, 2)), zorder=1)
+        for each in self.scores:
+            point(ax, each.sample, each.score, each.confidence_interval, look, not each.covers)
+        level = ci(self.scores[0].confidence_interval.confidence_level)
+        ax.set_xlim(0, len(self.scores) + 1)
+        ax.set_xlabel(f"sample\n● {level} misses the overall score (dashes)    ○ contains it", **PLAIN)
+        ax.set_ylabel(f"{printable(self.scores[0].metric)} of {printable(self.scores[0].system)}", **PLAIN)
+        ax.spines[["top", "right"]].set_visible(False)
+
+
+@dataclass(frozen=True)
+class DifferencesFigure(_Figure):
+    """The difference of a system from its baselines on each sample. Reversed differences are filled."""
+
+    differences: Sequence[SampleDifference]
+
+    def draw(self, ax: Axes) -> None:
+        baselines = looks(each.baseline for each in self.differences)
+        ax.axhline(0, color=INK, linewidth=0.6, zorder=1)
+        for each in self.differences:
+            point(ax, each.sample, each.difference, None, baselines[each.baseline], each.reversal)
+        ax.set_xlim(0, max(each.sample for each in self.differences) + 1)
+        ax.set_xlabel("sample\n● another sign than on the whole test set    ○ the same sign", **PLAIN)
+        first = self.differences[0]
+        ax.set_ylabel(f"{printable(first.metric)}: {printable(first.system)} − baseline", **PLAIN)
+        ax.spines[["top", "right"]].set_visible(False)
+        key(ax, baselines, loc="lower left", bbox_to_anchor=(0, 1.0), ncols=min(len(baselines), 3), columnspacing=1.0)
+
+
+@dataclass(frozen=True)
+class CurvesFigure(_Figure):
+    """The share of separated pairs by the size of the test set, with a line for each number of references."""
+
+    points: Sequence[CurvePoint]
+
+    def draw(self, ax: Axes) -> None:
+        names = {each.references: _references(each.references) for each in self.points}
+        lines = looks(names.values())
+        for where, own in of_keys(self.points, "references"):
+            look = lines[names[where["references"]]]
+            x, y = [each.size for each in own], [100 * each.separated for each in own]
+            ax.plot(x, y, color=look["color"], linestyle=look["linestyle"], linewidth=0.9, zorder=2)
+            for each in own:
+                interval = _in_percent(each.confidence_interval) if len(lines) == 1 and each.samples >= FEWEST else None
+                point(ax, each.size, 100 * each.separated, interval, look)
+        ax.set_xscale("log")
+        sizes = sorted({each.size for each in self.points})
+        ax.xaxis.set_major_locator(FixedLocator(sizes))
+        ax.xaxis.set_major_formatter(lambda size, _: number(size))
+        ax.xaxis.set_minor_locator(NullLocator())
+        ax.xaxis.set_minor_formatter(NullFormatter())
+        _percent_axis(ax, "separated pairs in %")
+        ax.set_xlabel("size of the test set", **PLAIN)
+        if len(lines) > 1:
+            key(ax, lines, loc="lower right")
+
+
+def _references(n: int | None) -> str:
+    return "all references" if n is None else f"{n:,} reference{'' if n == 1 else 's'}"

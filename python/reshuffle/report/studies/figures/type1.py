@@ -1,0 +1,100 @@
+"""Figures of type-I errors: rates against their levels, and the distribution of p."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from ....results import ConfidenceInterval
+from ....results.studies import PvalueShare, Rate, StudyResult
+from ...notes import ci, number
+from ...plots.labels import PLAIN
+from ...plots.style import COLUMN, FAINT, FONT_SIZE, INK, MUTED
+from ..wording import levels_of, of_name
+from .lines import key, looks, point
+
+__all__ = ["QQFigure", "RatesFigure"]
+
+
+@dataclass(frozen=True)
+class RatesFigure:
+    """Rejection rates divided by their levels, with intervals: a group of tests for each level."""
+
+    rates: Sequence[Rate]
+
+    @property
+    def size(self) -> tuple[float, float]:
+        return COLUMN, 2.1
+
+    @property
+    def font_size(self) -> float:
+        return FONT_SIZE
+
+    def draw(self, ax: Axes) -> None:
+        levels, shown = levels_of(self.rates), looks(rate.test for rate in self.rates)
+        ax.axhline(1, color=INK, linewidth=0.8, linestyle=(0, (3, 2)), zorder=1)
+        step = 0.7 / len(shown)
+        for at, alpha in enumerate(levels):
+            for number_of_test, (test, look) in enumerate(shown.items()):
+                for rate in of_name(self.rates, test=test, alpha=alpha):
+                    x = at + (number_of_test - (len(shown) - 1) / 2) * step
+                    relative = _divided(rate.confidence_interval, alpha)
+                    point(ax, x, rate.rate / alpha, relative, look, rate.verdict != "at its level")
+        ax.set_xlim(-0.5, len(levels) - 0.5)
+        ax.set_ylim(0, None)
+        ax.set_xticks(range(len(levels)), [number(alpha) for alpha in levels])
+        ax.tick_params(axis="x", length=0)
+        ax.spines[["top", "right"]].set_visible(False)
+        level = ci(self.rates[0].confidence_interval.confidence_level)
+        ax.set_xlabel(f"α\n● {level} excludes α    ○ includes α", **PLAIN)
+        ax.set_ylabel("rejection rate / α", **PLAIN)
+        key(ax, shown, loc="lower left", bbox_to_anchor=(0, 1.0), ncols=min(len(shown), 3), columnspacing=1.0)
+
+
+def _divided(interval: ConfidenceInterval, alpha: float) -> ConfidenceInterval:
+    return replace(interval, low=interval.low / alpha, high=interval.high / alpha)
+
+
+@dataclass(frozen=True)
+class QQFigure:
+    """The distribution of p against that of an exact test, which is uniform."""
+
+    shares: Sequence[PvalueShare]
+    simulations: int | None
+
+    @classmethod
+    def from_study(cls, study: StudyResult, shares: Sequence[Any]) -> QQFigure:
+        """The band around the diagonal needs the number of simulations."""
+        return cls(shares, study.plan.get("simulations"))
+
+    @property
+    def size(self) -> tuple[float, float]:
+        return COLUMN, 2.8
+
+    @property
+    def font_size(self) -> float:
+        return FONT_SIZE
+
+    def draw(self, ax: Axes) -> None:
+        shown = looks(share.test for share in self.shares)
+        p = np.linspace(0, 1, 201)
+        if self.simulations is not None:
+            half = 1.959964 * np.sqrt(p * (1 - p) / self.simulations)
+            ax.fill_between(p, np.clip(p - half, 0, 1), np.clip(p + half, 0, 1), color=FAINT, linewidth=0)
+        ax.plot(p, p, color=MUTED, linewidth=0.6)
+        for test, look in shown.items():
+            own = sorted(of_name(self.shares, test=test), key=lambda share: float(share.p))
+            x, y = [0.0, *(share.p for share in own)], [0.0, *(share.share for share in own)]
+            ax.plot(x, y, color=look["color"], linestyle=look["linestyle"], linewidth=1.0, zorder=3, clip_on=False)
+        ax.set_xlim(0, 1)
+        ax.set_ylim(0, 1)
+        ax.set_aspect("equal")
+        ax.spines[["top", "right"]].set_visible(False)
+        band = "" if self.simulations is None else "\nband: 95% of exact tests, at each p"
+        ax.set_xlabel(f"p{band}", **PLAIN)
+        ax.set_ylabel("share of simulations with a p-value ≤ p", **PLAIN)
+        key(ax, shown, lines=True, loc="lower right")

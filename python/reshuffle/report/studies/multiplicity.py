@@ -1,0 +1,163 @@
+"""The report of ``multiplicity``: family-wise error rates of tests and adjustments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ...results.studies import FamilyWiseRate, StudyResult
+from ..cells import Table
+from ..notes import ci, counted, joined, number
+from .base import Explained, Figure, StudyReport
+from .wording import CONSERVATIVE, LIBERAL, constant, differing, of_name, percent, rate_decimals, tests_note
+
+if TYPE_CHECKING:
+    from ..plots.style import Drawing
+
+__all__ = ["REPORT"]
+
+# The mark of rates that are low because there are too few replicates.
+TOO_FEW = "‡"
+NONE = "none"
+# The columns that identify a row beside the test and the adjustment, and what tables call them.
+NAMES = {"metric": "Metric", "systems": "k", "size": "n"}
+
+
+def title(study: StudyResult) -> str:
+    """The tests."""
+    return f"Family-wise error rates of {joined(dict.fromkeys(rate.test for rate in _rates(study)))}"
+
+
+def _rates(study: StudyResult) -> Sequence[FamilyWiseRate]:
+    return study.tables.get("family_wise", ())
+
+
+def tables(study: StudyResult) -> Iterator[Explained]:
+    """A table for each kind of family, with a row for each test and adjustment and a column for each level."""
+    rates = _rates(study)
+    for variances in dict.fromkeys(rate.variances for rate in rates):
+        own = of_name(rates, variances=variances)
+        yield _table(own, f"Family-wise error rate in %: {_in_common(own)}"), _symbols(own)
+
+
+def _in_common(rates: Sequence[FamilyWiseRate]) -> str:
+    """What all rates of a table have in common."""
+    metric, systems, size = (constant(rates, name) for name in NAMES)
+    simulations = constant(rates, "simulations")
+    parts = [
+        None if metric is None else str(metric),
+        None if systems is None else f"{systems:,} systems, {counted(rates[0].pairs, 'pair')}",
+        f"{rates[0].variances} variances",
+        None if size is None else f"n = {size:,}",
+        None if simulations is None else counted(simulations, "simulation"),
+    ]
+    return ", ".join(filter(None, parts))
+
+
+def _table(rates: Sequence[FamilyWiseRate], heading: str) -> Table:
+    names = differing(rates, NAMES)
+    levels = sorted({rate.alpha for rate in rates})
+    with_interval = len(levels) == 1
+    header = ["Test", "Adjustment", *(NAMES[name] for name in names)]
+    n_names, breaks = len(header), []
+    for alpha in levels:
+        breaks.append(len(header))
+        level = ci(rates[0].confidence_interval.confidence_level)
+        header += [f"α={number(alpha)}", *([level] if with_interval else [])]
+    table = Table(heading, header, n_names=n_names, breaks=tuple(breaks[1:]))
+    decimals = rate_decimals(min(rate.simulations for rate in rates))
+    width = max(len(_mark(rate)) for rate in rates)
+    rows: dict[tuple[Any, ...], dict[float, FamilyWiseRate]] = {}
+    for rate in rates:
+        key = (rate.test, rate.adjustment, *(getattr(rate, name) for name in names))
+        rows.setdefault(key, {})[rate.alpha] = rate
+    before = None
+    for key, by_level in rows.items():
+        if before not in (None, key[0]):
+            table.rule()
+        before = key[0]
+        row, bold = [str(value) for value in key], [False] * len(key)
+        for alpha in levels:
+            rate = by_level[alpha]
+            interval = rate.confidence_interval
+            low, high = percent(interval.low, decimals), percent(interval.high, decimals)
+            row += [f"{percent(rate.rate, decimals)}{_mark(rate):<{width}}", *([f"{low} to {high}"] * with_interval)]
+            bold += [rate.verdict == "liberal", *([False] * with_interval)]
+        table.add(row, bold)
+    return table
+
+
+def _mark(rate: FamilyWiseRate) -> str:
+    """The mark of a rate."""
+    if not rate.enough_replicates:
+        return TOO_FEW
+    return {"liberal": LIBERAL, "conservative": CONSERVATIVE}.get(rate.verdict, "")
+
+
+def _symbols(rates: Sequence[FamilyWiseRate]) -> str:
+    marks = set(map(_mark, rates))
+    level = ci(rates[0].confidence_interval.confidence_level)
+    parts = [
+        f"{LIBERAL}: the {level} lies above α." if LIBERAL in marks else "",
+        f"{CONSERVATIVE}: it lies below α." if CONSERVATIVE in marks else "",
+        f"{TOO_FEW}: too few replicates for an adjusted p of α." if TOO_FEW in marks else "",
+        "k: systems." if "systems" in differing(rates, NAMES) else "",
+    ]
+    return " ".join(filter(None, parts))
+
+
+def conclusions(study: StudyResult) -> Iterator[str]:
+    """The rates without adjustment beside those of independent tests, and the adjustments that do not hold α."""
+    for rate in of_name(_rates(study), adjustment=NONE):
+        if rate.systems == max(each.systems for each in _rates(study) if each.variances == rate.variances):
+            decimals = rate_decimals(rate.simulations)
+            yield (
+                f"Without adjustment, {rate.test} rejects one or more of {counted(rate.pairs, 'true null hypothesis')} "
+                f"in {percent(rate.rate, decimals)}% of the test sets at α = {number(rate.alpha)} ({rate.metric}, "
+                f"{rate.variances} variances); independent tests would in {percent(rate.independent, decimals)}%."
+            ).replace("null hypothesiss", "null hypotheses")
+    found = [rate for rate in _rates(study) if rate.verdict == "liberal" and rate.adjustment != NONE]
+    if found:
+        yield f"Adjusted, and still too liberal: {'; '.join(dict.fromkeys(map(_named, found)))}."
+    elif any(rate.adjustment != NONE for rate in _rates(study)):
+        yield "No adjustment is liberal."
+
+
+def _named(rate: FamilyWiseRate) -> str:
+    return f"{rate.test} with {rate.adjustment} ({rate.variances} variances)"
+
+
+def notes(study: StudyResult) -> Iterator[str]:
+    """What the rates are."""
+    rates = _rates(study)
+    level = ci(rates[0].confidence_interval.confidence_level)
+    yield (
+        "Rates: the share of simulated test sets in which the smallest adjusted p of all pairs is at most α; "
+        f"{level} by Clopper–Pearson. All null hypotheses are true, so the false discovery rate of bh and by is the "
+        "same."
+    )
+    yield "Independent tests: 1 − (1 − α)^m for m pairs (W05-0908, 4.4)."
+    if any(not rate.enough_replicates for rate in rates):
+        needed = max(round(rate.pairs / rate.alpha) for rate in rates) - 1
+        yield f"With {needed:,} replicates, all adjustments could reject."
+    tests = tests_note(study)
+    if tests is not None:
+        yield tests
+
+
+def _figure(study: StudyResult, records: Sequence[Any]) -> Drawing:
+    from .figures.multiplicity import FamilyWiseFigure
+
+    return FamilyWiseFigure(records)
+
+
+FIGURES = {
+    "family-wise": Figure(
+        "Family-wise error rates by adjustment, with confidence intervals; the dashed line is α.",
+        "family_wise",
+        ("metric", "variances", "systems", "size", "alpha"),
+        _figure,
+    ),
+}
+
+REPORT = StudyReport(title, tables, conclusions, notes, FIGURES)

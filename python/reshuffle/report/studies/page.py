@@ -1,0 +1,133 @@
+"""The HTML page of a study: its tables can be sorted, and its figures are images in the page."""
+
+from __future__ import annotations
+
+import base64
+import json
+import platform
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from ...results.schemas import STUDY
+from ...results.studies import StudyResult
+from ..cells import Table
+from ..json import study_as_json
+from ..layout import Layout
+from ..notes import joined, number
+from ..page import STUDY_SCRIPTS, rendered
+from ..plots import file_of
+from .base import Figure
+from .formats import notes_of, report_of
+from .plots import choices, draw_figure
+
+__all__ = ["study_as_html"]
+
+# More figures would make the page slow; `reshuffle plot` draws any.
+MAX_FIGURES = 24
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A figure as base64-encoded SVG, with its caption."""
+
+    svg: str
+    about: str
+
+
+@dataclass(frozen=True)
+class Content:
+    """What the template renders. ``without`` is a sentence about figures that are not in the page, or empty."""
+
+    title: str
+    facts: Sequence[tuple[str, str]]
+    conclusions: Sequence[str]
+    tables: Sequence[Table]
+    notes: Sequence[str]
+    truths: Sequence[tuple[str, str]]
+    figures: Sequence[Drawn]
+    without: str
+    command: str | None
+    plan: str
+    signature: str
+    version: str
+    versions: Sequence[tuple[str, str]]
+
+
+def study_as_html(study: StudyResult, layout: Layout) -> str:
+    """The page of a study."""
+    report = report_of(study)
+    explained = list(report.tables(study))
+    truths = {f"{name}: {truth}" for name, truth in study.truths.items()}
+    figures, without = _figures(study, report.figures)
+    shown = Content(
+        title=report.title(study),
+        facts=[*_facts(study)],
+        conclusions=[*report.conclusions(study)],
+        tables=[table for table, _ in explained],
+        notes=[note for note in notes_of(study, explained) if note not in truths],
+        truths=[*study.truths.items()],
+        figures=figures,
+        without=without,
+        command=layout.command,
+        plan=json.dumps(study.plan, indent=2, ensure_ascii=False),
+        signature=study.signature,
+        version=study.version,
+        versions=[
+            ("reshuffle", study.version),
+            ("JSON", STUDY),
+            ("Python", platform.python_version()),
+            ("NumPy", np.__version__),
+        ],
+    )
+    return rendered("study.html.j2", STUDY_SCRIPTS, study_as_json(study), shown=shown)
+
+
+# The settings that are facts, and what the page calls them.
+FACTS: Mapping[str, str] = {
+    "tests": "Tests",
+    "sizes": "Sizes",
+    "alphas": "α",
+    "simulations": "Simulations",
+    "n_resamples": "Replicates",
+    "sampling": "Sampling",
+    "seed": "Seed",
+}
+
+
+def _facts(study: StudyResult) -> Iterator[tuple[str, str]]:
+    yield "Study", study.study
+    if study.metrics:
+        yield "Metrics", joined(metric.name for metric in study.metrics)
+    for key, name in FACTS.items():
+        value = study.plan.get(key)
+        if value is not None and value != []:
+            values = value if isinstance(value, list) else [value]
+            yield name, ", ".join(_fact(key, each) for each in values)
+
+
+def _fact(key: str, value: Any) -> str:
+    if key == "seed" or not isinstance(value, int | float):
+        return str(value)
+    return f"{value:,}" if isinstance(value, int) else number(value)
+
+
+def _figures(study: StudyResult, figures: Mapping[str, Figure]) -> tuple[list[Drawn], str]:
+    """Every figure for each of its options, as far as the page has room, and what is not there."""
+    if not figures:
+        return [], ""
+    every = [(name, figure, chosen) for name, figure in figures.items() for chosen in choices(study, figure)]
+    if find_spec("matplotlib") is None:
+        return [], "matplotlib, which draws the figures, is not installed: pip install 'reshuffle[plots]'."
+    drawn = []
+    for name, figure, chosen in every[:MAX_FIGURES]:
+        svg = file_of(draw_figure(study, name, **chosen), "svg")
+        several = [key for key in chosen if len({each[key] for each in choices(study, figure)}) > 1]
+        shown = f" ({', '.join(f'{key} {chosen[key]}' for key in several)})" if several else ""
+        drawn.append(Drawn(base64.b64encode(svg).decode("ascii"), f"{figure.about}{shown}"))
+    left = len(every) - len(drawn)
+    more = f"{left:,} more figures are not shown: reshuffle plot draws them from this file." if left > 0 else ""
+    return drawn, more

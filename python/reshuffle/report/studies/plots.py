@@ -1,0 +1,140 @@
+"""The figures of a study: ``result.plot``. matplotlib is imported only when a figure is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ...errors import InputError, listed, unknown_name
+from ...results.studies import StudyResult
+from ...validate import check_name
+from .base import Figure
+from .formats import report_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["StudyPlots", "choices", "draw_figure", "plots_of_study", "records_of"]
+
+
+def plots_of_study(study: StudyResult) -> StudyPlots:
+    """The figures of a study.
+
+    Raises
+    ------
+    ModuleNotFoundError
+        If matplotlib is not installed.
+    """
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError:
+        message = "plots need matplotlib: pip install 'reshuffle[plots]'"
+        raise ModuleNotFoundError(message, name="matplotlib") from None
+    return StudyPlots(study)
+
+
+@dataclass(frozen=True)
+class StudyPlots:
+    """The figures of a study: ``result.plot.rates()``. ``dir(result.plot)`` lists them.
+
+    Each method draws into the axes ``ax``, or into those of a new figure, and returns the axes; the style and the size
+    are those of the figures of comparisons (:class:`reshuffle.report.Plots`).
+
+    Attributes
+    ----------
+    study : StudyResult
+
+    Notes
+    -----
+    All methods have these parameters:
+
+    ax : matplotlib.axes.Axes, optional
+        Axes to draw into, which keep their style. A new figure by default.
+    width, height : float, optional
+        The size of a new figure, in inches.
+    metric, null, size …
+        What the figure is about: values of fields of the records. May be omitted if there is only one.
+
+    They raise :class:`~reshuffle.InputError` if a value is unknown, or if there are several and none is given.
+    """
+
+    study: StudyResult
+
+    def __getattr__(self, name: str) -> Callable[..., Axes]:
+        figures = report_of(self.study).figures
+        if name not in figures:
+            raise AttributeError(f"the study {self.study.study} has no figure {name!r}; its figures: {listed(figures)}")
+
+        def draw(**options: Any) -> Axes:
+            return draw_figure(self.study, name, **options)
+
+        draw.__name__, draw.__doc__ = name, figures[name].about
+        return draw
+
+    def __dir__(self) -> list[str]:
+        return [*report_of(self.study).figures, "study"]
+
+
+def draw_figure(
+    study: StudyResult,
+    name: str,
+    *,
+    ax: Axes | None = None,
+    width: float | None = None,
+    height: float | None = None,
+    **where: Any,
+) -> Axes:
+    """Draw a figure of the records that have the values ``where``. Values of None are ignored."""
+    from ..plots.style import axes_of
+
+    figures = report_of(study).figures
+    if name not in figures:
+        if not figures:
+            raise InputError(f"the study {study.study} has no figures")
+        raise unknown_name(f"figure of the study {study.study}", name, figures)
+    figure = figures[name]
+    return axes_of(figure.draw(study, records_of(study, name, figure, where)), ax, width, height)
+
+
+def choices(study: StudyResult, figure: Figure) -> list[dict[str, Any]]:
+    """The options of every figure of a kind that the study has, unless it would have only one point."""
+    records = study.tables.get(figure.table, ())
+    if figure.over is not None and len({getattr(record, figure.over) for record in records}) < 2:
+        return []
+    every = [tuple(getattr(record, field) for field in figure.by) for record in records]
+    return [dict(zip(figure.by, values, strict=True)) for values in dict.fromkeys(every)]
+
+
+def records_of(study: StudyResult, name: str, figure: Figure, where: Mapping[str, Any]) -> Sequence[Any]:
+    """The records of one figure.
+
+    Raises
+    ------
+    InputError
+        If an option does not apply to the figure, its value is unknown, or one of several values must be chosen.
+    """
+    given = {field: value for field, value in where.items() if value is not None}
+    for field in given:
+        if field not in figure.by:
+            options = f": it has {listed(figure.by)}" if figure.by else ""
+            raise InputError(f"the figure {name} has no option {field} (--{field}){options}")
+    records = list(study.tables.get(figure.table, ()))
+    if not records:
+        raise InputError(f"the figure {name} shows the table {figure.table}, but the result has none")
+    for field in figure.by:
+        values = list(dict.fromkeys(getattr(record, field) for record in records))
+        shown = [str(value) for value in values]
+        if field in given:
+            by_name = {str(value).casefold(): value for value in values}
+            if str(given[field]).casefold() not in by_name:
+                check_name(field, str(given[field]), shown)
+            chosen = by_name[str(given[field]).casefold()]
+        elif len(values) > 1:
+            raise InputError(
+                f"the result has several values of {field}: choose one with {field}= (--{field}): {listed(shown)}"
+            )
+        else:
+            (chosen,) = values
+        records = [record for record in records if getattr(record, field) == chosen]
+    return records

@@ -1,0 +1,229 @@
+"""The report of ``power``: power by effect and size, and the errors of significant differences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ...results.studies import PowerRate, StudyResult
+from ..cells import Table, decimals_for
+from ..notes import ci, counted, joined, number
+from .base import Explained, Figure, StudyReport
+from .wording import constant, differing, levels_of, percent, rate_decimals, tests_note
+
+if TYPE_CHECKING:
+    from ..plots.style import Drawing
+
+__all__ = ["REPORT", "error_table", "power_figure", "power_table", "power_title", "size_figure", "symbols"]
+
+# The columns that identify a rate, and what tables call them.
+NAMES = {"test": "Test", "metric": "Metric", "size": "n"}
+
+
+def records_of(study: StudyResult) -> tuple[PowerRate, ...]:
+    """The powers of a study."""
+    found: tuple[PowerRate, ...] = study.tables["power"]
+    return found
+
+
+def title(study: StudyResult) -> str:
+    """The tests."""
+    return f"Power of {joined(dict.fromkeys(rate.test for rate in records_of(study)))}"
+
+
+def by_pair(rates: Sequence[PowerRate]) -> Iterator[list[PowerRate]]:
+    """The rates of each model and pair."""
+    groups: dict[tuple[str, str, str], list[PowerRate]] = {}
+    for rate in rates:
+        groups.setdefault((rate.model, rate.system, rate.baseline), []).append(rate)
+    yield from groups.values()
+
+
+def tables(study: StudyResult) -> Iterator[Explained]:
+    """For each model and pair, the power, and the errors of significant differences."""
+    for rates in by_pair(records_of(study)):
+        shown = power_title(rates)
+        yield power_table(rates, f"Power in %: {shown}"), symbols(rates)
+        if any(rate.type_m is not None for rate in rates):
+            yield error_table(rates, f"Significant differences: {shown}"), ERROR_SYMBOLS
+
+
+def symbols(rates: Sequence[PowerRate]) -> str:
+    """What the symbols of :func:`power_table` mean."""
+    mixed = any(rate.effect is not None for rate in rates)
+    eta = "η: from 0 (no difference) to 0.5 (the pair itself); " if mixed else ""
+    return f"{eta}Δ: true difference; ±: half the width of the interval."
+
+
+ERROR_SYMBOLS = (
+    "M: mean size of significant differences, in multiples of the true one (type-M error, exaggeration); S: share of "
+    "significant differences with the wrong sign (type-S error), in %."
+)
+
+
+def power_title(rates: Sequence[PowerRate]) -> str:
+    """What the rates of one model and pair have in common."""
+    first = rates[0]
+    metric, size, simulations = (constant(rates, name) for name in ("metric", "size", "simulations"))
+    parts = [
+        f"model {first.model}",
+        f"{first.system} − {first.baseline}" if first.system else None,
+        None if metric is None else str(metric),
+        None if size is None else f"n = {size:,}",
+        None if simulations is None else counted(simulations, "simulation"),
+    ]
+    return ", ".join(filter(None, parts))
+
+
+def _start(rates: Sequence[PowerRate], title: str) -> tuple[Table, list[str]]:
+    """A table with the columns of names, η and Δ, and the names."""
+    names = ["test", *differing(rates, ("metric", "size"))]
+    effect = ["η"] if any(rate.effect is not None for rate in rates) else []
+    return Table(title, [*(NAMES[name] for name in names), *effect, "Δ"], n_names=len(names)), names
+
+
+def _rows(rates: Sequence[PowerRate], names: Sequence[str]) -> Iterator[tuple[list[str], dict[float, PowerRate]]]:
+    """The first cells of each row, and its rates by level."""
+    rows: dict[tuple[Any, ...], dict[float, PowerRate]] = {}
+    for rate in sorted(rates, key=lambda rate: [_position(rates, rate, name) for name in names]):
+        rows.setdefault((*(getattr(rate, name) for name in names), rate.effect, rate.difference), {})[rate.alpha] = rate
+    for (*key, effect, difference), by_level in rows.items():
+        (metric,) = {rate.metric for rate in by_level.values()}
+        decimals = decimals_for(max(abs(rate.difference) for rate in rates if rate.metric == metric))
+        cells = [f"{value:,}" if isinstance(value, int) else str(value) for value in key]
+        shown = [number(difference)] if effect is None else [number(round(effect, 4)), f"{difference:.{decimals}f}"]
+        yield [*cells, *shown], by_level
+
+
+def _position(rates: Sequence[PowerRate], rate: PowerRate, name: str) -> int:
+    """The position of a rate's value among those of all rates, in order of first appearance."""
+    return list(dict.fromkeys(getattr(each, name) for each in rates)).index(getattr(rate, name))
+
+
+def power_table(rates: Sequence[PowerRate], title: str) -> Table:
+    """A row for each test, metric, size and effect, and for each level the power in per cent."""
+    table, names = _start(rates, title)
+    levels, start = levels_of(rates), len(table.header)  # type: ignore[arg-type]
+    table.header += [f"α={number(alpha)}" for alpha in levels]
+    table.breaks = tuple(range(start + 1, start + len(levels)))
+    decimals = rate_decimals(min(rate.simulations for rate in rates))
+    before = None
+    for cells, by_level in _rows(rates, names):
+        key = cells[: len(names)]
+        if before not in (None, key):
+            table.rule()
+        before = key
+        table.add([*cells, *(_power_cell(by_level.get(alpha), decimals) for alpha in levels)])
+    return table
+
+
+def _power_cell(rate: PowerRate | None, decimals: int) -> str:
+    if rate is None:
+        return ""
+    interval = rate.confidence_interval
+    return f"{percent(rate.rate, decimals)} ±{percent((interval.high - interval.low) / 2, decimals)}"
+
+
+def error_table(rates: Sequence[PowerRate], title: str) -> Table:
+    """A row for each test, metric, size and effect, and for each level the type-M and type-S errors."""
+    table, names = _start(rates, title)
+    levels, start = levels_of(rates), len(table.header)  # type: ignore[arg-type]
+    for alpha in levels:
+        table.header += [f"M, α={number(alpha)}", "S"]
+    table.breaks = tuple(range(start + 2, start + 2 * len(levels), 2))
+    before = None
+    for cells, by_level in _rows(rates, names):
+        key = cells[: len(names)]
+        if before not in (None, key):
+            table.rule()
+        if not all(by_level[alpha].type_m is None for alpha in by_level):
+            before = key
+            table.add([*cells, *(cell for alpha in levels for cell in _error_cells(by_level.get(alpha)))])
+        elif table.rules and table.rules[-1] == len(table.rows):
+            table.rules.pop()
+    return table
+
+
+def _error_cells(rate: PowerRate | None) -> list[str]:
+    if rate is None or rate.type_m is None or rate.type_s is None:
+        return ["–", "–"]
+    return [f"{rate.type_m:.2f}", percent(rate.type_s, 1)]
+
+
+def conclusions(study: StudyResult) -> Iterator[str]:
+    """The power for the largest difference at the level nearest to .05, and the worst exaggeration."""
+    rates = records_of(study)
+    alpha = min(levels_of(rates), key=lambda level: abs(level - 0.05))  # type: ignore[arg-type]
+    at = [rate for rate in rates if rate.alpha == alpha and rate.difference]
+    if not at:
+        return
+    largest = max(abs(rate.difference) for rate in at)
+    if not differing(at, ("metric", "system", "baseline", "model", "size")):
+        best = [rate for rate in at if abs(rate.difference) == largest]
+        shown = f"{best[0].difference:.{decimals_for(largest)}f}"
+        powers = ", ".join(f"{rate.test} {percent(rate.rate, 1)}%" for rate in best)
+        yield f"Power at α = {number(alpha)} for Δ = {shown}: {powers}."
+    worst = max((rate for rate in at if rate.type_m is not None), key=lambda rate: rate.type_m or 0, default=None)
+    if worst is not None and worst.type_m is not None and worst.type_m >= 1.05:
+        decimals = decimals_for(max(abs(rate.difference) for rate in at if rate.metric == worst.metric))
+        yield (
+            f"At α = {number(alpha)}, significant differences are up to {worst.type_m:.2f} times the true one "
+            f"({worst.test}, {worst.metric}, n = {worst.size:,}, Δ = {worst.difference:.{decimals}f})."
+        )
+
+
+def notes(study: StudyResult) -> Iterator[str]:
+    """What the rates and intervals are."""
+    rates = records_of(study)
+    level = ci(rates[0].confidence_interval.confidence_level)
+    yield f"Power: the share of simulated test sets with p ≤ {levels_used(study)}; {level} by Clopper–Pearson."
+    for fit in study.tables.get("fits", ()):
+        pair = f"{fit.system} − {fit.baseline}"
+        yield f"{pair}, {fit.metric}: P₀ = {fit.p_zero:.3f}, b₀ = {fit.b_zero:.4g}, from {fit.units:,} units."
+    if "p_zero" in study.plan:
+        yield f"P₀ = {number(study.plan['p_zero'])}, b₀ = {number(study.plan['b_zero'])} (Card et al. 2020)."
+    tests = tests_note(study)
+    if tests is not None:
+        yield tests
+
+
+def levels_used(study: StudyResult) -> str:
+    """The level that p is compared with."""
+    if not study.plan.get("size_adjusted"):
+        return "α"
+    return "the level at which the test rejects α of the test sets without a difference (size-adjusted)"
+
+
+def power_figure(study: StudyResult, records: Sequence[Any]) -> Drawing:
+    """Power against the true difference."""
+    from .figures.power import PowerFigure
+
+    return PowerFigure(records, "difference", str(constant(records, "metric")))
+
+
+def size_figure(study: StudyResult, records: Sequence[Any]) -> Drawing:
+    """Power against the size of the test set."""
+    from .figures.power import PowerFigure
+
+    records = [rate for rate in records if rate.difference] or records
+    return PowerFigure(records, "size", str(study.plan.get("unit", "segment")))
+
+
+FIGURES = {
+    "power": Figure(
+        "Power by the true difference, with confidence intervals.",
+        "power",
+        ("metric", "size", "alpha"),
+        power_figure,
+        "difference",
+    ),
+    "sizes": Figure(
+        "Power by the size of the test set, with confidence intervals.",
+        "power",
+        ("metric", "test", "alpha"),
+        size_figure,
+        "size",
+    ),
+}
+
+REPORT = StudyReport(title, tables, conclusions, notes, FIGURES)

@@ -1,0 +1,53 @@
+"""The tables of a study as columns of values, for CSV and data frames: made from the fields of their records."""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+from ...results import ConfidenceInterval
+from ...results.studies import RECORDS, StudyResult
+from ...validate import check_name
+from ..frames import Columns
+
+__all__ = ["default_table", "study_columns"]
+
+# The pandas type of a field; without None in its annotation, integers need none that has missing values.
+TYPES: Mapping[type, str | None] = {str: None, int: "Int64", float: "float64", bool: "boolean"}
+INTERVAL = "_interval"
+
+
+def default_table(study: StudyResult) -> str:
+    """The main table of a study: the first."""
+    return next(iter(study.tables))
+
+
+def study_columns(study: StudyResult, table: str | None = None) -> Columns:
+    """The columns of a table: a field each, but the ends of an interval are two.
+
+    ``confidence_interval`` becomes ``low`` and ``high``, and ``NAME_interval`` becomes ``NAME_low`` and ``NAME_high``;
+    so does ``confidence_interval`` of a record that has other fields called ``low`` and ``high``. Tuples are joined by
+    commas.
+    """
+    name = default_table(study) if table is None else table
+    check_name("table", name, list(study.tables))
+    columns: dict[str, tuple[list[Any], str | None]] = {}
+    records, record = study.tables[name], RECORDS[name]
+    annotations = typing.get_type_hints(record)
+    for field in fields(record):
+        values = [getattr(each, field.name) for each in records]
+        kinds = [kind for kind in typing.get_args(annotations[field.name]) if kind is not type(None)]
+        kind = kinds[0] if type(None) in typing.get_args(annotations[field.name]) else annotations[field.name]
+        if kind is ConfidenceInterval:
+            alone = field.name == "confidence_interval" and "low" not in annotations
+            prefix = "" if alone else f"{field.name.removesuffix(INTERVAL)}_"
+            for end in ("low", "high"):
+                ends = [None if value is None else getattr(value, end) for value in values]
+                columns[f"{prefix}{end}"] = (ends, "float64")
+        elif typing.get_origin(kind) is tuple:
+            columns[field.name] = ([None if value is None else ",".join(map(str, value)) for value in values], None)
+        else:
+            columns[field.name] = (values, TYPES[kind])
+    return columns

@@ -1,0 +1,185 @@
+"""The report of ``samples``: scores and conclusions on samples, and curves of their precision."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ...results.studies import CurvePoint, SampleRange, StudyResult
+from ..cells import Table, decimals_for
+from ..notes import ci, counted, number
+from .base import Explained, Figure, StudyReport
+from .validation import FEW, MOST_PAIRS, SHARES, by_size, of_keys, pairs_table, what
+from .wording import constant, of_name, percent, percent_interval
+
+if TYPE_CHECKING:
+    from ..plots.style import Drawing
+
+__all__ = ["REPORT"]
+
+
+def _ranges_table(values: Mapping[str, Any], ranges: Sequence[SampleRange]) -> Table:
+    """The scores of each system on the samples, beside that on the pool."""
+    values = dict(values)
+    size, samples = values.pop("size"), ranges[0].samples
+    few = FEW * ranges[0].few_samples
+    header = ["System", "pool", "lowest", "highest", "sd", "outside %", ci(0.95)]
+    title = f"Scores on {counted(samples, 'sample')} of {size:,}{few}: {what(values)}"
+    table = Table(title, header)
+    decimals = decimals_for(max(abs(each.highest) for each in ranges))
+    for each in ranges:
+        numbers = (each.pool_score, each.lowest, each.highest)
+        table.add(
+            [
+                each.system,
+                *(f"{value:.{decimals}f}" for value in numbers),
+                "–" if each.deviation is None else f"{each.deviation:.{decimals}f}",
+                percent(each.outside, 0),
+                percent_interval(each.outside_interval, 0),
+            ]
+        )
+    return table
+
+
+def _curve_table(metric: str, points: Sequence[CurvePoint]) -> Table:
+    """Widths and separated pairs by the size of the test set, for one number of references."""
+    header = ["n", "Test sets", "Width", "% of score", "Width of Δ", "Separated %", ci(0.95)]
+    table = Table(f"Precision by test set size: {metric}", header)
+    decimals = decimals_for(max(point.width for point in points))
+    for point in points:
+        relative, interval = point.relative_width, point.confidence_interval
+        table.add(
+            [
+                f"{point.size:,}",
+                f"{point.samples:,}",
+                f"{point.width:.{decimals}f}",
+                "–" if relative is None else percent(relative, 1),
+                f"{point.difference_width:.{decimals}f}",
+                percent(point.separated, 1),
+                "–" if interval is None else percent_interval(interval, 0),
+            ]
+        )
+    return table
+
+
+def _curves_table(metric: str, points: Sequence[CurvePoint]) -> Table:
+    """The same for several numbers of references, in a row each."""
+    sizes = list(dict.fromkeys(point.size for point in points))
+    header, breaks = ["References"], []
+    for size in sizes:
+        breaks.append(len(header))
+        header += [f"n={size:,}", "% of score", "sep. %"]
+    title = f"Width of intervals by test set size and number of references: {metric}"
+    table = Table(title, header, breaks=tuple(breaks[1:]))
+    decimals = decimals_for(max(point.width for point in points))
+    for where, own in of_keys(points, "references"):
+        row = [str(where["references"])]
+        for size in sizes:
+            (point,) = of_name(own, size=size)
+            relative = "–" if point.relative_width is None else percent(point.relative_width, 1)
+            row += [f"{point.width:.{decimals}f}", relative, percent(point.separated, 1)]
+        table.add(row)
+    return table
+
+
+def title(study: StudyResult) -> str:
+    """What was sampled."""
+    return f"Samples of {counted(study.plan['units'], study.plan['unit'])}"
+
+
+def tables(study: StudyResult) -> Iterator[Explained]:
+    """The ranges of scores, the conclusions, and the curves."""
+    outside = (
+        f"Outside: the share of samples whose {ci(study.plan['confidence_level'])} does not contain the pool's score."
+    )
+    for values, ranges in of_keys(study.tables["ranges"], "metric", "layout", "size"):
+        yield _ranges_table(values, ranges), outside
+    for values, pairs in of_keys(study.tables["pairs"], "metric", "layout"):
+        if len(pairs) // len(by_size(pairs)) <= MOST_PAIRS:
+            yield pairs_table(study, values, pairs), SHARES
+    separated = "Separated: pairs whose interval of the difference does not contain 0."
+    for values, points in of_keys(study.tables["curves"], "metric"):
+        if constant(points, "references") is None and any(point.references for point in points):
+            yield (
+                _curves_table(values["metric"], points),
+                f"Below n=…: the width of the interval of a score. {separated}",
+            )
+        else:
+            yield _curve_table(values["metric"], points), separated
+
+
+def conclusions(study: StudyResult) -> Iterator[str]:
+    """How many differences are reversed, how many intervals miss, and what more segments or references bring."""
+    for values, ranges in of_keys(study.tables["ranges"], "metric", "layout", "size"):
+        own = of_name(study.tables["differences"], **values)
+        size = values.pop("size")
+        intervals = sum(each.samples for each in ranges)
+        missed = sum(round(each.outside * each.samples) for each in ranges)
+        reversed_ = sum(each.reversal for each in own)
+        yield (
+            f"{what(values)} of {size:,}: {missed:,} of {intervals:,} intervals ({percent(missed / intervals, 1)}%) "
+            f"miss the pool's score, and {reversed_:,} of {len(own):,} differences "
+            f"({percent(reversed_ / len(own), 1)}%) are reversed."
+        )
+    yield from _gained(study)
+
+
+def _gained(study: StudyResult) -> Iterator[str]:
+    """What more segments or references bring, from the ends of the curves."""
+    for values, points in of_keys(study.tables["curves"], "metric"):
+        numbers = [point.references for point in points]
+        first, last = points[0], points[-1]
+        if numbers[0] != numbers[-1]:
+            few, many = (of_name(points, references=n, size=last.size)[0] for n in (numbers[0], numbers[-1]))
+            yield (
+                f"{values['metric']}: {last.size:,} {study.plan['unit']}s separate {percent(many.separated, 0)}% of "
+                f"the pairs with {numbers[-1]} references, and {percent(few.separated, 0)}% with {numbers[0]}."
+            )
+        elif first.size != last.size:
+            yield (
+                f"{values['metric']}: {percent(first.separated, 0)}% of the pairs are separated by test sets of "
+                f"{first.size:,}, and {percent(last.separated, 0)}% by one of {last.size:,}."
+            )
+
+
+def notes(study: StudyResult) -> Iterator[str]:
+    """What the numbers are."""
+    plan = study.plan
+    yield (
+        f"Samples: disjoint {plan['unit']}s of a pool of {plan['units']:,}; broad sample j takes every m-th "
+        f"{plan['unit']} from the j-th on, where m is the number of samples, and blocks are consecutive."
+    )
+    yield (
+        f"Intervals: {plan['interval']}, {number(100 * plan['confidence_level'])}%, from {plan['n_resamples']:,} "
+        "draws. A conclusion needs the same share of draws won."
+    )
+    if any(each.few_samples for each in study.tables["ranges"]):
+        yield f"{FEW}: fewer than ten samples, so that the shares mean little."
+
+
+def _curves_figure(study: StudyResult, records: Sequence[Any]) -> Drawing:
+    from .figures.pools import CurvesFigure
+
+    return CurvesFigure(records)
+
+
+def _differences_figure(study: StudyResult, records: Sequence[Any]) -> Drawing:
+    from .figures.pools import DifferencesFigure
+
+    return DifferencesFigure(records)
+
+
+def _scores_figure(study: StudyResult, records: Sequence[Any]) -> Drawing:
+    from .figures.pools import ScoresFigure
+
+    return ScoresFigure.from_study(study, records)
+
+
+CELL = ("metric", "layout", "size", "system")
+FIGURES = {
+    "curves": Figure("Separated pairs by the size of the test set.", "curves", ("metric",), _curves_figure),
+    "differences": Figure("Differences from the baseline on each sample.", "differences", CELL, _differences_figure),
+    "scores": Figure("Scores on each sample, with confidence intervals.", "scores", CELL, _scores_figure),
+}
+
+REPORT = StudyReport(title, tables, conclusions, notes, FIGURES)

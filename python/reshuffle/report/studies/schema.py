@@ -1,0 +1,105 @@
+"""The JSON Schema of studies, made from the types of their records.
+
+``python -m reshuffle.report.studies.schema > docs/schema/study-1.json`` writes the committed one.
+"""
+
+from __future__ import annotations
+
+import json
+import types
+import typing
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+from ...results import ConfidenceInterval
+from ...results.schemas import STUDY
+from ...results.studies import RECORDS
+
+__all__ = ["study_schema"]
+
+TEXT = {"type": "string"}
+NULL = {"type": "null"}
+PLAIN: dict[Any, dict[str, Any]] = {
+    str: TEXT,
+    int: {"type": "integer"},
+    float: {"$ref": "#/$defs/number"},
+    bool: {"type": "boolean"},
+    ConfidenceInterval: {"$ref": "#/$defs/interval"},
+}
+
+
+def study_schema() -> dict[str, Any]:
+    """The schema (draft 2020-12) of ``reshuffle.study/1``."""
+    tables = {
+        name: {"type": "array", "items": {"$ref": f"#/$defs/{record.__name__}"}} for name, record in RECORDS.items()
+    }
+    records = {record.__name__: _record(record) for record in RECORDS.values()}
+    properties: dict[str, Any] = {
+        "schema": {"const": STUDY},
+        "study": {**TEXT, "description": "The name of the study, such as type1."},
+        "signature": TEXT,
+        "version": TEXT,
+        "plan": {"type": "object", "description": "All settings, by the names of the keyword arguments in Python."},
+        "truths": {
+            "type": "object",
+            "additionalProperties": TEXT,
+            "description": "What was true in the simulated test sets, by null hypothesis or alternative.",
+        },
+        "metrics": {"type": "array", "items": {"$ref": "#/$defs/metric"}},
+        **tables,
+    }
+    required = [name for name in properties if name not in tables]
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": "study-1.json",
+        "title": STUDY,
+        "description": "The result of a study. Each study has some of the lists of records, the most important one "
+        "first. Later versions of reshuffle may add keys; readers should ignore those that they do not know.",
+        "type": "object",
+        "properties": properties,
+        "required": required,
+        "anyOf": [{"required": [name]} for name in tables],
+        "$defs": {
+            "number": {
+                "description": "JSON has no NaN and infinities; they are written as strings.",
+                "anyOf": [{"type": "number"}, {"enum": ["NaN", "Infinity", "-Infinity"]}],
+            },
+            "interval": _object({"low": float, "high": float, "confidence_level": float, "method": str}),
+            "metric": {
+                **_object({"name": str, "signature": str, "higher_is_better": bool, "source": str | None}),
+                "description": "source is the ACL id or DOI of the paper.",
+            },
+            **records,
+        },
+    }
+
+
+def _record(record: type[Any]) -> dict[str, Any]:
+    summary = (record.__doc__ or "").strip().splitlines()[0]
+    annotations = typing.get_type_hints(record)
+    return {"description": summary, **_object({field.name: annotations[field.name] for field in fields(record)})}
+
+
+def _object(annotations: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": {name: _value(annotation) for name, annotation in annotations.items()},
+        "required": list(annotations),
+    }
+
+
+def _value(annotation: Any) -> dict[str, Any]:
+    if annotation in PLAIN:
+        return PLAIN[annotation]
+    origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
+    if origin in (typing.Union, types.UnionType):
+        return {"anyOf": [NULL if argument is type(None) else _value(argument) for argument in arguments]}
+    if origin is tuple:
+        return {"type": "array", "items": _value(arguments[0])}
+    if is_dataclass(annotation) and isinstance(annotation, type):
+        return _record(annotation)
+    raise TypeError(f"no schema for {annotation}")
+
+
+if __name__ == "__main__":
+    print(json.dumps(study_schema(), indent=2, ensure_ascii=False))

@@ -1,0 +1,181 @@
+"""The report of ``sensitivity``: Riezler & Maxwell's Tables 1 and 2, and power by metric."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ...results.studies import MetricSensitivity, PowerContrast, StudyResult
+from ..cells import Table, decimals_for
+from ..notes import ci, counted, joined, number
+from .base import Explained, Figure, StudyReport
+from .power import levels_used, power_table, power_title, symbols
+from .wording import constant, levels_of, of_name, percent, rate_decimals, tests_note
+
+if TYPE_CHECKING:
+    from ..plots.style import Drawing
+
+__all__ = ["REPORT"]
+
+
+def title(study: StudyResult) -> str:
+    """The metrics."""
+    return f"Sensitivity of {joined(metric.name for metric in study.metrics)}"
+
+
+def _pairs(study: StudyResult) -> list[tuple[str, str]]:
+    return list(dict.fromkeys((each.system, each.baseline) for each in study.tables["sensitivity"]))
+
+
+def tables(study: StudyResult) -> Iterator[Explained]:
+    """The tables of the paper, then the power under each metric, and the differences in power."""
+    pairs = _pairs(study)
+    yield (_one_pair(study, *pairs[0]) if len(pairs) == 1 else _variants(study)), DIFFERENCES
+    for system, baseline in pairs:
+        rates = of_name(study.tables["power"], system=system, baseline=baseline)
+        yield power_table(rates, f"Power in %: {power_title(rates)}"), symbols(rates)
+    contrasts = [each for each in study.tables["contrasts"] if each.effect]
+    if contrasts:
+        yield _contrasts(contrasts), "Differences in power are on the same simulated test sets, in percentage points."
+
+
+DIFFERENCES = "SE: standard error by the delta method; Δ/SE: size of the difference in standard errors, with its rank."
+
+
+def _decimals(study: StudyResult, metric: str) -> int:
+    return decimals_for(max(abs(each.score) for each in of_name(study.tables["scored"], metric=metric)))
+
+
+def _pvalue(p: float) -> str:
+    return "<0.0001" if p < 1e-4 else f"{p:.4f}"
+
+
+def _one_pair(study: StudyResult, system: str, baseline: str) -> Table:
+    """Table 1 of the paper: a row for each metric with the scores of both systems and their standard errors."""
+    tests = list(dict.fromkeys(each.test for each in study.tables["tested"]))
+    header = ["Metric", f"{baseline} (SE)", f"{system} (SE)", "Δ (SE)", *(f"p, {test}" for test in tests), "Δ/SE"]
+    table = Table(f"Two systems under {len(study.metrics):,} metrics", header)
+    for found in study.tables["sensitivity"]:
+        decimals = _decimals(study, found.metric)
+        cells = [found.metric]
+        for name in (baseline, system):
+            (own,) = of_name(study.tables["scored"], metric=found.metric, system=name)
+            cells.append(f"{own.score:.{decimals}f} ({own.standard_error:.{decimals}f})")
+        cells.append(f"{found.difference:+.{decimals}f} ({found.standard_error:.{decimals}f})")
+        for test in tests:
+            (tested,) = of_name(study.tables["tested"], metric=found.metric, test=test)
+            cells.append(_pvalue(tested.pvalue))
+        table.add([*cells, _standardized(found)], bold=found.rank == 1)
+    return table
+
+
+def _variants(study: StudyResult) -> Table:
+    """Table 2 of the paper: a row for each system and metric, with the difference from its baseline and p-values."""
+    tests = list(dict.fromkeys(each.test for each in study.tables["tested"]))
+    baseline = constant(study.tables["sensitivity"], "baseline")
+    names = ["System", *([] if baseline is not None else ["Baseline"]), "Metric"]
+    shown = "Differences" if baseline is None else f"Differences from {baseline}"
+    table = Table(shown, [*names, "Δ (SE)", *(f"p, {test}" for test in tests), "Δ/SE"], n_names=len(names))
+    before = None
+    for found in study.tables["sensitivity"]:
+        if before not in (None, (found.system, found.baseline)):
+            table.rule()
+        before = found.system, found.baseline
+        decimals = _decimals(study, found.metric)
+        cells = [found.system, *([] if baseline is not None else [found.baseline]), found.metric]
+        cells.append(f"{found.difference:+.{decimals}f} ({found.standard_error:.{decimals}f})")
+        for test in tests:
+            where = {"metric": found.metric, "system": found.system, "baseline": found.baseline, "test": test}
+            (tested,) = of_name(study.tables["tested"], **where)
+            cells.append(_pvalue(tested.pvalue))
+        table.add([*cells, _standardized(found)], bold=found.rank == 1)
+    return table
+
+
+def _standardized(found: MetricSensitivity) -> str:
+    return "–" if found.standardized is None else f"{found.standardized:.2f} ({found.rank})"
+
+
+def _contrasts(contrasts: Sequence[PowerContrast]) -> Table:
+    """A row for each two metrics, pair, size and effect, and for each level the difference in power."""
+    several = len({(each.system, each.baseline) for each in contrasts}) > 1
+    sizes = len({each.size for each in contrasts}) > 1
+    names = ["Metrics", *(["Pair"] if several else []), "Test"]
+    levels = levels_of(contrasts)  # type: ignore[arg-type]
+    header = [*names, *(["n"] if sizes else []), "η", *(f"α={number(alpha)}" for alpha in levels)]
+    table = Table("Difference in power", header, n_names=len(names))
+    table.breaks = tuple(range(len(header) - len(levels) + 1, len(header)))
+    rows: dict[tuple[Any, ...], dict[float, PowerContrast]] = {}
+    order = {each: at for at, each in enumerate(dict.fromkeys(map(_compared, contrasts)))}
+    for each in sorted(contrasts, key=lambda each: order[_compared(each)]):
+        key = (*_compared(each), each.effect)
+        rows.setdefault(key, {})[each.alpha] = each
+    decimals = rate_decimals(min(each.simulations for each in contrasts))
+    before = None
+    for (metric, other, system, baseline, test, size, effect), by_level in rows.items():
+        key = (metric, other, system, baseline, test, size)
+        if before not in (None, key):
+            table.rule()
+        before = key
+        cells = [f"{metric} − {other}", *([f"{system} − {baseline}"] if several else []), test]
+        cells += [*([f"{size:,}"] if sizes else []), number(effect)]
+        table.add(cells + [_contrast_cell(by_level[alpha], decimals) for alpha in levels])
+    return table
+
+
+def _compared(each: PowerContrast) -> tuple[Any, ...]:
+    """What a contrast compares, without the effect."""
+    return each.metric, each.other, each.system, each.baseline, each.test, each.size
+
+
+def _contrast_cell(each: PowerContrast, decimals: int) -> str:
+    interval = each.confidence_interval
+    half = (interval.high - interval.low) / 2
+    star = "*" if interval.low > 0 or interval.high < 0 else " "
+    return f"{100 * each.difference:+.{decimals}f}{star} ±{percent(half, decimals)}"
+
+
+def conclusions(study: StudyResult) -> Iterator[str]:
+    """The most sensitive metric for each pair, and differences in power that are beyond Monte Carlo error."""
+    first = [each for each in study.tables["sensitivity"] if each.rank == 1]
+    metrics = list(dict.fromkeys(each.metric for each in first))
+    if len(metrics) == 1:
+        yield f"{metrics[0]} shows {'the difference' if len(first) == 1 else 'every difference'} most clearly."
+    else:
+        numbers = ((metric, sum(each.metric == metric for each in first)) for metric in metrics)
+        counts = (f"{metric} for {counted(n, 'pair')}" for metric, n in numbers)
+        yield f"The clearest metric depends on the pair: {joined(counts)}."
+
+
+def notes(study: StudyResult) -> Iterator[str]:
+    """What the numbers are."""
+    numbers = {each.n_resamples for each in study.tables["tested"]} - {None}
+    if numbers:
+        yield f"p of the pairs as they are: {max(numbers):,} replicates."
+    level = ci(study.tables["power"][0].confidence_interval.confidence_level)
+    yield (
+        f"Power: the share of simulated test sets with p ≤ {levels_used(study)}; {level} by Clopper–Pearson, of "
+        "differences in power by Bonett & Price 2012. *: the interval excludes 0."
+    )
+    tests = tests_note(study)
+    if tests is not None:
+        yield tests
+
+
+def _metrics_figure(study: StudyResult, records: Sequence[Any]) -> Drawing:
+    from .figures.power import PowerFigure
+
+    return PowerFigure(records, "effect", "η")
+
+
+FIGURES = {
+    "sensitivity": Figure(
+        "Power under each metric by η: from no difference (0) to the pair itself (0.5).",
+        "power",
+        ("test", "size", "alpha"),
+        _metrics_figure,
+        "effect",
+    ),
+}
+
+REPORT = StudyReport(title, tables, conclusions, notes, FIGURES)

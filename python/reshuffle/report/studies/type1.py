@@ -1,0 +1,105 @@
+"""The report of ``type1``: rejection rates under null hypotheses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ...results.studies import Rate, StudyResult
+from ..notes import ci, joined, number
+from .base import Explained, Figure, StudyReport
+from .wording import (
+    constant,
+    differing,
+    in_common,
+    mark_of,
+    of_name,
+    rate_symbols,
+    rate_table,
+    tests_note,
+)
+
+if TYPE_CHECKING:
+    from ..plots.style import Drawing
+
+__all__ = ["REPORT"]
+
+# From so many rates on, some are probably marked by chance.
+MANY = 10
+
+
+def title(study: StudyResult) -> str:
+    """The tests and the metrics."""
+    return f"Type-I error of {joined(dict.fromkeys(rate.test for rate in study.rates))}"
+
+
+def tables(study: StudyResult) -> Iterator[Explained]:
+    """One table of all rates; one for each null hypothesis if metrics, nulls and sizes all differ."""
+    several = len(differing(study.rates, ("metric", "null", "size"))) == 3
+    for null in dict.fromkeys(rate.null for rate in study.rates) if several else [None]:
+        rates = study.rates if null is None else of_name(study.rates, null=null)
+        common = in_common(rates)
+        shown = f"Type-I error in %{': ' if common else ''}{common}"
+        yield rate_table(rates, shown), rate_symbols(rates)
+
+
+def conclusions(study: StudyResult) -> Iterator[str]:
+    """Which tests reject too often or too rarely."""
+    for verdict, what in (("liberal", "Too liberal"), ("conservative", "Conservative")):
+        found = [rate for rate in study.rates if rate.verdict == verdict]
+        if found:
+            yield f"{what}: {'; '.join(_by_test(study, found))}."
+    marked = {rate.test for rate in study.rates if mark_of(rate)}
+    others = dict.fromkeys(rate.test for rate in study.rates if rate.test not in marked)
+    if others:
+        yield f"The rates of {joined(others)} are compatible with α."
+
+
+def _by_test(study: StudyResult, found: list[Rate]) -> Iterator[str]:
+    """Each test, with the levels or, among several cells, the number of its rates."""
+    for test in dict.fromkeys(rate.test for rate in found):
+        own, every = (sum(rate.test == test for rate in rates) for rates in (found, study.rates))
+        levels = [number(rate.alpha) for rate in found if rate.test == test]
+        if own == every:
+            yield f"{test} at every α"
+        elif differing(study.rates, ("metric", "null", "size")):
+            yield f"{test} ({own:,} of {every:,} rates)"
+        else:
+            yield f"{test} at α = {joined(levels)}"
+
+
+def notes(study: StudyResult) -> Iterator[str]:
+    """What the rates and intervals are."""
+    interval = study.rates[0].confidence_interval
+    by = "Clopper–Pearson" if interval.method == "clopper-pearson" else interval.method
+    simulations = constant(study.rates, "simulations")
+    of = "simulated test sets" if simulations is None else f"{simulations:,} simulated test sets"
+    yield f"Rates: the share of {of} with p ≤ α; {ci(interval.confidence_level)} by {by}."
+    if len(study.rates) > MANY and any(map(mark_of, study.rates)):
+        yield "By chance alone, about one in forty rates of an exact test is marked as liberal, one as conservative."
+    tests = tests_note(study)
+    if tests is not None:
+        yield tests
+
+
+def _rates_figure(study: StudyResult, records: Sequence[Any]) -> Drawing:
+    from .figures.type1 import RatesFigure
+
+    return RatesFigure(records)
+
+
+def _qq_figure(study: StudyResult, records: Sequence[Any]) -> Drawing:
+    from .figures.type1 import QQFigure
+
+    return QQFigure.from_study(study, records)
+
+
+CELL = ("metric", "null", "size")
+FIGURES = {
+    "rates": Figure(
+        "Rejection rates divided by their levels, with confidence intervals.", "rates", CELL, _rates_figure
+    ),
+    "qq": Figure("The distribution of p; that of an exact test is the diagonal.", "pvalues", CELL, _qq_figure),
+}
+
+REPORT = StudyReport(title, tables, conclusions, notes, FIGURES)

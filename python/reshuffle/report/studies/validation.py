@@ -1,0 +1,257 @@
+"""The report of ``validate``: conclusions from samples of a large test set."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+from ...results.studies import BandAccuracy, GapConclusions, PairConclusions, SampleSpread, StudyResult
+from ..cells import Table, decimals_for
+from ..notes import ci, counted, joined, number
+from .base import Explained, Figure, StudyReport
+from .wording import constant, of_name, percent
+
+if TYPE_CHECKING:
+    from ..plots.style import Drawing
+
+__all__ = ["FEW", "REPORT", "SHARES", "band_name", "by_size", "gap_name", "of_keys", "pairs_table", "size_name", "what"]
+
+# The mark of sizes with fewer than ten samples, and the largest number of pairs that reports for people list.
+FEW, MOST_PAIRS = "†", 36
+SHARES = "Below n=…: the share of samples of n with a right conclusion; wrong: with a wrong one."
+
+
+def of_keys(records: Sequence[Any], *names: str) -> Iterator[tuple[dict[str, Any], list[Any]]]:
+    """The records that agree in these fields, in the order of their first appearance."""
+    keys = dict.fromkeys(tuple(getattr(record, name) for name in names) for record in records)
+    for key in keys:
+        values = dict(zip(names, key, strict=True))
+        yield values, of_name(records, **values)
+
+
+def what(values: Mapping[str, Any]) -> str:
+    """The metric, the test and the layout of a table, for its title."""
+    layout = {"broad": "broad samples", "block": "blocks"}
+    return ", ".join(layout[value] if name == "layout" else str(value) for name, value in values.items())
+
+
+def band_name(low: float, high: float) -> str:
+    """A band of confidence in per cent.
+
+    >>> band_name(1, 1), band_name(0.999, 1), band_name(0.9, 0.95), band_name(0, 0.5)
+    ('100', '99.9 to <100', '90 to <95', '<50')
+    """
+    if low == high:
+        return number(100 * low)
+    if low == 0:
+        return f"<{number(100 * high)}"
+    return f"{number(100 * low)} to <{number(100 * high)}"
+
+
+def gap_name(low: float, high: float | None) -> str:
+    """A bin of differences.
+
+    >>> gap_name(0.5, 1.0), gap_name(5.0, None)
+    ('0.5 to 1', 'over 5')
+    """
+    return f"over {number(low)}" if high is None else f"{number(low)} to {number(high)}"
+
+
+def size_name(record: Any) -> str:
+    """A size in a header, marked if there are fewer than ten samples."""
+    return "all n" if record.size is None else f"n={record.size:,}{FEW * record.few_samples}"
+
+
+def by_size(records: Iterable[Any]) -> dict[int | None, Any]:
+    """The first record of each size."""
+    found: dict[int | None, Any] = {}
+    for record in records:
+        found.setdefault(record.size, record)
+    return found
+
+
+def _bands_table(values: Mapping[str, Any], bands: Sequence[BandAccuracy]) -> Table:
+    """Koehn's Table 4: the number of conclusions in each band of confidence, and how many of them are right."""
+    sizes = by_size(bands)
+    header, breaks = ["Confidence %"], []
+    single = len(sizes) == 1
+    for record in sizes.values():
+        breaks.append(len(header))
+        header += [size_name(record), "right %", *([ci(0.95)] if single else [])]
+    table = Table(f"Right conclusions by confidence: {what(values)}", header, breaks=tuple(breaks[1:]))
+    for (low, high), own in groupby(sorted(bands, key=lambda band: -band.low), key=lambda band: (band.low, band.high)):
+        of_size = {band.size: band for band in own}
+        row = [band_name(low, high)]
+        for size in sizes:
+            band = of_size.get(size)
+            right = None if band is None else band.right
+            row += ["0" if band is None else f"{band.conclusions:,}", "–" if right is None else percent(right, 1)]
+            interval = None if band is None else band.confidence_interval
+            if single:
+                row.append("–" if interval is None else f"{percent(interval.low, 0)} to {percent(interval.high, 0)}")
+        table.add(row)
+    return table
+
+
+def _gaps_table(study: StudyResult, values: Mapping[str, Any], gaps: Sequence[GapConclusions]) -> Table:
+    """Right and wrong conclusions by the size of the true difference."""
+    sizes = by_size(gaps)
+    header, breaks = ["Difference", "Pairs"], []
+    for record in sizes.values():
+        breaks.append(len(header))
+        header += [size_name(record), "wrong"]
+    level = number(100 * study.plan["confidence_level"])
+    title = f"Right and wrong conclusions at {level}% in % of samples: {what(values)}"
+    table = Table(title, header, breaks=tuple(breaks[1:]))
+    for where, own in of_keys(gaps, "low", "high"):
+        of_size = by_size(own)
+        row = [gap_name(**where), f"{own[0].pairs:,}"]
+        for size in sizes:
+            gap = of_size.get(size)
+            row += ["", ""] if gap is None else [percent(gap.right, 1), percent(gap.wrong, 1)]
+        table.add(row)
+    return table
+
+
+def pairs_table(study: StudyResult, values: Mapping[str, Any], pairs: Sequence[PairConclusions]) -> Table:
+    """Koehn's Table 3: right and wrong conclusions about each pair."""
+    sizes = by_size(pairs)
+    header, breaks = ["Better", "Worse", "Δ"], []
+    for record in sizes.values():
+        breaks.append(len(header))
+        header += [size_name(record), "wrong"]
+    level = number(100 * study.plan["confidence_level"])
+    title = f"Right and wrong conclusions at {level}% about each pair, in % of samples: {what(values)}"
+    table = Table(title, header, n_names=2, breaks=tuple(breaks[1:]))
+    decimals = min(decimals_for(max(pair.gap for pair in pairs)), 2)
+    for where, own in of_keys(sorted(pairs, key=lambda pair: -pair.gap), "better", "worse"):
+        of_size = by_size(own)
+        row = [where["better"], where["worse"], f"{own[0].gap:.{decimals}f}"]
+        for size in sizes:
+            pair = of_size[size]
+            row += [percent(pair.right, 0), percent(pair.wrong, 0)]
+        table.add(row)
+    return table
+
+
+def _spread_table(rows: Sequence[SampleSpread]) -> Table:
+    """The bootstrap's standard deviation beside that over samples."""
+    names = ["Metric", "Layout"] if constant(rows, "metric") is None else ["Layout"]
+    header = [*names, "n", "Samples", "scores", "bootstrap", "ratio", "differences", "bootstrap", "ratio"]
+    title = "Standard deviation over samples, and that of the bootstrap"
+    if len(names) == 1:
+        title += f": {rows[0].metric}"
+    table = Table(title, header, n_names=len(names))
+    for where, own in of_keys(rows, "metric", "layout", "size"):
+        row = [where["metric"], where["layout"]][-len(names) :]
+        row += [f"{where['size']:,}{FEW * own[0].few_samples}", f"{own[0].samples:,}"]
+        for quantity in ("scores", "differences"):
+            (each,) = of_name(own, quantity=quantity)
+            decimals = decimals_for(each.bootstrap * 10)
+            row += ["–" if each.observed is None else f"{each.observed:.{decimals}f}", f"{each.bootstrap:.{decimals}f}"]
+            row.append("–" if each.ratio is None else f"{each.ratio:.2f}")
+        table.add(row)
+    return table
+
+
+def title(study: StudyResult) -> str:
+    """The tests, and what they were tried on."""
+    return (
+        f"Validation of {joined(study.plan['tests'])} on samples of {counted(study.plan['units'], study.plan['unit'])}"
+    )
+
+
+def tables(study: StudyResult) -> Iterator[Explained]:
+    """The accuracy by confidence, the conclusions by difference and by pair, and the spread."""
+    keys = ("metric", "test", "layout")
+    for values, bands in of_keys(study.tables["bands"], *keys):
+        yield _bands_table(values, bands), ""
+    for values, gaps in of_keys(study.tables["gaps"], *keys):
+        yield _gaps_table(study, values, gaps), SHARES
+    for values, pairs in of_keys(study.tables["pairs"], *keys):
+        if len(pairs) // len(by_size(pairs)) <= MOST_PAIRS:
+            yield pairs_table(study, values, pairs), SHARES
+    if study.tables["spread"]:
+        yield _spread_table(study.tables["spread"]), ""
+
+
+def conclusions(study: StudyResult) -> Iterator[str]:
+    """How many conclusions are right, which differences samples show, and whether the bootstrap's spread is right."""
+    level = number(100 * study.plan["confidence_level"])
+    for values, pairs in of_keys(study.tables["pairs"], "metric", "test"):
+        shares = [
+            f"{percent(right / (right + wrong), 1)}% of those from {what(where)}"
+            for where, own in of_keys(pairs, "layout")
+            if (right := sum(pair.right * pair.samples for pair in own if pair.gap > 0))
+            + (wrong := sum(pair.wrong * pair.samples for pair in own if pair.gap > 0))
+        ]
+        if shares:
+            yield f"{what(values)}: of the conclusions at {level}% confidence, {joined(shares)} are right."
+    yield from _sufficient(study)
+    for where, own in of_keys([row for row in study.tables["spread"] if row.quantity == "differences"], "layout"):
+        ratios = [row.ratio for row in own if row.ratio is not None]
+        if ratios:
+            low, high = f"{min(ratios):.2f}", f"{max(ratios):.2f}"
+            times = low if low == high else f"{low} to {high}"
+            yield (f"The bootstrap's standard deviation of differences is {times} times that over {what(where)}.")
+
+
+def _sufficient(study: StudyResult) -> Iterator[str]:
+    """The smallest difference that nearly all samples of a size show."""
+    enough = 0.9
+    for values, gaps in of_keys(study.tables["gaps"], "metric", "test", "layout"):
+        parts = []
+        for where, own in of_keys(gaps, "size"):
+            shown = [gap.low for gap in own if all(g.right >= enough for g in own if g.low >= gap.low)]
+            if shown:
+                parts.append(f"with {where['size']:,} for differences over {number(min(shown))}")
+        if parts:
+            yield f"{what(values)}: at least {percent(enough, 0)}% of samples show the better system {joined(parts)}."
+
+
+def notes(study: StudyResult) -> Iterator[str]:
+    """What the numbers are."""
+    plan = study.plan
+    yield (
+        f"Samples: disjoint {plan['unit']}s of a pool of {plan['units']:,}; broad sample j takes every m-th "
+        f"{plan['unit']} from the j-th on, where m is the number of samples, and blocks are consecutive."
+    )
+    confidence = "Confidence: 1 − p"
+    if "paired-bootstrap" in plan["tests"]:
+        others = "; of other tests 1 − p" if len(plan["tests"]) > 1 else ""
+        confidence = f"Confidence: the share of {plan['n_resamples']:,} draws that the favoured system wins{others}"
+    yield f"{confidence}; p is not adjusted. Right: the system that the test favours is truly better."
+    if any(row.few_samples for row in study.tables["pairs"]):
+        yield f"{FEW}: fewer than ten samples, so that the shares mean little."
+    if any(band.size is not None for band in study.tables["bands"]):
+        yield f"{ci(0.95)}: with samples as clusters (Korn & Graubard 1998), for other samples of this pool."
+    if any(
+        len(own) // len(by_size(own)) > MOST_PAIRS
+        for _, own in of_keys(study.tables["pairs"], "metric", "test", "layout")
+    ):
+        yield "Use csv with --table pairs for the conclusions about each pair."
+
+
+def _bands_figure(study: StudyResult, records: Sequence[Any]) -> Drawing:
+    from .figures.pools import BandsFigure
+
+    return BandsFigure(records)
+
+
+def _gaps_figure(study: StudyResult, records: Sequence[Any]) -> Drawing:
+    from .figures.pools import GapsFigure
+
+    return GapsFigure(records)
+
+
+FIGURES = {
+    "bands": Figure(
+        "Right conclusions by confidence, with confidence intervals.", "bands", ("metric", "test"), _bands_figure
+    ),
+    "gaps": Figure(
+        "Right conclusions by the difference on the whole test set.", "gaps", ("metric", "test", "layout"), _gaps_figure
+    ),
+}
+
+REPORT = StudyReport(title, tables, conclusions, notes, FIGURES)

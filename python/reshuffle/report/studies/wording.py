@@ -1,0 +1,188 @@
+"""What the reports of several studies need: rejection rates in tables, columns that differ, phrases."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from ...results import ConfidenceInterval
+from ...results.studies import Rate, StudyResult
+from ..cells import Table
+from ..notes import ci, counted, joined, number
+
+__all__ = [
+    "CONSERVATIVE",
+    "LIBERAL",
+    "constant",
+    "differing",
+    "in_common",
+    "levels_of",
+    "mark_of",
+    "of_name",
+    "percent",
+    "percent_interval",
+    "rate_decimals",
+    "rate_symbols",
+    "rate_table",
+    "tests_note",
+]
+
+# The marks of rates whose interval lies above or below the level.
+LIBERAL, CONSERVATIVE = "*", "†"
+# The columns that identify a rate, and what tables call them.
+NAMES = {"test": "Test", "metric": "Metric", "null": "Null", "size": "n"}
+
+
+def percent(share: float, decimals: int) -> str:
+    """A share in per cent, without the sign.
+
+    >>> percent(0.0512, 1)
+    '5.1'
+    """
+    return f"{100 * share:.{decimals}f}"
+
+
+def percent_interval(interval: ConfidenceInterval, decimals: int) -> str:
+    """An interval of shares in per cent.
+
+    >>> percent_interval(ConfidenceInterval(0.0421, 0.0611, 0.95, "clopper-pearson"), 1)
+    '4.2 to 6.1'
+    """
+    return f"{percent(interval.low, decimals)} to {percent(interval.high, decimals)}"
+
+
+def rate_decimals(simulations: int) -> int:
+    """The decimals of a rate in per cent: as many as its Monte Carlo error allows, at least one.
+
+    >>> rate_decimals(1000), rate_decimals(10_000), rate_decimals(1_000_000)
+    (1, 2, 3)
+    """
+    return max(1, math.floor(math.log10(max(simulations, 1)) / 2))
+
+
+def mark_of(rate: Rate) -> str:
+    """The mark of a rate; empty if the interval contains the level."""
+    return {"liberal": LIBERAL, "conservative": CONSERVATIVE}.get(rate.verdict, "")
+
+
+def levels_of(rates: Iterable[Rate]) -> list[float]:
+    """The levels of rates, in increasing order."""
+    return sorted({rate.alpha for rate in rates})
+
+
+def differing(records: Sequence[Any], names: Iterable[str]) -> list[str]:
+    """Those fields in which the records are not all the same.
+
+    >>> from types import SimpleNamespace as R
+    >>> differing([R(test="ar", size=1), R(test="ar", size=2)], ["test", "size"])
+    ['size']
+    """
+    return [name for name in names if len({getattr(record, name) for record in records}) > 1]
+
+
+def constant(records: Sequence[Any], name: str) -> Any:
+    """The value that all records have in a field; None if there are several."""
+    values = {getattr(record, name) for record in records}
+    return values.pop() if len(values) == 1 else None
+
+
+def of_name(records: Iterable[Any], **values: Any) -> list[Any]:
+    """The records with these values."""
+    return [record for record in records if all(getattr(record, name) == value for name, value in values.items())]
+
+
+def rate_table(rates: Sequence[Rate], title: str, marked: bool = True) -> Table:
+    """A row for each test, metric, null hypothesis and size, and for each level the rate in per cent and its interval.
+
+    Columns in which all rates agree are left out, except the tests; the title should name them. The interval has a
+    column of its own only if the tests are the only names, because a terminal has no room for more. With ``marked``,
+    rates whose interval excludes the level have a mark, and liberal ones are bold. :func:`rate_symbols` explains the
+    symbols.
+    """
+    names = _names(rates)
+    header, breaks = [NAMES[name] for name in names], []
+    level = ci(rates[0].confidence_interval.confidence_level)
+    levels = levels_of(rates)
+    for alpha in levels:
+        breaks.append(len(header))
+        header += [f"α={number(alpha)}", *([level] if len(names) == 1 else [])]
+    table = Table(title, header, n_names=len(names), breaks=tuple(breaks[1:]))
+    rows: dict[tuple[Any, ...], dict[float, Rate]] = {}
+    for rate in rates:
+        rows.setdefault(tuple(getattr(rate, name) for name in names), {})[rate.alpha] = rate
+    cells = _RateCells(rates, len(names) == 1, marked)
+    cell = None
+    for key, by_level in rows.items():
+        first = next(iter(by_level.values()))
+        if cell not in (None, (first.null, first.size)):
+            table.rule()
+        cell = (first.null, first.size)
+        row, bold = [_named(value) for value in key], [False] * len(key)
+        for alpha in levels:
+            own = cells.of(by_level.get(alpha))
+            row += own
+            bold += [marked and alpha in by_level and by_level[alpha].verdict == "liberal", False][: len(own)]
+        table.add(row, bold)
+    return table
+
+
+def _names(rates: Sequence[Rate]) -> list[str]:
+    return ["test", *differing(rates, ("metric", "null", "size"))]
+
+
+class _RateCells:
+    """Rates as cells with the same decimals, and with spaces in place of marks that they lack."""
+
+    def __init__(self, rates: Sequence[Rate], of_interval: bool, marked: bool) -> None:
+        self.decimals = rate_decimals(min(rate.simulations for rate in rates))
+        self.of_interval, self.marked = of_interval, marked
+        self.width = max(map(len, map(mark_of, rates))) if marked else 0
+
+    def of(self, rate: Rate | None) -> list[str]:
+        """The cells of a rate: with its interval, or with half the width of that."""
+        if rate is None:
+            return ["", ""] if self.of_interval else [""]
+        interval = rate.confidence_interval
+        shown = f"{percent(rate.rate, self.decimals)}{mark_of(rate) if self.marked else '':<{self.width}}"
+        if self.of_interval:
+            return [shown, percent_interval(interval, self.decimals)]
+        return [f"{shown} ±{percent((interval.high - interval.low) / 2, self.decimals)}"]
+
+
+def rate_symbols(rates: Sequence[Rate], marked: bool = True) -> str:
+    """What the symbols of :func:`rate_table` mean."""
+    marks = {mark_of(rate) for rate in rates} if marked else set()
+    level = ci(rates[0].confidence_interval.confidence_level)
+    parts = [
+        f"±: half the width of the {level}." if len(_names(rates)) > 1 else "",
+        f"{LIBERAL}: the interval lies above α (liberal)." if LIBERAL in marks else "",
+        f"{CONSERVATIVE}: the interval lies below α (conservative)." if CONSERVATIVE in marks else "",
+    ]
+    return " ".join(filter(None, parts))
+
+
+def _named(value: Any) -> str:
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def in_common(rates: Sequence[Rate]) -> str:
+    """What all rates have in common, for a title: the metric, the null hypothesis, the size and the simulations."""
+    metric, null, size = (constant(rates, name) for name in ("metric", "null", "size"))
+    simulations = constant(rates, "simulations")
+    parts = [
+        None if metric is None else str(metric),
+        None if null is None else f"null hypothesis {null}",
+        None if size is None else f"n = {size:,}",
+        None if simulations is None else counted(simulations, "simulation"),
+    ]
+    return ", ".join(filter(None, parts))
+
+
+def tests_note(study: StudyResult) -> str | None:
+    """The replicates and the alternative of the tests, as a sentence."""
+    n, alternative = study.plan.get("n_resamples"), study.plan.get("alternative", "two-sided")
+    if n is None:
+        return None
+    tests = joined(study.plan.get("tests", ()) or ("the test",))
+    return f"Tests: {tests}, {alternative}, with {counted(n, 'replicate')} each."

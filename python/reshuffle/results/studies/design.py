@@ -1,0 +1,129 @@
+"""Records of a plan of a test set."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["DetectableAtSize", "PairError", "PlannedPower", "PlannedSize"]
+
+
+@dataclass(frozen=True, slots=True)
+class PairError:
+    """The difference of two systems on the data, and its standard error, from which plans are made.
+
+    Attributes
+    ----------
+    metric, system, baseline : str
+    difference : float
+        score(system) − score(baseline).
+    standard_error : float
+        By the delta method, on ``size`` units; 0 if the systems hardly differ.
+    size : int
+        The number of units (segments or documents) of the data.
+    """
+
+    metric: str
+    system: str
+    baseline: str
+    difference: float
+    standard_error: float
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class DetectableAtSize:
+    """The minimum detectable difference on a test set of some size.
+
+    Attributes
+    ----------
+    metric : str
+    method : str
+        ``normal``: (z₁₋α⸝₂ + z_power)·se, for any test. ``t-test``: from the noncentral t distribution, for means of
+        segment scores.
+    size : int
+        The number of units.
+    level : float
+        The level of a single test: α divided by the number of tests that are adjusted together.
+    power : float
+        The probability of detecting it.
+    difference : float
+        In points of the metric, for the pair with the median standard error.
+    low, high : float
+        The same for the smallest and the largest standard error.
+    """
+
+    metric: str
+    method: str
+    size: int
+    level: float
+    power: float
+    difference: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedPower:
+    """The power of a test of a given difference on a test set of some size.
+
+    Attributes
+    ----------
+    metric, method : str
+        As in :class:`DetectableAtSize`.
+    size : int
+        The number of units.
+    level : float
+        The level of a single test.
+    difference : float
+        The true difference, in points of the metric.
+    power : float
+        For the pair with the median standard error.
+    low, high : float
+        The same for the largest and the smallest standard error.
+    type_m : float or None
+        The expected size of a significant difference divided by the true one (exaggeration ratio), for the median
+        standard error. None for one-sided tests and the t-test.
+    type_s : float or None
+        The probability that a significant difference has the wrong sign. None as for ``type_m``.
+    """
+
+    metric: str
+    method: str
+    size: int
+    level: float
+    difference: float
+    power: float
+    low: float
+    high: float
+    type_m: float | None
+    type_s: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedSize:
+    """The number of units that a test set needs.
+
+    Attributes
+    ----------
+    metric, method : str
+        As in :class:`DetectableAtSize`.
+    level : float
+        The level of a single test.
+    power : float
+        The wanted power.
+    difference : float
+        The true difference, in points of the metric.
+    size : int or None
+        For the pair with the median standard error. None if 2⁵³ units are not enough.
+    low, high : int or None
+        The same for the smallest and the largest standard error.
+    """
+
+    metric: str
+    method: str
+    level: float
+    power: float
+    difference: float
+    size: int | None
+    low: int | None
+    high: int | None

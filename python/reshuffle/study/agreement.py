@@ -1,0 +1,367 @@
+"""``agreement``: gains against p-values, the same winners elsewhere, and whether tests agree with one another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from itertools import permutations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _core, types
+from .._core import Progress
+from ..data.columns import Texts
+from ..errors import InputError, quoted
+from ..inference.hypotheses import Hypotheses
+from ..inference.plan import Plan
+from ..inference.running import run_on_test_set
+from ..inference.steps import Step
+from ..metrics.base import Scores
+from ..progress import AnyProgress, reported
+from ..resampling import CountSample, Pairs, Replicates
+from ..resampling.counting import Data, Metrics, References, Systems
+from ..resampling.units import numbered
+from ..results import ConfidenceInterval
+from ..results.studies import DomainBand, GainBin, GainThreshold, PairPvalue, StudyResult
+from ..seeds import derive_seed
+from ..settings import ComparisonSettings, DocumentIds, Resampling, StratumIds, Units
+from ..validate import check_level
+from .clusters import share_of_pairs_interval
+from .conclusions import SLACK
+from .decisions import Decisions, agreements
+from .material import Material
+from .pools import Pool, check_layouts, plan_of, sample_units, signature_of, signs
+from .settings import in_list
+from .validation import BANDS, BINS, check_bins
+
+__all__ = ["AgreementSettings", "agreement", "agreement_of"]
+
+TESTS = ("ar", "bootstrap", "bootstrap-shift", "paired-bootstrap")
+
+
+@dataclass(frozen=True)
+class AgreementSettings:
+    """The settings of :func:`agreement`."""
+
+    tests: str | Sequence[str] = TESTS
+    alphas: float | Sequence[float] = (0.05,)
+    domains: StratumIds | None = None
+    halves: str | None = "broad"
+    bins: Sequence[float] = field(default=BINS)
+
+
+def agreement(
+    references: References = None,
+    systems: Systems = None,
+    metrics: Metrics = "bleu",
+    *,
+    reference: str | Sequence[str] | None = None,
+    documents: DocumentIds | None = None,
+    domains: StratumIds | None = None,
+    halves: types.SampleLayout | str | None = "broad",
+    tests: types.Test | str | Sequence[types.Test | str] = TESTS,
+    alphas: float | Sequence[float] = (0.05,),
+    bins: Sequence[float] = BINS,
+    n_resamples: int = 999,
+    seed: int = 12345,
+    threads: int | None = None,
+    progress: AnyProgress = None,
+) -> StudyResult:
+    """Test all pairs of systems by several tests under several metrics, and compare what they say.
+
+    Three questions are answered. What gain is significant, and how does p depend on the gain? Do the winners on one
+    part of the test set also win on another part, and how does that depend on p? Both are from Berg-Kirkpatrick,
+    Burkett and Klein 2012 (D12-1091). Do the tests agree with one another: Graham, Mathur and Baldwin 2014 (W14-3333).
+
+    Parameters
+    ----------
+    references, systems, metrics, reference, documents
+        As for :func:`reshuffle.compare`.
+    domains : sequence of S str or int, optional
+        The domain of each segment. Winners on each domain are then checked on each other one. For two test sets, pass
+        the segments of both, one after the other. All segments of a document must have the same domain.
+    halves : {'broad', 'block'} or None
+        Without domains, winners on one half of the test set are checked on the other half. The halves are every other
+        unit, or the first and the second half. None for neither.
+    tests : str or sequence of str
+        Names in :data:`reshuffle.inference.tests.TESTS`. The p-values are two-sided where the test has two sides, and
+        not adjusted for multiple tests.
+    alphas : float or sequence of float
+        The levels of the tests.
+    bins : sequence of float
+        The ends of the bins of gains, ascending, in the metrics' units.
+    n_resamples : int
+        The number of shuffles or draws of each test.
+    seed : int
+        The seed of the tests on the whole test set, so that their p-values are those of :func:`reshuffle.compare`. Part
+        j has the seed ``derive_seed(seed, "test-set", j)``.
+    threads, progress
+        As for :func:`reshuffle.compare`.
+
+    Returns
+    -------
+    StudyResult
+        With five tables. ``pair_pvalues``: p beside the gain of every pair
+        (:class:`~reshuffle.results.studies.PairPvalue`). ``gains``: the share of significant pairs by gain
+        (:class:`~reshuffle.results.studies.GainBin`). ``thresholds``: the gain from which pairs differ significantly
+        (:class:`~reshuffle.results.studies.GainThreshold`). ``domains``: winners that also win on another part
+        (:class:`~reshuffle.results.studies.DomainBand`). ``tests``: the agreement of every two tests or metrics
+        (:class:`~reshuffle.results.studies.TestAgreement`).
+
+    Raises
+    ------
+    InputError
+        As :func:`reshuffle.compare`; if there is only one domain, a document is in several, or a domain has fewer than
+        two units.
+
+    Notes
+    -----
+    Intervals take into account that pairs with a system in common depend on one another, by the jackknife over systems.
+    They describe other systems on the same test set. Cost: that of :func:`reshuffle.compare` with all pairs for each
+    test, on the test set and on each part.
+
+    Examples
+    --------
+    >>> from reshuffle import SegmentScores
+    >>> rng = np.random.default_rng(1)
+    >>> quality = rng.normal(50, 9, 600)
+    >>> scores = {f"s{i}": quality + rng.normal(i / 2, 5, 600) for i in range(5)}
+    >>> result = agreement(metrics=SegmentScores("rating", scores), tests=("ar", "bootstrap-shift"), bins=(0, 0.5, 1))
+    >>> for row in result.tables["gains"]:
+    ...     print(row.test, row.low, row.high, row.pairs, round(row.significant, 2))
+    ar 0.0 0.5 1 0.0
+    ar 0.5 1.0 4 0.75
+    ar 1.0 None 5 1.0
+    bootstrap-shift 0.0 0.5 1 0.0
+    bootstrap-shift 0.5 1.0 4 1.0
+    bootstrap-shift 1.0 None 5 1.0
+    >>> (row,) = result.tables["tests"]
+    >>> row.both, row.neither, row.only_first, row.only_second, round(row.kappa, 2)
+    (8, 1, 0, 1, 0.62)
+    """
+    texts = Texts.from_arguments(references, systems, reference, documents=documents, strata=domains)
+    data, units = Data.from_arguments(texts.references, texts.systems, metrics), Units(texts.documents)
+    settings = AgreementSettings(tests, alphas, texts.strata, halves, bins)
+    with reported(progress) as watched:
+        return agreement_of(data, units, settings, Resampling(n_resamples, seed, threads, watched))
+
+
+def agreement_of(data: Data, units: Units, settings: AgreementSettings, resampling: Resampling) -> StudyResult:
+    """The agreement of tests on counted texts: see :func:`agreement`."""
+    resampling.check()
+    bins = check_bins(settings.bins)
+    alphas = tuple(check_level("alphas", alpha) for alpha in in_list(settings.alphas))
+    tests = tuple(dict.fromkeys(in_list(settings.tests)))
+    if not tests or not alphas:
+        raise InputError(f"no {'levels (alphas)' if tests else 'tests'}: expected at least one")
+    if settings.halves is not None:
+        check_layouts(settings.halves)
+    plans = {test: Plan.from_settings(ComparisonSettings(test, adjust="none"), *data.metrics) for test in tests}
+    material = Material.from_data(data, units, resampling, [_testing_step(data, len(tests), resampling)])
+    pool, pairs = Pool.from_material(material), material.pairs(all_pairs=True)
+    parts = _parts(material, pool, settings)
+    study = _Agreement(material, pool, pairs, plans, alphas)
+    progress = resampling.progress or Progress()
+    progress.begin("testing", 1 + len(parts))
+    whole = study.decisions(np.arange(pool.n_units), resampling, resampling.seed)
+    columns: dict[str, list[Decisions]] = {}
+    for j, (name, chosen) in enumerate(parts.items()):
+        progress.update(1 + j)
+        columns[name] = study.decisions(chosen, resampling, derive_seed(resampling.seed, "test-set", j))
+    progress.update(1 + len(parts))
+    plan = plan_of(material, pool, resampling) | asdict(settings) | {
+        "tests": list(tests), "alphas": list(alphas), "bins": list(bins),
+        "domains": None if settings.domains is None else list(parts),
+        "halves": None if settings.domains is not None else settings.halves,
+    }  # fmt: skip
+    return StudyResult(
+        study="agreement",
+        plan=plan,
+        metrics=material.used_metrics,
+        tables={
+            "pair_pvalues": tuple(study.pvalues(whole)),
+            "gains": tuple(row for column in whole for row in study.gains(column, bins)),
+            "thresholds": tuple(row for column in whole for row in study.thresholds(column)),
+            "domains": tuple(study.domains(columns)),
+            "tests": tuple(agreements(whole, alphas, pairs, len(pool.names))),
+        },
+        truths={},
+        signature=signature_of("agreement", plan, material, resampling),
+        version=_core.VERSION,
+    )
+
+
+def _testing_step(data: Data, n_tests: int, resampling: Resampling) -> Step:
+    """The step of testing all pairs, for those who watch the progress."""
+    return "testing", float(data.n_segments * len(data.names) * len(data.metrics) * n_tests * resampling.n_resamples), 1
+
+
+def _parts(material: Material, pool: Pool, settings: AgreementSettings) -> dict[str, NDArray[np.intp]]:
+    """The units of each domain or half, by its name."""
+    if settings.domains is None:
+        if settings.halves is None:
+            return {}
+        units = sample_units(settings.halves, pool.n_units // 2, 2)
+        parts = {f"half {number}": own for number, own in enumerate(units, 1)}
+    else:
+        index, names = numbered("domains", settings.domains, material.n_segments)
+        if len(names) < 2:
+            raise InputError(
+                f"domains: all {len(index):,} segments belong to one, {quoted(''.join(names))}: expected at least 2"
+            )
+        parts = {name: np.flatnonzero(_of_units(index, material) == d) for d, name in enumerate(names)}
+    for name, own in parts.items():
+        if len(own) < 2:
+            raise InputError(f"{quoted(name)} has {len(own):,} {pool.unit}: tests need at least 2, or leave it out")
+    return parts
+
+
+def _of_units(index: NDArray[np.intp], material: Material) -> NDArray[np.intp]:
+    """The domain of each unit. :class:`InputError` if segments of one document have different domains."""
+    if material.documents is None:
+        return index
+    documents = material.documents.astype(np.intp)
+    of_documents = index[np.unique(documents, return_index=True)[1]]
+    strays = np.flatnonzero(of_documents[documents] != index)
+    if strays.size:
+        raise InputError(
+            f"domains: segment {strays[0] + 1:,} has a different domain than others of its document: expected one "
+            "domain for each document"
+        )
+    return np.asarray(of_documents)
+
+
+@dataclass(frozen=True, eq=False)
+class _Agreement:
+    """All pairs of systems, and the tests and levels of the study."""
+
+    material: Material
+    pool: Pool
+    pairs: Pairs
+    plans: dict[str, Plan]
+    alphas: Sequence[float]
+
+    def decisions(self, units: NDArray[np.intp], resampling: Resampling, seed: int) -> list[Decisions]:
+        """The decisions of all tests under all metrics on some units."""
+        samples = [
+            CountSample.from_counts(metric, counts[:, units], self.pool.unit)
+            for metric, counts in zip(self.pool.metrics, self.pool.counts, strict=True)
+        ]
+        replicates = Replicates(
+            samples, n_resamples=resampling.n_resamples, seed=seed, threads=resampling.threads
+        )  # fmt: skip
+        hypotheses = Hypotheses.from_pairs(self.pairs, n_metrics=len(samples))
+        better = [
+            signs(sample.scores, self.pairs) * (1 if metric.higher_is_better else -1)
+            for sample, metric in zip(samples, self.pool.metrics, strict=True)
+        ]
+        tables = {
+            test: hypotheses.table(run_on_test_set(plan, replicates, hypotheses).pvalue)
+            for test, plan in self.plans.items()
+        }
+        return [
+            Decisions(used.name, test, tables[test][m], better[m].astype(np.int8))
+            for m, used in enumerate(self.material.used_metrics)
+            for test in self.plans
+        ]
+
+    def _gains(self, metric: str) -> Scores:
+        """The size of the difference of each pair on the whole test set."""
+        scores = dict(zip((used.name for used in self.material.used_metrics), self.pool.scores(), strict=True))[metric]
+        first, second = np.array(self.pairs, dtype=np.intp).T
+        return np.asarray(np.abs(scores[first] - scores[second]))
+
+    def pvalues(self, columns: Sequence[Decisions]) -> Iterator[PairPvalue]:
+        """p beside the gain, for every pair, test and metric."""
+        for column in columns:
+            gains = self._gains(column.metric)
+            for (a, b), sign, gain, p in zip(self.pairs, column.favoured, gains, column.pvalue, strict=True):
+                better, worse = (a, b) if sign >= 0 else (b, a)
+                names = self.pool.names[better], self.pool.names[worse]
+                yield PairPvalue(column.metric, column.test, *names, float(gain), float(p))
+
+    def gains(self, column: Decisions, bins: Sequence[float]) -> Iterator[GainBin]:
+        """The share of significant pairs by gain. Bins without pairs are left out."""
+        gains = self._gains(column.metric)
+        for alpha in self.alphas:
+            significant = column.pvalue <= alpha
+            for low, high in zip(bins, [*bins[1:], None], strict=True):
+                inside = (gains > low) & (gains <= (np.inf if high is None else high))
+                if inside.any():
+                    yield GainBin(
+                        metric=column.metric,
+                        test=column.test,
+                        alpha=alpha,
+                        low=low,
+                        high=high,
+                        pairs=int(inside.sum()),
+                        significant=float(significant[inside].mean()),
+                        confidence_interval=self._interval(significant & inside, inside),
+                    )
+
+    def _interval(self, hits: NDArray[np.bool_], cases: NDArray[np.bool_]) -> ConfidenceInterval | None:
+        """The interval of a share of pairs."""
+        return share_of_pairs_interval(hits, cases, self.pairs, len(self.pool.names))
+
+    def thresholds(self, column: Decisions) -> Iterator[GainThreshold]:
+        """The gain from which pairs differ significantly, at each level."""
+        gains = self._gains(column.metric)
+        for alpha in self.alphas:
+            significant = column.pvalue <= alpha
+            threshold, errors = separating_gain(gains, significant)
+            yield GainThreshold(
+                metric=column.metric,
+                test=column.test,
+                alpha=alpha,
+                pairs=len(gains),
+                significant=float(significant.mean()),
+                smallest_significant=float(gains[significant].min()) if significant.any() else None,
+                largest_insignificant=float(gains[~significant].max()) if not significant.all() else None,
+                threshold=threshold,
+                errors=errors,
+            )
+
+    def domains(self, columns: dict[str, list[Decisions]]) -> Iterator[DomainBand]:
+        """Winners on one part that also win on another part, by confidence."""
+        for tested_on, checked_on in permutations(columns, 2):
+            for column, other in zip(columns[tested_on], columns[checked_on], strict=True):
+                wins = (column.favoured == other.favoured) & (column.favoured != 0)
+                for alpha in self.alphas:
+                    for low, high in zip(BANDS[1:], (2.0, *BANDS[1:]), strict=False):
+                        confidence = 1 - column.pvalue
+                        cell = (confidence >= low - SLACK) & (confidence < high - SLACK) & (column.favoured != 0)
+                        n = int(cell.sum())
+                        also = wins & (other.pvalue <= alpha)
+                        yield DomainBand(
+                            metric=column.metric,
+                            test=column.test,
+                            tested_on=tested_on,
+                            checked_on=checked_on,
+                            alpha=alpha,
+                            low=low,
+                            high=min(high, 1.0),
+                            pairs=n,
+                            also_wins=float(wins[cell].mean()) if n else None,
+                            also_significant=float(also[cell].mean()) if n else None,
+                            confidence_interval=self._interval(wins & cell, cell) if n else None,
+                        )
+
+
+def separating_gain(gains: Scores, significant: NDArray[np.bool_]) -> tuple[float | None, int]:
+    """The gain that separates significant pairs from others with the fewest errors, and their number.
+
+    The candidates are the middles between neighbouring gains. Where several are equally good, the one in the middle of
+    the lowest and the highest of them is taken. None if all pairs are significant or none is.
+
+    >>> separating_gain(np.array([0.1, 0.3, 0.5, 0.9]), np.array([False, False, True, True]))
+    (0.4, 0)
+    """
+    if significant.all() or not significant.any():
+        return None, 0
+    values = np.unique(gains)
+    candidates = np.concatenate([[values[0]], (values[1:] + values[:-1]) / 2, [np.inf]])
+    errors = np.array([np.count_nonzero((gains >= candidate) != significant) for candidate in candidates])
+    best = candidates[errors == errors.min()]
+    finite = best[np.isfinite(best)]
+    return (float((finite[0] + finite[-1]) / 2) if finite.size else None), int(errors.min())

@@ -1,0 +1,168 @@
+"""What tests conclude from samples of a pool, and whether it is right."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..inference.hypotheses import Hypotheses
+from ..inference.plan import Plan
+from ..inference.running import run_on_test_set
+from ..metrics.base import Metric, Scores
+from ..metrics.black_box import CorpusFunction
+from ..resampling import Pairs, Replicates
+from ..settings import ComparisonSettings, Resampling
+from .pools import Pool, Split, signs
+
+__all__ = ["BY_WINS", "Conclusions", "Drawn", "conclude", "plans_of", "wins_and_losses"]
+
+# The test whose confidence is the share of draws that a system wins. That of other tests is 1 − p.
+BY_WINS = "paired-bootstrap"
+
+# Confidences are compared with a level with this tolerance: 1 − .05 is less than .95 in floating point for some p.
+SLACK = 1e-9
+
+# Numbers in memory at a time when draws of pairs are compared: 8 MB.
+CELLS = 1 << 20
+
+
+def wins_and_losses(draws: Scores, pairs: Pairs) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """In how many draws the first system of each pair scores higher, and in how many the second: (k, R) → (pairs,) ×2.
+
+    >>> wins, losses = wins_and_losses(np.array([[1.0, 2.0, 3.0], [1.0, 1.0, 5.0]]), [(0, 1)])
+    >>> wins.tolist(), losses.tolist()
+    ([1], [1])
+    """
+    first, second = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
+    wins, losses = np.empty((2, len(first)), dtype=np.int64)
+    step = max(1, CELLS // draws.shape[1])
+    for start in range(0, len(first), step):
+        block = slice(start, start + step)
+        a, b = draws[first[block]], draws[second[block]]
+        wins[block], losses[block] = np.count_nonzero(a > b, axis=1), np.count_nonzero(a < b, axis=1)
+    return wins, losses
+
+
+def plans_of(tests: Sequence[str], metrics: Sequence[Metric | CorpusFunction]) -> list[Plan | None]:
+    """The plan of each test without adjustment; None for the one whose confidence is a share of draws.
+
+    :class:`InputError <reshuffle.InputError>` if a test is unknown or does not support one of the metrics.
+    """
+    plans = [Plan.from_settings(ComparisonSettings(test, adjust="none"), *metrics) for test in tests]
+    return [None if test == BY_WINS else plan for test, plan in zip(tests, plans, strict=True)]
+
+
+def conclude(
+    plans: Sequence[Plan | None], replicates: Replicates, pairs: Pairs
+) -> Iterator[tuple[Scores, NDArray[np.int8]]]:
+    """The confidence of each test in each pair, and the sign of the difference that it favours: (metrics, pairs) each.
+
+    The confidence of ``paired-bootstrap`` is the share of draws won by the system that wins more of them, without the
+    + 1 of its p-value: Koehn 2004 (W04-3250), section 6. It favours neither if both win equally many. The confidence of
+    other tests is 1 − p, and they favour the system with the higher score.
+    """
+    hypotheses = Hypotheses.from_pairs(pairs, n_metrics=len(replicates.samples))
+    favoured = np.stack([signs(sample.scores, pairs) for sample in replicates.samples])
+    for plan in plans:
+        if plan is None:
+            wins, losses = np.stack([wins_and_losses(draws, pairs) for draws in replicates.draws], axis=1)
+            yield np.maximum(wins, losses) / replicates.n_resamples, np.sign(wins - losses).astype(np.int8)
+        else:
+            yield 1 - hypotheses.table(run_on_test_set(plan, replicates, hypotheses).pvalue), favoured
+
+
+@dataclass(frozen=True, eq=False)
+class Conclusions:
+    """What a test concludes about P pairs under a metric from each of m samples, and the truth.
+
+    ``confidence``, ``favoured`` and ``truth`` are arrays (m, P). The last two are the signs of differences, where 0
+    stands for no difference.
+    """
+
+    metric: str
+    test: str
+    split: Split
+    confidence: Scores
+    favoured: NDArray[np.int8]
+    truth: NDArray[np.int8]
+
+    def reached(self, level: float) -> NDArray[np.bool_]:
+        """Where the test draws a conclusion at this confidence: (m, P)."""
+        return np.asarray((self.confidence >= level - SLACK) & (self.favoured != 0))
+
+    def right(self, level: float) -> NDArray[np.bool_]:
+        """Where it draws the right conclusion."""
+        return np.asarray(self.reached(level) & (self.favoured == self.truth))
+
+    def wrong(self, level: float) -> NDArray[np.bool_]:
+        """Where it draws a wrong conclusion; every conclusion is wrong if there is no true difference."""
+        return np.asarray(self.reached(level) & (self.favoured != self.truth))
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """The samples of one split of a pool.
+
+    Attributes
+    ----------
+    split : Split
+    scores, deviations : (metrics, m, k) ndarray of float
+        The score of each system on each sample, and the standard deviation of its draws.
+    deviations_of_pairs : (metrics, m, P) ndarray of float
+        The standard deviation of the draws of each pair's difference.
+    conclusions : sequence of Conclusions
+        One for each test and metric.
+    """
+
+    split: Split
+    scores: Scores
+    deviations: Scores
+    deviations_of_pairs: Scores
+    conclusions: Sequence[Conclusions]
+
+    @classmethod
+    def from_pool(
+        cls,
+        pool: Pool,
+        split: Split,
+        pairs: Pairs,
+        tests: Sequence[str],
+        truth: str,
+        labels: Sequence[str],
+        resampling: Resampling,
+    ) -> Drawn:
+        """Draw from all samples and test all pairs on them."""
+        plans = plans_of(tests, pool.metrics)
+        n_metrics, m, k = len(pool.metrics), split.n_samples, len(pool.names)
+        scores, deviations = np.empty((2, n_metrics, m, k))
+        of_pairs = np.empty((n_metrics, m, len(pairs)))
+        confidence = np.empty((len(tests), n_metrics, m, len(pairs)))
+        favoured = np.empty(confidence.shape, dtype=np.int8)
+        truths = np.empty((n_metrics, m, len(pairs)), dtype=np.int8)
+        whole = pool.scores()
+        for j, (units, replicates) in enumerate(pool.replicates(split, resampling)):
+            for t, (own, sign) in enumerate(conclude(plans, replicates, pairs)):
+                confidence[t, :, j], favoured[t, :, j] = own, sign
+            known = whole if truth == "whole" else pool.scores_of_rest(units)
+            for metric, sample in enumerate(replicates.samples):
+                scores[metric, j] = sample.scores
+                truths[metric, j] = signs(known[metric], pairs)
+                deviations[metric, j], of_pairs[metric, j] = _deviations(replicates.draws[metric], pairs)
+        found = [
+            Conclusions(label, test, split, confidence[t, metric], favoured[t, metric], truths[metric])
+            for t, test in enumerate(tests)
+            for metric, label in enumerate(labels)
+        ]
+        return cls(split, scores, deviations, of_pairs, found)
+
+
+def _deviations(draws: Scores, pairs: Pairs) -> tuple[Scores, Scores]:
+    """The standard deviations of the draws of each system and of each pair's difference: (k, R) → (k,), (pairs,)."""
+    products = np.atleast_2d(np.cov(draws, ddof=1)) if draws.shape[1] > 1 else np.zeros((len(draws), len(draws)))
+    first, second = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
+    variances = np.diag(products)
+    of_pairs = variances[first] + variances[second] - 2 * products[first, second]
+    return np.sqrt(variances), np.sqrt(np.maximum(of_pairs, 0.0))

@@ -1,0 +1,211 @@
+"""What a null hypothesis is made from, and what it consists of: the records that all nulls share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _core
+from ..errors import InputError
+from ..resampling import Pairs
+from ..seeds import derive_seed
+from ..settings import Resampling
+from ..validate import check_integer, check_level, check_name
+from .material import Material
+from .populations import Population
+from .settings import StudySettings
+
+__all__ = [
+    "EQUALIZE",
+    "NullData",
+    "NullOptions",
+    "Part",
+    "Request",
+    "check_is_drawn",
+    "is_drawn",
+    "swap_probability",
+]
+
+# The segments of simulated documents, and the intraclass correlation of differences.
+DOCUMENT_SIZE, ICC = 15, 0.1
+
+# How the scores of two systems are made equal.
+EQUALIZE: Mapping[str, str] = {
+    "mix": "some segments of the better system are replaced by those of a third system",
+    "drop-words": "random words of the better system are dropped",
+}
+
+
+def swap_probability(eta: float) -> float:
+    """The probability with which two systems are swapped in a unit for an effect of size η: (1 − 2η)/2.
+
+    η = 0 makes the systems exchangeable, the null hypothesis of approximate randomization; η = ½ is the real pair. In
+    between, each system's expected counts move in proportion from the mean of both to its own, so that power curves
+    over η compare metrics on the same effects, with real covariance.
+
+    >>> swap_probability(0), swap_probability(0.25), swap_probability(0.5)
+    (0.5, 0.25, 0.0)
+    """
+    if not 0 <= eta <= 0.5:
+        raise InputError(f"eta must be from 0 (the null hypothesis) to 0.5 (the real pair), got {eta!r}")
+    return (1 - 2 * eta) / 2
+
+
+@dataclass(frozen=True)
+class NullOptions:
+    """The options of all nulls. Fields are named like the public keyword arguments; None stands for a default."""
+
+    equalize: str = "mix"
+    document_size: int | None = None
+    icc: float | None = None
+    noise: float = 0.05
+    runs: int = 1
+    margins: Mapping[str, float] = field(default_factory=dict)
+
+    def check(self) -> None:
+        """:class:`InputError` for a name or a number that cannot be used."""
+        check_name("value of equalize", self.equalize, list(EQUALIZE))
+        if self.document_size is not None:
+            check_integer("document_size", self.document_size, 2)
+        if self.icc is not None:
+            check_level("icc", self.icc)
+        check_level("noise", self.noise)
+        check_integer("runs", self.runs, 1)
+
+    def resolved(self, has_documents: bool) -> NullOptions:
+        """The options with the defaults of simulated documents, if there are no real ones."""
+        if has_documents:
+            return self
+        size = DOCUMENT_SIZE if self.document_size is None else self.document_size
+        return replace(self, document_size=size, icc=ICC if self.icc is None else self.icc)
+
+    def plan(self, nulls: Sequence[str]) -> dict[str, Any]:
+        """The options that these nulls use, for plans; None for the others."""
+        used = {option for name in nulls for option in USED.get(name, ())}
+        options = ("equalize", "document_size", "icc", "noise", "runs")
+        return {option: getattr(self, option) if option in used else None for option in options}
+
+
+# The options of each null that has some.
+USED = {
+    "equal-score": ("equalize",),
+    "margin": ("equalize",),
+    "documents": ("document_size", "icc"),
+    "documents-as-units": ("document_size", "icc"),
+    "noise": ("noise",),
+    "replicate": ("runs",),
+}
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a null is made from."""
+
+    material: Material
+    options: NullOptions
+    resampling: Resampling
+    baseline: str | None = None
+    all_pairs: bool = False
+
+    @property
+    def pairs(self) -> Pairs:
+        """The pairs of systems of the study; :class:`InputError` if there is only one system."""
+        return self.material.pairs(self.baseline, self.all_pairs)
+
+    def random(self, index: int, n: int) -> NDArray[np.uint64]:
+        """n random 64-bit values. They depend on the seed, the index and nothing else.
+
+        No simulation uses the same values, because the seeds of simulations are of another kind.
+        """
+        return _core.stream_values(derive_seed(self.resampling.seed, "test-set", index), "selection", 0, n)
+
+    def order(self, index: int, n: int) -> NDArray[np.intp]:
+        """A random order of n things."""
+        return np.argsort(self.random(index, n), kind="stable")
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Populations for some of the metrics, by their indices: scores can be made equal under one metric at a time."""
+
+    metrics: Sequence[int]
+    populations: Sequence[Population]
+
+
+@dataclass(frozen=True, eq=False)
+class NullData:
+    """The populations of a null.
+
+    Attributes
+    ----------
+    parts : sequence of Part
+        Each metric is in one of them.
+    swapped : float
+        The probability with which the two systems of a unit are swapped.
+    truth : str
+        What is true in the simulated test sets, in words.
+    draws : str
+        What is drawn and swapped: ``segment`` or ``document``.
+    segments_per_draw : int
+        More than 1 where sizes are in segments, and documents of so many segments are drawn.
+    sampled : bool
+        Whether the populations are themselves a sample, such as pairs of runs, so that simulations from the same one
+        depend on one another, and each is tested only once if it is not drawn from.
+    """
+
+    parts: Sequence[Part]
+    swapped: float
+    truth: str
+    draws: str
+    segments_per_draw: int = 1
+    sampled: bool = False
+
+    def sizes(self, settings: StudySettings) -> tuple[int, ...]:
+        """The sizes of test sets; :class:`InputError` if one is too large, or too small for two documents."""
+        per_draw = self.segments_per_draw
+        available = per_draw * min(population.n_groups for part in self.parts for population in part.populations)
+        sizes = settings.sizes_in(available, "segment" if per_draw > 1 else self.draws)
+        smallest = min(sizes)
+        if smallest < 2 * per_draw:
+            raise InputError(f"sizes: {smallest} segments are fewer than two documents of {per_draw} (document_size)")
+        return tuple(dict.fromkeys(size // per_draw * per_draw for size in sizes))
+
+    def simulations(self, settings: StudySettings, size: int, part: Part) -> int:
+        """The number of simulations: without draws and swaps, that of the populations if it is smaller.
+
+        :class:`InputError` if all simulated test sets would be the same.
+        """
+        available = part.populations[0].n_groups
+        if self.swapped or is_drawn(settings, size // self.segments_per_draw, available):
+            return settings.simulations
+        if not self.sampled:
+            check_is_drawn(settings, size, available, self.draws)
+        return min(settings.simulations, len(part.populations))
+
+    @classmethod
+    def of_all_metrics(
+        cls, populations: Sequence[Population], swapped: float, truth: str, draws: str, sampled: bool = False
+    ) -> NullData:
+        """Populations that serve all metrics."""
+        part = Part(range(len(populations[0].metrics)), populations)
+        return cls([part], swapped, truth, draws, sampled=sampled)
+
+
+def is_drawn(settings: StudySettings, size: int, available: int) -> bool:
+    """Whether simulated test sets have different units."""
+    return settings.sampling == "replace" or (settings.sampling == "subset" and size < available)
+
+
+def check_is_drawn(settings: StudySettings, size: int, available: int, unit: str) -> None:
+    """:class:`InputError` if all simulated test sets would be the same, because nothing is swapped or permuted."""
+    if is_drawn(settings, size, available):
+        return
+    smaller = ", or 'subset' with smaller sizes" if settings.sampling == "subset" else ""
+    raise InputError(
+        f"sampling {settings.sampling!r} takes all {size:,} {unit}s, so that all simulated test sets are the same "
+        f"where scores were made equal: use 'replace'{smaller}"
+    )

@@ -1,0 +1,214 @@
+"""Pools: large test sets that are split into disjoint samples, as in Koehn 2004 (W04-3250)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import signature
+from .._core import Progress
+from ..errors import InputError
+from ..inference.steps import Step
+from ..metrics.base import Counts, Metric, Scores, check_sums, tolerance
+from ..resampling import CountSample, Pairs, Replicates
+from ..resampling.counting import Data
+from ..resampling.units import Documents
+from ..seeds import derive_seed
+from ..settings import Resampling, Units
+from ..validate import check_integer, check_name
+from .material import Material
+from .settings import StudySettings, in_list
+
+__all__ = [
+    "ENOUGH_SAMPLES",
+    "LAYOUTS",
+    "Pool",
+    "Split",
+    "check_layouts",
+    "check_sizes",
+    "plan_of",
+    "sample_units",
+    "sampling_step",
+    "signature_of",
+    "signs",
+    "units_of",
+]
+
+# How a pool is split into samples.
+LAYOUTS: Mapping[str, str] = {
+    "broad": "sample j takes the units j, j + m, j + 2m and so on, where m is the number of samples",
+    "block": "sample j takes consecutive units",
+}
+
+# The sizes of samples in the paper.
+SIZES = (100, 300, 600, 3000)
+
+# With fewer samples of a size, shares of samples mean little.
+ENOUGH_SAMPLES = 10
+
+
+def check_layouts(layouts: str | Sequence[str]) -> tuple[str, ...]:
+    """One layout or several. :class:`InputError` for an unknown one, or for none."""
+    chosen = in_list(layouts)
+    if not chosen:
+        raise InputError("no layouts: expected at least one")
+    for layout in chosen:
+        check_name("layout", layout, LAYOUTS)
+    return tuple(dict.fromkeys(chosen))
+
+
+def check_sizes(
+    sizes: int | Sequence[int] | None, n_units: int, unit: str = "segment", n_samples: int | None = None
+) -> tuple[int, ...]:
+    """The sizes of samples in ascending order; by default those of the paper with at least ten samples.
+
+    :class:`InputError` for sizes below 2 or larger than the pool, or if the pool is too small for ``n_samples``.
+
+    >>> check_sizes(None, 3004), check_sizes((600, 300, 300), 3004), check_sizes(None, 500)
+    ((100, 300), (300, 600), (50,))
+    """
+    if sizes is None:
+        least = ENOUGH_SAMPLES if n_samples is None else check_integer("n_samples", n_samples, 1)
+        enough = tuple(size for size in SIZES if size * least <= n_units)
+        chosen = enough or (max(2, n_units // least),)
+    else:
+        chosen = in_list(sizes)
+    if not chosen:
+        raise InputError("no sizes: expected at least one")
+    chosen = tuple(sorted({check_integer("sizes", size, 2) for size in chosen}))
+    if chosen[-1] > n_units:
+        raise InputError(
+            f"a sample of {chosen[-1]:,} {unit}s is larger than the pool of {n_units:,}: use a smaller size"
+        )
+    if n_samples is not None and check_integer("n_samples", n_samples, 1) * chosen[-1] > n_units:
+        raise InputError(
+            f"{n_samples:,} disjoint samples of {chosen[-1]:,} {unit}s need {n_samples * chosen[-1]:,} {unit}s, but the"
+            f" pool has {n_units:,}: use at most {n_units // chosen[-1]:,} samples, or smaller ones"
+        )
+    return chosen
+
+
+def sample_units(layout: str, size: int, n_samples: int) -> NDArray[np.intp]:
+    """The units of each sample: (samples, size).
+
+    >>> sample_units("broad", 3, 2).tolist(), sample_units("block", 3, 2).tolist()
+    ([[0, 2, 4], [1, 3, 5]], [[0, 1, 2], [3, 4, 5]])
+    """
+    units = np.arange(size * n_samples)
+    return units.reshape(size, n_samples).T if layout == "broad" else units.reshape(n_samples, size)
+
+
+@dataclass(frozen=True)
+class Split:
+    """The disjoint samples of one size and layout."""
+
+    layout: str
+    size: int
+    n_samples: int
+
+    @property
+    def is_small(self) -> bool:
+        """Are there fewer than ten samples?"""
+        return self.n_samples < ENOUGH_SAMPLES
+
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """k systems on U units (segments or documents), with an array (k, U, K) of counts for each metric."""
+
+    names: tuple[str, ...]
+    metrics: Sequence[Metric]
+    counts: Sequence[Counts]
+    unit: str = "segment"
+
+    @classmethod
+    def from_material(cls, material: Material) -> Pool:
+        """A pool of the segments, or of the documents if the material has any."""
+        if material.documents is None:
+            return cls(material.names, material.metrics, material.counts)
+        documents = Documents(material.documents.astype(np.intp))
+        for counts in material.counts:
+            check_sums(counts)  # numpy does not report integer overflow
+        return cls(material.names, material.metrics, [documents.sums(counts) for counts in material.counts], "document")
+
+    @property
+    def n_units(self) -> int:
+        """U."""
+        return int(self.counts[0].shape[1])
+
+    def splits(self, layouts: Sequence[str], sizes: Sequence[int], n_samples: int | None = None) -> list[Split]:
+        """A split for each layout and size, with as many samples as there is room for, or ``n_samples``."""
+        return [Split(layout, size, n_samples or self.n_units // size) for layout in layouts for size in sizes]
+
+    def scores(self) -> list[Scores]:
+        """The scores of all systems on the whole pool: (k,) for each metric."""
+        return [metric.score(counts.sum(axis=1)) for metric, counts in zip(self.metrics, self.counts, strict=True)]
+
+    def scores_of_rest(self, units: NDArray[np.intp]) -> list[Scores]:
+        """The scores of all systems on the pool without these units: (k,) for each metric."""
+        return [
+            metric.score(counts.sum(axis=1) - counts[:, units].sum(axis=1))
+            for metric, counts in zip(self.metrics, self.counts, strict=True)
+        ]
+
+    def replicates(self, split: Split, resampling: Resampling) -> Iterator[tuple[NDArray[np.intp], Replicates]]:
+        """The units and the replicates of each sample. Those of sample j have the seed derived for test set j."""
+        progress = resampling.progress or Progress()
+        progress.begin("sampling", split.n_samples)
+        for j, units in enumerate(sample_units(split.layout, split.size, split.n_samples)):
+            samples = [
+                CountSample.from_counts(metric, counts[:, units], self.unit)
+                for metric, counts in zip(self.metrics, self.counts, strict=True)
+            ]
+            yield (
+                units,
+                Replicates(
+                    samples,
+                    n_resamples=resampling.n_resamples,
+                    seed=derive_seed(resampling.seed, "test-set", j),
+                    threads=resampling.threads,
+                ),
+            )
+            progress.update(j + 1)
+
+
+def units_of(data: Data, units: Units) -> tuple[int, str]:
+    """How many units a pool will have, and what they are, before it is counted."""
+    if units.documents is None:
+        return data.n_segments, "segment"
+    return Documents.from_ids(units.documents, data.n_segments).n_documents, "document"
+
+
+def sampling_step(data: Data, n_splits: int, resampling: Resampling) -> Step:
+    """The step of drawing from all samples of some splits, for those who watch the progress."""
+    cost = 0.5 * data.n_segments * len(data.names) * len(data.metrics) * resampling.n_resamples
+    return "sampling", n_splits * cost, n_splits
+
+
+def plan_of(material: Material, pool: Pool, resampling: Resampling) -> dict[str, Any]:
+    """The part of a plan that all studies of pools share."""
+    return {
+        "systems": list(pool.names),
+        "units": pool.n_units,
+        "unit": pool.unit,
+        "metrics": list(material.data.labels),
+        "n_resamples": resampling.n_resamples,
+        "seed": int(resampling.seed),
+    }
+
+
+def signature_of(study: str, plan: Mapping[str, Any], material: Material, resampling: Resampling) -> str:
+    """The signature of a study of a pool."""
+    metrics = [metric.signature for metric in material.used_metrics]
+    return signature.for_study(study, StudySettings.signed(plan), resampling.seed, metrics)
+
+
+def signs(scores: Scores, pairs: Pairs) -> NDArray[np.int8]:
+    """The sign of score(a) − score(b) for each pair, 0 for equal scores: (…, k) in, (…, pairs) out."""
+    first, second = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
+    a, b = scores[..., first], scores[..., second]
+    return np.where(np.abs(a - b) <= tolerance(a, b), 0, np.sign(a - b)).astype(np.int8)

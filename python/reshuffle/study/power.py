@@ -1,0 +1,499 @@
+"""``power``: how often tests detect a difference that is there, and how much significant differences exaggerate it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from .. import _core, signature, types
+from ..data.columns import Texts
+from ..errors import InputError, quoted
+from ..inference.plan import check_test
+from ..inference.power import normal_power
+from ..metrics.base import Counts, Metric, Scores
+from ..progress import AnyProgress, reported
+from ..resampling import CountSample
+from ..resampling.counting import Data, Metrics, References, Systems
+from ..results.studies import FittedSwapEffects, PowerRate, Rate, StudyResult
+from ..settings import DocumentIds, Units
+from ..validate import check_name
+from .experiments import Experiment
+from .material import Material
+from .null_data import swap_probability
+from .parametric import SwapEffects, simulate_swap_effects
+from .populations import Population, Selection
+from .rates import rate_interval
+from .settings import ALPHAS, DEFAULT_TESTS, StudySettings, in_list
+
+__all__ = [
+    "EFFECTS",
+    "MODELS",
+    "KnownDifference",
+    "PowerOptions",
+    "critical_level",
+    "power",
+    "power_of",
+    "power_rates",
+    "rates_of",
+    "simulated_mixture",
+    "true_difference",
+    "unit_error",
+    "with_null",
+]
+
+# η of the points of a power curve: from the null hypothesis to the real pair.
+EFFECTS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)
+
+
+@dataclass(frozen=True)
+class PowerModel:
+    """An entry of the registry: what is true in simulated test sets."""
+
+    name: str
+    title: str
+    truth: str
+    source: str
+
+
+MODELS: Mapping[str, PowerModel] = {
+    model.name: model
+    for model in (
+        PowerModel(
+            "eta",
+            "mixture of the null hypothesis and the real pair",
+            "In each unit, the two systems keep their own outputs with probability ½ + η and are swapped otherwise: "
+            "from exchangeable systems at η = 0 to the real pair at η = ½. The differences under all metrics shrink "
+            "by about the same factor, 2η, so that powers under different metrics can be compared.",
+            "W05-0908, section 3, made a power curve",
+        ),
+        PowerModel(
+            "real",
+            "the real pair",
+            "The two systems are as they are: their difference on all the data is the true difference.",
+            "W04-3250, section 5",
+        ),
+        PowerModel(
+            "parametric",
+            "Laplace model of the effects of swaps",
+            "Segments are drawn from a model: swapping the outputs of a segment has no effect on the difference with "
+            "probability P₀, and otherwise an effect from a Laplace distribution, independently of other segments.",
+            "2020.emnlp-main.745, section 5",
+        ),
+    )
+}
+
+
+@dataclass(frozen=True)
+class PowerOptions:
+    """What is true in the simulated test sets of a study of power. Fields are named like the public arguments."""
+
+    models: Sequence[str] = ("eta",)
+    effects: Sequence[float] = EFFECTS
+    size_adjusted: bool = False
+
+    def checked(self) -> PowerOptions:
+        """The options with sequences as tuples. :class:`InputError` for a name or a number that cannot be used."""
+        models = in_list(self.models)
+        if not models:
+            raise InputError("no models: expected at least one")
+        for name in models:
+            check_name("model", name, MODELS)
+        effects = []
+        for eta in in_list(self.effects):
+            if isinstance(eta, bool) or not isinstance(eta, int | float) or not 0 <= eta <= 0.5:
+                raise InputError(f"effects must be numbers from 0 (no difference) to 0.5 (the pair), got {quoted(eta)}")
+            effects.append(float(eta))
+        if not effects:
+            raise InputError("no effects: expected at least one number from 0 (no difference) to 0.5 (the pair)")
+        return replace(self, models=tuple(dict.fromkeys(models)), effects=tuple(dict.fromkeys(effects)))
+
+
+def power(
+    references: References = None,
+    systems: Systems = None,
+    metrics: Metrics = "bleu",
+    *,
+    models: types.PowerModel | str | Sequence[str] = "eta",
+    effects: float | Sequence[float] = EFFECTS,
+    size_adjusted: bool = False,
+    tests: types.Test | str | Sequence[str] = DEFAULT_TESTS,
+    sizes: int | Sequence[int] | None = None,
+    alphas: float | Sequence[float] = ALPHAS,
+    simulations: int = 1000,
+    n_resamples: int = 999,
+    sampling: types.Sampling | str = "replace",
+    alternative: types.Alternative | str = "two-sided",
+    baseline: str | None = None,
+    all_pairs: bool = False,
+    reference: str | Sequence[str] | None = None,
+    documents: DocumentIds | None = None,
+    seed: int = 12345,
+    threads: int | None = None,
+    progress: AnyProgress = None,
+) -> StudyResult:
+    """The power of significance tests on real outputs, by effect and size of the test set.
+
+    Each simulation draws a test set from real outputs in which the difference of the two systems is known, and tests
+    it. Power is the share of the simulations in which the test rejects. Type-M error says how much larger significant
+    differences are than the true one, type-S error how often they have the wrong sign (Gelman & Carlin 2014,
+    doi:10.1177/1745691614551642).
+
+    Parameters
+    ----------
+    references, systems, metrics, reference
+        As for :func:`reshuffle.compare`, but metrics must have counts: no :class:`~reshuffle.CorpusFunction`, and no
+        missing scores.
+    models : str or sequence of str
+        Names in :data:`MODELS`. ``eta`` moves each pair from the null hypothesis to what it is, ``real`` takes it
+        as it is, and ``parametric`` fits the model of Card et al. 2020 (2020.emnlp-main.745) to it.
+    effects : float or sequence of float
+        η for ``eta`` and ``parametric``, from 0 to ½: the difference is about 2η times that of the pair.
+    size_adjusted : bool
+        Reject at the level at which the test rejects a share α of simulations of the null hypothesis (η = 0) instead of
+        at α. So the power of tests with different type-I errors can be compared.
+    tests, sizes, alphas, simulations, n_resamples, sampling, alternative
+        As for :func:`reshuffle.study.type1`.
+    baseline, all_pairs
+        Which pairs of systems are studied, each for itself, as for :func:`reshuffle.compare`.
+    documents : sequence of S str or int, optional
+        The document id of each segment. Documents are then the units.
+    seed : int
+        0 to 2⁶⁴ − 1. Simulation i has the seed ``derive_seed(seed, "simulation", i)``, whatever else is in the study.
+    threads, progress
+        As for :func:`reshuffle.compare`.
+
+    Returns
+    -------
+    StudyResult
+        With the tables ``power`` (:class:`~reshuffle.results.studies.PowerRate`), ``rates`` (the same as
+        :class:`~reshuffle.results.studies.Rate`) and, for ``parametric``, ``fits``
+        (:class:`~reshuffle.results.studies.FittedSwapEffects`).
+
+    Raises
+    ------
+    InputError
+        As :func:`reshuffle.study.type1`, for an effect outside [0, ½], and for ``parametric`` if the outputs of a pair
+        do not differ.
+
+    Notes
+    -----
+    The true difference under ``eta`` is that of the expected sums of counts. Cost: simulations × tests × R scores for
+    each metric, pair, size and effect.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from reshuffle import SegmentScores
+    >>> from reshuffle.study import power
+    >>> rng = np.random.default_rng(1)
+    >>> quality = SegmentScores("quality", {"a": rng.normal(size=100), "b": rng.normal(0.3, size=100)})
+    >>> study = power(metrics=quality, tests="ar", effects=[0, 0.5], alphas=0.05, simulations=100, n_resamples=99)
+    >>> [(rate.effect, rate.rate) for rate in study.tables["power"]]
+    [(0.0, 0.06), (0.5, 0.62)]
+    """
+    options = PowerOptions(models, effects, size_adjusted)  # type: ignore[arg-type]
+    settings = StudySettings(
+        tests=tests,
+        sizes=sizes,  # type: ignore[arg-type]
+        alphas=alphas,  # type: ignore[arg-type]
+        simulations=simulations,
+        n_resamples=n_resamples,
+        sampling=sampling,
+        alternative=alternative,
+        baseline=baseline,
+        all_pairs=all_pairs,
+        seed=seed,
+        threads=threads,
+    )
+    texts = Texts.from_arguments(references, systems, reference, documents=documents)
+    data, units = Data.from_arguments(texts.references, texts.systems, metrics), Units(texts.documents)
+    with reported(progress) as watched:
+        return power_of(data, units, settings.watched_by(watched), options)
+
+
+def power_of(data: Data, units: Units, settings: StudySettings, options: PowerOptions) -> StudyResult:
+    """The power on counted texts: see :func:`power`."""
+    settings, options = settings.checked(), options.checked()
+    for test in settings.tests:
+        check_test(test, settings.alternative, *data.metrics)
+    n_pairs = len(data.names) * (len(data.names) - 1) // 2 if settings.all_pairs else len(data.names) - 1
+    n_cells = n_pairs * (1 if settings.sizes is None else len(settings.sizes)) * _n_cells(options)
+    material = Material.from_data(data, units, settings.resampling, settings.steps(n_cells))
+    study = _Study(material, settings, options)
+    cells = list(study.cells())
+    found = [rate for cell in cells for rate in power_rates(cell, settings, options.size_adjusted)]
+    plan = {
+        "models": list(options.models),
+        "effects": list(options.effects),
+        "size_adjusted": options.size_adjusted,
+        "metrics": list(data.labels),
+        **settings.plan(material),
+    }
+    tables: dict[str, tuple[Any, ...]] = {"power": tuple(found), "rates": rates_of(found)}
+    if "parametric" in options.models:
+        tables["fits"] = tuple(study.fits())
+    used = material.used_metrics
+    return StudyResult(
+        study="power",
+        plan=plan,
+        metrics=used,
+        tables=tables,
+        truths={name: MODELS[name].truth for name in options.models},
+        signature=signature.for_study("power", settings.signed(plan), settings.seed, [m.signature for m in used]),
+        version=_core.VERSION,
+    )
+
+
+def _n_cells(options: PowerOptions) -> int:
+    """The number of cells that simulate test sets from the data, for each pair and size."""
+    etas = set(options.effects) if "eta" in options.models else set()
+    if "real" in options.models:
+        etas |= {0.5}
+    if options.size_adjusted:
+        etas |= {0.0}
+    return len(etas)
+
+
+def rates_of(found: Sequence[PowerRate]) -> tuple[Rate, ...]:
+    """The rates as all studies have them."""
+    return tuple(map(_as_rate, found))
+
+
+def _as_rate(found: PowerRate) -> Rate:
+    """The rate as all studies have it; ``null`` names the alternative, the effect and the pair."""
+    name = found.model if found.effect is None else f"{found.model}={found.effect:g}"
+    null = f"{name}: {found.system}, {found.baseline}" if found.system else f"{name}={found.difference:g}"
+    return Rate(
+        found.test,
+        found.metric,
+        null,
+        found.size,
+        found.alpha,
+        found.rate,
+        found.confidence_interval,
+        found.simulations,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class KnownDifference:
+    """The simulated tests of a cell: one test, one metric, one true difference.
+
+    ``pvalues`` and ``differences`` are (N,). ``null_pvalues`` are those of the same test without a difference, if
+    power is size-adjusted. ``standard_error`` is that of the difference on a test set of this size, if it is known.
+    """
+
+    test: str
+    metric: str
+    system: str
+    baseline: str
+    model: str
+    effect: float | None
+    size: int
+    difference: float
+    pvalues: Scores
+    differences: Scores
+    standard_error: float | None = None
+    null_pvalues: Scores | None = None
+
+
+# Simulated tests, ordered by test, then metric.
+Cells: TypeAlias = Sequence[KnownDifference]
+
+
+def critical_level(null_pvalues: Scores, alpha: float) -> float:
+    """The largest of the (N,) p-values under the null hypothesis at which a share of at most α is rejected, else 0.
+
+    >>> critical_level(np.array([0.01, 0.02, 0.02, 0.5]), 0.25), critical_level(np.array([0.02, 0.02, 0.5, 1.0]), 0.25)
+    (0.01, 0.0)
+    """
+    ordered = np.sort(null_pvalues)
+    allowed = int(alpha * len(ordered) + 1e-9)
+    if allowed == len(ordered):
+        return 1.0
+    below = ordered[ordered < ordered[allowed]]
+    return float(below[-1]) if len(below) else 0.0
+
+
+def power_rates(cell: KnownDifference, settings: StudySettings, size_adjusted: bool = False) -> Iterator[PowerRate]:
+    """Power, type-M and type-S errors of a cell at each level."""
+    difference, observed = cell.difference, cell.differences
+    for alpha in settings.alphas:
+        level = alpha
+        if size_adjusted and cell.null_pvalues is not None:
+            level = critical_level(cell.null_pvalues, alpha)
+        rejected = cell.pvalues <= level
+        type_m = type_s = None
+        if difference and rejected.any():
+            significant = observed[rejected]
+            type_m = float(np.abs(significant).mean() / abs(difference))
+            type_s = float((np.sign(significant) != math.copysign(1, difference)).mean())
+        approximation = None
+        if cell.standard_error:
+            approximation = normal_power(difference / cell.standard_error, alpha, settings.alternative)
+        yield PowerRate(
+            cell.test,
+            cell.metric,
+            cell.system,
+            cell.baseline,
+            cell.model,
+            cell.effect,
+            cell.size,
+            alpha,
+            level,
+            difference,
+            float(rejected.mean()),
+            rate_interval(rejected),
+            float(observed.mean()),
+            type_m,
+            type_s,
+            approximation,
+            len(rejected),
+        )
+
+
+def true_difference(metric: Metric, totals: Counts, effect: float) -> float:
+    """The difference of the scores of the expected sums of two systems, (2, K) totals, when they are mixed by η.
+
+    Expected sums are rounded to whole counts. Means are linear in the sums, so that they need no rounding.
+    """
+    if metric.is_mean or effect == 0.5:
+        a, b = metric.score(totals).tolist()
+        return float(2 * effect * (a - b)) if effect else 0.0
+    swapped = swap_probability(effect)
+    expected = np.rint((1 - swapped) * totals + swapped * totals[::-1]).astype(np.int64)
+    a, b = metric.score(expected).tolist()
+    return float(a - b) if effect else 0.0
+
+
+def unit_error(population: Population, m: int) -> float:
+    """The standard deviation of the contribution of a unit to the difference, by the delta method: se·√U."""
+    sample = CountSample.from_counts(population.metrics[m], population.counts[m])
+    return math.sqrt(float(sample.variances_of_differences([(0, 1)])[0]) * population.n_units)
+
+
+def mixture_error(of_unit: float, difference: float, effect: float, size: int) -> float:
+    """The standard error of the difference of a mixture on a test set of this size.
+
+    A contribution d to the difference Δ of the real pair becomes ±d with mean 2ηd: its variance is that of d plus
+    (1 − 4η²)·Δ².
+    """
+    return math.sqrt((of_unit**2 + (1 - 4 * effect**2) * difference**2) / size)
+
+
+def simulated_mixture(
+    population: Population,
+    labels: Sequence[str],
+    pair: tuple[str, str],
+    size: int,
+    effect: float,
+    settings: StudySettings,
+) -> Cells:
+    """Simulate the mixture of a pair of systems, and test it: a cell for each test and metric."""
+    selection = Selection(settings.sampling, size, swap_probability(effect))
+    tested = settings.testing().run(Experiment([population], selection, settings.seed), settings.simulations)
+    found = []
+    for m, (label, metric) in enumerate(zip(labels, population.metrics, strict=True)):
+        totals = population.counts[m].sum(axis=1)
+        error = None
+        if settings.sampling == "replace":
+            whole = true_difference(metric, totals, 0.5)
+            error = mixture_error(unit_error(population, m), whole, effect, size)
+        difference = true_difference(metric, totals, effect)
+        cells = [
+            KnownDifference(test, label, *pair, "eta", effect, size, difference, pvalues[m], tested.statistic[m], error)
+            for test, pvalues in zip(settings.tests, tested.pvalue, strict=True)
+        ]
+        found.append(cells)
+    return [cell for of_test in zip(*found, strict=True) for cell in of_test]
+
+
+def with_null(cells: Cells, null: Cells | None) -> Iterator[KnownDifference]:
+    """The cells with the p-values of the same tests and metrics without a difference, if there are any."""
+    if null is None:
+        yield from cells
+        return
+    for cell, without in zip(cells, null, strict=True):
+        yield replace(cell, null_pvalues=without.pvalues)
+
+
+@dataclass(frozen=True, eq=False)
+class _Study:
+    material: Material
+    settings: StudySettings
+    options: PowerOptions
+
+    def cells(self) -> Iterator[KnownDifference]:
+        """All cells: pair by pair, size by size."""
+        sizes = self.settings.sizes_in(self.material.n_units, self.material.unit)
+        for pair in self.material.pairs(self.settings.baseline, self.settings.all_pairs):
+            for size in sizes:
+                yield from self._cells_of(pair, size)
+
+    def _cells_of(self, pair: tuple[int, int], size: int) -> Iterator[KnownDifference]:
+        population, options = self.material.population(pair), self.options
+        null = self._mixture(population, pair, size, 0.0) if options.size_adjusted else None
+        for name in options.models:
+            if name == "parametric":
+                yield from self._parametric(population, pair, size)
+                continue
+            for effect in (0.5,) if name == "real" else options.effects:
+                mixture = null if effect == 0 and null else self._mixture(population, pair, size, effect)
+                for cell in with_null(mixture, null):
+                    yield replace(cell, model=name)
+
+    def _mixture(self, population: Population, pair: tuple[int, int], size: int, effect: float) -> Cells:
+        return simulated_mixture(population, self.material.data.labels, self._named(pair), size, effect, self.settings)
+
+    def _parametric(self, population: Population, pair: tuple[int, int], size: int) -> Iterator[KnownDifference]:
+        """Approximate randomization on test sets from the model that is fitted to the pair."""
+        settings, options = self.settings, self.options
+        testing = settings.testing()
+        for m, metric in enumerate(population.metrics):
+            model, totals = self._fitted(population, pair, m), population.counts[m].sum(axis=1)
+            null = None
+            if options.size_adjusted:
+                null = simulate_swap_effects(model, 0.0, size, settings.seed, settings.simulations, testing).pvalues
+            for effect in options.effects:
+                difference = true_difference(metric, totals, effect)
+                found = simulate_swap_effects(model, difference, size, settings.seed, settings.simulations, testing)
+                yield KnownDifference(
+                    "ar",
+                    self.material.data.labels[m],
+                    *self._named(pair),
+                    "parametric",
+                    effect,
+                    size,
+                    difference,
+                    found.pvalues,
+                    found.differences,
+                    model.standard_error(difference, size),
+                    null,
+                )
+
+    def _fitted(self, population: Population, pair: tuple[int, int], m: int) -> SwapEffects:
+        model = SwapEffects.fitted(population.metrics[m], population.counts[m])
+        if model is None:
+            raise InputError(
+                f"model 'parametric': swaps of {self.material.named(pair)} have no effects under "
+                f"{self.material.data.labels[m]} whose spread could be fitted: leave it out"
+            )
+        return model
+
+    def fits(self) -> Iterator[FittedSwapEffects]:
+        """The parameters of the model for each metric and pair."""
+        for pair in self.material.pairs(self.settings.baseline, self.settings.all_pairs):
+            population = self.material.population(pair)
+            for m, metric in enumerate(population.metrics):
+                model = self._fitted(population, pair, m)
+                difference = true_difference(metric, population.counts[m].sum(axis=1), 0.5)
+                names, label = self._named(pair), self.material.data.labels[m]
+                yield FittedSwapEffects(label, *names, model.p_zero, model.b_zero, difference, self.material.n_units)
+
+    def _named(self, pair: tuple[int, int]) -> tuple[str, str]:
+        system, baseline = pair
+        return self.material.names[system], self.material.names[baseline]

@@ -1,0 +1,404 @@
+"""``samples``: scores and conclusions from samples of a large test set, and curves of their precision by size."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import combinations
+
+import numpy as np
+
+from .. import _core, types
+from ..data.columns import Texts
+from ..errors import InputError
+from ..inference.estimates import Estimate
+from ..inference.intervals import Interval, check_interval
+from ..metrics.base import Scores
+from ..progress import AnyProgress, reported
+from ..resampling import Pairs, Replicates
+from ..resampling.counting import Data, Metrics, References, Systems
+from ..results import ConfidenceInterval, clopper_pearson
+from ..results.studies import (
+    CurvePoint,
+    PairConclusions,
+    SampleDifference,
+    SampleRange,
+    SampleScore,
+    StudyResult,
+)
+from ..settings import DocumentIds, Resampling, Units
+from ..validate import check_integer, check_level
+from .clusters import clustered_interval
+from .conclusions import BY_WINS, Conclusions, conclude
+from .material import Material
+from .pools import Pool, Split, check_layouts, check_sizes, plan_of, sampling_step, signature_of, signs, units_of
+from .settings import in_list
+from .validation import TRUTHS, pair_row
+
+__all__ = ["SampleSettings", "samples", "samples_of"]
+
+# The smallest test set of a curve.
+SMALLEST = 50
+
+
+@dataclass(frozen=True)
+class SampleSettings:
+    """The settings of :func:`samples`."""
+
+    sizes: int | Sequence[int] | None = None
+    layouts: str | Sequence[str] = ("block", "broad")
+    n_samples: int | None = None
+    baseline: str | None = None
+    all_pairs: bool = False
+    interval: str = "koehn"
+    confidence_level: float = 0.95
+    curve_sizes: int | Sequence[int] | None = None
+    n_references: int | Sequence[int] | None = None
+
+
+def samples(
+    references: References = None,
+    systems: Systems = None,
+    metrics: Metrics = "bleu",
+    *,
+    reference: str | Sequence[str] | None = None,
+    documents: DocumentIds | None = None,
+    sizes: int | Sequence[int] | None = None,
+    layouts: types.SampleLayout | str | Sequence[types.SampleLayout | str] = ("block", "broad"),
+    n_samples: int | None = None,
+    baseline: str | None = None,
+    all_pairs: bool = False,
+    interval: types.Interval | str = "koehn",
+    confidence_level: float = 0.95,
+    curve_sizes: int | Sequence[int] | None = None,
+    n_references: int | Sequence[int] | None = None,
+    n_resamples: int = 1000,
+    seed: int = 12345,
+    threads: int | None = None,
+    progress: AnyProgress = None,
+) -> StudyResult:
+    """Score systems on samples of a large test set, and see how far the scores and their intervals are off.
+
+    The test set, called the pool, is split into disjoint samples. Their scores, intervals and conclusions are compared
+    with the scores on the whole pool: Koehn 2004 (W04-3250), Figs. 2–4 and 6–8. Curves show the width of intervals and
+    the share of pairs that they separate, by the size of the test set and the number of references: Zhang & Vogel 2004
+    (Measuring confidence intervals for the machine translation evaluation metrics, TMI).
+
+    Parameters
+    ----------
+    references, systems, metrics, reference
+        As for :func:`reshuffle.compare`.
+    documents : sequence of S str or int, optional
+        The document id of each segment. Whole documents are then sampled and resampled, and sizes are numbers of
+        documents.
+    sizes, layouts, n_samples
+        As for :func:`reshuffle.study.validate`. The default size is the largest one with at least ten samples.
+    baseline, all_pairs
+        The pairs of systems that are compared: each system with the baseline, by default the first one, or all pairs.
+    interval : str
+        A name in :data:`reshuffle.inference.intervals.INTERVALS`. The default drops 2.5 % of the draws at each end, as
+        the paper does.
+    confidence_level : float
+        Of the intervals, and of conclusions. A conclusion needs this share of draws won, without the + 1 of p-values.
+    curve_sizes : int or sequence of int, optional
+        The sizes of the test sets of the curves, which are broad samples. By default the size of the pool, halved
+        repeatedly down to 50 units. An empty sequence for no curves.
+    n_references : int or sequence of int, optional
+        The numbers of references of the curves. The metrics are counted again with the first n references of each
+        segment. By default every number for which all segments have a reference.
+    n_resamples : int
+        The number of draws on each sample.
+    seed : int
+        Sample j of each size and layout has the seed ``derive_seed(seed, "test-set", j)``.
+    threads, progress
+        As for :func:`reshuffle.compare`.
+
+    Returns
+    -------
+    StudyResult
+        With five tables. ``scores``: each system on each sample (:class:`~reshuffle.results.studies.SampleScore`,
+        Figs. 2, 3 and 6). ``ranges``: their summary (:class:`~reshuffle.results.studies.SampleRange`).
+        ``differences``: each pair on each sample (:class:`~reshuffle.results.studies.SampleDifference`, Fig. 4).
+        ``pairs``: their summary (:class:`~reshuffle.results.studies.PairConclusions`, Figs. 7 and 8).
+        ``curves``: :class:`~reshuffle.results.studies.CurvePoint`.
+
+    Raises
+    ------
+    InputError
+        As :func:`reshuffle.compare`; if a size is larger than the pool, there is no room for ``n_samples`` samples, or
+        there are fewer references than in ``n_references``.
+
+    Notes
+    -----
+    The whole pool contains the sample, so slightly fewer intervals miss its score than would miss the score of a much
+    larger pool: the standard deviation of the difference is smaller by the factor √(1 − size/S). Cost: R draws and one
+    interval for each system and pair on each sample.
+
+    Examples
+    --------
+    >>> from reshuffle import SegmentScores
+    >>> rng = np.random.default_rng(1)
+    >>> ratings = SegmentScores("rating", {"old": rng.normal(50, 9, 900), "new": rng.normal(54, 9, 900)})
+    >>> result = samples(metrics=ratings, sizes=30, layouts="broad", curve_sizes=(100, 900))
+    >>> for row in result.tables["ranges"]:
+    ...     print(row.system, *(round(x, 1) for x in (row.pool_score, row.lowest, row.highest, 30 * row.outside)))
+    old 49.5 46.6 52.6 1.0
+    new 54.0 51.3 57.6 1.0
+    >>> [(point.size, round(point.width, 1), round(point.separated, 1)) for point in result.tables["curves"]]
+    [(100, 3.5, 1.0), (900, 1.1, 1.0)]
+    """
+    texts = Texts.from_arguments(references, systems, reference, documents=documents)
+    data, units = Data.from_arguments(texts.references, texts.systems, metrics), Units(texts.documents)
+    settings = SampleSettings(
+        sizes, layouts, n_samples, baseline, all_pairs, interval, confidence_level, curve_sizes, n_references
+    )
+    with reported(progress) as watched:
+        return samples_of(data, units, settings, Resampling(n_resamples, seed, threads, watched))
+
+
+def samples_of(data: Data, units: Units, settings: SampleSettings, resampling: Resampling) -> StudyResult:
+    """The samples of the pool in the data: see :func:`samples`."""
+    resampling.check()
+    level = check_level("confidence_level", settings.confidence_level)
+    layouts = check_layouts(settings.layouts)
+    interval = check_interval(settings.interval, *data.metrics, test=None)
+    numbers = _numbers_of_references(data, settings.n_references)
+    n_units, unit = units_of(data, units)
+    sizes = check_sizes(settings.sizes, n_units, unit, settings.n_samples)
+    sizes = sizes[-1:] if settings.sizes is None else sizes
+    curve_sizes = _curve_sizes(settings.curve_sizes, n_units, unit)
+    step = sampling_step(data, len(layouts) * len(sizes) + len(numbers) * len(curve_sizes), resampling)
+    material = Material.from_data(data, units, resampling, [step])
+    pairs = material.pairs(settings.baseline, settings.all_pairs)
+    pool = Pool.from_material(material)
+    study = _Samples(material, pool, pairs, interval, level, resampling)
+    tables: dict[str, list[object]] = {"scores": [], "ranges": [], "differences": [], "pairs": []}
+    for split in pool.splits(layouts, sizes, settings.n_samples):
+        for name, rows in study.tables(split).items():
+            tables[name] += rows
+    curves: list[CurvePoint] = []
+    for number in numbers if curve_sizes else []:
+        counted = study.with_references(number, units)
+        for size in curve_sizes:
+            curves += counted.curve_points(number, size)
+    plan = plan_of(material, pool, resampling) | asdict(settings) | {
+        "sizes": list(sizes), "layouts": list(layouts), "curve_sizes": list(curve_sizes),
+        "n_references": [number for number in numbers if number is not None] or None,
+    }  # fmt: skip
+    return StudyResult(
+        study="samples",
+        plan=plan,
+        metrics=material.used_metrics,
+        tables={**{name: tuple(rows) for name, rows in tables.items()}, "curves": tuple(_by_metric(curves))},
+        truths={"whole": TRUTHS["whole"]},
+        signature=signature_of("samples", plan, material, resampling),
+        version=_core.VERSION,
+    )
+
+
+def _by_metric(points: Sequence[CurvePoint]) -> list[CurvePoint]:
+    """The points of one metric after another."""
+    names = list(dict.fromkeys(point.metric for point in points))
+    return sorted(points, key=lambda point: names.index(point.metric))
+
+
+def _curve_sizes(sizes: int | Sequence[int] | None, n_units: int, unit: str) -> tuple[int, ...]:
+    """The sizes of the test sets of curves, in ascending order."""
+    if sizes is not None:
+        chosen = in_list(sizes)
+        return check_sizes(chosen, n_units, unit) if chosen else ()
+    halved = [n_units]
+    while halved[-1] // 2 >= SMALLEST:
+        halved.append(halved[-1] // 2)
+    return tuple(reversed(halved))
+
+
+def _numbers_of_references(data: Data, numbers: int | Sequence[int] | None) -> list[int | None]:
+    """The numbers of references of curves; None stands for all of them."""
+    most = data.most_references
+    if numbers is None:
+        return [n for n in range(1, most + 1) if _all_have_one(data, n)] if most > 1 else [None]
+    chosen = sorted({check_integer("n_references", n, 1) for n in in_list(numbers)})
+    if not chosen:
+        raise InputError("n_references is empty: expected at least one number, or leave it out")
+    if chosen[-1] > most:
+        raise InputError(
+            f"n_references has {chosen[-1]:,}, but there are {most:,} references per segment: use at most {most:,}"
+            if most
+            else "n_references needs references, but there are only precomputed scores: leave it out"
+        )
+    for n in chosen:
+        if not _all_have_one(data, n):
+            raise InputError(
+                f"n_references has {n:,}, but some segments have none of their first {n:,} references: use more, or "
+                "leave these segments out"
+            )
+    return list(chosen)
+
+
+def _all_have_one(data: Data, n: int) -> bool:
+    """Has every segment one of the first n references?"""
+    assert data.corpus is not None
+    return all(any(line is not None for line in lines) for lines in zip(*data.corpus.references[:n], strict=True))
+
+
+@dataclass(frozen=True, eq=False)
+class _Samples:
+    """Samples of a pool, with the settings of the study."""
+
+    material: Material
+    pool: Pool
+    pairs: Pairs
+    interval: Interval
+    level: float
+    resampling: Resampling
+
+    def with_references(self, number: int | None, units: Units) -> _Samples:
+        """The same systems, counted with the first references of each segment only."""
+        data = self.material.data
+        if number is None or data.corpus is None or number == data.most_references:
+            return self
+        fewer = replace(
+            data.corpus,
+            references=data.corpus.references[:number],
+            reference_names=data.corpus.reference_names[:number],
+            sources=(),
+        )
+        material = Material.from_data(
+            Data(fewer, data.metrics, data.names, data.n_segments), units, replace(self.resampling, progress=None)
+        )
+        return replace(self, material=material, pool=Pool.from_material(material))
+
+    def ends(self, replicates: Replicates, metric: int, a: int, b: int | None = None) -> ConfidenceInterval:
+        """The interval of a score or a difference on a sample."""
+        return self.interval.confidence_interval(Estimate(replicates, metric, a, b), self.level)
+
+    def tables(self, split: Split) -> dict[str, list[object]]:
+        """The rows of all tables but the curves for one size and layout."""
+        labels, n_metrics, m = [u.name for u in self.material.used_metrics], len(self.pool.metrics), split.n_samples
+        true_scores = self.pool.scores()
+        scores: list[SampleScore] = []
+        differences: list[SampleDifference] = []
+        confidence = np.empty((n_metrics, m, len(self.pairs)))
+        favoured = np.empty(confidence.shape, dtype=np.int8)
+        truth = np.stack([signs(own, self.pairs) for own in true_scores])
+        observed = np.empty((n_metrics, m, len(self.pool.names)))
+        for j, (_, replicates) in enumerate(self.pool.replicates(split, self.resampling)):
+            ((confidence[:, j], favoured[:, j]),) = conclude([None], replicates, self.pairs)
+            observed[:, j] = [sample.scores for sample in replicates.samples]
+            for metric, label in enumerate(labels):
+                scores += self._scores(replicates, metric, label, split, j, true_scores[metric])
+        found = [
+            Conclusions(label, BY_WINS, split, confidence[i], favoured[i], np.broadcast_to(truth[i], favoured[i].shape))
+            for i, label in enumerate(labels)
+        ]
+        for each, own in zip(found, observed, strict=True):
+            differences += self._differences(each, own)
+        return {
+            "scores": [row for label in labels for row in scores if row.metric == label],
+            "ranges": list(self._ranges(scores, split, true_scores)),
+            "differences": list(differences),
+            "pairs": [row for each, own in zip(found, true_scores, strict=True) for row in self._rows(each, own)],
+        }
+
+    def _scores(
+        self, replicates: Replicates, metric: int, label: str, split: Split, j: int, true_scores: Scores
+    ) -> Iterator[SampleScore]:
+        """The scores of all systems on one sample."""
+        for system, name in enumerate(self.pool.names):
+            ends = self.ends(replicates, metric, system)
+            yield SampleScore(
+                metric=label,
+                layout=split.layout,
+                size=split.size,
+                sample=j + 1,
+                system=name,
+                score=float(replicates.samples[metric].scores[system]),
+                confidence_interval=ends,
+                covers=bool(ends.low <= true_scores[system] <= ends.high),
+            )
+
+    def _ranges(
+        self, scores: Sequence[SampleScore], split: Split, true_scores: Sequence[Scores]
+    ) -> Iterator[SampleRange]:
+        """The summary of the scores of each system."""
+        for used, own in zip(self.material.used_metrics, true_scores, strict=True):
+            for name, true_score in zip(self.pool.names, own.tolist(), strict=True):
+                rows = [row for row in scores if row.metric == used.name and row.system == name]
+                values = [row.score for row in rows]
+                outside = sum(not row.covers for row in rows)
+                yield SampleRange(
+                    metric=used.name,
+                    layout=split.layout,
+                    size=split.size,
+                    samples=len(rows),
+                    system=name,
+                    pool_score=true_score,
+                    lowest=min(values),
+                    highest=max(values),
+                    deviation=float(np.std(values, ddof=1)) if len(values) > 1 else None,
+                    outside=outside / len(rows),
+                    outside_interval=clopper_pearson(outside, len(rows)),
+                    few_samples=split.is_small,
+                )
+
+    def _differences(self, found: Conclusions, observed: Scores) -> Iterator[SampleDifference]:
+        """The differences of all pairs on all samples, under one metric."""
+        right, wrong = found.right(self.level), found.wrong(self.level)
+        for j, scores in enumerate(observed):
+            on_sample = signs(scores, self.pairs)
+            for p, (a, b) in enumerate(self.pairs):
+                yield SampleDifference(
+                    metric=found.metric,
+                    layout=found.split.layout,
+                    size=found.split.size,
+                    sample=j + 1,
+                    system=self.pool.names[a],
+                    baseline=self.pool.names[b],
+                    difference=float(scores[a] - scores[b]),
+                    confidence=float(found.confidence[j, p]),
+                    conclusion="right" if right[j, p] else "wrong" if wrong[j, p] else None,
+                    reversal=bool(on_sample[p] * found.truth[j, p] < 0),
+                )
+
+    def _rows(self, found: Conclusions, true_scores: Scores) -> Iterator[PairConclusions]:
+        """The summary of the conclusions about each pair."""
+        m = [used.name for used in self.material.used_metrics].index(found.metric)
+        for p, (a, b) in enumerate(self.pairs):
+            gap = float(true_scores[a] - true_scores[b])
+            better, worse = (a, b) if (gap >= 0) == self.material.metrics[m].higher_is_better else (b, a)
+            yield pair_row(found, p, (self.pool.names[better], self.pool.names[worse]), abs(gap), self.level)
+
+    def curve_points(self, references: int | None, size: int) -> Iterator[CurvePoint]:
+        """The point of each metric for test sets of one size."""
+        split = Split("broad", size, self.pool.n_units // size)
+        systems = range(len(self.pool.names))
+        pairs = list(combinations(systems, 2))
+        n_metrics = len(self.pool.metrics)
+        scores, widths = np.empty((2, n_metrics, split.n_samples, len(systems)))
+        of_pairs = np.empty((n_metrics, split.n_samples, len(pairs)))
+        separated = np.empty(of_pairs.shape, dtype=bool)
+        for j, (_, replicates) in enumerate(self.pool.replicates(split, self.resampling)):
+            for metric in range(n_metrics):
+                scores[metric, j] = replicates.samples[metric].scores
+                own = [self.ends(replicates, metric, system) for system in systems]
+                both = [self.ends(replicates, metric, a, b) for a, b in pairs]
+                widths[metric, j] = [ends.high - ends.low for ends in own]
+                of_pairs[metric, j] = [ends.high - ends.low for ends in both]
+                separated[metric, j] = [ends.low > 0 or ends.high < 0 for ends in both]
+        for metric, used in enumerate(self.material.used_metrics):
+            width, score = float(widths[metric].mean()), float(scores[metric].mean())
+            yield CurvePoint(
+                metric=used.name,
+                references=references,
+                size=size,
+                samples=split.n_samples,
+                width=width,
+                relative_width=width / score if score else None,
+                difference_width=float(of_pairs[metric].mean()),
+                pairs=len(pairs),
+                separated=float(separated[metric].mean()),
+                confidence_interval=clustered_interval(
+                    separated[metric].sum(axis=1), np.full(split.n_samples, len(pairs))
+                ),
+            )

@@ -1,0 +1,326 @@
+"""``sensitivity``: which metric shows the difference of two systems most clearly."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _core, signature, types
+from ..data.columns import Texts
+from ..errors import InputError
+from ..inference.estimates import Estimate
+from ..inference.hypotheses import Hypotheses
+from ..inference.plan import Plan, check_test
+from ..inference.running import run_on_test_set
+from ..progress import AnyProgress, reported
+from ..resampling import CountSample, Replicates
+from ..resampling.counting import Data, Metrics, References, Systems
+from ..results import ConfidenceInterval
+from ..results.studies import (
+    MetricSensitivity,
+    PowerContrast,
+    PowerRate,
+    ScoredSystem,
+    StudyResult,
+    TestedDifference,
+)
+from ..settings import ComparisonSettings, DocumentIds, Units
+from .material import Material
+from .populations import Population
+from .power import (
+    EFFECTS,
+    MODELS,
+    Cells,
+    KnownDifference,
+    PowerOptions,
+    critical_level,
+    power_rates,
+    simulated_mixture,
+    true_difference,
+    unit_error,
+    with_null,
+)
+from .settings import ALPHAS, StudySettings
+
+__all__ = ["SENSITIVITY_TESTS", "paired_difference", "sensitivity", "sensitivity_of"]
+
+# The tests of Riezler & Maxwell 2005, with the bootstrap centred on the estimate.
+SENSITIVITY_TESTS = ("ar", "bootstrap")
+# The number of replicates for the p-values of the pairs as they are.
+OBSERVED_RESAMPLES = 10_000
+
+
+def sensitivity(
+    references: References = None,
+    systems: Systems = None,
+    metrics: Metrics = ("bleu", "nist"),
+    *,
+    tests: types.Test | str | Sequence[str] = SENSITIVITY_TESTS,
+    effects: float | Sequence[float] = EFFECTS,
+    size_adjusted: bool = True,
+    sizes: int | Sequence[int] | None = None,
+    alphas: float | Sequence[float] = ALPHAS,
+    simulations: int = 1000,
+    n_resamples: int = 999,
+    sampling: types.Sampling | str = "replace",
+    alternative: types.Alternative | str = "two-sided",
+    baseline: str | None = None,
+    all_pairs: bool = False,
+    reference: str | Sequence[str] | None = None,
+    documents: DocumentIds | None = None,
+    seed: int = 12345,
+    threads: int | None = None,
+    progress: AnyProgress = None,
+) -> StudyResult:
+    """Which metric shows the difference of two systems most clearly.
+
+    Riezler & Maxwell 2005 (W05-0908) compare metrics by the p-values of one pair (Table 1) and of several variants
+    against a baseline (Table 2). p-values of one test set vary much, so that this study adds three measures: the
+    difference in standard errors; the power of tests under each metric when the two systems are mixed, at equal
+    type-I error; and the difference in power between metrics on the same simulated test sets.
+
+    Parameters
+    ----------
+    references, systems, reference
+        As for :func:`reshuffle.compare`.
+    metrics : str, metric, or sequence of these
+        At least two, all with counts.
+    tests, sizes, alphas, simulations, n_resamples, sampling, alternative
+        As for :func:`reshuffle.study.type1`. The p-values of the pairs as they are use 10,000 replicates.
+    effects, size_adjusted
+        As for :func:`reshuffle.study.power`.
+    baseline, all_pairs
+        Which pairs of systems are studied, each for itself, as for :func:`reshuffle.compare`.
+    documents : sequence of S str or int, optional
+        The document id of each segment. Documents are then the units.
+    seed, threads, progress
+        As for :func:`reshuffle.study.type1`.
+
+    Returns
+    -------
+    StudyResult
+        With the tables ``sensitivity`` (:class:`~reshuffle.results.studies.MetricSensitivity`), ``scored``
+        (:class:`~reshuffle.results.studies.ScoredSystem`), ``tested``
+        (:class:`~reshuffle.results.studies.TestedDifference`), ``power``
+        (:class:`~reshuffle.results.studies.PowerRate`) and ``contrasts``
+        (:class:`~reshuffle.results.studies.PowerContrast`).
+
+    Raises
+    ------
+    InputError
+        As :func:`reshuffle.study.power`, and for fewer than two metrics.
+
+    Notes
+    -----
+    Intervals of differences in power are for paired proportions: Bonett & Price 2012, doi:10.3102/1076998611411915.
+    Cost: as for :func:`reshuffle.study.power`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from reshuffle import SegmentScores
+    >>> from reshuffle.study import sensitivity
+    >>> rng = np.random.default_rng(1)
+    >>> quality = rng.normal([[0], [0.3]], 1, (2, 400))
+    >>> ratings = [
+    ...     SegmentScores(name, dict(zip("ab", quality + rng.normal(0, noise, (2, 400)))))
+    ...     for name, noise in [("one rater", 2), ("ten raters", 0.6)]
+    ... ]
+    >>> study = sensitivity(metrics=ratings, tests="ar", effects=0.5, simulations=100, n_resamples=99)
+    >>> [(each.metric, each.rank) for each in study.tables["sensitivity"]]
+    [('one rater', 2), ('ten raters', 1)]
+    """
+    options = PowerOptions(("eta",), effects, size_adjusted)  # type: ignore[arg-type]
+    settings = StudySettings(
+        tests=tests,
+        sizes=sizes,  # type: ignore[arg-type]
+        alphas=alphas,  # type: ignore[arg-type]
+        simulations=simulations,
+        n_resamples=n_resamples,
+        sampling=sampling,
+        alternative=alternative,
+        baseline=baseline,
+        all_pairs=all_pairs,
+        seed=seed,
+        threads=threads,
+    )
+    texts = Texts.from_arguments(references, systems, reference, documents=documents)
+    data, units = Data.from_arguments(texts.references, texts.systems, metrics), Units(texts.documents)
+    with reported(progress) as watched:
+        return sensitivity_of(data, units, settings.watched_by(watched), options)
+
+
+def sensitivity_of(data: Data, units: Units, settings: StudySettings, options: PowerOptions) -> StudyResult:
+    """The sensitivity of metrics on counted texts: see :func:`sensitivity`."""
+    settings, options = settings.checked(), options.checked()
+    if len(data.metrics) < 2:
+        raise InputError(f"only one metric ({data.labels[0]}): a study of sensitivity compares at least two")
+    for test in settings.tests:
+        check_test(test, settings.alternative, *data.metrics)
+    n_pairs = len(data.names) * (len(data.names) - 1) // 2 if settings.all_pairs else len(data.names) - 1
+    n_effects = len({0.0, *options.effects} if options.size_adjusted else options.effects)
+    n_cells = n_pairs * n_effects * (1 if settings.sizes is None else len(settings.sizes))
+    material = Material.from_data(data, units, settings.resampling, settings.steps(n_cells))
+    study = _Sensitivity(material, settings, options)
+    powers, contrasts = study.powers()
+    plan = {
+        "effects": list(options.effects),
+        "size_adjusted": options.size_adjusted,
+        "metrics": list(data.labels),
+        **settings.plan(material),
+    }
+    used = material.used_metrics
+    tables: dict[str, tuple[Any, ...]] = {
+        "sensitivity": tuple(study.sensitivities()),
+        "scored": tuple(study.scores()),
+        "tested": tuple(study.tests()),
+        "power": tuple(powers),
+        "contrasts": tuple(contrasts),
+    }
+    return StudyResult(
+        study="sensitivity",
+        plan=plan,
+        metrics=used,
+        tables=tables,
+        truths={"eta": MODELS["eta"].truth},
+        signature=signature.for_study("sensitivity", settings.signed(plan), settings.seed, [m.signature for m in used]),
+        version=_core.VERSION,
+    )
+
+
+def paired_difference(only_first: int, only_second: int, n: int, confidence_level: float = 0.95) -> ConfidenceInterval:
+    """The interval for the difference of two proportions of the same n trials, from the numbers of discordant trials.
+
+    One trial is added to both: Bonett & Price 2012, doi:10.3102/1076998611411915, eq. 9.
+
+    >>> interval = paired_difference(30, 10, 100)
+    >>> round(interval.low, 3), round(interval.high, 3)
+    (0.078, 0.315)
+    """
+    from statistics import NormalDist
+
+    first, second = (only_first + 1) / (n + 2), (only_second + 1) / (n + 2)
+    difference = first - second
+    half = NormalDist().inv_cdf((1 + confidence_level) / 2) * math.sqrt((first + second - difference**2) / (n + 2))
+    low, high = max(-1.0, difference - half), min(1.0, difference + half)
+    return ConfidenceInterval(float(f"{low:.10g}"), float(f"{high:.10g}"), confidence_level, "bonett-price")
+
+
+@dataclass(frozen=True, eq=False)
+class _Sensitivity:
+    material: Material
+    settings: StudySettings
+    options: PowerOptions
+
+    @property
+    def _labels(self) -> Sequence[str]:
+        return self.material.data.labels
+
+    @property
+    def _pairs(self) -> Sequence[tuple[int, int]]:
+        return self.material.pairs(self.settings.baseline, self.settings.all_pairs)
+
+    def _named(self, pair: tuple[int, int]) -> tuple[str, str]:
+        system, baseline = pair
+        return self.material.names[system], self.material.names[baseline]
+
+    def scores(self) -> Iterator[ScoredSystem]:
+        """The score of each system and its standard error."""
+        everything = self.material.population_of("", self.material.counts)
+        for label, metric, counts in zip(self._labels, everything.metrics, everything.counts, strict=True):
+            sample = CountSample.from_counts(metric, counts)
+            replicates = Replicates([sample], n_resamples=1, seed=0)
+            for s, name in enumerate(self.material.names):
+                yield ScoredSystem(label, name, float(sample.scores[s]), Estimate(replicates, 0, s).delta_error)
+
+    def sensitivities(self) -> Iterator[MetricSensitivity]:
+        """The standardized difference of each pair under each metric, and the metrics' ranks."""
+        for pair in self._pairs:
+            population = self.material.population(pair)
+            found = []
+            for m, (label, metric) in enumerate(zip(self._labels, population.metrics, strict=True)):
+                difference = true_difference(metric, population.counts[m].sum(axis=1), 0.5)
+                error = unit_error(population, m) / math.sqrt(population.n_units)
+                standardized = abs(difference) / error if error else None
+                found.append(MetricSensitivity(label, *self._named(pair), difference, error, standardized, None))
+            sizes = [each.standardized for each in found if each.standardized is not None]
+            for each in found:
+                own = each.standardized
+                yield each if own is None else replace(each, rank=1 + sum(size > own for size in sizes))
+
+    def tests(self) -> Iterator[TestedDifference]:
+        """The p-values of the pairs as they are."""
+        settings, n_metrics = self.settings, len(self._labels)
+        for pair in self._pairs:
+            population = self.material.population(pair)
+            samples = [
+                CountSample.from_counts(metric, np.ascontiguousarray(counts))
+                for metric, counts in zip(population.metrics, population.counts, strict=True)
+            ]
+            replicates = Replicates(
+                samples, n_resamples=OBSERVED_RESAMPLES, seed=settings.seed, threads=settings.threads
+            )
+            hypotheses = Hypotheses.from_pairs([(0, 1)], n_metrics=n_metrics)
+            for name in settings.tests:
+                plan = Plan.from_settings(ComparisonSettings(name, alternative=settings.alternative))
+                outcome = run_on_test_set(plan, replicates, hypotheses)
+                n = None if plan.test.replicates is None else OBSERVED_RESAMPLES
+                for label, difference, p in zip(
+                    self._labels, outcome.statistic.tolist(), outcome.pvalue.tolist(), strict=True
+                ):
+                    yield TestedDifference(label, *self._named(pair), name, difference, p, n)
+
+    def powers(self) -> tuple[list[PowerRate], list[PowerContrast]]:
+        """The power of each test under each metric, and the differences between metrics."""
+        powers: list[PowerRate] = []
+        contrasts: list[PowerContrast] = []
+        sizes = self.settings.sizes_in(self.material.n_units, self.material.unit)
+        for pair in self._pairs:
+            population = self.material.population(pair)
+            for size in sizes:
+                null = self._simulated(population, pair, size, 0.0) if self.options.size_adjusted else None
+                for effect in self.options.effects:
+                    mixture = null if not effect and null else self._simulated(population, pair, size, effect)
+                    cells = list(with_null(mixture, null))
+                    for cell in cells:
+                        powers += power_rates(cell, self.settings, self.options.size_adjusted)
+                    for first, second in combinations(cells, 2):
+                        if first.test == second.test:
+                            contrasts += self._contrasts(first, second, effect)
+        return powers, contrasts
+
+    def _simulated(self, population: Population, pair: tuple[int, int], size: int, effect: float) -> Cells:
+        return simulated_mixture(population, self._labels, self._named(pair), size, effect, self.settings)
+
+    def _contrasts(self, first: KnownDifference, second: KnownDifference, effect: float) -> Iterator[PowerContrast]:
+        """The difference in power between two metrics at each level."""
+        for alpha in self.settings.alphas:
+            one, other = (self._rejects(cell, alpha) for cell in (first, second))
+            only_one, only_other = int((one & ~other).sum()), int((other & ~one).sum())
+            n = len(one)
+            yield PowerContrast(
+                first.test,
+                first.metric,
+                second.metric,
+                first.system,
+                first.baseline,
+                effect,
+                first.size,
+                alpha,
+                (only_one - only_other) / n,
+                paired_difference(only_one, only_other, n),
+                only_one,
+                only_other,
+                n,
+            )
+
+    def _rejects(self, cell: KnownDifference, alpha: float) -> NDArray[np.bool_]:
+        level = alpha if cell.null_pvalues is None else critical_level(cell.null_pvalues, alpha)
+        rejected: NDArray[np.bool_] = cell.pvalues <= level
+        return rejected

@@ -1,0 +1,208 @@
+"""``type1``: how often tests reject a null hypothesis that is true."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+
+from .. import _core, signature, types
+from ..data.columns import Texts
+from ..inference.plan import check_test
+from ..progress import AnyProgress, reported
+from ..resampling.counting import Data, Metrics, References, Systems
+from ..results.studies import StudyResult
+from ..settings import DocumentIds, Units
+from .experiments import Experiment
+from .material import Material
+from .null_data import NullData, NullOptions, Request
+from .nulls import NULLS, check_nulls
+from .populations import Selection
+from .rates import Cell, pvalue_shares, rates
+from .settings import ALPHAS, DEFAULT_TESTS, StudySettings, in_list
+
+__all__ = ["type1", "type1_of"]
+
+
+def type1(
+    references: References = None,
+    systems: Systems = None,
+    metrics: Metrics = "bleu",
+    *,
+    null: types.Null | str | Sequence[str] = "swap",
+    tests: types.Test | str | Sequence[str] = DEFAULT_TESTS,
+    sizes: int | Sequence[int] | None = None,
+    alphas: float | Sequence[float] = ALPHAS,
+    simulations: int = 1000,
+    n_resamples: int = 999,
+    sampling: types.Sampling | str = "replace",
+    scheme: str = "iid",
+    weight_sets: int | None = None,
+    alternative: types.Alternative | str = "two-sided",
+    baseline: str | None = None,
+    all_pairs: bool = False,
+    margins: Mapping[str, float] | None = None,
+    equalize: types.Equalize | str = "mix",
+    document_size: int | None = None,
+    icc: float | None = None,
+    noise: float = 0.05,
+    runs: int = 1,
+    reference: str | Sequence[str] | None = None,
+    documents: DocumentIds | None = None,
+    seed: int = 12345,
+    threads: int | None = None,
+    progress: AnyProgress = None,
+) -> StudyResult:
+    """How often significance tests reject a true null hypothesis: their type-I error on real outputs.
+
+    Each simulation draws a test set from a population in which the null hypothesis is known to be true, and tests the
+    difference of the two systems. A test has the right size if it rejects a share α of the simulations at level α.
+
+    Parameters
+    ----------
+    references, systems, metrics, reference
+        As for :func:`reshuffle.compare`, but metrics must have counts: no :class:`~reshuffle.CorpusFunction`, and no
+        missing scores.
+    null : str or sequence of str
+        Names in :data:`reshuffle.study.nulls.NULLS`.
+    tests : str or sequence of str
+        Names in :data:`reshuffle.inference.tests.TESTS`.
+    sizes : int or sequence of int, optional
+        The numbers of units (segments, or documents) of simulated test sets. By default as many as there are.
+    alphas : float or sequence of float
+        The levels.
+    simulations : int
+        The number of simulated test sets for each null and size. They are the same for all tests, and also for all
+        metrics unless the null depends on the metric. Several pairs of systems take turns.
+    n_resamples : int
+        R, the number of shuffles or draws of each test. The size of ``ar`` is exact if (R + 1)·α is a whole number, so
+        it need not be large.
+    sampling : {'replace', 'subset', 'fixed'}
+        Draw the units of a test set with replacement, without it, or take all of them.
+    scheme : {'iid', 'subgroup', 'orbit'}
+        How ``ar`` makes its shuffles. ``orbit`` shares them between all simulations and needs ``sampling='fixed'``.
+    weight_sets : int, optional
+        The number of independent sets of bootstrap draws, which simulations then share. By default each simulation has
+        draws of its own.
+    alternative : {'two-sided', 'greater', 'less'}
+    baseline, all_pairs
+        Which pairs of systems take turns, as for :func:`reshuffle.compare`.
+    margins : mapping of str to float, optional
+        Margins of tests of equivalence and non-inferiority and of the null ``margin``, in points of each metric.
+    equalize : {'mix', 'drop-words'}
+        For ``equal-score`` and ``margin``, what makes the better system worse: segments of a third system, or random
+        words that are dropped.
+    document_size : int, optional
+    icc : float, optional
+        For ``documents`` without documents: the segments of simulated ones (15) and the intraclass correlation of
+        differences under the first metric (.1). Sizes are then in segments, and rounded down to whole documents.
+    noise : float
+        For ``noise``: the share of words that are edited.
+    runs : int
+        For ``replicate``: how many runs are on each side. All systems are runs of one configuration.
+    documents : sequence of S str or int, optional
+        The document id of each segment. Documents are then the units, unless the null says otherwise.
+    seed : int
+        0 to 2⁶⁴ − 1. Simulation i has the seed ``derive_seed(seed, "simulation", i)``, whatever else is in the study.
+    threads, progress
+        As for :func:`reshuffle.compare`.
+
+    Returns
+    -------
+    StudyResult
+        With the tables ``rates`` (:class:`~reshuffle.results.studies.Rate`, whose ``verdict`` compares the interval
+        with the level) and ``pvalues`` (:class:`~reshuffle.results.studies.PvalueShare`, the distribution of p).
+
+    Raises
+    ------
+    InputError
+        If a name is unknown, a number is out of range, a size is larger than the pool, or the data cannot serve a null.
+
+    Notes
+    -----
+    Intervals of rates are Clopper and Pearson's, or wider if simulations share shuffles or draws. Riezler & Maxwell
+    2005 (W05-0908) propose both tests and recommend ``ar``; section 4 is about type-I errors. Cost: simulations × tests
+    × R scores for each metric, null and size. Memory: 8·k·S·K bytes for the counts and 8·simulations for each p.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from reshuffle import SegmentScores
+    >>> from reshuffle.study import type1
+    >>> rng = np.random.default_rng(1)
+    >>> quality = SegmentScores("quality", dict(zip("ab", rng.random((2, 200)).round(2))))
+    >>> study = type1(metrics=quality, tests=["ar", "bootstrap-shift"], alphas=0.1, simulations=200, n_resamples=99)
+    >>> [(rate.test, rate.rate, rate.verdict) for rate in study.rates]
+    [('ar', 0.13, 'at its level'), ('bootstrap-shift', 0.305, 'liberal')]
+    """
+    settings = StudySettings(
+        tests=in_list(tests),
+        sizes=None if sizes is None else in_list(sizes),
+        alphas=in_list(alphas),
+        simulations=simulations,
+        n_resamples=n_resamples,
+        sampling=sampling,
+        scheme=scheme,
+        weight_sets=weight_sets,
+        alternative=alternative,
+        baseline=baseline,
+        all_pairs=all_pairs,
+        margins=margins or {},
+        seed=seed,
+        threads=threads,
+    )
+    texts = Texts.from_arguments(references, systems, reference, documents=documents)
+    data, units = Data.from_arguments(texts.references, texts.systems, metrics), Units(texts.documents)
+    with reported(progress) as watched:
+        options = NullOptions(equalize, document_size, icc, noise, runs, settings.margins)
+        return type1_of(data, units, settings.watched_by(watched), in_list(null), options)
+
+
+def type1_of(
+    data: Data,
+    units: Units,
+    settings: StudySettings,
+    nulls: Sequence[str],
+    options: NullOptions | None = None,
+) -> StudyResult:
+    """The type-I errors on counted texts: see :func:`type1`."""
+    settings = settings.checked()
+    check_nulls(nulls)
+    options = NullOptions(margins=settings.margins) if options is None else options
+    options.check()
+    for test in settings.tests:
+        check_test(test, settings.alternative, *data.metrics)
+    n_parts = sum(len(data.metrics) if NULLS[name].per_metric else 1 for name in nulls)
+    n_cells = n_parts * (1 if settings.sizes is None else len(settings.sizes))
+    material = Material.from_data(data, units, settings.resampling, settings.steps(n_cells))
+    options = options.resolved(material.documents is not None)
+    request = Request(material, options, settings.resampling, settings.baseline, settings.all_pairs)
+    built = {name: NULLS[name].build(request) for name in nulls}
+    cells = list(chain.from_iterable(cells_of(material, name, found, settings) for name, found in built.items()))
+    plan = {"null": list(nulls), "metrics": list(data.labels), **settings.plan(material), **options.plan(nulls)}
+    used = material.used_metrics
+    return StudyResult(
+        study="type1",
+        plan=plan,
+        metrics=used,
+        tables={
+            "rates": tuple(rate for cell in cells for rate in rates(cell, settings.alphas)),
+            "pvalues": tuple(share for cell in cells for share in pvalue_shares(cell)),
+        },
+        truths={name: found.truth for name, found in built.items()},
+        signature=signature.for_study("type1", settings.signed(plan), settings.seed, [m.signature for m in used]),
+        version=_core.VERSION,
+    )
+
+
+def cells_of(material: Material, name: str, null: NullData, settings: StudySettings) -> Iterator[Cell]:
+    """Simulate the test sets of a null, for each size, and test them."""
+    labels, testing = material.data.labels, settings.testing()
+    for size in null.sizes(settings):
+        for part in null.parts:
+            n = null.simulations(settings, size, part)
+            selection = Selection(settings.sampling, size // null.segments_per_draw, null.swapped)
+            tested = testing.run(Experiment(part.populations, selection, settings.seed), n)
+            for test, of_test in zip(settings.tests, tested.pvalue, strict=True):
+                dependence = settings.dependence(test, n, len(part.populations) if null.sampled else None)
+                for m, pvalues in zip(part.metrics, of_test, strict=True):
+                    yield Cell(test, labels[m], name, size, pvalues, dependence)

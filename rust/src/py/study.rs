@@ -1,0 +1,129 @@
+//! Experiments: whole tests on simulated test sets.
+
+use std::ops::Range;
+
+use numpy::{PyArray1, PyArray2, PyArray3, PyArray4, PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::prelude::*;
+
+use super::call::{Progress, raise, run_long};
+use super::convert::{in_order, shaped};
+use super::reduce::{SampleArgument, alternative, sample};
+use crate::error::Error;
+use crate::resample::replicates;
+use crate::study::{self, Population, Sampling, Selection, Shuffles};
+
+/// What Python passes for a population: the samples of all metrics, and the group of each unit or None.
+type PopulationArgument<'py> = (Vec<SampleArgument<'py>>, Option<PyReadonlyArray1<'py, u32>>);
+
+/// The units of a test set, and in which of them the systems are swapped.
+type Units<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<bool>>);
+
+/// Simulated test sets from populations.
+#[pyclass(frozen, module = "reshuffle._core")]
+pub struct Experiment(study::Experiment);
+
+fn population(py: Python<'_>, (samples, groups): &PopulationArgument<'_>, threads: usize) -> PyResult<Population> {
+    let arrays: Vec<_> = samples.iter().map(|(_, counts)| counts.arrays(py)).collect::<PyResult<_>>()?;
+    let samples = samples.iter().zip(&arrays);
+    let samples = samples.map(|((metric, counts), arrays)| sample(py, metric.as_deref(), counts.stats(py, arrays)?));
+    let samples: Vec<_> = samples.collect::<PyResult<_>>()?;
+    let groups = groups.as_ref().map(in_order).transpose()?;
+    run_long(py, threads, None, ("", 0), |run| Population::new(&samples, groups, run))
+}
+
+/// The simulations first, …, first + n − 1.
+fn simulations(py: Python<'_>, first: u64, n: usize) -> PyResult<Range<u64>> {
+    replicates(first, n).map_err(|e| raise(py, e))
+}
+
+#[pymethods]
+impl Experiment {
+    #[new]
+    #[pyo3(signature = (populations, *, sampling, size, swapped, seed, threads=0))]
+    fn new(
+        py: Python<'_>,
+        populations: Vec<PopulationArgument<'_>>,
+        sampling: &str,
+        size: Option<usize>,
+        swapped: u64,
+        seed: u64,
+        threads: usize,
+    ) -> PyResult<Self> {
+        let known = [("replace", Sampling::Replace), ("subset", Sampling::Subset), ("fixed", Sampling::Fixed)];
+        let Some(&(_, sampling)) = known.iter().find(|(name, _)| *name == sampling) else {
+            let known = known.map(|(name, _)| name.into()).into();
+            return Err(raise(py, Error::UnknownName { kind: "sampling".into(), name: sampling.into(), known }));
+        };
+        let populations: Vec<_> =
+            populations.iter().map(|argument| population(py, argument, threads)).collect::<PyResult<_>>()?;
+        let selection = Selection { sampling, size, swapped };
+        study::Experiment::new(populations, selection, seed).map(Experiment).map_err(|e| raise(py, e))
+    }
+
+    fn units<'py>(&self, py: Python<'py>, simulation: u64) -> PyResult<Units<'py>> {
+        let (units, swapped) = self.0.chosen(simulation).map_err(|e| raise(py, e))?;
+        let n = units.len();
+        Ok((shaped(py, units, [n])?, shaped(py, swapped, [n])?))
+    }
+
+    #[pyo3(signature = (*, n, first=0, threads=0, progress=None))]
+    fn scores<'py>(
+        &self,
+        py: Python<'py>,
+        n: usize,
+        first: u64,
+        threads: usize,
+        progress: Option<&Progress>,
+    ) -> PyResult<Bound<'py, PyArray3<f64>>> {
+        let simulations = simulations(py, first, n)?;
+        let scores = run_long(py, threads, progress, ("scoring", n), |run| self.0.scores(simulations, run))?;
+        shaped(py, scores, [self.0.metrics(), n, 2])
+    }
+
+    #[pyo3(signature = (alternative, thresholds, *, n_resamples, scheme="iid", first=0, threads=0, progress=None))]
+    #[allow(clippy::too_many_arguments)]
+    fn exceedances<'py>(
+        &self,
+        py: Python<'py>,
+        alternative: &str,
+        thresholds: PyReadonlyArray2<'py, f64>,
+        n_resamples: usize,
+        scheme: &str,
+        first: u64,
+        threads: usize,
+        progress: Option<&Progress>,
+    ) -> PyResult<Bound<'py, PyArray2<u64>>> {
+        let metrics = self.0.metrics();
+        let n = in_order(&thresholds)?.len() / metrics;
+        let known = [("iid", Shuffles::Independent), ("subgroup", Shuffles::Subgroup)];
+        let Some(&(_, shuffles)) = known.iter().find(|(name, _)| *name == scheme) else {
+            let known = known.map(|(name, _)| name.into()).into();
+            return Err(raise(py, Error::UnknownName { kind: "scheme".into(), name: scheme.into(), known }));
+        };
+        let simulations = simulations(py, first, n)?;
+        let criterion = (self::alternative(py, alternative)?, in_order(&thresholds)?);
+        let counts = run_long(py, threads, progress, ("shuffling", n), |run| {
+            self.0.exceedances((shuffles, n_resamples), criterion, simulations, run)
+        })?;
+        shaped(py, counts, [metrics, n])
+    }
+
+    #[pyo3(signature = (*, n_resamples, n, first=0, weight_sets=None, threads=0, progress=None))]
+    #[allow(clippy::too_many_arguments)]
+    fn draws<'py>(
+        &self,
+        py: Python<'py>,
+        n_resamples: usize,
+        n: usize,
+        first: u64,
+        weight_sets: Option<u64>,
+        threads: usize,
+        progress: Option<&Progress>,
+    ) -> PyResult<Bound<'py, PyArray4<f64>>> {
+        let simulations = simulations(py, first, n)?;
+        let scores = run_long(py, threads, progress, ("drawing", n), |run| {
+            self.0.draws(n_resamples, weight_sets, simulations, run)
+        })?;
+        shaped(py, scores, [self.0.metrics(), n, 2, n_resamples])
+    }
+}

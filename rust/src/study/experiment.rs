@@ -1,0 +1,324 @@
+//! Ranges of simulations: the choice of test sets, their scores, and their replicates.
+
+use std::ops::Range;
+
+use super::population::Population;
+use super::selection::{Chosen, Selection};
+use crate::error::{Error, Result};
+use crate::pool::{self, Blocks, Run, Stop};
+use crate::resample::kernel::scatter::Scattered;
+use crate::resample::reduce::{Draws, Tally};
+use crate::resample::{Alternative, Plan, Resampler, Workers, length, random_codes, replicates, zeros};
+use crate::simd::Simd;
+use crate::stream::derive;
+
+/// How the shuffles of a simulation are made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shuffles {
+    /// Each unit is swapped with probability ½.
+    Independent,
+    /// A group of shuffles from [random codes](random_codes) of the units. Their number has to be a power of two.
+    Subgroup,
+}
+
+/// Simulated test sets. Simulation i uses population i mod P of P.
+pub struct Experiment {
+    populations: Vec<Population>,
+    selection: Selection,
+    seed: u64,
+    simd: Simd,
+}
+
+/// The buffers of a thread.
+#[derive(Default)]
+struct Buffers {
+    chosen: Vec<Chosen>,
+    sums: Vec<i64>,
+    totals: Vec<i64>,
+}
+
+/// Simulations that share bootstrap weights are drawn together, at most so many: their columns stay in the L2 cache.
+const STACKED: usize = 16;
+
+/// The number of simulations that a thread does at a time, for those that take microseconds.
+const AT_ONCE: usize = 8;
+
+impl Experiment {
+    /// An experiment with the seed of the study.
+    ///
+    /// # Errors
+    /// [`Error::Empty`] without populations, [`Error::LengthMismatch`] if they differ in their number of metrics.
+    pub fn new(populations: Vec<Population>, selection: Selection, seed: u64) -> Result<Self> {
+        Self::on(Simd::best(), populations, selection, seed)
+    }
+
+    /// As [`Experiment::new`], with a choice of the vector instructions.
+    pub(super) fn on(simd: Simd, populations: Vec<Population>, selection: Selection, seed: u64) -> Result<Self> {
+        let first = populations.first().ok_or_else(|| Error::Empty { what: "populations".into() })?;
+        let expected = first.rows.len();
+        if let Some(other) = populations.iter().find(|population| population.rows.len() != expected) {
+            let (what, got) = ("metrics of a population".into(), other.rows.len());
+            return Err(Error::LengthMismatch { what, expected, got });
+        }
+        Ok(Experiment { populations, selection, seed, simd })
+    }
+
+    /// The number of metrics.
+    pub fn metrics(&self) -> usize {
+        self.populations[0].rows.len()
+    }
+
+    /// The seed of everything random in a simulation.
+    fn seed_of(&self, simulation: u64) -> u64 {
+        derive(self.seed, "simulation", simulation).expect("it is a kind of seed")
+    }
+
+    fn population_of(&self, simulation: u64) -> (usize, &Population) {
+        let index = (simulation % self.populations.len() as u64) as usize;
+        (index, &self.populations[index])
+    }
+
+    fn choose(&self, simulation: u64, out: &mut Chosen) -> Result<&Population> {
+        let (_, population) = self.population_of(simulation);
+        self.selection.choose(self.seed_of(simulation), population.units, population.groups.as_ref(), out);
+        population.check(out)?;
+        Ok(population)
+    }
+
+    /// The units of a simulated test set, and in which of them the two systems are swapped.
+    ///
+    /// # Errors
+    /// [`Error::Overflow`] if sums over the test set may be too large.
+    pub fn chosen(&self, simulation: u64) -> Result<(Vec<u32>, Vec<bool>)> {
+        let mut chosen = Chosen::default();
+        self.choose(simulation, &mut chosen)?;
+        let Chosen { units, swapped, .. } = chosen;
+        Ok((units, swapped.into_iter().map(|swap| swap == 1).collect()))
+    }
+
+    /// Runs work on items, on the threads of the run, and passes the results to `keep` in order.
+    fn each<T: Send>(
+        &self,
+        (items, size, cost): (usize, usize, u64),
+        run: &mut Run<'_>,
+        work: impl Fn(&mut Buffers, usize, &Stop<'_>) -> Result<T> + Sync,
+        mut keep: impl FnMut(usize, T),
+    ) -> Result<()> {
+        let mut failed = None;
+        pool::run(
+            Blocks { items, size, cost, lead: 0 },
+            run,
+            Buffers::default,
+            |buffers, range, stop| {
+                let mut done = Vec::with_capacity(range.len());
+                for item in range {
+                    if stop.requested() {
+                        return None;
+                    }
+                    match work(buffers, item, stop) {
+                        Err(Error::Interrupted) => return None,
+                        other => done.push(other),
+                    }
+                }
+                Some(done)
+            },
+            |range, done, _| {
+                for (item, done) in range.zip(done) {
+                    match done {
+                        Ok(done) => keep(item, done),
+                        Err(error) => failed = failed.take().or(Some(error)),
+                    }
+                }
+            },
+        )?;
+        failed.map_or(Ok(()), Err)
+    }
+
+    /// The counts of a test set, roughly.
+    fn counts(&self) -> u64 {
+        let count = |population: &Population| self.selection.size.unwrap_or(population.units) * population.columns();
+        self.populations.iter().map(count).max().unwrap_or(0) as u64
+    }
+
+    /// The scores of both systems on each simulated test set, in the order metric, simulation, system.
+    ///
+    /// # Errors
+    /// [`Error::Overflow`] if sums over a test set may be too large, [`Error::Memory`], and whatever the pool returned.
+    pub fn scores(&self, simulations: Range<u64>, run: &mut Run<'_>) -> Result<Vec<f64>> {
+        let (n, metrics) = (length(&simulations), self.metrics());
+        let mut out = zeros(&[metrics, n, 2])?;
+        let work = |buffers: &mut Buffers, item: usize, _: &Stop<'_>| {
+            let Buffers { chosen, sums, totals } = buffers;
+            let chosen = first(chosen);
+            let population = self.choose(simulations.start + item as u64, chosen)?;
+            population.totals(self.simd, chosen, sums, totals);
+            let mut rest = totals.as_slice();
+            let mut scores = Vec::with_capacity(2 * metrics);
+            for formula in population.formulas()? {
+                let (own, others) = rest.split_at(2 * formula.width());
+                scores.extend(own.chunks_exact(formula.width()).map(|totals| formula.score(totals)));
+                rest = others;
+            }
+            Ok(scores)
+        };
+        self.each((n, AT_ONCE, self.counts()), run, work, |item, scores| {
+            for (metric, scores) in scores.chunks_exact(2).enumerate() {
+                out[2 * (metric * n + item)..][..2].copy_from_slice(scores);
+            }
+        })?;
+        Ok(out)
+    }
+
+    /// The number of the first `n` shuffles of each simulated test set that reach its threshold under each metric.
+    /// Thresholds and results are in the order metric, simulation.
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`] unless there is a threshold for each, and as [`Resampler::run`]: the error of the first
+    /// simulation that fails.
+    pub fn exceedances(
+        &self,
+        (shuffles, n): (Shuffles, usize),
+        (alternative, thresholds): (Alternative, &[f64]),
+        simulations: Range<u64>,
+        run: &mut Run<'_>,
+    ) -> Result<Vec<u64>> {
+        let (all, metrics) = (length(&simulations), self.metrics());
+        let (expected, got) = (all * metrics, thresholds.len());
+        if expected != got {
+            return Err(Error::LengthMismatch { what: "thresholds".into(), expected, got });
+        }
+        let range = replicates(0, n)?;
+        let workers = Workers::default();
+        let work = |buffers: &mut Buffers, item: usize, stop: &Stop<'_>| {
+            let Buffers { chosen, sums, totals } = buffers;
+            let (simulation, chosen) = (simulations.start + item as u64, first(chosen));
+            let population = self.choose(simulation, chosen)?;
+            population.totals(self.simd, chosen, sums, totals);
+            let seed = self.seed_of(simulation);
+            let thresholds = (0..metrics).map(|metric| thresholds[metric * all + item]).collect();
+            let mut tally = Tally::new(vec![(0, 1)], alternative, thresholds);
+            let formulas = population.formulas()?;
+            if shuffles == Shuffles::Independent {
+                let design = population.shuffled(chosen, totals, stop)?;
+                let resampler = Resampler::from_design(design, formulas, false, (self.simd, stop))?;
+                let plan = (Plan::Seeded(seed), range.clone());
+                on_this_thread(stop, |run| resampler.run_with(&workers, plan, &mut [&mut tally], run))?;
+                return Ok(tally.counts().to_vec());
+            }
+            let codes = random_codes(seed, chosen.units.len());
+            match &population.differences {
+                Some(rows) if rows.fit(chosen.units.len(), n) && n.is_power_of_two() => {
+                    let design = population.shuffled_without_columns(chosen.units.len(), totals);
+                    let resampler = Resampler::from_design(design, formulas, false, (self.simd, stop))?;
+                    let Chosen { units, swapped, .. } = chosen;
+                    let kernel = Scattered { rows, units, swapped, codes: &codes, shuffles: n, simd: self.simd };
+                    on_this_thread(stop, |run| {
+                        resampler.run_kernel(&workers, (&kernel, range.clone()), &mut [&mut tally], run)
+                    })?;
+                }
+                _ => {
+                    let design = population.shuffled(chosen, totals, stop)?;
+                    let resampler = Resampler::from_design(design, formulas, false, (self.simd, stop))?;
+                    let plan = (Plan::Codes(&codes), range.clone());
+                    on_this_thread(stop, |run| resampler.run_with(&workers, plan, &mut [&mut tally], run))?;
+                }
+            }
+            Ok(tally.counts().to_vec())
+        };
+        let mut counts = zeros(&[metrics, all])?;
+        let cost = 2 * self.counts() + n as u64 * (self.counts() / 64 + 80 * metrics as u64);
+        self.each((all, AT_ONCE, cost), run, work, |item, own| {
+            own.into_iter().enumerate().for_each(|(metric, count)| counts[metric * all + item] = count);
+        })?;
+        Ok(counts)
+    }
+
+    /// The scores of both systems on the first `n` draws of each simulated test set, in the order metric, simulation,
+    /// system, draw. With a number of weight sets W, simulation i uses the draws of simulation i mod W.
+    ///
+    /// # Errors
+    /// [`Error::InvalidOption`] for 0 weight sets, and as [`Resampler::run`]: the error of the first simulation that
+    /// fails.
+    pub fn draws(
+        &self,
+        n: usize,
+        weight_sets: Option<u64>,
+        simulations: Range<u64>,
+        run: &mut Run<'_>,
+    ) -> Result<Vec<f64>> {
+        if weight_sets == Some(0) {
+            let (option, expected) = ("weight_sets".into(), "at least 1".into());
+            return Err(Error::InvalidOption { option, expected, got: "0".into() });
+        }
+        let (all, metrics) = (length(&simulations), self.metrics());
+        let range = replicates(0, n)?;
+        let sets = self.together(weight_sets, simulations.clone());
+        let workers = Workers::default();
+        let work = |buffers: &mut Buffers, item: usize, stop: &Stop<'_>| {
+            let (of_draws, own) = &sets[item];
+            let seed = self.seed_of(*of_draws);
+            let chosen = &mut buffers.chosen;
+            chosen.resize_with(own.len().max(chosen.len()), Chosen::default);
+            let mut population = &self.populations[0];
+            for (&simulation, chosen) in own.iter().zip(&mut *chosen) {
+                population = self.choose(simulation, chosen)?;
+            }
+            let mut scores = Vec::with_capacity(own.len());
+            // Test sets of the same size share their weights. Sizes differ only if groups are drawn.
+            let mut from = 0;
+            while from < own.len() {
+                let same = |chosen: &&Chosen| chosen.units.len() == chosen_at(&buffers.chosen, from);
+                let to = from + buffers.chosen[from..own.len()].iter().take_while(same).count();
+                let design = population.drawn(&buffers.chosen[from..to], stop)?;
+                let resampler = Resampler::from_design(design, population.formulas()?, true, (self.simd, stop))?;
+                let mut draws = Draws::default();
+                let plan = (Plan::Seeded(seed), range.clone());
+                on_this_thread(stop, |run| resampler.run_with(&workers, plan, &mut [&mut draws], run))?;
+                scores.push((own[from..to].to_vec(), draws.into_scores()));
+                from = to;
+            }
+            Ok(scores)
+        };
+        let mut out = zeros(&[metrics, all, 2, n])?;
+        let cost = n as u64 * (self.counts() / 8 + 80 * metrics as u64);
+        self.each((sets.len(), 1, cost), run, work, |_, scores| {
+            for (own, scores) in scores {
+                for (i, both) in scores.chunks_exact(2 * n).enumerate() {
+                    let (metric, item) = (i / own.len(), (own[i % own.len()] - simulations.start) as usize);
+                    out[(metric * all + item) * 2 * n..][..2 * n].copy_from_slice(both);
+                }
+            }
+        })?;
+        Ok(out)
+    }
+
+    /// The simulations that are drawn together, of the same population, and the simulation whose draws they use.
+    fn together(&self, weight_sets: Option<u64>, simulations: Range<u64>) -> Vec<(u64, Vec<u64>)> {
+        let Some(sets) = weight_sets else {
+            return simulations.map(|simulation| (simulation, vec![simulation])).collect();
+        };
+        let key = |simulation: u64| (simulation % sets, self.population_of(simulation).0);
+        let mut sorted: Vec<u64> = simulations.collect();
+        sorted.sort_by_key(|&simulation| key(simulation));
+        let same = sorted.chunk_by(|&one, &other| key(one) == key(other));
+        same.flat_map(|all| all.chunks(STACKED)).map(|own| (own[0] % sets, own.to_vec())).collect()
+    }
+}
+
+fn chosen_at(chosen: &[Chosen], place: usize) -> usize {
+    chosen[place].units.len()
+}
+
+/// The first buffer.
+fn first(chosen: &mut Vec<Chosen>) -> &mut Chosen {
+    if chosen.is_empty() {
+        chosen.push(Chosen::default());
+    }
+    &mut chosen[0]
+}
+
+/// Runs replicates on this thread, as part of the block that `stop` belongs to.
+fn on_this_thread<T>(stop: &Stop<'_>, body: impl FnOnce(&mut Run<'_>) -> Result<T>) -> Result<T> {
+    let mut watch = |_| if stop.requested() { Err(Error::Interrupted) } else { Ok(()) };
+    body(&mut Run { threads: 1, watch: &mut watch })
+}

@@ -1,0 +1,142 @@
+//! From a population and the test set of a simulation to the columns that a [`Resampler`](crate::resample::Resampler)
+//! adds up: those of the population, gathered, with its rules.
+
+use super::population::Population;
+use super::selection::Chosen;
+use crate::error::Result;
+use crate::pool::{Stop, WorkMeter};
+use crate::resample::design::packed::{Column, Integer, Packed};
+use crate::resample::design::{Design, Exception, Exceptions, Place, Rule};
+use crate::resample::reserved;
+
+impl Population {
+    /// The design of shuffles of a test set with these totals.
+    pub(super) fn shuffled(&self, chosen: &Chosen, totals: &[i64], stop: &Stop<'_>) -> Result<Design> {
+        let Design { places, rules, dense, packed, columns, exceptions, .. } = &self.relative;
+        let units = chosen.units.len();
+        let mut meter = WorkMeter::default();
+        let mut gathered = Packed::new(units);
+        for column in packed.iter() {
+            meter.charge(4 * units, stop)?;
+            gathered.push(match column {
+                Column::I8(values) => Column::I8(signed(values, chosen)?),
+                Column::I16(values) => Column::I16(signed(values, chosen)?),
+                Column::I32(values) => Column::I32(signed(values, chosen)?),
+                Column::I64(values) => Column::I64(signed(values, chosen)?),
+            });
+        }
+        let mut exceptional = reserved(exceptions.len())?;
+        for exceptions in exceptions {
+            meter.charge(8 * units, stop)?;
+            let signs = chosen.swapped.iter().map(|&swap| 1 - 2 * i64::from(swap));
+            let found = found(exceptions, chosen.units.iter().copied()).zip(signs);
+            let units = found.enumerate().filter_map(|(place, (value, sign))| Some((place, sign * value?))).collect();
+            exceptional.push(Exceptions { units, column: exceptions.column });
+        }
+        Ok(Design {
+            units,
+            places: places.clone(),
+            rules: rules.clone(),
+            totals: totals.to_vec(),
+            dense: *dense,
+            packed: gathered,
+            columns: columns.clone(),
+            exceptions: exceptional,
+        })
+    }
+
+    /// The design of shuffles of a test set with these totals, without its columns, for a kernel that has them.
+    pub(super) fn shuffled_without_columns(&self, units: usize, totals: &[i64]) -> Design {
+        let Design { places, rules, dense, columns, exceptions, .. } = &self.relative;
+        let none = |exceptions: &Exceptions| Exceptions { units: Vec::new(), column: exceptions.column };
+        Design {
+            units,
+            places: places.clone(),
+            rules: rules.clone(),
+            totals: totals.to_vec(),
+            dense: *dense,
+            packed: Packed::new(units),
+            columns: columns.clone(),
+            exceptions: exceptions.iter().map(none).collect(),
+        }
+    }
+
+    /// The design of draws of some test sets of the same number of units: system 2i and 2i + 1 of each metric are those
+    /// of the i-th test set.
+    pub(super) fn drawn(&self, chosen: &[Chosen], stop: &Stop<'_>) -> Result<Design> {
+        let (pooled, units, all) = (&self.pooled, chosen[0].units.len(), chosen.len());
+        let mut meter = WorkMeter::default();
+        let mut packed = Packed::new(units);
+        let (mut columns, mut dense, mut exceptions) = (Vec::new(), Vec::new(), Vec::new());
+        for chosen in chosen {
+            for system in 0..2 {
+                // Units of the pooled system.
+                let rows = || {
+                    let pairs = chosen.units.iter().zip(&chosen.swapped);
+                    pairs.map(|(&unit, &swap)| unit + u32::from(swap ^ system) * self.units as u32)
+                };
+                for (d, column) in pooled.packed.iter().enumerate() {
+                    if system == 1 && self.shared[d] {
+                        dense.push(dense[dense.len() - pooled.dense]);
+                        continue;
+                    }
+                    meter.charge(4 * units, stop)?;
+                    dense.push(packed.len());
+                    columns.push(pooled.columns[d]);
+                    packed.push(match column {
+                        Column::I8(values) => Column::I8(gathered(values, rows())?),
+                        Column::I16(values) => Column::I16(gathered(values, rows())?),
+                        Column::I32(values) => Column::I32(gathered(values, rows())?),
+                        Column::I64(values) => Column::I64(gathered(values, rows())?),
+                    });
+                }
+                for own in &pooled.exceptions {
+                    meter.charge(8 * units, stop)?;
+                    let units: Vec<Exception> =
+                        found(own, rows()).enumerate().filter_map(|(place, value)| Some((place, value?))).collect();
+                    exceptions.push(Exceptions { units, column: own.column });
+                }
+            }
+        }
+        let (mut places, mut rules, mut cell) = (Vec::new(), Vec::new(), 0);
+        for (metric, place) in pooled.places.iter().enumerate() {
+            places.push(Place { systems: 2 * all, cell, system: 2 * all * metric, ..*place });
+            for system in 0..2 * all {
+                rules.extend(pooled.rules[place.cell..][..place.columns].iter().map(|rule| Rule {
+                    dense: rule.dense.map(|d| dense[system * pooled.dense + d]),
+                    constant: rule.constant,
+                    exceptions: rule.exceptions.map(|e| system * pooled.exceptions.len() + e),
+                }));
+            }
+            cell += 2 * all * place.columns;
+        }
+        let dense = packed.len();
+        // Nobody reads the totals.
+        Ok(Design { units, places, totals: vec![0; rules.len()], rules, dense, packed, columns, exceptions })
+    }
+}
+
+/// The values of the chosen units, with the other sign where the systems are swapped.
+fn signed<T: Integer>(values: &[T], chosen: &Chosen) -> Result<Vec<T>> {
+    let mut out = reserved(chosen.units.len())?;
+    let zero = T::cut(0);
+    out.extend(chosen.units.iter().zip(&chosen.swapped).map(|(&unit, &swap)| {
+        let value = values[unit as usize];
+        if swap == 0 { value } else { zero.minus(value) }
+    }));
+    Ok(out)
+}
+
+fn gathered<T: Integer>(values: &[T], rows: impl Iterator<Item = u32>) -> Result<Vec<T>> {
+    let mut out = reserved(rows.size_hint().0)?;
+    out.extend(rows.map(|row| values[row as usize]));
+    Ok(out)
+}
+
+/// The exceptional value of each row, if it has one.
+fn found(exceptions: &Exceptions, rows: impl Iterator<Item = u32>) -> impl Iterator<Item = Option<i64>> {
+    rows.map(|row| {
+        let units = &exceptions.units;
+        units.binary_search_by_key(&(row as usize), |(unit, _)| *unit).ok().map(|place| units[place].1)
+    })
+}

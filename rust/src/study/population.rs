@@ -1,0 +1,239 @@
+//! The counts of two systems, packed so that rows are gathered quickly.
+
+use std::sync::Arc;
+
+use super::selection::{Chosen, Groups};
+use crate::error::{Error, Result};
+use crate::metric::Formula;
+use crate::pool::Run;
+use crate::resample::design::Design;
+use crate::resample::kernel::scatter::DifferenceRows;
+use crate::resample::{Sample, reserved};
+use crate::simd::{Simd, dispatch};
+use crate::stats::{LARGEST_SUM, SuffStats};
+
+/// The counts of two systems under some metrics. It borrows nothing from the caller.
+pub struct Population {
+    pub(super) units: usize,
+    /// The formula of each metric, or None if a sample has none.
+    pub(super) formulas: Option<Vec<Arc<dyn Formula>>>,
+    /// The rows of each metric, for totals.
+    pub(super) rows: Vec<Rows>,
+    /// The columns to add up in shuffles: differences between the two systems.
+    pub(super) relative: Design,
+    /// The same, row by row, if they are small numbers.
+    pub(super) differences: Option<DifferenceRows>,
+    /// The columns to add up in draws, of one system whose units are those of the first system and then those of the
+    /// second, so that the rules hold however the two are swapped.
+    pub(super) pooled: Design,
+    /// For each packed column of `pooled`, whether both systems have the same values, so that it is added up once.
+    pub(super) shared: Vec<bool>,
+    pub(super) groups: Option<Groups>,
+    /// An upper bound of all counts, in absolute value.
+    largest: u64,
+}
+
+impl Population {
+    /// Checks and packs the counts of two systems, and the group of each unit if groups are chosen.
+    ///
+    /// # Errors
+    /// As [`Resampler::prepare`](crate::resample::Resampler::prepare); [`Error::LengthMismatch`] unless there are two
+    /// systems and a group for each unit; [`Error::InvalidOption`] if there are too many units.
+    pub fn new(samples: &[Sample<'_>], groups: Option<&[u32]>, run: &mut Run<'_>) -> Result<Self> {
+        let relative = Design::new(samples, true, run)?;
+        let units = relative.units;
+        if let Some(other) = samples.iter().find(|sample| sample.stats.systems() != 2) {
+            let (what, got) = ("systems of a population".into(), other.stats.systems());
+            return Err(Error::LengthMismatch { what, expected: 2, got });
+        }
+        if u32::try_from(2 * units).is_err() {
+            let (option, expected) = ("the number of segments to choose from", format!("at most {}", u32::MAX / 2));
+            return Err(Error::InvalidOption { option: option.into(), expected, got: units.to_string() });
+        }
+        if let Some(groups) = groups.filter(|groups| groups.len() != units) {
+            return Err(Error::LengthMismatch { what: "groups".into(), expected: units, got: groups.len() });
+        }
+        let largest = samples.iter().map(|sample| sample.stats.largest()).max().unwrap_or(0);
+        let mut rows = reserved(samples.len())?;
+        let mut copies = reserved(samples.len())?;
+        for Sample { stats, .. } in samples {
+            rows.push(Rows::new(stats)?);
+            let mut both = reserved(2 * units * stats.columns())?;
+            (0..2).for_each(|system| both.extend_from_slice(stats.rows(system, 0..units)));
+            copies.push((both, stats.columns()));
+        }
+        let mut one_system = reserved(samples.len())?;
+        for (both, columns) in &copies {
+            // The counts were checked. Their sum over both systems is not needed, and may be too large.
+            let stats = SuffStats::checked_before(vec![both], [2 * units, *columns], vec![0; *columns], largest);
+            one_system.push(Sample::without_formula(stats));
+        }
+        let pooled = Design::new(&one_system, false, run)?;
+        let same = |column: &crate::resample::design::packed::Column| {
+            (0..units).all(|unit| column.value(unit) == column.value(units + unit))
+        };
+        let shared = pooled.packed.iter().map(same).collect();
+        Ok(Population {
+            units,
+            formulas: samples.iter().map(|sample| sample.formula.clone()).collect(),
+            rows,
+            differences: DifferenceRows::new(&relative)?,
+            relative,
+            pooled,
+            shared,
+            groups: groups.map(Groups::new),
+            largest,
+        })
+    }
+
+    /// The formulas.
+    ///
+    /// # Errors
+    /// [`Error::InvalidOption`] if a sample has none.
+    pub(super) fn formulas(&self) -> Result<&[Arc<dyn Formula>]> {
+        let missing = || Error::InvalidOption {
+            option: "the metrics of a population".into(),
+            expected: "formulas of the core, to score simulations".into(),
+            got: "counts without one".into(),
+        };
+        self.formulas.as_deref().ok_or_else(missing)
+    }
+
+    /// The number of columns of all metrics.
+    pub(super) fn columns(&self) -> usize {
+        self.rows.iter().map(|rows| rows.columns).sum()
+    }
+
+    /// Checks that the sums of a test set cannot overflow.
+    pub(super) fn check(&self, chosen: &Chosen) -> Result<()> {
+        match u128::from(self.largest) * chosen.units.len() as u128 > LARGEST_SUM as u128 {
+            true => Err(Error::Overflow { column: 0 }),
+            false => Ok(()),
+        }
+    }
+
+    /// Computes the sums of both systems over a test set under each metric, in the order metric, system, column.
+    pub(super) fn totals(&self, simd: Simd, chosen: &Chosen, sums: &mut Vec<i64>, out: &mut Vec<i64>) {
+        out.clear();
+        for rows in &self.rows {
+            rows.totals(simd, chosen, sums);
+            sums.chunks_exact(rows.width).for_each(|sums| out.extend_from_slice(&sums[..rows.columns]));
+        }
+    }
+}
+
+/// Numbers of 16 bits that fill a register when they are widened to 32.
+const LANES: usize = 8;
+
+/// The rows of both systems, unit by unit.
+pub(super) struct Rows {
+    columns: usize,
+    /// The length of a row, padded if it is narrow.
+    width: usize,
+    values: Values,
+}
+
+enum Values {
+    /// Small numbers, of which this many have sums of 32 bits.
+    Narrow(Vec<[i16; LANES]>, usize),
+    Wide(Vec<i64>),
+}
+
+impl Rows {
+    fn new(stats: &SuffStats<'_>) -> Result<Self> {
+        let (columns, units, largest) = (stats.columns(), stats.segments(), stats.largest());
+        let row = |i: usize| stats.row(i % 2, i / 2);
+        if largest > i16::MAX as u64 {
+            let mut values = reserved(2 * units * columns)?;
+            (0..2 * units).for_each(|i| values.extend_from_slice(row(i)));
+            return Ok(Rows { columns, width: columns, values: Values::Wide(values) });
+        }
+        let width = columns.next_multiple_of(LANES);
+        let mut values = reserved(2 * units * width / LANES)?;
+        for i in 0..2 * units {
+            for counts in row(i).chunks(LANES) {
+                let mut padded = [0; LANES];
+                padded.iter_mut().zip(counts).for_each(|(padded, &count)| *padded = count as i16);
+                values.push(padded);
+            }
+        }
+        Ok(Rows { columns, width, values: Values::Narrow(values, (i32::MAX as u64 / largest.max(1)) as usize) })
+    }
+
+    /// The sums of both systems, padded.
+    fn totals(&self, simd: Simd, chosen: &Chosen, out: &mut Vec<i64>) {
+        out.clear();
+        out.resize(2 * self.width, 0);
+        match &self.values {
+            Values::Wide(values) => {
+                let (first, second) = out.split_at_mut(self.width);
+                for (&unit, &swap) in chosen.units.iter().zip(&chosen.swapped) {
+                    let both = &values[2 * self.width * unit as usize..][..2 * self.width];
+                    let (x, y) = both.split_at(self.width);
+                    let (x, y) = if swap == 0 { (x, y) } else { (y, x) };
+                    first.iter_mut().zip(x).for_each(|(sum, x)| *sum += x);
+                    second.iter_mut().zip(y).for_each(|(sum, y)| *sum += y);
+                }
+            }
+            Values::Narrow(values, together) => {
+                for (units, swapped) in chosen.units.chunks(*together).zip(chosen.swapped.chunks(*together)) {
+                    let registers = self.width / LANES;
+                    for at in (0..registers).step_by(MOST) {
+                        let rows = (values.as_slice(), at, registers);
+                        match registers - at {
+                            1 => add_registers::<1>(simd, rows, (units, swapped), out),
+                            2 => add_registers::<2>(simd, rows, (units, swapped), out),
+                            3 => add_registers::<3>(simd, rows, (units, swapped), out),
+                            _ => add_registers::<MOST>(simd, rows, (units, swapped), out),
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The most registers of each system whose sums stay in registers.
+const MOST: usize = 4;
+
+/// Rows of some registers, of which some are added up: those from one on.
+type Registers<'a> = (&'a [[i16; LANES]], usize, usize);
+
+/// Adds the rows of the chosen units to the sums of both systems.
+fn add_registers<const REGISTERS: usize>(simd: Simd, rows: Registers<'_>, chosen: (&[u32], &[u8]), out: &mut [i64]) {
+    let mut sums = [[[0; LANES]; REGISTERS]; 2];
+    add_rows(simd, rows, chosen, &mut sums);
+    let (_, at, registers) = rows;
+    for (sums, out) in sums.iter().zip(out.chunks_exact_mut(registers * LANES)) {
+        out[at * LANES..].iter_mut().zip(sums.as_flattened()).for_each(|(out, &sum)| *out += i64::from(sum));
+    }
+}
+
+dispatch! {
+    fn add_rows[const REGISTERS: usize](
+        rows: Registers<'_>,
+        chosen: (&[u32], &[u8]),
+        sums: &mut [[[i32; LANES]; REGISTERS]; 2],
+    ) = add_rows_inline;
+}
+
+#[inline(always)]
+fn add_rows_inline<const REGISTERS: usize>(
+    (values, at, registers): Registers<'_>,
+    (units, swapped): (&[u32], &[u8]),
+    sums: &mut [[[i32; LANES]; REGISTERS]; 2],
+) {
+    let [mut first, mut second] = *sums;
+    for (&unit, &swap) in units.iter().zip(swapped) {
+        let both = &values[2 * registers * unit as usize..][..2 * registers];
+        let from = at + usize::from(swap) * registers;
+        let (x, y) = (&both[from..][..REGISTERS], &both[2 * at + registers - from..][..REGISTERS]);
+        for i in 0..REGISTERS {
+            for lane in 0..LANES {
+                first[i][lane] += i32::from(x[i][lane]);
+                second[i][lane] += i32::from(y[i][lane]);
+            }
+        }
+    }
+    *sums = [first, second];
+}

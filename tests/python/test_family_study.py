@@ -1,0 +1,232 @@
+"""Studies of multiple tests: families of systems with equal scores, and their family-wise error rates."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pytest
+
+from reshuffle import Corpus, FromCounts, InputError, SegmentScores, compare, derive_seed, metric
+from reshuffle.inference.hypotheses import Hypotheses
+from reshuffle.inference.multiplicity import ADJUSTMENTS
+from reshuffle.resampling import CountSample, Replicates
+from reshuffle.resampling.counting import Data
+from reshuffle.results.studies import FamilyWiseRate, StudyResult
+from reshuffle.settings import Resampling, Units
+from reshuffle.study import multiplicity
+from reshuffle.study.families import VARIANCES, FamilyPopulation
+from reshuffle.study.material import Material
+from reshuffle.study.multiplicity import adjusted_pvalues
+from reshuffle.study.null_data import NullOptions, Request
+
+BLEU, TER = metric("bleu"), metric("ter")
+
+
+def scores(k: int = 4, n: int = 50, seed: int = 1) -> SegmentScores:
+    rng = np.random.default_rng(seed)
+    return SegmentScores("quality", {f"system {i}": rng.integers(0, 50, n) / 10 for i in range(k)})
+
+
+def texts(*rights: float) -> tuple[list[str], dict[str, list[str]]]:
+    """References, and outputs of systems whose words are right with these probabilities."""
+    rng = np.random.default_rng(5)
+    references = [[f"w{word}" for word in rng.integers(300, size=rng.integers(5, 30))] for _ in range(100)]
+    systems = {
+        f"system {right:g}": [" ".join(w if rng.random() < right else "wrong" for w in words) for words in references]
+        for right in rights
+    }
+    return [" ".join(words) for words in references], systems
+
+
+def rates(study: StudyResult) -> dict[tuple[str, str, str], FamilyWiseRate]:
+    return {(rate.test, rate.adjustment, rate.variances): rate for rate in study.tables["family_wise"]}
+
+
+def test_outputs_are_permuted_in_each_unit_and_drawn_with_the_seed_of_the_simulation() -> None:
+    counts = np.arange(4)[:, None] + 10 * np.arange(300)
+    population = FamilyPopulation([0], [counts[:, :, None]], True)
+    seed = derive_seed(1, "simulation", 3)
+    (drawn,) = population.data_set(seed, "replace", 3000, 3)
+    assert drawn.shape == (3, 3000, 1)
+    assert (drawn // 10 == drawn[0] // 10).all()  # all systems have the same segments
+    orders, times = np.unique(drawn[..., 0] % 10, axis=1, return_counts=True)
+    assert (np.sort(orders, axis=0) == np.arange(3)[:, None]).all()
+    assert orders.shape[1] == 6
+    assert times.min() > 400  # 500 expected, standard deviation 20
+    (again,) = population.data_set(seed, "replace", 3000, 3)
+    assert np.array_equal(drawn, again)
+    (other,) = population.data_set(derive_seed(1, "simulation", 4), "replace", 3000, 3)
+    assert not np.array_equal(drawn, other)
+    (fixed,) = FamilyPopulation([0], [counts[:, :, None]], False).data_set(seed, "fixed", 300, 4)
+    assert np.array_equal(fixed[..., 0], counts)
+    (subset,) = FamilyPopulation([0], [counts[:, :, None]], False).data_set(seed, "subset", 30, 4)
+    assert len(np.unique(subset[0])) == 30
+
+
+@pytest.mark.parametrize(("equalize", "family"), [("mix", 3), ("drop-words", 4)])
+def test_systems_of_unequal_variances_have_equal_scores(equalize: str, family: int) -> None:
+    references, systems = texts(0.9, 0.85, 0.8, 0.7)
+    data = Data.from_arguments(references, systems, [BLEU, TER])
+    material = Material.from_data(data, Units(), Resampling())
+    request = Request(material, NullOptions(equalize), Resampling())
+    found = VARIANCES["unequal"](request, family)
+    for m, population in enumerate(found.populations):
+        assert not population.permuted
+        (counts,) = population.counts
+        assert len(counts) == family
+        scores = material.metrics[m].score(counts.sum(axis=1))
+        assert np.ptp(scores) < 0.05
+        assert np.ptp(material.metrics[m].score(material.counts[m].sum(axis=1))) > 5
+    assert "BLEU: " in found.truth
+    assert "TER: " in found.truth
+    if equalize == "mix":
+        with pytest.raises(InputError, match="4 systems make families of at most 3 with equal scores"):
+            VARIANCES["unequal"](request, 4)
+
+
+@pytest.mark.parametrize("test", ["ar", "bootstrap", "permutation", "anova"])
+def test_adjusted_p_values_are_those_of_compare(test: str) -> None:
+    quality = scores(3, 40)
+    sample = CountSample.from_counts(quality, quality.counts_of(list(quality.counts)))
+    replicates = Replicates([sample], n_resamples=199, seed=3)
+    pairs = [(1, 0), (2, 0), (2, 1)]
+    names = ["none", "holm", "hommel", "by", *(("maxt",) if test in ("ar", "bootstrap") else ("tukey",))]
+    found = dict(adjusted_pvalues(replicates, Hypotheses.from_pairs(pairs), test, names))
+    assert sorted(found) == sorted(names)
+    for name, pvalues in found.items():
+        comparison = compare(
+            metrics=quality,
+            test=test,
+            scheme="iid" if test == "ar" else "auto",
+            adjust=name,
+            all_pairs=True,
+            n_resamples=199,
+            seed=3,
+            interval=None,
+        )
+        expected = [
+            pair.test.pvalue if pair.test.adjusted_pvalue is None else pair.test.adjusted_pvalue
+            for pair in comparison.comparisons
+        ]
+        np.testing.assert_array_equal(pvalues, expected)
+
+
+def test_rates_are_those_of_comparisons_in_a_loop() -> None:
+    quality = scores(3, 30)
+    study = multiplicity(
+        metrics=quality, variances="equal", tests="ar", adjustments=["none", "maxt"], simulations=25, n_resamples=99,
+        alphas=[0.1, 0.3], sizes=20,
+    )  # fmt: skip
+    population = FamilyPopulation([0], [quality.counts_of(list(quality.counts))], True)
+    smallest: dict[str, list[float]] = {"none": [], "maxt": []}
+    for i in range(25):
+        seed = derive_seed(12345, "simulation", i)
+        (drawn,) = population.data_set(seed, "replace", 20, 3)
+        values = FromCounts("quality", dict(zip("abc", drawn, strict=True)), lambda t: t[..., 0] / t[..., 1])
+        result = compare(
+            metrics=values, test="ar", adjust="maxt", all_pairs=True, n_resamples=99, seed=seed, interval=None
+        )
+        smallest["none"].append(min(pair.test.pvalue for pair in result.comparisons))
+        smallest["maxt"].append(min(pair.test.adjusted_pvalue or 0 for pair in result.comparisons))
+    for rate in study.tables["family_wise"]:
+        assert rate.rate == np.mean([p <= rate.alpha for p in smallest[rate.adjustment]])
+        assert rate.independent == pytest.approx(1 - (1 - rate.alpha) ** 3)
+        assert (rate.systems, rate.pairs, rate.size, rate.simulations) == (3, 3, 20, 25)
+
+
+def test_each_test_has_the_adjustments_that_it_supports() -> None:
+    study = multiplicity(
+        metrics=scores(), simulations=2, n_resamples=19, variances="equal", tests=["ar", "permutation"]
+    )
+    of_pvalues = [name for name, each in ADJUSTMENTS.items() if not each.from_replicates]
+    found = [(rate.test, rate.adjustment) for rate in study.tables["family_wise"]]
+    assert sorted(found) == sorted(
+        [("ar", name) for name in ("none", *of_pvalues, "maxt", "minp")]
+        + [("permutation", name) for name in ("none", *of_pvalues, "tukey")]
+    )
+    some = multiplicity(metrics=scores(), simulations=2, n_resamples=19, adjustments=["holm", "tukey"])
+    assert {(rate.test, rate.adjustment) for rate in some.tables["family_wise"]} == {
+        ("ar", "holm"), ("bootstrap", "holm"), ("permutation", "holm"), ("permutation", "tukey")
+    }  # fmt: skip
+
+
+def test_families_of_several_sizes_and_kinds() -> None:
+    references, systems = texts(0.9, 0.85, 0.8)
+    study = multiplicity(
+        references, systems, ["bleu", "ter"], n_systems=[3, 2], tests="bootstrap", adjustments=["none", "maxt"],
+        simulations=3, n_resamples=19, sizes=40,
+    )  # fmt: skip
+    found = [(rate.variances, rate.systems, rate.metric) for rate in study.tables["family_wise"]]
+    expected = [(v, k, m) for v in ("equal", "unequal") for k in (2, 3) for m in ("BLEU", "TER")]
+    assert list(dict.fromkeys(found)) == expected
+    assert study.plan["equalize"] == "drop-words"
+    assert list(study.truths) == ["equal", "unequal"]
+    assert "|variances:equal,unequal|n_systems:3,2|" in study.signature
+
+
+def test_rates_say_whether_there_are_enough_replicates() -> None:
+    study = multiplicity(metrics=scores(), simulations=2, n_resamples=99, variances="equal", tests=["ar", "anova"])
+    enough = {(rate.test, rate.adjustment): rate.enough_replicates for rate in study.tables["family_wise"]}
+    # Six pairs: 6/100 > .05.
+    assert not enough["ar", "holm"]
+    assert enough["ar", "maxt"]
+    assert enough["ar", "none"]
+    assert enough["anova", "holm"]
+    more = multiplicity(metrics=scores(), simulations=2, n_resamples=119, variances="equal", tests="ar")
+    assert all(rate.enough_replicates for rate in more.tables["family_wise"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"variances": "same"}, "unknown value of variances 'same'"),
+        ({"variances": ["equal", "equal"]}, "variances: 'equal' is there twice"),
+        ({"n_systems": 5}, "families of 5 systems were asked for, but there are only 4"),
+        ({"n_systems": 1}, "n_systems must be a whole number of at least 2, got 1"),
+        ({"adjustments": "holmes"}, "unknown adjustment 'holmes': did you mean 'holm'?"),
+        ({"adjustments": "scheffe"}, "adjustment 'scheffe' is for anova: add one of them to the tests"),
+        ({"equalize": "cut"}, "unknown value of equalize 'cut'"),
+        ({"equalize": "drop-words"}, "equalize 'drop-words' needs texts"),
+        ({"sampling": "fixed"}, "where scores were made equal: use 'replace'"),
+        ({"sizes": 51}, "sizes: 51 segments were asked for, but the pool has only 50"),
+        ({"metrics": scores(1)}, "a family needs at least 2 systems, but there are only 1"),
+        ({"metrics": scores(2), "variances": "unequal"}, "of which the worst provides segments: add systems, or"),
+    ],
+)
+def test_families_that_cannot_be_made_are_refused(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError) as raised:
+        multiplicity(**{"metrics": scores(), "simulations": 2, "n_resamples": 19, **arguments})
+    assert message in str(raised.value)
+
+
+def test_unadjusted_tests_of_a_family_reject_too_often_and_maxt_does_not() -> None:
+    study = multiplicity(
+        metrics=scores(5, 40), tests="ar", adjustments=["none", "maxt"], simulations=400, n_resamples=99, alphas=0.1,
+        variances="equal",
+    )  # fmt: skip
+    found = rates(study)
+    assert found["ar", "none", "equal"].verdict == "liberal"
+    assert 0.3 < found["ar", "none", "equal"].rate < found["ar", "none", "equal"].independent
+    assert found["ar", "maxt", "equal"].verdict == "at its level"
+
+
+@pytest.mark.slow
+def test_family_wise_error_rates_of_fifteen_systems(wmt17: Corpus) -> None:
+    """Riezler & Maxwell 2005 (W05-0908), 4.4: 105 pairs; 1 − .95^105 = .9954."""
+    study = multiplicity(
+        wmt17.references, wmt17.systems, n_systems=15, tests=["ar", "permutation"], simulations=400, n_resamples=2999,
+        adjustments=["none", "holm", "maxt", "tukey"], sizes=500,
+    )  # fmt: skip
+    found = rates(study)
+    for key, rate in found.items():
+        print(key, rate.rate, rate.confidence_interval)
+    assert found["ar", "none", "equal"].independent == pytest.approx(0.9954, abs=5e-5)
+    assert len(list(combinations(range(15), 2))) == 105
+    for variances in ("equal", "unequal"):
+        # Pairs share systems, so the rate is lower than that of independent tests.
+        assert 0.4 < found["ar", "none", variances].rate < 0.9954
+        assert found["ar", "holm", variances].rate < 0.07
+        assert found["ar", "maxt", variances].rate < 0.08
+    assert 0.02 < found["permutation", "tukey", "equal"].rate < 0.08

@@ -1,0 +1,369 @@
+"""The null hypotheses of studies: what is true in their populations, and what the data cannot serve."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reshuffle import InputError, SegmentScores, metric
+from reshuffle.metrics.base import Counts
+from reshuffle.resampling.counting import Data
+from reshuffle.settings import Resampling, Units
+from reshuffle.study import type1
+from reshuffle.study.document_nulls import influences
+from reshuffle.study.equal_scores import closest
+from reshuffle.study.experiments import Experiment
+from reshuffle.study.material import Material
+from reshuffle.study.null_data import NullData, NullOptions, Request
+from reshuffle.study.nulls import NULLS
+from reshuffle.study.populations import Selection
+from reshuffle.study.run_nulls import EDITS, noisy
+
+BLEU, TER = metric("bleu"), metric("ter")
+SEGMENTS = 120
+
+
+def texts(n: int = SEGMENTS, rights: Sequence[float] = (0.9, 0.8, 0.6)) -> tuple[list[str], dict[str, list[str]]]:
+    """References, and outputs of systems whose words are right with these probabilities."""
+    rng = np.random.default_rng(5)
+    references = [[f"w{word}" for word in rng.integers(300, size=rng.integers(5, 30))] for _ in range(n)]
+    systems = {
+        f"system {right:g}": [" ".join(w if rng.random() < right else "wrong" for w in words) for words in references]
+        for right in rights
+    }
+    return [" ".join(words) for words in references], systems
+
+
+REFERENCES, SYSTEMS = texts()
+
+
+def material(metrics: Any = "bleu", systems: Any = None, documents: Sequence[int] | None = None) -> Material:
+    data = Data.from_arguments(REFERENCES, systems or SYSTEMS, metrics)
+    return Material.from_data(data, Units(documents), Resampling())
+
+
+def built(name: str, of: Material, baseline: str | None = None, all_pairs: bool = False, **options: Any) -> NullData:
+    found = NullOptions(**options).resolved(of.documents is not None)
+    return NULLS[name].build(Request(of, found, Resampling(), baseline, all_pairs))
+
+
+def differences(null: NullData) -> list[list[float]]:
+    """The differences of the pool scores: for each metric, each population."""
+    found = {
+        m: [float(np.subtract(*p.metrics[i].score(p.counts[i].sum(axis=1)))) for p in part.populations]
+        for part in null.parts
+        for i, m in enumerate(part.metrics)
+    }
+    return [found[m] for m in sorted(found)]
+
+
+# Equal scores and margins.
+
+
+def test_mixing_takes_segments_of_a_worse_third_system_until_the_scores_are_equal() -> None:
+    of = material([BLEU, TER])
+    null = built("equal-score", of, equalize="mix")
+    assert null.swapped == 0
+    assert [len(part.populations) for part in null.parts] == [1, 1]  # system 0.6 is worse than any third one
+    for m, part in enumerate(null.parts):
+        (changed,) = part.populations
+        ((difference,),) = [differences(null)[m]]
+        assert abs(difference) < 0.002
+        best, second, worst = of.counts[m]
+        assert np.array_equal(changed.counts[0][0], second)  # the baseline, which is better, was made worse
+        is_third = (changed.counts[0][1] == worst).all(axis=1)
+        assert (is_third | (changed.counts[0][1] == best).all(axis=1)).all()
+        assert 0.1 < is_third.mean() < 0.9
+    assert "are equal on the whole pool" in null.truth
+    assert "of system 0.9 from system 0.6; the scores differ by" in null.truth
+    assert "2 pairs were left out" in null.truth
+
+
+def test_dropping_words_shortens_the_better_system_until_the_scores_are_equal() -> None:
+    of = material([BLEU, TER])
+    null = built("equal-score", of, equalize="drop-words")
+    for part, found in zip(null.parts, differences(null), strict=True):
+        assert len(part.populations) == 2
+        assert max(map(abs, found)) < 0.02
+    columns = list(BLEU.columns or ())
+    lengths = null.parts[0].populations[0].counts[0][..., columns.index("hyp_len")]
+    before = of.counts[0][[1, 0]][..., columns.index("hyp_len")]
+    assert np.array_equal(lengths[0], before[0])
+    assert (lengths[1] <= before[1]).all()
+    assert lengths[1].sum() < before[1].sum()
+
+
+@pytest.mark.parametrize("margin", [0.5, 20])
+def test_the_system_is_worse_than_the_baseline_by_the_margin(margin: float) -> None:
+    of = material([BLEU, TER])
+    null = built("margin", of, margins={"bleu": margin, "TER": margin}, equalize="drop-words")
+    bleu, ter = differences(null)
+    np.testing.assert_allclose(bleu, -margin, atol=0.02)
+    np.testing.assert_allclose(ter, margin, atol=0.02)
+    assert "differ by the margin" in null.truth
+    with pytest.raises(InputError, match="null 'margin' needs a margin for each metric, but there is none for TER"):
+        built("margin", of, margins={"bleu": 1})
+
+
+def test_equal_systems_are_left_as_they_are() -> None:
+    same = {"a": SYSTEMS["system 0.8"], "b": SYSTEMS["system 0.8"]}
+    null = built("equal-score", material("bleu", same))
+    assert "a as it is" in null.truth or "b as it is" in null.truth
+
+
+def test_scores_that_cannot_be_made_equal_are_refused_with_their_difference() -> None:
+    two = {name: SYSTEMS[name] for name in ("system 0.9", "system 0.8")}
+    with pytest.raises(InputError) as raised:
+        built("equal-score", material("bleu", two))
+    bleu = BLEU.score(BLEU.suff_stats(two, REFERENCES).sum(axis=1))
+    assert f"'system 0.9', whose score differs by {bleu[0] - bleu[1]:.3g}: add a worse system, or use" in str(
+        raised.value
+    )
+    # Two different outputs, one of which has no words that could be dropped.
+    few = Data.from_arguments(["a b c d", "e"], {"x": ["a b c d", "e"], "y": ["a b c d", ""]}, "ter")
+    of = Material.from_data(few, Units(), Resampling())
+    with pytest.raises(InputError, match=r"TER: the scores of 'y' and 'x', which differ by 20, cannot be made 5 apart"):
+        built("margin", of, margins={"ter": 5}, equalize="drop-words")
+    scores = SegmentScores("score", {"a": [1.0, 2.0], "b": [1.0, 1.0]})
+    of = Material.from_data(Data.from_arguments(None, None, scores), Units(), Resampling())
+    with pytest.raises(InputError, match="'drop-words' needs texts"):
+        built("equal-score", of, equalize="drop-words")
+
+
+@given(st.data())
+def test_the_closest_score_is_at_least_as_close_as_by_any_single_exchange(data: st.DataObject) -> None:
+    counts, others = (
+        np.array(data.draw(st.lists(st.tuples(*[st.integers(0, 9)] * 2), min_size=6, max_size=6))) for _ in range(2)
+    )
+    quality = SegmentScores("x", {"a": [0.5] * 6, "b": [1] * 6})
+    counts[:, 1], others[:, 1] = 1, 1
+    target = data.draw(st.floats(0, 10))
+    found = closest(counts, others, quality, target, rounds=1)
+    changed = (found != counts).any(axis=1)
+    assert changed.sum() <= 2
+    assert (found[changed] == others[changed]).all()
+
+    def error(*segments: int) -> float:
+        rows: Counts = counts.copy()
+        rows[list(segments)] = others[list(segments)]
+        return abs(float(quality.score(rows.sum(axis=0))) - target)
+
+    singles = min(error(), *(error(segment) for segment in range(6)))
+    assert error(*np.flatnonzero(changed)) <= singles
+    more = closest(counts, others, quality, target)
+    assert abs(float(quality.score(more.sum(axis=0))) - target) <= error(*np.flatnonzero(changed)) + 1e-12
+
+
+def test_pairs_of_segments_come_closer_than_single_ones() -> None:
+    quality = SegmentScores("x", {"a": [0.5] * 4, "b": [1] * 4})
+    counts = np.array([[0, 1], [0, 1], [0, 1], [0, 1]])
+    others = np.array([[70, 1], [-30, 1], [500, 1], [10, 1]])
+    target = float(quality.score([40, 4]))
+    found = closest(counts, others, quality, target, rounds=1)
+    assert found[:, 0].tolist() == [70, -30, 0, 0]
+
+
+# Documents.
+
+
+@pytest.mark.parametrize(("icc", "size"), [(0.05, 4), (0.3, 10)])
+def test_simulated_documents_have_the_intraclass_correlation(icc: float, size: int) -> None:
+    rng = np.random.default_rng(3)
+    scores = SegmentScores("score", dict(zip("ab", rng.normal(size=(2, 20_000)).round(3), strict=True)))
+    of = Material.from_data(Data.from_arguments(None, None, scores), Units(), Resampling())
+    null = built("documents", of, icc=icc, document_size=size)
+    (population,) = null.parts[0].populations
+    assert (null.draws, null.segments_per_draw, population.n_groups) == ("document", size, 20_000 // size)
+    assert population.groups is not None
+    assert (np.bincount(population.groups) == size).all()
+    experiment = Experiment([population], Selection("replace", 20_000 // size, null.swapped), 1)
+    found = []
+    for i in range(10):
+        a, b = scores.segment_scores(experiment.data_set(i)[0])
+        d = (a - b).reshape(-1, size)
+        within = (d.sum(axis=1) ** 2 - (d**2).sum(axis=1)).mean() / (size * (size - 1))
+        found.append(within / (d**2).mean())
+    assert np.mean(found) == pytest.approx(icc, abs=0.01)
+    assert f"intraclass correlation of {icc}" in null.truth
+    assert "were simulated" in null.truth
+
+
+def test_influences_are_those_of_a_loop() -> None:
+    counts = material().counts[0][:2]
+    found = influences(BLEU, counts)
+    for segment in (0, 7, 100):
+        swapped = counts.copy()
+        a, b = counts[:, segment]
+        total = swapped.sum(axis=(0, 1))
+        assert found[segment] == pytest.approx(float(BLEU.score(total + a - b) - BLEU.score(total - a + b)), abs=1e-12)
+
+
+def test_real_documents_are_drawn_and_swapped_whole() -> None:
+    ids = [segment // 5 for segment in range(SEGMENTS)]
+    of = material("bleu", documents=ids)
+    for name in ("documents", "documents-as-units"):
+        null = built(name, of)
+        (population, _) = null.parts[0].populations
+        assert (population.n_groups, population.n_units) == (24, 120 if name == "documents" else 24)
+        (counts,) = Experiment([population], Selection("fixed", None, null.swapped), 1).data_set(0)
+        sums = counts.reshape(2, 24, -1, counts.shape[-1]).sum(axis=2)
+        own = of.counts[0][[1, 0]].reshape(2, 24, 5, -1).sum(axis=2)
+        is_swapped = (sums == own[::-1]).all(axis=(0, 2))
+        assert (is_swapped | (sums == own).all(axis=(0, 2))).all()
+        assert 5 < is_swapped.sum() < 19
+        assert "resample segments as if" in null.truth or "as they should" in null.truth
+    with pytest.raises(InputError, match="document_size and icc are for simulated documents"):
+        built("documents", of, icc=0.2)
+
+
+def test_sizes_of_simulated_documents_are_in_segments() -> None:
+    study = type1(
+        REFERENCES, SYSTEMS, null=["documents", "documents-as-units"], tests="ar", sizes=[50, 120], simulations=5,
+        n_resamples=19, document_size=20, icc=0.05, alphas=0.1,
+    )  # fmt: skip
+    assert [(rate.null, rate.size) for rate in study.rates] == [
+        ("documents", 40), ("documents", 120), ("documents-as-units", 40), ("documents-as-units", 120)
+    ]  # fmt: skip
+    assert (study.plan["document_size"], study.plan["icc"], study.plan["noise"]) == (20, 0.05, None)
+    assert list(study.truths) == ["documents", "documents-as-units"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"document_size": 80}, "documents of 80 segments (document_size) need at least 160 segments, but there are"),
+        ({"icc": 0.95}, "under BLEU can have an intraclass correlation of at most 0."),
+        ({"sizes": 25}, "sizes: 25 segments are fewer than two documents of 15 (document_size)"),
+        ({"sizes": 121}, "sizes: 121 segments were asked for, but the pool has only 120"),
+        ({"icc": 1}, "icc must lie strictly between 0 and 1, got 1"),
+        ({"document_size": 1}, "document_size must be a whole number of at least 2, got 1"),
+    ],
+)
+def test_documents_that_cannot_be_simulated_are_refused(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError) as raised:
+        type1(REFERENCES, SYSTEMS, null="documents", simulations=2, **arguments)
+    assert message in str(raised.value)
+
+
+# Noise, runs and variants.
+
+
+def test_noise_edits_a_share_of_the_words() -> None:
+    request = Request(material(), NullOptions(), Resampling())
+    lines = [f"a{i} b{i} c{i} d{i} e{i}" for i in range(2000)]
+    kinds = dict.fromkeys(("same", "dropped", "repeated", "replaced", "exchanged", "several"), 0)
+    for line, edited in zip(lines, noisy(lines, 0.02, request, 3), strict=True):
+        before, after = line.split(), edited.split()
+        if before == after:
+            kind = "same"
+        elif len(after) == 4 and set(after) < set(before):
+            kind = "dropped"
+        elif len(after) == 6 and set(after) == set(before):
+            kind = "repeated"
+        elif len(after) == 5 and sorted(after) == sorted(before):
+            kind = "exchanged"
+        elif len(after) == 5 and len(set(before) - set(after)) == 1:
+            kind = "replaced"
+        else:
+            kind = "several"
+        kinds[kind] += 1
+    # A last word has no next one, and a word that is held is not edited.
+    assert kinds["same"] / 2000 == pytest.approx(0.98**5, abs=0.02)
+    assert all(kinds[kind] / 2000 == pytest.approx(0.1 / EDITS, abs=0.012) for kind in ("dropped", "repeated"))
+    assert kinds["replaced"] / 2000 == pytest.approx(0.1 / EDITS, abs=0.012)
+    assert kinds["exchanged"] / 2000 == pytest.approx(0.08 / EDITS, abs=0.012)
+    assert kinds["several"] < 40
+    assert noisy(lines, 0.02, request, 3) == noisy(lines, 0.02, request, 3) != noisy(lines, 0.02, request, 4)
+    assert noisy(["", ""], 0.5, request, 0) == ["", ""]
+
+
+def test_noisy_copies_of_each_system_take_turns() -> None:
+    null = built("noise", material(["bleu", "ter"]), noise=0.1)
+    (part,) = null.parts
+    assert [population.name for population in part.populations] == [f"{name}, with noise" for name in SYSTEMS]
+    assert null.swapped == 0.5
+    for population in part.populations:
+        assert not np.array_equal(population.counts[0][0], population.counts[0][1])
+    one = material("bleu", {"a": SYSTEMS["system 0.9"]})
+    assert "10.00% of the words" in built("noise", one, noise=0.1).truth
+    scores = SegmentScores("score", {"a": [1.0, 2.0], "b": [1.0, 1.0]})
+    of = Material.from_data(Data.from_arguments(None, None, scores), Units(), Resampling())
+    with pytest.raises(InputError, match="null 'noise' edits texts, which score does not read"):
+        built("noise", of)
+
+
+@pytest.mark.parametrize(("k", "n", "splits"), [(2, 1, 1), (3, 1, 3), (5, 2, 15), (6, 3, 10)])
+def test_runs_are_split_into_disjoint_sets(k: int, n: int, splits: int) -> None:
+    of = material("bleu", {f"{i}": SYSTEMS["system 0.8"] if i else SYSTEMS["system 0.9"] for i in range(k)})
+    null = built("replicate", of, runs=n)
+    populations = null.parts[0].populations
+    found = set()
+    for population in populations:
+        left, right = (side.split(", ") for side in population.name.split(" - "))
+        assert len(left) == len(right) == n
+        assert not set(left) & set(right)
+        found.add(frozenset([frozenset(left), frozenset(right)]))
+        for side, counts in zip((left, right), population.counts[0], strict=True):
+            assert np.array_equal(counts, of.counts[0][[int(run) for run in side]].sum(axis=0))
+    assert len(found) == len(populations) == splits
+    assert f"All {splits} splits" in null.truth
+    assert (null.swapped, null.sampled) == (0, True)
+
+
+def test_many_runs_have_random_splits() -> None:
+    scores = SegmentScores("score", {str(run): [run % 3, run % 5] for run in range(16)})
+    of = Material.from_data(Data.from_arguments(None, None, scores), Units(), Resampling())
+    null = built("replicate", of, runs=5)
+    assert len({population.name for population in null.parts[0].populations}) > 950
+    assert "1,000 random splits of 1,009,008 of the runs" in null.truth
+    assert "few" not in null.truth
+
+
+def test_too_few_runs_are_refused() -> None:
+    with pytest.raises(InputError, match="it needs at least 4 runs of one system, but there are only 3: give more"):
+        type1(REFERENCES, SYSTEMS, null="replicate", runs=2)
+
+
+def test_variants_are_all_pairs_and_their_equivalence_is_an_assumption() -> None:
+    study = type1(REFERENCES, SYSTEMS, null="variants", tests="ar", sampling="fixed", n_resamples=99, alphas=0.05)
+    (rate,) = study.rates
+    assert rate.simulations == 3  # each pair once
+    assert rate.rate == 1
+    assert "This is an assumption that nothing here checks" in study.truths["variants"]
+    drawn = type1(REFERENCES, SYSTEMS, null="variants", tests="ar", simulations=30, n_resamples=99, alphas=0.05)
+    assert drawn.rates[0].simulations == 30
+    assert drawn.rates[0].confidence_interval.method == "korn-graubard"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            {"sampling": "fixed"},
+            "sampling 'fixed' takes all 120 segments, so that all simulated test sets are the same",
+        ),
+        ({"sampling": "subset"}, "scores were made equal: use 'replace', or 'subset' with smaller sizes"),
+        ({"equalize": "mixed"}, "unknown value of equalize 'mixed': did you mean 'mix'?"),
+        ({"noise": 0}, "noise must lie strictly between 0 and 1, got 0"),
+        ({"runs": 0}, "runs must be a whole number of at least 1, got 0"),
+    ],
+)
+def test_populations_without_swaps_must_be_drawn_from(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError) as raised:
+        type1(REFERENCES, SYSTEMS, null="equal-score", simulations=2, **arguments)
+    assert message in str(raised.value)
+
+
+def test_every_null_says_what_is_true() -> None:
+    study = type1(
+        REFERENCES, SYSTEMS, null=list(NULLS), tests="ar", sizes=60, simulations=4, n_resamples=19, alphas=0.1,
+        margins={"bleu": 1}, icc=0.05,
+    )  # fmt: skip
+    assert [rate.null for rate in study.rates] == list(NULLS) == list(study.truths)
+    assert all(truth.endswith(".") for truth in study.truths.values())
+    assert len(set(study.truths.values())) == len(NULLS)

@@ -1,0 +1,103 @@
+"""The page about the papers' claims is made from kept results, and its commands can be run."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("sacrebleu", reason="benches need sacreBLEU: pip install 'reshuffle[bench]'")
+
+from claims import PAGE, RESULTS, Claim, markdown_table, number, read_results, run
+from papers import CLAIMS, PAPERS
+from papers_page import anchor, blocks, page, reflowed
+from reshuffle.cli.commands import cli
+
+COMMANDS = [(name, command) for name, claim in CLAIMS.items() for command in claim.commands]
+
+
+def test_the_page_is_what_the_results_give() -> None:
+    assert page(PAPERS, read_results()) == PAGE.read_text("utf-8"), "run: python benches/papers.py"
+
+
+def test_every_claim_has_a_result_of_the_commands_that_the_page_shows() -> None:
+    results = read_results()
+    assert set(results) == set(CLAIMS)
+    for name, claim in CLAIMS.items():
+        stored = {key: results[name][key] for key in claim.code}
+        assert stored == claim.code, f"run: python benches/papers.py --rerun {name}"
+        assert re.fullmatch(r"\d{4}-\d\d-\d\d", results[name]["date"])
+
+
+def test_figures_exist_and_are_small() -> None:
+    shown = {claim.figure.name for claim in CLAIMS.values() if claim.plot is not None}
+    files = {path.name for path in RESULTS.parent.iterdir()} - {RESULTS.name}
+    assert files == shown
+    for name in shown:
+        content = (RESULTS.parent / name).read_text("utf-8")
+        assert "<svg" in content
+        assert len(content) < 100_000, name
+
+
+def test_the_page_names_no_folder_of_a_machine() -> None:
+    assert not re.search(r"/(home|work|tmp|root|usr)/", PAGE.read_text("utf-8") + RESULTS.read_text("utf-8"))
+
+
+@pytest.mark.parametrize(("name", "command"), COMMANDS, ids=[f"{n}-{i}" for i, (n, _) in enumerate(COMMANDS)])
+def test_commands_parse(name: str, command: str) -> None:
+    program, *arguments = shlex.split(command)
+    assert program == "reshuffle"
+    context = cli.make_context(program, [*arguments, "--format", "json"])
+    found: Any = cli
+    words = [*context._protected_args, *context.args]
+    while hasattr(found, "resolve_command"):
+        _, found, words = found.resolve_command(context, words)
+        context = found.make_context(found.name, words, parent=context)
+        words = [*context._protected_args, *context.args] if hasattr(found, "resolve_command") else words
+    assert context.params
+
+
+def test_programs_compile() -> None:
+    for claim in CLAIMS.values():
+        compile(claim.python, claim.name, "exec")
+
+
+def test_a_claim_that_needs_no_data_gives_the_kept_figures(tmp_path: Path) -> None:
+    again = run(CLAIMS["rm-multiplicity"], tmp_path)
+    assert again["figures"] == read_results()["rm-multiplicity"]["figures"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["rm-table-1", "zv-references"])
+def test_a_claim_runs_again(data: Path, name: str) -> None:
+    again, kept = run(CLAIMS[name], data)["figures"], read_results()[name]["figures"]
+    assert flat(again) == pytest.approx(flat(kept), rel=1e-5)
+
+
+def flat(value: Any) -> list[float]:
+    """All numbers of some JSON."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    return [number for item in value for number in flat(item)] if isinstance(value, list) else [value]
+
+
+def test_a_claim_that_fails_says_which_command(tmp_path: Path) -> None:
+    claim = CLAIMS["rm-multiplicity"]
+    broken = Claim(
+        "x", "x", "x", claim.extract, claim.summary, claim.show, commands=("reshuffle score no-file no-file",)
+    )
+    with pytest.raises(RuntimeError, match=r"exit code 2 of: .*reshuffle score no-file"):
+        run(broken, tmp_path)
+
+
+def test_formats() -> None:
+    assert [number(value) for value in (0.05, -0.123, 1.5, None, float("nan"))] == [".050", "-.123", "1.500", "–", "–"]
+    assert markdown_table(["a", "b"], [["1", "2"]]) == "| a | b |\n| --- | ---: |\n| 1 | 2 |"
+    assert anchor("p-values of the bootstrap: 300, 100") == "p-values-of-the-bootstrap-300-100"
+    text = "one\ntwo\n\n```sh\na\n\nb\n```\n\n- x\n  y\n- z\n\n| a |\n| --- |"
+    assert [reflowed(block) for block in blocks(text)] == [
+        "one two", "```sh\na\n\nb\n```", "- x y\n- z", "| a |\n| --- |",
+    ]  # fmt: skip

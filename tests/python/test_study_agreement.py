@@ -1,0 +1,246 @@
+"""``reshuffle.study.agreement``: against plain loops, comparisons, SciPy, by hand and on WMT's outputs."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import asdict, fields
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy import stats
+
+from counts import bleu_counts
+from reshuffle import FromCounts, InputError, SegmentScores, compare, derive_seed, metric, read_corpus
+from reshuffle.metrics.base import Counts
+from reshuffle.study import agreement
+from reshuffle.study.agreement import separating_gain
+from reshuffle.study.decisions import Decisions, agreements, kappa, rank_correlation
+
+PAIRS = list(combinations(range(4), 2))
+
+
+def named(counts: Counts, name: str = "BLEU") -> FromCounts:
+    return FromCounts(name, {f"s{i}": rows for i, rows in enumerate(counts)}, "bleu")
+
+
+COUNTS = bleu_counts(5, 4, 80, 0.008)
+
+
+def pvalues(counts: Counts, test: str, seed: int) -> dict[tuple[str, str], tuple[float, float]]:
+    """Difference and p of each pair, from a comparison."""
+    compared = compare(
+        metrics=named(counts), test=test, all_pairs=True, adjust="none", n_resamples=99, seed=seed, interval=None
+    )
+    found = {}
+    for pair in compared.comparisons:
+        assert pair.test is not None
+        found[pair.system, pair.baseline] = pair.test.statistic, pair.test.pvalue
+    return found
+
+
+@pytest.mark.parametrize("test", ["ar", "bootstrap-shift", "bootstrap-both"])
+def test_the_pvalues_are_those_of_compare(test: str) -> None:
+    result = agreement(metrics=named(COUNTS), tests=test, n_resamples=99, seed=5)
+    expected = pvalues(COUNTS, test, 5)
+    assert len(result.tables["pair_pvalues"]) == 6
+    for row in result.tables["pair_pvalues"]:
+        pair = (row.better, row.worse)
+        statistic, p = expected[pair] if pair in expected else expected[pair[::-1]]
+        assert p == row.pvalue
+        assert abs(statistic) == pytest.approx(row.gain)
+        assert (statistic > 0) == (pair in expected)
+
+
+@pytest.mark.parametrize("halves", ["broad", "block"])
+def test_winners_elsewhere_are_counted_as_a_plain_loop_counts_them(halves: str) -> None:
+    result = agreement(metrics=named(COUNTS), tests="bootstrap", halves=halves, n_resamples=99, alphas=0.1)
+    parts = [COUNTS[:, j::2] if halves == "broad" else COUNTS[:, 40 * j : 40 * j + 40] for j in range(2)]
+    found = [pvalues(part, "bootstrap", derive_seed(12345, "test-set", j)) for j, part in enumerate(parts)]
+    rows = iter(result.tables["domains"])
+    for here, there in ((0, 1), (1, 0)):
+        for low, high in zip(
+            (0.999, 0.99, 0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0),
+            (2, 0.999, 0.99, 0.95, 0.9, 0.8, 0.7, 0.6, 0.5),
+            strict=True,
+        ):
+            inside = [pair for pair, (_, p) in found[here].items() if low <= round(1 - p, 9) < high]
+            wins = [pair for pair in inside if found[here][pair][0] * found[there][pair][0] > 0]
+            significant = [pair for pair in wins if found[there][pair][1] <= 0.1]
+            row = next(rows)
+            assert (row.tested_on, row.checked_on, row.low) == (f"half {here + 1}", f"half {there + 1}", low)
+            assert row.pairs == len(inside)
+            assert row.also_wins == (len(wins) / len(inside) if inside else None)
+            assert row.also_significant == (len(significant) / len(inside) if inside else None)
+    assert next(rows, None) is None
+
+
+def test_domains_are_the_parts() -> None:
+    domains = [("news", "talks", "web")[i % 3] for i in range(80)]
+    result = agreement(metrics=named(COUNTS), tests="bootstrap", domains=domains, n_resamples=99)
+    parts = {(row.tested_on, row.checked_on) for row in result.tables["domains"]}
+    assert parts == {(a, b) for a in ("news", "talks", "web") for b in ("news", "talks", "web") if a != b}
+    assert (result.plan["domains"], result.plan["halves"]) == (["news", "talks", "web"], None)
+    assert agreement(metrics=named(COUNTS), halves=None, n_resamples=9).tables["domains"] == ()
+
+
+def test_gains_and_thresholds_are_counted_as_a_plain_loop_counts_them() -> None:
+    result = agreement(metrics=named(COUNTS), tests="bootstrap", n_resamples=99, bins=(0.5, 1, 2), alphas=(0.05, 0.2))
+    pairs = [(row.gain, row.pvalue) for row in result.tables["pair_pvalues"]]
+    for row in result.tables["gains"]:
+        inside = [p for gain, p in pairs if row.low < gain <= (row.high or 1e9)]
+        assert row.pairs == len(inside)
+        assert row.significant == sum(p <= row.alpha for p in inside) / len(inside)
+    for row in result.tables["thresholds"]:
+        yes, no = ([g for g, p in pairs if (p <= row.alpha) == wanted] for wanted in (True, False))
+        assert row.significant == len(yes) / 6
+        assert row.smallest_significant == min(yes, default=None)
+        assert row.largest_insignificant == max(no, default=None)
+        if row.threshold is not None:
+            assert row.errors == sum(g >= row.threshold for g in no) + sum(g < row.threshold for g in yes)
+
+
+@given(st.lists(st.tuples(st.integers(0, 8), st.booleans()), min_size=2, max_size=12))
+def test_no_gain_separates_pairs_with_fewer_errors(pairs: list[tuple[int, bool]]) -> None:
+    gains, significant = np.array([g for g, _ in pairs], float), np.array([s for _, s in pairs])
+    threshold, errors = separating_gain(gains, significant)
+    if significant.all() or not significant.any():
+        assert (threshold, errors) == (None, 0)
+        return
+    every = [int(((gains >= t) != significant).sum()) for t in (*np.arange(-0.5, 9.5), np.inf)]
+    assert errors == min(every)
+
+
+def test_gains_by_hand() -> None:
+    yes, no = True, False
+    assert separating_gain(np.array([1.0, 2, 3, 4]), np.array([no, yes, no, yes])) == (2.5, 1)
+    assert separating_gain(np.array([1.0, 2]), np.array([yes, no])) == (1.0, 1)  # all gains count as significant
+    assert separating_gain(np.array([1.0, 2]), np.array([yes, yes])) == (None, 0)
+
+
+# --- The agreement of two columns
+
+
+def test_agreement_by_hand() -> None:
+    better = np.array([1, 1, 1, 1, 1, -1], dtype=np.int8)
+    first = Decisions("BLEU", "ar", np.array([0.01, 0.02, 0.03, 0.2, 0.04, 0.6]), better)
+    other = np.array([1, -1, 1, 1, 1, 1], dtype=np.int8)
+    second = Decisions("TER", "ar", np.array([0.05, 0.01, 0.2, 0.3, 0.04, 0.7]), other)
+    (row,) = agreements([first, second], [0.05], PAIRS, 4)
+    assert (row.pairs, row.both, row.neither, row.only_first, row.only_second, row.opposed) == (6, 3, 2, 1, 0, 1)
+    assert row.agreement == 4 / 6
+    # Observed agreement of the decisions 5/6, expected 4/6·3/6 + 2/6·3/6 = 1/2.
+    assert row.kappa == pytest.approx((5 / 6 - 1 / 2) / (1 / 2))
+    assert row.rank_correlation == pytest.approx(stats.spearmanr(first.pvalue, second.pvalue).statistic)
+
+
+@given(arrays(bool, 20), arrays(bool, 20))
+def test_kappa_is_that_of_the_table_of_counts(a: Any, b: Any) -> None:
+    table = np.array([[sum(x == i and y == j for x, y in zip(a, b, strict=True)) for j in (0, 1)] for i in (0, 1)])
+    expected = float((table.sum(1) * table.sum(0)).sum()) / 400
+    if expected == 1:
+        assert kappa(a, b) is None
+    else:
+        assert kappa(a, b) == pytest.approx((np.trace(table) / 20 - expected) / (1 - expected))
+
+
+@given(arrays(float, 12, elements=st.sampled_from([0.1, 0.2, 0.3])), arrays(float, 12, elements=st.floats(0, 1)))
+def test_the_rank_correlation_is_that_of_scipy(a: Any, b: Any) -> None:
+    found = rank_correlation(a, b)
+    if len(set(a)) == 1 or len(set(b)) == 1:
+        assert found is None
+    else:
+        assert found == pytest.approx(stats.spearmanr(a, b).statistic)
+
+
+def test_every_two_tests_and_metrics_are_compared() -> None:
+    others = SegmentScores("rating", {f"s{i}": np.arange(80) % (i + 7) for i in range(4)}, higher_is_better=False)
+    result = agreement(metrics=[named(COUNTS), others], tests=("ar", "bootstrap"), alphas=(0.01, 0.1), n_resamples=99)
+    keys = [(row.metric, row.test, row.other_metric, row.other_test, row.alpha) for row in result.tables["tests"]]
+    columns = [(m, t) for m in ("BLEU", "rating") for t in ("ar", "bootstrap")]
+    assert keys == [(*a, *b, alpha) for a, b in combinations(columns, 2) for alpha in (0.01, 0.1)]
+    for row in result.tables["tests"]:
+        assert row.both + row.neither + row.only_first + row.only_second == row.pairs == 6
+        assert row.opposed <= row.both
+
+
+def test_systems_that_lower_scores_favour_are_better() -> None:
+    errors = {"a": np.arange(40) % 5 + 1, "b": np.arange(40) % 5, "c": np.arange(40) % 7}
+    low = agreement(metrics=SegmentScores("x", errors, higher_is_better=False), tests="ar", n_resamples=99)
+    high = agreement(metrics=SegmentScores("x", errors), tests="ar", n_resamples=99)
+    for one, other in zip(low.tables["pair_pvalues"], high.tables["pair_pvalues"], strict=True):
+        assert (one.better, one.worse, one.gain, one.pvalue) == (other.worse, other.better, other.gain, other.pvalue)
+    assert low.tables["domains"] == high.tables["domains"]
+
+
+def test_the_result_is_complete_and_does_not_depend_on_threads() -> None:
+    result = agreement(metrics=named(COUNTS), n_resamples=99)
+    assert result == agreement(metrics=named(COUNTS), n_resamples=99, threads=3)
+    assert list(result.tables) == ["pair_pvalues", "gains", "thresholds", "domains", "tests"]
+    assert result.signature.startswith("study:agreement|systems:s0,s1,s2,s3|units:80|unit:segment|n:99|tests:ar,")
+    json.dumps([result.plan, [[asdict(row) for row in rows] for rows in result.tables.values()]])
+    for rows in result.tables.values():
+        words = re.findall(r"\w+", type(rows[0]).__doc__ or "")
+        assert {field.name for field in fields(rows[0])} <= set(words)
+
+
+def test_two_systems_are_enough_and_have_no_intervals() -> None:
+    result = agreement(metrics=named(COUNTS[:2]), n_resamples=99)
+    (row, *_) = result.tables["tests"]
+    assert (row.pairs, row.agreement_interval, row.kappa_interval, row.rank_correlation) == (1, None, None, None)
+
+
+def test_documents_are_the_units_and_belong_to_one_domain() -> None:
+    documents = (np.arange(80) // 4).tolist()
+    domains = ["news" if d < 8 else "talks" for d in documents]
+    result = agreement(metrics=named(COUNTS), documents=documents, domains=domains, n_resamples=99)
+    assert "units:20|unit:document" in result.signature
+    expected = agreement(metrics=named(COUNTS.reshape(4, 20, 4, -1).sum(axis=2)), domains=domains[::4], n_resamples=99)
+    assert result.tables == expected.tables
+    domains[6] = "talks"
+    with pytest.raises(InputError, match="domains: segment 7 has a different domain than others of its document"):
+        agreement(metrics=named(COUNTS), documents=documents, domains=domains)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"domains": ["a"] * 80}, "domains: all 80 segments belong to one, 'a': expected at least 2"),
+        ({"domains": ["a"] * 79 + ["b"]}, "'b' has 1 segment: tests need at least 2"),
+        ({"domains": ["a"] * 3}, "domains: expected an id for each of 80 segments, got 3"),
+        ({"halves": "wide"}, "unknown layout 'wide'"),
+        ({"tests": ()}, "no tests: expected at least one"),
+        ({"tests": "arr"}, "unknown test 'arr'"),
+        ({"tests": "wilcoxon"}, "means of segment scores"),
+        ({"alphas": ()}, "no levels"),
+        ({"alphas": 5}, "alphas must lie strictly between 0 and 1, got 5: for 5% write 0.05"),
+        ({"bins": (-1, 1)}, "bins must be ascending numbers of at least 0"),
+    ],
+)
+def test_bad_input_is_refused_with_one_sentence(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        agreement(metrics=named(COUNTS), **arguments)
+
+
+def test_shifted_and_one_sided_tests_need_smaller_gains(data: Path) -> None:
+    """The literal shift and Koehn's win share reject at smaller gains than ``ar``, which agrees with ``bootstrap``.
+
+    On one half, winners with 99.9 % confidence win on the other half (D12-1091, its table for other domains).
+    """
+    folder = data / "wmt21-en-de"
+    corpus = read_corpus([str(folder / "ref-A.txt")], sorted(map(str, (folder / "sys").iterdir())))
+    result = agreement(corpus.references, corpus.systems, metric("bleu"))
+    threshold = {row.test: row.threshold for row in result.tables["thresholds"]}
+    assert threshold["bootstrap-shift"] < threshold["ar"] == pytest.approx(threshold["bootstrap"], abs=0.1)
+    assert threshold["paired-bootstrap"] < threshold["ar"]
+    kappas = {(row.test, row.other_test): row.kappa for row in result.tables["tests"]}
+    assert kappas["ar", "bootstrap"] > 0.95 > kappas["ar", "paired-bootstrap"]
+    top = [row for row in result.tables["domains"] if row.test == "ar" and row.low == 0.999]
+    assert sum(row.pairs for row in top) > 100
+    assert all(row.also_wins > 0.97 for row in top)

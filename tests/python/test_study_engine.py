@@ -1,0 +1,216 @@
+"""Experiments and tests on them in Rust equal their definition in numpy and the public tests, bit for bit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from reshuffle import Formula, _core, approximate_randomization, bootstrap_test, derive_seed, metric
+from reshuffle.inference.significance import BOOTSTRAP_METHODS
+from reshuffle.metrics.base import Counts
+from reshuffle.metrics.precomputed import SegmentScores
+from reshuffle.study import testing
+from reshuffle.study.experiments import Experiment
+from reshuffle.study.populations import SAMPLING, Population, Selection
+
+BLEU, TER = metric("bleu"), metric("ter")
+SAME = Formula("the same", lambda totals: BLEU.score(totals))
+BOOTSTRAPS = {name: method for method, name in BOOTSTRAP_METHODS.items()}
+
+
+class Twin:
+    """The definition of a simulated test set, in numpy."""
+
+    def __init__(self, populations: Sequence[Population], selection: Selection, seed: int) -> None:
+        self.populations, self.selection, self.seed = populations, selection, seed
+
+    def units(self, simulation: int) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+        """The chosen units, and in which of them the two systems are swapped."""
+        population = self.populations[simulation % len(self.populations)]
+        seed = derive_seed(self.seed, "simulation", simulation)
+        n_all = population.n_groups
+        n = n_all if self.selection.size is None else self.selection.size
+        if self.selection.sampling == "replace":
+            chosen = _core.stream_indices(seed, 0, n_all, n, purpose="selection").astype(np.intp)
+        elif self.selection.sampling == "subset":
+            # The units with the smallest keys, in the order of the population.
+            keys = _core.stream_values(seed, "selection", 0, n_all)
+            chosen = np.sort(np.argsort(keys, kind="stable")[:n])
+        else:
+            chosen = np.arange(n_all)
+        # The j-th chosen unit is swapped if the stream's j-th 32-bit word is less than swapped·2^32.
+        words = _core.stream_values(seed, "assignment", 0, -(-len(chosen) // 2)).view(np.uint32)[: len(chosen)]
+        swapped = words < round(self.selection.swapped * 2**32)
+        if population.groups is None:
+            return chosen, swapped
+        members = [np.flatnonzero(population.groups == group) for group in range(n_all)]
+        return (
+            np.concatenate([members[group] for group in chosen]),
+            np.repeat(swapped, [len(members[group]) for group in chosen]),
+        )
+
+    def data_set(self, simulation: int) -> list[Counts]:
+        """The counts of both systems in a simulated test set: (2, n, K) for each metric."""
+        chosen, swapped = self.units(simulation)
+        counts = (counts[:, chosen] for counts in self.populations[simulation % len(self.populations)].counts)
+        return [np.ascontiguousarray(np.where(swapped[:, None], own[::-1], own)) for own in counts]
+
+
+def bleu_counts(rng: np.random.Generator, units: int) -> Counts:
+    """BLEU counts of a system; some segments are short."""
+    lengths = rng.choice([0, 1, 2, 3, 9, 14, 200], units, p=[0.02, 0.02, 0.02, 0.04, 0.5, 0.3, 0.1])
+    totals = np.maximum(lengths[:, None] - np.arange(4), 0)
+    matches = np.minimum(np.sort(rng.integers(0, 12, (units, 4)))[:, ::-1], totals)
+    return np.column_stack([lengths, lengths, matches, totals]).astype(np.int64)
+
+
+def population(seed: int, units: int, kind: str = "several", groups: bool = False) -> Population:
+    """Two systems under BLEU, TER and the mean of real numbers; they agree in some segments."""
+    rng = np.random.default_rng(seed)
+    a, b = bleu_counts(rng, units), bleu_counts(rng, units)
+    b[:, 1] = a[:, 1]  # the same references
+    same = rng.random(units) < rng.choice([0, 0.3, 0.97])
+    b[same] = a[same]
+    ter = rng.integers(0, [[[6, 300]]], (2, units, 2))
+    ter[1, :, 1] = ter[0, :, 1]
+    ids = None
+    if groups:
+        _, first, inverse = np.unique(
+            rng.integers(0, max(units // 3, 2), units), return_index=True, return_inverse=True
+        )
+        ids = np.argsort(np.argsort(first))[inverse].astype(np.uint32)
+    name, counts = f"population {seed}", np.stack([a, b])
+    if kind == "bleu":
+        return Population(name, [BLEU], [counts], ids)
+    if kind == "formula":
+        return Population(name, [SAME], [counts], ids)
+    scores = SegmentScores("score", dict(zip("ab", rng.normal(30, 9, (2, units)), strict=True)))
+    metrics = [BLEU, TER, scores]
+    return Population(name, metrics, [counts, ter, scores.counts_of(["a", "b"])], ids)
+
+
+SELECTIONS = st.builds(
+    Selection,
+    sampling=st.sampled_from(SAMPLING),
+    size=st.one_of(st.none(), st.integers(2, 40)),
+    swapped=st.sampled_from([0.0, 0.25, 0.5, 1.0]),
+)
+
+
+def both(seed: int, selection: Selection, units: int, n_populations: int, groups: bool) -> tuple[Experiment, Twin]:
+    """The same experiment in Rust and in numpy."""
+    populations = [population(seed + p, units + 7 * p, groups=groups) for p in range(n_populations)]
+    if selection.sampling == "fixed" or (groups and selection.size is not None):
+        selection = Selection(selection.sampling, None, selection.swapped)
+    return Experiment(populations, selection, seed), Twin(populations, selection, seed)
+
+
+def public(twin: Twin, simulation: int, test: str, n: int, seed: int | None = None, **options: Any) -> list[float]:
+    """The p-values of a public test of a simulated test set, for each metric."""
+    metrics = twin.populations[simulation % len(twin.populations)].metrics
+    if seed is None:
+        seed = derive_seed(twin.seed, "simulation", simulation)
+    results = []
+    for own, (a, b) in zip(metrics, twin.data_set(simulation), strict=True):
+        if test == "ar":
+            results.append(approximate_randomization(a, b, own, n_resamples=n, seed=seed, **options).pvalue)
+        else:
+            method = BOOTSTRAPS[test]
+            results.append(bootstrap_test(a, b, own, method=method, n_resamples=n, seed=seed, **options).pvalue)
+    return [float(p) for p in results]
+
+
+@settings(max_examples=60)
+@given(st.integers(0, 10**6), SELECTIONS, st.integers(40, 90), st.integers(1, 3), st.booleans(), st.integers(0, 2**40))
+def test_simulated_test_sets_equal_their_definition(
+    seed: int, selection: Selection, units: int, n_populations: int, groups: bool, first: int
+) -> None:
+    experiment, twin = both(seed, selection, units, n_populations, groups)
+    for simulation in range(first, first + 4):
+        for actual, expected in zip(experiment.units(simulation), twin.units(simulation), strict=True):
+            np.testing.assert_array_equal(actual, expected)
+        for actual, expected in zip(experiment.data_set(simulation), twin.data_set(simulation), strict=True):
+            np.testing.assert_array_equal(actual, expected)
+
+
+@settings(max_examples=40)
+@given(
+    st.integers(0, 10**6),
+    SELECTIONS,
+    st.integers(40, 150),
+    st.integers(1, 3),
+    st.booleans(),
+    st.sampled_from([1, 5, 63, 64, 99, 130, 1000]),
+    st.sampled_from(["two-sided", "greater", "less"]),
+    st.sampled_from(["iid", "subgroup"]),
+)
+def test_whole_tests_equal_public_tests(
+    seed: int,
+    selection: Selection,
+    units: int,
+    n_populations: int,
+    groups: bool,
+    n: int,
+    alternative: str,
+    scheme: str,
+) -> None:
+    experiment, twin = both(seed, selection, units, n_populations, groups)
+    tests = ["ar", *BOOTSTRAPS]
+    if alternative != "two-sided":
+        tests.remove("bootstrap-shift")
+    tested = testing.Testing(tests, n, alternative, scheme, threads=2).run(experiment, 5, first=3)
+    for i in range(5):
+        scores = [
+            m.score(c.sum(axis=1)) for m, c in zip(twin.populations[0].metrics, twin.data_set(3 + i), strict=True)
+        ]
+        if n_populations == 1:
+            assert tested.statistic[:, i].tolist() == [float(a - b) for a, b in scores]
+        for t, test in enumerate(tests):
+            options: dict[str, Any] = {"scheme": scheme} if test == "ar" else {}
+            expected = public(twin, 3 + i, test, n, alternative=alternative, **options)
+            assert tested.pvalue[t, :, i].tolist() == expected, test
+
+
+def test_results_do_not_depend_on_threads_or_on_how_simulations_are_split() -> None:
+    experiment, _ = both(5, Selection("replace", 50), 70, 2, False)
+    tests = ["ar", "bootstrap", "bootstrap-shift"]
+    whole = testing.Testing(tests, 99, threads=3, weight_sets=4).run(experiment, 23, first=2)
+    parts = [
+        testing.Testing(tests, 99, threads=1, weight_sets=4).run(experiment, n, first)
+        for first, n in ((2, 9), (11, 14))
+    ]
+    np.testing.assert_array_equal(whole.pvalue, np.concatenate([part.pvalue for part in parts], axis=2))
+    np.testing.assert_array_equal(whole.statistic, np.concatenate([part.statistic for part in parts], axis=1))
+
+
+@settings(max_examples=15)
+@given(st.integers(0, 10**6), st.sampled_from([1, 3]), st.sampled_from([1, 2, 5]), st.booleans(), st.booleans())
+def test_shared_weights_are_those_of_the_seed_of_the_set(
+    seed: int, n_populations: int, sets: int, groups: bool, fixed: bool
+) -> None:
+    experiment, twin = both(seed, Selection("fixed" if fixed else "replace"), 60, n_populations, groups)
+    tests = ["bootstrap-both", "paired-bootstrap"]
+    tested = testing.Testing(tests, 130, weight_sets=sets, threads=1).run(experiment, 40, first=1)
+    for i in (0, 1, 2, 17, 38, 39):
+        draws = derive_seed(twin.seed, "simulation", (1 + i) % sets)
+        for t, test in enumerate(tests):
+            assert tested.pvalue[t, :, i].tolist() == public(twin, 1 + i, test, 130, draws)
+
+
+def test_other_tests_and_formulas_are_public_tests_of_one_test_set_after_another() -> None:
+    selection = Selection("replace", 30)
+    experiment = Experiment([population(3, 60, "formula")], selection, 8)
+    in_rust = Experiment([population(3, 60, "bleu")], selection, 8)
+    tests = ["ar", "bootstrap", "ar-studentized"]
+    one, other = (testing.Testing(tests, 99).run(each, 4) for each in (experiment, in_rust))
+    np.testing.assert_array_equal(one.pvalue[:2], other.pvalue[:2])
+    np.testing.assert_allclose(one.pvalue[2], other.pvalue[2], atol=0.03)  # gradients by finite differences
+    assert not np.array_equal(one.pvalue[0], one.pvalue[2])
+    twin = Twin(in_rust.populations, selection, 8)
+    auto = testing.Testing(["ar"], 99, scheme="auto").run(in_rust, 4)
+    assert auto.pvalue[0, 0].tolist() == [public(twin, i, "ar", 99)[0] for i in range(4)]

@@ -1,0 +1,260 @@
+"""Reports, figures and commands of ``validate``, ``samples`` and ``agreement``."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any, get_args
+
+import numpy as np
+import pytest
+
+from counts import bleu_counts
+from reshuffle import FromCounts, InputError, SegmentScores, StudyResult, read_json, study, types
+from reshuffle.report import Layout, Terminal
+from reshuffle.report.plots import file_of
+from reshuffle.report.studies import STUDIES, render_study
+from reshuffle.report.studies.agreement import pooled
+from reshuffle.report.studies.plots import choices, draw_figure
+from reshuffle.report.studies.validation import band_name, gap_name
+from reshuffle.results.studies import DomainBand
+from reshuffle.study.validation import BANDS
+
+COUNTS = bleu_counts(5, 4, 120, 0.015)
+BLEU = FromCounts("BLEU", {f"s{i}": rows for i, rows in enumerate(COUNTS)}, "bleu")
+RATINGS = SegmentScores("rating", {f"s{i}": np.arange(120) * (i + 7) % 11 for i in range(4)}, higher_is_better=False)
+
+
+@cache
+def validation() -> StudyResult:
+    return study.validate(metrics=BLEU, sizes=(10, 30), tests=("paired-bootstrap", "ar"), n_resamples=99)
+
+
+@cache
+def sampled() -> StudyResult:
+    return study.samples(metrics=BLEU, sizes=12, layouts="broad", n_resamples=99, curve_sizes=(20, 60))
+
+
+@cache
+def agreed() -> StudyResult:
+    return study.agreement(metrics=[BLEU, RATINGS], n_resamples=99, alphas=(0.05, 0.1))
+
+
+RESULTS = {"validate": validation, "samples": sampled, "agreement": agreed}
+
+
+@pytest.fixture(params=RESULTS)
+def result(request: pytest.FixtureRequest) -> StudyResult:
+    return RESULTS[request.param]()
+
+
+def hand() -> StudyResult:
+    """Two of four blocks say that b is better, which it is on the whole; one says a, and in one all scores are 0."""
+    scores = {"a": [0.0] * 40, "b": [1.0] * 20 + [-1.0] * 10 + [0.0] * 10}
+    return study.validate(
+        metrics=SegmentScores("x", scores), sizes=10, layouts="block", truth="whole", n_resamples=50, bins=(0, 0.5)
+    )
+
+
+def test_text_of_a_validation() -> None:
+    lines = render_study(hand(), "text", Layout(Terminal(100))).splitlines()
+    assert lines[0] == "Right conclusions by confidence: x, paired-bootstrap, blocks"
+    assert lines[2].split() == ["Confidence", "%", "n=10†", "right", "%", "95%", "CI"]
+    assert lines[4].split()[:3] == ["100", "3", "66.7"]
+    text = "\n".join(lines)
+    assert "x, paired-bootstrap: of the conclusions at 95% confidence, 66.7% of those from blocks are right." in text
+    assert ["0", "to", "0.5", "1", "50.0", "25.0"] in [line.split() for line in lines]
+    assert ["b", "a", "0.25", "50", "25"] in [line.split() for line in lines]
+    assert ["block", "10†", "4"] in [line.split()[:3] for line in lines]
+    assert "†: fewer than ten samples, so that the shares mean little." in text
+    assert "Below n=…: the share of samples of n with a right conclusion; wrong: with a wrong one." in text
+    assert "Confidence: the share of 50 draws that the favoured system wins; p is not adjusted." in text
+    assert "whole: the system with the higher score on the whole pool" in text
+
+
+def test_bands_and_bins_have_names() -> None:
+    named = [band_name(low, high) for low, high in zip(BANDS, (1.0, *BANDS), strict=False)]
+    assert named == ["100", "99.9 to <100", "99 to <99.9", "95 to <99", "90 to <95", "80 to <90", "70 to <80",
+                     "60 to <70", "50 to <60", "<50"]  # fmt: skip
+    assert [gap_name(0, 0.5), gap_name(2.5, None)] == ["0 to 0.5", "over 2.5"]
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_text_fits_the_terminal(result: StudyResult, width: int) -> None:
+    lines = render_study(result, "text", Layout(Terminal(width))).splitlines()
+    assert max(map(len, lines[:-1])) <= width
+    assert lines[-1] == f"Signature: {result.signature}"
+
+
+@pytest.mark.parametrize("fmt", get_args(types.Format))
+def test_every_format_is_written_and_saved_results_are_read_back(result: StudyResult, fmt: Any) -> None:
+    report = result.render(fmt)
+    assert report.endswith("\n")
+    assert "BLEU" in report
+    if fmt in ("json", "html"):
+        assert read_json(report) == result
+
+
+def test_every_table_is_a_csv(result: StudyResult) -> None:
+    for name, records in result.tables.items():
+        rows = result.to_dicts(name)
+        assert len(rows) == len(records) == result.render("csv", table=name).count("\n") - 1
+        for row, record in zip(rows, records, strict=True):
+            for key in ("low", "high", "right", "score", "gain", "kappa"):
+                if hasattr(record, key):
+                    assert row[key] == getattr(record, key)
+
+
+def test_every_figure_is_drawn(result: StudyResult) -> None:
+    figures = STUDIES[result.study].figures
+    assert set(figures) <= set(get_args(types.StudyPlotKind))
+    for name, figure in figures.items():
+        for chosen in choices(result, figure)[:2]:
+            assert file_of(draw_figure(result, name, **chosen), "pdf").startswith(b"%PDF")
+
+
+def drawn(ax: Any) -> list[tuple[float, float, bool]]:
+    """The markers of a figure: their places, and whether they are filled."""
+    return [
+        (float(line.get_xdata()[0]), float(line.get_ydata()[0]), line.get_markerfacecolor() != "white")
+        for line in ax.lines
+        if line.get_marker() not in ("None", "") and line.get_linestyle() == "None"
+    ]
+
+
+def test_figures_show_the_records() -> None:
+    where: dict[str, Any] = {"metric": "BLEU", "layout": "broad", "size": 12, "system": "s2"}
+    shown = drawn(draw_figure(sampled(), "scores", **where))
+    rows = [r for r in sampled().tables["scores"] if all(getattr(r, key) == value for key, value in where.items())]
+    assert shown == [(row.sample, row.score, not row.covers) for row in rows]
+    shown = drawn(draw_figure(sampled(), "differences", **where))
+    rows = [r for r in sampled().tables["differences"] if all(getattr(r, k) == value for k, value in where.items())]
+    assert shown == [(row.sample, row.difference, row.reversal) for row in rows]
+    shown = drawn(draw_figure(sampled(), "curves"))
+    points = [point for point in sampled().tables["curves"] if point.metric == "BLEU"]
+    assert shown == [(point.size, 100 * point.separated, True) for point in points]
+    shown = drawn(draw_figure(agreed(), "gains", metric="BLEU", test="ar"))
+    pairs = [r for r in agreed().tables["pair_pvalues"] if (r.metric, r.test) == ("BLEU", "ar")]
+    assert shown == [(pair.gain, 1 - pair.pvalue, pair.pvalue <= 0.1) for pair in pairs]
+    shown = drawn(draw_figure(validation(), "bands", metric="BLEU", test="ar"))
+    bands = [b for b in validation().tables["bands"] if b.size is None and b.test == "ar" and b.right is not None]
+    assert sorted(y for _, y, _ in shown) == sorted(100 * band.right for band in bands)
+    shown = drawn(draw_figure(validation(), "gaps", metric="BLEU", test="ar", layout="block"))
+    gaps = [g for g in validation().tables["gaps"] if (g.test, g.layout) == ("ar", "block")]
+    assert sorted(y for _, y, _ in shown) == sorted(100 * gap.right for gap in gaps)
+
+
+def test_the_matrix_of_agreement_has_every_two_columns() -> None:
+    ax = draw_figure(agreed(), "agreement", alpha=0.1)
+    rows = [row for row in agreed().tables["tests"] if row.alpha == 0.1]
+    assert len(rows) == 8 * 7 // 2
+    assert sorted(text.get_text() for text in ax.texts) == sorted(f"{100 * row.agreement:.0f}" for row in rows)
+    assert [label.get_text().split("  ")[0] for label in ax.get_yticklabels()][:2] == ["BLEU, ar", "BLEU, bootstrap"]
+
+
+def test_bands_of_several_parts_are_pooled() -> None:
+    def band(pairs: int, wins: float | None, significant: float | None) -> DomainBand:
+        return DomainBand("x", "ar", "1", "2", 0.05, 0.9, 0.95, pairs, wins, significant, None)
+
+    assert pooled([band(3, 1.0, 1 / 3), band(1, 0.0, 0.0), band(0, None, None)]) == (4, (0.75, 0.25))
+    assert pooled([band(0, None, None)]) == (0, (None, None))
+
+
+# --- The command line
+
+
+def texts(demo: Path) -> tuple[list[str], dict[str, list[str]]]:
+    names = ("reference", "baseline", "tuned", "online")
+    lines = {n: (demo / f"{n}.txt").read_text("utf-8").splitlines() for n in names if (demo / f"{n}.txt").exists()}
+    return lines.pop("reference"), lines
+
+
+def files(demo: Path) -> list[str]:
+    return ["reference.txt", *(f"{name}.txt" for name in texts(demo)[1])]
+
+
+def test_validate_gives_what_the_function_gives(run: Any, demo: Path) -> None:
+    options = ("--sizes", "20", "50", "--layouts", "broad", "--tests", "paired-bootstrap,ar", "--truth", "whole")
+    more = ("--confidence", "0.9", "--bins", "0,1,2", "--n-samples", "8", "-n", "49", "--seed", "3")
+    outcome = run("study", "validate", *files(demo), *options, *more, "--format", "json")
+    assert (outcome.code, outcome.err) == (0, "")
+    references, systems = texts(demo)
+    expected = study.validate(
+        references, systems, sizes=(20, 50), layouts="broad", tests=("paired-bootstrap", "ar"), truth="whole",
+        confidence_level=0.9, bins=(0, 1, 2), n_samples=8, n_resamples=49, seed=3,
+    )  # fmt: skip
+    assert read_json(outcome.out) == expected
+    one = run(
+        "study", "validate", *files(demo), "--baseline", "tuned.txt", "--sizes", "20", "-n", "9", "--format", "json"
+    )
+    assert one.code == 0
+    again = study.validate(references, systems, sizes=20, n_resamples=9, baseline="tuned")
+    assert read_json(one.out) == again
+
+
+def test_samples_gives_what_the_function_gives(run: Any, demo: Path) -> None:
+    options = ("--sizes", "40", "--curve-sizes", "50", "100", "--interval", "percentile", "--all-pairs", "-n", "49")
+    outcome = run("study", "samples", *files(demo), *options, "--n-references", "1", "--format", "json")
+    assert (outcome.code, outcome.err) == (0, "")
+    references, systems = texts(demo)
+    expected = study.samples(
+        references, systems, sizes=40, curve_sizes=(50, 100), interval="percentile", all_pairs=True, n_references=1,
+        n_resamples=49,
+    )  # fmt: skip
+    assert read_json(outcome.out) == expected
+
+
+def test_agreement_gives_what_the_function_gives(run: Any, demo: Path) -> None:
+    references, systems = texts(demo)
+    domains = ["news" if i % 3 else "talks" for i in range(len(references))]
+    (demo / "domains.txt").write_text("\n".join(domains) + "\n", "utf-8")
+    options = ("--tests", "ar", "bootstrap", "--alphas", "0.1", "--domains", "domains.txt", "-n", "49")
+    outcome = run("study", "agreement", *files(demo), *options, "--format", "json")
+    assert (outcome.code, outcome.err) == (0, "")
+    expected = study.agreement(
+        references, systems, tests=("ar", "bootstrap"), alphas=0.1, domains=domains, n_resamples=49
+    )
+    assert read_json(outcome.out) == expected
+    halves = run(
+        "study", "agreement", *files(demo), "--halves", "block", "--tests", "ar", "-n", "9", "--format", "json"
+    )
+    assert json.loads(halves.out)["plan"]["halves"] == "block"
+
+
+def test_figures_are_plotted_from_files(run: Any, demo: Path) -> None:
+    outcome = run("study", "samples", *files(demo), "--sizes", "40", "-n", "49", "-o", "samples.json")
+    assert (outcome.code, outcome.err) == (0, "")
+    first = next(iter(texts(demo)[1]))
+    where = ("--layout", "broad", "--system", first)
+    assert run("plot", "samples.json", "scores", *where, "-o", "scores.svg").code == 0
+    assert run("plot", "samples.json", "curves", "-o", "curves.svg").code == 0
+    wrong = run("plot", "samples.json", "scores", "--layout", "broad", "-o", "no.svg")
+    assert wrong.code == 2
+    assert "several values of system: choose one with system= (--system)" in wrong.err
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("validate", "--sizes", "5000"), "a sample of 5,000 segments is larger than the pool of 400"),
+        (("validate", "--sizes", "400"), "or truth='whole' (--truth whole)"),
+        (("validate", "--layouts", "brood"), "unknown layout 'brood'"),
+        (("validate", "--truth", "half"), "unknown truth 'half'"),
+        (("samples", "--n-references", "2"), "n_references has 2, but there are 1 references per segment"),
+        (("samples", "--interval", "bayes"), "unknown interval 'bayes'"),
+        (("agreement", "--alphas", "2"), "alphas must lie strictly between 0 and 1"),
+        (("agreement", "--strata", "reference.txt"), "--strata does not apply to studies"),
+        (("validate", "--strata", "reference.txt"), "--strata does not apply to studies"),
+    ],
+)
+def test_bad_arguments_are_one_sentence(run: Any, demo: Path, words: tuple[str, ...], message: str) -> None:
+    outcome = run("study", words[0], *files(demo), *words[1:])
+    assert (outcome.code, outcome.out) == (2, "")
+    assert message in outcome.err
+    assert outcome.err.count("\n") == 1
+
+
+def test_unknown_tables_are_refused() -> None:
+    with pytest.raises(InputError, match="unknown table 'pair'"):
+        validation().to_dicts("pair")

@@ -1,0 +1,432 @@
+"""Studies of power and sensitivity, and plans of test sets."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import reshuffle
+from reshuffle import InputError, SegmentScores, compare, metric
+from reshuffle.inference.power import normal_errors, t_power
+from reshuffle.results.studies import PowerRate, StudyResult
+from reshuffle.study import parametric_power, plan, power, sensitivity, type1
+from reshuffle.study.design import effect_for
+from reshuffle.study.populations import Population
+from reshuffle.study.power import critical_level, true_difference
+from reshuffle.study.sensitivity import paired_difference
+
+UNITS = 200
+
+
+def normal_scores(difference: float = 0.25, units: int = UNITS, seed: int = 4) -> SegmentScores:
+    """Two systems whose differences have this mean and the standard deviation 1, exactly."""
+    rng = np.random.default_rng(seed)
+    base, contributions = rng.normal(size=(2, units))
+    contributions = (contributions - contributions.mean()) / contributions.std(ddof=1) + difference
+    return SegmentScores("quality", {"old": base, "new": base + contributions})
+
+
+def texts(units: int = 60, seed: int = 1) -> tuple[list[str], dict[str, list[str]]]:
+    """References and outputs of three systems that repeat them with more or fewer errors."""
+    rng = np.random.default_rng(seed)
+    words = np.array("the cat sat on a mat while some dogs barked at moon and stars".split())
+    references = [rng.choice(words, rng.integers(6, 14)) for _ in range(units)]
+
+    def output(rate: float) -> list[str]:
+        return [" ".join(np.where(rng.random(len(r)) < rate, rng.choice(words, len(r)), r)) for r in references]
+
+    return [" ".join(r) for r in references], {"poor": output(0.5), "good": output(0.35), "best": output(0.25)}
+
+
+def of(study: StudyResult, table: str = "power", **values: Any) -> list[Any]:
+    """The records of a table with these values."""
+    return [r for r in study.tables[table] if all(getattr(r, name) == value for name, value in values.items())]
+
+
+# Power.
+
+
+def test_simulated_power_agrees_with_closed_forms() -> None:
+    """The t-test's power in closed form, and type-M and type-S errors of a normal estimate."""
+    tests, n = ("ar", "t-test", "bootstrap"), 1000
+    study = power(
+        metrics=normal_scores(), tests=tests, effects=(0.1, 0.3, 0.5), alphas=(0.05, 0.2), simulations=n,
+        n_resamples=199, sizes=100,
+    )  # fmt: skip
+    assert len(study.tables["power"]) == 3 * 3 * 2
+    for found in study.tables["power"]:
+        deviation = math.sqrt((1 + (1 - 4 * found.effect**2) * 0.25**2) * (UNITS - 1) / UNITS)
+        expected = t_power(2 * found.effect * 0.25 / deviation, 100, found.alpha)
+        error = math.sqrt(expected * (1 - expected) / n)
+        assert found.rate == pytest.approx(expected, abs=4.5 * error), found
+        assert found.approximation == pytest.approx(expected, abs=0.01)
+        assert found.confidence_interval.low < found.rate < found.confidence_interval.high
+        assert found.difference == pytest.approx(2 * found.effect * 0.25)
+        assert found.mean_difference == pytest.approx(found.difference, abs=4 * 0.1 / math.sqrt(n))
+        errors = normal_errors(found.difference / (deviation / 10), found.alpha)
+        significant = n * found.rate
+        assert found.type_m == pytest.approx(errors.type_m, abs=3 * errors.type_m / math.sqrt(significant))
+        spread = math.sqrt(errors.type_s * (1 - errors.type_s) / significant)
+        assert found.type_s == pytest.approx(errors.type_s, abs=4 * spread + 1 / significant)
+
+
+def test_without_an_effect_power_is_the_size_of_the_test() -> None:
+    references, systems = texts()
+    settings = {"tests": ("ar", "bootstrap-shift"), "sizes": (20, 60), "simulations": 60, "n_resamples": 99}
+    pair = {name: systems[name] for name in ("poor", "good")}
+    found = power(references, pair, ["bleu", "chrf"], effects=0, **settings)  # type: ignore[arg-type]
+    null = type1(references, pair, ["bleu", "chrf"], **settings)  # type: ignore[arg-type]
+    expected = {(r.test, r.metric, r.size, r.alpha): r.rate for r in null.rates}
+    assert {(r.test, r.metric, r.size, r.alpha): r.rate for r in found.tables["power"]} == expected
+    assert {r.type_m for r in found.tables["power"]} == {r.type_s for r in found.tables["power"]} == {None}
+    assert {r.null for r in found.rates} == {"eta=0: good, poor"}
+
+
+@pytest.mark.parametrize("name", ["bleu", "chrf", "ter"])
+def test_true_differences_go_from_0_to_that_of_the_pair(name: str) -> None:
+    references, systems = texts(300)
+    chosen = metric(name)
+    counts = chosen.suff_stats([systems["good"], systems["poor"]], references)
+    totals = counts.sum(axis=1)
+    (pair,) = compare(references, {k: systems[k] for k in ("poor", "good")}, name, test="ar", n_resamples=9).comparisons
+    found = [true_difference(chosen, totals, eta) for eta in (0, 0.1, 0.2, 0.3, 0.4, 0.5)]
+    assert found[0] == 0
+    assert found[5] == pytest.approx(pair.difference)
+    assert list(np.sign(pair.difference) * np.diff(found) > 0) == [True] * 5
+    # The slow twin: the difference on a large test set in which each unit was swapped or not.
+    rng = np.random.default_rng(8)
+    units = rng.integers(300, size=200_000)
+    kept = rng.random(len(units)) < 0.8
+    a, b = (np.where(kept[:, None], counts[i, units], counts[1 - i, units]).sum(axis=0) for i in (0, 1))
+    assert found[3] == pytest.approx(float(chosen.score(a) - chosen.score(b)), abs=0.03 * abs(pair.difference))
+
+
+def test_the_real_pair_is_the_mixture_without_swaps() -> None:
+    study = power(
+        metrics=normal_scores(), models=("eta", "real", "parametric"), effects=0.5, tests=("t-test", "ar"),
+        alphas=0.05, simulations=100, n_resamples=99,
+    )  # fmt: skip
+    eta, real = of(study, model="eta"), of(study, model="real")
+    assert [replace(r, model="eta") for r in real] == eta
+    (fitted,) = of(study, model="parametric")
+    assert fitted.test == "ar"
+    assert fitted.approximation == pytest.approx(eta[0].approximation, abs=0.06)
+    (fit,) = study.tables["fits"]
+    assert (fit.system, fit.baseline, fit.p_zero, fit.units) == ("new", "old", 0, UNITS)
+    # The scale of effects −2d of normal differences d is their mean absolute deviation.
+    assert fit.b_zero == pytest.approx(2 * math.sqrt(2 / math.pi), rel=0.1)
+    assert list(study.truths) == ["eta", "real", "parametric"]
+
+
+@given(st.lists(st.sampled_from([0.01, 0.02, 0.05, 0.3, 1.0]), min_size=1, max_size=30), st.floats(0.001, 0.999))
+def test_critical_levels_keep_the_size(pvalues: list[float], alpha: float) -> None:
+    p = np.array(pvalues)
+    level = critical_level(p, alpha)
+    assert (p <= level).mean() <= alpha + 1e-9
+    larger = [value for value in pvalues if value > level]
+    assert not larger or (p <= min(larger)).mean() > alpha - 1e-9
+
+
+def test_size_adjusted_power_makes_tests_comparable() -> None:
+    settings: dict[str, Any] = {"tests": ("ar", "bootstrap-shift"), "alphas": 0.1, "simulations": 400, "sizes": 100}
+    study = power(metrics=normal_scores(), effects=(0, 0.3), size_adjusted=True, n_resamples=99, **settings)
+    plain = power(metrics=normal_scores(), effects=(0, 0.3), n_resamples=99, **settings)
+    assert all(r.rate <= 0.1 for r in of(study, effect=0.0))
+    ar, shift = of(study, effect=0.3)
+    plain_ar, plain_shift = of(plain, effect=0.3)
+    assert plain_shift.rate > plain_ar.rate + 0.1  # the shift test rejects too often
+    assert shift.level < 0.06 < ar.level
+    assert abs(shift.rate - ar.rate) < 0.06
+    assert plain_ar.level == 0.1
+
+
+def test_cells_do_not_depend_on_the_rest_of_the_plan_or_on_threads() -> None:
+    settings: dict[str, Any] = {"metrics": normal_scores(), "tests": "ar", "simulations": 40, "n_resamples": 49}
+    whole = power(effects=(0, 0.2, 0.5), sizes=(50, 100), models=("parametric", "eta"), threads=3, **settings)
+    for model in ("eta", "parametric"):
+        part = power(effects=0.2, sizes=100, models=model, threads=1, **settings)
+        assert list(part.tables["power"]) == of(whole, model=model, effect=0.2, size=100)
+
+
+def test_documents_are_units() -> None:
+    ids = [i // 4 for i in range(UNITS)]
+    settings: dict[str, Any] = {"tests": "ar", "alphas": 0.05, "simulations": 300, "n_resamples": 99}
+    scores = normal_scores(0.4)
+    study = power(metrics=scores, documents=ids, effects=0.5, **settings)
+    (found,) = study.tables["power"]
+    assert (found.size, study.plan["unit"]) == (50, "document")
+    assert found.difference == pytest.approx(0.4)
+    assert found.rate == pytest.approx(found.approximation, abs=0.06)
+    with pytest.raises(InputError, match="only 50"):
+        power(metrics=scores, documents=ids, sizes=UNITS, **settings)
+
+
+def test_every_pair_is_studied_for_itself() -> None:
+    references, systems = texts()
+    study = power(references, systems, effects=0.5, tests="ar", all_pairs=True, simulations=20, n_resamples=19)
+    assert [(r.system, r.baseline) for r in of(study, alpha=0.05)] == [
+        ("good", "poor"), ("best", "poor"), ("best", "good")
+    ]  # fmt: skip
+    assert len({r.null for r in study.rates}) == 3
+    study = power(references, systems, effects=0.5, tests="ar", baseline="best", simulations=20, n_resamples=19)
+    assert [(r.system, r.baseline) for r in of(study, alpha=0.05)] == [("poor", "best"), ("good", "best")]
+    assert all(r.difference < 0 for r in study.tables["power"])
+
+
+def test_other_samplings_have_no_approximation() -> None:
+    study = power(
+        metrics=normal_scores(), effects=0.5, tests="ar", sampling="subset", sizes=100, alphas=0.05, simulations=50,
+        n_resamples=19,
+    )  # fmt: skip
+    assert study.tables["power"][0].approximation is None
+
+
+def test_the_model_alone_needs_no_data() -> None:
+    study = parametric_power((0, 1.0), (500, 2000), alphas=(0.01, 0.05), simulations=60, n_resamples=99)
+    assert len(study.tables["power"]) == len(study.rates) == 8
+    at_one: list[PowerRate] = of(study, difference=1.0, alpha=0.05)
+    assert [r.size for r in at_one] == [500, 2000]
+    assert [round(r.approximation or 0, 2) for r in at_one] == [0.26, 0.75]
+    assert at_one[0].type_m > 1.5 > at_one[1].type_m > 1  # type: ignore[operator]
+    assert "study:parametric_power|" in study.signature
+    assert {r.null for r in study.rates} == {"parametric=0", "parametric=1"}
+    adjusted = parametric_power((0.0, 1.0), 500, size_adjusted=True, alphas=0.05, simulations=60, n_resamples=99)
+    assert adjusted.tables["power"][0].rate <= 0.05
+
+
+BAD_POWER: list[tuple[dict[str, Any], str]] = [
+    ({"effects": 0.6}, r"effects must be numbers from 0 \(no difference\) to 0.5 \(the pair\), got 0.6"),
+    ({"effects": ["a"]}, "effects must be numbers"),
+    ({"effects": []}, "no effects"),
+    ({"models": "reel"}, "model.*real"),
+    ({"models": []}, "no models"),
+    ({"sizes": 201}, "200"),
+    ({"simulations": 0}, "simulations"),
+    ({"alphas": 1.5}, "alphas"),
+    ({"tests": "arr"}, "test.*ar"),
+    ({"baseline": "odd"}, "baseline.*old"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "message"), BAD_POWER)
+def test_bad_input_of_power(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message) as caught:
+        power(metrics=normal_scores(), **arguments)
+    assert "\n" not in str(caught.value)
+
+
+def test_pairs_that_cannot_be_fitted() -> None:
+    same = SegmentScores("quality", {"a": [1.0, 2.0, 3.0], "b": [1.0, 2.0, 3.0]})
+    with pytest.raises(InputError, match=r"parametric.*b, a.*quality"):
+        power(metrics=same, models="parametric", simulations=5)
+    (found,) = power(metrics=same, effects=0.5, tests="ar", alphas=0.05, simulations=5).tables["power"]
+    assert (found.rate, found.difference, found.type_m, found.approximation) == (0, 0, None, None)
+    with pytest.raises(InputError, match="difference: expected a number of points of BLEU, got 'x'"):
+        parametric_power("x")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="no difference"):
+        parametric_power([])
+
+
+# Plans.
+
+
+def test_a_plan_at_the_size_of_the_data_agrees_with_compare() -> None:
+    references, systems = texts()
+    for arguments in ({}, {"all_pairs": True}, {"baseline": "good"}, {"alternative": "greater"}):
+        compared = compare(references, systems, ["bleu", "chrf"], n_resamples=99, **arguments)
+        planned = plan(references, systems, ["bleu", "chrf"], sizes=60, **arguments)
+        for one, other in zip(compared.detectable, planned.tables["detectable"], strict=True):
+            assert (one.metric, one.difference, one.low, one.high, one.power, one.level) == (
+                other.metric, other.difference, other.low, other.high, other.power, other.level
+            )  # fmt: skip
+
+
+def test_plans_are_consistent() -> None:
+    """The needed size detects the difference, one unit less does not; power at that size is the wanted one."""
+    references, systems = texts()
+    planned = plan(references, systems, ["bleu", "ter"], difference={"bleu": [2.0, 5.0], "TER": 3.0}, power=[0.5, 0.9])
+    assert list(planned.tables) == ["detectable", "planned", "needed", "errors"]
+    needed = planned.tables["needed"]
+    assert [(n.metric, n.difference, n.power) for n in needed] == [
+        ("BLEU", 2, 0.5), ("BLEU", 2, 0.9), ("BLEU", 5, 0.5), ("BLEU", 5, 0.9), ("TER", 3, 0.5), ("TER", 3, 0.9)
+    ]  # fmt: skip
+    for each in needed:
+        assert each.low < each.size < each.high
+        sizes = [each.size - 1, each.size]
+        again = plan(references, systems, ["bleu", "ter"], difference={each.metric: each.difference}, sizes=sizes)
+        below, at = of(again, "planned")
+        assert below.power < each.power <= at.power + 1e-3
+        assert at.low < at.power < at.high
+        above, detected = of(
+            plan(references, systems, each.metric.lower(), power=each.power, sizes=sizes), "detectable"
+        )
+        assert detected.difference <= each.difference < above.difference
+    assert {e.size for e in planned.tables["errors"]} == {60}
+    assert planned.plan["family_size"] == 2
+    assert planned.plan["difference"] == {"BLEU": (2.0, 5.0), "TER": (3.0,)} or planned.plan["difference"] == {
+        "BLEU": [2.0, 5.0], "TER": [3.0]
+    }  # fmt: skip
+
+
+def test_means_are_also_planned_for_the_t_test() -> None:
+    planned = plan(metrics=normal_scores(), difference={"QUALITY": 0.25}, sizes=[20, 100])
+    power_of_t = {p.size: p.power for p in of(planned, "planned", method="t-test")}
+    assert power_of_t == pytest.approx({n: t_power(0.25, n, 0.05) for n in (20, 100)})
+    normal, t = planned.tables["needed"]
+    assert (normal.size, t.size) == (
+        126,
+        128,
+    )  # R: power.t.test(delta = .25, power = .8, type = "one.sample") has 127.5
+    assert of(planned, "detectable", size=20, method="t-test")[0].difference > 0.626
+    assert of(planned, "planned", method="normal", size=20)[0].type_m > 1
+    documents = [i // 2 for i in range(UNITS)]
+    assert {d.method for d in of(plan(metrics=normal_scores(), documents=documents), "detectable")} == {"normal"}
+
+
+def test_simulated_plans_have_the_planned_power() -> None:
+    planned = plan(
+        metrics=normal_scores(0.5), difference={"quality": 0.2}, sizes=(100, 400), simulate=True, simulations=600,
+        tests=("ar", "t-test"), n_resamples=199,
+    )  # fmt: skip
+    for found in planned.tables["simulated"]:
+        assert found.difference == pytest.approx(0.2)
+        # Swaps add (1 − 4η²)·.5² to the variance.
+        expected = t_power(0.2 / math.sqrt(1 + 0.5**2 - 0.2**2), found.size, 0.05)
+        assert found.rate == pytest.approx(expected, abs=4.5 * math.sqrt(expected * (1 - expected) / 600))
+    assert "larger test sets repeat them" in planned.truths["simulated"]
+
+
+def test_minimum_detectable_differences_are_simulated_where_a_pair_differs_as_much() -> None:
+    planned = plan(metrics=normal_scores(0.3), sizes=(50, 150), simulate=True, simulations=400, n_resamples=199)
+    (found,) = planned.tables["simulated"]
+    assert (found.size, found.test) == (150, "bootstrap-both")
+    assert found.rate == pytest.approx(0.8, abs=0.1)
+    assert "1 minimum detectable difference is not simulated" in planned.truths["simulated"]
+
+
+def test_one_sided_plans_are_simulated_in_their_direction() -> None:
+    for alternative in ("greater", "less"):
+        planned = plan(
+            metrics=normal_scores(0.5), difference={"quality": 0.3}, sizes=100, simulate=True, simulations=300,
+            tests="ar", n_resamples=99, alternative=alternative,
+        )  # fmt: skip
+        (found,) = planned.tables["simulated"]
+        assert (found.difference > 0) == (alternative == "greater")
+        assert found.rate == pytest.approx(found.approximation, abs=0.1)
+        assert of(planned, "planned", method="normal")[0].type_m is None
+
+
+@given(st.floats(0.05, 1.0), st.booleans())
+def test_mixtures_have_the_wanted_difference(share: float, reverse: bool) -> None:
+    references, systems = texts(200)
+    chosen = metric("bleu")
+    counts = chosen.suff_stats([systems["good"], systems["poor"]][:: -1 if reverse else 1], references)
+    whole = true_difference(chosen, counts.sum(axis=1), 0.5)
+    eta = effect_for(Population("", [chosen], [counts]), share * whole)
+    assert true_difference(chosen, counts.sum(axis=1), eta) == pytest.approx(share * whole, abs=0.1)  # whole counts
+
+
+BAD_PLANS: list[tuple[dict[str, Any], str]] = [
+    ({"difference": {"bleu": 1.0}}, "metric.*bleu.*quality"),
+    ({"difference": {"quality": 0}}, "difference: expected a positive number of points of quality, got 0"),
+    ({"difference": {"quality": [1, -2]}}, "got -2"),
+    ({"difference": {"quality": math.inf}}, "got inf"),
+    ({"difference": {"quality": 0.5}, "simulate": True}, "0.5 points of quality cannot be simulated.*0.25"),
+    ({"power": 80}, "power must lie strictly between 0 and 1, got 80: for 80% write 0.8"),
+    ({"power": []}, "no power"),
+    ({"alpha": 0}, "alpha"),
+    ({"family_size": 0}, "family_size"),
+    ({"sizes": 1}, "sizes"),
+    ({"simulate": True, "tests": "nothing"}, "test"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "message"), BAD_PLANS)
+def test_bad_input_of_plans(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message) as caught:
+        plan(metrics=normal_scores(), **arguments)
+    assert "\n" not in str(caught.value)
+
+
+def test_plans_need_systems_that_differ() -> None:
+    same = SegmentScores("quality", {"a": [1.0, 2.0, 3.0], "b": [1.0, 2.0, 3.0]})
+    with pytest.raises(InputError, match="quality: the systems do not differ"):
+        plan(metrics=same)
+    with pytest.raises(InputError, match="at least"):
+        plan(metrics=SegmentScores("quality", {"a": [1.0], "b": [2.0]}))
+
+
+# Sensitivity.
+
+
+def test_sensitivity_of_metrics() -> None:
+    references, systems = texts()
+    study = sensitivity(
+        references, systems, ["bleu", "nist", "chrf"], tests=("ar", "bootstrap"), effects=(0, 0.5), sizes=30,
+        alphas=0.05, simulations=60, n_resamples=99,
+    )  # fmt: skip
+    compared = compare(references, systems, ["bleu", "nist", "chrf"], test="ar", scheme="auto", interval="delta")
+    scores = {(s.metric, s.system): s for s in compared.scores}
+    for own in study.tables["scored"]:
+        expected = scores[own.metric, own.system]
+        assert own.score == pytest.approx(expected.score)
+        interval = expected.confidence_interval
+        assert interval is not None
+        assert own.standard_error == pytest.approx((interval.high - interval.low) / 2 / 1.959964, rel=1e-6)
+    pairs = {(p.metric, p.system): p for p in compared.comparisons}
+    for found in of(study, "tested", test="ar"):
+        assert (found.pvalue, found.n_resamples) == (pairs[found.metric, found.system].test.pvalue, 10_000)
+        assert found.difference == pytest.approx(pairs[found.metric, found.system].difference)
+    for system in ("good", "best"):
+        ranked = sorted(of(study, "sensitivity", system=system), key=lambda s: s.rank)
+        assert [s.rank for s in ranked] == [1, 2, 3]
+        assert [s.standardized for s in ranked] == sorted((s.standardized for s in ranked), reverse=True)
+        assert all(s.standardized == pytest.approx(abs(s.difference) / s.standard_error) for s in ranked)
+    assert len(study.tables["contrasts"]) == 2 * 2 * 2 * 3
+    for contrast in study.tables["contrasts"]:
+        at = {"test": contrast.test, "system": contrast.system, "effect": contrast.effect}
+        one, other = (of(study, **at, metric=name)[0].rate for name in (contrast.metric, contrast.other))
+        assert contrast.difference == pytest.approx(one - other)
+        assert contrast.confidence_interval.low < contrast.confidence_interval.high
+    assert all(r.rate <= 0.05 for r in of(study, effect=0.0))
+
+
+def test_the_published_example_of_the_paired_interval() -> None:
+    """``ci.prop.ps(.05, 12, 4, 26, 6)`` in the documentation of the R package statpsych, by D. Bonett."""
+    found = paired_difference(26, 4, 48)
+    assert (found.low, found.high) == pytest.approx((0.2548067, 0.6251933), abs=1e-7)
+    assert paired_difference(50, 0, 50).high <= 1
+
+
+def test_the_clearer_of_two_metrics_has_more_power() -> None:
+    rng = np.random.default_rng(2)
+    quality = rng.normal([[0.0], [0.3]], 1, (2, 300))
+    noisy, clear = (
+        SegmentScores(name, dict(zip("ab", quality + rng.normal(0, noise, (2, 300)), strict=True)))
+        for name, noise in [("noisy", 3), ("clear", 0.1)]
+    )
+    study = sensitivity(
+        metrics=[noisy, clear], tests="ar", effects=0.5, alphas=0.05, sizes=150, simulations=200, n_resamples=99
+    )
+    (contrast,) = study.tables["contrasts"]
+    assert contrast.difference < contrast.confidence_interval.high < -0.2
+    assert [(s.metric, s.rank) for s in study.tables["sensitivity"]] == [("noisy", 2), ("clear", 1)]
+
+
+def test_bad_input_of_sensitivity() -> None:
+    with pytest.raises(InputError, match=r"only one metric \(quality\): .* at least two"):
+        sensitivity(metrics=normal_scores())
+    with pytest.raises(InputError, match="effects"):
+        sensitivity(["a", "b"], {"x": ["a", "c"], "y": ["b", "d"]}, effects=2)
+    function = reshuffle.CorpusFunction("f", lambda hypotheses, references: float(len(hypotheses)))
+    with pytest.raises(InputError, match="studies need counts"):
+        sensitivity(["a", "b"], {"x": ["a", "c"], "y": ["b", "d"]}, [function, "bleu"])
+    pairs = SegmentScores("one", {"a": [1.0, 2.0], "b": [1.0, 2.0]}), SegmentScores("two", {"a": [1, 2], "b": [2, 4]})
+    study = sensitivity(metrics=pairs, tests="ar", effects=0.5, alphas=0.5, simulations=4, n_resamples=9)
+    assert [(s.standardized is None, s.rank) for s in study.tables["sensitivity"]] == [(True, None), (False, 1)]

@@ -1,0 +1,524 @@
+"""Reports of studies: every format, saved studies, figures, pages, and the command line."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields, replace
+from functools import cache
+from pathlib import Path
+from typing import Any, get_args
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from browser import Browser
+from pages import markup
+from reshuffle import InputError, SegmentScores, StudyResult, compare, read_html, read_json, study, types
+from reshuffle.cli.studies import COMMANDS
+from reshuffle.report import FORMATS, Layout, Terminal
+from reshuffle.report.plots import file_of
+from reshuffle.report.studies import STUDIES, STUDY_FORMATS, render_study
+from reshuffle.report.studies.page import MAX_FIGURES
+from reshuffle.report.studies.schema import study_schema
+from reshuffle.results import UsedMetric, clopper_pearson
+from reshuffle.results.studies import RECORDS, BandAccuracy, PvalueShare, Rate
+
+SCHEMA = Path(__file__).resolve().parents[2] / "docs/schema/study-1.json"
+LEVELS = (0.01, 0.05, 0.1)
+# Rejections of 2,000 simulated tests at these levels.
+REJECTIONS = {"ar": (20, 103, 199), "bootstrap-percentile": (17, 78, 160), "bootstrap-shift": (48, 216, 451)}
+
+
+def made(
+    metrics: Sequence[str] = ("BLEU",),
+    nulls: Sequence[str] = ("swap",),
+    sizes: Sequence[int] = (500,),
+    rejections: Mapping[str, Sequence[int]] = REJECTIONS,
+) -> StudyResult:
+    """A study of type-I errors with chosen numbers of rejections."""
+    cells = [
+        (null, size, test, metric) for null in nulls for size in sizes for test in rejections for metric in metrics
+    ]
+    rates = tuple(
+        Rate(test, metric, null, n, alpha, count / 2000, clopper_pearson(count, 2000), 2000)
+        for null, n, test, metric in cells
+        for alpha, count in zip(LEVELS, rejections[test], strict=True)
+    )
+    points = tuple(PvalueShare(t, m, null, n, p, p) for null, n, t, m in cells for p in (0.1, 0.5, 1.0))
+    return StudyResult(
+        study="type1",
+        plan={"null": nulls, "tests": [*rejections], "alphas": LEVELS, "simulations": 2000, "n_resamples": 999},
+        metrics=tuple(UsedMetric(name, f"{name}|nrefs:1", True, None) for name in metrics),
+        tables={"rates": rates, "pvalues": points},
+        truths={null: f"What is true under {null}." for null in nulls},
+        signature="study:type1|null:swap|n:999|version:reshuffle-0",
+        version="0",
+    )
+
+
+SEVERAL = made(("BLEU", "chrF2"), ("swap", "equal-score"), (100, 2500))
+
+
+@cache
+def computed() -> StudyResult:
+    """A study of the package's own."""
+    scores = np.random.default_rng(3).integers(0, 9, (2, 40)).astype(float)
+    ratings = SegmentScores("rating", dict(zip(("a", "b"), scores, strict=True)))
+    return study.type1(metrics=ratings, tests=["ar", "bootstrap-shift"], simulations=30, n_resamples=39)
+
+
+def results() -> list[StudyResult]:
+    return [made(), SEVERAL, computed()]
+
+
+# --- Text and the other formats
+
+
+def test_text_shows_rates_intervals_verdicts_and_what_was_true() -> None:
+    lines = render_study(made(), "text", Layout(Terminal(100))).splitlines()
+    assert lines == [
+        "Type-I error in %: BLEU, null hypothesis swap, n = 500, 2,000 simulations",
+        "",
+        "Test                  α=0.01      95% CI  α=0.05       95% CI  α=0.1        95% CI",
+        "─" * 82,
+        "ar                      1.0   0.6 to 1.5    5.1    4.2 to 6.2  10.0    8.7 to 11.3",
+        "bootstrap-percentile    0.9   0.5 to 1.4    3.9†   3.1 to 4.8   8.0†    6.8 to 9.3",
+        "bootstrap-shift         2.4*  1.8 to 3.2   10.8*  9.5 to 12.2  22.6*  20.7 to 24.4",
+        "",
+        "Too liberal: bootstrap-shift at every α.",
+        "Conservative: bootstrap-percentile at α = 0.05 and 0.1.",
+        "The rates of ar are compatible with α.",
+        "",
+        "*: the interval lies above α (liberal). †: the interval lies below α (conservative).",
+        "swap: What is true under swap.",
+        "Rates: the share of 2,000 simulated test sets with p ≤ α; 95% CI by Clopper–Pearson.",
+        "Tests: ar, bootstrap-percentile and bootstrap-shift, two-sided, with 999 replicates each.",
+        "Signature: study:type1|null:swap|n:999|version:reshuffle-0",
+    ]
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+@pytest.mark.parametrize("result", results(), ids=["one", "several", "computed"])
+def test_text_fits_the_terminal(result: StudyResult, width: int) -> None:
+    lines = render_study(result, "text", Layout(Terminal(width))).splitlines()
+    assert max(map(len, lines[:-1])) <= width
+    assert lines[-1] == f"Signature: {result.signature}"
+
+
+def test_rates_of_several_cells_are_in_one_row_each() -> None:
+    text = SEVERAL.render()
+    for null in ("swap", "equal-score"):
+        assert text.count(f"Type-I error in %: null hypothesis {null}, 2,000 simulations") == 1
+        assert f"{null}: What is true under {null}." in text
+    assert len(re.findall(r"^bootstrap-shift +(BLEU|chrF2) +(100|2,500) +2.4\* ±0.7 +10.8\* ±1.4", text, re.M)) == 8
+    assert "±: half the width of the 95% CI." in text
+    assert "one in forty rates" in text
+
+
+def test_formats_are_those_of_comparisons() -> None:
+    assert list(get_args(types.Format)) == list(STUDY_FORMATS) == list(FORMATS)
+
+
+@pytest.mark.parametrize("fmt", get_args(types.Format))
+@pytest.mark.parametrize("result", results(), ids=["one", "several", "computed"])
+def test_every_format_has_the_rates_and_the_signature(fmt: Any, result: StudyResult) -> None:
+    report = result.render(fmt)
+    assert report.endswith("\n")
+    tests = {rate.test for rate in result.rates}
+    assert all(test in report for test in tests)
+    if fmt != "csv":
+        assert result.signature.replace("|", r"\|") in report or result.signature in report
+    if fmt in ("markdown", "latex", "typst"):
+        assert report.count("Type-I error in") == (2 if result is SEVERAL else 1)
+
+
+def test_captions_explain_the_symbols() -> None:
+    (caption,) = re.findall(r"\\caption\{(.*)\}\\label", made().render("latex"))
+    assert caption.startswith(r"Type-I error in \%: BLEU, null hypothesis swap, n = 500, 2,000 simulations. *: the")
+    (caption,) = re.findall(r'caption\(position: top, "(.*)"\)', made().render("typst"))
+    assert caption.endswith("†: the interval lies below α (conservative).")
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
+def test_latex_compiles(tmp_path: Path) -> None:
+    for number, result in enumerate(results()):
+        (tmp_path / f"{number}.tex").write_text(result.render("latex"), "utf-8")
+    body = "".join(f"\\input{{{number}.tex}}\n" for number in range(len(results())))
+    packages = r"\usepackage[T1]{fontenc}\usepackage{booktabs,longtable}"
+    document = f"\\documentclass{{article}}{packages}\\begin{{document}}{body}\\end{{document}}"
+    (tmp_path / "all.tex").write_text(document, "utf-8")
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "all.tex"]
+    done = subprocess.run(command, capture_output=True, check=False, cwd=tmp_path, timeout=120)
+    assert done.returncode == 0, done.stdout.decode("utf-8", "replace")[-2000:]
+
+
+def test_typst_compiles(tmp_path: Path) -> None:
+    typst: Any = pytest.importorskip("typst", reason="typst is not installed")
+    (tmp_path / "study.typ").write_text(SEVERAL.render("typst"), "utf-8")
+    assert typst.compile(str(tmp_path / "study.typ")).startswith(b"%PDF")
+
+
+def test_a_result_displays_itself() -> None:
+    result = made()
+    assert repr(result) == "<StudyResult: type1; 9 rates, 9 pvalues>"
+    assert str(result) == render_study(result, "text", Layout(Terminal.from_stdout())).rstrip("\n")
+    assert result._repr_html_().count("<table") == 1
+    with pytest.raises(InputError, match="unknown format 'jsn': did you mean 'json'"):
+        result.render("jsn")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=r"a table .* is chosen for the format csv, not for json"):
+        result.render("json", table="rates")
+    with pytest.raises(InputError, match="unknown study 'type2': did you mean 'type1'"):
+        replace(result, study="type2").render()
+
+
+# --- Tables as data
+
+
+def test_csv_and_dicts_have_the_fields_of_the_records() -> None:
+    result = computed()
+    for table in (None, "rates", "pvalues"):
+        rows = result.to_dicts(table)
+        written = [*csv.DictReader(io.StringIO(result.render("csv", table=table)))]
+        assert [{key: str(value) for key, value in row.items()} for row in rows] == written
+    columns = "test metric null size alpha rate low high simulations".split()
+    assert columns == list(result.to_dicts()[0])
+    assert [rate.confidence_interval.low for rate in result.rates] == [row["low"] for row in result.to_dicts()]
+    with pytest.raises(InputError, match="unknown table 'rate': did you mean 'rates'"):
+        result.to_dicts("rate")
+
+
+def test_data_frames_have_the_same_rows() -> None:
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    result = computed()
+    frame = result.to_pandas()
+    assert isinstance(frame, pandas.DataFrame)
+    assert frame.to_dict("records") == result.to_dicts()
+    assert str(frame["size"].dtype) == "Int64"
+    shares = result.to_polars("pvalues")
+    assert isinstance(shares, polars.DataFrame)
+    assert shares.to_dicts() == result.to_dicts("pvalues")
+
+
+def test_a_band_and_its_interval_have_columns_of_their_own() -> None:
+    names = {field.name for field in fields(BandAccuracy)}
+    assert {"low", "high"} <= names
+    band = study.validate(
+        metrics=SegmentScores("rating", np.random.default_rng(1).random((3, 60))), sizes=[10], n_resamples=49
+    )
+    row = band.to_dicts("bands")[0]
+    assert (row["low"], row["high"]) == (band.tables["bands"][0].low, band.tables["bands"][0].high)
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_every_record_can_be_written(name: str) -> None:
+    empty = replace(made(), tables={"rates": made().rates, name: ()} if name != "rates" else {"rates": made().rates})
+    assert empty.to_dicts(name) == ([] if name != "rates" else made().to_dicts())
+
+
+# --- Saved studies
+
+
+@pytest.mark.parametrize("result", results(), ids=["one", "several", "computed"])
+def test_saved_studies_are_read_back(result: StudyResult) -> None:
+    page = result.render("html")
+    assert read_json(page) == read_html(page) == read_json(result.render("json")) == result
+    read = read_html(page)
+    assert isinstance(read, StudyResult)
+    for fmt in get_args(types.Format):
+        # Drawing many figures takes long.
+        if fmt != "html" or result is not SEVERAL:
+            assert read.render(fmt) == result.render(fmt)
+
+
+NAMES = st.text(max_size=6)
+NUMBERS = st.floats(allow_nan=True, allow_infinity=True)
+
+
+@given(st.lists(st.tuples(NAMES, NAMES, st.integers(0, 10**9), NUMBERS, st.integers(0, 50)), min_size=1), NAMES)
+def test_any_record_is_read_back(rows: list[tuple[str, str, int, float, int]], truth: str) -> None:
+    rates = tuple(
+        Rate(test, metric, "swap", size, alpha, count / 50, clopper_pearson(count, 50), 50)
+        for test, metric, size, alpha, count in rows
+    )
+    result = replace(made(), tables={"rates": rates}, truths={"swap": truth}, plan={"x": [1, None, {"y": (0.1, "z")}]})
+    assert repr(read_json(result.render("json")).__dict__) == repr(result.__dict__)
+
+
+def test_other_keys_are_ignored_and_damaged_ones_are_named() -> None:
+    document = json.loads(made().render("json"))
+    assert read_json(json.dumps(document | {"of a later version": [{"x": 1}]})) == made()
+
+    def broken(change: Callable[[Any], object]) -> str:
+        copy = json.loads(json.dumps(document))
+        change(copy)
+        return json.dumps(copy)
+
+    changes: tuple[tuple[Callable[[Any], object], str], ...] = (
+        (lambda d: d["rates"][3].pop("alpha"), r"JSON, rates\[3\].alpha: the key is missing"),
+        (lambda d: d["rates"][0].update(size="5"), r"rates\[0\].size: expected a whole number, got '5'"),
+        (lambda d: d["rates"][0]["confidence_interval"].pop("low"), r"confidence_interval.low: the key is missing"),
+        (lambda d: (d.pop("rates"), d.pop("pvalues")), "expected the records of a table"),
+        (lambda d: d.pop("plan"), "plan: the key is missing"),
+        (lambda d: d.update(schema="reshuffle.study/9"), "unknown schema 'reshuffle.study/9': did you mean"),
+    )
+    for change, message in changes:
+        with pytest.raises(InputError, match=message):
+            read_json(broken(change))
+
+
+def test_the_schema_is_that_of_the_records() -> None:
+    """``python -m reshuffle.report.studies.schema > docs/schema/study-1.json`` writes it."""
+    assert study_schema() == json.loads(SCHEMA.read_text("utf-8"))
+
+
+def test_documents_follow_the_schema() -> None:
+    jsonschema = pytest.importorskip("jsonschema", reason="jsonschema checks the documents")
+    validator = jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text("utf-8")))
+    for result in results():
+        document = json.loads(result.render("json"))
+        validator.validate(document)
+    wrong: list[dict[str, Any]] = [{"schema": "x"}, {"rates": [{}]}, {"truths": [1]}, {"metrics": 1}]
+    for change in wrong:
+        with pytest.raises(jsonschema.ValidationError):
+            validator.validate(document | change)
+
+
+# --- Figures
+
+
+@pytest.mark.parametrize("kind", STUDIES["type1"].figures)
+def test_figures_are_drawn_as_files(kind: str) -> None:
+    ax, again = (getattr(made().plot, kind)() for _ in range(2))
+    assert file_of(ax, "svg") == file_of(again, "svg")
+    assert file_of(ax, "pdf").startswith(b"%PDF")
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == [*REJECTIONS]
+
+
+def test_rates_are_drawn_relative_to_their_levels() -> None:
+    ax = made().plot.rates()
+    points = [line for line in ax.lines if line.get_marker() not in ("None", "")]
+    drawn = sorted(float(y) for line in points for y in np.asarray(line.get_ydata()))
+    assert drawn == pytest.approx(sorted(rate.rate / rate.alpha for rate in made().rates))
+    filled = sum(line.get_markerfacecolor() != "white" for line in points)
+    assert filled == sum(rate.verdict != "at its level" for rate in made().rates) == 5
+
+
+def test_a_figure_is_of_one_metric_null_and_size() -> None:
+    plots = SEVERAL.plot
+    assert dir(plots) == ["qq", "rates", "study"]
+    chosen = plots.rates(metric="chrf2", null="swap", size=100)
+    assert len([line for line in chosen.lines if line.get_marker() not in ("None", "")]) == 9
+    for options, message in (
+        ({}, r"several values of metric: choose one with metric= \(--metric\): BLEU, chrF2"),
+        ({"metric": "blue"}, "unknown metric 'blue'"),
+        ({"metric": "BLEU", "null": "swap", "size": 3}, "unknown size '3'"),
+        ({"alpha": 0.1}, r"no option alpha \(--alpha\): it has metric, null, size"),
+    ):
+        with pytest.raises(InputError, match=message):
+            plots.rates(**options)
+    with pytest.raises(AttributeError, match="has no figure 'forest'; its figures: rates, qq"):
+        plots.forest  # noqa: B018
+    with pytest.raises(InputError, match="shows the table pvalues, but the result has none"):
+        replace(made(), tables={"rates": made().rates}).plot.qq()
+
+
+# --- The page
+
+
+@pytest.mark.parametrize("result", results(), ids=["one", "several", "computed"])
+def test_the_page_has_tables_figures_plan_and_works_offline(browser: Browser, result: StudyResult) -> None:
+    browser.open(result.render("html"))
+    for width in (1400, 400):
+        browser.resize(width)
+        assert browser.run("return document.documentElement.scrollWidth") == width
+    assert browser.one("h1").text == STUDIES["type1"].title(result)
+    assert [text.strip() for text in browser.texts("table caption")] == [
+        table.title for table, _ in STUDIES["type1"].tables(result)
+    ]
+    assert browser.texts("#truths dd") == [*result.truths.values()]
+    cells = {(rate.metric, rate.null, rate.size) for rate in result.rates}
+    images = browser.all("#figures img")
+    assert len(images) == min(2 * len(cells), MAX_FIGURES)
+    widths = browser.run("return [...document.images].map((image) => image.naturalWidth)")
+    assert min(widths) > 100
+    assert json.loads(browser.texts("#plan")[0]) == result.plan
+    assert browser.texts("#signature") == [result.signature]
+    assert browser.run("return document.querySelectorAll('[style]').length") == 0
+    ids = browser.run("return [...document.querySelectorAll('[id]')].map((each) => each.id)")
+    assert len(ids) == len({*ids})
+
+
+def test_tables_of_the_page_can_be_sorted(browser: Browser) -> None:
+    browser.open(made().render("html"))
+    header = browser.all("table thead th")[1]
+    header.find_element("css selector", "button").click()
+    names = browser.texts("table tbody td:first-child")
+    assert header.get_attribute("aria-sort") == "descending"
+    assert names == ["bootstrap-shift", "ar", "bootstrap-percentile"]
+
+
+def test_names_in_the_page_are_no_markup(browser: Browser) -> None:
+    name = "</script><script>window.hacked = 1</script><img src=x onerror=window.hacked=1>"
+    result = made(metrics=(name, "b"))
+    page = result.render("html")
+    browser.open(page)
+    assert browser.run("return window.hacked") is None
+    assert "<img src=x" not in markup(page)
+    assert read_html(page) == result
+
+
+def test_without_matplotlib_the_page_says_so() -> None:
+    source = """
+import sys
+sys.modules["matplotlib"] = None
+import importlib.util
+find = importlib.util.find_spec
+importlib.util.find_spec = lambda name, *rest: None if name == "matplotlib" else find(name, *rest)
+from reshuffle import read_json
+result = read_json(sys.stdin)
+page = result.render("html")
+print("matplotlib, which draws the figures, is not installed" in page, "<img" in page)
+try:
+    result.plot
+except ModuleNotFoundError as error:
+    print(error)
+"""
+    command = [sys.executable, "-c", source]
+    done = subprocess.run(command, input=made().render("json"), capture_output=True, text=True, check=True)
+    assert done.stdout == "True False\nplots need matplotlib: pip install 'reshuffle[plots]'\n"
+
+
+# --- The command line
+
+ARGUMENTS = ("study", "type1", "reference.txt", "baseline.txt", "tuned.txt", "--simulations", "20", "-n", "39")
+
+
+def test_every_study_has_a_report_and_a_command() -> None:
+    assert set(COMMANDS) <= set(STUDIES)
+    assert all(name == command.name for name, command in COMMANDS.items())
+
+
+def test_the_command_gives_what_the_function_gives(run: Any, demo: Path) -> None:
+    options = ("--null", "swap", "--tests", "ar,bootstrap,bootstrap-shift", "-m", "bleu", "chrf", "--sizes", "50", "80")
+    outcome = run(*ARGUMENTS, *options, "--alphas", "0.1,0.2", "--seed", "7", "--threads", "1", "--format", "json")
+    assert (outcome.code, outcome.err) == (0, "")
+    lines = {
+        name: (demo / f"{name}.txt").read_text("utf-8").splitlines() for name in ("reference", "baseline", "tuned")
+    }
+    references = lines.pop("reference")
+    expected = study.type1(
+        references, lines, ["bleu", "chrf"], tests=["ar", "bootstrap", "bootstrap-shift"], sizes=[50, 80],
+        alphas=[0.1, 0.2], simulations=20, n_resamples=39, seed=7,
+    )  # fmt: skip
+    assert read_json(outcome.out) == expected
+    rates = json.loads(outcome.out)["rates"]
+    assert set(rates[0]) == {
+        "test", "metric", "null", "size", "alpha", "rate", "confidence_interval", "simulations"
+    }  # fmt: skip
+    assert {"low", "high"} < set(rates[0]["confidence_interval"])
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--tests", "ar", "bootstrap", "reference.txt", "baseline.txt", "tuned.txt"),
+        ("reference.txt", "baseline.txt", "tuned.txt", "--tests", "ar,bootstrap"),
+        ("--tests", "ar", "--tests", "bootstrap", "reference.txt", "baseline.txt", "tuned.txt"),
+        ("--test", "ar", "--sizes", "400", "--test", "bootstrap", "reference.txt", "baseline.txt", "tuned.txt"),
+    ],
+)
+@pytest.mark.usefixtures("demo")
+def test_lists_are_separated_by_commas_or_spaces(run: Any, words: tuple[str, ...]) -> None:
+    outcome = run("study", "type1", *words, "--simulations", "5", "-n", "19", "--format", "json")
+    assert outcome.code == 0, outcome.err
+    assert json.loads(outcome.out)["plan"]["tests"] == ["ar", "bootstrap"]
+
+
+@pytest.mark.parametrize("ending", ["txt", "json", "csv", "md", "tex", "typ", "html"])
+def test_reports_are_written_to_files(run: Any, demo: Path, ending: str) -> None:
+    outcome = run(*ARGUMENTS, "--tests", "ar", "-o", f"out.{ending}")
+    assert (outcome.code, outcome.out, outcome.err) == (0, "", "")
+    report = (demo / f"out.{ending}").read_text("utf-8")
+    assert "ar" in report
+    if ending == "html":
+        assert "reshuffle study type1 reference.txt" in report
+        result = read_html(report)
+        assert isinstance(result, StudyResult)
+        figure = run("plot", f"out.{ending}", "qq", "-o", "qq.svg")
+        assert (figure.code, figure.err) == (0, "")
+
+
+@pytest.mark.usefixtures("demo")
+def test_a_table_is_chosen_for_csv(run: Any) -> None:
+    outcome = run(*ARGUMENTS, "--tests", "ar", "--format", "csv", "--table", "pvalues")
+    assert outcome.out.startswith("test,metric,null,size,p,share\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("study", "tpye1"), "unknown study 'tpye1': did you mean 'type1'?"),
+        (("study", "type1", "reference.txt"), "expected at least two systems after REF"),
+        ((*ARGUMENTS, "--tests", "ar,boot"), "unknown test 'boot'"),
+        ((*ARGUMENTS, "--tests", "ar", "bootstrop"), "unknown test 'bootstrop': did you mean 'bootstrap'?"),
+        ((*ARGUMENTS, "--null", "swop"), "unknown null 'swop': did you mean 'swap'?"),
+        ((*ARGUMENTS, "--alphas", "5%"), "--alphas must be numbers separated by commas or spaces, got '5%'"),
+        ((*ARGUMENTS, "--alphas", "5"), "alphas must lie strictly between 0 and 1, got 5.0: for 5% write 0.05"),
+        ((*ARGUMENTS, "--sizes", "1.5"), "--sizes must be whole numbers separated by commas or spaces, got '1.5'"),
+        ((*ARGUMENTS, "--sizes", "5000"), "5,000 segments were asked for, but the pool has only 400"),
+        ((*ARGUMENTS, "--simulations", "0"), "simulations must be a whole number of at least 1, got 0"),
+        ((*ARGUMENTS, "--scheme", "exact"), "unknown scheme 'exact'"),
+        ((*ARGUMENTS, "--sampling", "all"), "unknown value of --sampling 'all'"),
+        ((*ARGUMENTS, "--margin", "bleu"), "--margin must be a metric and a number, such as --margin bleu=0.5"),
+        ((*ARGUMENTS, "--table", "rates"), "--table is for the format csv, not text"),
+        ((*ARGUMENTS, "--format", "csv", "--table", "rate"), "unknown table 'rate': did you mean 'rates'?"),
+        ((*ARGUMENTS, "--strata", "reference.txt"), "--strata does not apply to studies"),
+        ((*ARGUMENTS, "--baseline", "bleu.txt"), "unknown baseline 'bleu.txt'"),
+    ],
+)
+@pytest.mark.usefixtures("demo")
+def test_bad_arguments_are_one_sentence(run: Any, words: tuple[str, ...], message: str) -> None:
+    outcome = run(*words)
+    assert outcome.code == 2
+    assert message in outcome.err
+    assert outcome.err.count("\n") == 1
+    assert outcome.out == ""
+
+
+def test_plots_of_studies_and_comparisons_are_told_apart(run: Any, tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    scores = SegmentScores("rating", {"a": [1, 2, 3, 4] * 20, "b": [1, 3, 2, 4] * 20})
+    Path("study.json").write_text(SEVERAL.render("json"), "utf-8")
+    Path("result.json").write_text(compare(metrics=scores, n_resamples=99).render("json"), "utf-8")
+    good = run("plot", "study.json", "rates", "--metric", "bleu", "--null", "swap", "--size", "100", "-o", "x.pdf")
+    assert (good.code, good.err) == (0, "")
+    for words, message in (
+        (("study.json", "forest"), "unknown figure of the study type1 'forest'; known: rates, qq"),
+        (("study.json", "rates"), "several values of metric: choose one with metric= (--metric): BLEU, chrF2"),
+        (("study.json", "rates", "--baseline", "a"), "--baseline is for figures of comparisons"),
+        (("study.json", "rates", "--digits", "2"), "--digits is for figures of comparisons"),
+        (("result.json", "rates"), "'rates' shows a study, but the result is a comparison: choose ranking, "),
+        (("result.json", "ranking", "--null", "swap"), "--null is for figures of studies"),
+        (("study.json", "rat"), "unknown figure 'rat': did you mean 'rates'?"),
+    ):
+        outcome = run("plot", *words, "-o", "y.pdf")
+        assert outcome.code == 2
+        assert message in outcome.err
+        assert not Path("y.pdf").exists()
+
+
+def test_help_has_groups_and_examples(run: Any) -> None:
+    assert "type1" in run("study", "--help").out
+    shown = run("study", "type1", "--help").out
+    assert re.findall(r"^(\w+):$", shown, re.M) == ["Examples", "Input", "Metrics", "Study", "Resampling", "Output"]
+    assert all(name in shown for name in get_args(types.Null))
+    assert max(map(len, shown.splitlines())) <= 105

@@ -1,0 +1,222 @@
+"""``reshuffle.study.samples``: scores and conclusions on samples, and curves, against plain loops and by hand."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import asdict, fields
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from counts import bleu_counts
+from reshuffle import FromCounts, InputError, SegmentScores, bootstrap_interval, compare, derive_seed, metric
+from reshuffle.metrics.base import Counts
+from reshuffle.study import samples, validate
+
+
+def named(counts: Counts) -> FromCounts:
+    return FromCounts("BLEU", {f"s{i}": rows for i, rows in enumerate(counts)}, "bleu")
+
+
+@pytest.mark.parametrize("layout", ["broad", "block"])
+def test_scores_intervals_and_differences_are_those_of_a_comparison_on_each_sample(layout: str) -> None:
+    counts, bleu = bleu_counts(3, 3, 65, 0.02), metric("bleu")
+    result = samples(metrics=named(counts), sizes=15, layouts=layout, n_resamples=60, baseline="s1", curve_sizes=())
+    whole = bleu.score(counts.sum(axis=1))
+    scores, differences = iter(result.tables["scores"]), iter(result.tables["differences"])
+    for j in range(4):
+        units = slice(j, 60, 4) if layout == "broad" else slice(15 * j, 15 * j + 15)
+        own, seed = counts[:, units], derive_seed(12345, "test-set", j)
+        for i in range(3):
+            row = next(scores)
+            ends = bootstrap_interval(own[i], "bleu", method="koehn", n_resamples=60, seed=seed)
+            assert (row.layout, row.size, row.sample, row.system) == (layout, 15, j + 1, f"s{i}")
+            assert row.score == bleu.score(own[i].sum(axis=0))
+            assert row.confidence_interval == ends
+            assert row.covers == (ends.low <= whole[i] <= ends.high)
+        compared = compare(
+            metrics=named(own), test="paired-bootstrap", baseline="s1", n_resamples=60, seed=seed, adjust="none"
+        )
+        for pair in compared.comparisons:
+            found, test = next(differences), pair.test
+            assert test is not None
+            assert test.wins is not None
+            assert test.ties is not None
+            losses = 60 - test.wins - test.ties
+            assert (found.sample, found.system, found.baseline) == (j + 1, pair.system, pair.baseline)
+            assert found.difference == pytest.approx(test.statistic, rel=1e-12)
+            assert found.confidence == max(test.wins, losses) / 60
+            true = whole[int(pair.system[1])] - whole[1]
+            favoured = np.sign(test.wins - losses)
+            expected = None if found.confidence < 0.95 else "right" if favoured == np.sign(true) else "wrong"
+            assert found.conclusion == expected
+            assert found.reversal == (found.difference * true < 0)
+    assert next(scores, None) is next(differences, None) is None
+
+
+def test_summaries_count_the_rows() -> None:
+    result = samples(metrics=named(bleu_counts(3, 3, 120, 0.01)), sizes=10, n_resamples=80, curve_sizes=())
+    assert len(result.tables["ranges"]) == 2 * 3
+    for summary in result.tables["ranges"]:
+        rows = [r for r in result.tables["scores"] if (r.layout, r.system) == (summary.layout, summary.system)]
+        values = [row.score for row in rows]
+        assert summary.samples == len(rows) == 12
+        assert (summary.lowest, summary.highest) == (min(values), max(values))
+        assert summary.deviation == pytest.approx(np.std(values, ddof=1))
+        assert summary.outside == sum(not row.covers for row in rows) / 12
+        assert not summary.few_samples
+    for row in result.tables["pairs"]:
+        own = [
+            r.conclusion
+            for r in result.tables["differences"]
+            if r.layout == row.layout and {r.system, r.baseline} == {row.better, row.worse}
+        ]
+        assert (row.right, row.wrong) == (own.count("right") / 12, own.count("wrong") / 12)
+
+
+def test_conclusions_are_those_of_validate() -> None:
+    data = named(bleu_counts(3, 4, 120, 0.01))
+    one = samples(metrics=data, sizes=10, layouts=("broad", "block"), n_resamples=80, all_pairs=True, curve_sizes=())
+    other = validate(metrics=data, sizes=10, truth="whole", n_resamples=80)
+    assert one.tables["pairs"] == other.tables["pairs"]
+
+
+def test_a_small_example_by_hand() -> None:
+    # The scores of a sample are all equal, so its draws and the ends of its interval are, too.
+    ratings = SegmentScores("x", {"a": [2.0] * 30 + [4.0] * 10, "b": [3.0] * 10 + [1.0] * 10 + [4.0] * 20})
+    result = samples(metrics=ratings, sizes=10, layouts="block", n_resamples=50, curve_sizes=(40,))
+    a, b = result.tables["ranges"]
+    assert (a.system, a.pool_score, a.lowest, a.highest, a.outside) == ("a", 2.5, 2, 4, 1)
+    assert (b.system, b.pool_score, b.lowest, b.highest, b.outside) == ("b", 3, 1, 4, 0.75)  # one sample has score 3
+    assert a.few_samples
+    assert [(r.system, r.baseline, r.difference, r.conclusion, r.reversal) for r in result.tables["differences"]] == [
+        ("b", "a", 1, "right", False),
+        ("b", "a", -1, "wrong", True),
+        ("b", "a", 2, "right", False),
+        ("b", "a", 0, None, False),
+    ]
+    (row,) = result.tables["pairs"]
+    assert (row.better, row.worse, row.gap, row.right, row.wrong) == ("b", "a", 0.5, 0.5, 0.25)
+    (point,) = result.tables["curves"]
+    assert (point.size, point.samples, point.pairs, point.references) == (40, 1, 1, None)
+    assert point.relative_width == pytest.approx(point.width / 2.75)
+
+
+def test_curves_average_widths_and_count_the_separated_pairs() -> None:
+    counts = bleu_counts(8, 4, 100, 0.02)
+    result = samples(metrics=named(counts), sizes=10, layouts="broad", n_resamples=99, curve_sizes=(25, 50))
+    for point, m in zip(result.tables["curves"], (4, 2), strict=True):
+        widths, of_pairs, separated = [], [], []
+        for j in range(m):
+            own, seed = counts[:, j::m], derive_seed(12345, "test-set", j)
+            options: dict[str, Any] = {"method": "koehn", "n_resamples": 99, "seed": seed}
+            for rows in own:
+                ends = bootstrap_interval(rows, "bleu", **options)
+                widths.append(ends.high - ends.low)
+            for a, b in combinations(own, 2):
+                ends = bootstrap_interval(a, "bleu", b=b, **options)
+                of_pairs.append(ends.high - ends.low)
+                separated.append(not ends.low <= 0 <= ends.high)
+        assert (point.samples, point.pairs) == (m, 6)
+        assert point.width == pytest.approx(np.mean(widths))
+        assert point.difference_width == pytest.approx(np.mean(of_pairs))
+        assert point.separated == np.mean(separated)
+
+
+REFERENCES: list[list[str | None]] = [
+    ["the cat sat on the mat", "a dog barked at the moon", "it rained all day long"] * 20,
+    ["the cat was on the mat", "a dog howled at the moon", "it was raining all day"] * 20,
+    ["a cat sat on a mat", None, "all day it rained"] * 20,
+]
+SYSTEMS = {
+    "one": ["the cat sat on a mat", "a dog barked at moon", "it rained all day"] * 20,
+    "two": ["cat was on the mat", "the dog howled at the moon", "it was raining"] * 20,
+}
+
+
+def test_curves_by_number_of_references_count_again_with_the_first_ones() -> None:
+    result = samples(REFERENCES, SYSTEMS, ["bleu", "chrf"], sizes=20, n_resamples=50, curve_sizes=(30, 60))
+    points = result.tables["curves"]
+    keys = [(point.metric, point.references, point.size) for point in points]
+    assert keys == [(m, n, size) for m in ("BLEU", "chrF2") for n in (1, 2, 3) for size in (30, 60)]
+    assert result.plan["n_references"] == [1, 2, 3]
+    for n in (1, 2, 3):
+        alone = samples(REFERENCES[:n], SYSTEMS, "bleu", sizes=20, n_resamples=50, curve_sizes=60, n_references=n)
+        (point,) = alone.tables["curves"]
+        assert point in points
+    # The third reference is missing in places, so it cannot be the only one.
+    for references in (REFERENCES[::-1], REFERENCES[1:]):
+        chosen = samples(references, SYSTEMS, sizes=20, n_resamples=50, curve_sizes=60)
+        first = 1 if references[0][1] is not None else 2
+        assert chosen.plan["n_references"] == list(range(first, len(references) + 1))
+
+
+def test_the_result_is_complete_and_does_not_depend_on_threads() -> None:
+    data = named(bleu_counts(5, 3, 300, 0.02))
+    result = samples(metrics=data, n_resamples=50)
+    assert result == samples(metrics=data, n_resamples=50, threads=3)
+    assert list(result.tables) == ["scores", "ranges", "differences", "pairs", "curves"]
+    assert result.plan["sizes"] == [30]
+    assert result.plan["curve_sizes"] == [75, 150, 300]
+    assert "|interval:koehn|confidence_level:0.95|curve_sizes:75,150,300|seed:12345|" in result.signature
+    json.dumps([result.plan, [[asdict(row) for row in rows] for rows in result.tables.values()]])
+    for rows in result.tables.values():
+        words = re.findall(r"\w+", type(rows[0]).__doc__ or "")
+        assert {field.name for field in fields(rows[0])} <= set(words)
+
+
+def test_documents_are_the_units() -> None:
+    documents = np.repeat(np.arange(60), 5).tolist()
+    result = samples(metrics=named(bleu_counts(5, 3, 300, 0.02)), documents=documents, sizes=6, n_resamples=50)
+    assert "units:60|unit:document" in result.signature
+    assert {row.samples for row in result.tables["ranges"]} == {10}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"sizes": 100}, "a sample of 100 segments is larger than the pool of 60"),
+        ({"curve_sizes": 100}, "a sample of 100 segments is larger than the pool of 60"),
+        ({"layouts": "blocks"}, "unknown layout 'blocks': did you mean 'block'"),
+        ({"interval": "t"}, "means of segment scores"),
+        ({"interval": "ar-studentized"}, "nothing is tested here"),
+        ({"n_references": 4}, "n_references has 4, but there are 3 references per segment"),
+        ({"n_references": 0}, "n_references must be a whole number of at least 1"),
+        ({"n_references": ()}, "n_references is empty"),
+        ({"confidence_level": 1}, "confidence_level must lie strictly between"),
+        ({"baseline": "three"}, "unknown baseline"),
+    ],
+)
+def test_bad_input_is_refused_with_one_sentence(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        samples(REFERENCES, SYSTEMS, **arguments)
+
+
+def test_missing_references_and_counts_without_texts_cannot_be_counted_again() -> None:
+    with pytest.raises(InputError, match="some segments have none of their first 1 references"):
+        samples(REFERENCES[::-1], SYSTEMS, n_references=1)
+    with pytest.raises(InputError, match="only precomputed scores"):
+        samples(metrics=named(bleu_counts(5, 3, 60, 0.02)), n_references=1)
+    with pytest.raises(InputError, match="there is only one system"):
+        samples(REFERENCES, {"one": SYSTEMS["one"]})
+
+
+def lines(path: Path) -> list[str]:
+    return path.read_text("utf-8").rstrip("\n").split("\n")
+
+
+def test_more_segments_and_more_references_narrow_the_intervals(data: Path) -> None:
+    """Zhang & Vogel 2004: intervals get narrower, relative to the score, with test set size and references."""
+    folder = data / "turkcorpus-simplification-8refs"
+    references = [lines(folder / f"test.8turkers.tok.turk.{i}") for i in range(8)]
+    systems = {path.name: lines(path) for path in sorted((folder / "sys").iterdir())}
+    result = samples(references, systems, sizes=30, curve_sizes=(89, 359), n_references=(1, 4, 8))
+    widths = {(p.references, p.size): p.relative_width for p in result.tables["curves"]}
+    assert widths[1, 89] > widths[4, 89] > widths[8, 89]
+    assert widths[1, 359] > widths[4, 359] > widths[8, 359]
+    # Four times the segments halve the width.
+    assert [widths[n, 89] / widths[n, 359] for n in (1, 4, 8)] == pytest.approx([2, 2, 2], rel=0.1)

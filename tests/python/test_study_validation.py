@@ -1,0 +1,379 @@
+"""``reshuffle.study.validate``: Koehn's validation, against plain loops, by hand, and on WMT's outputs."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import asdict, fields, replace
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from counts import bleu_counts
+from reshuffle import FromCounts, InputError, SegmentScores, _core, derive_seed, metric, read_corpus
+from reshuffle.inference.hypotheses import Hypotheses
+from reshuffle.inference.plan import Plan
+from reshuffle.inference.running import run_on_test_set
+from reshuffle.metrics.base import Counts
+from reshuffle.resampling import CountSample, Replicates
+from reshuffle.results import clopper_pearson
+from reshuffle.results.studies import BandAccuracy, StudyResult
+from reshuffle.settings import ComparisonSettings
+from reshuffle.study import validate
+from reshuffle.study.clusters import clustered_interval, jackknife_interval, share_of_pairs_interval
+from reshuffle.study.conclusions import conclude, wins_and_losses
+from reshuffle.study.pools import sample_units
+from reshuffle.study.validation import BANDS
+
+
+def named(counts: Counts) -> FromCounts:
+    return FromCounts("BLEU", {f"s{i}": rows for i, rows in enumerate(counts)}, "bleu")
+
+
+def by_loops(counts: Counts, layout: str, size: int, n: int, seed: int, truth: str) -> dict[str, Any]:
+    """Confidences, conclusions and their bands as the paper describes them, one draw after another."""
+    bleu = metric("bleu")
+    k, n_units, _ = counts.shape
+    m = n_units // size
+    rows = []
+    for j in range(m):
+        units = [j + i * m for i in range(size)] if layout == "broad" else list(range(j * size, (j + 1) * size))
+        draws = []
+        for r in range(n):
+            times = _core.draw_weights(derive_seed(seed, "test-set", j), r, size)
+            drawn = [unit for unit, n_times in zip(units, times, strict=True) for _ in range(n_times)]
+            draws.append([float(bleu.score(counts[system][drawn].sum(axis=0))) for system in range(k)])
+        rest = [u for u in range(n_units) if truth == "whole" or u not in units]
+        true_scores = [float(bleu.score(counts[system][rest].sum(axis=0))) for system in range(k)]
+        for a, b in combinations(range(k), 2):
+            wins = sum(draw[a] > draw[b] for draw in draws)
+            losses = sum(draw[a] < draw[b] for draw in draws)
+            better = a if true_scores[a] > true_scores[b] else b
+            concluded = a if wins > losses else b if losses > wins else None
+            rows.append((j, (a, b), max(wins, losses) / n, concluded, better))
+    bands = []
+    for low, high in zip(BANDS, (2, *BANDS), strict=False):
+        inside = [row for row in rows if low <= row[2] < high and row[3] is not None]
+        bands.append((low, len(inside), sum(row[3] == row[4] for row in inside)))
+    pairs = {}
+    for pair in combinations(range(k), 2):
+        own = [row for row in rows if row[1] == pair]
+        certain = [row for row in own if row[2] >= 0.95 and row[3] is not None]
+        right = sum(row[3] == row[4] for row in certain)
+        pairs[pair] = (right / m, (len(certain) - right) / m)
+    return {"bands": bands, "pairs": pairs}
+
+
+@pytest.mark.parametrize("truth", ["whole", "complement"])
+@pytest.mark.parametrize("layout", ["broad", "block"])
+def test_the_study_equals_plain_loops(layout: str, truth: str) -> None:
+    counts = bleu_counts(3, 4, 63, 0.015)
+    result = validate(
+        metrics=named(counts), sizes=10, layouts=layout, truth=truth, n_resamples=40, seed=7, confidence_level=0.95
+    )
+    expected = by_loops(counts, layout, 10, 40, 7, truth)
+    found = [(b.low, b.conclusions, round((b.right or 0) * b.conclusions)) for b in result.tables["bands"]]
+    assert [band for band in expected["bands"] if band[0] > 0 or band[1]] == found
+    for row, (right, wrong) in zip(result.tables["pairs"], expected["pairs"].values(), strict=True):
+        assert (right, wrong) == (row.right, row.wrong)
+    assert sum(n for _, n, _ in expected["bands"]) > 30
+
+
+@given(st.integers(0, 10**6), st.integers(2, 6), st.integers(1, 30), st.integers(1, 4))
+@settings(max_examples=40)
+def test_wins_and_losses_equal_a_loop_and_the_outcome_of_the_test(seed: int, k: int, n: int, step: int) -> None:
+    # Few different counts, so that there are ties.
+    counts = np.random.default_rng(seed).integers(0, step + 1, (k, 6, 1))
+    scores = SegmentScores("x", {str(i): rows[:, 0] for i, rows in enumerate(counts)})
+    sample = CountSample.from_counts(scores, scores.counts_of([str(i) for i in range(k)]))
+    replicates = Replicates([sample], n_resamples=n, seed=seed)
+    pairs = list(combinations(range(k), 2))
+    wins, losses = wins_and_losses(replicates.draws[0], pairs)
+    (draws,) = replicates.draws
+    for (a, b), won, lost in zip(pairs, wins, losses, strict=True):
+        assert won == sum(bool(x > y) for x, y in zip(draws[a], draws[b], strict=True))
+        assert lost == sum(bool(x < y) for x, y in zip(draws[a], draws[b], strict=True))
+    plan = Plan.from_settings(ComparisonSettings("paired-bootstrap", adjust="none"), scores)
+    outcome = run_on_test_set(plan, replicates, Hypotheses.from_pairs(pairs))
+    assert outcome.wins is not None
+    assert outcome.ties is not None
+    assert outcome.wins.tolist() == wins.tolist()
+    assert (n - outcome.wins - outcome.ties).tolist() == losses.tolist()
+    ((confidence, favoured),) = conclude([None], replicates, pairs)
+    assert confidence.tolist() == [[max(w, lost) / n for w, lost in zip(wins, losses, strict=True)]]
+    assert favoured.tolist() == [[int(w > lost) - int(w < lost) for w, lost in zip(wins, losses, strict=True)]]
+
+
+@given(st.integers(1, 40), st.integers(1, 12))
+def test_samples_are_disjoint_and_of_the_layout(size: int, m: int) -> None:
+    for layout in ("broad", "block"):
+        units = sample_units(layout, size, m)
+        assert units.shape == (m, size)
+        assert sorted(units.ravel().tolist()) == list(range(size * m))
+        steps = np.diff(units, axis=1)
+        assert (steps == (m if layout == "broad" else 1)).all()
+        assert units[:, 0].tolist() == [j if layout == "broad" else j * size for j in range(m)]
+
+
+# Ten segments per sample. b is better than a by 1 in all segments of the samples 0 and 1, worse by 1 in sample 2, and
+# equal in sample 3, so that every draw of a sample has the same winner.
+HAND = {"a": [0.0] * 40, "b": [1.0] * 20 + [-1.0] * 10 + [0.0] * 10}
+
+
+def test_a_small_example_by_hand() -> None:
+    result = validate(
+        metrics=SegmentScores("x", HAND), sizes=10, layouts="block", truth="whole", n_resamples=50, bins=(0, 0.2, 0.3)
+    )
+    (row,) = result.tables["pairs"]
+    # On the whole b is better by 10/40. Two of four samples say so, one says the opposite, one says nothing.
+    assert (row.better, row.worse, row.gap, row.right, row.wrong) == ("b", "a", 0.25, 0.5, 0.25)
+    assert row.right_interval == clopper_pearson(2, 4)
+    assert row.few_samples
+    first, *others = result.tables["bands"]
+    assert (first.low, first.high, first.conclusions, first.right) == (1, 1, 3, 2 / 3)
+    assert [(band.conclusions, band.right, band.confidence_interval) for band in others] == [(0, None, None)] * 8
+    (gap,) = result.tables["gaps"]
+    assert (gap.low, gap.high, gap.pairs, gap.right, gap.wrong) == (0.2, 0.3, 1, 0.5, 0.25)
+    scores, differences = result.tables["spread"]
+    # The means of the samples of b are 1, 1, −1 and 0, with variance 2.75/3; those of a have none.
+    assert scores.observed == pytest.approx((2.75 / 3 / 2) ** 0.5)
+    assert differences.observed == pytest.approx((2.75 / 3) ** 0.5)
+    assert (scores.bootstrap, differences.bootstrap, differences.ratio) == (0, 0, 0)
+
+
+def test_the_complement_leaves_the_sample_out() -> None:
+    # Without sample 0 or 1 the difference is 0, without sample 2 it is 20/30, without sample 3 it is 10/30.
+    result = validate(metrics=SegmentScores("x", HAND), sizes=10, layouts="block", n_resamples=50)
+    (row,) = result.tables["pairs"]
+    assert (row.right, row.wrong) == (0, 0.75)  # where scores are equal, any conclusion is wrong
+    (band, *_) = result.tables["bands"]
+    assert (band.conclusions, band.right) == (1, 0)  # pairs without a true difference are left out
+
+
+def test_lower_scores_can_be_better() -> None:
+    errors = SegmentScores("x", HAND, higher_is_better=False)
+    result = validate(metrics=errors, sizes=10, layouts="block", truth="whole", n_resamples=50)
+    (row,) = result.tables["pairs"]
+    assert (row.better, row.worse, row.gap, row.right, row.wrong) == ("a", "b", 0.25, 0.5, 0.25)
+
+
+def test_other_tests_conclude_with_one_minus_p() -> None:
+    counts = bleu_counts(5, 3, 60, 0.02)
+    result = validate(metrics=named(counts), sizes=20, layouts="broad", tests=("ar", "bootstrap"), n_resamples=99)
+    bleu = metric("bleu")
+    pairs = list(combinations(range(3), 2))
+    for test in ("ar", "bootstrap"):
+        plan = Plan.from_settings(ComparisonSettings(test, adjust="none"), bleu)
+        certain = np.zeros(3)
+        for j in range(3):
+            sample = CountSample.from_counts(bleu, counts[:, j::3])
+            replicates = Replicates([sample], n_resamples=99, seed=derive_seed(12345, "test-set", j))
+            certain += run_on_test_set(plan, replicates, Hypotheses.from_pairs(pairs)).pvalue <= 0.05
+        rows = [row for row in result.tables["pairs"] if row.test == test]
+        assert [round(3 * (row.right + row.wrong)) for row in rows] == certain.tolist()
+
+
+def test_a_cell_does_not_depend_on_the_other_cells_or_on_threads() -> None:
+    data = named(bleu_counts(5, 4, 200, 0.01))
+    both = validate(metrics=data, sizes=(20, 50), tests=("paired-bootstrap", "ar"), n_resamples=99)
+    one = validate(metrics=data, sizes=50, layouts="block", tests="ar", n_resamples=99, threads=3)
+    for table, rows in one.tables.items():
+        own = [
+            row
+            for row in both.tables[table]
+            if row.size == 50 and row.layout == "block" and getattr(row, "test", "ar") == "ar"
+        ]
+        assert list(rows) == own
+
+
+def test_all_sizes_together_are_the_sum_of_the_sizes() -> None:
+    result = validate(metrics=named(bleu_counts(5, 4, 300, 0.01)), sizes=(10, 30), layouts="broad", n_resamples=100)
+    bands: Sequence[BandAccuracy] = result.tables["bands"]
+    for low in BANDS[:-1]:
+        small, large, together = (band for band in bands if band.low == low)
+        assert (small.size, large.size, together.size) == (10, 30, None)
+        assert small.conclusions + large.conclusions == together.conclusions
+        hits = [(band.right or 0) * band.conclusions for band in (small, large, together)]
+        assert hits[0] + hits[1] == pytest.approx(hits[2])
+        assert together.confidence_interval is None
+
+
+def test_documents_are_sampled_as_wholes() -> None:
+    rng = np.random.default_rng(4)
+    scores = {name: rng.normal(size=60) for name in "ab"}
+    documents = np.repeat(np.arange(20), 3)
+    rng.shuffle(documents)
+    order = list(dict.fromkeys(documents.tolist()))
+    # Documents of equal size: their sums are three times their means.
+    means = {name: [float(np.mean(values[documents == d].round(6))) for d in order] for name, values in scores.items()}
+    rounded = {name: values.round(6) for name, values in scores.items()}
+    whole = validate(metrics=SegmentScores("x", rounded), documents=documents, sizes=5, n_resamples=100)
+    units = validate(metrics=SegmentScores("x", means), sizes=5, n_resamples=100)
+    assert "units:20|unit:document" in whole.signature
+    for one, other in zip(whole.tables["pairs"], units.tables["pairs"], strict=True):
+        assert (one.better, one.right, one.wrong, one.samples) == (other.better, other.right, other.wrong, 4)
+        assert one.gap == pytest.approx(other.gap)
+
+
+def test_the_result_is_complete_and_made_of_plain_values() -> None:
+    result = validate(metrics=named(bleu_counts(5, 3, 60, 0.02)), sizes=20, n_resamples=50, n_samples=2)
+    assert isinstance(result, StudyResult)
+    assert list(result.tables) == ["pairs", "bands", "gaps", "spread"]
+    json.dumps([result.plan, [[asdict(row) for row in rows] for rows in result.tables.values()]])
+    assert result.plan["sizes"] == [20]
+    assert result.plan["n_samples"] == 2
+    assert {row.samples for row in result.tables["pairs"]} == {2}
+    assert "|sizes:20|layouts:broad,block|n_samples:2|truth:complement|tests:paired-bootstrap|" in result.signature
+    assert list(result.truths) == ["complement"]
+    for rows in result.tables.values():
+        words = re.findall(r"\w+", type(rows[0]).__doc__ or "")
+        assert {field.name for field in fields(rows[0])} <= set(words)
+
+
+# --- Intervals
+
+
+def test_the_interval_of_independent_cases_is_that_of_clopper_and_pearson() -> None:
+    hits = np.random.default_rng(1).integers(0, 2, 400)
+    clustered, independent = clustered_interval(hits, np.ones(400, dtype=int)), clopper_pearson(int(hits.sum()), 400)
+    assert clustered is not None
+    # The variance over clusters is that of independent cases but for 400/399.
+    assert clustered.low == pytest.approx(independent.low, abs=1e-3)
+    assert clustered.high == pytest.approx(independent.high, abs=1e-3)
+
+
+def test_clustered_intervals_cover_where_intervals_of_independent_cases_do_not() -> None:
+    rng = np.random.default_rng(2)
+    covered = np.zeros(2)
+    for _ in range(400):
+        hits = rng.binomial(40, rng.beta(4, 2, 20))  # 20 clusters of 40 cases; the mean of the rates is 2/3
+        own, naive = clustered_interval(hits, np.full(20, 40)), clopper_pearson(int(hits.sum()), 800)
+        assert own is not None
+        covered += [own.low <= 2 / 3 <= own.high, naive.low <= 2 / 3 <= naive.high]
+    assert covered[0] / 400 > 0.92
+    assert covered[1] / 400 < 0.6
+
+
+def test_empty_clusters_do_not_count_and_one_cluster_has_no_interval() -> None:
+    hits, cases = np.array([3, 0, 4, 0]), np.array([5, 0, 5, 0])
+    assert clustered_interval(hits, cases) == clustered_interval(hits[::2], cases[::2])
+    assert clustered_interval(hits[:2], cases[:2]) is None
+
+
+def test_the_jackknife_over_systems_of_a_mean_is_the_textbook_formula() -> None:
+    pairs = list(combinations(range(6), 2))
+    values = np.random.default_rng(3).random(len(pairs))
+    interval = jackknife_interval(lambda mask: float(values[mask].mean()), pairs, 6)
+    assert interval is not None
+    without = [np.mean([v for v, pair in zip(values, pairs, strict=True) if i not in pair]) for i in range(6)]
+    error = (5 / 6 * sum((w - np.mean(without)) ** 2 for w in without)) ** 0.5
+    assert (interval.low + interval.high) / 2 == pytest.approx(values.mean())
+    assert (interval.high - interval.low) / 2 == pytest.approx(2.570582 * error, rel=1e-6)  # t with 5 degrees
+    assert jackknife_interval(lambda mask: None, pairs, 6) is None
+
+
+def test_intervals_of_shares_of_pairs_cover_where_those_of_independent_pairs_do_not() -> None:
+    """A pair is a hit if the sum of its systems' qualities is positive, with probability ½."""
+    rng, pairs = np.random.default_rng(4), list(combinations(range(12), 2))
+    first, second = np.array(pairs).T
+    covered = np.zeros(2)
+    for _ in range(400):
+        quality = rng.normal(size=12)
+        hits = quality[first] + quality[second] > 0
+        own, naive = share_of_pairs_interval(hits, np.ones(66), pairs, 12), clopper_pearson(int(hits.sum()), 66)
+        assert own is not None
+        covered += [own.low <= 0.5 <= own.high, naive.low <= 0.5 <= naive.high]
+    assert covered[0] / 400 > 0.93
+    assert covered[1] / 400 < 0.7
+
+
+def test_a_share_of_pairs_counts_only_the_systems_with_cases() -> None:
+    pairs = list(combinations(range(6), 2))
+    cases = np.array([max(pair) < 4 for pair in pairs])
+    hits = cases & np.array([pair[0] == 0 for pair in pairs])
+    fewer = [pair for pair, case in zip(pairs, cases, strict=True) if case]
+    expected = share_of_pairs_interval(hits[cases], np.ones(6), fewer, 4)
+    assert share_of_pairs_interval(hits, cases, pairs, 6) == expected is not None
+    # All pairs are hits, so the six pairs count as four.
+    assert share_of_pairs_interval(cases, cases, pairs, 6) == replace(clopper_pearson(4, 4), method="korn-graubard")
+    assert share_of_pairs_interval(hits[:1], cases[:1], pairs[:1], 6) is None
+
+
+# --- Bad input
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"sizes": 500}, "a sample of 500 segments is larger than the pool of 60"),
+        ({"sizes": 1}, "sizes must be a whole number of at least 2, got 1"),
+        ({"sizes": ()}, "no sizes"),
+        ({"sizes": 60}, "leaves nothing to compare its conclusions with"),
+        ({"sizes": 20, "n_samples": 4}, "4 disjoint samples of 20 segments need 80 segments, but the pool has 60"),
+        ({"layouts": "wide"}, "unknown layout 'wide'"),
+        ({"layouts": ()}, "no layouts"),
+        ({"truth": "half"}, "unknown truth 'half'"),
+        ({"tests": "koehn"}, "unknown test 'koehn'"),
+        ({"tests": "t-test"}, "t-test"),
+        ({"tests": ()}, "no tests"),
+        ({"confidence_level": 95}, "confidence_level must lie strictly between 0 and 1"),
+        ({"bins": (1, 1)}, "bins must be ascending numbers"),
+        ({"baseline": "zz"}, "unknown baseline 'zz'"),
+        ({"n_resamples": 0}, "n_resamples"),
+        ({"seed": -1}, "seed"),
+    ],
+)
+def test_bad_input_is_refused_with_one_sentence(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        validate(metrics=named(bleu_counts(5, 3, 60, 0.02)), **arguments)
+
+
+def test_one_system_cannot_be_validated() -> None:
+    with pytest.raises(InputError, match="there is only one system"):
+        validate(metrics=SegmentScores("x", {"a": [1.0, 2.0, 3.0]}))
+
+
+# --- Real outputs
+
+
+def shares(result: StudyResult, layout: str) -> list[int]:
+    """The accuracies in percent in the bands from 99.9, 99, 95, 90, 80, 70, 60 and 50 %."""
+    bands = [band for band in result.tables["bands"] if band.layout == layout]
+    top, next_to_top, *others = ((band.conclusions, round((band.right or 0) * band.conclusions)) for band in bands)
+    joined = [(top[0] + next_to_top[0], top[1] + next_to_top[1]), *others]
+    return [round(100 * right / n) for n, right in joined]
+
+
+def test_accuracies_by_confidence_on_wmt_are_like_those_of_the_paper(data: Path) -> None:
+    """Koehn 2004 (W04-3250), Table 4, has 100, 99.4, 98, 95, 88, 77, 72 and 52 % for broad samples of all sizes.
+
+    All 253 pairs of WMT13's 23 systems from German into English, samples of 100.
+    """
+    folder = data / "wmt13-de-en"
+    corpus = read_corpus([str(folder / "ref.txt")], sorted(map(str, (folder / "sys").iterdir())))
+    result = validate(corpus.references, corpus.systems, sizes=(100, 300), truth="whole")
+    broad = [band for band in result.tables["bands"] if band.layout == "broad" and band.size is None]
+    # Three times both systems win equally many draws.
+    assert sum(band.conclusions for band in broad) == 253 * (30 + 10) - 3
+    published = {1.0: 100, 0.999: 100, 0.99: 99, 0.95: 98, 0.9: 95, 0.8: 88, 0.7: 77, 0.6: 72, 0.5: 52}
+    for band in broad:
+        assert band.right is not None
+        assert 100 * band.right == pytest.approx(published[band.low], abs=9)
+    # Consecutive segments are from one document, so conclusions from blocks are less often right.
+    alone = validate(corpus.references, corpus.systems, sizes=100, truth="whole")
+    assert shares(alone, "broad") == pytest.approx([100, 99, 98, 91, 87, 76, 71, 57], abs=9)
+    assert shares(alone, "block") == pytest.approx([99, 96, 91, 84, 81, 69, 56, 53], abs=5)
+    # The bootstrap's spread is that over broad samples, and much too small for blocks.
+    ratios = {(row.layout, row.quantity): row.ratio for row in alone.tables["spread"]}
+    assert ratios["broad", "differences"] == pytest.approx(1, abs=0.05)
+    assert ratios["block", "differences"] < 0.7
+    # 300 sentences suffice for a difference of 2 to 3 points of BLEU, 100 do not.
+    rights = {row.size: row.right for row in result.tables["gaps"] if (row.layout, row.low) == ("broad", 2)}
+    assert rights[300] > 0.9
+    assert rights[100] < 0.75

@@ -1,0 +1,213 @@
+"""Studies of type-I errors: the rates, their intervals, and what cannot be studied."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.stats
+from numpy.typing import NDArray
+
+import reshuffle
+from reshuffle import InputError, SegmentScores, approximate_randomization, derive_seed
+from reshuffle.inference.hypotheses import Hypotheses
+from reshuffle.inference.plan import Plan
+from reshuffle.inference.running import run_tests
+from reshuffle.resampling import CountSample, Replicates
+from reshuffle.results.studies import Rate, StudyResult
+from reshuffle.settings import ComparisonSettings
+from reshuffle.study import type1
+from reshuffle.study.experiments import Experiment
+from reshuffle.study.null_data import swap_probability
+from reshuffle.study.populations import Population, Selection
+from reshuffle.study.rates import Dependence, rate_interval
+
+
+def scores(k: int = 2, n: int = 60, seed: int = 1) -> SegmentScores:
+    rng = np.random.default_rng(seed)
+    return SegmentScores("quality", {f"system {i}": rng.integers(0, 50, n) / 10 for i in range(k)})
+
+
+def rates_of(study: StudyResult) -> dict[tuple[str, int, float], Rate]:
+    return {(rate.test, rate.size, rate.alpha): rate for rate in study.rates}
+
+
+def test_rates_are_those_of_a_loop_over_simulated_test_sets() -> None:
+    quality = scores()
+    study = type1(metrics=quality, tests=["ar", "bootstrap"], sizes=[20, 40], simulations=50, n_resamples=39)
+    counts = quality.counts_of(list(quality.counts))
+    experiment = Experiment([Population("", [quality], [counts])], Selection("replace", 20), 12345)
+    for test in ("ar", "bootstrap"):
+        plan = Plan.from_settings(ComparisonSettings(test, "iid" if test == "ar" else "auto"))
+        pvalues = []
+        for i in range(50):
+            (drawn,) = experiment.data_set(i)
+            sample = CountSample.from_counts(quality, drawn)
+            replicates = Replicates([sample], n_resamples=39, seed=derive_seed(12345, "simulation", i))
+            pvalues += run_tests(plan, [replicates], Hypotheses.from_pairs([(0, 1)])).pvalue.tolist()
+        for alpha in (0.01, 0.05, 0.1):
+            rate = rates_of(study)[test, 20, alpha]
+            assert rate.rate == sum(p <= alpha for p in pvalues) / 50
+            assert (rate.metric, rate.null, rate.simulations) == ("quality", "swap", 50)
+        shares = [s for s in study.tables["pvalues"] if (s.test, s.size) == (test, 20)]
+        assert [s.share for s in shares] == [sum(p <= s.p + 1e-12 for p in pvalues) / 50 for s in shares]
+        assert shares[-1].p == shares[-1].share == 1
+
+
+def test_a_cell_does_not_depend_on_what_else_is_studied() -> None:
+    alone = type1(metrics=scores(), tests="ar", sizes=30, alphas=0.1, simulations=40, n_resamples=19)
+    more = type1(metrics=scores(), sizes=[20, 30], simulations=40, n_resamples=19)
+    assert rates_of(alone)["ar", 30, 0.1] == rates_of(more)["ar", 30, 0.1]
+
+
+def test_pairs_of_systems_take_turns() -> None:
+    quality = scores(3)
+    study = type1(metrics=quality, tests="t-test", simulations=7, all_pairs=True)
+    counts = quality.counts_of(list(quality.counts))
+    pairs = [Population("", [quality], [counts[[y, x]]]) for x, y in ((0, 1), (0, 2), (1, 2))]
+    experiment = Experiment(pairs, Selection(), 12345)
+    drawn = [quality.segment_scores(experiment.data_set(i)[0]) for i in range(7)]
+    pvalues = [scipy.stats.ttest_rel(*both).pvalue for both in drawn]
+    shares = study.tables["pvalues"]
+    assert [share.share for share in shares] == [sum(p <= share.p for p in pvalues) / 7 for share in shares]
+    assert study.plan["systems"] == ["system 0", "system 1", "system 2"]
+    first = type1(metrics=quality, tests="t-test", simulations=7)
+    assert first.tables["pvalues"] != study.tables["pvalues"]
+
+
+def test_the_result_repeats_its_settings() -> None:
+    study = type1(metrics=scores(), tests="ar", sizes=30, alphas=0.1, simulations=10, n_resamples=19, seed=5)
+    assert json.loads(json.dumps(study.plan)) == study.plan
+    names = set(type1.__kwdefaults__ or ()) - {"reference", "documents", "threads", "progress"}
+    assert names <= set(study.plan)
+    assert study.signature.startswith("study:type1|null:swap|")
+    assert "|sizes:30|" in study.signature
+    assert "|simulations:10|n:19|" in study.signature
+    assert "|seed:5|rng:philox4x32-10|quality" in study.signature
+    assert "exchangeable" in study.truths["swap"]
+    assert study.version == reshuffle.__version__
+
+
+@pytest.mark.parametrize("n_resamples", [1, 2])
+def test_ar_is_valid_at_every_level_by_enumeration(n_resamples: int) -> None:
+    """P(p ≤ α) over all swaps of three units and all sets of R shuffles, equally likely: at most α = j/(R + 1)."""
+    values = np.array([[1.0, 2.0, 4.0], [0.0, 0.0, 0.0]])
+    patterns = [np.array(pattern) for pattern in itertools.product([False, True], repeat=3)]
+    sets = [np.array(masks) for masks in itertools.product(patterns, repeat=n_resamples)]
+    data = [np.where(pattern, values[::-1], values) for pattern in patterns]
+    pvalues = np.array([[approximate_randomization(a, b, masks=masks).pvalue for a, b in data] for masks in sets])
+    for alpha in (np.arange(n_resamples) + 1) / (n_resamples + 1):
+        # Two of eight arrangements have each |t|, so ties are possible and the test is conservative, but not by much.
+        assert 0.8 * alpha - 0.1 <= (pvalues <= alpha).mean() <= alpha
+
+
+@pytest.mark.parametrize(("alpha", "simulations"), [(0.1, 2000)])
+def test_the_rate_of_ar_lies_within_binomial_bounds(alpha: float, simulations: int) -> None:
+    study = type1(metrics=scores(n=12), tests="ar", alphas=alpha, simulations=simulations, n_resamples=19)
+    (rate,) = study.rates
+    # Ties of a few values make the test conservative, but not liberal: bounds at 10⁻⁶ each.
+    assert scipy.stats.binom.ppf(1e-6, simulations, 0.6 * alpha) <= rate.rate * simulations
+    assert rate.rate * simulations <= scipy.stats.binom.ppf(1 - 1e-6, simulations, alpha)
+
+
+@pytest.mark.parametrize(("count", "n"), [(0, 40), (3, 40), (40, 40), (512, 10_000)])
+def test_intervals_of_independent_simulations_are_clopper_and_pearsons(count: int, n: int) -> None:
+    interval = rate_interval(np.arange(n) < count)
+    expected = scipy.stats.binomtest(count, n).proportion_ci(method="exact")
+    np.testing.assert_allclose([interval.low, interval.high], [expected.low, expected.high], rtol=1e-9, atol=1e-12)
+
+
+def coverage(rejected: NDArray[np.bool_], dependence: Dependence, truth: float) -> float:
+    intervals = [rate_interval(row, dependence) for row in rejected]
+    return float(np.mean([interval.low <= truth <= interval.high for interval in intervals]))
+
+
+def test_intervals_of_clusters_cover_where_independent_ones_do_not() -> None:
+    rng = np.random.default_rng(3)
+    clusters = np.arange(600) % 30
+    # The rates of clusters vary between them with mean .1.
+    of_clusters = rng.beta(2, 18, size=(400, 30))
+    rejected = rng.random((400, 600)) < of_clusters[:, clusters]
+    assert 0.92 < coverage(rejected, Dependence(clusters=clusters), 0.1) < 0.98
+    assert coverage(rejected, Dependence(), 0.1) < 0.9
+    one = rate_interval(rejected[0], Dependence(clusters=np.zeros(600, dtype=np.intp)))
+    assert (one.low, one.high) == (0, 1)
+    alone = rate_interval(rejected[0], Dependence(clusters=np.arange(600)))
+    assert alone == rate_interval(rejected[0])
+
+
+def test_intervals_of_shared_shuffles_cover_where_independent_ones_do_not() -> None:
+    rng = np.random.default_rng(4)
+    n, r, alpha = 2000, 199, 0.1
+    shared = np.sort(rng.random((400, r)), axis=1)
+    observed = rng.random((400, n))
+    # p = (1 + #{shared ≥ observed})/(r + 1) ≤ α where fewer than α(r + 1) shared ones are as large.
+    rejected = observed > shared[:, [-round(alpha * (r + 1))]]
+    assert 0.92 < coverage(rejected, Dependence(shared_replicates=r), alpha) < 0.985
+    assert coverage(rejected, Dependence(), alpha) < 0.6
+
+
+def test_verdicts_compare_the_interval_with_the_level() -> None:
+    def verdict(count: int) -> str:
+        interval = rate_interval(np.arange(1000) < count)
+        return Rate("ar", "BLEU", "swap", 500, 0.05, count / 1000, interval, 1000).verdict
+
+    assert [verdict(count) for count in (20, 40, 50, 60, 80)] == [
+        "conservative", "at its level", "at its level", "at its level", "liberal"
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"null": "swop"}, "unknown null 'swop': did you mean 'swap'"),
+        ({"null": ()}, "no null hypotheses"),
+        ({"null": ["swap", "swap"]}, "null: 'swap' is there twice"),
+        ({"tests": "boot"}, "unknown test 'boot'"),
+        ({"tests": ["ar", "ar"]}, "tests: 'ar' is there twice"),
+        ({"tests": []}, "no tests"),
+        ({"tests": "bootstrap-shift", "alternative": "less"}, "takes absolute values"),
+        ({"alphas": 5}, "alphas must lie strictly between 0 and 1, got 5: for 5% write 0.05"),
+        ({"alphas": []}, "no levels"),
+        ({"sizes": 61}, "sizes: 61 segments were asked for, but the pool has only 60: ask for fewer"),
+        ({"sizes": 1}, "sizes must be a whole number of at least 2, got 1"),
+        ({"sizes": 30, "sampling": "fixed"}, "sampling 'fixed' takes all 60 segments"),
+        ({"sampling": "all"}, "unknown sampling 'all'"),
+        ({"scheme": "exact"}, "unknown scheme 'exact'"),
+        ({"simulations": 0}, "simulations must be a whole number of at least 1, got 0"),
+        ({"n_resamples": 0}, "n_resamples must be a whole number of at least 1, got 0"),
+        ({"baseline": "c"}, "unknown baseline 'c'"),
+        ({"weight_sets": 0}, "weight_sets must be a whole number of at least 1, got 0"),
+        ({"seed": -1}, "seed must be a whole number from 0"),
+        ({"documents": ["a"] * 60}, "all 60 segments belong to one document"),
+        ({"metrics": scores(1)}, "there is only one system, system 0: a study of tests needs at least 2"),
+    ],
+)
+def test_settings_that_cannot_be_used_are_refused(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError) as raised:
+        type1(**({"metrics": scores()} | arguments))
+    assert message in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
+def test_documents_are_the_units() -> None:
+    quality = scores()
+    documents = [i // 4 for i in range(60)]
+    study = type1(metrics=quality, tests="ar", simulations=30, n_resamples=19, documents=documents)
+    assert {rate.size for rate in study.rates} == {15}
+    assert "In each document" in study.truths["swap"]
+    with pytest.raises(InputError, match="16 documents were asked for, but the pool has only 15"):
+        type1(metrics=quality, sizes=16, documents=documents)
+    values = quality.segment_scores(quality.counts_of(list(quality.counts)))
+    sums = {name: row.reshape(15, 4).mean(axis=1) for name, row in zip("ab", values, strict=True)}
+    of_sums = type1(metrics=SegmentScores("quality", sums), tests="ar", simulations=30, n_resamples=19)
+    assert [rate.rate for rate in of_sums.rates] == [rate.rate for rate in study.rates]
+
+
+def test_effects_shrink_with_eta() -> None:
+    assert [swap_probability(eta) for eta in (0, 0.1, 0.5)] == [0.5, 0.4, 0]
+    with pytest.raises(InputError, match=r"eta must be from 0 .* got 0.6"):
+        swap_probability(0.6)
