@@ -1,4 +1,4 @@
-"""``reshuffle plan`` and every command of ``reshuffle study``: its result in every format, its figures, its page, and that it is read back."""
+"""``reshuffle plan`` and every ``reshuffle study``: their results in every format, figures, pages, and saved."""
 
 from __future__ import annotations
 
