@@ -16,7 +16,7 @@ from ..errors import InputError, quoted
 from ..validate import check_name
 from .command import Command
 from .options import ARGUMENTS, compare_options, flip_options, score_options
-from .params import COMMAND_LINE, Metric, Name
+from .params import COMMAND_LINE, Metric, Name, margins_of
 from .process import check_room, single_threaded_blas
 from .studies import study_group
 from .studies.plan import plan_command
@@ -159,7 +159,7 @@ def compare_command(
     from .progress import progress_bar
 
     levels = Levels.for_tests(interval, confidence_level, alpha, names=FLAGS, test=test)
-    options |= {"test": test, "margins": _margins(margins)}
+    options |= {"test": test, "margins": margins_of(margins)}
     fmt = chosen_format(fmt, output, get_args(types.Format), "text")
     if sets or manifest is not None:
         of_sets = SetOptions(sets, manifest, missing_systems, average)
@@ -181,16 +181,6 @@ def compare_command(
                 chosen.check_texts([data.texts(data.names)])
             comparison = compared(data, units, testing, levels, resampling)
         write(comparison)
-
-
-def _margins(given: tuple[tuple[str, float], ...]) -> dict[str, float]:
-    """The margins by metric."""
-    margins: dict[str, float] = {}
-    for name, value in given:
-        if name in margins:
-            raise InputError(f"--margin {name} is used twice: leave out one of them")
-        margins[name] = value
-    return margins
 
 
 class SetOptions(NamedTuple):

@@ -143,6 +143,16 @@ class Margin(StrParam):
         return parsed
 
 
+def margins_of(given: Sequence[tuple[str, float]]) -> dict[str, float]:
+    """The values of ``--margin`` by metric. :class:`InputError` if a metric is there twice."""
+    margins: dict[str, float] = {}
+    for name, value in given:
+        if name in margins:
+            raise InputError(f"--margin {name} is used twice: leave out one of them")
+        margins[name] = value
+    return margins
+
+
 class Numbers(StrParam):
     """Numbers separated by commas."""
 

@@ -19,7 +19,7 @@ from ...study.null_data import NullOptions
 from ...study.settings import StudySettings
 from ..job import Job
 from ..output import chosen_format, destination
-from ..params import COMMAND_LINE
+from ..params import COMMAND_LINE, margins_of
 from ..progress import progress_bar
 
 __all__ = ["Compute", "flattened", "null_options", "run_study", "run_without_data"]
@@ -43,7 +43,7 @@ def null_options(options: dict[str, Any]) -> NullOptions:
     """Take the options of null hypotheses out of ``options``. Margins stay there, because tests have them, too."""
     names = {field.name for field in fields(NullOptions)} - {"margins"}
     given = {name: options.pop(name) for name in list(options) if name in names}
-    return NullOptions(**given, margins=dict(options.get("margins", ())))
+    return NullOptions(**given, margins=margins_of(options.get("margins", ())))
 
 
 def run_study(options: dict[str, Any], compute: Compute, min_systems: int = 2, has_domains: bool = False) -> None:
@@ -97,7 +97,7 @@ def _settings(options: dict[str, Any]) -> StudySettings:
         if name in options:
             options[name] = flattened(options[name])
     if "margins" in options:
-        options["margins"] = dict(options["margins"])
+        options["margins"] = margins_of(options["margins"])
     known = {field.name for field in fields(StudySettings)}
     given = {name: options.pop(name) for name in list(options) if name in known}
     return StudySettings(**{name: value for name, value in given.items() if value is not None}).checked()
