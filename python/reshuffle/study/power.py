@@ -149,7 +149,8 @@ def power(
         missing scores.
     models : str or sequence of str
         Names in :data:`MODELS`. ``eta`` moves each pair from the null hypothesis to what it is, ``real`` takes it
-        as it is, and ``parametric`` fits the model of Card et al. 2020 (2020.emnlp-main.745) to it.
+        as it is, and ``parametric`` fits the model of Card et al. 2020 (2020.emnlp-main.745) to it, whose test is
+        ``ar``.
     effects : float or sequence of float
         η for ``eta`` and ``parametric``, from 0 to ½: the difference is about 2η times that of the pair.
     size_adjusted : bool
