@@ -208,6 +208,10 @@ BAD_POWER: list[tuple[dict[str, Any], str]] = [
     ({"models": []}, "no models"),
     ({"sizes": 201}, "200"),
     ({"simulations": 0}, "simulations"),
+    (
+        {"scheme": "orbit", "sampling": "fixed"},
+        "scheme 'orbit' needs systems without a difference: use 'iid' or 'subgroup'",
+    ),
     ({"alphas": 1.5}, "alphas"),
     ({"tests": "arr"}, "test.*ar"),
     ({"baseline": "odd"}, "baseline.*old"),

@@ -16,6 +16,7 @@ from ..metrics.native import metric
 from ..metrics.registry import OptionSpec, metric_specs, tokenizer_specs
 from ..report import Terminal
 from ..study.nulls import NULLS
+from ..study.power import MODELS
 from .metric_options import describe_option, flag
 from .studies import COMMANDS
 
@@ -60,6 +61,7 @@ def catalogue() -> dict[str, Any]:
         "families": [{"name": name, "about": about} for name, about in FAMILIES.items()],
         "studies": [{"name": name, "about": command.get_short_help_str(200)} for name, command in COMMANDS.items()],
         "nulls": [{"name": null.name, "about": null.about, "source": null.source} for null in NULLS.values()],
+        "models": [{"name": model.name, "about": model.title, "source": model.source} for model in MODELS.values()],
     }
 
 
@@ -100,13 +102,13 @@ def _metrics(names: Sequence[str]) -> list[Section]:
 
 
 def _others() -> list[Section]:
-    """Tables of tokenizers, tests, intervals, adjustments, families, studies and their null hypotheses."""
+    """Tables of tokenizers, tests, intervals, adjustments, families, studies, and what is true in them."""
     found = catalogue()
     tokenizers = [[t["name"], t["about"]] for t in found["tokenizers"]]
     classes = f"character classes from Unicode {found['unicode']}"
-    tests, intervals, adjustments, nulls = (
+    tests, intervals, adjustments, nulls, models = (
         [[t["name"], t["about"], t["source"]] for t in found[kind]]
-        for kind in ("tests", "intervals", "adjustments", "nulls")
+        for kind in ("tests", "intervals", "adjustments", "nulls", "models")
     )
     return [
         (f"Tokenizers (--tokenize); {classes}", ["Name", "About"], tokenizers),
@@ -116,6 +118,7 @@ def _others() -> list[Section]:
         ("Families (--family)", ["Name", "About"], [[f["name"], f["about"]] for f in found["families"]]),
         ("Studies (reshuffle study)", ["Name", "About"], [[s["name"], s["about"]] for s in found["studies"]]),
         ("Null hypotheses of studies (--null)", ["Name", "About", "Source"], nulls),
+        ("What is true in studies of power (--models)", ["Name", "About", "Source"], models),
     ]
 
 

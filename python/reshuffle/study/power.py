@@ -34,6 +34,7 @@ __all__ = [
     "MODELS",
     "KnownDifference",
     "PowerOptions",
+    "checked_scheme",
     "critical_level",
     "power",
     "power_of",
@@ -126,6 +127,7 @@ def power(
     simulations: int = 1000,
     n_resamples: int = 999,
     sampling: types.Sampling | str = "replace",
+    scheme: types.StudyScheme | str = "iid",
     alternative: types.Alternative | str = "two-sided",
     baseline: str | None = None,
     all_pairs: bool = False,
@@ -149,14 +151,15 @@ def power(
         missing scores.
     models : str or sequence of str
         Names in :data:`MODELS`. ``eta`` moves each pair from the null hypothesis to what it is, ``real`` takes it
-        as it is, and ``parametric`` fits the model of Card et al. 2020 (2020.emnlp-main.745) to it.
+        as it is, and ``parametric`` fits the model of Card et al. 2020 (2020.emnlp-main.745) to it, whose test is
+        ``ar``.
     effects : float or sequence of float
         η for ``eta`` and ``parametric``, from 0 to ½: the difference is about 2η times that of the pair.
     size_adjusted : bool
         Reject at the level at which the test rejects a share α of simulations of the null hypothesis (η = 0) instead of
         at α. So the power of tests with different type-I errors can be compared.
-    tests, sizes, alphas, simulations, n_resamples, sampling, alternative
-        As for :func:`reshuffle.study.type1`.
+    tests, sizes, alphas, simulations, n_resamples, sampling, scheme, alternative
+        As for :func:`reshuffle.study.type1`, but the scheme is not ``orbit``.
     baseline, all_pairs
         Which pairs of systems are studied, each for itself, as for :func:`reshuffle.compare`.
     documents : sequence of S str or int, optional
@@ -203,6 +206,7 @@ def power(
         simulations=simulations,
         n_resamples=n_resamples,
         sampling=sampling,
+        scheme=scheme,
         alternative=alternative,
         baseline=baseline,
         all_pairs=all_pairs,
@@ -217,7 +221,7 @@ def power(
 
 def power_of(data: Data, units: Units, settings: StudySettings, options: PowerOptions) -> StudyResult:
     """The power on counted texts: see :func:`power`."""
-    settings, options = settings.checked(), options.checked()
+    settings, options = checked_scheme(settings.checked()), options.checked()
     for test in settings.tests:
         check_test(test, settings.alternative, *data.metrics)
     n_pairs = len(data.names) * (len(data.names) - 1) // 2 if settings.all_pairs else len(data.names) - 1
@@ -246,6 +250,13 @@ def power_of(data: Data, units: Units, settings: StudySettings, options: PowerOp
         signature=signature.for_study("power", settings.signed(plan), settings.seed, [m.signature for m in used]),
         version=_core.VERSION,
     )
+
+
+def checked_scheme(settings: StudySettings) -> StudySettings:
+    """The settings. :class:`InputError` for shuffles that all simulations share: they need exchangeable systems."""
+    if settings.scheme == "orbit":
+        raise InputError("scheme 'orbit' needs systems without a difference: use 'iid' or 'subgroup'")
+    return settings
 
 
 def _n_cells(options: PowerOptions) -> int:

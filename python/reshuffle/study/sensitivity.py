@@ -39,6 +39,7 @@ from .power import (
     Cells,
     KnownDifference,
     PowerOptions,
+    checked_scheme,
     critical_level,
     power_rates,
     simulated_mixture,
@@ -69,6 +70,7 @@ def sensitivity(
     simulations: int = 1000,
     n_resamples: int = 999,
     sampling: types.Sampling | str = "replace",
+    scheme: types.StudyScheme | str = "iid",
     alternative: types.Alternative | str = "two-sided",
     baseline: str | None = None,
     all_pairs: bool = False,
@@ -91,8 +93,8 @@ def sensitivity(
         As for :func:`reshuffle.compare`.
     metrics : str, metric, or sequence of these
         At least two, all with counts.
-    tests, sizes, alphas, simulations, n_resamples, sampling, alternative
-        As for :func:`reshuffle.study.type1`. The p-values of the pairs as they are use 10,000 replicates.
+    tests, sizes, alphas, simulations, n_resamples, sampling, scheme, alternative
+        As for :func:`reshuffle.study.power`. The p-values of the pairs as they are use 10,000 replicates.
     effects, size_adjusted
         As for :func:`reshuffle.study.power`.
     baseline, all_pairs
@@ -144,6 +146,7 @@ def sensitivity(
         simulations=simulations,
         n_resamples=n_resamples,
         sampling=sampling,
+        scheme=scheme,
         alternative=alternative,
         baseline=baseline,
         all_pairs=all_pairs,
@@ -158,7 +161,7 @@ def sensitivity(
 
 def sensitivity_of(data: Data, units: Units, settings: StudySettings, options: PowerOptions) -> StudyResult:
     """The sensitivity of metrics on counted texts: see :func:`sensitivity`."""
-    settings, options = settings.checked(), options.checked()
+    settings, options = checked_scheme(settings.checked()), options.checked()
     if len(data.metrics) < 2:
         raise InputError(f"only one metric ({data.labels[0]}): a study of sensitivity compares at least two")
     for test in settings.tests:

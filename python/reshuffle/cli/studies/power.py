@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, get_args
 
 import click
@@ -11,7 +10,7 @@ from ... import types
 from ..command import Command, option
 from ..options import any_of
 from ..params import NameList, NumberList
-from .options import ALPHAS, ARGUMENTS, SIZES, TESTS, study_options
+from .options import ALPHAS, ARGUMENTS, DESIGN, SIZES, TESTS, study_options
 
 __all__ = ["EFFECTS", "power_command", "size_adjusted"]
 
@@ -78,7 +77,7 @@ WITHOUT_DATA = (
 
 
 @click.command("power", cls=Command, examples=EXAMPLES, arguments=ARGUMENTS)
-@study_options(OPTIONS, WITHOUT_DATA, TESTS, ALPHAS, SIZES)
+@study_options(OPTIONS, WITHOUT_DATA, TESTS, ALPHAS, SIZES, DESIGN[:1])
 def power_command(**options: Any) -> None:
     """How often tests detect a difference.
 
@@ -99,12 +98,20 @@ def power_command(**options: Any) -> None:
     given = PowerOptions(models, effects, adjusted)
     if options["reference"] is None and not options["scores"] and models == ("parametric",):
         swaps = SwapOptions(difference or (1.0,), **model, size_adjusted=adjusted)
-        run_without_data(
-            options, lambda settings: parametric_power_of(replace(settings, sizes=settings.sizes or (2000,)), swaps)
-        )
+        _check_test(flattened(options["tests"]))
+        used = ("models", "difference", "p_zero", "b_zero", "size_adjusted", "tests")
+        run_without_data(options, lambda settings: parametric_power_of(settings, swaps), used)
         return
     _check_no_model(difference, model)
     run_study(options, lambda data, units, settings: power_of(data, units, settings, given))
+
+
+def _check_test(tests: Any) -> None:
+    """:class:`InputError` for another test than ``ar``."""
+    from ...errors import InputError
+
+    if tests not in (None, ("ar",)):
+        raise InputError(f"--tests {','.join(tests)}: --models parametric without REF and SYS is for the test ar only")
 
 
 def _check_no_model(difference: Any, model: dict[str, float]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import fields, replace
 from typing import Any, TypeAlias, get_args
 
@@ -69,15 +69,28 @@ def run_study(options: dict[str, Any], compute: Compute, min_systems: int = 2, h
         write(result)
 
 
-def run_without_data(options: dict[str, Any], compute: Callable[[StudySettings], StudyResult]) -> None:
-    """Compute a study that needs no files, and write its report. Options about files are errors."""
+# The options that do not need files.
+WITHOUT_DATA = (
+    "sizes", "alphas", "simulations", "alternative", "n_resamples", "seed", "threads", "fmt", "output", "table"
+)  # fmt: skip
+
+
+def run_without_data(
+    options: dict[str, Any], compute: Callable[[StudySettings], StudyResult], used: Collection[str]
+) -> None:
+    """Compute a study that needs no files, and write its report.
+
+    ``used`` are its own options. Those that need files are errors.
+    """
     context = click.get_current_context()
+    for param in context.command.params:
+        name = param.name or ""
+        given = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+        if given and name not in WITHOUT_DATA and name not in used:
+            flag = param.opts[0]
+            raise InputError(f"{flag} needs texts or scores: add REF and SYS, or leave {flag} out")
     fmt, output, layout = _output(options)
     settings = _settings(options)
-    for name in options:
-        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
-            flag = next(param.opts[0] for param in context.command.params if param.name == name)
-            raise InputError(f"{flag} needs texts or scores: add REF and SYS, or leave {flag} out")
     with destination(output, [], fmt, layout) as write, progress_bar() as progress:
         write(compute(replace(settings, progress=progress)))
 

@@ -9,7 +9,7 @@ import click
 from ... import types
 from ..command import Command, option
 from ..params import NameList
-from .options import ALPHAS, ARGUMENTS, SIZES, TESTS, study_options
+from .options import ALPHAS, ARGUMENTS, DESIGN, SIZES, TESTS, study_options
 from .power import EFFECTS, size_adjusted
 
 __all__ = ["sensitivity_command"]
@@ -33,7 +33,7 @@ OWN_TESTS = option(
 
 
 @click.command("sensitivity", cls=Command, examples=EXAMPLES, arguments=ARGUMENTS)
-@study_options((OWN_TESTS, *TESTS[1:]), (EFFECTS, size_adjusted(True)), ALPHAS, SIZES)
+@study_options((OWN_TESTS, *TESTS[1:]), (EFFECTS, size_adjusted(True)), ALPHAS, SIZES, DESIGN[:1])
 def sensitivity_command(**options: Any) -> None:
     """Which metric shows the difference of two systems most clearly.
 

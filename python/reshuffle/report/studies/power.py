@@ -160,15 +160,17 @@ def conclusions(study: StudyResult) -> Iterator[str]:
     largest = max(abs(rate.difference) for rate in at)
     if not differing(at, ("metric", "system", "baseline", "model", "size")):
         best = [rate for rate in at if abs(rate.difference) == largest]
-        shown = f"{best[0].difference:.{decimals_for(largest)}f}"
+        given = best[0].effect is None
+        shown = number(best[0].difference) if given else f"{best[0].difference:.{decimals_for(largest)}f}"
         powers = ", ".join(f"{rate.test} {percent(rate.rate, 1)}%" for rate in best)
         yield f"Power at α = {number(alpha)} for Δ = {shown}: {powers}."
     worst = max((rate for rate in at if rate.type_m is not None), key=lambda rate: rate.type_m or 0, default=None)
     if worst is not None and worst.type_m is not None and worst.type_m >= 1.05:
         decimals = decimals_for(max(abs(rate.difference) for rate in at if rate.metric == worst.metric))
+        difference = number(worst.difference) if worst.effect is None else f"{worst.difference:.{decimals}f}"
         yield (
             f"At α = {number(alpha)}, significant differences are up to {worst.type_m:.2f} times the true one "
-            f"({worst.test}, {worst.metric}, n = {worst.size:,}, Δ = {worst.difference:.{decimals}f})."
+            f"({worst.test}, {worst.metric}, n = {worst.size:,}, Δ = {difference})."
         )
 
 
