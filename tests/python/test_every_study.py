@@ -1,4 +1,4 @@
-"""Every command of ``reshuffle study``: its result in every format, its figures, its page, and that it is read back."""
+"""``reshuffle plan`` and every command of ``reshuffle study``: its result in every format, its figures, its page, and that it is read back."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from reshuffle.report.studies.page import MAX_FIGURES
 from reshuffle.report.studies.plots import choices
 from reshuffle.results.studies import RECORDS
 
+ALL = {**COMMANDS, "plan": cli.commands["plan"]}
 SCHEMA = Path(__file__).resolve().parents[2] / "docs/schema/study-1.json"
 # Small numbers, for the commands that have these options.
 SMALL = {"--simulations": "20", "--n-resamples": "39", "--sizes": "40", "--seed": "7"}
@@ -40,15 +41,16 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 @cache
 def page_of(name: str, files: tuple[str, ...]) -> str:
     """The page that a command writes."""
-    known = {option for param in COMMANDS[name].params for option in param.opts}
+    known = {option for param in ALL[name].params for option in param.opts}
     small = [word for option, value in SMALL.items() if option in known for word in (option, value)]
-    words = ["study", name, *files, "-m", "bleu", "ter", *small, "--format", "html"]
+    command = ["study", name] if name in COMMANDS else [name]
+    words = [*command, *files, "-m", "bleu", "ter", *small, "--format", "html"]
     outcome = CliRunner().invoke(cli, words)
     assert outcome.exit_code == 0, outcome.output + repr(outcome.exception)
     return outcome.stdout
 
 
-@pytest.fixture(params=COMMANDS)
+@pytest.fixture(params=ALL)
 def page(request: Any, files: list[str]) -> str:
     """The page of each study in turn."""
     return page_of(request.param, tuple(files))
@@ -79,6 +81,9 @@ def test_every_format_is_written(result: StudyResult) -> None:
         assert report.endswith("\n")
         if fmt in ("latex", "typst"):
             assert report.count("caption{" if fmt == "latex" else "#figure(") == len(tables)
+        if fmt == "latex":  # pdflatex knows no other characters without further packages
+            code = (line for line in report.splitlines() if not line.startswith("%"))
+            assert [line for line in code if not line.isascii()] == []
     for width in (80, 120):
         *lines, signature = render_study(result, "text", Layout(Terminal(width))).splitlines()
         assert [line for line in lines if len(line) > width] == []
