@@ -25,6 +25,7 @@ from reshuffle import __version__
 __all__ = [
     "PAGE",
     "RESULTS",
+    "WMT17",
     "Claim",
     "Figures",
     "Paper",
@@ -33,6 +34,7 @@ __all__ = [
     "number",
     "read_results",
     "rejected",
+    "rows_of",
     "run",
     "share",
     "write_results",
@@ -41,6 +43,9 @@ __all__ = [
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs/papers.md"
 RESULTS = ROOT / "docs/papers/results.json"
+
+# The main test set: its reference and all systems.
+WMT17 = "wmt17-en-de/ref.txt wmt17-en-de/sys/*.txt"
 
 # What is extracted from the output of a claim's commands: any JSON.
 Figures: TypeAlias = Any
@@ -196,6 +201,11 @@ def write_results(results: Mapping[str, Mapping[str, Any]]) -> None:
         ]
         entries.append(f"{json.dumps(name)}: {{\n" + ",\n".join(lines) + "\n}")
     RESULTS.write_text("{\n" + ",\n".join(entries) + "\n}\n", encoding="utf-8")
+
+
+def rows_of(output: Mapping[str, Any], table: str, **fields: object) -> list[dict[str, Any]]:
+    """The records of a study's table in which these fields have these values."""
+    return [row for row in output[table] if all(row[name] == value for name, value in fields.items())]
 
 
 # Formats.

@@ -12,8 +12,9 @@ from pathlib import Path
 
 from claims import PAGE, Paper, read_results, run, write_results
 from claims_koehn import KOEHN
-from claims_others import BERG_KIRKPATRICK, CARD, COMING, GRAHAM, ZHANG_VOGEL
+from claims_others import BERG_KIRKPATRICK, CARD, COMING, GRAHAM
 from claims_riezler_maxwell import RIEZLER_MAXWELL
+from claims_zhang_vogel import ZHANG_VOGEL
 from data import FOLDER
 from papers_page import page
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import sacrebleu.significance
+import scipy
 import scipy.stats
 
 from agreement import Array
@@ -35,6 +36,9 @@ __all__ = [
 
 # Replicates per product of matrices: larger blocks leave the cache.
 SHUFFLES_PER_BLOCK, DRAWS_PER_BLOCK = 500, 50
+
+# SciPy's argument for the seed had another name before version 1.15.
+GENERATOR = "rng" if tuple(map(int, scipy.__version__.split(".")[:2])) >= (1, 15) else "random_state"
 
 # Makes the test set of a simulation, (2, n, K), and the replicates of its test: masks (R, n) or indices (R, n).
 TestSet = Callable[[int], Array]
@@ -259,9 +263,11 @@ def scipy_mean(setting: Setting, simulations: range, test_set: TestSet | None = 
     def statistic(x: Array, y: Array, axis: int) -> Array:
         return np.asarray((x - y).mean(axis=axis))
 
-    options: dict[str, Any] = {"permutation_type": "samples", "n_resamples": setting.n_resamples, "batch": batch}
+    options: dict[str, Any] = {"permutation_type": "samples", "n_resamples": setting.n_resamples}
+    options |= {"batch": batch, "vectorized": True}
     for i, simulation in enumerate(simulations):
         a, b = of_set(simulation)[:, :, 0]
-        result = scipy.stats.permutation_test((a, b), statistic, vectorized=True, rng=simulation, **options)
+        options[GENERATOR] = simulation
+        result = scipy.stats.permutation_test((a, b), statistic, **options)
         pvalues[i] = result.pvalue
     return pvalues
