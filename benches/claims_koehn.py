@@ -54,9 +54,9 @@ def show_t(figures: Figures) -> str:
 {markdown_table(["n", "level .01", ".05", ".10"], rows, 0)}
 
 Each cell has the paper's value, t with n degrees of freedom, and t with n − 1. The paper's formula 5 has n degrees of
-freedom, although a variance that is estimated from n sentences has n − 1; the interval `t` of reshuffle has n − 1. For
-n = 3,000 the paper prints the values of the normal distribution. But for these, its values are those for
-n degrees of freedom, except {len(wrong)}: {", ".join(f"{theirs:.4f} for {ours:.4f}" for theirs, ours in wrong)}.
+freedom, although a variance that is estimated from n sentences has n − 1; the interval `t` of reshuffle has n − 1.
+For n = 3,000 the paper prints the values of the normal distribution. But for these, its values are those for n
+degrees of freedom, except {len(wrong)}: {", ".join(f"{theirs:.4f} for {ours:.4f}" for theirs, ours in wrong)}.
 """
 
 
@@ -112,14 +112,18 @@ def show_table_3(figures: Figures) -> str:
             )
         pairs = next(row["pairs"] for row in figures if row["low"] == low)
         rows.append([f"{low:g} to {high:g}" if high else f"over {low:g}", f"{len(published)} / {pairs}", *cells])
-    header = ["difference in BLEU", "pairs", *(text for size in SIZES for text in (f"{size}: paper", "here"))]
+    header = [
+        "difference in BLEU",
+        "pairs: paper / here",
+        *(text for size in SIZES for text in (f"{size}: paper", "here")),
+    ]
     samples = ", ".join(f"{next(r['samples'] for r in figures if r['size'] == size)} of {size}" for size in SIZES)
     return f"""
 {markdown_table(header, rows)}
 
-The share of samples in which the better system wins at least 950 of 1,000 draws; "wrong" where the worse one does. The
-paper's columns are means over its pairs in each bin. The pool has 3,004 segments instead of 30,000, so there are fewer
-samples (broad: {samples}), but 120 pairs of systems instead of nine. Samples of 3,000 would be the whole pool.
+The share of samples in which the better system wins at least 950 of 1,000 draws; "wrong" where the worse one does.
+The paper's columns are means over its pairs in each bin. The pool has 3,004 segments instead of 30,000, so there are
+fewer samples (broad: {samples}), but 120 pairs of systems instead of nine. Samples of 3,000 would be the whole pool.
 """
 
 
@@ -186,12 +190,9 @@ def show_table_4(figures: Figures) -> str:
 The lower ends of the bands are in percent. As in the paper, samples of all sizes and all pairs are counted together,
 and the truth is the sign of the difference on the whole pool (`--truth whole`). The pool contains the sample, so this
 flatters the test; the last column takes the truth from the rest of the pool (`--truth complement`), which is unbiased
-but
-itself uncertain for close pairs. The confidence is that of the system that is better in the sample, so it is
-one-sided. How many
-conclusions of some confidence are right depends on how close the systems are: here {share(close)} of the pairs differ
-by less than one point,
-in the paper one of nine.
+but itself uncertain for close pairs. The confidence is that of the system that is better in the sample, so it is
+one-sided. How many conclusions of some confidence are right depends on how close the systems are: here {share(close)}
+of the pairs differ by less than one point, in the paper one of nine.
 """
 
 
@@ -232,11 +233,11 @@ def show_spread(figures: Figures) -> str:
     return f"""
 {markdown_table(header, rows, 1)}
 
-Root mean squares over systems or pairs, in BLEU. For differences on broad samples the bootstrap is right: the ratio is
-near 1. For scores of single systems on broad samples it is too large, because such samples have sentences of the same
-documents, and so are more alike than fresh test sets. A block has sentences of few documents, and blocks vary more than
-the bootstrap says, which draws sentences as if they were independent. A fresh test set has other documents, too. If
-documents are known, `--docs` draws them instead of sentences.
+Root mean squares over systems or pairs, in BLEU. For differences on broad samples the bootstrap is right: the ratio
+is near 1. For scores of single systems on broad samples it is too large, because such samples have sentences of the
+same documents, and so are more alike than fresh test sets. A block has sentences of few documents, and blocks vary
+more than the bootstrap says, which draws sentences as if they were independent. A fresh test set has other documents,
+too. If documents are known, `--docs` draws them instead of sentences.
 """
 
 
@@ -316,8 +317,7 @@ def show_ranges(figures: Figures) -> str:
 {markdown_table(header, rows)}
 
 The means are over {figures["ranges"][0]["systems"]} systems. The paper has 100 samples of 300, which makes its ranges
-larger. Broad samples
-have sentences of all documents, so they differ less than blocks.
+larger. Broad samples have sentences of all documents, so they differ less than blocks.
 """
 
 
@@ -359,10 +359,9 @@ def show_intervals(figures: Figures) -> str:
 {markdown_table(["samples", "size", "samples × systems", "score of the pool outside"], rows)}
 
 In the paper 3 of 100 intervals of broad samples miss the score of all sentences. A 95% interval should miss it in 5%
-of samples. Broad
-samples share their documents, and the pool contains them, so intervals miss less often; blocks are of few documents,
-and miss more often. Neither is what a
-user has, a test set of some documents out of many: for these, `--docs` resamples documents.
+of samples. Broad samples share their documents, and the pool contains them, so intervals miss less often; blocks are
+of few documents, and miss more often. Neither is what a user has, a test set of some documents out of many: for
+these, `--docs` resamples documents.
 """
 
 
@@ -372,6 +371,49 @@ def summary_intervals(figures: Figures) -> Summary:
         "yes" if broad <= 0.075 else "no",
         "3 of 100 true scores outside",
         f"{100 * broad:.1f}% of broad samples of 100 segments, {100 * block:.1f}% of blocks",
+    )
+
+
+BINS = ((0, 0.5), (0.5, 1), (1, 2), (2, 3), (3, 100))
+
+
+def reversals(outputs: Sequence[Any]) -> Figures:
+    """The share of broad samples on which the worse system scores higher, by the difference on the pool and size."""
+    (output,) = outputs
+    gaps = {frozenset((row["better"], row["worse"])): row["gap"] for row in output["pairs"]}
+    found = []
+    for low, high in BINS:
+        for size in (100, 300):
+            rows = [
+                row
+                for row in rows_of(output, "differences", layout="broad", size=size)
+                if low < gaps[frozenset((row["system"], row["baseline"]))] <= high
+            ]
+            reversed_by = [abs(row["difference"]) for row in rows if row["reversal"]]
+            found.append([low, high, size, len(rows), len(reversed_by) / len(rows), max(reversed_by, default=0.0)])
+    return found
+
+
+def show_reversals(figures: Figures) -> str:
+    rows = []
+    for low, high in BINS:
+        cells = [row for row in figures if row[0] == low]
+        texts = [f"{100 * rate:.1f}%" + (f" (by up to {most:.2f})" if rate else "") for *_, rate, most in cells]
+        rows.append([f"{low:g} to {high:g}" if high < 100 else f"over {low:g}", *texts])
+    return f"""
+{markdown_table(["difference in BLEU", "samples of 100", "samples of 300"], rows)}
+
+The share of broad samples on which the system that is worse on the whole pool scores higher, over all pairs. The
+paper's samples of 3,000 sentences would be the whole pool here.
+"""
+
+
+def summary_reversals(figures: Figures) -> Summary:
+    (rate,) = (row[4] for row in figures if row[0] == 1 and row[2] == 300)
+    return Summary(
+        "yes" if rate < 0.1 else "no",
+        "1 of 10 samples of 3,000 at 1.5 BLEU",
+        f"{100 * rate:.1f}% of samples of 300 at 1 to 2 BLEU",
     )
 
 
@@ -385,17 +427,15 @@ def show_two_sided(figures: Figures) -> str:
             *(f"{number(rate)} ({number(low)}–{number(high)})" for _, rate, low, high in figures["rates"][test]),
         ]
         for test in ("paired-bootstrap", "bootstrap-percentile")
-        if test in figures["rates"]
     ]
+    wrong = next(rate for alpha, rate, *_ in figures["rates"]["paired-bootstrap"] if alpha == 0.05)
     return f"""
 {markdown_table(["test", "at .01", "at .05", "at .10"], rows)}
 
 The share of {figures["simulations"]:,} simulated test sets of 500 segments with p ≤ level; the null hypothesis is
-true. The data choose which
-system is called better, so p of the paired bootstrap is one-sided in the direction that looks best. "95% confidence
-that one of the
-systems is better" is wrong in 10% of the cases in which neither is. Doubled, it becomes the test
-`bootstrap-percentile`.
+true. The data choose which system is called better, so p of the paired bootstrap is one-sided in the direction that
+looks best. "95% confidence that one of the systems is better" is wrong in {share(wrong)} of the cases in which
+neither is. Doubled, it becomes the test `bootstrap-percentile`.
 """
 
 
@@ -411,9 +451,9 @@ def summary_two_sided(figures: Figures) -> Summary:
 KOEHN = Paper(
     title="Koehn 2004",
     about="""
-*Statistical Significance Tests for Machine Translation Evaluation*, [W04-3250](https://aclanthology.org/W04-3250). The
-paper introduces bootstrap intervals and the paired bootstrap for BLEU, and validates both on samples of a large test
-set.
+*Statistical Significance Tests for Machine Translation Evaluation*, [W04-3250](https://aclanthology.org/W04-3250).
+The paper introduces bootstrap intervals and the paired bootstrap for BLEU, and validates both on samples of a large
+test set.
 """,
     claims=(
         Claim(
@@ -468,13 +508,24 @@ Figures 2 and 3: blocks of 300 consecutive sentences have scores from 21 to 37, 
             title="Bootstrap intervals cover the true score",
             paper="""
 Figure 6: 95% intervals from 1,000 draws (the 26th and the 975th) of 100 broad samples; three of them do not contain
-the score of all
-30,000 sentences.
+the score of all 30,000 sentences.
 """,
             commands=(SAMPLES,),
             extract=samples,
             summary=summary_intervals,
             show=show_intervals,
+        ),
+        Claim(
+            name="koehn-reversals",
+            title="The better system seldom loses on a sample",
+            paper="""
+Figure 4: of ten broad samples of 3,000 sentences, one reverses the order of two systems that differ by 1.5 BLEU, by
+.07.
+""",
+            commands=(SAMPLES,),
+            extract=reversals,
+            summary=summary_reversals,
+            show=show_reversals,
         ),
         Claim(
             name="koehn-two-sided",
@@ -504,7 +555,8 @@ Section 6 of the paper reads 95% of draws won as 95% confidence that one system 
     after="""
 ### Slips in W04-3250
 
-- The text has "300 broad samples" where 100 samples of 300 sentences are meant, and "six" systems in a table of three.
+- The text has "300 broad samples" where 100 samples of 300 sentences are meant, and "six" systems in a table of
+  three.
 - Formula 5 has n degrees of freedom instead of n − 1.
 """,
 )

@@ -59,10 +59,8 @@ def show_by_size(figures: Figures) -> str:
 
 Mean widths of the 95% intervals of 16 systems, in points and relative to the mean score, and the share of the
 {last["BLEU"]["pairs"]} pairs whose interval of the difference excludes 0. With {times:.0f} times as many segments,
-intervals are
-{ratios} times as narrow; 1/√n predicts {times**0.5:.1f}. Halving an interval needs about four times the data. NIST
-changes with the test
-set, because it takes its information weights from the references.
+intervals are {ratios} times as narrow; 1/√n predicts {times**0.5:.1f}. Halving an interval needs about four times the
+data.
 """
 
 
@@ -84,7 +82,11 @@ def plot_by_size(figures: Figures, path: Path) -> None:
         segments = [point["size"] for point in points]
         left.loglog(segments, [100 * point["relative_width"] for point in points], style, label=metric)
         right.semilogx(segments, [100 * point["separated"] for point in points], style, label=metric)
-    left.set(xlabel="segments", ylabel="width of the interval, % of the score")
+    for ax in (left, right):
+        ax.set_xticks(segments, [str(size) for size in segments])
+        ax.minorticks_off()
+    left.set_yticks([2, 5, 10, 20], ["2", "5", "10", "20"])
+    left.set(xlabel="segments", ylabel="width, % of the score")
     right.set(xlabel="segments", ylabel="pairs separated, %")
     left.legend(frameon=False)
     save(figure, path)
@@ -96,10 +98,10 @@ def show_by_references(figures: Figures) -> str:
     return f"""
 {markdown_table(header, curve_rows(figures, "references"), 0)}
 
-Scores rise with the number of references, so the width relative to the score matters. With three references instead of
-one it is {100 * (1 - last / first):.0f}% smaller for BLEU, which with one reference needs
-{(first / last) ** 2:.1f} times as many segments. Whether more pairs are separated depends on the references, too: they
-differ in style.
+Scores rise with the number of references, so the width relative to the score matters. With three references instead
+of one it is {100 * (1 - last / first):.0f}% smaller for BLEU, which with one reference needs
+{(first / last) ** 2:.1f} times as many segments. Whether more pairs are separated depends on the references, too:
+they differ in style.
 """
 
 
@@ -116,10 +118,8 @@ ZHANG_VOGEL = Paper(
     title="Zhang & Vogel 2004",
     about="""
 *Measuring Confidence Intervals for the Machine Translation Evaluation Metrics* (TMI 2004). The paper measures how
-bootstrap intervals of BLEU
-and NIST depend on the size of the test set and on the number of references, and how many differences each metric
-finds. Its results are
-curves, so no figures are quoted.
+bootstrap intervals of BLEU and NIST depend on the size of the test set and on the number of references, and how many
+differences each metric finds. Its results are curves, so no figures are quoted.
 """,
     claims=(
         Claim(
@@ -207,11 +207,9 @@ def show_gains(figures: Figures) -> str:
 {markdown_table(header, rows)}
 
 The detectable differences are those that a pair's test finds with 80% power at .05. They depend on how similar two
-systems are: on the same
-test set, the largest is {min(ratios):.1f} to {max(ratios):.1f} times the smallest. The rerankings are variants of one
-system. For the same
-number of segments, they need smaller gains than the systems of different participants. p-values are two-sided, and not
-adjusted.
+systems are: on the same test set, the largest is {min(ratios):.1f} to {max(ratios):.1f} times the smallest. The
+rerankings are variants of one system. For the same number of segments, they need smaller gains than the systems of
+different participants. p-values are two-sided, and not adjusted.
 """
 
 
@@ -258,10 +256,8 @@ def show_elsewhere(figures: Figures) -> str:
 {markdown_table(header, rows)}
 
 Winners on samples of 100, 300 and 600 segments are compared with those on the other segments. Broad samples have
-sentences
-of the same documents as the other segments; blocks are of other documents, the nearest thing to another domain in
-these data. All texts are
-news, so the effect is smaller than between domains.
+sentences of the same documents as the other segments; blocks are of other documents, the nearest thing to another
+domain in these data. All texts are news, so the effect is smaller than between domains.
 """
 
 
@@ -278,10 +274,8 @@ BERG_KIRKPATRICK = Paper(
     title="Berg-Kirkpatrick et al. 2012",
     about="""
 *An Empirical Investigation of Statistical Significance in NLP*, [D12-1091](https://aclanthology.org/D12-1091). The
-paper relates gains to
-p-values over many pairs of systems, and asks whether significant winners also win on another domain. Its bootstrap
-test counts draws with
-d_b > 2·d: the centred `bootstrap`, one-sided.
+paper relates gains to p-values over many pairs of systems, and asks whether significant winners also win on another
+domain. Its bootstrap test counts draws with d_b > 2·d: the centred `bootstrap`, one-sided.
 """,
     claims=(
         Claim(
@@ -348,14 +342,11 @@ def show_agreement(figures: Figures) -> str:
 {markdown_table(header, rows, 2)}
 
 The numbers of pairs of systems ({sum(figures[0][2:])} in three test sets) with p ≤ .05 under BLEU. Most pairs differ
-so much that any test finds
-it. Between `ar` or `bootstrap` and one of the tests with too many type-I errors (`bootstrap-shift` and
-`paired-bootstrap`)
-there are {more + less} disagreements; in {more} of these the latter rejects. So a test that rejects twice as often as
-it should is hardly seen in a comparison
-of very different systems, and is seen where systems are close, which is where tests are needed. Human judgments, by
-which
-the paper decides which test is more accurate, are not used here.
+so much that any test finds it. Between `ar` or `bootstrap` and one of the tests with too many type-I errors
+(`bootstrap-shift` and `paired-bootstrap`) there are {more + less} disagreements; in {more} of these the latter
+rejects. So a test that rejects twice as often as it should is hardly seen in a comparison of very different systems,
+and is seen where systems are close, which is where tests are needed. Human judgments, by which the paper decides
+which test is more accurate, are not used here.
 """
 
 
@@ -368,8 +359,7 @@ GRAHAM = Paper(
     title="Graham et al. 2014",
     about="""
 *Randomized Significance Tests in Machine Translation*, [W14-3333](https://aclanthology.org/W14-3333). The paper
-compares
-bootstrap tests and approximate randomization by human judgments.
+compares bootstrap tests and approximate randomization by human judgments.
 """,
     claims=(
         Claim(
@@ -392,41 +382,41 @@ bootstrap tests and approximate randomization by human judgments.
 
 # Card et al. 2020.
 
-DESIGN = """
-import json
-import numpy as np
-from reshuffle.study.parametric import CARD_BLEU, simulate_swap_effects
-from reshuffle.study.testing import Testing
+DESIGN = (
+    "reshuffle study power --models parametric --difference 0.25 0.5 1 2 --sizes 2000 --tests ar --alphas 0.05 "
+    "--simulations 1000"
+)
 
-found = []
-for difference in (0.25, 0.5, 1.0, 2.0):
-    simulated = simulate_swap_effects(CARD_BLEU, difference, 2000, 12345, 1000, Testing(["ar"], n_resamples=999))
-    significant = simulated.differences[simulated.pvalues <= 0.05]
-    power, exaggeration = len(significant) / 1000, np.abs(significant).mean() / difference
-    found.append([difference, power, exaggeration, np.mean(significant < 0)])
-print(json.dumps(found))
-"""
+
+def design(outputs: Sequence[Any]) -> Figures:
+    """Power, type-M and type-S errors by true difference, and the power in closed form."""
+    keys = ("difference", "rate", "type_m", "type_s", "approximation")
+    return [[row[key] for key in keys] for row in outputs[0]["power"]]
 
 
 def show_design(figures: Figures) -> str:
     rows = [
-        [number(difference, 2), "about .75" if difference == 1 else "–", number(power), number(m, 2), number(s, 4)]
-        for difference, power, m, s in figures
+        [
+            number(difference, 2),
+            "about .75" if difference == 1 else "–",
+            number(power),
+            number(normal),
+            number(m, 2),
+            number(s),
+        ]
+        for difference, power, m, s, normal in figures
     ]
-    header = ["true difference in BLEU", "paper: power", "power", "type-M error", "type-S error"]
+    header = ["true difference in BLEU", "paper: power", "power", "closed form", "type-M error", "type-S error"]
     weakest = figures[0]
     return f"""
 {markdown_table(header, rows)}
 
 The paper's model: swapping the outputs of a segment changes the difference with probability 1 − P₀, by a
-Laplace-distributed
-amount; P₀ = .13 and b₀ = 25.8, test sets of 2,000 segments, AR at .05. Type-M error is the mean size of the
-significant differences
+Laplace-distributed amount; P₀ = .13 and b₀ = 25.8, test sets of 2,000 segments, AR at .05. The closed form is that of
+a normal estimate with the model's standard error. Type-M error is the mean size of the significant differences
 relative to the true one, type-S error the share of them with the wrong sign. If the true difference is
-{number(weakest[0], 2)} BLEU, the
-differences that are significant are {weakest[2]:.1f} times too large on average.
-`reshuffle study power --alternatives parametric` fits the
-model to a pair of systems.
+{number(weakest[0], 2)} BLEU, the differences that are significant are {weakest[2]:.1f} times too large on average.
+With the files of two systems, `--models parametric` fits the model to a pair of systems.
 """
 
 
@@ -439,17 +429,16 @@ CARD = Paper(
     title="Card et al. 2020",
     about="""
 *With Little Power Comes Great Responsibility*, [2020.emnlp-main.745](https://aclanthology.org/2020.emnlp-main.745).
-The paper
-estimates the power of common designs. For machine translation it simulates test sets from a model of the effects of
-swaps.
+The paper estimates the power of common designs. For machine translation it simulates test sets from a model of the
+effects of swaps.
 """,
     claims=(
         Claim(
             name="card-power",
             title="2,000 sentences have 75% power at 1 BLEU",
             paper="Test sets of 2,000 sentences have about 75% power to detect a difference of 1 BLEU (abstract).",
-            python=DESIGN,
-            extract=lambda outputs: outputs[0],
+            commands=(DESIGN,),
+            extract=design,
             summary=lambda figures: Summary(
                 "yes" if abs(power_at_1(figures) - 0.75) < 0.03 else "no", "about .75", number(power_at_1(figures))
             ),

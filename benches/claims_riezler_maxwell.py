@@ -74,20 +74,17 @@ def show_table_1(figures: Figures) -> str:
 {markdown_table(header, rows)}
 
 The systems are two participants of WMT13, English–French, that are close to each other; F is that of dependency
-relations (heads, labels and
-dependents) of parses from another parser. `bootstrap-shift` is the paper's bootstrap test exactly as printed,
-`bootstrap` the one that is
-centred before the absolute value is taken. Here the ratios of the p-values of `bootstrap-shift` and `ar` are
-{number(min(ratios), 2)} to
-{number(max(ratios), 2)}. In the paper's BLEU pair it is .1/.158 = {number(0.1 / 0.158, 2)}, which one tail instead of
-two does not explain:
-in large samples the paper's test has p = {number(shift_pvalue(NormalDist().inv_cdf(1 - 0.158 / 2)))} where approximate
-randomization has .158. The paper reports no bootstrap test for F.
+relations (heads, labels and dependents) of parses from another parser. `bootstrap-shift` is the paper's bootstrap
+test exactly as printed, `bootstrap` the one that is centred before the absolute value is taken. Here the ratios of
+the p-values of `bootstrap-shift` and `ar` are {number(min(ratios), 2)} to {number(max(ratios), 2)}. In the paper's
+BLEU pair it is .1/.158 = {number(0.1 / 0.158, 2)}, which one tail instead of two does not explain: in large samples
+the paper's test has p = {number(shift_pvalue(NormalDist().inv_cdf(1 - 0.158 / 2)))} where approximate randomization
+has .158. The paper reports no bootstrap test for F.
 """
 
 
 def summary_table_1(figures: Figures) -> Summary:
-    p = [pvalue(ours["p"][0]) for ours in figures.values()]
+    p = [f"{name} {pvalue(ours['p'][0])}" for name, ours in figures.items()]
     order = sorted(figures, key=lambda name: figures[name]["p"][0])
     return Summary(
         "yes" if order[0] == "NIST" else "no", "p of AR: NIST <.0001, BLEU .158, F .424", f"p of AR: {', '.join(p)}"
@@ -151,17 +148,16 @@ def show_table_2(figures: Figures) -> str:
     return f"""
 {markdown_table(header, rows)}
 
-The systems are rerankings of one list of translations; shown are the five whose NIST is closest to that of the default
-weights, but for the closest one (ΔNIST {number(nist[0]["difference"])}). Over all {len(shift)} differences under NIST
-and
-BLEU
-with p between .002 and .3, the median of the ratio is {number(median(shift), 2)} for the paper's bootstrap test, and
-{number(median(centred), 2)} for the centred one. So p of the paper's bootstrap is about half that of approximate
-randomization, as published, because it takes the absolute value before it centres: it compares one tail with two. The
-centred test agrees with approximate randomization where outputs are exchangeable. Rerankings differ in length, so some
-of these are not: over shuffles, their differences vary less than their standard error, and p of AR is too small. The
-median of the centred ratio is {number(median(even), 2)} where the shuffles' standard deviation is at least .95 of the
-standard error ({len(even)} differences), and {number(median(uneven), 2)} where it is less ({len(uneven)}).
+The systems are rerankings of one list of translations; shown are the five whose NIST is closest to that of the
+default weights, but for the closest one (ΔNIST {number(nist[0]["difference"])}). Over all {len(shift)} differences
+under NIST and BLEU with p between .002 and .3, the median of the ratio is {number(median(shift), 2)} for the paper's
+bootstrap test, and {number(median(centred), 2)} for the centred one. So p of the paper's bootstrap is about half that
+of approximate randomization, as published, because it takes the absolute value before it centres: it compares one
+tail with two. The centred test agrees with approximate randomization where outputs are exchangeable. Rerankings
+differ in length, so some of these are not: over shuffles, their differences vary less than their standard error, and
+p of AR is too small. The median of the centred ratio is {number(median(even), 2)} where the shuffles' standard
+deviation is at least .95 of the standard error ({len(even)} differences), and {number(median(uneven), 2)} where it is
+less ({len(uneven)}).
 """
 
 
@@ -180,27 +176,34 @@ def summary_table_2(figures: Figures) -> Summary:
 SENSITIVITY = (
     f"reshuffle study sensitivity {PARSED}/ref.txt {PARSED}/sys/{OLD}.txt {PARSED}/sys/{NEW}.txt -m nist bleu depf "
     f"--parses {PARSED}/ref.conllu {PARSED}/sys/{OLD}.conllu {PARSED}/sys/{NEW}.conllu --tests ar --alphas 0.05 "
-    "--simulations 2000",
-    "reshuffle study sensitivity wmt17-en-de/ref.txt wmt17-en-de/sys/*.txt -m nist bleu --all-pairs --tests ar "
-    "--effects 0.5 --simulations 20 -n 99",
+    "--simulations 1000",
+    *(
+        f"reshuffle compare {name}/ref.txt {name}/sys/*.txt -m nist bleu --all-pairs --test ar-studentized "
+        "--adjust none -n 99 --interval delta"
+        for name in ("wmt17-en-de", "wmt13-fr-en", "wmt12-es-en")
+    ),
 )
 
 
 def sensitivity(outputs: Sequence[Any]) -> Figures:
-    """Power by metric and η on the parsed pair, and |difference|/standard error of all pairs of WMT17."""
-    parsed, wmt17 = outputs
+    """Power by metric and η on the parsed pair, and |difference|/standard error of all pairs of three test sets."""
+    parsed, *others = outputs
     power: dict[str, list[Any]] = {}
     for rate in parsed["power"]:
         interval = rate["confidence_interval"]
         power.setdefault(rate["metric"], []).append([rate["effect"], rate["rate"], interval["low"], interval["high"]])
-    standardized: dict[tuple[str, str], dict[str, float]] = {}
-    for row in wmt17["sensitivity"]:
-        standardized.setdefault((row["system"], row["baseline"]), {})[row["metric"]] = row["standardized"]
+    standardized: list[dict[str, float]] = []
+    for output in others:
+        of_set: dict[tuple[str, str], dict[str, float]] = {}
+        for pair in output["comparisons"]:
+            names = (pair["system"], pair["baseline"])
+            of_set.setdefault(names, {})[pair["metric"]] = abs(pair["difference"]) / pair["standard_error"]
+        standardized += of_set.values()
     return {
         "power": power,
         "simulations": parsed["power"][0]["simulations"],
         "size": parsed["power"][0]["size"],
-        "pairs": [[pair["NIST"], pair["BLEU"]] for pair in standardized.values()],
+        "pairs": [[pair["NIST"], pair["BLEU"]] for pair in standardized],
     }
 
 
@@ -216,13 +219,11 @@ def show_sensitivity(figures: Figures) -> str:
 {markdown_table(["η", *names], rows, 0)}
 
 Power of AR at .05 on test sets of {figures["size"]} segments ({figures["simulations"]:,} simulations, with 95%
-intervals), if the two systems
-of Table 1 above keep their own outputs with probability ½ + η and are swapped otherwise: η = 0 is no difference, and
-η = .5 the real pair. The level is adjusted so that every metric rejects 5% at η = 0. One pair of
-systems cannot rank metrics, and p-values of one test set even less. For the {len(close)} pairs of WMT17 English–German
-that differ by less
-than 6 standard errors under both metrics, the difference is more standard errors under NIST than under BLEU for
-{clearer}, and fewer for
+intervals), if the two systems of Table 1 above keep their own outputs with probability ½ + η and are swapped
+otherwise: η = 0 is no difference, and η = .5 the real pair. The level is adjusted so that every metric rejects 5% at
+η = 0. One pair of systems cannot rank metrics, and p-values of one test set even less. For the {len(close)} pairs of
+WMT17 English–German, WMT13 French–English and WMT12 Spanish–English that differ by less than 6 standard errors under
+both metrics, the difference is more standard errors under NIST than under BLEU for {clearer}, and fewer for
 {len(close) - clearer}; the median of the ratio is {number(median(nist / bleu for nist, bleu in close if bleu), 2)}.
 """
 
@@ -284,17 +285,13 @@ def show_size(figures: Figures) -> str:
 {markdown_table(header, rows)}
 
 The share of {figures["simulations"]:,} simulated test sets of 500 segments in which p is at most the level, with 95%
-intervals. In each segment a coin
-decides which output belongs to which system, so the null hypothesis is true. Approximate randomization and the centred
-bootstrap reject as
-often as they should: neither is more conservative than the other. The paper's bootstrap (`bootstrap-shift`) takes
-|d_b| before it
-subtracts the mean of |d_b|. This compares one tail with a threshold for two, so it rejects about twice as often as its
-level. In large
-samples it would reject {number(shift_size(0.05))} at .05 and {number(shift_size(0.1))} at .10. The paper does not
-simulate type-I errors: it concludes from the
-p-values of Table 2 that the bootstrap makes more of them, which is right for the test as printed, but not for
-bootstrap tests.
+intervals. In each segment a coin decides which output belongs to which system, so the null hypothesis is true.
+Approximate randomization and the centred bootstrap reject as often as they should: neither is more conservative than
+the other. The paper's bootstrap (`bootstrap-shift`) takes |d_b| before it subtracts the mean of |d_b|. This compares
+one tail with a threshold for two, so it rejects about twice as often as its level. In large samples it would reject
+{number(shift_size(0.05))} at .05 and {number(shift_size(0.1))} at .10. The paper does not simulate type-I errors: it
+concludes from the p-values of Table 2 that the bootstrap makes more of them, which is right for the test as printed,
+but not for bootstrap tests.
 """
 
 
@@ -389,17 +386,13 @@ def show_lengths(figures: Figures) -> str:
 {markdown_table(["test", "rejects at .05"], rows)}
 
 `short.txt` is a system's output from which words that are not in the reference were cut, as if it had been tuned to
-another length. Before scores
-are made equal, its length is {number(short["length"], 3)} of the reference and its BLEU {number(short["BLEU"], 2)};
-those of the
-whole output are {number(full["length"], 3)} and {number(full["BLEU"], 2)}. The study then drops words of the better
-one until BLEU is
-equal on the whole set, and draws test sets of 500 segments. The two outputs of a segment are not exchangeable: the
-brevity penalty concerns only one of them.
+another length. Before scores are made equal, its length is {number(short["length"], 3)} of the reference and its BLEU
+{number(short["BLEU"], 2)}; those of the whole output are {number(full["length"], 3)} and {number(full["BLEU"], 2)}.
+The study then drops words of the better one until BLEU is equal on the whole set, and draws test sets of 500
+segments. The two outputs of a segment are not exchangeable: the brevity penalty concerns only one of them.
 Approximate randomization tests exchangeability, and rejects it, but users read this as a difference of scores.
-Dividing by a standard
-error (`ar-studentized`) cures most of it, and `bootstrap-both`, the default, all of it.
-[Size and power](statistics.md#size-and-power) has more such pairs.
+Dividing by a standard error (`ar-studentized`) cures most of it, and `bootstrap-both`, the default, all of it. [Size
+and power](statistics.md#size-and-power) has more such pairs.
 """
 
 
@@ -407,7 +400,7 @@ def summary_lengths(figures: Figures) -> Summary:
     rates = {test: rate for test, rate, *_ in figures["rates"]}
     return Summary(
         "no" if rates["ar"] > 0.075 else "yes",
-        "AR is recommended",
+        "AR is recommended without conditions",
         f"equal BLEU, lengths on both sides of the reference: AR rejects {number(rates['ar'])} at .05, the default "
         f"{number(rates['bootstrap-both'])}",
     )
@@ -473,14 +466,10 @@ def show_family(figures: Figures) -> str:
 {markdown_table(["test, adjustment", *(f"{k} systems, {names[variances]}" for k, variances in columns_of)], rows)}
 
 The share of {figures[0]["simulations"]} simulated test sets of 500 segments in which at least one of all pairs of
-systems has p ≤ .05,
-although no systems differ, with 95% intervals. For independent tests, the paper's formula gives {predicted}. Pairs of
-the same systems are
-not independent, so without adjustment the rate is lower, but far above .05. "Exchangeable": the outputs of each
-segment are permuted.
-"Equal scores": words were dropped until all systems have the BLEU of the worst one. Step-down maxT with the default
-test keeps
-the rate near .05 in both.
+systems has p ≤ .05, although no systems differ, with 95% intervals. For independent tests, the paper's formula gives
+{predicted}. Pairs of the same systems are not independent, so without adjustment the rate is lower, but far above
+.05. "Exchangeable": the outputs of each segment are permuted. "Equal scores": words were dropped until all systems
+have the BLEU of the worst one. Step-down maxT with the default test keeps the rate near .05 in both.
 """
 
 
@@ -508,8 +497,8 @@ RIEZLER_MAXWELL = Paper(
     title="Riezler & Maxwell 2005",
     about="""
 *On Some Pitfalls in Automatic Evaluation and Significance Testing for MT*,
-[W05-0908](https://aclanthology.org/W05-0908). The paper compares
-approximate randomization (AR) with a bootstrap test under NIST, BLEU and F, and warns of multiple comparisons.
+[W05-0908](https://aclanthology.org/W05-0908). The paper compares approximate randomization (AR) with a bootstrap test
+under NIST, BLEU and F, and warns of multiple comparisons.
 """,
     claims=(
         Claim(
@@ -528,8 +517,7 @@ Table 1 compares a phrase-based system with its reranked output under three metr
             title="p-values of the bootstrap are half those of AR",
             paper="""
 Table 2 compares a system with five variants that should be equivalent. p of the bootstrap test is about half of p of
-AR, and
-the paper concludes that AR is "more conservative".
+AR, and the paper concludes that AR is "more conservative".
 """,
             prepare=FIRST_400,
             commands=TABLE_2_COMMANDS,
@@ -603,9 +591,9 @@ Section 4.4: if all 105 pairs of 15 systems are tested at .05, at least one fals
 
 - The text gives "0.15" where .015 is meant: the level at which a family of five tests has an error rate of about .07.
 - Type-I errors are described as failures to reject a null hypothesis that is true. They are rejections of one that is
-true.
+  true.
 - The number of replicates is not given. p < .0001 needs at least 10,000 of them.
-- Figures 1 and 2 loop over r = 0, …, R and b = 0, …, B. Here R and B are the numbers of replicates, and p = (c + 1)/(R
-+ 1).
+- Figures 1 and 2 loop over r = 0, …, R and b = 0, …, B. Here R and B are the numbers of replicates, and p = (c +
+  1)/(R + 1).
 """,
 )

@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from claims import PAGE, Paper, read_results, run, write_results
@@ -21,12 +20,6 @@ from papers_page import page
 __all__ = ["CLAIMS", "PAPERS", "main"]
 
 PAPERS: tuple[Paper, ...] = (RIEZLER_MAXWELL, KOEHN, ZHANG_VOGEL, BERG_KIRKPATRICK, GRAHAM, CARD, COMING)
-# Claims whose studies have no command yet.
-PENDING = {
-    "rm-sensitivity", "rm-family", "koehn-table-3", "koehn-table-4", "koehn-spread", "koehn-ranges", "koehn-intervals", "zv-size",
-    "zv-references", "bk-domain", "graham-agreement",
-}  # fmt: skip
-PAPERS = tuple(replace(p, claims=tuple(c for c in p.claims if c.name not in PENDING)) for p in PAPERS)
 CLAIMS = {claim.name: claim for paper in PAPERS for claim in paper.claims}
 
 

@@ -17,24 +17,20 @@ INTRODUCTION = """
 # The papers, run again
 
 Each claim of the papers on which this package is based, checked on public data: the commands, our figures beside the
-published ones, what
-differs, and why. The tests and studies are those of [the statistics page](statistics.md) and of `reshuffle study`.
+published ones, what differs, and why. The tests and studies are those of [the statistics page](statistics.md) and of
+`reshuffle study`.
 
 All figures on this page are made by one command from the results of these commands (see
-[below](#how-this-page-is-made)); the published
-ones are quoted from the papers. Sizes and shares are from simulations with a given seed, so that the same version of
-reshuffle repeats
-them exactly. The data are others than the papers', which are not public: a claim holds here if the effect is there,
-not if the digits
-are the same.
+[below](#how-this-page-is-made)); the published ones are quoted from the papers. Sizes and shares are from simulations
+with a given seed, so that the same version of reshuffle repeats them exactly. The data are others than the papers',
+which are not public: a claim holds here if the effect is there, not if the digits are the same.
 """
 
 DATA = """
 ## The data
 
-Commands run in a folder in which each test set has a folder of its own: `ref.txt` is its reference, `sys/NAME.txt` the
-output of a system,
-one segment per line. The texts are public; they are not part of this package.
+Commands run in a folder in which each test set has a folder of its own: `ref.txt` is its reference, `sys/NAME.txt`
+the output of a system, one segment per line. The texts are public; they are not part of this package.
 
 | folder | test set |
 |---|---|
@@ -47,18 +43,16 @@ one segment per line. The texts are public; they are not part of this package.
 | `depparse-wmt13-en-fr-derived` | WMT13, English–French: six systems and the reference with parses, 500 segments |
 
 The rerankings are from the software of a course (*dreamt*, by Lopez, Post and Dyer, 2012–2015). The parses were made
-for
-this comparison, by one parser for all.
+for this comparison, by one parser for all.
 """
 
 RUNNING = """
 ## How this page is made
 
 `python benches/papers.py` writes this page and its figures from `docs/papers/results.json`.
-`python benches/papers.py --rerun NAME` (or
-`--rerun all`) runs the commands again and keeps their figures with the date. Commands are shown as they are run, but
-for `--format json`,
-which is added. The environment variable `RESHUFFLE_DATA` names the folder with the test sets.
+`python benches/papers.py --rerun NAME` (or `--rerun all`) runs the commands again and keeps their figures with the
+date. Commands are shown as they are run, but for `--format json`, which is added. The environment variable
+`RESHUFFLE_DATA` names the folder with the test sets.
 """
 
 
@@ -138,8 +132,13 @@ def section(claim: Claim, result: Mapping[str, Any], shown: dict[str, str]) -> s
 
 
 def wrapped(command: str) -> str:
-    """A long command on several lines."""
-    lines = textwrap.wrap(command, WIDTH - 2, break_long_words=False, break_on_hyphens=False, subsequent_indent="  ")
+    """A long command on several lines, none of which ends with an option that has a value."""
+    lines: list[str] = []
+    for unit in re.findall(r"-\S+ [^-\s]\S*|\S+", command):
+        if lines and len(lines[-1]) + len(unit) + 1 <= WIDTH - 2:
+            lines[-1] += f" {unit}"
+        else:
+            lines.append(f"  {unit}" if lines else unit)
     return " \\\n".join(lines)
 
 

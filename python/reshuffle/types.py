@@ -172,7 +172,7 @@ Truth: TypeAlias = Literal["complement", "whole"]
 """:data:`reshuffle.study.validation.TRUTHS`."""
 
 StudyPlotKind: TypeAlias = Literal[
-    "rates", "qq", "family-wise", "power", "sizes", "detectable", "sensitivity", "bands", "gaps", "curves",
+    "rates", "qq", "families", "power", "sizes", "detectable", "sensitivity", "bands", "gaps", "curves",
     "differences", "scores", "gains", "agreement",
 ]  # fmt: skip
 """The figures of all studies: :data:`reshuffle.report.studies.STUDIES`."""

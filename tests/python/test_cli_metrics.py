@@ -143,9 +143,11 @@ def test_options_of_other_tools_get_a_hint(run: Any, option: str) -> None:
 def test_no_option_of_reshuffle_gets_the_hint_for_another_tool() -> None:
     from reshuffle.cli.command import Command
     from reshuffle.cli.commands import cli
+    from reshuffle.cli.studies import COMMANDS
 
-    commands = [command for command in cli.commands.values() if isinstance(command, Command)]
-    assert [command.name for command in commands] == ["compare", "score", "flips"]
+    every = [*cli.commands.values(), *COMMANDS.values()]
+    commands = [command for command in every if isinstance(command, Command)]
+    assert [command.name for command in commands] == ["compare", "score", "flips", "plan", *COMMANDS]
     assert not {name for command in commands for param in command.params for name in param.opts} & set(OPTIONS)
 
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
+from functools import cache
 from itertools import combinations
-from typing import Any
+from pathlib import Path
+from typing import Any, get_args
 
 import numpy as np
 import pytest
 
-from reshuffle import Corpus, FromCounts, InputError, SegmentScores, compare, derive_seed, metric
+from reshuffle import Corpus, FromCounts, InputError, SegmentScores, compare, derive_seed, metric, read_corpus, types
 from reshuffle.inference.hypotheses import Hypotheses
 from reshuffle.inference.multiplicity import ADJUSTMENTS
 from reshuffle.resampling import CountSample, Replicates
@@ -212,11 +216,73 @@ def test_unadjusted_tests_of_a_family_reject_too_often_and_maxt_does_not() -> No
     assert found["ar", "maxt", "equal"].verdict == "at its level"
 
 
+@cache
+def small_study() -> StudyResult:
+    return multiplicity(
+        metrics=scores(5, 40), tests=["ar", "permutation"], adjustments=["none", "holm", "maxt", "tukey"],
+        simulations=200, n_resamples=99, sizes=[20, 40], alphas=[0.05, 0.3],
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("fmt", get_args(types.Format))
+def test_every_format_has_the_rates(fmt: types.Format) -> None:
+    study = small_study()
+    report = study.render(fmt)
+    for word in ("ar", "permutation", "holm", "maxt", "tukey", "unequal"):
+        assert word in report
+    if fmt in ("json", "csv"):
+        assert f"{study.tables['family_wise'][0].independent}" in report
+    if fmt == "json":
+        (table,) = [json.loads(report)["family_wise"]]
+        assert len(table) == len(study.tables["family_wise"])
+        assert table[0]["confidence_interval"]["method"] == "clopper-pearson"
+
+
+def test_text_says_what_is_wrong_with_rates() -> None:
+    study = small_study()
+    text = " ".join(study.render("text").split())
+    assert "quality, 5 systems, 10 pairs, equal variances, 200 simulations" in text
+    assert "quality, 4 systems, 6 pairs, unequal variances, 200 simulations" in text
+    rate = study.tables["family_wise"][0]
+    assert (
+        f"Without adjustment, ar rejects one or more of 10 true null hypotheses in {100 * rate.rate:.1f}% of the test "
+        "sets at α = 0.05 (quality, equal variances); independent tests would in 40.1%." in text
+    )
+    assert "‡: too few replicates for an adjusted p of α" in text
+    assert "With 199 replicates, all adjustments could reject." in text
+
+
+def test_the_figure_has_a_row_for_each_adjustment() -> None:
+    ax = small_study().plot.families(metric="quality", size=20, alpha=0.3)
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["none", "holm", "maxt", "tukey"]
+    legend = ax.get_legend()
+    assert legend is not None
+    assert [text.get_text() for text in legend.get_texts()] == [
+        f"{test}, {family}" for family in ("equal, 5 systems", "unequal, 4 systems") for test in ("ar", "permutation")
+    ]
+
+
+def test_the_command_line_gives_the_result_of_the_function(demo: Path, run: Callable[..., Any]) -> None:
+    files = ["baseline.txt", "tuned.txt", "larger.txt"]
+    options = ["--tests", "ar", "--adjust", "none,holm", "--simulations", "5", "-n", "19", "--size", "50"]
+    found = run("study", "multiplicity", "reference.txt", *files, *options, "--format", "json")
+    assert found.code == 0
+    corpus = read_corpus(["reference.txt"], files)
+    study = multiplicity(
+        corpus.references, corpus.systems, tests="ar", adjustments=["none", "holm"], simulations=5, n_resamples=19,
+        sizes=50,
+    )  # fmt: skip
+    assert found.out == study.render("json")
+    failed = run("study", "multiplicity", "reference.txt", *files, "--n-systems", "9", "--simulations", "2")
+    assert failed.code == 2
+    assert failed.err.startswith("reshuffle: error: n_systems: families of 9 systems were asked for")
+
+
 @pytest.mark.slow
 def test_family_wise_error_rates_of_fifteen_systems(wmt17: Corpus) -> None:
     """Riezler & Maxwell 2005 (W05-0908), 4.4: 105 pairs; 1 − .95^105 = .9954."""
     study = multiplicity(
-        wmt17.references, wmt17.systems, n_systems=15, tests=["ar", "permutation"], simulations=400, n_resamples=2999,
+        wmt17.references, wmt17.systems, n_systems=15, tests=["ar", "permutation"], simulations=150, n_resamples=2099,
         adjustments=["none", "holm", "maxt", "tukey"], sizes=500,
     )  # fmt: skip
     found = rates(study)

@@ -478,7 +478,7 @@ def test_a_table_is_chosen_for_csv(run: Any) -> None:
         ((*ARGUMENTS, "--simulations", "0"), "simulations must be a whole number of at least 1, got 0"),
         ((*ARGUMENTS, "--scheme", "exact"), "unknown scheme 'exact'"),
         ((*ARGUMENTS, "--sampling", "all"), "unknown value of --sampling 'all'"),
-        ((*ARGUMENTS, "--margin", "bleu"), "--margin must be a metric and a number, such as --margin bleu=0.5"),
+        ((*ARGUMENTS, "--margin", "bleu"), "--margin: expected a metric and a number, as in bleu=0.5"),
         ((*ARGUMENTS, "--table", "rates"), "--table is for the format csv, not text"),
         ((*ARGUMENTS, "--format", "csv", "--table", "rate"), "unknown table 'rate': did you mean 'rates'?"),
         ((*ARGUMENTS, "--strata", "reference.txt"), "--strata does not apply to studies"),
@@ -514,6 +514,20 @@ def test_plots_of_studies_and_comparisons_are_told_apart(run: Any, tmp_path: Pat
         assert outcome.code == 2
         assert message in outcome.err
         assert not Path("y.pdf").exists()
+
+
+def test_every_figure_of_studies_is_in_the_help_and_the_guide(run: Any) -> None:
+    help_text = run("plot", "--help").out
+    guide = (SCHEMA.parents[1] / "guide.md").read_text("utf-8")
+    for kind in get_args(types.StudyPlotKind):
+        assert re.search(rf"^    {kind} ", help_text, re.MULTILINE), kind
+        assert f"| `{kind}` |" in guide, kind
+
+
+def test_every_study_is_in_the_guide() -> None:
+    guide = (SCHEMA.parents[1] / "guide.md").read_text("utf-8")
+    for name in COMMANDS:
+        assert f"| `reshuffle study {name}` |" in guide
 
 
 def test_help_has_groups_and_examples(run: Any) -> None:

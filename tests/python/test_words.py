@@ -83,7 +83,7 @@ def test_sessions_in_pages_show_the_actual_output(page: Path, tmp_path: Path) ->
 
 
 def test_cited_sections_of_papers_are_correct() -> None:
-    """Koehn 2004 has an interval from draws in section 5, the paired test in 6; Chen & Cherry 2014 smooth in 2.2."""
+    """Koehn 2004: an interval from draws in section 5, paired test in 6, validation in 7. Chen & Cherry 2014: 2.2."""
     assert INTERVALS["koehn"].source == "W04-3250, section 5"
     assert TESTS["paired-bootstrap"].source == "W04-3250, section 6"
     sections = {"W04-3250": {"5", "6", "7"}, "W14-3346": {"2.2"}}

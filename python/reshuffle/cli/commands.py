@@ -417,7 +417,7 @@ def plot_command(result: str, kind: str, output: str, **options: Any) -> None:
     \b
       rates        type1: rejection rates divided by their levels, with intervals
       qq           type1: distribution of p against that of an exact test
-      family-wise  multiplicity: family-wise error rates, with intervals
+      families     multiplicity: family-wise error rates of adjustments, with intervals
       power        power: by the true difference, with intervals
       sizes        power: by the size of the test set, with intervals
       detectable   plan: minimum detectable difference by the size of the test set

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -117,30 +118,33 @@ class NumberList(StrParam):
 
 
 class Margin(StrParam):
-    """A metric and a number: ``NAME=VALUE``."""
+    """A metric and a number: ``bleu=0.5``."""
 
     name = "margin"
 
     def accepts(self, word: str) -> bool:
-        """Whether a word after the first is another margin, and not a file whose name has an equals sign."""
-        return self._parsed(word) is not None
+        """Whether a word after the first is another margin, and not a file.
 
-    @staticmethod
-    def _parsed(value: str) -> tuple[str, float] | None:
-        name, _, number = value.rpartition("=")
+        >>> [Margin().accepts(word) for word in ("bleu=0.5", "system.txt", "system=a.txt")]
+        [True, False, False]
+        """
+        name, _, number = word.rpartition("=")
         try:
-            return (name, float(number)) if name else None
+            return bool(name) and math.isfinite(float(number))
         except ValueError:
-            return None
+            return False
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if not isinstance(value, str):
             return value
-        parsed = self._parsed(value)
-        if parsed is None:
-            option = param.opts[0] if param is not None else "--margin"
-            raise InputError(f"{option} must be a metric and a number, such as {option} bleu=0.5, got {quoted(value)}")
-        return parsed
+        option = param.opts[0] if param is not None else "--margin"
+        name, _, number = value.rpartition("=")
+        if not name:
+            raise InputError(f"{option}: expected a metric and a number, as in bleu=0.5, got {quoted(value)}")
+        try:
+            return name, float(number)
+        except ValueError:
+            raise InputError(f"{option} {name}: expected a number after =, got {quoted(number)}") from None
 
 
 class Numbers(StrParam):

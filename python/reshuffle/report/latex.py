@@ -90,8 +90,8 @@ def _cell(cell: str, bold: bool) -> str:
     return f"{shown}\\phantom{{{'*' * marks}}}" if shown and marks else shown
 
 
-# A number, or an interval, perhaps with marks.
-NUMBERS = re.compile(r"[-+]?\d[\d.,]*(?: to [-+]?\d[\d.,]*)?[*†]*")
+# A number, or an interval, perhaps with marks or an error.
+NUMBERS = re.compile(r"[-+]?\d[\d.,]*(?: to [-+]?\d[\d.,]*)?[*†‡]*(?: *±\d[\d.,]*)?")
 
 _ESCAPES = str.maketrans(
     {
@@ -106,12 +106,18 @@ _ESCAPES = str.maketrans(
         ">": "$>$",
         "Δ": r"$\Delta$",
         "α": r"$\alpha$",
+        "η": r"$\eta$",
+        "κ": r"$\kappa$",
+        "ρ": r"$\rho$",
+        "½": r"$\frac12$",
         "≤": r"$\leq$",
         "≥": r"$\geq$",
         "−": "$-$",
         "×": r"$\times$",
         "±": r"$\pm$",
         "†": r"\textdagger{}",
+        "‡": r"\textdaggerdbl{}",
+        "→": r"$\rightarrow$",
         "–": "--",
         "—": "---",
         "…": r"\ldots{}",

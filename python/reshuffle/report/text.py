@@ -204,7 +204,7 @@ def _cell_lines(text: str) -> list[str]:
 
 
 # Characters of reports beyond Latin letters, each one character wide.
-_NARROW = str.maketrans(dict.fromkeys("Δα–−†≤≥×…─╌", "x"))
+_NARROW = str.maketrans(dict.fromkeys("Δαηκρ–−†‡≤≥×…─╌", "x"))
 
 
 def _width(text: str) -> int:

@@ -1,4 +1,4 @@
-"""A parametric model of the effects of swaps: Card et al. 2020 (2020.emnlp-main.745), section 5.
+"""A parametric model of the effects of swaps: Card et al. 2020 (2020.emnlp-main.745).
 
 The effect of a segment is the change of the difference of two systems when their outputs of this segment are swapped.
 Corpus scores are taken as additive in these effects, so that the observed difference is minus half their sum, and a

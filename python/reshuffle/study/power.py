@@ -68,20 +68,20 @@ MODELS: Mapping[str, PowerModel] = {
             "In each unit, the two systems keep their own outputs with probability ½ + η and are swapped otherwise: "
             "from exchangeable systems at η = 0 to the real pair at η = ½. The differences under all metrics shrink "
             "by about the same factor, 2η, so that powers under different metrics can be compared.",
-            "W05-0908, section 3, made a power curve",
+            "W05-0908",
         ),
         PowerModel(
             "real",
             "the real pair",
             "The two systems are as they are: their difference on all the data is the true difference.",
-            "W04-3250, section 5",
+            "W04-3250",
         ),
         PowerModel(
             "parametric",
             "Laplace model of the effects of swaps",
             "Segments are drawn from a model: swapping the outputs of a segment has no effect on the difference with "
             "probability P₀, and otherwise an effect from a Laplace distribution, independently of other segments.",
-            "2020.emnlp-main.745, section 5",
+            "2020.emnlp-main.745",
         ),
     )
 }

@@ -10,15 +10,16 @@ from numpy.typing import NDArray
 
 from .._core import Progress
 from ..errors import InputError
-from ..inference import bootstrap, margins
-from ..inference.hypotheses import Hypotheses, Observed
+from ..inference import bootstrap
+from ..inference.hypotheses import Hypotheses, ObservedPairs
+from ..inference.margins import from_centred_draws
 from ..inference.plan import Plan
 from ..inference.randomization import outcome_of_shuffles
 from ..inference.running import run_on_test_set
 from ..lazy import lazy
 from ..metrics.base import Scores, thread_count
 from ..resampling import CountSample, Replicates, Series, extremeness
-from ..resampling.schemes import Shuffled
+from ..resampling.schemes import Shuffled, subgroup_bits
 from ..seeds import derive_seed
 from ..settings import TESTS_WITH_MARGIN, ComparisonSettings
 from ..validate import check_integer, check_name
@@ -53,7 +54,7 @@ BOOTSTRAPS = (
     bootstrap.percentile,
     bootstrap.shift,
     bootstrap.paired,
-    margins.from_centred_draws,
+    from_centred_draws,
 )
 
 
@@ -178,45 +179,20 @@ class Testing:
     def plans(self, experiment: Experiment) -> list[Plan]:
         """The plan of each test. Only tests with a margin have margins."""
         metrics = experiment.populations[0].metrics
+        scheme = "iid" if self.scheme == "orbit" else self.scheme
         plans = []
         for test in self.tests:
-            own = self.margins if test in TESTS_WITH_MARGIN else {}
-            alternative = ComparisonSettings.alternative if test in TESTS_WITH_MARGIN else self.alternative
-            settings = ComparisonSettings(test, alternative=alternative, margins=own)
-            plans.append(Plan.from_settings(settings, *metrics))
-        scheme = "iid" if self.scheme == "orbit" else self.scheme
-        return [
-            replace(plan, shuffling=replace(plan.shuffling, scheme=scheme))
-            if plan.test.replicates == "shuffles"
-            else plan
-            for plan in plans
-        ]
+            margins = self.margins if test in TESTS_WITH_MARGIN else {}
+            settings = ComparisonSettings(test, alternative=self.alternative, margins=margins)
+            plan = Plan.from_settings(settings, *metrics)
+            if plan.test.replicates == "shuffles":
+                plan = replace(plan, shuffling=replace(plan.shuffling, scheme=scheme))
+            plans.append(plan)
+        return plans
 
 
 def _is_on_draws(plan: Plan) -> bool:
     return plan.test.run in BOOTSTRAPS
-
-
-@dataclass(frozen=True, eq=False)
-class _Simulated(Observed):
-    """What tests observe in n simulations under all metrics: each simulation is a pair of systems.
-
-    ``scores`` has shape (metrics, n, 2), ``drawn`` (metrics, n, 2, R). ``replicates`` are only asked for their number.
-    """
-
-    scores: Scores = field(kw_only=True)
-    drawn: Scores | None = field(default=None, kw_only=True)
-
-    @lazy
-    def _scores(self) -> Scores:
-        a, b = np.moveaxis(self.scores, 2, 0)
-        return np.stack([a.ravel(), b.ravel()])
-
-    def drawn_differences(self, hypothesis: int) -> Scores:
-        """See :meth:`Observed.drawn_differences`."""
-        assert self.drawn is not None
-        a, b = self.drawn[divmod(hypothesis, self.drawn.shape[1])]
-        return np.asarray(a - b)
 
 
 @dataclass(frozen=True, eq=False)
@@ -268,10 +244,10 @@ class _Chunk:
             threads=self._threads,
         )
 
-    def _observed(self, plan: Plan, drawn: Scores | None = None) -> _Simulated:
+    def _observed(self, plan: Plan, drawn: Scores | None = None) -> ObservedPairs:
         """What a test observes."""
         n_metrics, n, _ = self.scores.shape
-        return _Simulated(
+        return ObservedPairs(
             _replicates(self.testing, self.experiment.populations[0], self.experiment.seed),
             Hypotheses.from_pairs([(2 * i, 2 * i + 1) for i in range(n)], n_metrics),
             plan.alternative,
@@ -296,7 +272,7 @@ class _Chunk:
             counts = self._reached_in_orbit(thresholds)
         else:
             if scheme == "subgroup":
-                n_resamples = 1 << (n_resamples - 1).bit_length()
+                n_resamples = 1 << subgroup_bits(n_resamples)
             counts = self.experiment.core.exceedances(
                 plan.alternative,
                 np.ascontiguousarray(thresholds),

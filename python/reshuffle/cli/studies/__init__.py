@@ -55,6 +55,11 @@ class Studies(click.Group):
             check_name("study", args[0], list(self.commands))
         return super().resolve_command(ctx, args)
 
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Whole sentences, which click would cut off."""
+        with formatter.section("Studies"):
+            formatter.write_dl([(name, command.get_short_help_str(200)) for name, command in self.commands.items()])
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.commands)  # in the order of the registry
 

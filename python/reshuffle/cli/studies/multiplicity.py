@@ -10,7 +10,7 @@ from ... import types
 from ..command import Command, option
 from ..options import any_of
 from ..params import Name, NameList, NumberList
-from .options import ALPHAS, ARGUMENTS, SIZES, study_options
+from .options import ARGUMENTS, SIZES, study_options
 
 __all__ = ["multiplicity_command"]
 
@@ -61,6 +61,16 @@ FAMILIES = (
     ),
     option(
         "Study",
+        "--alphas",
+        "--alpha",
+        "alphas",
+        multiple=True,
+        type=NumberList(float),
+        metavar="LEVEL...",
+        help="Significance levels.  [default: 0.05]",
+    ),
+    option(
+        "Study",
         "--equalize",
         type=Name("value of --equalize", get_args(types.Equalize)),
         metavar="NAME",
@@ -71,12 +81,12 @@ FAMILIES = (
 
 
 @click.command("multiplicity", cls=Command, examples=EXAMPLES, arguments=ARGUMENTS)
-@study_options(FAMILIES, ALPHAS, SIZES, pairs=False)
+@study_options(FAMILIES, SIZES, pairs=False)
 def multiplicity_command(**options: Any) -> None:
     """Family-wise error rates of adjustments for multiple tests.
 
     All pairs of systems are tested on simulated test sets in which all systems are equally good. The rate is the share
-    of test sets with one or more rejections. The default level is 0.05.
+    of test sets with one or more rejections.
     """
     from ...study.multiplicity import FAMILY_ALPHAS, FAMILY_TESTS, MultiplicitySettings, multiplicity_of
     from .running import flattened, run_study

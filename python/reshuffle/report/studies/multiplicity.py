@@ -152,10 +152,10 @@ def _figure(study: StudyResult, records: Sequence[Any]) -> Drawing:
 
 
 FIGURES = {
-    "family-wise": Figure(
+    "families": Figure(
         "Family-wise error rates by adjustment, with confidence intervals; the dashed line is α.",
         "family_wise",
-        ("metric", "variances", "systems", "size", "alpha"),
+        ("metric", "size", "alpha"),
         _figure,
     ),
 }

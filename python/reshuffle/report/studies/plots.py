@@ -36,7 +36,7 @@ def plots_of_study(study: StudyResult) -> StudyPlots:
 
 @dataclass(frozen=True)
 class StudyPlots:
-    """The figures of a study: ``result.plot.rates()``. ``dir(result.plot)`` lists them.
+    """The figures of a study: ``result.plot.rates()``. ``dir(result.plot)`` lists them, with ``_`` for ``-``.
 
     Each method draws into the axes ``ax``, or into those of a new figure, and returns the axes; the style and the size
     are those of the figures of comparisons (:class:`reshuffle.report.Plots`).
@@ -62,18 +62,18 @@ class StudyPlots:
     study: StudyResult
 
     def __getattr__(self, name: str) -> Callable[..., Axes]:
-        figures = report_of(self.study).figures
+        figures = {kind.replace("-", "_"): kind for kind in report_of(self.study).figures}
         if name not in figures:
             raise AttributeError(f"the study {self.study.study} has no figure {name!r}; its figures: {listed(figures)}")
 
         def draw(**options: Any) -> Axes:
-            return draw_figure(self.study, name, **options)
+            return draw_figure(self.study, figures[name], **options)
 
-        draw.__name__, draw.__doc__ = name, figures[name].about
+        draw.__name__, draw.__doc__ = name, report_of(self.study).figures[figures[name]].about
         return draw
 
     def __dir__(self) -> list[str]:
-        return [*report_of(self.study).figures, "study"]
+        return [*(kind.replace("-", "_") for kind in report_of(self.study).figures), "study"]
 
 
 def draw_figure(

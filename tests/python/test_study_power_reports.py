@@ -1,0 +1,297 @@
+"""Reports, figures and commands of studies of power and sensitivity, and of plans."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any, get_args
+
+import numpy as np
+import pytest
+
+from reshuffle import SegmentScores, StudyResult, compare, metric, read_json, study, types
+from reshuffle.report import Layout, Terminal
+from reshuffle.report.plots import file_of
+from reshuffle.report.studies import STUDIES, render_study
+from reshuffle.report.studies.plots import choices
+
+SMALL: dict[str, Any] = {"simulations": 40, "n_resamples": 39}
+
+
+@cache
+def ratings() -> tuple[SegmentScores, SegmentScores]:
+    rng = np.random.default_rng(6)
+    quality = rng.normal([[0.0], [0.5], [0.4]], 1, (3, 120))
+    return tuple(  # type: ignore[return-value]
+        SegmentScores(name, dict(zip(("old", "new", "other"), quality + rng.normal(0, noise, (3, 120)), strict=True)))
+        for name, noise in (("clear", 0.2), ("noisy", 2))
+    )
+
+
+def of_two(scores: SegmentScores) -> SegmentScores:
+    """The scores of two of the systems."""
+    counts = scores.segment_scores(scores.counts_of(("old", "new")))
+    return SegmentScores(scores.name, dict(zip(("old", "new"), counts, strict=True)))
+
+
+@cache
+def pair() -> SegmentScores:
+    return of_two(ratings()[0])
+
+
+@cache
+def made(name: str) -> StudyResult:
+    """A small study."""
+    if name == "power":
+        return study.power(metrics=pair(), tests=("ar", "t-test"), sizes=(40, 80), effects=(0, 0.2, 0.5), **SMALL)
+    if name == "models":
+        return study.power(metrics=ratings(), models=("eta", "parametric"), effects=0.3, size_adjusted=True, **SMALL)
+    if name == "without data":
+        return study.parametric_power((0.5, 1.0), (100, 200), alphas=(0.01, 0.05), **SMALL)
+    if name == "plan":
+        return study.plan(metrics=pair(), difference={"clear": 0.25}, sizes=(60, 120))
+    if name == "simulated plan":
+        differences: dict[str, Any] = {"clear": [0.2, 0.3], "noisy": 0.1}
+        return study.plan(metrics=ratings(), difference=differences, power=(0.8, 0.9), simulate=True, **SMALL)
+    if name == "sensitivity":
+        return study.sensitivity(
+            metrics=list(map(of_two, ratings())), effects=(0, 0.2, 0.5), alphas=0.05, sizes=60, **SMALL
+        )
+    return study.sensitivity(metrics=ratings(), effects=0.3, sizes=(50, 100), all_pairs=True, **SMALL)
+
+
+NAMES = ("power", "models", "without data", "plan", "simulated plan", "sensitivity", "variants")
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+@pytest.mark.parametrize("name", NAMES)
+def test_text_fits_the_terminal(name: str, width: int) -> None:
+    lines = render_study(made(name), "text", Layout(Terminal(width))).splitlines()
+    assert max(map(len, lines[:-1])) <= width
+    assert lines[-1] == f"Signature: {made(name).signature}"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_format_and_saved_results(name: str) -> None:
+    result = made(name)
+    assert read_json(result.render("json")) == result
+    for fmt in get_args(types.Format):
+        report = result.render(fmt)
+        assert report.endswith("\n")
+        assert fmt == "csv" or result.signature.split("|")[0] in report
+    for table, records in result.tables.items():
+        rows = list(csv.DictReader(io.StringIO(render_study(result, "csv", Layout(table=table)))))
+        assert len(rows) == len(records) == len(result.to_dicts(table))
+    jsonschema = pytest.importorskip("jsonschema", reason="jsonschema checks the documents")
+    schema = Path(__file__).resolve().parents[2] / "docs/schema/study-1.json"
+    jsonschema.validate(json.loads(result.render("json")), json.loads(schema.read_text("utf-8")))
+
+
+def test_rates_are_in_the_form_of_all_studies() -> None:
+    document = json.loads(made("power").render("json"))
+    assert set(document["rates"][0]) == {
+        "test", "metric", "null", "size", "alpha", "rate", "confidence_interval", "simulations"
+    }  # fmt: skip
+    assert [r["rate"] for r in document["rates"]] == [r["rate"] for r in document["power"]]
+
+
+def test_power_in_text() -> None:
+    text = render_study(made("power"), "text", Layout(Terminal(100)))
+    lines = text.splitlines()
+    assert lines[0] == "Power in %: model eta, new − old, clear, 40 simulations"
+    assert lines[2].split() == ["Test", "n", "η", "Δ", "α=0.01", "α=0.05", "α=0.1"]
+    first = made("power").tables["power"][0]
+    assert lines[4].split()[:6] == ["ar", "40", "0", "0.0000", f"{100 * first.rate:.1f}", "±4.4"]
+    assert "Significant differences: model eta, new − old, clear, 40 simulations" in lines
+    assert "significant differences are up to" in text
+    assert "Power: the share of simulated test sets with p ≤ α; 95% CI by Clopper–Pearson." in text
+    adjusted = " ".join(render_study(made("models"), "text", Layout(Terminal(100))).split())
+    assert "at which the test rejects α of the test sets without a difference (size-adjusted)" in adjusted
+    assert "new − old, clear: P₀ = 0.000, b₀ = " in adjusted
+    assert "P₀ = 0.13, b₀ = 25.8 (Card et al. 2020)." in str(made("without data"))
+
+
+def test_plans_in_text() -> None:
+    text = render_study(made("plan"), "text", Layout(Terminal(100)))
+    planned = made("plan").tables
+    (needed, _) = planned["needed"]
+    assert f"To show a difference of 0.25 clear with 80% power, a test set needs {needed.size} segments." in text
+    (at_hand,) = [d for d in planned["detectable"] if (d.size, d.method) == (120, "normal")]
+    assert f"With 80% power, 120 segments show a difference of at least {at_hand.difference:.4f} clear." in text
+    assert "each test at 0.05; SE" in text
+    assert "t-test: from the noncentral t distribution" in text
+    several = " ".join(render_study(made("simulated plan"), "text", Layout(Terminal(100))).split())
+    assert "each test at 0.025 (α = 0.05 over 2 tests)" in several
+    assert "Of the pairs of systems, tables show the one with the median standard error" in several
+    assert "Simulated: bootstrap-both, 39 replicates, 40 test sets each." in several
+    assert " to " in several.split("Power of given differences")[0]
+    (compared,) = compare(metrics=pair(), n_resamples=99).detectable
+    assert compared.difference == at_hand.difference
+
+
+def test_tables_of_the_paper_in_text() -> None:
+    text = render_study(made("sensitivity"), "text", Layout(Terminal(120)))
+    lines = text.splitlines()
+    header = ["Metric", "old", "(SE)", "new", "(SE)", "Δ", "(SE)", "p,", "ar", "p,", "bootstrap", "Δ/SE"]
+    assert lines[2].split() == header
+    assert lines[4].split()[0] == "clear"
+    assert lines[4].endswith("(1)")
+    assert "clear shows the difference most clearly." in text
+    assert "p of the pairs as they are: 10,000 replicates." in text
+    contrast = next(c for c in made("sensitivity").tables["contrasts"] if c.effect == 0.5)
+    assert f"{100 * contrast.difference:+.1f}" in text.split("Difference in power")[1]
+    variants = render_study(made("variants"), "text", Layout(Terminal(120)))
+    assert variants.startswith("Differences\n")
+    assert "new − old" in variants
+
+
+# Figures.
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_figures_are_drawn_as_files(name: str) -> None:
+    result = made(name)
+    for kind, figure in STUDIES[result.study].figures.items():
+        for chosen in choices(result, figure)[:2]:
+            content = file_of(getattr(result.plot, kind)(**chosen), "svg")
+            assert content.startswith(b"<?xml")
+
+
+def test_curves_show_the_records() -> None:
+    axes = made("power").plot.power(size=80, alpha=0.05)
+    (*_, last) = (line for line in axes.get_lines() if len(np.ravel(line.get_xdata())) == 3)
+    records = [r for r in made("power").tables["power"] if (r.size, r.alpha) == (80, 0.05)]
+    assert np.ravel(last.get_ydata()).tolist() == [r.rate for r in records if r.test == "t-test"]
+    assert axes.get_xlabel() == "true difference (clear)"
+    assert axes.get_ylabel() == "power at α = 0.05"
+    assert made("power").plot.sizes(test="ar", alpha=0.05).get_xlabel() == "segments"
+    by_size = made("plan").plot.detectable()
+    assert by_size.get_ylabel() == "minimum detectable difference (clear)"
+    by_metric = made("sensitivity").plot.sensitivity(test="ar")
+    legend = by_metric.get_legend()
+    assert legend is not None
+    assert [text.get_text() for text in legend.get_texts()] == ["clear", "noisy"]
+
+
+def test_pages_leave_out_figures_of_one_point() -> None:
+    figures = STUDIES["power"].figures
+    assert choices(made("models"), figures["sizes"]) == []
+    assert len(choices(made("power"), figures["sizes"])) == 2 * 3
+
+
+# Commands.
+
+FILES = ("reference.txt", "baseline.txt", "tuned.txt")
+NUMBERS = ("--simulations", "15", "-n", "19", "--seed", "7", "--threads", "1", "--format", "json")
+
+
+def texts(demo: Path) -> tuple[list[str], dict[str, list[str]]]:
+    references, *outputs = ((demo / name).read_text("utf-8").splitlines() for name in FILES)
+    return references, dict(zip(("baseline", "tuned"), outputs, strict=True))
+
+
+def given_by(run: Any, *words: str) -> StudyResult:
+    outcome = run(*words)
+    assert (outcome.code, outcome.err) == (0, "")
+    result = read_json(outcome.out)
+    assert isinstance(result, StudyResult)
+    return result
+
+
+def test_study_power_gives_what_the_function_gives(run: Any, demo: Path) -> None:
+    options = ("--models", "eta", "real", "--effects", "0,0.2", "--size-adjusted", "--tests", "ar", "--sizes", "50")
+    found = given_by(run, "study", "power", *FILES, *options, "-m", "bleu", "chrf", *NUMBERS)
+    assert found == study.power(
+        *texts(demo), ["bleu", "chrf"], models=["eta", "real"], effects=[0, 0.2], size_adjusted=True, tests="ar",
+        sizes=50, simulations=15, n_resamples=19, seed=7,
+    )  # fmt: skip
+
+
+def test_study_power_without_files(run: Any) -> None:
+    options = ("--models", "parametric", "--difference", "0.5", "1", "--sizes", "100", "--alpha", "0.05")
+    found = given_by(run, "study", "power", *options, "--b-zero", "20", *NUMBERS)
+    assert found == study.parametric_power(
+        (0.5, 1.0), 100, b_zero=20.0, alphas=0.05, simulations=15, n_resamples=19, seed=7
+    )
+    default = given_by(run, "study", "power", "--models", "parametric", *NUMBERS)
+    assert default.plan["sizes"] == [2000]
+    assert default.plan["difference"] == [1.0]
+
+
+def test_study_sensitivity_gives_what_the_function_gives(run: Any, demo: Path) -> None:
+    options = ("--effects", "0", "0.5", "--sizes", "60", "--not-adjusted")
+    found = given_by(run, "study", "sensitivity", *FILES, *options, *NUMBERS)
+    assert found == study.sensitivity(
+        *texts(demo), effects=[0, 0.5], sizes=60, size_adjusted=False, simulations=15, n_resamples=19, seed=7
+    )
+    assert [m.name for m in found.metrics] == ["BLEU", "NIST"]
+
+
+def test_plan_gives_what_the_function_gives(run: Any, demo: Path) -> None:
+    options = ("--difference", "bleu=1", "chrf2=0.5", "BLEU=2", "--power", "0.8,0.9", "--sizes", "100", "400")
+    found = given_by(run, "plan", *FILES, *options, "-m", "bleu", "chrf", "--format", "json")
+    expected = {"difference": {"bleu": [1.0, 2.0], "chrF2": 0.5}, "power": [0.8, 0.9], "sizes": [100, 400]}
+    assert found == study.plan(*texts(demo), ["bleu", "chrf"], **expected)  # type: ignore[arg-type]
+    simulated = given_by(run, "plan", *FILES, "--difference", "bleu=1", "--simulate", "--tests", "ar", *NUMBERS)
+    assert simulated == study.plan(
+        *texts(demo), difference={"bleu": 1.0}, simulate=True, tests="ar", simulations=15, n_resamples=19, seed=7
+    )
+    chosen = run("plan", *FILES, "--alpha", "0.01", "--family-size", "2", "--format", "csv", "--table", "errors")
+    assert chosen.out.startswith("metric,system,baseline,difference,standard_error,size\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("study", "power", *FILES, "--effects", "0.7"), "effects must be numbers from 0 (no difference) to 0.5"),
+        (("study", "power", *FILES, "--models", "reel"), "unknown model 'reel': did you mean 'real'?"),
+        (
+            ("study", "power", *FILES, "--difference", "1"),
+            "--difference is for --models parametric without REF and SYS",
+        ),
+        (("study", "power", *FILES, "--b-zero", "1"), "--b-zero is for --models parametric without REF and SYS"),
+        (("study", "power"), "no reference and no systems: add REF and SYS"),
+        (("study", "power", "--models", "parametric", "-m", "bleu"), "-m needs texts or scores: add REF and SYS"),
+        (("study", "power", "--models", "parametric", "--p-zero", "1"), "p_zero must be at least 0 and below 1"),
+        (("study", "power", *FILES, "--sizes", "5000"), "has only 400"),
+        (("study", "sensitivity", *FILES, "-m", "bleu"), "only one metric (BLEU)"),
+        (("plan", *FILES, "--difference", "bleu"), "--difference: expected a metric and a number"),
+        (("plan", *FILES, "--difference", "bleu=-1"), "expected a positive number of points of BLEU, got -1.0"),
+        (("plan", *FILES, "--difference", "blue=1"), "unknown metric 'blue': did you mean 'BLEU'?"),
+        (("plan", *FILES, "--power", "80"), "power must lie strictly between 0 and 1, got 80.0: for 80% write 0.8"),
+        (("plan", *FILES, "--alpha", "5"), "alpha must lie strictly between 0 and 1"),
+        (("plan", *FILES, "--difference", "bleu=90", "--simulate"), "90 points of BLEU cannot be simulated"),
+        (("plan", *FILES, "--sizes", "1"), "sizes must be a whole number of at least 2, got 1"),
+        (("plan", "reference.txt", "tuned.txt"), "expected at least two systems after REF"),
+    ],
+)
+@pytest.mark.usefixtures("demo")
+def test_bad_arguments_are_one_sentence(run: Any, words: tuple[str, ...], message: str) -> None:
+    outcome = run(*words, "--simulations", "5", "-n", "9")
+    assert outcome.code == 2
+    assert message in outcome.err
+    assert outcome.err.count("\n") == 1
+    assert outcome.out == ""
+
+
+@pytest.mark.usefixtures("demo")
+def test_figures_of_saved_results(run: Any) -> None:
+    settings = ("--simulations", "10", "-n", "9")
+    for words, figure in (
+        (("study", "power", *FILES, "--tests", "ar", "--alpha", "0.05", *settings), ("power",)),
+        (("plan", *FILES), ("detectable", "--metric", "bleu")),
+        (("study", "sensitivity", *FILES, "--alpha", "0.05", *settings), ("sensitivity", "--test", "ar")),
+    ):
+        assert run(*words, "-o", "result.json").code == 0
+        assert run("plot", "result.json", *figure, "-o", "figure.svg")[::2] == (0, "")
+
+
+def test_metrics_have_documents_as_units(demo: Path) -> None:
+    references, systems = texts(demo)
+    documents = [i // 10 for i in range(len(references))]
+    planned = study.plan(references, systems, metric("bleu"), documents=documents)
+    assert planned.tables["errors"][0].size == len(references) // 10
+    assert "documents" in str(planned)
