@@ -1,4 +1,4 @@
-"""``reshuffle plan`` and every command of ``reshuffle study``: its result in every format, its figures, its page, and that it is read back."""
+"""Every study and ``reshuffle plan``: all formats, figures and pages, and reading the results back."""
 
 from __future__ import annotations
 

@@ -457,9 +457,9 @@ def test_margins_follow_one_flag_or_several(run: Any, demo: Any) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--margin", "bleu"), "--margin: expected a metric and a number, as in bleu=0.5, got 'bleu'"),
-        (("--margin", "bleu=x"), "--margin bleu: expected a number after =, got 'x'"),
-        (("--margin", "0.5"), "--margin: expected a metric and a number, as in bleu=0.5, got '0.5'"),
+        (("--margin", "bleu"), "--margin must be a metric and a number, such as --margin bleu=0.5, got 'bleu'"),
+        (("--margin", "bleu=x"), "--margin must be a metric and a number, such as --margin bleu=0.5, got 'bleu=x'"),
+        (("--margin", "0.5"), "--margin must be a metric and a number, such as --margin bleu=0.5, got '0.5'"),
         (("--margin", "bleu=-1"), "the margin of bleu must be a finite number above 0"),
         (("--margin", "bleu=nan"), "the margin of bleu must be a finite number above 0"),
         (("--margin", "blue=1"), "unknown metric of a margin 'blue': did you mean 'bleu'"),

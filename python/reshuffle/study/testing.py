@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 from .._core import Progress
 from ..errors import InputError
-from ..inference import bootstrap
+from ..inference import bootstrap, margins
 from ..inference.hypotheses import Hypotheses, ObservedPairs
-from ..inference.margins import from_centred_draws
 from ..inference.plan import Plan
 from ..inference.randomization import outcome_of_shuffles
 from ..inference.running import run_on_test_set
@@ -54,7 +53,7 @@ BOOTSTRAPS = (
     bootstrap.percentile,
     bootstrap.shift,
     bootstrap.paired,
-    from_centred_draws,
+    margins.from_centred_draws,
 )
 
 
@@ -177,13 +176,14 @@ class Testing:
         return min(CHUNK, max(CHUNK_CELLS // cells, 1))
 
     def plans(self, experiment: Experiment) -> list[Plan]:
-        """The plan of each test. Only tests with a margin have margins."""
+        """The plan of each test. Only tests with a margin have margins, and an alternative of their own."""
         metrics = experiment.populations[0].metrics
         scheme = "iid" if self.scheme == "orbit" else self.scheme
         plans = []
         for test in self.tests:
-            margins = self.margins if test in TESTS_WITH_MARGIN else {}
-            settings = ComparisonSettings(test, alternative=self.alternative, margins=margins)
+            own = self.margins if test in TESTS_WITH_MARGIN else {}
+            alternative = ComparisonSettings.alternative if test in TESTS_WITH_MARGIN else self.alternative
+            settings = ComparisonSettings(test, alternative=alternative, margins=own)
             plan = Plan.from_settings(settings, *metrics)
             if plan.test.replicates == "shuffles":
                 plan = replace(plan, shuffling=replace(plan.shuffling, scheme=scheme))
