@@ -222,8 +222,8 @@ class ObservedPairs(Observed):
     """Observed data of many pairs of systems, each with replicates of its own, that the core has scored.
 
     ``scores`` are those of both systems of each pair under each metric, (metrics, pairs, 2), and ``drawn`` those on all
-    draws, (metrics, pairs, 2, R), if there are any. Of ``replicates`` only their number is read. Pair p of the
-    hypotheses is (2p, 2p + 1).
+    draws, (metrics, pairs, 2, R), if there are any. Of ``replicates`` only their number and the metrics are read. Pair
+    p of the hypotheses is (2p, 2p + 1).
     """
 
     scores: Scores = field(kw_only=True)
