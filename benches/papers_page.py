@@ -132,8 +132,13 @@ def section(claim: Claim, result: Mapping[str, Any], shown: dict[str, str]) -> s
 
 
 def wrapped(command: str) -> str:
-    """A long command on several lines."""
-    lines = textwrap.wrap(command, WIDTH - 2, break_long_words=False, break_on_hyphens=False, subsequent_indent="  ")
+    """A long command on several lines, none of which ends with an option that has a value."""
+    lines: list[str] = []
+    for unit in re.findall(r"-\S+ [^-\s]\S*|\S+", command):
+        if lines and len(lines[-1]) + len(unit) + 1 <= WIDTH - 2:
+            lines[-1] += f" {unit}"
+        else:
+            lines.append(f"  {unit}" if lines else unit)
     return " \\\n".join(lines)
 
 

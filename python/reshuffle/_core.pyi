@@ -677,13 +677,14 @@ def shuffle_many(
     *,
     n: int,
     seeds: NDArray[np.uint64],
+    scheme: str = "iid",
     threads: int = 0,
     progress: Progress | None = None,
 ) -> NDArray[np.uint64]:
     """The number of n shuffles of two systems that reach the threshold, for each problem of a batch: (batch,).
 
     ``counts`` are two arrays of shape (batch, S, K); ``thresholds`` and ``seeds`` have shape (batch,). The result of a
-    problem is that of a :class:`Tally` with its seed.
+    problem is that of a :class:`Tally` with its seed; with the scheme subgroup, with random codes from its seed.
     """
 
 def histograms(

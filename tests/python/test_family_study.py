@@ -282,7 +282,7 @@ def test_the_command_line_gives_the_result_of_the_function(demo: Path, run: Call
 def test_family_wise_error_rates_of_fifteen_systems(wmt17: Corpus) -> None:
     """Riezler & Maxwell 2005 (W05-0908), 4.4: 105 pairs; 1 − .95^105 = .9954."""
     study = multiplicity(
-        wmt17.references, wmt17.systems, n_systems=15, tests=["ar", "permutation"], simulations=400, n_resamples=2999,
+        wmt17.references, wmt17.systems, n_systems=15, tests=["ar", "permutation"], simulations=150, n_resamples=2099,
         adjustments=["none", "holm", "maxt", "tukey"], sizes=500,
     )  # fmt: skip
     found = rates(study)

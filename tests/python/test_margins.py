@@ -441,7 +441,7 @@ def test_margins_follow_one_flag_or_several(run: Any, demo: Any) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--margin", "bleu"), "--margin: expected a metric and its margin, as in bleu=0.5, got 'bleu'"),
+        (("--margin", "bleu"), "--margin: expected a metric and a number, as in bleu=0.5, got 'bleu'"),
         (("--margin", "bleu=x"), "--margin bleu: expected a number after =, got 'x'"),
         (("--margin", "bleu=-1"), "the margin of bleu must be a finite number above 0"),
         (("--margin", "bleu=nan"), "the margin of bleu must be a finite number above 0"),

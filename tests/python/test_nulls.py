@@ -359,6 +359,16 @@ def test_populations_without_swaps_must_be_drawn_from(arguments: dict[str, Any],
     assert message in str(raised.value)
 
 
+def test_subsets_of_a_pool_of_equal_scores_are_said_to_vary_less() -> None:
+    study = type1(
+        REFERENCES, SYSTEMS, null=["swap", "equal-score"], tests="ar", sizes=60, sampling="subset", simulations=200,
+        n_resamples=19, alphas=0.1,
+    )  # fmt: skip
+    assert study.truths["equal-score"].endswith("the rates are too low.")
+    assert "too low" not in study.truths["swap"]
+    assert study.rates[1].verdict == "conservative"
+
+
 def test_every_null_says_what_is_true() -> None:
     study = type1(
         REFERENCES, SYSTEMS, null=list(NULLS), tests="ar", sizes=60, simulations=4, n_resamples=19, alphas=0.1,

@@ -6,12 +6,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from .. import signature
+from .. import _core, signature
 from ..resampling import CountSample, ProblemGroup, Problems, Replicates
+from ..resampling.problems import Seeds
 from ..resampling.schemes import shuffle_batch
 from ..results import SignificanceResult
 from ..settings import Resampling
-from .hypotheses import Hypotheses, Observed, Outcome
+from .hypotheses import Hypotheses, Observed, ObservedPairs, Outcome
 from .plan import Plan
 from .randomization import outcome_of_shuffles
 from .replay import Replay
@@ -19,6 +20,9 @@ from .running import run_on_test_set, run_signature
 from .steps import array_steps
 
 __all__ = ["run_batch"]
+
+# Problems are drawn together while their scores are at most so many: 32 MB.
+DRAWN_CELLS = 1 << 22
 
 ONE_PAIR = Hypotheses.from_pairs([(0, 1)])
 
@@ -34,7 +38,7 @@ def run_batch(
         hypotheses = Hypotheses.from_pairs(ONE_PAIR.pairs, n_metrics=len(problems))
         return _record(plan, problems, replicates, resampling, run_on_test_set(plan, replicates, hypotheses))
     if resampling.progress is not None:
-        stages = [1 if _is_together(plan, group) else len(group.indices) for group in problems.groups]
+        stages = [_n_stages(plan, group, problems, resampling) for group in problems.groups]
         resampling.progress.plan(array_steps(plan.test.replicates, sum(stages)))
     indices: list[int] = []
     outcomes: list[Outcome] = []
@@ -51,27 +55,81 @@ def run_batch(
     return _record(plan, problems, first, resampling, outcome)
 
 
-def _is_together(plan: Plan, group: ProblemGroup) -> bool:
-    """Whether one call of Rust can test all problems of a group."""
-    shuffling = plan.shuffling
-    is_supported = plan.test.in_batches and shuffling.stopping is None and shuffling.scheme != "subgroup"
-    return is_supported and group.metric.core is not None
+def _is_together(plan: Plan, group: ProblemGroup, problems: Problems) -> bool:
+    """Whether the core can test many problems of a group in one call."""
+    if not plan.test.in_batches or plan.shuffling.stopping is not None or group.metric.core is None:
+        return False
+    return plan.test.replicates == "shuffles" or problems.strata is None
+
+
+def _parts(plan: Plan, group: ProblemGroup, resampling: Resampling) -> list[slice]:
+    """The problems of a group that are tested in one call: all, or so many that their draws have room."""
+    n = len(group.indices)
+    size = max(DRAWN_CELLS // (2 * resampling.n_resamples), 1) if plan.test.replicates == "draws" else n
+    return [slice(first, first + size) for first in range(0, n, size)]
+
+
+def _n_stages(plan: Plan, group: ProblemGroup, problems: Problems, resampling: Resampling) -> int:
+    """The stages of progress of a group."""
+    return len(_parts(plan, group, resampling)) if _is_together(plan, group, problems) else len(group.indices)
 
 
 def _test_together(plan: Plan, group: ProblemGroup, problems: Problems, resampling: Resampling) -> Outcome | None:
-    """Test all problems of a group in one call of Rust; None if that does not support the test or the metric."""
-    if not _is_together(plan, group):
+    """Test the problems of a group in few calls of Rust; None if that does not support the test or the metric."""
+    if not _is_together(plan, group, problems):
         return None
-    shuffling = plan.shuffling
-    sample = CountSample.from_interleaved(group.metric, group.arrays, problems.unit)
-    pairs = [(2 * problem, 2 * problem + 1) for problem in range(len(group.indices))]
-    seeds = problems.seeds[group.indices]
+    test = _draw_together if plan.test.replicates == "draws" else _shuffle_together
+    outcomes = [
+        test(plan, sample, problems.seeds[group.indices[part]], resampling)
+        for part in _parts(plan, group, resampling)
+        for sample in [
+            CountSample.from_interleaved(group.metric, [array[part] for array in group.arrays], problems.unit)
+        ]
+    ]
+    return outcomes[0] if len(outcomes) == 1 else Outcome.concatenate(outcomes)
+
+
+def _pairs(n: int) -> Hypotheses:
+    """The hypotheses about n problems, whose systems are interleaved."""
+    return Hypotheses.from_pairs([(2 * problem, 2 * problem + 1) for problem in range(n)])
+
+
+def _shuffle_together(plan: Plan, sample: CountSample, seeds: Seeds, resampling: Resampling) -> Outcome:
+    """Shuffle all problems of a sample."""
     # Each problem has its own seed; that of these replicates is not used.
     replicates = Replicates.from_settings([sample], replace(resampling, seed=int(seeds[0])))
-    observed = Observed(replicates, Hypotheses.from_pairs(pairs), plan.alternative, shuffling)
-    thresholds = observed.thresholds[None]
-    shuffled = shuffle_batch(observed.replicates, thresholds, plan.alternative, shuffling.scheme, seeds)
-    return None if shuffled is None else outcome_of_shuffles(observed.statistic, shuffled)
+    observed = Observed(replicates, _pairs(len(seeds)), plan.alternative, plan.shuffling)
+    scheme = plan.shuffling.scheme
+    shuffled = shuffle_batch(replicates, observed.thresholds[None], plan.alternative, scheme, seeds)
+    assert shuffled is not None  # the metric has a formula in the core
+    return outcome_of_shuffles(observed.statistic, shuffled)
+
+
+def _draw_together(plan: Plan, sample: CountSample, seeds: Seeds, resampling: Resampling) -> Outcome:
+    """Draw all problems of a sample, which has no strata."""
+    replicates = Replicates.from_settings([sample], replace(resampling, seed=int(seeds[0])))
+    native = sample.native("draws")
+    assert native is not None  # as above
+    metric, counts = native
+    drawn = _core.draw_many(
+        metric,
+        counts,
+        n=resampling.n_resamples,
+        seeds=seeds,
+        threads=replicates.threads,
+        progress=resampling.progress,
+    )
+    observed = ObservedPairs(
+        replicates,
+        _pairs(len(seeds)),
+        plan.alternative,
+        plan.shuffling,
+        tails=plan.tails,
+        ties=plan.ties,
+        scores=sample.scores.reshape(1, -1, 2),
+        drawn=drawn[None],
+    )
+    return plan.test.run(observed)
 
 
 def _record(

@@ -7,7 +7,7 @@ outcomes to the public results.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -30,6 +30,7 @@ __all__ = [
     "OVER_SETS",
     "Hypotheses",
     "Observed",
+    "ObservedPairs",
     "Outcome",
     "family_size",
 ]
@@ -214,6 +215,29 @@ class Observed:
         """score(a) − score(b) on every bootstrap draw: (R,)."""
         scores = self.replicates.draws[self.hypotheses.metric[hypothesis]]
         return np.asarray(scores[self.hypotheses.a[hypothesis]] - scores[self.hypotheses.b[hypothesis]])
+
+
+@dataclass(frozen=True, eq=False)
+class ObservedPairs(Observed):
+    """Observed data of many pairs of systems, each with replicates of its own, that the core has scored.
+
+    ``scores`` are those of both systems of each pair under each metric, (metrics, pairs, 2), and ``drawn`` those on all
+    draws, (metrics, pairs, 2, R), if there are any. Of ``replicates`` only their number is read. Pair p of the
+    hypotheses is (2p, 2p + 1).
+    """
+
+    scores: Scores = field(kw_only=True)
+    drawn: Scores | None = field(default=None, kw_only=True)
+
+    @lazy
+    def _scores(self) -> Scores:
+        return np.ascontiguousarray(self.scores.reshape(-1, 2).T)
+
+    def drawn_differences(self, hypothesis: int) -> Scores:
+        """See :meth:`Observed.drawn_differences`."""
+        assert self.drawn is not None
+        a, b = self.drawn[divmod(hypothesis, self.drawn.shape[1])]
+        return np.asarray(a - b)
 
 
 @dataclass(frozen=True, eq=False)

@@ -70,7 +70,7 @@ class SignificanceTest:
     for_texts : str or None
         The test that functions of texts get instead, if it needs counts.
     in_batches : bool
-        Whether the core tests a batch of problems in one call.
+        Whether the core makes the replicates of a batch of problems in one call.
     needs_exchangeable : bool
         Whether it rejects at the wrong rate if the outputs of a unit are not exchangeable.
     liberal : float or None
@@ -202,6 +202,7 @@ TESTS: Mapping[str, SignificanceTest] = {
             "draw segments with replacement, centre the differences on 0; stays close to its nominal level",
             "doi:10.2307/2532163",
             bootstrap.centred,
+            in_batches=True,
             replicates="draws",
             step_down={"maxt": MAX_T_OF_CENTRED_DRAWS},
             best=best.of_centred_draws,
@@ -212,6 +213,7 @@ TESTS: Mapping[str, SignificanceTest] = {
             "the default: the larger p of bootstrap and bootstrap-percentile, which fail in different cases",
             "Berger 1982, Technometrics 24",
             bootstrap.both,
+            in_batches=True,
             replicates="draws",
             tails=2,
             step_down={"maxt": MAX_T_OF_BOTH},
@@ -223,6 +225,7 @@ TESTS: Mapping[str, SignificanceTest] = {
             "p <= alpha exactly when the percentile interval of the difference excludes 0; smallest p 2/(n + 1)",
             "doi:10.1017/CBO9780511802843, 5.3",
             bootstrap.percentile,
+            in_batches=True,
             replicates="draws",
             tails=2,
             step_down={"maxt": MAX_T_OF_PERCENTILES},
@@ -234,6 +237,7 @@ TESTS: Mapping[str, SignificanceTest] = {
             "as published, absolute value before centring; rejects about twice as often as it should",
             "W05-0908, Fig. 2",
             bootstrap.shift,
+            in_batches=True,
             alternatives=("two-sided",),
             replicates="draws",
             liberal=0.11,
@@ -244,6 +248,7 @@ TESTS: Mapping[str, SignificanceTest] = {
             "the share of draws that the better system does not win; one-sided in the observed direction",
             "W04-3250, section 6",
             bootstrap.paired,
+            in_batches=True,
             replicates="draws",
             liberal=0.10,
         ),

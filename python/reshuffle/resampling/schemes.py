@@ -34,7 +34,16 @@ from .replicates import Replicates
 from .samples import Pairs
 from .stopping import AnyRule
 
-__all__ = ["SCHEMES", "NullDistribution", "Shuffled", "Shuffling", "null_distribution", "shuffle", "shuffle_batch"]
+__all__ = [
+    "SCHEMES",
+    "NullDistribution",
+    "Shuffled",
+    "Shuffling",
+    "null_distribution",
+    "shuffle",
+    "shuffle_batch",
+    "subgroup_bits",
+]
 
 SCHEMES = ("auto", "iid", "subgroup", "exact")
 
@@ -117,8 +126,12 @@ def _subgroup(replicates: Replicates) -> Replicates:
 
 
 def _subgroup_bits(replicates: Replicates) -> int:
+    return subgroup_bits(replicates.n_resamples)
+
+
+def subgroup_bits(n_resamples: int) -> int:
     """The smallest m with 2^m ≥ R."""
-    return (replicates.n_resamples - 1).bit_length()
+    return (n_resamples - 1).bit_length()
 
 
 def shuffle(
@@ -185,7 +198,7 @@ def shuffle(
 def shuffle_batch(
     replicates: Replicates, thresholds: Scores, alternative: str, scheme: str, seeds: NDArray[np.uint64]
 ) -> Shuffled | None:
-    """Shuffle every pair of a batch with its own seed, by ``iid`` or exactly. None if the sample is scored in Python.
+    """Shuffle every pair of a batch with its own seed. None if the sample is scored in Python.
 
     The sample has two interleaved arrays; systems 2i and 2i + 1 are pair i. ``thresholds``: (1, pairs).
     """
@@ -196,25 +209,36 @@ def shuffle_batch(
     metric, counts = native
     n_pairs = len(counts) // 2
 
-    def count_iid(others: NDArray[np.intp]) -> tuple[NDArray[np.int64], None]:
+    def count(pairs: NDArray[np.intp], n: int, core_scheme: str = "iid") -> NDArray[np.int64]:
         tallies = _core.shuffle_many(
             metric,
-            counts
-            if len(others) == n_pairs
-            else _core.Counts([array[others] for array in sample.with_counts().arrays]),
+            counts if len(pairs) == n_pairs else _core.Counts([array[pairs] for array in sample.with_counts().arrays]),
             alternative,
-            thresholds[0, others],
-            n=replicates.n_resamples,
-            seeds=seeds[others],
+            thresholds[0, pairs],
+            n=n,
+            seeds=seeds[pairs],
+            scheme=core_scheme,
             threads=replicates.threads,
             progress=replicates.progress,
         )
-        return tallies.astype(np.int64)[None], None
+        return tallies.astype(np.int64)[None]
 
+    if scheme == "subgroup":
+        bits = _subgroup_bits(replicates)
+        counted = count(np.arange(n_pairs), 1 << bits, scheme)
+        return Shuffled.from_counts(
+            scheme, counted, 1 << bits, includes_observed=True, bits=np.full(counted.shape, bits)
+        )
     pairs = [(2 * p, 2 * p + 1) for p in range(n_pairs)]
     # The scheme of a pair must not depend on the rest of the batch, so the cost of shuffles is that of a single pair.
     exact = exact_tests(replicates, pairs, scheme, pairs[:1])
-    return _exact_or_iid(exact, count_iid, replicates.n_resamples, thresholds, alternative)
+    return _exact_or_iid(
+        exact,
+        lambda others: (count(others, replicates.n_resamples), None),
+        replicates.n_resamples,
+        thresholds,
+        alternative,
+    )
 
 
 def _exact_or_iid(

@@ -174,6 +174,15 @@ class NullData:
             raise InputError(f"sizes: {smallest} segments are fewer than two documents of {per_draw} (document_size)")
         return tuple(dict.fromkeys(size // per_draw * per_draw for size in sizes))
 
+    def truth_of(self, settings: StudySettings) -> str:
+        """What is true in test sets that are drawn in this way."""
+        if self.swapped or settings.sampling != "subset":
+            return self.truth
+        return (
+            f"{self.truth} Test sets were drawn without replacement, so that the differences of large ones vary less "
+            "than those of new test sets, and the rates are too low."
+        )
+
     def simulations(self, settings: StudySettings, size: int, part: Part) -> int:
         """The number of simulations: without draws and swaps, that of the populations if it is smaller.
 

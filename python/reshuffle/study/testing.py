@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 from .._core import Progress
 from ..errors import InputError
 from ..inference import bootstrap
-from ..inference.hypotheses import Hypotheses, Observed
+from ..inference.hypotheses import Hypotheses, ObservedPairs
 from ..inference.plan import Plan
 from ..inference.randomization import outcome_of_shuffles
 from ..inference.running import run_on_test_set
 from ..lazy import lazy
 from ..metrics.base import Scores, thread_count
 from ..resampling import CountSample, Replicates, Series, extremeness
-from ..resampling.schemes import Shuffled
+from ..resampling.schemes import Shuffled, subgroup_bits
 from ..seeds import derive_seed
 from ..settings import TESTS_WITH_MARGIN, ComparisonSettings
 from ..validate import check_integer, check_name
@@ -188,28 +188,6 @@ def _is_on_draws(plan: Plan) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class _Simulated(Observed):
-    """What tests observe in n simulations under all metrics: each simulation is a pair of systems.
-
-    ``scores`` has shape (metrics, n, 2), ``drawn`` (metrics, n, 2, R). ``replicates`` are only asked for their number.
-    """
-
-    scores: Scores = field(kw_only=True)
-    drawn: Scores | None = field(default=None, kw_only=True)
-
-    @lazy
-    def _scores(self) -> Scores:
-        a, b = np.moveaxis(self.scores, 2, 0)
-        return np.stack([a.ravel(), b.ravel()])
-
-    def drawn_differences(self, hypothesis: int) -> Scores:
-        """See :meth:`Observed.drawn_differences`."""
-        assert self.drawn is not None
-        a, b = self.drawn[divmod(hypothesis, self.drawn.shape[1])]
-        return np.asarray(a - b)
-
-
-@dataclass(frozen=True, eq=False)
 class _Chunk:
     """The simulations first, …, first + n − 1, which are tested together."""
 
@@ -258,10 +236,10 @@ class _Chunk:
             threads=self._threads,
         )
 
-    def _observed(self, plan: Plan, drawn: Scores | None = None) -> _Simulated:
+    def _observed(self, plan: Plan, drawn: Scores | None = None) -> ObservedPairs:
         """What a test observes."""
         n_metrics, n, _ = self.scores.shape
-        return _Simulated(
+        return ObservedPairs(
             _replicates(self.testing, self.experiment.populations[0], self.experiment.seed),
             Hypotheses.from_pairs([(2 * i, 2 * i + 1) for i in range(n)], n_metrics),
             plan.alternative,
@@ -284,7 +262,7 @@ class _Chunk:
             counts = self._reached_in_orbit(thresholds)
         else:
             if scheme == "subgroup":
-                n_resamples = 1 << (n_resamples - 1).bit_length()
+                n_resamples = 1 << subgroup_bits(n_resamples)
             counts = self.experiment.core.exceedances(
                 plan.alternative,
                 np.ascontiguousarray(thresholds),

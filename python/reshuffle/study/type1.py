@@ -188,7 +188,7 @@ def type1_of(
             "rates": tuple(rate for cell in cells for rate in rates(cell, settings.alphas)),
             "pvalues": tuple(share for cell in cells for share in pvalue_shares(cell)),
         },
-        truths={name: found.truth for name, found in built.items()},
+        truths={name: found.truth_of(settings) for name, found in built.items()},
         signature=signature.for_study("type1", settings.signed(plan), settings.seed, [m.signature for m in used]),
         version=_core.VERSION,
     )

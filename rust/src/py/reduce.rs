@@ -599,8 +599,20 @@ fn problems<'a>(
     Problems::new(sample, counts.systems(), in_order(seeds)?).map_err(|e| raise(py, e))
 }
 
+/// Whether shuffles are a group, by the name of their scheme.
+pub(super) fn in_group(py: Python<'_>, scheme: &str) -> PyResult<bool> {
+    match scheme {
+        "iid" => Ok(false),
+        "subgroup" => Ok(true),
+        _ => {
+            let known = ["iid", "subgroup"].map(Into::into).into();
+            Err(raise(py, Error::UnknownName { kind: "scheme".into(), name: scheme.into(), known }))
+        }
+    }
+}
+
 #[pyfunction]
-#[pyo3(signature = (metric, counts, alternative, thresholds, *, n, seeds, threads=0, progress=None))]
+#[pyo3(signature = (metric, counts, alternative, thresholds, *, n, seeds, scheme="iid", threads=0, progress=None))]
 #[allow(clippy::too_many_arguments)]
 pub fn shuffle_many<'py>(
     py: Python<'py>,
@@ -610,15 +622,18 @@ pub fn shuffle_many<'py>(
     thresholds: PyReadonlyArray1<'py, f64>,
     n: usize,
     seeds: PyReadonlyArray1<'py, u64>,
+    scheme: &str,
     threads: usize,
     progress: Option<&Progress>,
 ) -> PyResult<Bound<'py, PyArray1<u64>>> {
+    let in_group = in_group(py, scheme)?;
     let arrays = counts.arrays(py)?;
     let problems = problems(py, (metric, counts), &arrays, &seeds)?;
     let criterion = (self::alternative(py, alternative)?, in_order(&thresholds)?);
     let batch = seeds.shape()[0];
-    let exceedances =
-        run_long(py, threads, progress, ("shuffling", batch), |run| many::shuffles(&problems, criterion, n, run))?;
+    let exceedances = run_long(py, threads, progress, ("shuffling", batch), |run| {
+        many::shuffles(&problems, criterion, (in_group, n), run)
+    })?;
     shaped(py, exceedances, [batch])
 }
 

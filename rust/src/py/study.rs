@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 
 use super::call::{Progress, raise, run_long};
 use super::convert::{in_order, shaped};
-use super::reduce::{SampleArgument, alternative, sample};
+use super::reduce::{SampleArgument, alternative, in_group, sample};
 use crate::error::Error;
 use crate::resample::replicates;
 use crate::study::{self, Population, Sampling, Selection, Shuffles};
@@ -95,11 +95,7 @@ impl Experiment {
     ) -> PyResult<Bound<'py, PyArray2<u64>>> {
         let metrics = self.0.metrics();
         let n = in_order(&thresholds)?.len() / metrics;
-        let known = [("iid", Shuffles::Independent), ("subgroup", Shuffles::Subgroup)];
-        let Some(&(_, shuffles)) = known.iter().find(|(name, _)| *name == scheme) else {
-            let known = known.map(|(name, _)| name.into()).into();
-            return Err(raise(py, Error::UnknownName { kind: "scheme".into(), name: scheme.into(), known }));
-        };
+        let shuffles = if in_group(py, scheme)? { Shuffles::Subgroup } else { Shuffles::Independent };
         let simulations = simulations(py, first, n)?;
         let criterion = (self::alternative(py, alternative)?, in_order(&thresholds)?);
         let counts = run_long(py, threads, progress, ("shuffling", n), |run| {

@@ -2,7 +2,7 @@
 
 use super::reduce::{Draws, Pair, Reduction, Tally};
 use super::resampler::Workers;
-use super::{Alternative, Kind, Plan, Resampler, Sample, replicates, zeros};
+use super::{Alternative, Kind, Plan, Resampler, Sample, random_codes, replicates, zeros};
 use crate::error::{Error, Result};
 use crate::pool::{self, Blocks, Run};
 
@@ -28,10 +28,11 @@ impl<'a> Problems<'a> {
         Ok(Problems { sample, systems, seeds })
     }
 
-    /// Runs a reduction on each problem, and passes the results to `keep` in order.
+    /// Runs a reduction on each problem, and passes the results to `keep` in order. With `in_group`, the shuffles are a
+    /// group from random codes.
     fn each<R: Reduction + Send>(
         &self,
-        (kind, n): (Kind<'_>, usize),
+        (kind, in_group, n): (Kind<'_>, bool, usize),
         run: &mut Run<'_>,
         reduction: impl Fn(usize) -> R + Sync,
         mut keep: impl FnMut(usize, R),
@@ -55,8 +56,15 @@ impl<'a> Problems<'a> {
                     let sample = Sample { formula: formula.clone(), stats: stats.of_systems(systems) };
                     let resampler = Resampler::prepare(&[sample], kind, &mut serial_run)?;
                     let mut reduction = reduction(problem);
-                    let plan = (Plan::Seeded(self.seeds[problem]), range.clone());
-                    resampler.run_with(&workers, plan, &mut [&mut reduction], &mut serial_run)?;
+                    let (seed, codes);
+                    let plan = if in_group {
+                        codes = random_codes(self.seeds[problem], stats.segments());
+                        Plan::Codes(&codes)
+                    } else {
+                        seed = self.seeds[problem];
+                        Plan::Seeded(seed)
+                    };
+                    resampler.run_with(&workers, (plan, range.clone()), &mut [&mut reduction], &mut serial_run)?;
                     Ok(reduction)
                 };
                 match solve() {
@@ -73,14 +81,15 @@ impl<'a> Problems<'a> {
     }
 }
 
-/// The number of the first `n` shuffles of two systems that reach the threshold, for each problem.
+/// The number of the first `n` shuffles of two systems that reach the threshold, for each problem. With `in_group`, these
+/// are shuffles by [random codes](random_codes) of the units.
 ///
 /// # Errors
 /// As [`Resampler::prepare`] and [`Resampler::run`]: the error of the first problem that fails.
 pub fn shuffles(
     problems: &Problems<'_>,
     (alternative, thresholds): (Alternative, &[f64]),
-    n: usize,
+    (in_group, n): (bool, usize),
     run: &mut Run<'_>,
 ) -> Result<Vec<u64>> {
     let (expected, got) = (problems.seeds.len(), thresholds.len());
@@ -90,7 +99,7 @@ pub fn shuffles(
     const BOTH: Pair = (0, 1);
     let mut counts = zeros(&[expected])?;
     let tally = |problem: usize| Tally::new(vec![BOTH], alternative, vec![thresholds[problem]]);
-    problems.each((Kind::Shuffles, n), run, tally, |problem, tally| counts[problem] = tally.counts()[0])?;
+    problems.each((Kind::Shuffles, in_group, n), run, tally, |problem, tally| counts[problem] = tally.counts()[0])?;
     Ok(counts)
 }
 
@@ -102,7 +111,7 @@ pub fn draws(problems: &Problems<'_>, strata: &[usize], n: usize, run: &mut Run<
     let systems = problems.systems;
     let mut scores = zeros(&[problems.seeds.len(), systems, n])?;
     problems.each(
-        (Kind::Draws(strata), n),
+        (Kind::Draws(strata), false, n),
         run,
         |_| Draws::default(),
         |problem, draws| {

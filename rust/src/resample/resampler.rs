@@ -9,6 +9,7 @@ use super::kernel::draw::{Digits, Draws};
 use super::kernel::few::{FEW_SHUFFLES, FewFlips};
 use super::kernel::flips::{Adder, Flips, masks_of};
 use super::kernel::permute::{Permutations, PermutedRows};
+use super::kernel::scatter::{MOST_SHUFFLES, WholeRows};
 use super::kernel::source::{Source, Supplied};
 use super::kernel::subgroup::Subgroup;
 use super::kernel::weights::Strata;
@@ -77,8 +78,8 @@ pub struct Resampler {
 
 /// What kernels need besides the design.
 enum Sampler {
-    /// Tables for flips. They are made on first use, because plans with codes and few shuffles need none.
-    Shuffles(OnceLock<Adder>),
+    /// Tables for flips, and rows for small groups of shuffles. They are made on first use, because no plan needs both.
+    Shuffles(OnceLock<Adder>, OnceLock<Option<WholeRows>>),
     Draws {
         strata: Strata,
         digits: Digits,
@@ -90,7 +91,7 @@ impl Sampler {
     /// The reductions for these replicates, in words.
     fn reductions(&self) -> &'static str {
         match self {
-            Sampler::Shuffles(_) => "one for shuffles",
+            Sampler::Shuffles(..) => "one for shuffles",
             Sampler::Draws { .. } => "one for draws",
             Sampler::Permutations(_) => "one for permutations",
         }
@@ -172,7 +173,7 @@ impl Resampler {
     /// As [`Resampler::prepare`], with a choice of the vector instructions.
     pub(super) fn prepare_on(simd: Simd, samples: &[Sample<'_>], kind: Kind<'_>, run: &mut Run<'_>) -> Result<Self> {
         let (design, sampler) = match kind {
-            Kind::Shuffles => (Design::new(samples, true, run)?, Sampler::Shuffles(OnceLock::new())),
+            Kind::Shuffles => (Design::new(samples, true, run)?, Sampler::Shuffles(OnceLock::new(), OnceLock::new())),
             Kind::Permutations => {
                 let (design, rows) = run.serial(|stop, _| Design::of_permutations(samples, stop))?;
                 (design, Sampler::Permutations(rows))
@@ -208,7 +209,7 @@ impl Resampler {
         (simd, stop): (Simd, &Stop<'_>),
     ) -> Result<Self> {
         let sampler = match draws {
-            false => Sampler::Shuffles(OnceLock::new()),
+            false => Sampler::Shuffles(OnceLock::new(), OnceLock::new()),
             true => Sampler::Draws {
                 strata: Strata::new(design.units, &[], simd)?,
                 digits: Digits::new(&design.packed, simd, stop)?,
@@ -236,7 +237,7 @@ impl Resampler {
     /// What a run does, for reports of progress.
     pub fn stage(&self) -> &'static str {
         match self.sampler {
-            Sampler::Shuffles(_) => "shuffling",
+            Sampler::Shuffles(..) => "shuffling",
             Sampler::Draws { .. } => "drawing",
             Sampler::Permutations(_) => "permuting",
         }
@@ -302,7 +303,8 @@ impl Resampler {
         let (accumulators, mut combiners): (Vec<_>, Vec<_>) =
             reductions.iter_mut().map(|reduction| reduction.stages()).unzip();
         // Blocks begin at multiples of their size, which is a multiple of the batch size of reductions.
-        let size = n.div_ceil(pool::thread_count(run.threads)).next_multiple_of(STRIDE).clamp(STRIDE, kernel.block());
+        let size =
+            n.div_ceil(pool::thread_count(run.threads)).next_multiple_of(STRIDE).clamp(kernel.least(), kernel.block());
         let lead = (range.start % size as u64) as usize;
         // A score or a statistic is taken to cost 40 additions.
         let blocks = Blocks { items: n, size, cost: kernel.cost() + 40 * inputs.series(&self.shape) as u64, lead };
@@ -359,14 +361,23 @@ impl Resampler {
             return Err(Error::Empty { what: "replicates".into() });
         }
         Ok(match (&self.sampler, plan) {
-            (Sampler::Shuffles(_), Plan::Codes(codes)) => Box::new(Subgroup::new(design, codes, self.simd, stop)?),
-            (Sampler::Shuffles(adder), Plan::Seeded(seed)) if n < FEW_SHUFFLES && adder.get().is_none() => {
+            (Sampler::Shuffles(_, rows), Plan::Codes(codes)) => {
+                let rows = match range.start {
+                    0 if n <= MOST_SHUFFLES => self.whole_rows(rows)?,
+                    _ => None,
+                };
+                match rows.and_then(|rows| rows.kernel(codes, n, self.simd)) {
+                    Some(kernel) => Box::new(kernel),
+                    None => Box::new(Subgroup::new(design, codes, self.simd, stop)?),
+                }
+            }
+            (Sampler::Shuffles(adder, _), Plan::Seeded(seed)) if n < FEW_SHUFFLES && adder.get().is_none() => {
                 Box::new(FewFlips::new(design, Source::Seeded(seed), self.simd))
             }
-            (Sampler::Shuffles(adder), Plan::Seeded(seed)) => {
+            (Sampler::Shuffles(adder, _), Plan::Seeded(seed)) => {
                 Box::new(Flips::new(design, self.adder(adder, stop)?, Source::Seeded(seed)))
             }
-            (Sampler::Shuffles(adder), Plan::Flips(masks)) => {
+            (Sampler::Shuffles(adder, _), Plan::Flips(masks)) => {
                 let masks = Supplied::new("flip masks", masks, masks_of(design), &range)?;
                 Box::new(Flips::new(design, self.adder(adder, stop)?, Source::Supplied(masks)))
             }
@@ -380,7 +391,7 @@ impl Resampler {
             }
             (Sampler::Permutations(rows), Plan::Seeded(seed)) => Box::new(Permutations::new(rows, seed, self.simd)),
             (Sampler::Permutations(_), plan) => return Err(other_kind("the replicates", PERMUTATIONS, plan.name())),
-            (Sampler::Shuffles(_), plan) => return Err(other_kind("the replicates", SHUFFLES, plan.name())),
+            (Sampler::Shuffles(..), plan) => return Err(other_kind("the replicates", SHUFFLES, plan.name())),
             (Sampler::Draws { .. }, plan) => return Err(other_kind("the replicates", DRAWS, plan.name())),
         })
     }
@@ -409,6 +420,16 @@ impl Resampler {
                 Ok(adder.get_or_init(|| made))
             }
         }
+    }
+
+    /// The rows for small groups of shuffles, if there are any.
+    fn whole_rows<'a>(&self, rows: &'a OnceLock<Option<WholeRows>>) -> Result<Option<&'a WholeRows>> {
+        if rows.get().is_none() {
+            // As for the tables.
+            let made = WholeRows::new(&self.design)?;
+            let _ = rows.set(made);
+        }
+        Ok(rows.get().and_then(Option::as_ref))
     }
 
     /// Runs a block of replicates and computes its partial results.
@@ -482,7 +503,7 @@ impl Inputs {
         let mut inputs: Vec<(OwnedInput, Vec<usize>)> = Vec::new();
         for (i, reduction) in reductions.iter().enumerate() {
             let input = match (reduction.input(), &resampler.sampler) {
-                (Input::Pairs(pairs), Sampler::Shuffles(_)) => OwnedInput::Pairs(pairs.to_vec()),
+                (Input::Pairs(pairs), Sampler::Shuffles(..)) => OwnedInput::Pairs(pairs.to_vec()),
                 (Input::Systems, Sampler::Draws { .. }) => OwnedInput::Systems,
                 (Input::Permuted, Sampler::Permutations(_)) => OwnedInput::Systems,
                 (Input::Sums, _) => OwnedInput::Sums,

@@ -205,9 +205,11 @@ def _sufficient(study: StudyResult) -> Iterator[str]:
         for where, own in of_keys(gaps, "size"):
             shown = [gap.low for gap in own if all(g.right >= enough for g in own if g.low >= gap.low)]
             if shown:
-                parts.append(f"with {where['size']:,} for differences over {number(min(shown))}")
+                it = "it" if parts else "the difference"
+                parts.append(f"of {where['size']:,} where {it} is over {number(min(shown))}")
         if parts:
-            yield f"{what(values)}: at least {percent(enough, 0)}% of samples show the better system {joined(parts)}."
+            share = f"at least {percent(enough, 0)}% of samples"
+            yield f"{what(values)}: {share} {joined(parts)} lead to the right conclusion."
 
 
 def notes(study: StudyResult) -> Iterator[str]:

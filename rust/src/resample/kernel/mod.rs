@@ -25,6 +25,11 @@ pub(crate) trait Kernel: Sync {
     /// The largest number of replicates per block, a multiple of [`STRIDE`].
     fn block(&self) -> usize;
 
+    /// The smallest number of replicates per block that is worth its while, a multiple of [`STRIDE`].
+    fn least(&self) -> usize {
+        STRIDE
+    }
+
     /// The cost of a replicate, in additions of a row, roughly.
     fn cost(&self) -> u64;
 

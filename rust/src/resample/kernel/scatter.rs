@@ -11,7 +11,8 @@ use super::{Kernel, Scratch};
 use crate::error::Result;
 use crate::pool::{PIECE, Stop, WorkMeter};
 use crate::resample::design::Design;
-use crate::resample::{length, reserved, resize};
+use crate::resample::design::packed::{Integer, with_values};
+use crate::resample::{reserved, resize};
 use crate::simd::{Simd, dispatch};
 
 /// Columns that are added side by side.
@@ -19,6 +20,9 @@ const LANES: usize = 8;
 
 /// A table of more shuffles than this would not stay in the L2 cache.
 pub(crate) const MOST_SHUFFLES: usize = 1 << 14;
+
+/// The most units of which a single thread adds up all.
+const FEW_UNITS: usize = 1 << 16;
 
 /// The sums of some columns that have the same code.
 pub(in crate::resample) type Sums = [i32; LANES];
@@ -53,7 +57,9 @@ impl DifferenceRows {
             };
             match design.exceptions.get(place.wrapping_sub(design.dense)) {
                 Some(exceptions) => exceptions.units.iter().for_each(|&(unit, value)| put(unit, value)),
-                None => (0..design.units).for_each(|unit| put(unit, design.packed.column(place).value(unit))),
+                None => with_values!(design.packed.column(place), values => {
+                    values.iter().enumerate().for_each(|(unit, value)| put(unit, value.widen()));
+                }),
             }
         }
         // The negative of every number fits, too.
@@ -66,7 +72,37 @@ impl DifferenceRows {
     }
 }
 
-/// All shuffles of a group: their number is a power of two, and a range begins at the first and ends at the last.
+/// The rows of all units, none of which is swapped.
+pub(in crate::resample) struct WholeRows {
+    rows: DifferenceRows,
+    units: Vec<u32>,
+    swapped: Vec<u8>,
+}
+
+impl WholeRows {
+    /// The rows of a design of few units in which every sample has two systems; None for others, for which it pays to
+    /// use several threads, or if a number needs more than 16 bits.
+    ///
+    /// # Errors
+    /// [`crate::Error::Memory`].
+    pub fn new(design: &Design) -> Result<Option<Self>> {
+        if design.units > FEW_UNITS || design.places.iter().any(|place| place.systems != 2) {
+            return Ok(None);
+        }
+        let whole =
+            |rows| WholeRows { rows, units: (0..design.units as u32).collect(), swapped: vec![0; design.units] };
+        Ok(DifferenceRows::new(design)?.map(whole))
+    }
+
+    /// The kernel of a group of so many shuffles by these codes, if it fits.
+    pub fn kernel<'a>(&'a self, codes: &'a [u64], shuffles: usize, simd: Simd) -> Option<Scattered<'a>> {
+        let WholeRows { rows, units, swapped } = self;
+        let fits = codes.len() == units.len() && shuffles.is_power_of_two() && rows.fit(units.len(), shuffles);
+        fits.then_some(Scattered { rows, units, swapped, codes, shuffles, simd })
+    }
+}
+
+/// The shuffles of a group, whose number is a power of two.
 pub(crate) struct Scattered<'a> {
     /// The rows, which [`DifferenceRows::fit`].
     pub(crate) rows: &'a DifferenceRows,
@@ -83,6 +119,11 @@ impl Kernel for Scattered<'_> {
         self.shuffles.next_multiple_of(super::STRIDE)
     }
 
+    fn least(&self) -> usize {
+        // A part of the shuffles would take as long as all of them.
+        self.block()
+    }
+
     fn cost(&self) -> u64 {
         (self.rows.width * (2 + self.units.len() / self.shuffles)) as u64
     }
@@ -94,7 +135,6 @@ impl Kernel for Scattered<'_> {
         (out, stride): (&mut [i64], usize),
         stop: &Stop<'_>,
     ) -> Result<()> {
-        debug_assert_eq!(length(&range), self.shuffles);
         let (mut meter, table) = (WorkMeter::default(), &mut scratch.table);
         for (rows, out) in self.rows.tiles.iter().zip(out.chunks_mut(LANES * stride)) {
             table.clear();
@@ -105,7 +145,8 @@ impl Kernel for Scattered<'_> {
                 add(self.simd, rows, (units, swapped), codes, table);
             }
             transform(self.simd, table);
-            flipped(self.simd, table, (out, stride));
+            let totals = table[0];
+            flipped(self.simd, &totals, &table[range.start as usize..range.end as usize], (out, stride));
         }
         Ok(())
     }
@@ -210,12 +251,11 @@ mod avx2 {
 dispatch! {
     /// Writes the sums over the flipped units of each column, which are `stride` apart: half of what the signed sum
     /// lacks of the total.
-    fn flipped(table: &[Sums], out: (&mut [i64], usize)) = flipped_inline;
+    fn flipped(totals: &Sums, table: &[Sums], out: (&mut [i64], usize)) = flipped_inline;
 }
 
 #[inline(always)]
-fn flipped_inline(table: &[Sums], (out, stride): (&mut [i64], usize)) {
-    let totals = table[0];
+fn flipped_inline(totals: &Sums, table: &[Sums], (out, stride): (&mut [i64], usize)) {
     for (lane, out) in out.chunks_exact_mut(stride).enumerate() {
         let total = i64::from(totals[lane]);
         for (out, sums) in out.iter_mut().zip(table) {

@@ -4,6 +4,7 @@ use super::*;
 use crate::error::Error;
 use crate::metric::metric;
 use crate::resample::many::{self, Problems};
+use crate::resample::random_codes;
 use crate::stream::{Purpose, Stream};
 
 const SHAPE: [usize; 3] = [2, 40, 10];
@@ -44,9 +45,32 @@ fn each_problem_of_a_batch_has_the_result_of_a_separate_run() {
         let expected_scores: Vec<f64> = (0..SEEDS.len()).flat_map(scores).collect();
         for threads in [1, 2, 5] {
             let criterion = (Alternative::TwoSided, thresholds.as_slice());
-            assert_eq!(expected, with_run(threads, |run| many::shuffles(&problems, criterion, n, run)).unwrap());
+            assert_eq!(
+                expected,
+                with_run(threads, |run| many::shuffles(&problems, criterion, (false, n), run)).unwrap()
+            );
             assert_eq!(expected_scores, with_run(threads, |run| many::draws(&problems, &[10, 30], n, run)).unwrap());
         }
+    }
+}
+
+#[test]
+fn each_problem_of_a_batch_may_have_a_group_of_shuffles() {
+    let bleu = metric("bleu", &[]).unwrap();
+    let counts = counts();
+    let problems = Problems::new(sample(&counts), 2, &SEEDS).unwrap();
+    let thresholds = [0.1, 0.5, 2.0, 0.0, 1.0];
+    for n in [1, 64, 1 << 10, 1 << 15] {
+        let tally = |problem: usize| {
+            let stats = SuffStats::new(&counts[problem * 800..][..800], 2, 40, 10).unwrap();
+            let sample = [Sample::new(bleu.clone(), stats).unwrap()];
+            let codes = random_codes(SEEDS[problem], 40);
+            let criterion = (Alternative::Greater, &thresholds[problem..=problem]);
+            with_run(1, |run| super::tally(&sample, &[(0, 1)], criterion, coded(&codes, 0, n), run)).unwrap()[0]
+        };
+        let expected: Vec<u64> = (0..SEEDS.len()).map(tally).collect();
+        let criterion = (Alternative::Greater, thresholds.as_slice());
+        assert_eq!(expected, with_run(2, |run| many::shuffles(&problems, criterion, (true, n), run)).unwrap());
     }
 }
 
@@ -57,7 +81,9 @@ fn arguments_that_do_not_fit_are_refused() {
     assert_eq!(Error::LengthMismatch { what: "systems of all problems".into(), expected: 8, got: 10 }, error);
     let problems = Problems::new(sample(&counts), 2, &SEEDS).unwrap();
     let shuffles = |thresholds: &[f64], n| {
-        with_run(2, |run| many::shuffles(&problems, (Alternative::Less, thresholds), n, run)).unwrap_err().to_string()
+        with_run(2, |run| many::shuffles(&problems, (Alternative::Less, thresholds), (false, n), run))
+            .unwrap_err()
+            .to_string()
     };
     assert_eq!("thresholds: expected 5, got 1", shuffles(&[0.0], 1));
     assert_eq!("replicates: expected at least one, got none", shuffles(&[0.0; 5], 0));
@@ -73,6 +99,6 @@ fn a_watcher_stops_a_batch() {
     let mut watch = |_| Err(Error::Interrupted);
     let mut run = Run { threads: 2, watch: &mut watch };
     // This many shuffles would take years.
-    let outcome = many::shuffles(&problems, (Alternative::Less, &[0.0; 5]), 1 << 50, &mut run);
+    let outcome = many::shuffles(&problems, (Alternative::Less, &[0.0; 5]), (false, 1 << 50), &mut run);
     assert_eq!(Err(Error::Interrupted), outcome);
 }
