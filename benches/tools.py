@@ -22,6 +22,7 @@ from cases_pairs import auto, delta, families, maxt, pairs
 from cases_peers import peers
 from cases_resampling import ar, bootstrap, scipys, vectorised
 from cases_small import small
+from cases_study import study
 from data import MissingDataError, Texts, find
 from races import Race, Skipped, run
 from report import READING, circumstances, plain_table, record, rows
@@ -36,6 +37,7 @@ CASES: Mapping[str, Callable[[Texts], list[Race]]] = {
     "ar": ar,
     "bootstrap": bootstrap,
     "small": small,
+    "study": study,
     "pairs": pairs,
     "auto": auto,
     "maxt": maxt,
@@ -53,8 +55,9 @@ CASES: Mapping[str, Callable[[Texts], list[Race]]] = {
     "million": million,
 }
 
-# Cases that run only if they are named: most of them take minutes, and earlier builds lack the options of `sets`.
-NAMED = ("million", "many", "sets", "html", "dropin", "dropin-command", "harness")
+# Cases that run only if they are named: most of them take minutes, and earlier builds lack `study` and the options of
+# `sets`.
+NAMED = ("million", "study", "many", "sets", "html", "dropin", "dropin-command", "harness")
 ORDINARY = [case for case in CASES if case not in NAMED]
 
 

@@ -1,4 +1,4 @@
-"""``reshuffle plan`` and every ``reshuffle study``: their results in every format, figures, pages, and saved."""
+"""Every study and ``reshuffle plan``: all formats, figures and pages, and reading the results back."""
 
 from __future__ import annotations
 

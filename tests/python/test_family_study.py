@@ -291,8 +291,7 @@ def test_family_wise_error_rates_of_fifteen_systems(wmt17: Corpus) -> None:
     assert found["ar", "none", "equal"].independent == pytest.approx(0.9954, abs=5e-5)
     assert len(list(combinations(range(15), 2))) == 105
     for variances in ("equal", "unequal"):
-        # Pairs share systems, so the rate is lower than that of independent tests.
-        assert 0.4 < found["ar", "none", variances].rate < 0.9954
-        assert found["ar", "holm", variances].rate < 0.07
-        assert found["ar", "maxt", variances].rate < 0.08
-    assert 0.02 < found["permutation", "tukey", "equal"].rate < 0.08
+        # Pairs share systems, so the rate is lower than that of independent tests: about .85.
+        assert 0.7 < found["ar", "none", variances].rate < 0.97
+        for test, adjustment in (("ar", "holm"), ("ar", "maxt"), ("permutation", "tukey")):
+            assert found[test, adjustment, variances].verdict != "liberal"

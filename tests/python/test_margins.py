@@ -15,6 +15,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from browser import Browser
 from margins import WITH_MARGIN
 from pages import markup
 from reshuffle import (
@@ -349,6 +350,21 @@ def test_a_study_has_margins() -> None:
     assert found.pvalue[1, 0, 1] == only(alone).test.pvalue
 
 
+def test_studies_in_rust_have_the_p_of_each_simulated_test_set() -> None:
+    bleu = metric("bleu")
+    reference, systems = corpus()
+    counts = bleu.suff_stats([systems["tuned"], systems["baseline"]], [reference])
+    experiment = Experiment([Population("tuned, baseline", [bleu], [counts])], Selection(size=50), 4)
+    tests = [name for name in WITH_MARGIN if not name.endswith("-ar")]
+    found = testing.Testing(["bootstrap", *tests], n_resamples=99, margins={"BLEU": 3}).run(experiment, 5).pvalue
+    for i, (a, b) in enumerate(experiment.data_set(simulation)[0] for simulation in range(5)):
+        both = FromCounts("BLEU", {"b": b, "a": a}, bleu)
+        for t, test in enumerate(tests, 1):
+            options: dict[str, Any] = {"test": test, "margins": {"bleu": 3}, "n_resamples": 99, "interval": None}
+            alone = compare(metrics=both, seed=experiment.seed_of(i), **options)
+            assert found[t, 0, i] == only(alone).test.pvalue
+
+
 # --- Levels
 
 
@@ -441,8 +457,9 @@ def test_margins_follow_one_flag_or_several(run: Any, demo: Any) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--margin", "bleu"), "--margin: expected a metric and a number, as in bleu=0.5, got 'bleu'"),
-        (("--margin", "bleu=x"), "--margin bleu: expected a number after =, got 'x'"),
+        (("--margin", "bleu"), "--margin must be a metric and a number, such as --margin bleu=0.5, got 'bleu'"),
+        (("--margin", "bleu=x"), "--margin must be a metric and a number, such as --margin bleu=0.5, got 'bleu=x'"),
+        (("--margin", "0.5"), "--margin must be a metric and a number, such as --margin bleu=0.5, got '0.5'"),
         (("--margin", "bleu=-1"), "the margin of bleu must be a finite number above 0"),
         (("--margin", "bleu=nan"), "the margin of bleu must be a finite number above 0"),
         (("--margin", "blue=1"), "unknown metric of a margin 'blue': did you mean 'bleu'"),
@@ -572,3 +589,21 @@ def test_the_forest_plot_shows_the_margin_and_there_is_no_null_distribution() ->
         result().plot.null("tuned")
     turned = result(all_pairs=True).plot.forest(baseline="larger")  # pairs of equivalence can be reversed
     assert sorted(lines(turned)) == [-5, 5]
+
+
+@pytest.mark.parametrize("test", SHOWS)
+def test_the_page_names_the_margin_and_calls_no_system_better(browser: Browser, test: str) -> None:
+    comparison = result(test, all_pairs=test == "equivalence")
+    browser.open(render(comparison, "html"))
+    text = " ".join(browser.run("return document.body.innerText").split())
+    limit, claim = ("±5 BLEU", "equivalent within") if test == "equivalence" else ("5 BLEU", "not worse by more than")
+    assert f"{claim} {limit} (adjusted p ≤ 0.05)" in text
+    assert "Dashed: the margin." in text
+    assert "differ significantly" not in text
+    assert len(browser.all(".figure .margin")) == (2 if test == "equivalence" else 1)
+    assert not browser.all(".figure .dot.better, .figure .dot.worse, .figure .whisker.better, .figure .whisker.worse")
+    browser.all("#differences .choice")[0].click()
+    detail = " ".join(browser.run("return document.querySelector('#null').innerText").split())
+    assert limit in detail
+    assert "Tests with a margin have no null distribution of no difference." in detail
+    assert not re.search(r"significantly|Alternative", detail)

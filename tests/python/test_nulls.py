@@ -110,6 +110,35 @@ def test_the_system_is_worse_than_the_baseline_by_the_margin(margin: float) -> N
         built("margin", of, margins={"bleu": 1})
 
 
+def test_tests_with_a_margin_have_their_size_at_the_margin() -> None:
+    study = type1(
+        REFERENCES, SYSTEMS, [BLEU, TER], null="margin", equalize="drop-words", margins={"bleu": 1, "TER": 2},
+        tests=["equivalence", "non-inferiority"], simulations=150, n_resamples=99, alphas=0.1,
+    )  # fmt: skip
+    assert [(rate.test, rate.metric) for rate in study.rates] == [
+        ("equivalence", "BLEU"), ("non-inferiority", "BLEU"), ("equivalence", "TER"), ("non-inferiority", "TER")
+    ]  # fmt: skip
+    assert all(rate.rate < 0.2 for rate in study.rates)
+    assert study.rates[1].rate > 0.03
+    assert "|margins:bleu=1,TER=2|" in study.signature
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"tests": "equivalence"}, "test 'equivalence' needs a margin for each metric, but there is none for BLEU"),
+        ({"null": "margin"}, "null 'margin' needs a margin for each metric, but there is none for BLEU"),
+        ({"margins": {"bleu": 1}}, "margins are for tests of equivalence and non-inferiority and for the null"),
+        ({"null": "margin", "margins": {"bleu": 0}}, "the margin of bleu must be a finite number above 0"),
+        ({"null": "margin", "margins": {"bleu": 1, "chrf": 1}}, "unknown metric of a margin 'chrf'"),
+    ],
+)
+def test_margins_that_cannot_be_used_are_refused(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError) as raised:
+        type1(REFERENCES, SYSTEMS, simulations=2, **arguments)
+    assert message in str(raised.value)
+
+
 def test_equal_systems_are_left_as_they_are() -> None:
     same = {"a": SYSTEMS["system 0.8"], "b": SYSTEMS["system 0.8"]}
     null = built("equal-score", material("bleu", same))

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from reshuffle import Formula, _core, approximate_randomization, bootstrap_test, derive_seed, metric
+from reshuffle import Formula, InputError, _core, approximate_randomization, bootstrap_test, derive_seed, metric
 from reshuffle.inference.significance import BOOTSTRAP_METHODS
 from reshuffle.metrics.base import Counts
 from reshuffle.metrics.precomputed import SegmentScores
@@ -214,3 +215,87 @@ def test_other_tests_and_formulas_are_public_tests_of_one_test_set_after_another
     twin = Twin(in_rust.populations, selection, 8)
     auto = testing.Testing(["ar"], 99, scheme="auto").run(in_rust, 4)
     assert auto.pvalue[0, 0].tolist() == [public(twin, i, "ar", 99)[0] for i in range(4)]
+
+
+def test_an_orbit_has_the_law_of_separate_shuffles() -> None:
+    """Over many reference sets p is uniform on the multiples of 1/(R + 1), apart from ties, as in the plain loop."""
+    one = population(2, 40, "bleu")  # they differ in all segments
+    # Few shuffles, so that their randomness shows: p ≤ k/20 has probability k/20.
+    orbit, plain = np.empty((2, 200, 50))
+    for study in range(200):
+        experiment = Experiment([one], Selection("fixed"), study)
+        orbit[study] = testing.Testing(["ar"], 19, scheme="orbit").run(experiment, 50).pvalue[0, 0]
+        plain[study] = testing.Testing(["ar"], 19).run(experiment, 50).pvalue[0, 0]
+    for k in (1, 5, 10, 15):
+        rate, variance = (orbit <= k / 20).mean(), (orbit <= k / 20).mean(axis=1).var(ddof=1)
+        error = (variance / 200) ** 0.5
+        assert abs(rate - k / 20) < 4 * error
+        assert abs((plain <= k / 20).mean() - k / 20) < 4 * (k / 20 * (1 - k / 20) / 10_000) ** 0.5
+        # The rate of one study has the variance of the effective number of simulations, 15 instead of 50.
+        effective = testing.effective_simulations(50, 19)
+        assert round(effective, 1) == 15.0
+        assert 0.7 < variance / (k / 20 * (1 - k / 20) / effective) < 1.4
+
+
+def test_an_orbit_is_that_of_each_population_whatever_the_alternative() -> None:
+    populations = [population(seed, 30 + seed) for seed in (2, 3, 4)]
+    experiment = Experiment(populations, Selection("fixed"), 6)
+    for alternative in ("two-sided", "greater", "less"):
+        tested = testing.Testing(["ar"], 99, alternative, "orbit").run(experiment, 7, first=2)
+        for i in range(7):
+            own = populations[(2 + i) % 3]
+            for m, (each, (a, b)) in enumerate(zip(own.metrics, experiment.data_set(2 + i), strict=True)):
+                x, y = own.counts[m]
+                # The same shuffles of the population, with the simulation's difference as the threshold.
+                null = approximate_randomization(
+                    x,
+                    y,
+                    each,
+                    n_resamples=99,
+                    scheme="iid",
+                    seed=derive_seed(6, "simulation", 2**63),
+                    keep_null_distribution=True,
+                ).null_distribution
+                assert null is not None
+                t = float(each.score(a.sum(axis=0)) - each.score(b.sum(axis=0)))
+                sign = {"two-sided": 0, "greater": 1, "less": -1}[alternative]
+                extreme, observed = (np.abs(null), abs(t)) if sign == 0 else (sign * null, sign * t)
+                expected = (1 + np.count_nonzero(extreme >= observed - 1e-9)) / 100
+                assert tested.pvalue[0, m, i] == expected
+
+
+@pytest.mark.parametrize(
+    ("selection", "groups"),
+    [(Selection("replace"), False), (Selection("fixed", None, 0.25), False), (Selection("fixed"), True)],
+)
+def test_an_orbit_needs_a_fixed_test_set_with_fair_swaps(selection: Selection, groups: bool) -> None:
+    experiment = Experiment([population(1, 40, "bleu", groups)], selection, 1)
+    with pytest.raises(InputError, match="scheme 'orbit' needs"):
+        testing.Testing(["ar"], scheme="orbit").run(experiment, 3)
+    testing.Testing(["bootstrap"], 9, scheme="orbit").run(experiment, 3)  # it concerns ar only
+
+
+def test_progress_counts_simulations(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(testing, "CHUNK", 4)
+    progress = _core.Progress()
+    progress.plan([(testing.STAGE, 1.0, 1)])
+    experiment = Experiment([population(2, 40, "bleu")], Selection(), 1)
+    whole = testing.Testing(["ar"], 9, progress=progress).run(experiment, 10)
+    assert (progress.stage, progress.total, progress.done, progress.fraction) == ("simulating", 10, 10, 1)
+    monkeypatch.undo()
+    np.testing.assert_array_equal(whole.pvalue, testing.Testing(["ar"], 9).run(experiment, 10).pvalue)
+
+
+def test_memory_is_that_of_a_test_set_and_a_block() -> None:
+    """20,000 test sets of 1,000 segments, and their draws, would take gigabytes."""
+    resource = pytest.importorskip("resource")
+
+    def peak() -> int:
+        return int(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+
+    experiment = Experiment([population(1, 1000, "bleu")], Selection(), 1)
+    testing.Testing(["ar", "bootstrap"], 99).run(experiment, 10)
+    before = peak()
+    testing.Testing(["ar"], 9).run(experiment, 20_000)
+    testing.Testing(["bootstrap"], 999).run(experiment, 100)
+    assert peak() - before < 200 << 10  # in KiB

@@ -291,10 +291,10 @@ THREADS = option("Resampling", "--threads", type=int, metavar="N", help="Threads
 
 def resampling_options(replicates: str, default: int = 10_000, automatic: bool = True) -> tuple[Decorator, ...]:
     """``replicates`` says what there are n of, and ``automatic`` whether the number may be ``auto``."""
-    auto = "; auto: as many as are needed" if automatic else ""
+    auto = "; auto: as many as are needed." if automatic else "."
     return (
         option("Resampling", "-n", "--n-resamples", type=Replicates() if automatic else int, default=default,
-               show_default=True, metavar="N", help=f"{replicates}{auto}."),
+               show_default=True, metavar="N", help=f"{replicates}{auto}"),
         option("Resampling", "--seed", type=int, default=12345, show_default=True, metavar="N",
                help="The same seed gives the same result, on any machine and number of threads."),
         THREADS,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -123,28 +122,25 @@ class Margin(StrParam):
     name = "margin"
 
     def accepts(self, word: str) -> bool:
-        """Whether a word after the first is another margin, and not a file.
+        """Whether a word after the first is another margin, and not a file whose name has an equals sign."""
+        return self._parsed(word) is not None
 
-        >>> [Margin().accepts(word) for word in ("bleu=0.5", "system.txt", "system=a.txt")]
-        [True, False, False]
-        """
-        name, _, number = word.rpartition("=")
+    @staticmethod
+    def _parsed(value: str) -> tuple[str, float] | None:
+        name, _, number = value.rpartition("=")
         try:
-            return bool(name) and math.isfinite(float(number))
+            return (name, float(number)) if name else None
         except ValueError:
-            return False
+            return None
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if not isinstance(value, str):
             return value
-        option = param.opts[0] if param is not None else "--margin"
-        name, _, number = value.rpartition("=")
-        if not name:
-            raise InputError(f"{option}: expected a metric and a number, as in bleu=0.5, got {quoted(value)}")
-        try:
-            return name, float(number)
-        except ValueError:
-            raise InputError(f"{option} {name}: expected a number after =, got {quoted(number)}") from None
+        parsed = self._parsed(value)
+        if parsed is None:
+            option = param.opts[0] if param is not None else "--margin"
+            raise InputError(f"{option} must be a metric and a number, such as {option} bleu=0.5, got {quoted(value)}")
+        return parsed
 
 
 def margins_of(given: Sequence[tuple[str, float]]) -> dict[str, float]:

@@ -51,11 +51,11 @@ __all__ = ["check_margins", "from_centred_draws", "from_shuffles", "from_student
 MAX_ENUMERATED = 22
 
 
-def check_margins(margins: object, metrics: Sequence[Metric | CorpusFunction], test: str) -> tuple[float, ...]:
+def check_margins(margins: object, metrics: Sequence[Metric | CorpusFunction], what: str) -> tuple[float, ...]:
     """The margin of each metric, from a mapping of the names that users type.
 
-    A name is that of ``-m`` or that in reports, in any case. :class:`InputError` for a margin that is not a finite
-    number above 0, an unknown name, or a metric without a margin.
+    ``what`` needs them, in messages. A name is that of ``-m`` or that in reports, in any case. :class:`InputError` for
+    a margin that is not a finite number above 0, an unknown name, or a metric without a margin.
     """
     if not isinstance(margins, Mapping):
         raise InputError(
@@ -78,7 +78,7 @@ def check_margins(margins: object, metrics: Sequence[Metric | CorpusFunction], t
     lacking = [label for label, margin in zip(labels, of_metrics, strict=True) if margin is None]
     if lacking:
         raise InputError(
-            f"test {test!r} needs a margin for each metric, but there is none for {listed(lacking)}: add "
+            f"{what} needs a margin for each metric, but there is none for {listed(lacking)}: add "
             f"--margin {shlex.quote(lacking[0])}=VALUE, in points of the metric (margins={{{lacking[0]!r}: VALUE}})"
         )
     return tuple(margin for margin in of_metrics if margin is not None)

@@ -142,7 +142,7 @@ def _checked_margins(
 ) -> tuple[float, ...]:
     """The margin of each metric; :class:`InputError` if a test with margins has none, or another test has some."""
     if test.margin is not None:
-        return check_margins(settings.margins, metrics, test.name)
+        return check_margins(settings.margins, metrics, f"test {test.name!r}")
     if settings.margins:
         with_margin = [other.name for other in TESTS.values() if other.margin == other.name]
         raise InputError(

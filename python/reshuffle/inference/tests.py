@@ -142,7 +142,7 @@ VARIANTS_WITH_MARGIN: Sequence[tuple[str, str, str, str, Callable[[Observed], Ou
     (
         "-studentized",
         "studentized bootstrap",
-        "as the former, with the deviation of each draw divided by the standard error of that draw",
+        "from the same draws, with the deviation of each divided by its standard error",
         "doi:10.1214/aos/1176350933",
         margins.from_studentized_draws,
         "draws",
@@ -151,7 +151,7 @@ VARIANTS_WITH_MARGIN: Sequence[tuple[str, str, str, str, Callable[[Observed], Ou
     (
         "-ar",
         "approximate randomization of shifted scores",
-        "for means of segment scores, by shuffles of scores shifted by the margin; exact if these are exchangeable",
+        "from shuffles of scores shifted by it; for means of segment scores; exact if shifted scores are exchangeable",
         "W05-0908, Fig. 1; doi:10.1080/01621459.1969.10501057",
         margins.from_shuffles,
         "shuffles",
@@ -301,7 +301,7 @@ TESTS: Mapping[str, SignificanceTest] = {
             SignificanceTest(
                 f"{shows}{suffix}",
                 f"{title}, {how}",
-                f"{claim}: {about}",
+                f"{claim}, {about}",
                 f"{schuirmann}{source}",
                 run,
                 alternatives=(shows,),

@@ -119,5 +119,7 @@ def _symbols(comparison: Comparison, table: Table, tested: Comparison, adjusted:
     if comparison.interval is not None and level is not None and any(ci(level) in name for name in header):
         of_scores = " of scores" if has_margin(comparison) else ""
         yield f"{ci(level)}{of_scores}: {interval_phrase(comparison, comparison.interval, uncited)}."
+        if of_scores:
+            yield f"{ci(level)} of differences: the inverse of the test."
     if "n" in header:
         yield "n: the number of segments that have scores."

@@ -21,9 +21,9 @@ class ConfidenceInterval:
     confidence_level : float
         For example 0.95.
     method : str
-        A name in :data:`reshuffle.inference.intervals.INTERVALS`, or ``simultaneous``, ``clopper-pearson``,
-        ``robbins``, ``korn-graubard`` (a share of cases in clusters), ``clopper-pearson-shared`` (a share of cases that
-        share replicates), ``jackknife``, or the name of a test with a margin.
+        A name in :data:`reshuffle.inference.intervals.INTERVALS`, the name of a test with a margin, or
+        ``simultaneous``, ``clopper-pearson``, ``robbins``, ``korn-graubard`` (a share of cases in clusters),
+        ``clopper-pearson-shared`` (a share of cases that share replicates) or ``jackknife``.
     """
 
     low: Real

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..errors import InputError
+from ..inference.margins import check_margins
 from ..validate import check_name
 from .document_nulls import of_documents, of_documents_as_units
 from .equal_scores import of_equal_scores, of_margins
@@ -55,21 +56,8 @@ def _of_swaps(request: Request) -> NullData:
 
 
 def _of_margins(request: Request) -> NullData:
-    return of_margins(request, _margins(request))
-
-
-def _margins(request: Request) -> list[float]:
-    """The margin of each metric."""
-    found = {name.casefold(): value for name, value in request.options.margins.items()}
-    material = request.material
-    margins = []
-    for label, metric in zip(material.data.labels, material.data.metrics, strict=True):
-        names = [label, metric.name, str(getattr(metric, "key", metric.name))]
-        own = [found[name.casefold()] for name in names if name.casefold() in found]
-        if not own:
-            raise InputError(f"null 'margin' needs a margin for each metric, but there is none for {label}")
-        margins.append(own[0])
-    return margins
+    margins = check_margins(request.options.margins, request.material.data.metrics, "null 'margin'")
+    return of_margins(request, margins)
 
 
 NULLS: Mapping[str, Null] = {

@@ -10,8 +10,10 @@ import numpy as np
 
 from .._core import Progress
 from ..errors import InputError, quoted
+from ..inference.margins import check_margins
 from ..inference.steps import Step
 from ..inference.tests import ALTERNATIVES, TESTS
+from ..resampling.counting import labels_of
 from ..settings import Resampling
 from ..validate import MAX_SEED, MAX_THREADS, check_integer, check_level, check_name
 from .material import Material
@@ -132,6 +134,14 @@ class StudySettings:
     def resampling(self) -> Resampling:
         """What counting needs of these settings."""
         return Resampling(self.n_resamples, self.seed, self.threads, self.progress)
+
+    def for_metrics(self, material: Material, indices: Sequence[int]) -> StudySettings:
+        """The same settings with the margins of some of the metrics only."""
+        if not self.margins:
+            return self
+        margins = check_margins(self.margins, material.data.metrics, "this study")
+        labels = labels_of([material.metrics[m] for m in indices])
+        return replace(self, margins={label: margins[m] for label, m in zip(labels, indices, strict=True)})
 
     def testing(self) -> Testing:
         """The tests with their settings."""

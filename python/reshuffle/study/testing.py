@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from .._core import Progress
 from ..errors import InputError
-from ..inference import bootstrap
+from ..inference import bootstrap, margins
 from ..inference.hypotheses import Hypotheses, ObservedPairs
 from ..inference.plan import Plan
 from ..inference.randomization import outcome_of_shuffles
@@ -47,7 +47,14 @@ CHUNK = 1 << 12
 ORBIT = 1 << 63
 
 # The tests that need only the scores on the draws.
-BOOTSTRAPS = (bootstrap.centred, bootstrap.both, bootstrap.percentile, bootstrap.shift, bootstrap.paired)
+BOOTSTRAPS = (
+    bootstrap.centred,
+    bootstrap.both,
+    bootstrap.percentile,
+    bootstrap.shift,
+    bootstrap.paired,
+    margins.from_centred_draws,
+)
 
 
 @dataclass(frozen=True)
@@ -169,13 +176,14 @@ class Testing:
         return min(CHUNK, max(CHUNK_CELLS // cells, 1))
 
     def plans(self, experiment: Experiment) -> list[Plan]:
-        """The plan of each test. Only tests with a margin have margins."""
+        """The plan of each test. Only tests with a margin have margins, and an alternative of their own."""
         metrics = experiment.populations[0].metrics
         scheme = "iid" if self.scheme == "orbit" else self.scheme
         plans = []
         for test in self.tests:
-            margins = self.margins if test in TESTS_WITH_MARGIN else {}
-            settings = ComparisonSettings(test, alternative=self.alternative, margins=margins)
+            own = self.margins if test in TESTS_WITH_MARGIN else {}
+            alternative = ComparisonSettings.alternative if test in TESTS_WITH_MARGIN else self.alternative
+            settings = ComparisonSettings(test, alternative=alternative, margins=own)
             plan = Plan.from_settings(settings, *metrics)
             if plan.test.replicates == "shuffles":
                 plan = replace(plan, shuffling=replace(plan.shuffling, scheme=scheme))
@@ -245,6 +253,8 @@ class _Chunk:
             plan.alternative,
             plan.shuffling,
             tails=plan.tails,
+            margins=plan.margins,
+            alpha=plan.alpha,
             scores=self.scores,
             drawn=drawn,
         )

@@ -7,11 +7,13 @@ from itertools import chain
 
 from .. import _core, signature, types
 from ..data.columns import Texts
+from ..errors import InputError
+from ..inference.margins import check_margins
 from ..inference.plan import check_test
 from ..progress import AnyProgress, reported
 from ..resampling.counting import Data, Metrics, References, Systems
 from ..results.studies import StudyResult
-from ..settings import DocumentIds, Units
+from ..settings import TESTS_WITH_MARGIN, DocumentIds, Units
 from .experiments import Experiment
 from .material import Material
 from .null_data import NullData, NullOptions, Request
@@ -171,6 +173,7 @@ def type1_of(
     options.check()
     for test in settings.tests:
         check_test(test, settings.alternative, *data.metrics)
+    _check_margins(data, settings, nulls)
     n_parts = sum(len(data.metrics) if NULLS[name].per_metric else 1 for name in nulls)
     n_cells = n_parts * (1 if settings.sizes is None else len(settings.sizes))
     material = Material.from_data(data, units, settings.resampling, settings.steps(n_cells))
@@ -194,11 +197,25 @@ def type1_of(
     )
 
 
+def _check_margins(data: Data, settings: StudySettings, nulls: Sequence[str]) -> None:
+    """:class:`InputError` if a test or a null lacks margins, or nothing needs those that there are."""
+    users = [f"test {test!r}" for test in settings.tests if test in TESTS_WITH_MARGIN]
+    users += ["null 'margin'"] * ("margin" in nulls)
+    if users:
+        check_margins(settings.margins, data.metrics, users[0])
+    elif settings.margins:
+        raise InputError(
+            "margins are for tests of equivalence and non-inferiority and for the null 'margin', but none of them is "
+            "in this study: leave them out"
+        )
+
+
 def cells_of(material: Material, name: str, null: NullData, settings: StudySettings) -> Iterator[Cell]:
     """Simulate the test sets of a null, for each size, and test them."""
-    labels, testing = material.data.labels, settings.testing()
+    labels = material.data.labels
     for size in null.sizes(settings):
         for part in null.parts:
+            testing = settings.for_metrics(material, part.metrics).testing()
             n = null.simulations(settings, size, part)
             selection = Selection(settings.sampling, size // null.segments_per_draw, null.swapped)
             tested = testing.run(Experiment(part.populations, selection, settings.seed), n)

@@ -190,39 +190,10 @@ impl Experiment {
         let range = replicates(0, n)?;
         let workers = Workers::default();
         let work = |buffers: &mut Buffers, item: usize, stop: &Stop<'_>| {
-            let Buffers { chosen, sums, totals } = buffers;
-            let (simulation, chosen) = (simulations.start + item as u64, first(chosen));
-            let population = self.choose(simulation, chosen)?;
-            population.totals(self.simd, chosen, sums, totals);
-            let seed = self.seed_of(simulation);
             let thresholds = (0..metrics).map(|metric| thresholds[metric * all + item]).collect();
             let mut tally = Tally::new(vec![(0, 1)], alternative, thresholds);
-            let formulas = population.formulas()?;
-            if shuffles == Shuffles::Independent {
-                let design = population.shuffled(chosen, totals, stop)?;
-                let resampler = Resampler::from_design(design, formulas, false, (self.simd, stop))?;
-                let plan = (Plan::Seeded(seed), range.clone());
-                on_this_thread(stop, |run| resampler.run_with(&workers, plan, &mut [&mut tally], run))?;
-                return Ok(tally.counts().to_vec());
-            }
-            let codes = random_codes(seed, chosen.units.len());
-            match &population.differences {
-                Some(rows) if rows.fit(chosen.units.len(), n) && n.is_power_of_two() => {
-                    let design = population.shuffled_without_columns(chosen.units.len(), totals);
-                    let resampler = Resampler::from_design(design, formulas, false, (self.simd, stop))?;
-                    let Chosen { units, swapped, .. } = chosen;
-                    let kernel = Scattered { rows, units, swapped, codes: &codes, shuffles: n, simd: self.simd };
-                    on_this_thread(stop, |run| {
-                        resampler.run_kernel(&workers, (&kernel, range.clone()), &mut [&mut tally], run)
-                    })?;
-                }
-                _ => {
-                    let design = population.shuffled(chosen, totals, stop)?;
-                    let resampler = Resampler::from_design(design, formulas, false, (self.simd, stop))?;
-                    let plan = (Plan::Codes(&codes), range.clone());
-                    on_this_thread(stop, |run| resampler.run_with(&workers, plan, &mut [&mut tally], run))?;
-                }
-            }
+            let simulation = simulations.start + item as u64;
+            self.shuffle(simulation, (shuffles, range.clone()), &mut tally, (&workers, buffers), stop)?;
             Ok(tally.counts().to_vec())
         };
         let mut counts = zeros(&[metrics, all])?;
@@ -231,6 +202,41 @@ impl Experiment {
             own.into_iter().enumerate().for_each(|(metric, count)| counts[metric * all + item] = count);
         })?;
         Ok(counts)
+    }
+
+    /// Tallies the shuffles of one simulated test set.
+    fn shuffle(
+        &self,
+        simulation: u64,
+        (shuffles, range): (Shuffles, Range<u64>),
+        tally: &mut Tally,
+        (workers, Buffers { chosen, sums, totals }): (&Workers, &mut Buffers),
+        stop: &Stop<'_>,
+    ) -> Result<()> {
+        let chosen = first(chosen);
+        let population = self.choose(simulation, chosen)?;
+        population.totals(self.simd, chosen, sums, totals);
+        let (seed, formulas, n) = (self.seed_of(simulation), population.formulas()?, length(&range));
+        let prepare = |design| Resampler::from_design(design, formulas, false, (self.simd, stop));
+        let codes = match shuffles {
+            Shuffles::Independent => Vec::new(),
+            Shuffles::Subgroup => random_codes(seed, chosen.units.len()),
+        };
+        if let (Shuffles::Subgroup, Some(rows)) = (shuffles, &population.differences)
+            && n.is_power_of_two()
+            && rows.fit(chosen.units.len(), n)
+        {
+            let resampler = prepare(population.shuffled_without_columns(chosen.units.len(), totals))?;
+            let Chosen { units, swapped, .. } = chosen;
+            let kernel = Scattered { rows, units, swapped, codes: &codes, shuffles: n, simd: self.simd };
+            return on_this_thread(stop, |run| resampler.run_kernel(workers, (&kernel, range), &mut [tally], run));
+        }
+        let resampler = prepare(population.shuffled(chosen, totals, stop)?)?;
+        let plan = match shuffles {
+            Shuffles::Independent => Plan::Seeded(seed),
+            Shuffles::Subgroup => Plan::Codes(&codes),
+        };
+        on_this_thread(stop, |run| resampler.run_with(workers, (plan, range), &mut [tally], run))
     }
 
     /// The scores of both systems on the first `n` draws of each simulated test set, in the order metric, simulation,

@@ -201,7 +201,7 @@ def _sufficient(study: StudyResult) -> Iterator[str]:
     """The smallest difference that nearly all samples of a size show."""
     enough = 0.9
     for values, gaps in of_keys(study.tables["gaps"], "metric", "test", "layout"):
-        parts = []
+        parts: list[str] = []
         for where, own in of_keys(gaps, "size"):
             shown = [gap.low for gap in own if all(g.right >= enough for g in own if g.low >= gap.low)]
             if shown:
