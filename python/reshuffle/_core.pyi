@@ -609,6 +609,22 @@ class Experiment:
         ``scheme`` is iid, or subgroup for a group of ``n_resamples`` shuffles, a power of two, from random codes.
         """
 
+    def sequential(
+        self,
+        alternative: str,
+        thresholds: NDArray[np.float64],
+        rule: StoppingRule,
+        *,
+        n_resamples: int,
+        first: int = 0,
+        threads: int = 0,
+        progress: Progress | None = None,
+    ) -> tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.bool_]]:
+        """Independent shuffles of each simulated test set until a rule stops its test: (metrics, n) each.
+
+        The shuffles examined, the exceedances among them, and whether the rule stopped the test.
+        """
+
     def draws(
         self,
         *,

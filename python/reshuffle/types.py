@@ -41,6 +41,7 @@ __all__ = [
     "Stopping",
     "StudyPlotKind",
     "StudyScheme",
+    "StudyStopping",
     "Table",
     "TerVariant",
     "Test",
@@ -155,6 +156,9 @@ Sampling: TypeAlias = Literal["replace", "subset", "fixed"]
 
 StudyScheme: TypeAlias = Literal["iid", "subgroup", "orbit"]
 """:data:`reshuffle.study.settings.STUDY_SCHEMES`."""
+
+StudyStopping: TypeAlias = Literal["besag-clifford"]
+""":data:`reshuffle.study.settings.STUDY_STOPPING`."""
 
 Equalize: TypeAlias = Literal["mix", "drop-words"]
 """:data:`reshuffle.study.null_data.EQUALIZE`."""

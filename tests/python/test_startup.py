@@ -37,7 +37,7 @@ from reshuffle.study.nulls import NULLS
 from reshuffle.study.pools import LAYOUTS
 from reshuffle.study.populations import SAMPLING
 from reshuffle.study.power import MODELS
-from reshuffle.study.settings import STUDY_SCHEMES
+from reshuffle.study.settings import STUDY_SCHEMES, STUDY_STOPPING
 from reshuffle.study.validation import TRUTHS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -210,6 +210,7 @@ def kinds_of_seeds() -> list[str]:
         (types.Variances, VARIANCES),
         (types.Sampling, SAMPLING),
         (types.StudyScheme, STUDY_SCHEMES),
+        (types.StudyStopping, STUDY_STOPPING),
         (types.PowerModel, MODELS),
         (types.StudyPlotKind, dict.fromkeys(name for report in STUDIES.values() for name in report.figures)),
     ],

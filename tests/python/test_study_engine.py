@@ -11,13 +11,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from reshuffle import Formula, InputError, _core, approximate_randomization, bootstrap_test, derive_seed, metric
+from reshuffle import (
+    BesagClifford,
+    Formula,
+    InputError,
+    _core,
+    approximate_randomization,
+    bootstrap_test,
+    derive_seed,
+    metric,
+)
 from reshuffle.inference.significance import BOOTSTRAP_METHODS
 from reshuffle.metrics.base import Counts
 from reshuffle.metrics.precomputed import SegmentScores
 from reshuffle.study import testing
 from reshuffle.study.experiments import Experiment
 from reshuffle.study.populations import SAMPLING, Population, Selection
+from reshuffle.study.settings import StudySettings
 
 BLEU, TER = metric("bleu"), metric("ter")
 SAME = Formula("the same", lambda totals: BLEU.score(totals))
@@ -273,6 +283,90 @@ def test_an_orbit_needs_a_fixed_test_set_with_fair_swaps(selection: Selection, g
     with pytest.raises(InputError, match="scheme 'orbit' needs"):
         testing.Testing(["ar"], scheme="orbit").run(experiment, 3)
     testing.Testing(["bootstrap"], 9, scheme="orbit").run(experiment, 3)  # it concerns ar only
+
+
+@settings(max_examples=40)
+@given(
+    st.integers(0, 10**6),
+    SELECTIONS,
+    st.integers(1, 3),
+    st.booleans(),
+    st.sampled_from([1, 20, 99, 513, 1500]),
+    st.integers(1, 60),
+    st.sampled_from(["two-sided", "greater", "less"]),
+)
+def test_stopped_tests_equal_public_tests(
+    seed: int, selection: Selection, n_populations: int, groups: bool, n: int, exceedances: int, alternative: str
+) -> None:
+    experiment, twin = both(seed, selection, 45, n_populations, groups)
+    rule = BesagClifford(exceedances)
+    tested = testing.Testing(["ar", "bootstrap"], n, alternative, stopping=rule, threads=2).run(experiment, 5, first=3)
+    for i in range(5):
+        options: dict[str, Any] = {"scheme": "iid", "stopping": rule, "alternative": alternative}
+        assert tested.pvalue[0, :, i].tolist() == public(twin, 3 + i, "ar", n, **options)
+        assert tested.pvalue[1, :, i].tolist() == public(twin, 3 + i, "bootstrap", n, alternative=alternative)
+
+
+@settings(max_examples=60)
+@given(
+    st.integers(0, 10**6),
+    st.integers(2, 40),
+    st.integers(1, 700),
+    st.lists(st.sampled_from([0.001, 0.01, 0.05, 0.1, 1 / 3, 0.5, 0.9, 0.999]), min_size=1, max_size=3, unique=True),
+    st.sampled_from(["two-sided", "greater"]),
+)
+def test_stopped_tests_decide_at_the_levels_of_a_study_as_all_shuffles_do(
+    seed: int, units: int, n: int, alphas: list[float], alternative: str
+) -> None:
+    """Few units give many ties, and n need not fit the levels."""
+    experiment = Experiment([population(seed, units)], Selection("fixed"), seed)
+    rule = StudySettings(n_resamples=n, alphas=alphas, stopping="besag-clifford").rule
+    assert rule is not None
+    all_shuffles = testing.Testing(["ar"], n, alternative).run(experiment, 20).pvalue
+    stopped = testing.Testing(["ar"], n, alternative, stopping=rule).run(experiment, 20).pvalue
+    for alpha in alphas:
+        np.testing.assert_array_equal(stopped <= alpha, all_shuffles <= alpha)
+    small = all_shuffles <= max(alphas)
+    np.testing.assert_array_equal(stopped[small], all_shuffles[small])
+
+
+@given(st.integers(1, 10**6), st.floats(1e-6, 0.999999))
+def test_the_rule_of_a_study_excludes_rejection_as_early_as_its_p_allows(n: int, alpha: float) -> None:
+    rule = StudySettings(n_resamples=n, alphas=(alpha,), stopping="besag-clifford").rule
+    assert rule is not None
+    h = rule.exceedances
+    assert h / n > alpha
+    assert (h + 1) / (n + 1) > alpha
+    assert h == 20 or (h > 20 and (h - 1) / n <= alpha)
+
+
+def test_stopping_ends_the_tests_that_are_scored_in_python_too() -> None:
+    selection = Selection("replace", 30)
+    in_python = Experiment([population(3, 60, "formula")], selection, 8)
+    in_rust = Experiment([population(3, 60, "bleu")], selection, 8)
+    tests, rule = ["ar", "ar-studentized"], BesagClifford(5)
+    one, other = (testing.Testing(tests, 199, stopping=rule).run(each, 6).pvalue for each in (in_python, in_rust))
+    np.testing.assert_array_equal(one[0], other[0])
+    whole = testing.Testing(tests, 199).run(in_rust, 6).pvalue
+    assert ((other == whole) == (whole <= 5 / 200)).all()
+
+
+def test_stopped_tests_do_not_depend_on_threads_or_on_how_simulations_are_split() -> None:
+    experiment, _ = both(5, Selection("replace", 50), 70, 2, False)
+    rule = BesagClifford(30)
+    whole = testing.Testing(["ar"], 2000, stopping=rule, threads=3).run(experiment, 23, first=2).pvalue
+    parts = [
+        testing.Testing(["ar"], 2000, stopping=rule, threads=1).run(experiment, n, first).pvalue
+        for first, n in ((2, 9), (11, 14))
+    ]
+    np.testing.assert_array_equal(whole, np.concatenate(parts, axis=2))
+
+
+@pytest.mark.parametrize("scheme", ["auto", "subgroup", "orbit"])
+def test_stopping_needs_independent_shuffles(scheme: str) -> None:
+    experiment = Experiment([population(1, 40, "bleu")], Selection("fixed"), 1)
+    with pytest.raises(InputError, match=f"needs independent shuffles, .* not those of '{scheme}'"):
+        testing.Testing(["ar"], 99, scheme=scheme, stopping=BesagClifford()).run(experiment, 3)
 
 
 def test_progress_counts_simulations(monkeypatch: pytest.MonkeyPatch) -> None:

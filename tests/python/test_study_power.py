@@ -88,6 +88,17 @@ def test_without_an_effect_power_is_the_size_of_the_test() -> None:
     assert {r.null for r in found.rates} == {"eta=0: good, poor"}
 
 
+def test_stopping_leaves_power_as_it_is() -> None:
+    settings: dict[str, Any] = {"tests": ("ar", "bootstrap"), "sizes": (30, 80), "simulations": 60, "n_resamples": 250}
+    settings |= {"effects": (0, 0.3), "models": ("eta", "parametric")}
+    whole = power(metrics=normal_scores(), **settings)
+    stopped = power(metrics=normal_scores(), stopping="besag-clifford", **settings)
+    assert stopped.tables == whole.tables
+    assert stopped.plan["exceedances"] == 26
+    with pytest.raises(InputError, match="size-adjusted power needs the p of all shuffles"):
+        power(metrics=normal_scores(), stopping="besag-clifford", size_adjusted=True, **settings)
+
+
 @pytest.mark.parametrize("name", ["bleu", "chrf", "ter"])
 def test_true_differences_go_from_0_to_that_of_the_pair(name: str) -> None:
     references, systems = texts(300)

@@ -150,6 +150,22 @@ def test_intervals_of_shared_shuffles_cover_where_independent_ones_do_not() -> N
     assert coverage(rejected, Dependence(), alpha) < 0.6
 
 
+@pytest.mark.parametrize(("n", "exceedances"), [(99, 20), (999, 100), (1000, 101)])
+def test_stopping_leaves_all_rates_as_they_are(n: int, exceedances: int) -> None:
+    """For 1,000 shuffles, α·(R + 1) is not a whole number."""
+    settings: dict[str, Any] = {"tests": ["ar", "ar-studentized", "bootstrap"], "simulations": 40, "n_resamples": n}
+    whole = type1(metrics=scores(), **settings)
+    stopped = type1(metrics=scores(), stopping="besag-clifford", **settings)
+    assert stopped.rates == whole.rates
+    assert stopped.tables["pvalues"] != whole.tables["pvalues"]
+    assert (stopped.plan["stopping"], stopped.plan["exceedances"]) == ("besag-clifford", exceedances)
+    assert whole.plan["stopping"] is None
+    assert f"scheme:iid|stopping:besag-clifford|exceedances:{exceedances}|" in stopped.signature
+    note = f"Shuffles end early, at {exceedances} exceedances"
+    assert note in " ".join(stopped.render("text").split())
+    assert note not in " ".join(whole.render("text").split())
+
+
 def test_verdicts_compare_the_interval_with_the_level() -> None:
     def verdict(count: int) -> str:
         interval = rate_interval(np.arange(1000) < count)
@@ -177,6 +193,9 @@ def test_verdicts_compare_the_interval_with_the_level() -> None:
         ({"sizes": 30, "sampling": "fixed"}, "sampling 'fixed' takes all 60 segments"),
         ({"sampling": "all"}, "unknown sampling 'all'"),
         ({"scheme": "exact"}, "unknown scheme 'exact'"),
+        ({"stopping": "gandy"}, "unknown stopping rule 'gandy'"),
+        ({"stopping": "besag-clifford", "scheme": "orbit"}, "needs independent shuffles, as the scheme 'iid' makes"),
+        ({"stopping": "besag-clifford", "tests": "bootstrap"}, "is for 'ar' and 'ar-studentized', but the tests are"),
         ({"simulations": 0}, "simulations must be a whole number of at least 1, got 0"),
         ({"n_resamples": 0}, "n_resamples must be a whole number of at least 1, got 0"),
         ({"baseline": "c"}, "unknown baseline 'c'"),

@@ -208,7 +208,7 @@ def plan_of(data: Data, units: Units, settings: StudySettings, options: DesignOp
     }
     settings = replace(settings, sizes=design.sizes)
     shared = settings.plan(material)
-    for name in ("alphas", "sampling", "scheme", "weight_sets", "margins"):
+    for name in ("alphas", "sampling", "scheme", "stopping", "weight_sets", "margins"):
         shared.pop(name)
     if not options.simulate:
         for name in ("tests", "simulations", "n_resamples", "seed"):

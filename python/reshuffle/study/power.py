@@ -128,6 +128,7 @@ def power(
     n_resamples: int = 999,
     sampling: types.Sampling | str = "replace",
     scheme: types.StudyScheme | str = "iid",
+    stopping: types.StudyStopping | str | None = None,
     alternative: types.Alternative | str = "two-sided",
     baseline: str | None = None,
     all_pairs: bool = False,
@@ -160,6 +161,9 @@ def power(
         at α. So the power of tests with different type-I errors can be compared.
     tests, sizes, alphas, simulations, n_resamples, sampling, scheme, alternative
         As for :func:`reshuffle.study.type1`, but the scheme is not ``orbit``.
+    stopping : {'besag-clifford'}, optional
+        As for :func:`reshuffle.study.type1`: powers are the same as without it. Not with ``size_adjusted``, whose
+        levels need every p. The model ``parametric`` uses all shuffles.
     baseline, all_pairs
         Which pairs of systems are studied, each for itself, as for :func:`reshuffle.compare`.
     documents : sequence of S str or int, optional
@@ -207,6 +211,7 @@ def power(
         n_resamples=n_resamples,
         sampling=sampling,
         scheme=scheme,
+        stopping=stopping,
         alternative=alternative,
         baseline=baseline,
         all_pairs=all_pairs,
@@ -222,6 +227,11 @@ def power(
 def power_of(data: Data, units: Units, settings: StudySettings, options: PowerOptions) -> StudyResult:
     """The power on counted texts: see :func:`power`."""
     settings, options = checked_scheme(settings.checked()), options.checked()
+    if options.size_adjusted and settings.stopping is not None:
+        raise InputError(
+            f"size-adjusted power needs the p of all shuffles, but the stopping rule {settings.stopping!r} ends them "
+            "early: leave one of them out"
+        )
     for test in settings.tests:
         check_test(test, settings.alternative, *data.metrics)
     n_pairs = len(data.names) * (len(data.names) - 1) // 2 if settings.all_pairs else len(data.names) - 1

@@ -11,22 +11,34 @@ import numpy as np
 from .._core import Progress
 from ..errors import InputError, quoted
 from ..inference.margins import check_margins
+from ..inference.pvalues import largest_rank
 from ..inference.steps import Step
 from ..inference.tests import ALTERNATIVES, TESTS
 from ..resampling.counting import labels_of
+from ..resampling.stopping import BesagClifford
 from ..settings import Resampling
 from ..validate import MAX_SEED, MAX_THREADS, check_integer, check_level, check_name
 from .material import Material
 from .populations import SAMPLING
 from .rates import Dependence
-from .testing import Testing
+from .testing import Testing, check_stopping
 
-__all__ = ["ALPHAS", "DEFAULT_TESTS", "STUDY_SCHEMES", "StudySettings", "check_distinct", "in_list"]
+__all__ = [
+    "ALPHAS",
+    "DEFAULT_TESTS",
+    "STUDY_SCHEMES",
+    "STUDY_STOPPING",
+    "StudySettings",
+    "check_distinct",
+    "in_list",
+]
 
 DEFAULT_TESTS = ("ar", "bootstrap", "bootstrap-shift")
 ALPHAS = (0.01, 0.05, 0.1)
 # How ``ar`` makes its shuffles in a study: see :class:`reshuffle.study.testing.Testing`.
 STUDY_SCHEMES = ("iid", "subgroup", "orbit")
+# The rules that end the shuffles of a test without a change of its decisions: see :attr:`StudySettings.rule`.
+STUDY_STOPPING = (BesagClifford.name,)
 # The cost of a replicate of a test set of usual size, for the progress bar.
 NANOSECONDS = 100
 
@@ -53,6 +65,7 @@ class StudySettings:
     n_resamples: int = 999
     sampling: str = "replace"
     scheme: str = "iid"
+    stopping: str | None = None
     weight_sets: int | None = None
     alternative: str = "two-sided"
     baseline: str | None = None
@@ -74,6 +87,9 @@ class StudySettings:
         check_distinct("alphas", alphas)
         check_name("sampling", self.sampling, SAMPLING)
         check_name("scheme", self.scheme, STUDY_SCHEMES)
+        if self.stopping is not None:
+            check_name("stopping rule", self.stopping, STUDY_STOPPING)
+            check_stopping(self.stopping, self.scheme, tests)
         check_name("alternative", self.alternative, ALTERNATIVES)
         sizes = None if self.sizes is None else tuple(check_integer("sizes", n, 2) for n in in_list(self.sizes))
         if sizes is not None:
@@ -86,6 +102,21 @@ class StudySettings:
         if self.threads is not None:
             check_integer("threads", self.threads, 1, MAX_THREADS)
         return replace(self, tests=tests, alphas=alphas, sizes=sizes)
+
+    @property
+    def rule(self) -> BesagClifford | None:
+        """The stopping rule, if any, whose tests reject at all levels of the study exactly if all R shuffles do.
+
+        h is the smallest number of exceedances with h/R > α for the largest level α, but at least 20, as in a
+        comparison. A test that stops has p = h/n ≥ h/R > α, and with all shuffles p ≥ (h + 1)/(R + 1) ≥ h/R > α. A test
+        that does not stop has the p of all shuffles.
+
+        >>> StudySettings(n_resamples=9999, stopping="besag-clifford").rule
+        BesagClifford(exceedances=1000)
+        """
+        if self.stopping is None:
+            return None
+        return BesagClifford(max(BesagClifford.exceedances, largest_rank(self.n_resamples, max(self.alphas)) + 1))
 
     def sizes_in(self, available: int, unit: str, where: str = "the pool") -> tuple[int, ...]:
         """The sizes of the simulated test sets, by default all units that there are.
@@ -150,6 +181,7 @@ class StudySettings:
             self.n_resamples,
             self.alternative,
             self.scheme,
+            self.rule,
             self.weight_sets,
             self.margins,
             self.threads,
@@ -158,6 +190,7 @@ class StudySettings:
 
     def plan(self, material: Material) -> dict[str, Any]:
         """The settings for :attr:`reshuffle.results.studies.StudyResult.plan`, with the names of the systems."""
+        rule = self.rule
         return {
             "systems": list(material.names),
             "units": material.n_units,
@@ -169,6 +202,8 @@ class StudySettings:
             "n_resamples": self.n_resamples,
             "sampling": self.sampling,
             "scheme": self.scheme,
+            "stopping": self.stopping,
+            **({} if rule is None else {"exceedances": rule.exceedances}),
             "weight_sets": self.weight_sets,
             "alternative": self.alternative,
             "baseline": self.baseline,

@@ -18,14 +18,15 @@ from ..inference.running import run_on_test_set
 from ..lazy import lazy
 from ..metrics.base import Scores, thread_count
 from ..resampling import CountSample, Replicates, Series, extremeness
-from ..resampling.schemes import Shuffled, subgroup_bits
+from ..resampling.schemes import Shuffled, Shuffling, subgroup_bits
+from ..resampling.stopping import BesagClifford
 from ..seeds import derive_seed
 from ..settings import TESTS_WITH_MARGIN, ComparisonSettings
 from ..validate import check_integer, check_name
 from .experiments import Experiment
 from .populations import Population
 
-__all__ = ["SCHEMES", "STAGE", "Tested", "Testing", "effective_simulations"]
+__all__ = ["CAN_STOP", "SCHEMES", "STAGE", "Tested", "Testing", "check_stopping", "effective_simulations"]
 
 # How ``ar`` makes its shuffles in a study.
 SCHEMES: Mapping[str, str] = {
@@ -37,6 +38,9 @@ SCHEMES: Mapping[str, str] = {
 
 # The stage of :class:`Progress` that one :meth:`Testing.run` enters; its items are simulations.
 STAGE = "simulating"
+
+# The tests that a stopping rule can end.
+CAN_STOP = ("ar", "ar-studentized")
 
 # Simulations are tested in chunks whose draws have at most so many scores: 32 MB.
 CHUNK_CELLS = 1 << 22
@@ -97,6 +101,8 @@ class Testing:
         of all simulations is the same. So one set of R shuffles, with the seed ``derive_seed(seed, "simulation",
         2**63)``, serves all. Each p has the same distribution as without it, but all p depend on the same shuffles: see
         :func:`effective_simulations`.
+    stopping : BesagClifford or None
+        The rule that ends the shuffles of each test in :data:`CAN_STOP`, with the scheme ``iid``.
     weight_sets : int or None
         The number W of independent sets of bootstrap weights: simulation i draws with the seed of simulation i mod W.
         None for a set for each simulation. Each p has the same distribution as without it, but those with the same
@@ -112,6 +118,7 @@ class Testing:
     n_resamples: int = 999
     alternative: str = "two-sided"
     scheme: str = "iid"
+    stopping: BesagClifford | None = None
     weight_sets: int | None = None
     margins: Mapping[str, float] = field(default_factory=dict)
     threads: int | None = None
@@ -120,7 +127,8 @@ class Testing:
     def run(self, experiment: Experiment, n: int, first: int = 0) -> Tested:
         """Test the simulations first, …, first + n − 1.
 
-        :class:`InputError` for unknown names, and for the scheme ``orbit`` if each simulation has other units.
+        :class:`InputError` for unknown names, for the scheme ``orbit`` if each simulation has other units, and for a
+        stopping rule with another scheme than ``iid``.
         """
         self._check(experiment)
         progress = self.progress or Progress()
@@ -139,6 +147,8 @@ class Testing:
 
     def _check(self, experiment: Experiment) -> None:
         check_name("scheme", self.scheme, list(SCHEMES))
+        if self.stopping is not None:
+            check_stopping(self.stopping.name, self.scheme, self.tests)
         if self.weight_sets is not None:
             check_integer("weight_sets", self.weight_sets, 1, 1 << 32)
         selection = experiment.selection
@@ -186,7 +196,7 @@ class Testing:
             settings = ComparisonSettings(test, alternative=alternative, margins=own)
             plan = Plan.from_settings(settings, *metrics)
             if plan.test.replicates == "shuffles":
-                plan = replace(plan, shuffling=replace(plan.shuffling, scheme=scheme))
+                plan = replace(plan, shuffling=Shuffling(scheme, self.stopping if test in CAN_STOP else None))
             plans.append(plan)
         return plans
 
@@ -267,6 +277,12 @@ class _Chunk:
         """The p-values of ``ar``: (metrics, n)."""
         observed = self._observed(plan)
         thresholds = observed.thresholds.reshape(-1, self.n)
+        rule = self.testing.stopping
+        shuffled = self._counted(thresholds) if rule is None else self._stopped(thresholds, rule)
+        return outcome_of_shuffles(observed.statistic, shuffled).pvalue.reshape(-1, self.n)
+
+    def _counted(self, thresholds: Scores) -> Shuffled:
+        """The number of all shuffles that reach each threshold: (metrics, n)."""
         scheme, n_resamples = self.testing.scheme, self.testing.n_resamples
         if scheme == "orbit":
             counts = self._reached_in_orbit(thresholds)
@@ -274,15 +290,32 @@ class _Chunk:
             if scheme == "subgroup":
                 n_resamples = 1 << subgroup_bits(n_resamples)
             counts = self.experiment.core.exceedances(
-                plan.alternative,
+                self.testing.alternative,
                 np.ascontiguousarray(thresholds),
                 n_resamples=n_resamples,
                 scheme=scheme,
                 first=self.first,
                 threads=self._threads,
             ).astype(np.int64)
-        shuffled = Shuffled.from_counts(scheme, counts, n_resamples, includes_observed=scheme == "subgroup")
-        return outcome_of_shuffles(observed.statistic, shuffled).pvalue.reshape(-1, self.n)
+        return Shuffled.from_counts(scheme, counts, n_resamples, includes_observed=scheme == "subgroup")
+
+    def _stopped(self, thresholds: Scores, rule: BesagClifford) -> Shuffled:
+        """The number of shuffles that reach each threshold until the rule ends the test: (metrics, n)."""
+        n_resamples, exceedances, stopped = self.experiment.core.sequential(
+            self.testing.alternative,
+            np.ascontiguousarray(thresholds),
+            rule.core(),
+            n_resamples=self.testing.n_resamples,
+            first=self.first,
+            threads=self._threads,
+        )
+        return Shuffled.from_counts(
+            "iid",
+            exceedances.astype(np.int64),
+            n_resamples.astype(np.int64),
+            includes_observed=rule.includes_observed(stopped),
+            stopped=stopped,
+        )
 
     def _reached_in_orbit(self, thresholds: Scores) -> NDArray[np.int64]:
         """The number of shuffles of the simulation's population that reach each threshold: (metrics, n)."""
@@ -326,6 +359,20 @@ def _one_by_one(chunk: _Chunk, plans: Sequence[Plan]) -> tuple[Scores, Scores]:
             outcome = run_on_test_set(plan, sets[seeded], hypotheses)
             own[:, i], statistic[:, i] = outcome.pvalue, outcome.statistic
     return pvalue, statistic
+
+
+def check_stopping(rule: str, scheme: str, tests: Sequence[str]) -> None:
+    """:class:`InputError` if the shuffles are not independent, or there is no test that the rule could end."""
+    if scheme != "iid":
+        raise InputError(
+            f"the stopping rule {rule!r} needs independent shuffles, as the scheme 'iid' makes them, not those of "
+            f"{scheme!r}: leave out the scheme or the rule"
+        )
+    if not set(tests) & set(CAN_STOP):
+        raise InputError(
+            f"the stopping rule {rule!r} is for {' and '.join(map(repr, CAN_STOP))}, but the tests are "
+            f"{', '.join(map(repr, tests))}: add one of them, or leave out the rule"
+        )
 
 
 def effective_simulations(simulations: int, n_resamples: int) -> float:

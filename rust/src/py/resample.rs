@@ -42,9 +42,9 @@ impl StoppingRule {
 }
 
 /// Shuffles, exceedances, and whether the rule stopped the test: arrays of one shape.
-type Outcomes<'py> = (Bound<'py, PyArray2<u64>>, Bound<'py, PyArray2<u64>>, Bound<'py, PyArray2<bool>>);
+pub(super) type Outcomes<'py> = (Bound<'py, PyArray2<u64>>, Bound<'py, PyArray2<u64>>, Bound<'py, PyArray2<bool>>);
 
-fn outcomes<'py>(py: Python<'py>, outcomes: &[Outcome], shape: [usize; 2]) -> PyResult<Outcomes<'py>> {
+pub(super) fn outcomes<'py>(py: Python<'py>, outcomes: &[Outcome], shape: [usize; 2]) -> PyResult<Outcomes<'py>> {
     Ok((
         shaped(py, outcomes.iter().map(|outcome| outcome.shuffles).collect(), shape)?,
         shaped(py, outcomes.iter().map(|outcome| outcome.exceedances).collect(), shape)?,

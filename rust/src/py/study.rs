@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 use super::call::{Progress, raise, run_long};
 use super::convert::{in_order, shaped};
 use super::reduce::{SampleArgument, alternative, in_group, sample};
+use super::resample::{Outcomes, StoppingRule, outcomes};
 use crate::error::Error;
 use crate::resample::replicates;
 use crate::study::{self, Population, Sampling, Selection, Shuffles};
@@ -102,6 +103,29 @@ impl Experiment {
             self.0.exceedances((shuffles, n_resamples), criterion, simulations, run)
         })?;
         shaped(py, counts, [metrics, n])
+    }
+
+    #[pyo3(signature = (alternative, thresholds, rule, *, n_resamples, first=0, threads=0, progress=None))]
+    #[allow(clippy::too_many_arguments)]
+    fn sequential<'py>(
+        &self,
+        py: Python<'py>,
+        alternative: &str,
+        thresholds: PyReadonlyArray2<'py, f64>,
+        rule: &StoppingRule,
+        n_resamples: usize,
+        first: u64,
+        threads: usize,
+        progress: Option<&Progress>,
+    ) -> PyResult<Outcomes<'py>> {
+        let metrics = self.0.metrics();
+        let n = in_order(&thresholds)?.len() / metrics;
+        let simulations = simulations(py, first, n)?;
+        let criterion = (self::alternative(py, alternative)?, in_order(&thresholds)?);
+        let found = run_long(py, threads, progress, ("shuffling", n), |run| {
+            self.0.sequential((rule.0, n_resamples), criterion, simulations, run)
+        })?;
+        outcomes(py, &found, [metrics, n])
     }
 
     #[pyo3(signature = (*, n_resamples, n, first=0, weight_sets=None, threads=0, progress=None))]

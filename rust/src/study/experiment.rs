@@ -7,8 +7,8 @@ use super::selection::{Chosen, Selection};
 use crate::error::{Error, Result};
 use crate::pool::{self, Blocks, Run, Stop};
 use crate::resample::kernel::scatter::Scattered;
-use crate::resample::reduce::{Draws, Tally};
-use crate::resample::{Alternative, Plan, Resampler, Workers, length, random_codes, replicates, zeros};
+use crate::resample::reduce::{Draws, Outcome, Reduction, Rule, SequentialTally, Tally};
+use crate::resample::{Alternative, Plan, Resampler, Workers, length, random_codes, replicates, reserved, zeros};
 use crate::simd::Simd;
 use crate::stream::derive;
 
@@ -39,6 +39,12 @@ struct Buffers {
 
 /// Simulations that share bootstrap weights are drawn together, at most so many: their columns stay in the L2 cache.
 const STACKED: usize = 16;
+
+/// Makes a reduction of the shuffles of a test set from the threshold of each metric.
+type Tallies<'a, R> = dyn Fn(Vec<f64>) -> Result<R> + Sync + 'a;
+
+/// Reads the result for each metric from a reduction.
+type Read<'a, R, T> = dyn Fn(&R) -> Result<Vec<T>> + Sync + 'a;
 
 /// The number of simulations that a thread does at a time, for those that take microseconds.
 const AT_ONCE: usize = 8;
@@ -177,11 +183,40 @@ impl Experiment {
     /// simulation that fails.
     pub fn exceedances(
         &self,
-        (shuffles, n): (Shuffles, usize),
+        shuffles: (Shuffles, usize),
         (alternative, thresholds): (Alternative, &[f64]),
         simulations: Range<u64>,
         run: &mut Run<'_>,
     ) -> Result<Vec<u64>> {
+        let tally = |own| Ok(Tally::new(vec![(0, 1)], alternative, own));
+        self.tallied(shuffles, (thresholds, &tally, &|tally| Ok(tally.counts().to_vec())), simulations, run)
+    }
+
+    /// As [`Experiment::exceedances`], with at most `n` independent shuffles: each test ends when `rule` stops it.
+    ///
+    /// # Errors
+    /// As [`Experiment::exceedances`] and [`Rule::checked`].
+    pub fn sequential(
+        &self,
+        (rule, n): (Rule, usize),
+        (alternative, thresholds): (Alternative, &[f64]),
+        simulations: Range<u64>,
+        run: &mut Run<'_>,
+    ) -> Result<Vec<Outcome>> {
+        let tally = |own| SequentialTally::new(vec![(0, 1)], alternative, own, rule);
+        let read = |tally: &SequentialTally| Ok(tally.outcomes()?.to_vec());
+        self.tallied((Shuffles::Independent, n), (thresholds, &tally, &read), simulations, run)
+    }
+
+    /// Tallies the shuffles of each simulated test set: `tally` makes the reduction from the thresholds of all metrics,
+    /// and `read` its result for each metric.
+    fn tallied<R: Reduction, T: Copy + Default + Send>(
+        &self,
+        (shuffles, n): (Shuffles, usize),
+        (thresholds, tally, read): (&[f64], &Tallies<'_, R>, &Read<'_, R, T>),
+        simulations: Range<u64>,
+        run: &mut Run<'_>,
+    ) -> Result<Vec<T>> {
         let (all, metrics) = (length(&simulations), self.metrics());
         let (expected, got) = (all * metrics, thresholds.len());
         if expected != got {
@@ -190,18 +225,18 @@ impl Experiment {
         let range = replicates(0, n)?;
         let workers = Workers::default();
         let work = |buffers: &mut Buffers, item: usize, stop: &Stop<'_>| {
-            let thresholds = (0..metrics).map(|metric| thresholds[metric * all + item]).collect();
-            let mut tally = Tally::new(vec![(0, 1)], alternative, thresholds);
+            let mut tally = tally((0..metrics).map(|metric| thresholds[metric * all + item]).collect())?;
             let simulation = simulations.start + item as u64;
             self.shuffle(simulation, (shuffles, range.clone()), &mut tally, (&workers, buffers), stop)?;
-            Ok(tally.counts().to_vec())
+            read(&tally)
         };
-        let mut counts = zeros(&[metrics, all])?;
+        let mut out = reserved(expected)?;
+        out.resize(expected, T::default());
         let cost = 2 * self.counts() + n as u64 * (self.counts() / 64 + 80 * metrics as u64);
         self.each((all, AT_ONCE, cost), run, work, |item, own| {
-            own.into_iter().enumerate().for_each(|(metric, count)| counts[metric * all + item] = count);
+            own.into_iter().enumerate().for_each(|(metric, result)| out[metric * all + item] = result);
         })?;
-        Ok(counts)
+        Ok(out)
     }
 
     /// Tallies the shuffles of one simulated test set.
@@ -209,7 +244,7 @@ impl Experiment {
         &self,
         simulation: u64,
         (shuffles, range): (Shuffles, Range<u64>),
-        tally: &mut Tally,
+        tally: &mut dyn Reduction,
         (workers, Buffers { chosen, sums, totals }): (&Workers, &mut Buffers),
         stop: &Stop<'_>,
     ) -> Result<()> {

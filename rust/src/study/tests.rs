@@ -8,7 +8,7 @@ use super::{Experiment, Population, Sampling, Selection, Shuffles};
 use crate::error::{Error, Result};
 use crate::metric::{Formula, Mean, metric};
 use crate::pool::Run;
-use crate::resample::reduce::{Draws, Tally};
+use crate::resample::reduce::{Draws, Outcome, Rule, SequentialTally, Tally};
 use crate::resample::{Alternative, Kind, Plan, Resampler, Sample, random_codes};
 use crate::simd::Simd;
 use crate::stats::SuffStats;
@@ -84,6 +84,22 @@ fn alone(
     })
 }
 
+/// The outcomes of the sequential tests of one test set.
+fn alone_until_stopped(
+    counted: &[Counted],
+    units: usize,
+    (rule, thresholds): (Rule, Vec<f64>),
+    (shuffles, seed): (usize, u64),
+) -> Vec<Outcome> {
+    let samples: Vec<_> = counted.iter().map(|counted| counted.sample(units)).collect();
+    with_run(1, |run| {
+        let mut tally = SequentialTally::new(vec![(0, 1)], Alternative::TwoSided, thresholds, rule).unwrap();
+        let resampler = Resampler::prepare(&samples, Kind::Shuffles, run).unwrap();
+        resampler.run((Plan::Seeded(seed), 0..shuffles as u64), &mut [&mut tally], run).unwrap();
+        tally.outcomes().unwrap().to_vec()
+    })
+}
+
 fn sampling() -> impl Strategy<Value = Sampling> {
     prop_oneof![Just(Sampling::Replace), Just(Sampling::Subset), Just(Sampling::Fixed)]
 }
@@ -97,7 +113,7 @@ proptest! {
         (sampling, swapped) in (sampling(), prop_oneof![Just(0), Just(1 << 31), Just(1u64 << 32), Just(1 << 29)]),
         bits in 0..9u32,
         largest in prop_oneof![Just(3u64), Just(300), Just(1 << 15), Just(1 << 40)],
-        threads in 1..4usize,
+        (threads, exceedances) in (1..4usize, 1..40u64),
     ) {
         let counted = counted(seed, units, largest);
         let samples: Vec<_> = counted.iter().map(|counted| counted.sample(units)).collect();
@@ -115,6 +131,9 @@ proptest! {
                 with_run(threads, |run| experiment.exceedances((kind, how_many), criterion, range.clone(), run)).unwrap()
             };
             let (independent, group) = (count(Shuffles::Independent, draws), count(Shuffles::Subgroup, shuffles));
+            let (rule, most) = (Rule::BesagClifford { exceedances }, 1100);
+            let stopped =
+                with_run(threads, |run| experiment.sequential((rule, most), criterion, range.clone(), run)).unwrap();
             let drawn = with_run(threads, |run| experiment.draws(draws, None, range.clone(), run)).unwrap();
             let shared = with_run(threads, |run| experiment.draws(draws, Some(2), range.clone(), run)).unwrap();
             for (i, simulation) in range.clone().enumerate() {
@@ -130,6 +149,9 @@ proptest! {
                 let seed_of = |simulation| derive(seed, "simulation", simulation).unwrap();
                 let seeded = Plan::Seeded(seed_of(simulation));
                 let codes = random_codes(seed_of(simulation), units);
+                let expected = alone_until_stopped(&own, units, (rule, thresholds()), (most, seed_of(simulation)));
+                let found = (0..3).map(|metric| stopped[metric * n as usize + i]).collect::<Vec<_>>();
+                prop_assert_eq!(expected, found, "{:?}", simd);
                 let (expected, scores) = alone(
                     &own, units, (Alternative::TwoSided, thresholds()), (draws, seeded), (draws, seed_of(simulation)),
                 );
@@ -213,6 +235,10 @@ fn invalid_experiments_are_refused() {
     assert!(matches!(run(9, &[0.0]), Err(Error::LengthMismatch { expected: 3, got: 1, .. })));
     assert!(matches!(run(0, &[0.0; 3]), Err(Error::Empty { .. })));
     assert!(matches!(run(9, &[0.0, 0.0, f64::NAN]), Err(Error::InvalidOption { .. })));
+    let criterion = (Alternative::TwoSided, [0.0; 3].as_slice());
+    let never = (Rule::BesagClifford { exceedances: 0 }, 9);
+    let sequential = with_run(1, |run| experiment.sequential(never, criterion, 0..1, run));
+    assert!(matches!(sequential, Err(Error::InvalidOption { .. })));
     let draws = with_run(1, |run| experiment.draws(9, Some(0), 0..1, run));
     assert!(matches!(draws, Err(Error::InvalidOption { .. })));
     let bare: Vec<_> = counted.iter().map(|counted| Sample::without_formula(counted.sample(10).stats)).collect();

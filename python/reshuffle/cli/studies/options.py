@@ -23,6 +23,7 @@ __all__ = [
     "PAIRS",
     "SIMULATIONS",
     "SIZES",
+    "STOPPING",
     "TABLE",
     "TESTS",
     "study_options",
@@ -172,6 +173,17 @@ DESIGN = (
         metavar="N",
         help="Share N sets of bootstrap draws among the simulations, which is faster; simulations that share one are "
         "not independent.  [default: new draws for each]",
+    ),
+)
+
+STOPPING = (
+    option(
+        "Study",
+        "--stopping",
+        type=Name("stopping rule", get_args(types.StudyStopping)),
+        metavar="NAME",
+        help="besag-clifford: end the shuffles of --tests ar and ar-studentized as soon as the test cannot reject at "
+        "any of --alphas. Rates stay the same; for --scheme iid.  [default: all shuffles]",
     ),
 )
 

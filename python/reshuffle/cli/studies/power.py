@@ -10,7 +10,7 @@ from ... import types
 from ..command import Command, option
 from ..options import any_of
 from ..params import NameList, NumberList
-from .options import ALPHAS, ARGUMENTS, DESIGN, SIZES, TESTS, study_options
+from .options import ALPHAS, ARGUMENTS, DESIGN, SIZES, STOPPING, TESTS, study_options
 
 __all__ = ["EFFECTS", "power_command", "size_adjusted"]
 
@@ -77,7 +77,7 @@ WITHOUT_DATA = (
 
 
 @click.command("power", cls=Command, examples=EXAMPLES, arguments=ARGUMENTS)
-@study_options(OPTIONS, WITHOUT_DATA, TESTS, ALPHAS, SIZES, DESIGN[:1])
+@study_options(OPTIONS, WITHOUT_DATA, TESTS, ALPHAS, SIZES, DESIGN[:1], STOPPING)
 def power_command(**options: Any) -> None:
     """How often tests detect a difference.
 

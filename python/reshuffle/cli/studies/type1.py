@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from ..command import Command
-from .options import ALPHAS, ARGUMENTS, DESIGN, MARGINS, NULL_OPTIONS, NULLS, SIZES, TESTS, study_options
+from .options import ALPHAS, ARGUMENTS, DESIGN, MARGINS, NULL_OPTIONS, NULLS, SIZES, STOPPING, TESTS, study_options
 
 __all__ = ["type1_command"]
 
@@ -19,7 +19,7 @@ EXAMPLES = (
 
 
 @click.command("type1", cls=Command, examples=EXAMPLES, arguments=ARGUMENTS)
-@study_options(NULLS, NULL_OPTIONS, TESTS, ALPHAS, SIZES, DESIGN, MARGINS)
+@study_options(NULLS, NULL_OPTIONS, TESTS, ALPHAS, SIZES, DESIGN, STOPPING, MARGINS)
 def type1_command(**options: Any) -> None:
     """How often tests reject a null hypothesis that is true.
 

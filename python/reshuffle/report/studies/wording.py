@@ -185,4 +185,10 @@ def tests_note(study: StudyResult) -> str | None:
     if n is None:
         return None
     tests = joined(study.plan.get("tests", ()) or ("the test",))
-    return f"Tests: {tests}, {alternative}, with {counted(n, 'replicate')} each."
+    if study.plan.get("stopping") is None:
+        return f"Tests: {tests}, {alternative}, with {counted(n, 'replicate')} each."
+    return (
+        f"Tests: {tests}, {alternative}, with {counted(n, 'replicate')} each. Shuffles end early, at "
+        f"{study.plan['exceedances']:,} exceedances, where the test cannot reject at these levels (Besag & Clifford "
+        "1991)."
+    )
