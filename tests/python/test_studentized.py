@@ -29,7 +29,16 @@ from reshuffle.metrics.base import Counts, Metric, Scores
 from reshuffle.metrics.native import resolve
 from reshuffle.resampling import Batch, CountSample, Replicates, Series, Tally, TextSample
 from reshuffle.resampling.schemes import Shuffling
-from reshuffle.resampling.studentized import Constants, Cross, Probed, _cross, studentize
+from reshuffle.resampling.studentized import (
+    Constants,
+    Cross,
+    Probed,
+    _cross,
+    _exceptions,
+    _possible,
+    _steps,
+    studentize,
+)
 from reshuffle.resampling.units import Documents, Strata
 from test_simd import run as run_python
 from test_simd import supported_paths
@@ -865,3 +874,20 @@ def test_the_command_line_refuses_a_single_segment(
     done = run("compare", "ref", "a", "b", "--test", "ar-studentized")
     assert (done.code, done.out) == (2, "")
     assert "at least 2" in done.err
+
+
+@given(st.integers(0, 10**6), st.integers(1, 700), st.floats(0, 0.2), st.sampled_from([2, 3, 50, 2**62]))
+def test_bases_that_are_skipped_have_too_many_exceptions(seed: int, units: int, rate: float, below: int) -> None:
+    """The comparison of all columns at once skips no column that one by one would be found to be alike."""
+    rng = np.random.default_rng(seed)
+    columns = rng.integers(0, below, (5, units))
+    for copy, base in ((2, 0), (3, 1), (4, 0)):  # copies plus a constant, with exceptions
+        exceptional = rng.random(units) < rate * rng.random()
+        columns[copy] = np.where(exceptional, columns[copy], columns[base] + 7)
+    steps = _steps(columns)
+    for k in range(5):
+        bases = [base for base in range(5) if base != k]
+        alike = {base for base in bases if _exceptions(columns[k], columns[base]) is not None}
+        possible = list(_possible(steps, k, bases))
+        assert alike <= set(possible)
+        assert possible == sorted(possible)

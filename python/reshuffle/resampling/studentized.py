@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -321,7 +322,7 @@ def _cross(metric: Metric, a: Counts, b: Counts, strata: Strata) -> Cross:
     if weights.relative is None and np.count_nonzero(differing) <= 1 and np.abs(delta).max() <= largest:
         contributions, projection = _integers(delta, weights)
     else:
-        contributions, projection = _rounded(delta, probed.directions, weights)
+        contributions, projection = _rounded(delta, probed, weights)
     if contributions.size * n_strata > LARGEST_CROSS:
         raise InputError(
             f"test 'ar-studentized' sums the contributions of every stratum separately, and {n_strata:,} strata of "
@@ -381,12 +382,13 @@ class Probed(NamedTuple):
     """The gradient near the mean totals.
 
     ``directions``, (m, K), are multiplied by ``scale`` (:class:`Constants`). ``changing``, (K,), says which derivatives
-    change between shuffles.
+    change between shuffles. ``moments``, (K, K), are Σ δ·δ'.
     """
 
     scale: float
     directions: Matrix
     changing: NDArray[np.bool_]
+    moments: Matrix
 
     @classmethod
     def from_counts(cls, metric: Metric, a: Counts, b: Counts) -> Probed:
@@ -410,7 +412,7 @@ class Probed(NamedTuple):
                 directions.append(changes[sizes.argmax()])
         is_known = len(others) > 0 or not moments.any()
         changing = (others != here).any(axis=0) if is_known else np.full(len(here), True)
-        return cls(scale, np.array(directions), changing)
+        return cls(scale, np.array(directions), changing, moments)
 
 
 def _probe(metric: Metric, ends: Counts) -> Scores:
@@ -441,9 +443,9 @@ def _integers(delta: Counts, weights: Weights) -> tuple[Counts, Matrix]:
     return delta[:, [column]], projection
 
 
-def _rounded(delta: Counts, directions: Matrix, weights: Weights) -> tuple[Counts, Matrix]:
+def _rounded(delta: Counts, probed: Probed, weights: Weights) -> tuple[Counts, Matrix]:
     """The rounded contributions along the directions, (S, m), and the projection."""
-    moments = _moments(delta)
+    directions, moments = probed.directions, probed.moments
     contributions = np.zeros((len(delta), len(directions)), dtype=np.int64)
     projection = np.zeros_like(directions)
     for j, direction in enumerate(directions):
@@ -468,13 +470,14 @@ def _terms(w: Counts, weights: Weights, changing: NDArray[np.bool_]) -> tuple[Co
     columns: list[Counts] = []
     rows: list[Scores] = []
     places: dict[int, int] = {}
+    steps = _steps(all_columns)
     for k in np.flatnonzero(changing & (w != w[0]).any(axis=0)).tolist():
         row: Scores = np.zeros(width)
         row[k] = 1
-        for base, place in places.items():
+        for base in _possible(steps, k, list(places)):
             exceptions = _exceptions(all_columns[k], all_columns[base])
             if exceptions is not None:
-                rows[place][k] = 1
+                rows[places[base]][k] = 1
                 if exceptions.any():
                     columns.append(exceptions)
                     rows.append(row)
@@ -491,6 +494,21 @@ def _terms(w: Counts, weights: Weights, changing: NDArray[np.bool_]) -> tuple[Co
         terms[:, place] = weights.rounded(column, scale)
         basis[place] = row * (weights.common / scale)
     return terms, basis
+
+
+def _steps(columns: Counts) -> Counts:
+    """The changes from one unit to the next in the sample of each column that :func:`_exceptions` compares first."""
+    return np.diff(columns[:, :: max(1, columns.shape[1] // SAMPLE)], axis=1)
+
+
+def _possible(steps: Counts, column: int, bases: list[int]) -> Iterator[int]:
+    """The bases of which the column could have few exceptions in the sample.
+
+    Each exception changes at most two steps. All bases are compared at once, and hardly any is left.
+    """
+    changes = (steps[bases] != steps[column]).sum(axis=1).tolist()
+    most = 2 * (steps.shape[1] + 1)
+    return (base for base, n in zip(bases, changes, strict=True) if n * SAMPLED_UNITS_PER_EXCEPTION <= most)
 
 
 def _exceptions(column: Counts, base: Counts) -> Counts | None:

@@ -72,8 +72,9 @@ class Experiment:
     def data_set(self, simulation: int) -> list[Counts]:
         """The counts of both systems in a simulated test set: (2, n, K) for each metric."""
         chosen, swapped = self.units(simulation)
-        counts = (counts[:, chosen] for counts in self.population_of(simulation).counts)
-        return [np.ascontiguousarray(np.where(swapped[:, None], own[::-1], own)) for own in counts]
+        first = swapped.astype(np.intp)
+        systems = np.stack([first, 1 - first])
+        return [np.ascontiguousarray(counts[systems, chosen]) for counts in self.population_of(simulation).counts]
 
 
 def _packed(

@@ -87,8 +87,8 @@ def type1(
         End the shuffles of each ``ar`` and ``ar-studentized`` as soon as it cannot reject at any of ``alphas``: at the
         h-th exceedance, where h is the smallest number with h/R > α for the largest α, but at least 20 (Besag &
         Clifford 1991, doi:10.1093/biomet/78.2.301). Rates are the same as without it, bit for bit. A larger p is h/n,
-        so the table ``pvalues`` differs there. The larger R and the smaller α, the more it saves. Needs the scheme
-        ``iid``.
+        so the table ``pvalues`` differs there. Needs the scheme ``iid``. Without a difference and with R = 9,999,
+        ``ar`` is then about twice as fast for α up to .1 and three times for α up to .05; with R = 999 little is saved.
     weight_sets : int, optional
         The number of independent sets of bootstrap draws, which simulations then share. By default each simulation has
         draws of its own.
