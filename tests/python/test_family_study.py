@@ -191,6 +191,7 @@ def test_rates_say_whether_there_are_enough_replicates() -> None:
         ({"n_systems": 1}, "n_systems must be a whole number of at least 2, got 1"),
         ({"adjustments": "holmes"}, "unknown adjustment 'holmes': did you mean 'holm'?"),
         ({"adjustments": "scheffe"}, "adjustment 'scheffe' is for anova: add one of them to the tests"),
+        ({"tests": ["ar", "non-inferiority"]}, "test 'non-inferiority' has another null hypothesis than equal scores"),
         ({"equalize": "cut"}, "unknown value of equalize 'cut'"),
         ({"equalize": "drop-words"}, "equalize 'drop-words' needs texts"),
         ({"sampling": "fixed"}, "where scores were made equal: use 'replace'"),
@@ -248,8 +249,8 @@ def test_text_says_what_is_wrong_with_rates() -> None:
         f"Without adjustment, ar rejects one or more of 10 true null hypotheses in {100 * rate.rate:.1f}% of the test "
         "sets at α = 0.05 (quality, equal variances); independent tests would in 40.1%." in text
     )
-    assert "‡: too few replicates for an adjusted p of α" in text
-    assert "With 199 replicates, all adjustments could reject." in text
+    assert "‡: too few replicates for one small p among larger ones" in text
+    assert "With 199 replicates, all adjustments could reject for one small p." in text
 
 
 def test_the_figure_has_a_row_for_each_adjustment() -> None:

@@ -87,6 +87,15 @@ def test_text_fits_the_terminal(result: StudyResult, width: int) -> None:
     assert lines[-1] == f"Signature: {result.signature}"
 
 
+def test_the_tables_of_all_tests_fit_a_page() -> None:
+    found = study.agreement(metrics=RATINGS, n_resamples=19)
+    lines = render_study(found, "text", Layout()).splitlines()[:-1]
+    assert max(map(len, lines)) <= 100
+    headers = [line for line in lines if line.startswith("Confidence %")]
+    assert sum(line.count("signif. %") for line in headers) == 4
+    assert [test for line in headers for test in line.split() if test in found.plan["tests"]] == found.plan["tests"]
+
+
 @pytest.mark.parametrize("fmt", get_args(types.Format))
 def test_every_format_is_written_and_saved_results_are_read_back(result: StudyResult, fmt: Any) -> None:
     report = result.render(fmt)

@@ -148,6 +148,12 @@ def test_tables_of_the_paper_in_text() -> None:
     assert "new − old" in variants
 
 
+def test_identical_systems_have_no_clearest_metric() -> None:
+    same = {"a": ["x y", "z w v"] * 10, "b": ["x y", "z w v"] * 10}
+    found = study.sensitivity(["x y", "z w u"] * 10, same, ["bleu", "chrf"], simulations=5, n_resamples=19)
+    assert "No metric shows a difference." in found.render("text")
+
+
 # Figures.
 
 
@@ -268,12 +274,16 @@ def test_plan_gives_what_the_function_gives(run: Any, demo: Path) -> None:
         (("plan", *FILES, "--alpha", "5"), "alpha must lie strictly between 0 and 1"),
         (("plan", *FILES, "--difference", "bleu=90", "--simulate"), "90 points of BLEU cannot be simulated"),
         (("plan", *FILES, "--sizes", "1"), "sizes must be a whole number of at least 2, got 1"),
+        (("plan", *FILES, "--tests", "ar"), "--tests is for simulated tests: add --simulate, or leave it out"),
+        (("plan", *FILES, "--simulations", "100"), "--simulations is for simulated tests"),
+        (("plan", *FILES, "-n", "99"), "-n is for simulated tests"),
         (("plan", "reference.txt", "tuned.txt"), "expected at least two systems after REF"),
     ],
 )
 @pytest.mark.usefixtures("demo")
 def test_bad_arguments_are_one_sentence(run: Any, words: tuple[str, ...], message: str) -> None:
-    outcome = run(*words, "--simulations", "5", "-n", "9")
+    simulated = words[0] == "study" or "--simulate" in words
+    outcome = run(*words, *(["--simulations", "5", "-n", "9"] if simulated else []))
     assert outcome.code == 2
     assert message in outcome.err
     assert outcome.err.count("\n") == 1

@@ -199,6 +199,13 @@ def test_verdicts_compare_the_interval_with_the_level() -> None:
         ({"simulations": 0}, "simulations must be a whole number of at least 1, got 0"),
         ({"n_resamples": 0}, "n_resamples must be a whole number of at least 1, got 0"),
         ({"baseline": "c"}, "unknown baseline 'c'"),
+        ({"noise": 0.1}, "noise is for the null 'noise', which is not in this study: leave it out"),
+        ({"runs": 2}, "runs is for the null 'replicate', which is not in this study"),
+        ({"icc": 0.2}, "icc is for the null 'documents' or 'documents-as-units'"),
+        (
+            {"null": "documents", "documents": list(range(30)) * 2, "document_size": 5},
+            "document_size is for data without documents, but there are documents: leave it out",
+        ),
         ({"weight_sets": 0}, "weight_sets must be a whole number of at least 1, got 0"),
         ({"seed": -1}, "seed must be a whole number from 0"),
         ({"documents": ["a"] * 60}, "all 60 segments belong to one document"),

@@ -213,7 +213,10 @@ def _parts(material: Material, pool: Pool, settings: AgreementSettings) -> dict[
         parts = {name: np.flatnonzero(_of_units(index, material) == d) for d, name in enumerate(names)}
     for name, own in parts.items():
         if len(own) < 2:
-            raise InputError(f"{quoted(name)} has {len(own):,} {pool.unit}: tests need at least 2, or leave it out")
+            raise InputError(
+                f"{quoted(name)} has {len(own):,} {pool.unit}{'' if len(own) == 1 else 's'}: tests need at least 2, or "
+                "leave it out"
+            )
     return parts
 
 

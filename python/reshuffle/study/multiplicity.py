@@ -24,7 +24,7 @@ from ..resampling.counting import Data, Metrics, References, Systems
 from ..results import clopper_pearson
 from ..results.studies import FamilyWiseRate, StudyResult
 from ..seeds import derive_seed
-from ..settings import ComparisonSettings, DocumentIds, Units
+from ..settings import TESTS_WITH_MARGIN, ComparisonSettings, DocumentIds, Units
 from ..validate import check_integer, check_name
 from .families import VARIANCES, Families, FamilyPopulation
 from .material import Material
@@ -191,6 +191,11 @@ def multiplicity_of(data: Data, units: Units, settings: StudySettings, own: Mult
     settings = settings.checked()
     own.check(settings.tests)
     for test in settings.tests:
+        if test in TESTS_WITH_MARGIN:
+            raise InputError(
+                f"test {test!r} has another null hypothesis than equal scores, which are what is true here: leave it "
+                "out, or use study 'type1' with the null 'margin'"
+            )
         check_test(test, "two-sided", *data.metrics)
     n_cells = len(own.variances) * len(own.n_systems or (0,)) * len(settings.sizes or (0,)) * len(data.metrics)
     material = Material.from_data(data, units, settings.resampling, settings.steps(n_cells))

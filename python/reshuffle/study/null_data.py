@@ -76,6 +76,19 @@ class NullOptions:
         check_level("noise", self.noise)
         check_integer("runs", self.runs, 1)
 
+    def check_used(self, nulls: Sequence[str], has_documents: bool) -> None:
+        """:class:`InputError` for an option that none of the nulls uses."""
+        default, plan = NullOptions(), self.plan(nulls)
+        for option in plan:
+            if getattr(self, option) == getattr(default, option):
+                continue
+            users = [name for name in USED if option in USED[name]]
+            if not any(name in users for name in nulls):
+                names = " or ".join(map(repr, users))
+                raise InputError(f"{option} is for the null {names}, which is not in this study: leave it out")
+            if has_documents and option in SIMULATED_DOCUMENTS:
+                raise InputError(f"{option} is for data without documents, but there are documents: leave it out")
+
     def resolved(self, has_documents: bool) -> NullOptions:
         """The options with the defaults of simulated documents, if there are no real ones."""
         if has_documents:
@@ -90,6 +103,7 @@ class NullOptions:
         return {option: getattr(self, option) if option in used else None for option in options}
 
 
+SIMULATED_DOCUMENTS = ("document_size", "icc")
 # The options of each null that has some.
 USED = {
     "equal-score": ("equalize",),

@@ -179,6 +179,7 @@ def type1_of(
     check_nulls(nulls)
     options = NullOptions(margins=settings.margins) if options is None else options
     options.check()
+    options.check_used(nulls, units.documents is not None)
     for test in settings.tests:
         check_test(test, settings.alternative, *data.metrics)
     _check_margins(data, settings, nulls)

@@ -211,7 +211,7 @@ def study_options(
     """
     systems = click.argument("systems", metavar="SYS SYS...", nargs=-1)
     reference = click.argument("reference", metavar="REF", required=False)
-    resampling = resampling_options("Shuffles or draws of each test.", n_resamples, automatic=False)
+    resampling = resampling_options("Shuffles or draws of each test", n_resamples, automatic=False)
     output = output_options(get_args(types.Format), "text")
     own = [*groups, *([SIMULATIONS] if simulations else []), *([PAIRS] if pairs else [])]
     decorate = all_of(INPUT, METRICS, *own, resampling, TABLE, output)

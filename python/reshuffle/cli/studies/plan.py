@@ -8,6 +8,7 @@ from typing import Any, get_args
 import click
 
 from ... import types
+from ...errors import InputError
 from ..command import Command, option
 from ..params import Margin, NameList, NumberList
 from .options import ARGUMENTS, TESTS, study_options
@@ -99,5 +100,15 @@ def plan_command(**options: Any) -> None:
     powers, alpha = flattened(options.pop("power")), options.pop("alpha")
     family_size, simulate = options.pop("family_size"), options.pop("simulate")
     given = DesignOptions(differences, powers or DesignOptions().powers, family_size, simulate)
+    if not simulate:
+        _check_not_simulated()
     options["tests"] = options["tests"] or (("bootstrap-both",),)
     run_study(options, lambda data, units, settings: plan_of(data, units, replace(settings, alphas=(alpha,)), given))
+
+
+def _check_not_simulated() -> None:
+    """:class:`InputError` for an option of the simulation without ``--simulate``."""
+    context = click.get_current_context()
+    for name, flag in (("tests", "--tests"), ("simulations", "--simulations"), ("n_resamples", "-n")):
+        if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
+            raise InputError(f"{flag} is for simulated tests: add --simulate, or leave it out")

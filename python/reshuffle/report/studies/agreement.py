@@ -19,6 +19,9 @@ __all__ = ["REPORT"]
 
 # With more rows, the agreement of different tests under different metrics is left to csv.
 MOST_ROWS = 21
+# The columns of text of a table of winners without the bands, and those of a test beside its name.
+ROOM_FOR_TESTS = 86
+BESIDE_A_TEST = 20
 
 
 def title(study: StudyResult) -> str:
@@ -108,6 +111,17 @@ def _domains_table(values: Mapping[str, Any], rows: Sequence[DomainBand]) -> Tab
     return table
 
 
+def _side_by_side(tests: Sequence[str]) -> Iterator[list[str]]:
+    """The tests of each table of winners, so that no table is wider than a page."""
+    chosen: list[str] = []
+    for test in tests:
+        if chosen and sum(len(each) + BESIDE_A_TEST for each in [*chosen, test]) > ROOM_FOR_TESTS:
+            yield chosen
+            chosen = []
+        chosen = [*chosen, test]
+    yield chosen
+
+
 def pooled(rows: Sequence[DomainBand]) -> tuple[int, tuple[float | None, float | None]]:
     """The pairs of some rows, and the shares of these that also win and also win significantly."""
     n = sum(row.pairs for row in rows)
@@ -133,7 +147,8 @@ def tables(study: StudyResult) -> Iterator[Explained]:
         yield _gains_table(values, gains), ""
     symbols = "Below a test: its pairs in the band, counted once for each part that they were checked on."
     for values, bands in of_keys(study.tables["domains"], "metric", "alpha"):
-        yield _domains_table(values, bands), symbols
+        for tests in _side_by_side(list(dict.fromkeys(band.test for band in bands))):
+            yield _domains_table(values, [band for band in bands if band.test in tests]), symbols
 
 
 def conclusions(study: StudyResult) -> Iterator[str]:

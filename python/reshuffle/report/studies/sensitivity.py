@@ -139,7 +139,9 @@ def conclusions(study: StudyResult) -> Iterator[str]:
     """The most sensitive metric for each pair, and differences in power that are beyond Monte Carlo error."""
     first = [each for each in study.tables["sensitivity"] if each.rank == 1]
     metrics = list(dict.fromkeys(each.metric for each in first))
-    if len(metrics) == 1:
+    if not metrics:
+        yield "No metric shows a difference."
+    elif len(metrics) == 1:
         yield f"{metrics[0]} shows {'the difference' if len(first) == 1 else 'every difference'} most clearly."
     else:
         numbers = ((metric, sum(each.metric == metric for each in first)) for metric in metrics)
