@@ -248,8 +248,8 @@ def test_text_says_what_is_wrong_with_rates() -> None:
         f"Without adjustment, ar rejects one or more of 10 true null hypotheses in {100 * rate.rate:.1f}% of the test "
         "sets at α = 0.05 (quality, equal variances); independent tests would in 40.1%." in text
     )
-    assert "‡: too few replicates for an adjusted p of α" in text
-    assert "With 199 replicates, all adjustments could reject." in text
+    assert "‡: too few replicates for an adjusted p ≤ α" in text
+    assert "All adjustments can reject with 199 replicates or more." in text
 
 
 def test_the_figure_has_a_row_for_each_adjustment() -> None:

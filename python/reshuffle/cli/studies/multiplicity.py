@@ -74,8 +74,8 @@ FAMILIES = (
         "--equalize",
         type=Name("value of --equalize", get_args(types.Equalize)),
         metavar="NAME",
-        help=f"For --variances unequal, how better systems are degraded: {any_of(types.Equalize)}.  [default: drop-words if "
-        "the metrics count words]",
+        help=f"For --variances unequal, how better systems are degraded: {any_of(types.Equalize)}.  [default: "
+        "drop-words if the metrics count words]",
     ),
 )
 

@@ -100,7 +100,7 @@ def _symbols(rates: Sequence[FamilyWiseRate]) -> str:
     parts = [
         f"{LIBERAL}: the {level} lies above α." if LIBERAL in marks else "",
         f"{CONSERVATIVE}: it lies below α." if CONSERVATIVE in marks else "",
-        f"{TOO_FEW}: too few replicates for an adjusted p of α." if TOO_FEW in marks else "",
+        f"{TOO_FEW}: too few replicates for an adjusted p ≤ α." if TOO_FEW in marks else "",
         "k: systems." if "systems" in differing(rates, NAMES) else "",
     ]
     return " ".join(filter(None, parts))
@@ -139,7 +139,7 @@ def notes(study: StudyResult) -> Iterator[str]:
     yield "Independent tests: 1 − (1 − α)^m for m pairs (W05-0908, 4.4)."
     if any(not rate.enough_replicates for rate in rates):
         needed = max(round(rate.pairs / rate.alpha) for rate in rates) - 1
-        yield f"With {needed:,} replicates, all adjustments could reject."
+        yield f"All adjustments can reject with {needed:,} replicates or more."
     tests = tests_note(study)
     if tests is not None:
         yield tests

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 __all__ = ["REPORT"]
 
+METHODS = {"clopper-pearson": "Clopper–Pearson", "korn-graubard": "Korn–Graubard"}
+
 # From so many rates on, some are probably marked by chance.
 MANY = 10
 
@@ -71,7 +73,7 @@ def _by_test(study: StudyResult, found: list[Rate]) -> Iterator[str]:
 def notes(study: StudyResult) -> Iterator[str]:
     """What the rates and intervals are."""
     interval = study.rates[0].confidence_interval
-    by = "Clopper–Pearson" if interval.method == "clopper-pearson" else interval.method
+    by = METHODS.get(interval.method, interval.method)
     simulations = constant(study.rates, "simulations")
     of = "simulated test sets" if simulations is None else f"{simulations:,} simulated test sets"
     yield f"Rates: the share of {of} with p ≤ α; {ci(interval.confidence_level)} by {by}."

@@ -8,6 +8,7 @@ from typing import Any
 
 from ...results import ConfidenceInterval
 from ...results.studies import Rate, StudyResult
+from ...settings import TESTS_WITH_MARGIN
 from ..cells import Table
 from ..notes import ci, counted, joined, number
 
@@ -184,5 +185,6 @@ def tests_note(study: StudyResult) -> str | None:
     n, alternative = study.plan.get("n_resamples"), study.plan.get("alternative", "two-sided")
     if n is None:
         return None
-    tests = joined(study.plan.get("tests", ()) or ("the test",))
-    return f"Tests: {tests}, {alternative}, with {counted(n, 'replicate')} each."
+    tests = study.plan.get("tests", ()) or ("the test",)
+    sides = "" if all(test in TESTS_WITH_MARGIN for test in tests) else f"{alternative}, "
+    return f"Tests: {joined(tests)}, {sides}with {counted(n, 'replicate')} each."
