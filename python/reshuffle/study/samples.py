@@ -125,7 +125,7 @@ def samples(
     Raises
     ------
     InputError
-        As :func:`reshuffle.compare`; if a size is larger than the pool, there is no room for ``n_samples`` samples, or
+        As :func:`reshuffle.compare`; if a size is larger than the pool, ``n_samples`` samples do not fit, or
         there are fewer references than in ``n_references``.
 
     Notes

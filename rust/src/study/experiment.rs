@@ -37,7 +37,7 @@ struct Buffers {
     totals: Vec<i64>,
 }
 
-/// Simulations that share bootstrap weights are drawn together, at most so many: their columns stay in the L2 cache.
+/// Simulations that share bootstrap weights are drawn together, at most this many: their columns stay in the L2 cache.
 const STACKED: usize = 16;
 
 /// The number of simulations that a thread does at a time, for those that take microseconds.

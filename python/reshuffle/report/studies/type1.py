@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["REPORT"]
 
 METHODS = {"clopper-pearson": "Clopper–Pearson", "korn-graubard": "Korn–Graubard"}
+METHODS["clopper-pearson-shared"] = "Clopper–Pearson for shared shuffles"
 
 # From so many rates on, some are probably marked by chance.
 MANY = 10
