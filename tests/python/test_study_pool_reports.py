@@ -241,7 +241,7 @@ def test_figures_are_plotted_from_files(run: Any, demo: Path) -> None:
         (("validate", "--sizes", "400"), "or truth='whole' (--truth whole)"),
         (("validate", "--layouts", "brood"), "unknown layout 'brood'"),
         (("validate", "--truth", "half"), "unknown truth 'half'"),
-        (("samples", "--n-references", "2"), "n_references has 2, but there are 1 references per segment"),
+        (("samples", "--n-references", "2"), "n_references has 2, but segments have at most 1 reference:"),
         (("samples", "--interval", "bayes"), "unknown interval 'bayes'"),
         (("agreement", "--alphas", "2"), "alphas must lie strictly between 0 and 1"),
         (("agreement", "--strata", "reference.txt"), "--strata does not apply to studies"),

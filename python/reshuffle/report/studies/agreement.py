@@ -82,7 +82,7 @@ def _thresholds_table(rows: Sequence[GainThreshold]) -> Table:
 def _gains_table(values: Mapping[str, Any], rows: Sequence[GainBin]) -> Table:
     """The share of significant pairs by gain."""
     tests = list(dict.fromkeys(row.test for row in rows))
-    title = f"Significant pairs in % by gain: {values['metric']}, α={number(values['alpha'])}"
+    title = f"Significant pairs in % by gain (absolute difference): {values['metric']}, α={number(values['alpha'])}"
     table = Table(title, ["Gain", "Pairs", *tests])
     for where, own in of_keys(rows, "low", "high"):
         shares = {row.test: percent(row.significant, 0) for row in own}
