@@ -8,7 +8,6 @@ from typing import Any
 
 from ...results import ConfidenceInterval
 from ...results.studies import Rate, StudyResult
-from ...settings import TESTS_WITH_MARGIN
 from ..cells import Table
 from ..notes import ci, counted, joined, number
 
@@ -29,6 +28,8 @@ __all__ = [
     "tests_note",
 ]
 
+# How the names of tests with a margin begin: they have no other alternative.
+WITH_MARGIN = ("equivalence", "non-inferiority")
 # The marks of rates whose interval lies above or below the level.
 LIBERAL, CONSERVATIVE = "*", "†"
 # The columns that identify a rate, and what tables call them.
@@ -186,5 +187,5 @@ def tests_note(study: StudyResult) -> str | None:
     if n is None:
         return None
     tests = study.plan.get("tests", ()) or ("the test",)
-    sides = "" if all(test in TESTS_WITH_MARGIN for test in tests) else f"{alternative}, "
+    sides = "" if all(test.startswith(WITH_MARGIN) for test in tests) else f"{alternative}, "
     return f"Tests: {joined(tests)}, {sides}with {counted(n, 'replicate')} each."
