@@ -28,6 +28,8 @@ __all__ = [
     "tests_note",
 ]
 
+# How the names of tests with a margin begin: they have no other alternative.
+WITH_MARGIN = ("equivalence", "non-inferiority")
 # The marks of rates whose interval lies above or below the level.
 LIBERAL, CONSERVATIVE = "*", "†"
 # The columns that identify a rate, and what tables call them.
@@ -184,11 +186,12 @@ def tests_note(study: StudyResult) -> str | None:
     n, alternative = study.plan.get("n_resamples"), study.plan.get("alternative", "two-sided")
     if n is None:
         return None
-    tests = joined(study.plan.get("tests", ()) or ("the test",))
+    tests = study.plan.get("tests", ()) or ("the test",)
+    sides = "" if all(test.startswith(WITH_MARGIN) for test in tests) else f"{alternative}, "
+    found = f"Tests: {joined(tests)}, {sides}with {counted(n, 'replicate')} each."
     if study.plan.get("stopping") is None:
-        return f"Tests: {tests}, {alternative}, with {counted(n, 'replicate')} each."
+        return found
     return (
-        f"Tests: {tests}, {alternative}, with {counted(n, 'replicate')} each. Shuffles end early, at "
-        f"{study.plan['exceedances']:,} exceedances, where the test cannot reject at these levels (Besag & Clifford "
-        "1991)."
+        f"{found} Shuffles end early, at {study.plan['exceedances']:,} exceedances, where the test cannot reject at "
+        "these levels (Besag & Clifford 1991)."
     )
