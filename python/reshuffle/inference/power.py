@@ -36,7 +36,7 @@ POWER = 0.8
 MAX_UNITS = 2**53
 
 # The points at which the power of the t-test is integrated: standard normal quantiles and their spacing.
-LARGEST_QUANTILE, SPACING = 10.0, 0.05
+LARGEST_QUANTILE, SPACING = 10.0, 0.01
 
 
 class DesignErrors(NamedTuple):
