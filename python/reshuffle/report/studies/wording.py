@@ -8,6 +8,7 @@ from typing import Any
 
 from ...results import ConfidenceInterval
 from ...results.studies import Rate, StudyResult
+from ...settings import TESTS_WITH_MARGIN
 from ..cells import Table
 from ..notes import ci, counted, joined, number
 
@@ -184,11 +185,19 @@ def tests_note(study: StudyResult) -> str | None:
     n, alternative = study.plan.get("n_resamples"), study.plan.get("alternative", "two-sided")
     if n is None:
         return None
-    tests = joined(study.plan.get("tests", ()) or ("the test",))
+    names = study.plan.get("tests", ()) or ("the test",)
+    # The tests of equivalence and non-inferiority have an alternative of their own, which their names say.
+    if all(name in TESTS_WITH_MARGIN for name in names):
+        alternative = ""
+    elif any(name in TESTS_WITH_MARGIN for name in names):
+        alternative = f", {joined([name for name in names if name not in TESTS_WITH_MARGIN])} {alternative}"
+    else:
+        alternative = f", {alternative}"
+    tests = joined(names)
     if study.plan.get("stopping") is None:
-        return f"Tests: {tests}, {alternative}, with {counted(n, 'replicate')} each."
+        return f"Tests: {tests}{alternative}, with {counted(n, 'replicate')} each."
     return (
-        f"Tests: {tests}, {alternative}, with {counted(n, 'replicate')} each. Shuffles end early, at "
+        f"Tests: {tests}{alternative}, with {counted(n, 'replicate')} each. Shuffles end early, at "
         f"{study.plan['exceedances']:,} exceedances, where the test cannot reject at these levels (Besag & Clifford "
         "1991)."
     )
