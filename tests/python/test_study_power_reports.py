@@ -154,6 +154,19 @@ def test_identical_systems_have_no_clearest_metric() -> None:
     assert "No metric shows a difference." in found.render("text")
 
 
+def test_power_without_a_level_is_explained() -> None:
+    scores = np.random.default_rng(3).normal(size=(2, 60)).round(2)
+    metric = SegmentScores("q", dict(zip("ab", scores, strict=True)))
+    shown = {
+        few: study.power(metrics=metric, size_adjusted=True, alphas=0.3, tests="ar", simulations=60, n_resamples=n)
+        for few, n in (("few", 1), ("many", 99))
+    }
+    assert [rate.level for rate in shown["few"].tables["power"]] == [0.0] * 6
+    assert "For 6 of 6 powers there is no level at which" in " ".join(shown["few"].render("text").split())
+    assert min(rate.level for rate in shown["many"].tables["power"]) > 0
+    assert "there is no level" not in " ".join(shown["many"].render("text").split())
+
+
 # Figures.
 
 

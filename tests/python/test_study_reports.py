@@ -114,6 +114,18 @@ def test_text_fits_the_terminal(result: StudyResult, width: int) -> None:
     assert lines[-1] == f"Signature: {result.signature}"
 
 
+def test_tests_of_equivalence_are_not_called_two_sided() -> None:
+    metric = SegmentScores("q", {"a": [0.1, 0.5, 0.3, 0.2] * 5, "b": [0.2, 0.4, 0.3, 0.1] * 5})
+    for tests, shown in (
+        (["equivalence", "equivalence-ar"], "Tests: equivalence and equivalence-ar, with 19 replicates each."),
+        (["equivalence", "ar"], "Tests: equivalence and ar, ar two-sided, with 19 replicates each."),
+        (["bootstrap", "ar"], "Tests: bootstrap and ar, two-sided, with 19 replicates each."),
+    ):
+        margins = {"q": 0.1} if "equivalence" in tests else None
+        found = study.type1(metrics=metric, tests=tests, margins=margins, simulations=5, n_resamples=19)
+        assert shown in found.render("text")
+
+
 def test_rates_of_several_cells_are_in_one_row_each() -> None:
     text = SEVERAL.render()
     for null in ("swap", "equal-score"):

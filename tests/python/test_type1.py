@@ -219,6 +219,12 @@ def test_settings_that_cannot_be_used_are_refused(arguments: dict[str, Any], mes
     assert "\n" not in str(raised.value)
 
 
+def test_words_are_not_offered_where_there_are_none() -> None:
+    with pytest.raises(InputError) as raised:
+        type1(metrics=scores(), null="equal-score")
+    assert str(raised.value).endswith("add a worse system")
+
+
 def test_documents_are_the_units() -> None:
     quality = scores()
     documents = [i // 4 for i in range(60)]

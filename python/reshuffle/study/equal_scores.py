@@ -167,6 +167,12 @@ class _System:
     def label(self) -> str:
         return self.request.material.data.labels[self.m]
 
+    @property
+    def reads_texts(self) -> bool:
+        """Can words be dropped under this metric?"""
+        parses = not isinstance(self.metric, NativeMetric) or self.metric.reads_parses
+        return self.request.material.data.corpus is not None and not parses
+
     def is_worse(self, score: float) -> bool:
         """Is a score worse than the target?"""
         return score < self.target if self.higher_is_better else score > self.target
@@ -182,10 +188,11 @@ class _System:
         ]
         name = material.names[self.system]
         if not third:
+            advice = "add a worse system" + ", or use equalize 'drop-words'" * self.reads_texts
             raise CannotBeMadeError(
                 f"{self.label}: no third system scores worse than {self.target:.4g}, so segments of it cannot bring "
-                f"down {quoted(name)}, whose score differs by {abs(scores[self.system] - self.target):.3g}: add a "
-                "worse system, or use equalize 'drop-words'"
+                f"down {quoted(name)}, whose score differs by {abs(scores[self.system] - self.target):.3g}: "
+                f"{advice}"
             )
         # The worst one, of which the fewest segments are needed.
         source = (min if self.higher_is_better else max)(third, key=lambda other: scores[other])
@@ -209,7 +216,7 @@ class _System:
         """With random words dropped: bisection over a random order of the words."""
         material, metric = self.request.material, self.metric
         corpus = material.data.corpus
-        if corpus is None or not isinstance(metric, NativeMetric) or metric.reads_parses:
+        if corpus is None or not isinstance(metric, NativeMetric) or not self.reads_texts:
             raise InputError(
                 f"{self.label}: equalize 'drop-words' needs texts, which this metric does not read: use 'mix'"
             )

@@ -49,7 +49,7 @@ def _names(row: TestAgreement) -> tuple[str, str]:
 def _tests_table(alpha: float, rows: Sequence[TestAgreement]) -> Table:
     """Whether two tests reject for the same pairs."""
     opposed = any(row.opposed for row in rows)
-    numbers = ["both", "neither", "first", "second", *(["opposed"] if opposed else [])]
+    numbers = ["both", "neither", "1st", "2nd", *(["opp."] if opposed else [])]
     title = f"Significant pairs of systems by two tests, or under two metrics, at α={number(alpha)}"
     table = Table(title, ["First", "Second", *numbers, "κ", ci(0.95), "ρ"], n_names=2)
     for row in rows:
@@ -134,10 +134,9 @@ def pooled(rows: Sequence[DomainBand]) -> tuple[int, tuple[float | None, float |
 def tables(study: StudyResult) -> Iterator[Explained]:
     """The agreement of tests, the thresholds, the significant pairs by gain, and winners on other parts."""
     symbols = (
-        "First, second: only that one rejects. κ: Cohen's kappa of the decisions; ρ: Spearman's correlation of the "
-        "p-values."
+        "1st, 2nd: only that one rejects. κ: Cohen's kappa of the decisions; ρ: Spearman's correlation of the p-values."
     )
-    opposed = " Opposed: both reject, but in favour of different systems."
+    opposed = " Opp.: both reject, but in favour of different systems."
     for values, rows in of_keys(_shown(study), "alpha"):
         yield _tests_table(values["alpha"], rows), symbols + opposed * any(row.opposed for row in rows)
     if study.tables["thresholds"]:

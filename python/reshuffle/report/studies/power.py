@@ -179,6 +179,7 @@ def notes(study: StudyResult) -> Iterator[str]:
     rates = records_of(study)
     level = ci(rates[0].confidence_interval.confidence_level)
     yield f"Power: the share of simulated test sets with p ≤ {levels_used(study)}; {level} by Clopper–Pearson."
+    yield from without_level(rates)
     for fit in study.tables.get("fits", ()):
         pair = f"{fit.system} − {fit.baseline}"
         yield f"{pair}, {fit.metric}: P₀ = {fit.p_zero:.3f}, b₀ = {fit.b_zero:.4g}, from {fit.units:,} units."
@@ -194,6 +195,16 @@ def levels_used(study: StudyResult) -> str:
     if not study.plan.get("size_adjusted"):
         return "α"
     return "the level at which the test rejects α of the test sets without a difference (size-adjusted)"
+
+
+def without_level(rates: Sequence[PowerRate]) -> Iterator[str]:
+    """Size-adjusted powers that are 0 only because no p is small enough, as a sentence."""
+    missing = sum(rate.level <= 0 for rate in rates)
+    if missing:
+        yield (
+            f"For {missing:,} of {counted(len(rates), 'power')} there is no level at which the test rejects at most α "
+            "of the test sets without a difference, so that the power is 0: use more simulations and replicates."
+        )
 
 
 def power_figure(study: StudyResult, records: Sequence[Any]) -> Drawing:

@@ -9,7 +9,7 @@ from ...results.studies import MetricSensitivity, PowerContrast, StudyResult
 from ..cells import Table, decimals_for
 from ..notes import ci, counted, joined, number
 from .base import Explained, Figure, StudyReport
-from .power import levels_used, power_table, power_title, symbols
+from .power import levels_used, power_table, power_title, symbols, without_level
 from .wording import constant, levels_of, of_name, percent, rate_decimals, tests_note
 
 if TYPE_CHECKING:
@@ -159,6 +159,7 @@ def notes(study: StudyResult) -> Iterator[str]:
         f"Power: the share of simulated test sets with p ≤ {levels_used(study)}; {level} by Clopper–Pearson, of "
         "differences in power by Bonett & Price 2012. *: the interval excludes 0."
     )
+    yield from without_level(study.tables["power"])
     tests = tests_note(study)
     if tests is not None:
         yield tests

@@ -186,12 +186,19 @@ def tests_note(study: StudyResult) -> str | None:
     n, alternative = study.plan.get("n_resamples"), study.plan.get("alternative", "two-sided")
     if n is None:
         return None
-    tests = study.plan.get("tests", ()) or ("the test",)
-    sides = "" if all(test.startswith(WITH_MARGIN) for test in tests) else f"{alternative}, "
-    found = f"Tests: {joined(tests)}, {sides}with {counted(n, 'replicate')} each."
+    names = study.plan.get("tests", ()) or ("the test",)
+    # The tests of equivalence and non-inferiority have an alternative of their own, which their names say.
+    if all(name.startswith(WITH_MARGIN) for name in names):
+        alternative = ""
+    elif any(name.startswith(WITH_MARGIN) for name in names):
+        alternative = f", {joined([name for name in names if not name.startswith(WITH_MARGIN)])} {alternative}"
+    else:
+        alternative = f", {alternative}"
+    tests = joined(names)
     if study.plan.get("stopping") is None:
-        return found
+        return f"Tests: {tests}{alternative}, with {counted(n, 'replicate')} each."
     return (
-        f"{found} Shuffles end early, at {study.plan['exceedances']:,} exceedances, where the test cannot reject at "
-        "these levels (Besag & Clifford 1991)."
+        f"Tests: {tests}{alternative}, with {counted(n, 'replicate')} each. Shuffles end early, at "
+        f"{study.plan['exceedances']:,} exceedances, where the test cannot reject at these levels (Besag & Clifford "
+        "1991)."
     )
