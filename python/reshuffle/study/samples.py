@@ -223,7 +223,7 @@ def _numbers_of_references(data: Data, numbers: int | Sequence[int] | None) -> l
         raise InputError("n_references is empty: expected at least one number, or leave it out")
     if chosen[-1] > most:
         raise InputError(
-            f"n_references has {chosen[-1]:,}, but there are {most:,} references per segment: use at most {most:,}"
+            f"n_references has {chosen[-1]:,}, but segments have at most {most:,}: use at most {most:,}"
             if most
             else "n_references needs references, but there are only precomputed scores: leave it out"
         )
