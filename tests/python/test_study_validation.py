@@ -323,6 +323,8 @@ def test_a_share_of_pairs_counts_only_the_systems_with_cases() -> None:
         ({"tests": "t-test"}, "t-test"),
         ({"tests": ()}, "no tests"),
         ({"confidence_level": 95}, "confidence_level must lie strictly between 0 and 1"),
+        ({"bins": (float("nan"),)}, "bins must be ascending numbers of at least 0, got .nan.$"),
+        ({"bins": (0, float("inf"))}, "bins must be ascending numbers"),
         ({"bins": (1, 1)}, "bins must be ascending numbers"),
         ({"baseline": "zz"}, "unknown baseline 'zz'"),
         ({"n_resamples": 0}, "n_resamples"),

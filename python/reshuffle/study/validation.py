@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import pairwise
@@ -206,7 +207,7 @@ def validate_of(data: Data, units: Units, settings: ValidationSettings, resampli
 def check_bins(bins: Sequence[float]) -> tuple[float, ...]:
     """The ends of bins as floats; :class:`InputError` unless they ascend from 0 or more."""
     ends = tuple(float(end) for end in bins)
-    if not ends or ends[0] < 0 or any(high <= low for low, high in pairwise(ends)):
+    if not ends or not all(map(math.isfinite, ends)) or ends[0] < 0 or any(high <= low for low, high in pairwise(ends)):
         raise InputError(f"bins must be ascending numbers of at least 0, got {list(bins)}")
     return ends
 
