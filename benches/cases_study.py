@@ -95,17 +95,29 @@ def study(texts: Texts) -> list[Race]:
             ),
             Contender(NUMPY, timed(partial(numpy_ar, setting, range(NUMPYS))), things=NUMPYS, at_most=3),
             Contender(ONE_THREAD, timed(ours(counts, size, SHUFFLES)), things=OURS),
-            Contender(RESHUFFLE, timed(ours(counts, size, SHUFFLES, threads=None)), things=OURS),
+            Contender(RESHUFFLE, timed(ours(counts, size, SHUFFLES, threads=None)), target=2000, things=OURS),
             Contender(f"{ONE_THREAD}, subgroup", timed(ours(counts, size, GROUP, scheme="subgroup")), things=OURS),
+            Contender(
+                f"{RESHUFFLE}, subgroup",
+                timed(ours(counts, size, GROUP, scheme="subgroup", threads=None)),
+                target=2000,
+                things=OURS,
+            ),
         ]
         races.append(Race(f"ar, test sets of {size:,} segments, R = {SHUFFLES}, per test", shuffled, same_law))
         few = OURS // 10
         drawn = [
             Contender(NUMPY, timed(partial(numpy_bootstrap_shift, setting, range(NUMPYS))), things=NUMPYS, at_most=3),
-            Contender(ONE_THREAD, timed(ours(counts, size, SHUFFLES, "bootstrap-shift", simulations=few)), things=few),
+            Contender(
+                ONE_THREAD,
+                timed(ours(counts, size, SHUFFLES, "bootstrap-shift", simulations=few)),
+                target=20,
+                things=few,
+            ),
             Contender(
                 f"{ONE_THREAD}, 20 sets of weights",
                 timed(ours(counts, size, SHUFFLES, "bootstrap-shift", simulations=few, weight_sets=20)),
+                target=20,
                 things=few,
             ),
         ]

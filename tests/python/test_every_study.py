@@ -43,6 +43,7 @@ def page_of(name: str, files: tuple[str, ...]) -> str:
     """The page that a command writes."""
     known = {option for param in ALL[name].params for option in param.opts}
     small = [word for option, value in SMALL.items() if option in known for word in (option, value)]
+    small += ["--simulate"] if "--simulate" in known else []
     command = ["study", name] if name in COMMANDS else [name]
     words = [*command, *files, "-m", "bleu", "ter", *small, "--format", "html"]
     outcome = CliRunner().invoke(cli, words)
