@@ -69,7 +69,7 @@ the other. The paper's bootstrap (`bootstrap-shift`) takes |d_b| before it subtr
 one tail with a threshold for two, so it rejects about twice as often as its level. In large samples it would reject
 {number(shift_size(0.05))} at .05 and {number(shift_size(0.1))} at .10. The paper does not simulate type-I errors: it
 concludes from the p-values of Table 2 that the bootstrap makes more of them, which is right for the test as printed,
-but not for bootstrap tests.
+but not for bootstrap tests in general.
 """
 
 

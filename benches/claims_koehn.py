@@ -62,8 +62,8 @@ def show_t(figures: Figures) -> str:
 
 Each cell has the paper's value, t with n degrees of freedom, and t with n − 1. The paper's formula 5 has n degrees of
 freedom, although a variance that is estimated from n sentences has n − 1; the interval `t` of reshuffle has n − 1.
-For n = 3,000 the paper prints the values of the normal distribution. But for these, its values are those for n
-degrees of freedom, except {len(wrong)}: {", ".join(f"{theirs:.4f} for {ours:.4f}" for theirs, ours in wrong)}.
+For n = 3,000 the paper prints the values of the normal distribution. Its other values are those for n degrees of
+freedom, except {len(wrong)}: {", ".join(f"{theirs:.4f} instead of {ours:.4f}" for theirs, ours in wrong)}.
 """
 
 

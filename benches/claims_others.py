@@ -322,9 +322,9 @@ COMING = Paper(
 - **Clark et al. 2011** ([P11-2031](https://aclanthology.org/P11-2031)): variance between optimizer runs, and tests
   over runs. This needs tests for several runs of a system, which reshuffle does not have. The paper's METEOR scores
   cannot be reproduced in any case, because that version of METEOR cannot be obtained.
-- **Chen & Cherry 2014** ([W14-3346](https://aclanthology.org/W14-3346)): the smoothings are [there](counting.md), but
-  correlations with human judgments and tuning are not. No judgments of 2013 out of English, and none of
-  Russian–English, are available.
+- **Chen & Cherry 2014** ([W14-3346](https://aclanthology.org/W14-3346)): reshuffle has the
+  [smoothing methods](counting.md), but neither correlations with human judgments nor tuning. No judgments of 2013 out
+  of English, and none of Russian–English, are available.
 - **Riezler & Maxwell 2005**, F of the rerankings: no parses of reranked translations are available.
 - **Koehn 2004**, Figure 1: this needs GTM, and lists of translations of one model at several word penalties.
 """,

@@ -168,7 +168,7 @@ def show_table_2(figures: Figures) -> str:
 {markdown_table(header, rows)}
 
 The systems are rerankings of one list of translations; shown are the five whose NIST is closest to that of the
-default weights, but for the closest one (ΔNIST {number(nist[0]["difference"])}). Over all {len(shift)} differences
+default weights, without the closest one (ΔNIST {number(nist[0]["difference"])}). Over all {len(shift)} differences
 under NIST and BLEU with p between .002 and .3, the median of the ratio is {number(median(shift), 2)} for the paper's
 bootstrap test, and {number(median(centred), 2)} for the centred one. So p of the paper's bootstrap is about half that
 of approximate randomization, as published, because it takes the absolute value before it centres: it compares one

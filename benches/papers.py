@@ -1,6 +1,6 @@
 """Check the claims of papers on public data, and write the page about them: ``python benches/papers.py --help``.
 
-Without options, it writes docs/papers.md and its figures from the kept results.
+Without options, it writes docs/papers.md and its figures from the saved results.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The page of the papers' claims: ``docs/papers.md`` from the kept results."""
+"""The page of the papers' claims: ``docs/papers.md`` from the saved results."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ WIDTH = 140
 INTRODUCTION = """
 # The papers, run again
 
-Each claim of the papers on which this package is based, checked on public data: the commands, our figures beside the
+Each claim of the papers on which this package is based, checked on public data: the commands, our numbers beside the
 published ones, what differs, and why. The tests and studies are those of [the statistics page](statistics.md) and of
 `reshuffle study`.
 
-All figures on this page are made by one command from the results of these commands (see
-[below](#how-this-page-is-made)); the published ones are quoted from the papers. Sizes and shares are from simulations
-with a given seed, so that the same version of reshuffle repeats them exactly. The data are others than the papers',
-which are not public: a claim holds here if the effect is there, not if the digits are the same.
+One script makes this page from the results of these commands (see [below](#how-this-page-is-made)); the published
+numbers are quoted from the papers. Simulations have a fixed seed, so the same version of reshuffle reproduces them
+exactly. The papers' own data are not public, so the data here are others: a claim holds if the effect is there, even
+if the numbers differ.
 """
 
 DATA = """
@@ -50,8 +50,8 @@ RUNNING = """
 ## How this page is made
 
 `python benches/papers.py` writes this page and its figures from `docs/papers/results.json`.
-`python benches/papers.py --rerun NAME` (or `--rerun all`) runs the commands again and keeps their figures with the
-date. Commands are shown as they are run, but for `--format json`, which is added. The environment variable
+`python benches/papers.py --rerun NAME` (or `--rerun all`) runs the commands again and saves their results with the
+date. Commands are shown as they are run, without `--format json`, which is added. The environment variable
 `RESHUFFLE_DATA` names the folder with the test sets.
 """
 

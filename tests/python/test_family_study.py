@@ -186,7 +186,7 @@ def test_rates_say_whether_there_are_enough_replicates() -> None:
     ("arguments", "message"),
     [
         ({"variances": "same"}, "unknown value of variances 'same'"),
-        ({"variances": ["equal", "equal"]}, "variances: 'equal' is there twice"),
+        ({"variances": ["equal", "equal"]}, "variances: 'equal' is given twice"),
         ({"n_systems": 5}, "families of 5 systems were asked for, but there are only 4"),
         ({"n_systems": 1}, "n_systems must be a whole number of at least 2, got 1"),
         ({"adjustments": "holmes"}, "unknown adjustment 'holmes': did you mean 'holm'?"),

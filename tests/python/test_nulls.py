@@ -363,7 +363,7 @@ def test_variants_are_all_pairs_and_their_equivalence_is_an_assumption() -> None
     (rate,) = study.rates
     assert rate.simulations == 3  # each pair once
     assert rate.rate == 1
-    assert "This is an assumption that nothing here checks" in study.truths["variants"]
+    assert "This is an assumption that is not checked" in study.truths["variants"]
     drawn = type1(REFERENCES, SYSTEMS, null="variants", tests="ar", simulations=30, n_resamples=99, alphas=0.05)
     assert drawn.rates[0].simulations == 30
     assert drawn.rates[0].confidence_interval.method == "korn-graubard"

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
+from scipy import integrate, stats
 
 import reshuffle
 from reshuffle import SegmentScores, metric
@@ -79,14 +79,23 @@ def test_design_errors_without_an_effect() -> None:
 
 @given(st.floats(-40, 40), st.integers(2, 400), st.sampled_from([0.001, 0.05, 0.3]), st.sampled_from(ALTERNATIVES))
 def test_power_of_the_t_test_is_that_of_the_noncentral_t(effect: float, n: int, level: float, alternative: str) -> None:
-    """The integral over the chi-square distribution of the variance."""
+    """Where the estimated standard deviation is s, t is beyond its limit if a normal number is beyond limit·s."""
     tail = level / 2 if alternative == "two-sided" else level
-    limit = stats.t.isf(tail, n - 1)
-    middle = (np.arange(20_000) + 0.5) / 20_000
-    deviations = np.sqrt(stats.chi2.ppf(middle, n - 1) / (n - 1))
-    above, below = (stats.norm.cdf(sign * effect - limit * deviations).mean() for sign in (1, -1))
+    limit, root = stats.t.isf(tail, n - 1), math.sqrt(n - 1)
+
+    def beyond(sign: int) -> float:
+        def integrand(s: float) -> float:
+            normal = math.erfc((limit * s - sign * effect) / math.sqrt(2)) / 2
+            return float(normal * math.exp(log_density + (n - 2) * math.log(s) - (n - 1) * s * s / 2)) if s else 0.0
+
+        log_density = math.log(2) + (n - 1) / 2 * math.log((n - 1) / 2) - math.lgamma((n - 1) / 2)
+        ends, steep = (0, 1 + 12 / root), [abs(effect) / limit, 1.0]
+        points = [x for x in steep if 0 < x < ends[1]]
+        return float(integrate.quad(integrand, *ends, points=points, limit=500, epsabs=1e-11)[0])
+
+    above, below = beyond(1), beyond(-1)
     expected = {"two-sided": above + below, "greater": above, "less": below}[alternative]
-    assert t_power(effect / math.sqrt(n), n, level, alternative) == pytest.approx(expected, abs=1e-4)
+    assert t_power(effect / math.sqrt(n), n, level, alternative) == pytest.approx(expected, abs=1e-6)
 
 
 @given(st.floats(0, 6), st.integers(20, 400), st.sampled_from([0.01, 0.05]))

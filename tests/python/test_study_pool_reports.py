@@ -67,10 +67,10 @@ def test_text_of_a_validation() -> None:
     assert ["0", "to", "0.5", "1", "50.0", "25.0"] in [line.split() for line in lines]
     assert ["b", "a", "0.25", "50", "25"] in [line.split() for line in lines]
     assert ["block", "10†", "4"] in [line.split()[:3] for line in lines]
-    assert "†: fewer than ten samples, so that the shares mean little." in text
+    assert "†: fewer than ten samples, too few for reliable shares." in text
     assert "Below n=…: the share of samples of n with a right conclusion; wrong: with a wrong one." in text
     assert "Confidence: the share of 50 draws that the favoured system wins; p is not adjusted." in text
-    assert "whole: the system with the higher score on the whole pool" in text
+    assert "whole: The system with the higher score on the whole pool" in text
 
 
 def test_bands_and_bins_have_names() -> None:
@@ -250,7 +250,7 @@ def test_figures_are_plotted_from_files(run: Any, demo: Path) -> None:
         (("validate", "--sizes", "400"), "or truth='whole' (--truth whole)"),
         (("validate", "--layouts", "brood"), "unknown layout 'brood'"),
         (("validate", "--truth", "half"), "unknown truth 'half'"),
-        (("samples", "--n-references", "2"), "n_references has 2, but there are 1 references per segment"),
+        (("samples", "--n-references", "2"), "n_references has 2, but segments have at most 1 reference:"),
         (("samples", "--interval", "bayes"), "unknown interval 'bayes'"),
         (("agreement", "--alphas", "2"), "alphas must lie strictly between 0 and 1"),
         (("agreement", "--strata", "reference.txt"), "--strata does not apply to studies"),

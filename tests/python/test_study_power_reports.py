@@ -118,14 +118,14 @@ def test_plans_in_text() -> None:
     text = render_study(made("plan"), "text", Layout(Terminal(100)))
     planned = made("plan").tables
     (needed, _) = planned["needed"]
-    assert f"To show a difference of 0.25 clear with 80% power, a test set needs {needed.size} segments." in text
+    assert f"To detect a difference of 0.25 clear with 80% power, a test set needs {needed.size} segments." in text
     (at_hand,) = [d for d in planned["detectable"] if (d.size, d.method) == (120, "normal")]
-    assert f"With 80% power, 120 segments show a difference of at least {at_hand.difference:.4f} clear." in text
+    assert f"With 80% power, 120 segments detect a difference of at least {at_hand.difference:.4f} clear." in text
     assert "each test at 0.05; SE" in text
     assert "t-test: from the noncentral t distribution" in text
     several = " ".join(render_study(made("simulated plan"), "text", Layout(Terminal(100))).split())
     assert "each test at 0.025 (α = 0.05 over 2 tests)" in several
-    assert "Of the pairs of systems, tables show the one with the median standard error" in several
+    assert "Tables show the pair of systems with the median standard error" in several
     assert "Simulated: bootstrap-both, 39 replicates, 40 test sets each." in several
     assert " to " in several.split("Power of given differences")[0]
     (compared,) = compare(metrics=pair(), n_resamples=99).detectable
@@ -140,7 +140,7 @@ def test_tables_of_the_paper_in_text() -> None:
     assert lines[4].split()[0] == "clear"
     assert lines[4].endswith("(1)")
     assert "clear shows the difference most clearly." in text
-    assert "p of the pairs as they are: 10,000 replicates." in text
+    assert "p of the real pairs: 10,000 replicates." in text
     contrast = next(c for c in made("sensitivity").tables["contrasts"] if c.effect == 0.5)
     assert f"{100 * contrast.difference:+.1f}" in text.split("Difference in power")[1]
     variants = render_study(made("variants"), "text", Layout(Terminal(120)))

@@ -184,7 +184,7 @@ def test_documents_are_the_units() -> None:
         ({"layouts": "blocks"}, "unknown layout 'blocks': did you mean 'block'"),
         ({"interval": "t"}, "means of segment scores"),
         ({"interval": "ar-studentized"}, "nothing is tested here"),
-        ({"n_references": 4}, "n_references has 4, but segments have at most 3: use at most 3"),
+        ({"n_references": 4}, "n_references has 4, but segments have at most 3 references"),
         ({"n_references": 0}, "n_references must be a whole number of at least 1"),
         ({"n_references": ()}, "n_references is empty"),
         ({"confidence_level": 1}, "confidence_level must lie strictly between"),

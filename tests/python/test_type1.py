@@ -181,9 +181,9 @@ def test_verdicts_compare_the_interval_with_the_level() -> None:
     [
         ({"null": "swop"}, "unknown null 'swop': did you mean 'swap'"),
         ({"null": ()}, "no null hypotheses"),
-        ({"null": ["swap", "swap"]}, "null: 'swap' is there twice"),
+        ({"null": ["swap", "swap"]}, "null: 'swap' is given twice"),
         ({"tests": "boot"}, "unknown test 'boot'"),
-        ({"tests": ["ar", "ar"]}, "tests: 'ar' is there twice"),
+        ({"tests": ["ar", "ar"]}, "tests: 'ar' is given twice"),
         ({"tests": []}, "no tests"),
         ({"tests": "bootstrap-shift", "alternative": "less"}, "takes absolute values"),
         ({"alphas": 5}, "alphas must lie strictly between 0 and 1, got 5: for 5% write 0.05"),

@@ -118,7 +118,7 @@ def _others() -> list[Section]:
         ("Families (--family)", ["Name", "About"], [[f["name"], f["about"]] for f in found["families"]]),
         ("Studies (reshuffle study)", ["Name", "About"], [[s["name"], s["about"]] for s in found["studies"]]),
         ("Null hypotheses of studies (--null)", ["Name", "About", "Source"], nulls),
-        ("What is true in studies of power (--models)", ["Name", "About", "Source"], models),
+        ("Models of the true difference in studies of power (--models)", ["Name", "About", "Source"], models),
     ]
 
 

@@ -144,7 +144,7 @@ class Margin(StrParam):
 
 
 def margins_of(given: Sequence[tuple[str, float]]) -> dict[str, float]:
-    """The values of ``--margin`` by metric. :class:`InputError` if a metric is there twice."""
+    """The values of ``--margin`` by metric. :class:`InputError` if a metric is given twice."""
     margins: dict[str, float] = {}
     for name, value in given:
         if name in margins:

@@ -1,13 +1,13 @@
 """Equivalence and non-inferiority: tests whose null hypothesis is a difference of at least a margin m > 0.
 
 Equivalence is shown by two one-sided tests, of the null hypotheses "the difference is at most −m" and "it is at least
-m"; both have to reject, so p is the larger of both p-values (Schuirmann 1987, doi:10.1007/BF01068419). Non-inferiority
-needs only the one against being worse.
+m"; both have to reject, so p is the larger of the two (Schuirmann 1987, doi:10.1007/BF01068419). Non-inferiority
+needs only the test of "the system is worse by m or more".
 
-Every variant is defined by R values w_r, which are spread about the observed difference t as the true difference may
-be. p against "at most −m" is (1 + #{w_r ≤ −m})/(R + 1), and p against "at least m" is (1 + #{w_r ≥ m})/(R + 1). The
-interval from the k-th smallest to the k-th largest w_r, k = ⌊α(R + 1)⌋, has the confidence level 1 − 2α, and it lies
-between −m and m exactly when the test of equivalence has p ≤ α (if k ≥ 1).
+Every variant is defined by R values w_r, whose distribution about the observed difference t describes the uncertainty
+of the true difference. p against "at most −m" is (1 + #{w_r ≤ −m})/(R + 1), and p against "at least m" is
+(1 + #{w_r ≥ m})/(R + 1). The interval from the k-th smallest to the k-th largest w_r, k = ⌊α(R + 1)⌋, has the
+confidence level 1 − 2α, and it lies between −m and m exactly when the test of equivalence has p ≤ α (if k ≥ 1).
 
 ============= ======================================== =============================================================
 variant       w_r                                      source
@@ -54,8 +54,8 @@ MAX_ENUMERATED = 22
 def check_margins(margins: object, metrics: Sequence[Metric | CorpusFunction], what: str) -> tuple[float, ...]:
     """The margin of each metric, from a mapping of the names that users type.
 
-    ``what`` needs them, in messages. A name is that of ``-m`` or that in reports, in any case. :class:`InputError` for
-    a margin that is not a finite number above 0, an unknown name, or a metric without a margin.
+    ``what`` names the user of the margins, for messages. A name is that of ``-m`` or that in reports, in any case.
+    :class:`InputError` for a margin that is not a finite number above 0, an unknown name, or a metric without a margin.
     """
     if not isinstance(margins, Mapping):
         raise InputError(

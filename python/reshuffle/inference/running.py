@@ -62,7 +62,7 @@ def run_on_test_set(plan: Plan, replicates: Replicates, hypotheses: Hypotheses, 
     outcome = run(observed)
     if replicates.is_replay:
         outcome = replace(outcome, scheme=np.full(len(hypotheses), "replay"))
-    # A margin is no null hypothesis of no difference, so draws centred on 0 would be no null distribution.
+    # The null hypothesis of a margin is not a difference of 0, so draws centred on 0 are not its null distribution.
     if histograms and plan.test.replicates == "draws" and plan.test.margin is None:
         outcome = replace(outcome, null=null_distributions_of_draws(observed))
     if plan.adjustment is None:

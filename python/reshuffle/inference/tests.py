@@ -133,7 +133,7 @@ VARIANTS_WITH_MARGIN: Sequence[tuple[str, str, str, str, Callable[[Observed], Ou
     (
         "",
         "centred bootstrap",
-        "from draws that are centred on the margin",
+        "from draws centred on the margin",
         "doi:10.1017/CBO9780511802843, 5.2",
         margins.from_centred_draws,
         "draws",
@@ -317,7 +317,12 @@ TESTS: Mapping[str, SignificanceTest] = {
                     "shows that two scores differ by less than a margin",
                     "doi:10.1007/BF01068419; ",
                 ),
-                ("non-inferiority", "test of non-inferiority", "shows that a system is not worse by a margin", ""),
+                (
+                    "non-inferiority",
+                    "test of non-inferiority",
+                    "shows that a system is not worse by a margin or more",
+                    "",
+                ),
             )
             for suffix, how, about, source, run, replicates, kind in VARIANTS_WITH_MARGIN
         ),

@@ -68,29 +68,30 @@ def agreement(
     threads: int | None = None,
     progress: AnyProgress = None,
 ) -> StudyResult:
-    """Test all pairs of systems by several tests under several metrics, and compare what they say.
+    """Test all pairs of systems by several tests under several metrics, and compare their results.
 
-    Three questions are answered. What gain is significant, and how does p depend on the gain? Do the winners on one
-    part of the test set also win on another part, and how does that depend on p? Both are from Berg-Kirkpatrick,
-    Burkett and Klein 2012 (D12-1091). Do the tests agree with one another: Graham, Mathur and Baldwin 2014 (W14-3333).
+    Three questions are answered. How large must a gain, the difference of two scores, be to be significant? Do the
+    winners on one part of the test set also win on another part, and how does that depend on p? Both are from
+    Berg-Kirkpatrick, Burkett and Klein 2012 (D12-1091). Do the tests agree with one another? This is from Graham,
+    Mathur and Baldwin 2014 (W14-3333).
 
     Parameters
     ----------
     references, systems, metrics, reference, documents
         As for :func:`reshuffle.compare`.
     domains : sequence of S str or int, optional
-        The domain of each segment. Winners on each domain are then checked on each other one. For two test sets, pass
-        the segments of both, one after the other. All segments of a document must have the same domain.
+        The domain of each segment. Winners on each domain are then checked on every other domain. For two test sets,
+        pass the segments of both, one after the other. All segments of a document must have the same domain.
     halves : {'broad', 'block'} or None
         Without domains, winners on one half of the test set are checked on the other half. The halves are every other
-        unit, or the first and the second half. None for neither.
+        unit, or the first and the second half. None for no such check.
     tests : str or sequence of str
         Names in :data:`reshuffle.inference.tests.TESTS`. The p-values are two-sided where the test has two sides, and
         not adjusted for multiple tests.
     alphas : float or sequence of float
         The levels of the tests.
     bins : sequence of float
-        The ends of the bins of gains, ascending, in the metrics' units.
+        The edges of the bins of gains, ascending, in points of the metric.
     n_resamples : int
         The number of shuffles or draws of each test.
     seed : int
@@ -104,7 +105,7 @@ def agreement(
     StudyResult
         With five tables. ``pair_pvalues``: p beside the gain of every pair
         (:class:`~reshuffle.results.studies.PairPvalue`). ``gains``: the share of significant pairs by gain
-        (:class:`~reshuffle.results.studies.GainBin`). ``thresholds``: the gain from which pairs differ significantly
+        (:class:`~reshuffle.results.studies.GainBin`). ``thresholds``: the gain above which pairs are significant
         (:class:`~reshuffle.results.studies.GainThreshold`). ``domains``: winners that also win on another part
         (:class:`~reshuffle.results.studies.DomainBand`). ``tests``: the agreement of every two tests or metrics
         (:class:`~reshuffle.results.studies.TestAgreement`).
@@ -118,7 +119,7 @@ def agreement(
     Notes
     -----
     Intervals take into account that pairs with a system in common depend on one another, by the jackknife over systems.
-    They describe other systems on the same test set. Cost: that of :func:`reshuffle.compare` with all pairs for each
+    They are for other systems on the same test set. Cost: that of :func:`reshuffle.compare` with all pairs for each
     test, on the test set and on each part.
 
     Examples

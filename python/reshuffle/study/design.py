@@ -67,7 +67,7 @@ class DesignOptions:
 
 
 def _difference(label: str, value: object) -> float:
-    """A wanted difference, which is positive: its sign does not matter for power."""
+    """A difference to detect, which is positive: its sign does not matter for power."""
     valid = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value) and value > 0
     if not valid:
         raise InputError(f"difference: expected a positive number of points of {label}, got {quoted(value)}")
@@ -97,9 +97,9 @@ def plan(
     threads: int | None = None,
     progress: AnyProgress = None,
 ) -> StudyResult:
-    """Plan a test set: the minimum detectable difference, the power of a test, and the size that is needed.
+    """Plan a test set: the minimum detectable difference, the power of a test, and the size needed.
 
-    The standard error of a difference is estimated on outputs at hand, by the delta method, and is inversely
+    The standard error of a difference is estimated from the outputs by the delta method, and taken as inversely
     proportional to the square root of the number of segments or documents. At the size of the data, the minimum
     detectable difference is that of :func:`reshuffle.compare` (:class:`~reshuffle.DetectableDifference`).
 
@@ -111,22 +111,22 @@ def plan(
     difference : mapping of str to float or sequence of float, optional
         Differences to detect, in points of each metric: ``{"bleu": 1.0}``.
     power : float or sequence of float
-        The wanted probability of detecting a difference.
+        The target probability of detecting a difference.
     sizes : int or sequence of int, optional
         Numbers of units of the planned test sets. By default ¼, ½, 1, 2 and 4 times as many as the data has.
     alpha : float
-        The level of the tests of a family.
+        The significance level of a family of tests.
     alternative : {'two-sided', 'greater', 'less'}
     family_size : int, optional
-        The number of tests that are adjusted together: a single test has the level ``alpha``/``family_size``. By
+        The number of tests adjusted together: a single test has the level ``alpha``/``family_size``. By
         default the number of pairs.
     baseline, all_pairs
         The pairs whose standard errors are used, as for :func:`reshuffle.compare`.
     simulate : bool
         Also simulate tests of the differences, or without any of the minimum detectable differences, on test sets drawn
         from the data with replacement. The real outputs are mixed until the pair has the difference: see ``eta`` in
-        :func:`reshuffle.study.power`. The pair is the one with the median standard error of those that differ by as
-        much.
+        :func:`reshuffle.study.power`. The pair is the one with the median standard error of those that differ by at
+        least as much.
     tests, simulations, n_resamples
         The simulated tests, the number of simulated test sets, and the replicates of each test.
     documents : sequence of S str or int, optional
@@ -141,7 +141,7 @@ def plan(
         (:class:`~reshuffle.results.studies.PlannedPower`), ``needed``
         (:class:`~reshuffle.results.studies.PlannedSize`), ``simulated``
         (:class:`~reshuffle.results.studies.PowerRate`) and ``errors`` (:class:`~reshuffle.results.studies.PairError`),
-        those without records left out.
+        without those that have no records.
 
     Raises
     ------
@@ -151,9 +151,9 @@ def plan(
 
     Notes
     -----
-    Test sets larger than the data repeat its segments when they are simulated, so that they are as varied as the data,
-    no more. Means of segment scores are also planned for the t-test, by the noncentral t distribution. Card et al. 2020
-    (2020.emnlp-main.745) discuss the power of comparisons in NLP. Cost without simulation: that of the scores.
+    Test sets larger than the data repeat its segments when they are simulated, so they are no more varied
+    than the data. Means of segment scores are also planned for the t-test, by the noncentral t distribution. Card et
+    al. 2020 (2020.emnlp-main.745) discuss the power of comparisons in NLP. Cost without simulation: that of the scores.
 
     Examples
     --------

@@ -23,7 +23,7 @@ def of_documents(request: Request) -> NullData:
 
 
 def of_documents_as_units(request: Request) -> NullData:
-    """The same documents, which tests resample, too."""
+    """Whole documents are drawn and swapped, and tests resample them."""
     return _of_documents(request, True)
 
 

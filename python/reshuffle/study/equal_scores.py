@@ -23,7 +23,7 @@ __all__ = ["check_difference", "closest", "made_worse", "of_equal_scores", "of_m
 # Scores count as equal, and a difference as the margin, if they are off by at most this many standard errors of the
 # difference on the whole pool. This changes a size of .05 by less than .0001.
 TOLERANCE = 0.02
-# After the bisection, single segments or pairs are exchanged at most so many times to bring the score to its target.
+# After the bisection, single segments or pairs are exchanged at most this many times to bring the score to its target.
 ROUNDS = 4
 
 
@@ -74,7 +74,7 @@ def _made(request: Request, margins: Sequence[float], what: str) -> NullData:
     )
     if n_refused:
         pairs = "1 pair was" if n_refused == 1 else f"{n_refused:,} pairs were"
-        truth += f" {pairs} left out, because this cannot be done with the systems at hand."
+        truth += f" {pairs} left out, because this cannot be done with these systems."
     return NullData(parts, 0.0, truth, material.unit)
 
 

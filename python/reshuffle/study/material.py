@@ -40,7 +40,7 @@ class Material:
 
     @classmethod
     def from_data(cls, data: Data, units: Units, resampling: Resampling, others: Sequence[Step] = ()) -> Material:
-        """Count all systems. ``others`` are the steps of the job after this one, for those who watch its progress.
+        """Count all systems. ``others`` are the later steps of the job, for progress reports.
 
         :class:`InputError` for metrics without counts.
         """

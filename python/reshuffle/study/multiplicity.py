@@ -71,13 +71,14 @@ def multiplicity(
     references, systems, metrics, reference
         As for :func:`reshuffle.study.type1`.
     variances : {'equal', 'unequal'} or sequence of them
-        What is true beyond equal scores. ``equal``: the outputs of each unit are permuted, so that all systems are
-        exchangeable. ``unequal``: systems were made as bad as the worst one, so that only their scores are equal.
+        How all systems are made equally good. ``equal``: the outputs of each unit are permuted, so that all systems are
+        exchangeable. ``unequal``: better systems are degraded to the score of the worst one, so that only scores are
+        equal.
     n_systems : int or sequence of int, optional
         The sizes k of the families: the first k systems. By default all systems, or with ``unequal`` and ``mix`` all
         but the worst.
     tests : str or sequence of str
-        Names in :data:`reshuffle.inference.tests.TESTS`. ``permutation`` with ``tukey`` is randomised Tukey.
+        Names in :data:`reshuffle.inference.tests.TESTS`. ``permutation`` with ``tukey`` is the randomised Tukey test.
     adjustments : str or sequence of str, optional
         ``none`` and names in :data:`reshuffle.inference.multiplicity.ADJUSTMENTS`; each is used with the tests that
         support it. By default all.
@@ -86,14 +87,14 @@ def multiplicity(
         ``n_resamples`` is at least m/alpha − 1.
     alphas : float or sequence of float
     equalize : {'mix', 'drop-words'}, optional
-        What makes systems worse for ``unequal``: segments of the worst system of all, which is then not in the family,
-        or random words that are dropped. The latter by default, if the metrics count words.
+        How better systems are degraded for ``unequal``: by segments of the worst system of all, which is then not in
+        the family, or by dropping random words. The latter by default, if the metrics count words.
 
     Returns
     -------
     StudyResult
-        With the table ``family_wise`` (:class:`~reshuffle.results.studies.FamilyWiseRate`), which has the rate of
-        independent tests beside each rate.
+        With the table ``family_wise`` (:class:`~reshuffle.results.studies.FamilyWiseRate`), which also has the rate
+        of independent tests.
 
     Raises
     ------
@@ -103,9 +104,9 @@ def multiplicity(
 
     Notes
     -----
-    Riezler & Maxwell 2005 (W05-0908), 4.4. For randomised Tukey see Carterette 2012, doi:10.1145/2094072.2094076. Cost:
-    for each simulation and test R scores of each system or pair, and two or three times that with ``maxt`` and
-    ``minp``.
+    Riezler & Maxwell 2005 (W05-0908), 4.4. For the randomised Tukey test see Carterette 2012,
+    doi:10.1145/2094072.2094076. Cost: for each simulation and test R scores of each system or pair, and two or three
+    times that with ``maxt`` and ``minp``.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What a null hypothesis is made from, and what it consists of: the records that all nulls share."""
+"""The records that all null hypotheses share: their options, and the populations that they return."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ __all__ = [
     "swap_probability",
 ]
 
-# The segments of simulated documents, and the intraclass correlation of differences.
+# Defaults of simulated documents: their segments, and the intraclass correlation of differences.
 DOCUMENT_SIZE, ICC = 15, 0.1
 
 # How the scores of two systems are made equal.
@@ -117,7 +117,7 @@ USED = {
 
 @dataclass(frozen=True)
 class Request:
-    """What a null is made from."""
+    """The input of a null: systems, options, and the pairs to use."""
 
     material: Material
     options: NullOptions
@@ -193,8 +193,8 @@ class NullData:
         if self.swapped or settings.sampling != "subset":
             return self.truth
         return (
-            f"{self.truth} Test sets were drawn without replacement, so that the differences of large ones vary less "
-            "than those of new test sets, and the rates are too low."
+            f"{self.truth} Test sets were drawn without replacement, so the differences of large ones vary less than "
+            "those of new test sets: the rates are too low."
         )
 
     def simulations(self, settings: StudySettings, size: int, part: Part) -> int:

@@ -1,4 +1,4 @@
-"""Null hypotheses of studies: populations of real outputs in which it is known what is true.
+"""Null hypotheses of studies: populations of real outputs in which the truth is known.
 
 A null is a function from real systems to populations (:class:`~reshuffle.study.populations.Population`) and an entry
 in :data:`NULLS`. It says in words what is true in them; reports repeat these words.
@@ -73,7 +73,7 @@ NULLS: Mapping[str, Null] = {
         Null(
             "equal-score",
             "equal scores",
-            "the scores on the pool are equal, while lengths and variances differ: segments of a third system, or "
+            "the scores on all the data are equal, while lengths and variances differ: segments of a third system, or "
             "dropped words, make the better system worse",
             "doi:10.1016/S0167-7152(97)00043-6",
             of_equal_scores,
@@ -119,7 +119,7 @@ NULLS: Mapping[str, Null] = {
         ),
         Null(
             "variants",
-            "variants taken for equivalent",
+            "variants assumed to be equivalent",
             "pairs of systems that are assumed to be equivalent",
             "W05-0908, section 4.3",
             of_variants,
@@ -135,4 +135,4 @@ def check_nulls(names: Sequence[str]) -> None:
     for at, name in enumerate(names):
         check_name("null", name, NULLS)
         if name in names[:at]:
-            raise InputError(f"null: {name!r} is there twice: leave one out")
+            raise InputError(f"null: {name!r} is given twice: leave one out")

@@ -47,7 +47,7 @@ LAYOUTS: Mapping[str, str] = {
 # The sizes of samples in the paper.
 SIZES = (100, 300, 600, 3000)
 
-# With fewer samples of a size, shares of samples mean little.
+# With fewer samples of a size, shares of samples are unreliable.
 ENOUGH_SAMPLES = 10
 
 
@@ -141,7 +141,7 @@ class Pool:
         return int(self.counts[0].shape[1])
 
     def splits(self, layouts: Sequence[str], sizes: Sequence[int], n_samples: int | None = None) -> list[Split]:
-        """A split for each layout and size, with as many samples as there is room for, or ``n_samples``."""
+        """A split for each layout and size, with as many samples as fit, or ``n_samples``."""
         return [Split(layout, size, n_samples or self.n_units // size) for layout in layouts for size in sizes]
 
     def scores(self) -> list[Scores]:
@@ -184,7 +184,7 @@ def units_of(data: Data, units: Units) -> tuple[int, str]:
 
 
 def sampling_step(data: Data, n_splits: int, resampling: Resampling) -> Step:
-    """The step of drawing from all samples of some splits, for those who watch the progress."""
+    """The step of drawing from all samples of some splits, for progress reports."""
     cost = 0.5 * data.n_segments * len(data.names) * len(data.metrics) * resampling.n_resamples
     return "sampling", n_splits * cost, n_splits
 

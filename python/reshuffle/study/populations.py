@@ -57,10 +57,10 @@ class Selection:
     sampling : {'replace', 'subset', 'fixed'}
         Draw units with replacement or without it, or take all of them. With groups, whole groups are drawn.
     size : int or None
-        How many units (or groups) to draw; None for as many as there are.
+        How many units (or groups) to draw; None for all of them.
     swapped : float
         The probability with which the two systems of a unit (or group) are swapped: ½ makes them exchangeable, 0 leaves
-        their difference as it is, and (1 − 2η)/2 … shrinks it to a share 2η of it.
+        their difference as it is, and (1 − 2η)/2 shrinks it by about the factor 2η.
     """
 
     sampling: str = "replace"

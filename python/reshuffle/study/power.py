@@ -68,13 +68,13 @@ MODELS: Mapping[str, PowerModel] = {
             "mixture of the null hypothesis and the real pair",
             "In each unit, the two systems keep their own outputs with probability ½ + η and are swapped otherwise: "
             "from exchangeable systems at η = 0 to the real pair at η = ½. The differences under all metrics shrink "
-            "by about the same factor, 2η, so that powers under different metrics can be compared.",
+            "by about the same factor, 2η, so the power under different metrics can be compared.",
             "W05-0908",
         ),
         PowerModel(
             "real",
             "the real pair",
-            "The two systems are as they are: their difference on all the data is the true difference.",
+            "The real pair: the difference of the two systems on all the data is the true difference.",
             "W04-3250",
         ),
         PowerModel(
@@ -141,9 +141,9 @@ def power(
     """The power of significance tests on real outputs, by effect and size of the test set.
 
     Each simulation draws a test set from real outputs in which the difference of the two systems is known, and tests
-    it. Power is the share of the simulations in which the test rejects. Type-M error says how much larger significant
-    differences are than the true one, type-S error how often they have the wrong sign (Gelman & Carlin 2014,
-    doi:10.1177/1745691614551642).
+    it. Power is the share of the simulations in which the test rejects. Type-M error is how many times larger
+    significant differences are than the true one, type-S error how often they have the wrong sign (Gelman & Carlin
+    2014, doi:10.1177/1745691614551642).
 
     Parameters
     ----------

@@ -23,7 +23,7 @@ EDITS = 4
 
 
 def of_noise(request: Request) -> NullData:
-    """Two copies of a system with independent random edits. All systems take turns."""
+    """Two copies of a system with independent random edits. The systems take turns."""
     material, rate = request.material, request.options.noise
     corpus = material.data.corpus
     unread = [m.name for m in material.metrics if not isinstance(m, NativeMetric) or m.reads_parses]
@@ -45,7 +45,7 @@ def of_noise(request: Request) -> NullData:
     truth = (
         f"Two copies of one system ({_and_others(material.names)}), each with its own random edits of {rate:.2%} of "
         f"the words. In each {material.unit}, a fair coin decided which copy went to which side, as if the edits were "
-        "made anew. So the copies are exchangeable and neither is better."
+        "drawn anew. So the copies are exchangeable and neither is better."
     )
     return NullData.of_all_metrics(populations, swap_probability(0), truth, material.unit)
 
@@ -107,7 +107,7 @@ def of_runs(request: Request) -> NullData:
     truth = (
         f"The two systems are {each}, of one configuration ({_and_others(material.names)}): all differences between "
         f"them are those of random restarts. {_used(len(splits), possible)} of the runs into two sets took turns; "
-        f"splits share runs, and intervals take those of different splits for independent.{few}"
+        f"splits share runs, and the intervals treat different splits as independent.{few}"
     )
     return NullData.of_all_metrics(populations, 0.0, truth, material.unit, sampled=True)
 
@@ -145,9 +145,9 @@ def of_variants(request: Request) -> NullData:
     pairs = material.pairs(None, all_pairs=True)
     populations: list[Population] = [material.population(pair) for pair in pairs]
     truth = (
-        f"The systems ({_and_others(material.names)}) are assumed to be equivalent. This is an assumption that nothing "
-        f"here checks: if they differ, rejections are right. The {len(pairs):,} pairs took turns; they share systems, "
-        "and intervals take different pairs for independent."
+        f"The systems ({_and_others(material.names)}) are assumed to be equivalent. This is an assumption that is "
+        f"not checked: if they differ, rejections are right. The {len(pairs):,} pairs took turns; they share systems, "
+        "and the intervals treat different pairs as independent."
     )
     return NullData.of_all_metrics(populations, 0.0, truth, material.unit, sampled=True)
 

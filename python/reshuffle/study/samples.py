@@ -77,7 +77,7 @@ def samples(
     threads: int | None = None,
     progress: AnyProgress = None,
 ) -> StudyResult:
-    """Score systems on samples of a large test set, and see how far the scores and their intervals are off.
+    """Score systems on samples of a large test set, and compare scores and intervals with those of the whole.
 
     The test set, called the pool, is split into disjoint samples. Their scores, intervals and conclusions are compared
     with the scores on the whole pool: Koehn 2004 (W04-3250), Figs. 2–4 and 6–8. Curves show the width of intervals and
@@ -96,7 +96,7 @@ def samples(
     baseline, all_pairs
         The pairs of systems that are compared: each system with the baseline, by default the first one, or all pairs.
     interval : str
-        A name in :data:`reshuffle.inference.intervals.INTERVALS`. The default drops 2.5 % of the draws at each end, as
+        A name in :data:`reshuffle.inference.intervals.INTERVALS`. The default drops 2.5% of the draws at each end, as
         the paper does.
     confidence_level : float
         Of the intervals, and of conclusions. A conclusion needs this share of draws won, without the + 1 of p-values.
@@ -125,7 +125,7 @@ def samples(
     Raises
     ------
     InputError
-        As :func:`reshuffle.compare`; if a size is larger than the pool, there is no room for ``n_samples`` samples, or
+        As :func:`reshuffle.compare`; if a size is larger than the pool, ``n_samples`` samples do not fit, or
         there are fewer references than in ``n_references``.
 
     Notes
@@ -223,7 +223,8 @@ def _numbers_of_references(data: Data, numbers: int | Sequence[int] | None) -> l
         raise InputError("n_references is empty: expected at least one number, or leave it out")
     if chosen[-1] > most:
         raise InputError(
-            f"n_references has {chosen[-1]:,}, but segments have at most {most:,}: use at most {most:,}"
+            f"n_references has {chosen[-1]:,}, but segments have at most {most:,} reference{'s' * (most > 1)}: use at "
+            f"most {most:,}"
             if most
             else "n_references needs references, but there are only precomputed scores: leave it out"
         )

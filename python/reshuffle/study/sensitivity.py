@@ -53,7 +53,7 @@ __all__ = ["SENSITIVITY_TESTS", "paired_difference", "sensitivity", "sensitivity
 
 # The tests of Riezler & Maxwell 2005, with the bootstrap centred on the estimate.
 SENSITIVITY_TESTS = ("ar", "bootstrap")
-# The number of replicates for the p-values of the pairs as they are.
+# The number of replicates for the p-values of the real pairs.
 OBSERVED_RESAMPLES = 10_000
 
 
@@ -83,9 +83,9 @@ def sensitivity(
     """Which metric shows the difference of two systems most clearly.
 
     Riezler & Maxwell 2005 (W05-0908) compare metrics by the p-values of one pair (Table 1) and of several variants
-    against a baseline (Table 2). p-values of one test set vary much, so that this study adds three measures: the
-    difference in standard errors; the power of tests under each metric when the two systems are mixed, at equal
-    type-I error; and the difference in power between metrics on the same simulated test sets.
+    against a baseline (Table 2). p-values of one test set vary a lot, so this study adds three measures: the difference
+    divided by its standard error; the power of tests under each metric when the two systems are mixed, at equal type-I
+    error; and the difference in power between metrics on the same simulated test sets.
 
     Parameters
     ----------
@@ -94,11 +94,11 @@ def sensitivity(
     metrics : str, metric, or sequence of these
         At least two, all with counts.
     tests, sizes, alphas, simulations, n_resamples, sampling, scheme, alternative
-        As for :func:`reshuffle.study.power`. The p-values of the pairs as they are use 10,000 replicates.
+        As for :func:`reshuffle.study.power`. The p-values of the real pairs use 10,000 replicates.
     effects, size_adjusted
         As for :func:`reshuffle.study.power`.
     baseline, all_pairs
-        Which pairs of systems are studied, each for itself, as for :func:`reshuffle.compare`.
+        Which pairs of systems are studied, each separately, as for :func:`reshuffle.compare`.
     documents : sequence of S str or int, optional
         The document id of each segment. Documents are then the units.
     seed, threads, progress

@@ -144,7 +144,7 @@ class StudySettings:
         return replace(self, progress=progress)
 
     def steps(self, n_cells: int) -> list[Step]:
-        """The steps of the simulations for those who watch their progress: one stage for each cell."""
+        """The steps of the simulations for progress reports: one stage for each cell."""
         replicates = n_cells * self.simulations * self.n_resamples * len(self.tests)
         return [("simulating", float(replicates * NANOSECONDS), n_cells)]
 
@@ -220,9 +220,9 @@ class StudySettings:
 
 
 def check_distinct(what: str, values: Sequence[object]) -> None:
-    """:class:`InputError` if there are no values, or one is there twice."""
+    """:class:`InputError` if there are no values, or one is given twice."""
     if not values:
         raise InputError(f"no {what}: expected at least one")
     for at, value in enumerate(values):
         if value in values[:at]:
-            raise InputError(f"{what}: {quoted(value)} is there twice: leave one out")
+            raise InputError(f"{what}: {quoted(value)} is given twice: leave one out")

@@ -82,7 +82,7 @@ class Testing:
 
     ``ar`` with all schemes but ``auto`` and the bootstrap tests run in Rust, if it can score all metrics. The other
     tests are public tests of one simulated test set after another. Either way p is that of the public test of the
-    simulated test set with the seed of the simulation, bit for bit, with two exceptions that ask for it: the scheme
+    simulated test set with the seed of the simulation, bit for bit, with two exceptions, both optional: the scheme
     ``orbit``, and shared bootstrap weights.
 
     Attributes

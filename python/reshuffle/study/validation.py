@@ -30,8 +30,8 @@ __all__ = ["BANDS", "BINS", "TRUTHS", "ValidationSettings", "check_bins", "valid
 
 # What counts as the truth about a pair of systems.
 TRUTHS: Mapping[str, str] = {
-    "complement": "the system with the higher score on the rest of the pool, without the sample, is better",
-    "whole": "the system with the higher score on the whole pool, which contains the sample, is better",
+    "complement": "The system with the higher score on the rest of the pool, without the sample, counts as better.",
+    "whole": "The system with the higher score on the whole pool, which contains the sample, counts as better.",
 }
 
 # The lower ends of the bands of confidence: Koehn 2004, Table 4. The paper has no confidence below .5.
@@ -75,7 +75,7 @@ def validate(
     threads: int | None = None,
     progress: AnyProgress = None,
 ) -> StudyResult:
-    """Test pairs of systems on samples of a large test set, and see how many conclusions are right.
+    """Test pairs of systems on samples of a large test set, and count how many conclusions are right.
 
     The test set, called the pool, is split into disjoint samples of each size. On each sample every test is run for
     every pair of systems. The conclusions are compared with what the rest of the pool says: Koehn 2004 (W04-3250),
@@ -102,14 +102,14 @@ def validate(
         they are.
     tests : str or sequence of str
         Names in :data:`reshuffle.inference.tests.TESTS`. The confidence of ``paired-bootstrap`` is the share of draws
-        won by the system that wins more of them, which needs 950 of 1,000 for 95 %. The confidence of other tests is
+        won by the system that wins more of them, so 95% needs 950 of 1,000 draws. The confidence of other tests is
         1 − p. No p-value is adjusted for multiple tests.
     baseline : str, optional
         Compare each system with this one only. By default, all pairs of systems.
     confidence_level : float
-        The confidence from which a test draws a conclusion.
+        The confidence that a test needs to draw a conclusion.
     bins : sequence of float
-        The ends of the bins of ``gaps``, ascending, in the metrics' units.
+        The edges of the bins of ``gaps``, ascending, in points of the metric.
     n_resamples : int
         The number of draws or shuffles on each sample.
     seed : int
@@ -130,7 +130,7 @@ def validate(
     Raises
     ------
     InputError
-        As :func:`reshuffle.compare`; if a size is larger than the pool, there is no room for ``n_samples`` samples, or
+        As :func:`reshuffle.compare`; if a size is larger than the pool, ``n_samples`` samples do not fit, or
         nothing is left of the pool without a sample.
 
     Notes

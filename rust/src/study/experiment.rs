@@ -37,7 +37,7 @@ struct Buffers {
     totals: Vec<i64>,
 }
 
-/// Simulations that share bootstrap weights are drawn together, at most so many: their columns stay in the L2 cache.
+/// Simulations that share bootstrap weights are drawn together, at most this many: their columns stay in the L2 cache.
 const STACKED: usize = 16;
 
 /// Makes a reduction of the shuffles of a test set from the threshold of each metric.

@@ -77,6 +77,6 @@ Examples:
 def study_group() -> None:
     """Simulate how tests behave on real outputs.
 
-    A study draws many test sets from the outputs of real systems in such a way that it is known what is true, and tests
-    them all.
+    A study draws many test sets from the outputs of real systems, in such a way that the truth is known, and runs the
+    tests on each of them.
     """

@@ -41,7 +41,7 @@ AGREEMENT = (
         "Study",
         "--domains",
         metavar="FILE",
-        help="Domain ids, one per segment: check the winners on each domain on the others.",
+        help="Domain ids, one per segment: check whether the winners on one domain also win on the others.",
     ),
     option(
         "Study",
@@ -50,8 +50,8 @@ AGREEMENT = (
         default="broad",
         show_default=True,
         metavar="NAME",
-        help="Without --domains, check the winners on one half on the other: broad (every other segment) or block (the "
-        "first and the second half).",
+        help="Without --domains, check whether the winners on one half also win on the other: broad (every other "
+        "segment) or block (the first and the second half).",
     ),
     BINS,
 )
@@ -71,8 +71,8 @@ AGREEMENT = (
 def agreement_command(**options: Any) -> None:
     """Whether several tests and metrics agree on which systems differ.
 
-    All pairs of systems are tested. Shown are the pairs on which tests or metrics agree, the gain from which
-    differences are significant, and how often the winner on one part of the test set also wins on another part.
+    All pairs of systems are tested. The report shows on how many pairs tests or metrics agree, how large a difference
+    must be to be significant, and how often the winner on one part of the test set also wins on another part.
     """
     from ...settings import Units
     from ...study.agreement import AgreementSettings, agreement_of

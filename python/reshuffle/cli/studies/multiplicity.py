@@ -27,8 +27,8 @@ FAMILIES = (
         multiple=True,
         type=NameList("value of --variances", get_args(types.Variances)),
         metavar="NAME...",
-        help="Kinds of families with equal scores: equal (outputs are permuted, so that systems are exchangeable) and "
-        "unequal (systems are made as bad as the worst).  [default: both]",
+        help="How all systems are made equally good: equal (outputs are permuted, so systems are exchangeable) "
+        "or unequal (better systems are degraded to the score of the worst, so variances differ).  [default: both]",
     ),
     option(
         "Study",
@@ -36,7 +36,7 @@ FAMILIES = (
         multiple=True,
         type=NumberList(int),
         metavar="N...",
-        help="Sizes of families: the first N systems.  [default: all that there are]",
+        help="Compare the first N systems.  [default: all]",
     ),
     option(
         "Study",
@@ -46,7 +46,7 @@ FAMILIES = (
         multiple=True,
         type=NameList("test", get_args(types.Test)),
         metavar="NAME...",
-        help="Tests, separated by commas or spaces; permutation is randomised Tukey.  [default: ar bootstrap "
+        help="Tests, separated by commas or spaces; permutation is the randomised Tukey test.  [default: ar bootstrap "
         "permutation]",
     ),
     option(
@@ -57,7 +57,7 @@ FAMILIES = (
         multiple=True,
         type=NameList("adjustment", [name for name in get_args(types.Adjustment) if name != "auto"]),
         metavar="NAME...",
-        help="Adjustments for multiple tests, as for 'reshuffle compare', and none.  [default: all]",
+        help="Adjustments for multiple tests: none, or names of --adjust of 'reshuffle compare'.  [default: all]",
     ),
     option(
         "Study",
@@ -74,8 +74,8 @@ FAMILIES = (
         "--equalize",
         type=Name("value of --equalize", get_args(types.Equalize)),
         metavar="NAME",
-        help=f"For --variances unequal, how systems are made worse: {any_of(types.Equalize)}.  [default: drop-words if "
-        "the metrics count words]",
+        help=f"For --variances unequal, how better systems are degraded: {any_of(types.Equalize)}.  [default: "
+        "drop-words if the metrics count words]",
     ),
 )
 

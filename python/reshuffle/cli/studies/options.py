@@ -29,7 +29,7 @@ __all__ = [
     "study_options",
 ]
 
-INPUT = input_options("draw, and resample, whole documents", has_strata=False)
+INPUT = input_options("sample and resample whole documents", has_strata=False)
 
 ARGUMENTS = (
     (
@@ -48,8 +48,7 @@ NULLS = (
         multiple=True,
         type=NameList("null", get_args(types.Null)),
         metavar="NAME...",
-        help=f"What is true in the simulated test sets: {any_of(types.Null)}; 'reshuffle metrics' describes them.  "
-        "[default: swap]",
+        help=f"Null hypotheses: {any_of(types.Null)}; 'reshuffle metrics' describes them.  [default: swap]",
     ),
 )
 
@@ -61,15 +60,15 @@ NULL_OPTIONS = (
         default="mix",
         show_default=True,
         metavar="NAME",
-        help="For --null equal-score and margin, how the better system is made worse: mix (segments of a third system) "
-        "or drop-words.",
+        help="For --null equal-score and margin, how the better system is degraded: mix (with segments of a third "
+        "system) or drop-words.",
     ),
     option("Study", "--noise", type=float, default=0.05, show_default=True, metavar="RATE",
-           help="For --null noise: the share of words that are edited."),
+           help="For --null noise: the share of words to edit."),
     option("Study", "--runs", type=int, default=1, show_default=True, metavar="N",
-           help="For --null replicate: the runs on each side."),
+           help="For --null replicate: the number of runs on each side."),
     option("Study", "--document-size", type=int, metavar="N",
-           help="For --null documents without --docs: the segments of a simulated document."),
+           help="For --null documents without --docs: the number of segments in a simulated document."),
     option("Study", "--icc", type=float, metavar="VALUE",
            help="For --null documents without --docs: the intraclass correlation of simulated documents."),
 )  # fmt: skip
@@ -119,7 +118,7 @@ SIZES = (
         multiple=True,
         type=NumberList(int),
         metavar="N...",
-        help="Segments (with --docs, documents) in a simulated test set.  [default: as many as there are]",
+        help="Segments (with --docs, documents) in a simulated test set.  [default: the size of the data]",
     ),
     option(
         "Study",
@@ -128,8 +127,7 @@ SIZES = (
         default="replace",
         show_default=True,
         metavar="NAME",
-        help="How test sets are drawn: replace (with replacement), subset (without), or fixed (all segments as they "
-        "are).",
+        help="How test sets are drawn: replace (with replacement), subset (without), or fixed (every segment once).",
     ),
 )
 
@@ -141,7 +139,7 @@ SIMULATIONS = (
         default=1000,
         show_default=True,
         metavar="N",
-        help="Simulated test sets.",
+        help="Number of simulated test sets.",
     ),
 )
 
@@ -163,16 +161,16 @@ DESIGN = (
         default="iid",
         show_default=True,
         metavar="NAME",
-        help="Shuffles of --tests ar: iid, subgroup (a group of 2^m), or orbit (one set for all simulations of "
-        "--sampling fixed).",
+        help="Shuffles of --tests ar: iid (independent), subgroup (a random subgroup of 2^m), or orbit (with "
+        "--sampling fixed: all simulations share one set of shuffles).",
     ),
     option(
         "Study",
         "--weight-sets",
         type=int,
         metavar="N",
-        help="Share N sets of bootstrap draws among the simulations, which is faster; simulations that share one are "
-        "not independent.  [default: new draws for each]",
+        help="Share N sets of bootstrap draws among the simulations. This is faster, but simulations that share a set "
+        "are not independent.  [default: new draws for each]",
     ),
 )
 
@@ -199,7 +197,7 @@ MARGINS = (
     ),
 )
 
-TABLE = (option("Output", "--table", metavar="NAME", help="The table to write as CSV.  [default: the main one]"),)
+TABLE = (option("Output", "--table", metavar="NAME", help="With csv: the table to write.  [default: the first]"),)
 
 
 def study_options(

@@ -18,7 +18,7 @@ __all__ = ["plan_command"]
 EXAMPLES = (
     "reshuffle plan ref.txt a.txt b.txt",
     "reshuffle plan ref.txt a.txt b.txt --difference bleu=1.0 --power 0.8 0.9",
-    "reshuffle plan ref.txt *.out -m bleu chrf --difference bleu=1 chrf=0.5 --sizes 500 1000 2000",
+    "reshuffle plan ref.txt *.out -m bleu chrf --difference bleu=1 chrf2=0.5 --sizes 500 1000 2000",
     "reshuffle plan ref.txt a.txt b.txt --difference bleu=0.5 --simulate --tests ar bootstrap-both -o plan.html",
     "reshuffle plan --scores rating a.ratings b.ratings --difference rating=2",
 )
@@ -41,7 +41,7 @@ OPTIONS = (
         multiple=True,
         type=NumberList(float),
         metavar="P...",
-        help="Wanted probabilities of detecting a difference.  [default: 0.8]",
+        help="Target power: the probability of detecting a difference.  [default: 0.8]",
     ),
     option(
         "Plan",
@@ -51,16 +51,16 @@ OPTIONS = (
         multiple=True,
         type=NumberList(int),
         metavar="N...",
-        help="Segments (with --docs, documents) of the planned test sets.  [default: 1/4, 1/2, 1, 2 and 4 times those "
-        "of the data]",
+        help="Segments (with --docs, documents) of the planned test sets.  [default: 1/4, 1/2, 1, 2 and 4 times the "
+        "size of the data]",
     ),
-    option("Plan", "--alpha", type=float, default=0.05, show_default=True, metavar="LEVEL", help="Level of the tests."),
+    option("Plan", "--alpha", type=float, default=0.05, show_default=True, metavar="LEVEL", help="Significance level."),
     option(
         "Plan",
         "--family-size",
         type=int,
         metavar="N",
-        help="Tests that are adjusted together: each is at level alpha/N.  [default: the number of pairs]",
+        help="Number of tests adjusted together; each is planned at level alpha/N.  [default: the number of pairs]",
     ),
 )
 SIMULATE = (
@@ -68,7 +68,7 @@ SIMULATE = (
         "Plan",
         "--simulate",
         is_flag=True,
-        help="Also simulate tests of the differences, on test sets drawn from the data with replacement.",
+        help="Also simulate the tests, on test sets drawn from the data with replacement.",
     ),
     option(
         "Plan",
@@ -89,7 +89,7 @@ def plan_command(**options: Any) -> None:
     """Plan a test set: what it can detect, and how large it must be.
 
     From outputs of systems like those to be compared: the minimum detectable difference of test sets of several sizes,
-    the power for given differences, and the number of segments that these need.
+    and for given differences, the power and the number of segments needed.
     """
     from ...study.design import DesignOptions, plan_of
     from .running import flattened, run_study

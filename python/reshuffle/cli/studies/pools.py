@@ -43,18 +43,23 @@ N_SAMPLES = option(
     "--n-samples",
     type=int,
     metavar="N",
-    help="The number of samples.  [default: as many as there is room for]",
+    help="The number of samples.  [default: as many as fit]",
 )
-LEVEL = option(
-    "Study",
-    "--confidence",
-    "confidence_level",
-    type=float,
-    default=0.95,
-    show_default=True,
-    metavar="LEVEL",
-    help="The confidence from which a test draws a conclusion.",
-)
+
+
+def _level(meaning: str) -> Decorator:
+    return option(
+        "Study",
+        "--confidence",
+        "confidence_level",
+        type=float,
+        default=0.95,
+        show_default=True,
+        metavar="LEVEL",
+        help=meaning,
+    )
+
+
 TESTS = option(
     "Study",
     "--tests",
@@ -72,11 +77,11 @@ BINS = option(
     multiple=True,
     type=NumberList(float),
     metavar="NUMBER...",
-    help="The ends of the bins of differences, in the metrics' units.  [default: 0 0.5 1 2 3 5]",
+    help="Edges of the bins of differences, in points of the metric.  [default: 0 0.5 1 2 3 5]",
 )
 
 VALIDATE = (
-    _sizes("those of 100, 300, 600 and 3000 with"),
+    _sizes("those of 100, 300, 600 and 3000 that allow"),
     LAYOUTS,
     N_SAMPLES,
     option(
@@ -86,8 +91,8 @@ VALIDATE = (
         default="complement",
         show_default=True,
         metavar="NAME",
-        help="Which system is better: by the rest of the test set (complement), or by the whole of it (whole), which "
-        "contains the sample.",
+        help="Which system counts as better: that with the higher score on the rest of the test set (complement), or "
+        "on all of it (whole), which contains the sample.",
     ),
     TESTS,
     option(
@@ -96,12 +101,12 @@ VALIDATE = (
         metavar="NAME",
         help="Compare each system with this one only: a system or its file.  [default: all pairs]",
     ),
-    LEVEL,
+    _level("The confidence that a test needs to draw a conclusion."),
     BINS,
 )
 
 SAMPLES = (
-    _sizes("the largest of 100, 300, 600 and 3000 with"),
+    _sizes("the largest of 100, 300, 600 and 3000 that allows"),
     LAYOUTS,
     N_SAMPLES,
     option(
@@ -113,7 +118,7 @@ SAMPLES = (
         metavar="NAME",
         help="Confidence intervals: names of --interval of 'reshuffle compare'.",
     ),
-    LEVEL,
+    _level("Confidence level of the intervals; also the share of draws won that a conclusion needs."),
     option(
         "Study",
         "--curve-sizes",
@@ -130,7 +135,7 @@ SAMPLES = (
         multiple=True,
         type=NumberList(int),
         metavar="N...",
-        help="References per segment in the curves: the first N.  [default: every number]",
+        help="References per segment in the curves: the first N.  [default: 1, 2, … up to all]",
     ),
 )
 

@@ -8,7 +8,6 @@ import click
 
 from ... import types
 from ..command import Command, option
-from ..options import any_of
 from ..params import NameList, NumberList
 from .options import ALPHAS, ARGUMENTS, DESIGN, SIZES, STOPPING, TESTS, study_options
 
@@ -29,7 +28,7 @@ EFFECTS = option(
     multiple=True,
     type=NumberList(float),
     metavar="ETA...",
-    help="Effects η, from 0 (no difference) to 0.5 (the pair as it is).  [default: 0 0.1 0.2 0.3 0.4 0.5]",
+    help="Effect sizes η, from 0 (no difference) to 0.5 (the real pair).  [default: 0 0.1 0.2 0.3 0.4 0.5]",
 )
 
 
@@ -40,8 +39,8 @@ def size_adjusted(default: bool) -> Any:
         "--size-adjusted/--not-adjusted",
         default=default,
         show_default=True,
-        help="Reject at the level at which the test rejects a share alpha without a difference, so that tests with "
-        "different type-I errors can be compared.",
+        help="Size-adjusted power: choose the level of each test such that its type-I error is alpha, so that tests "
+        "with different type-I errors can be compared.",
     )
 
 
@@ -54,8 +53,8 @@ OPTIONS = (
         multiple=True,
         type=NameList("model", get_args(types.PowerModel)),
         metavar="NAME...",
-        help=f"What is true in the simulated test sets: {any_of(types.PowerModel)}. eta moves each pair from no "
-        "difference to what it is, parametric fits the model of Card et al. 2020 to it (test ar).  [default: eta]",
+        help="Models of the true difference: eta (a mixture of no difference and the real pair), real (the real pair), "
+        "or parametric (the model of Card et al. 2020, fitted to the pair; test ar only).  [default: eta]",
     ),
     EFFECTS,
     size_adjusted(False),
@@ -71,8 +70,8 @@ WITHOUT_DATA = (
         metavar="VALUE...",
         help="Without REF and SYS, for --models parametric: true differences, in BLEU points.  [default: 1]",
     ),
-    option("Study", "--p-zero", type=float, metavar="VALUE", help="P₀ of --difference.  [default: 0.13]"),
-    option("Study", "--b-zero", type=float, metavar="VALUE", help="b₀ of --difference.  [default: 25.8]"),
+    option("Study", "--p-zero", type=float, metavar="VALUE", help="P₀ of the model of --difference.  [default: 0.13]"),
+    option("Study", "--b-zero", type=float, metavar="VALUE", help="b₀ of the model of --difference.  [default: 25.8]"),
 )
 
 
@@ -81,9 +80,9 @@ WITHOUT_DATA = (
 def power_command(**options: Any) -> None:
     """How often tests detect a difference.
 
-    Test sets are simulated from the outputs of two systems, mixed so that their true difference is known. Type-M error
-    says how much larger significant differences are than the true one; type-S error is the share of them that has the
-    wrong sign.
+    Test sets are simulated from the outputs of two systems, mixed so that their true difference is known. Type-M error:
+    how many times larger significant differences are than the true one; type-S error: the share of them with the wrong
+    sign.
     """
     from ...study.parametric_power import SwapOptions, parametric_power_of
     from ...study.power import EFFECTS as EVERY

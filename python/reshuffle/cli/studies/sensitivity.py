@@ -37,8 +37,8 @@ OWN_TESTS = option(
 def sensitivity_command(**options: Any) -> None:
     """Which metric shows the difference of two systems most clearly.
 
-    Differences in standard errors and p-values under each metric, and the power of tests when the two systems are
-    mixed, with the differences in power between metrics. By default the metrics are bleu and nist.
+    For each metric: the difference of the two systems divided by its standard error, p-values, and the power of tests
+    on mixtures of the two systems; and the differences in power between metrics. The default metrics are bleu and nist.
     """
     from ...study.power import EFFECTS as EVERY
     from ...study.power import PowerOptions

@@ -23,8 +23,8 @@ EXAMPLES = (
 def type1_command(**options: Any) -> None:
     """How often tests reject a null hypothesis that is true.
 
-    For each simulation, a test set is drawn from the outputs of two systems in such a way that the null hypothesis is
-    true, and every test is applied to it. A valid test rejects in at most a share alpha of the simulations.
+    Each simulation draws a test set from the outputs of two systems, in such a way that the null hypothesis is true,
+    and runs every test on it. A valid test rejects in at most a share alpha of the simulations.
     """
     from ...study.type1 import type1_of
     from .running import flattened, null_options, run_study

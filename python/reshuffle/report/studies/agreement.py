@@ -50,7 +50,7 @@ def _tests_table(alpha: float, rows: Sequence[TestAgreement]) -> Table:
     """Whether two tests reject for the same pairs."""
     opposed = any(row.opposed for row in rows)
     numbers = ["both", "neither", "1st", "2nd", *(["opp."] if opposed else [])]
-    title = f"Pairs of systems that two tests, or a test under two metrics, find different at α={number(alpha)}"
+    title = f"Significant pairs of systems by two tests, or under two metrics, at α={number(alpha)}"
     table = Table(title, ["First", "Second", *numbers, "κ", ci(0.95), "ρ"], n_names=2)
     for row in rows:
         interval = row.kappa_interval
@@ -68,10 +68,10 @@ def _tests_table(alpha: float, rows: Sequence[TestAgreement]) -> Table:
 
 
 def _thresholds_table(rows: Sequence[GainThreshold]) -> Table:
-    """The gain from which pairs differ significantly."""
-    header = ["Metric", "Test", "α", "signif. %", "threshold", "errors", "smallest *", "largest other"]
+    """The gain above which pairs are significant."""
+    header = ["Metric", "Test", "α", "signif. %", "threshold", "errors", "smallest *", "largest not *"]
     table = Table(
-        f"The gain from which {counted(rows[0].pairs, 'pair')} of systems differ significantly", header, n_names=2
+        f"Difference above which {counted(rows[0].pairs, 'pair')} of systems are significant", header, n_names=2
     )
     for row in rows:
         gains = (row.threshold, row.smallest_significant, row.largest_insignificant)
@@ -85,7 +85,7 @@ def _thresholds_table(rows: Sequence[GainThreshold]) -> Table:
 def _gains_table(values: Mapping[str, Any], rows: Sequence[GainBin]) -> Table:
     """The share of significant pairs by gain."""
     tests = list(dict.fromkeys(row.test for row in rows))
-    title = f"Significant pairs in % by gain: {values['metric']}, α={number(values['alpha'])}"
+    title = f"Significant pairs in % by gain (absolute difference): {values['metric']}, α={number(values['alpha'])}"
     table = Table(title, ["Gain", "Pairs", *tests])
     for where, own in of_keys(rows, "low", "high"):
         shares = {row.test: percent(row.significant, 0) for row in own}
@@ -94,7 +94,7 @@ def _gains_table(values: Mapping[str, Any], rows: Sequence[GainBin]) -> Table:
 
 
 def _domains_table(values: Mapping[str, Any], rows: Sequence[DomainBand]) -> Table:
-    """Winners that also win elsewhere, over all ordered pairs of parts."""
+    """Winners that also win on another part, over all ordered pairs of parts."""
     tests = list(dict.fromkeys(row.test for row in rows))
     header, breaks = ["Confidence %"], []
     for test in tests:
@@ -132,7 +132,7 @@ def pooled(rows: Sequence[DomainBand]) -> tuple[int, tuple[float | None, float |
 
 
 def tables(study: StudyResult) -> Iterator[Explained]:
-    """The agreement of tests, the thresholds, the significant pairs by gain, and the winners elsewhere."""
+    """The agreement of tests, the thresholds, the significant pairs by gain, and winners on other parts."""
     symbols = (
         "1st, 2nd: only that one rejects. κ: Cohen's kappa of the decisions; ρ: Spearman's correlation of the p-values."
     )
@@ -144,14 +144,17 @@ def tables(study: StudyResult) -> Iterator[Explained]:
         yield _thresholds_table(study.tables["thresholds"]), symbols
     for values, gains in of_keys(study.tables["gains"], "metric", "alpha"):
         yield _gains_table(values, gains), ""
-    symbols = "Below a test: its pairs in the band, counted once for each part that they were checked on."
+    symbols = (
+        "Below a test: the number of winners in the band, counted once for each other part; win, signif.: the shares "
+        "of these that also win there, or win significantly."
+    )
     for values, bands in of_keys(study.tables["domains"], "metric", "alpha"):
         for tests in _side_by_side(list(dict.fromkeys(band.test for band in bands))):
             yield _domains_table(values, [band for band in bands if band.test in tests]), symbols
 
 
 def conclusions(study: StudyResult) -> Iterator[str]:
-    """The least agreement, the thresholds, and how sure winners are to win elsewhere."""
+    """The range of agreement, the thresholds, and how often winners also win on other parts."""
     for kind, same in (("tests under one metric", "metric"), ("metrics with one test", "test")):
         rows = [row for row in study.tables["tests"] if getattr(row, same) == getattr(row, f"other_{same}")]
         if not rows:
@@ -168,12 +171,15 @@ def conclusions(study: StudyResult) -> Iterator[str]:
         parts = [f"{number(round(row.threshold, 2))} ({row.test})" for row in rows if row.threshold is not None]
         if parts:
             level = number(values["alpha"])
-            yield f"{values['metric']}: differences are significant at {level} from about {joined(parts)}."
+            yield f"{values['metric']}: differences are significant at {level} above about {joined(parts)}."
     for values, rows in of_keys(study.tables["domains"], "metric", "alpha"):
         _, (wins, _) = pooled([row for row in rows if row.low >= 1 - values["alpha"] - 1e-9])
         if wins is not None:
             level = number(100 - 100 * values["alpha"])
-            yield f"{values['metric']}: {percent(wins, 1)}% of the winners with {level}% confidence also win elsewhere."
+            yield (
+                f"{values['metric']}: {percent(wins, 1)}% of the winners with {level}% confidence also win on other "
+                "parts."
+            )
 
 
 def notes(study: StudyResult) -> Iterator[str]:
@@ -190,7 +196,7 @@ def notes(study: StudyResult) -> Iterator[str]:
         yield f"Parts: two halves, {halves[plan['halves']]}."
     yield f"{ci(0.95)}: by the jackknife over systems, for other systems on this test set."
     if len(_shown(study)) < len(study.tables["tests"]):
-        yield "Use csv with --table tests for different tests under different metrics."
+        yield "Pairs of different tests under different metrics: --format csv --table tests."
 
 
 def _gains_figure(study: StudyResult, records: Sequence[Any]) -> Drawing:

@@ -24,7 +24,7 @@ def title(study: StudyResult) -> str:
 
 
 def tables(study: StudyResult) -> Iterator[Explained]:
-    """Minimum detectable differences, powers and needed sizes, simulated powers, and standard errors."""
+    """Minimum detectable differences, power, sizes needed, simulated power, and standard errors."""
     yield _detectable(study), _ranges(study)
     if "planned" in study.tables:
         yield _planned(study), M_AND_S if any(each.type_m is not None for each in study.tables["planned"]) else ""
@@ -53,7 +53,7 @@ def _ranges(study: StudyResult) -> str:
     """What the range over pairs is."""
     if not _has_range(study.tables["detectable"]):
         return ""
-    return "Of the pairs of systems, tables show the one with the median standard error; range: all pairs."
+    return "Tables show the pair of systems with the median standard error; range: over all pairs."
 
 
 def _names(records: Sequence[Any]) -> list[str]:
@@ -120,7 +120,7 @@ def _needed(study: StudyResult) -> Table:
     power = [] if constant(found, "power") is not None else ["Power"]
     header = [*(HEADER[name] for name in names), "Difference", *power, f"{_unit(study).capitalize()}s"]
     header += ["Range"] if ranged else []
-    table = Table(f"Size that is needed{_of_power(found)}", header, n_names=len(names))
+    table = Table(f"Size needed{_of_power(found)}", header, n_names=len(names))
     for each, keys in _ruled(table, found, names):
         shown = [_given(each.difference), *([f"{percent(each.power, 0)}%"] if power else []), _size(each.size)]
         table.add([*keys, *shown, *_range(each, ranged, _size)])
@@ -155,7 +155,7 @@ def _ruled(
 
 
 def _errors(study: StudyResult) -> Table:
-    """The standard errors that the plan is made from."""
+    """The standard errors on which the plan is based."""
     found = study.tables["errors"]
     size = f"{found[0].size:,} {_unit(study)}s"
     table = Table(f"Differences on the data ({size})", ["Metric", "System", "Baseline", "Δ", "SE"], n_names=3)
@@ -171,19 +171,19 @@ def _unit(study: StudyResult) -> str:
 
 
 def conclusions(study: StudyResult) -> Iterator[str]:
-    """What the test set at hand can show, and how large a test set each difference needs."""
+    """What a test set of the size of the data can detect, and how large a test set each difference needs."""
     at_hand = of_name(study.tables["detectable"], method="normal", size=study.plan["units"])
     for power in dict.fromkeys(each.power for each in at_hand):
         own = of_name(at_hand, power=power)
         shown = joined(f"{each.difference:.{_decimals(study, each.metric)}f} {each.metric}" for each in own)
         differences = "a difference" if len(own) == 1 else "differences"
         units = counted(own[0].size, _unit(study))
-        yield f"With {number(100 * power)}% power, {units} show {differences} of at least {shown}."
+        yield f"With {number(100 * power)}% power, {units} detect {differences} of at least {shown}."
     for each in study.tables.get("needed", ()):
         if each.method == "normal":
             power = f"{number(100 * each.power)}% power"
             shown = f"a difference of {_given(each.difference)} {each.metric}"
-            yield f"To show {shown} with {power}, a test set needs {_size(each.size)} {_unit(study)}s."
+            yield f"To detect {shown} with {power}, a test set needs {_size(each.size)} {_unit(study)}s."
 
 
 def notes(study: StudyResult) -> Iterator[str]:
@@ -195,7 +195,7 @@ def notes(study: StudyResult) -> Iterator[str]:
     share = "" if family == 1 else f" (α = {number(plan['alpha'])} over {family:,} tests)"
     yield (
         f"Minimum detectable difference: ({z} + z_power)·SE, {plan['alternative']}, each test at {level:.4g}{share}; "
-        f"SE by the delta method, in proportion to 1/√{_unit(study)}s."
+        f"SE by the delta method, proportional to 1/√{_unit(study)}s."
     )
     if any(each.method == "t-test" for each in study.tables["detectable"]):
         yield "t-test: from the noncentral t distribution, for normal differences."
@@ -212,7 +212,7 @@ def _detectable_figure(study: StudyResult, records: Sequence[Any]) -> Drawing:
 
 FIGURES = {
     "detectable": Figure(
-        "Minimum detectable difference by the size of the test set; the band has all pairs of systems.",
+        "Minimum detectable difference by the size of the test set; the band covers all pairs of systems.",
         "detectable",
         ("metric",),
         _detectable_figure,

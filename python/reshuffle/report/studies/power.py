@@ -51,7 +51,7 @@ def tables(study: StudyResult) -> Iterator[Explained]:
 def symbols(rates: Sequence[PowerRate]) -> str:
     """What the symbols of :func:`power_table` mean."""
     mixed = any(rate.effect is not None for rate in rates)
-    eta = "η: from 0 (no difference) to 0.5 (the pair itself); " if mixed else ""
+    eta = "η: from 0 (no difference) to 0.5 (the real pair); " if mixed else ""
     return f"{eta}Δ: true difference; ±: half the width of the interval."
 
 

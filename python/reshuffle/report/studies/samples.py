@@ -109,7 +109,7 @@ def tables(study: StudyResult) -> Iterator[Explained]:
 
 
 def conclusions(study: StudyResult) -> Iterator[str]:
-    """How many differences are reversed, how many intervals miss, and what more segments or references bring."""
+    """How many differences are reversed, how many intervals miss, and what more segments or references gain."""
     for values, ranges in of_keys(study.tables["ranges"], "metric", "layout", "size"):
         own = of_name(study.tables["differences"], **values)
         size = values.pop("size")
@@ -151,10 +151,10 @@ def notes(study: StudyResult) -> Iterator[str]:
     )
     yield (
         f"Intervals: {plan['interval']}, {number(100 * plan['confidence_level'])}%, from {plan['n_resamples']:,} "
-        "draws. A conclusion needs the same share of draws won."
+        "draws. A conclusion needs that share of draws won."
     )
     if any(each.few_samples for each in study.tables["ranges"]):
-        yield f"{FEW}: fewer than ten samples, so that the shares mean little."
+        yield f"{FEW}: fewer than ten samples, too few for reliable shares."
 
 
 def _curves_figure(study: StudyResult, records: Sequence[Any]) -> Drawing:

@@ -36,10 +36,10 @@ def tables(study: StudyResult) -> Iterator[Explained]:
         yield power_table(rates, f"Power in %: {power_title(rates)}"), symbols(rates)
     contrasts = [each for each in study.tables["contrasts"] if each.effect]
     if contrasts:
-        yield _contrasts(contrasts), "Differences in power are on the same simulated test sets, in percentage points."
+        yield _contrasts(contrasts), "Differences in power: on the same simulated test sets, in percentage points."
 
 
-DIFFERENCES = "SE: standard error by the delta method; Δ/SE: size of the difference in standard errors, with its rank."
+DIFFERENCES = "SE: standard error by the delta method; Δ/SE: absolute difference in standard errors, with its rank."
 
 
 def _decimals(study: StudyResult, metric: str) -> int:
@@ -136,7 +136,7 @@ def _contrast_cell(each: PowerContrast, decimals: int) -> str:
 
 
 def conclusions(study: StudyResult) -> Iterator[str]:
-    """The most sensitive metric for each pair, and differences in power that are beyond Monte Carlo error."""
+    """The most sensitive metric for each pair."""
     first = [each for each in study.tables["sensitivity"] if each.rank == 1]
     metrics = list(dict.fromkeys(each.metric for each in first))
     if not metrics:
@@ -153,7 +153,7 @@ def notes(study: StudyResult) -> Iterator[str]:
     """What the numbers are."""
     numbers = {each.n_resamples for each in study.tables["tested"]} - {None}
     if numbers:
-        yield f"p of the pairs as they are: {max(numbers):,} replicates."
+        yield f"p of the real pairs: {max(numbers):,} replicates."
     level = ci(study.tables["power"][0].confidence_interval.confidence_level)
     yield (
         f"Power: the share of simulated test sets with p ≤ {levels_used(study)}; {level} by Clopper–Pearson, of "
@@ -173,7 +173,7 @@ def _metrics_figure(study: StudyResult, records: Sequence[Any]) -> Drawing:
 
 FIGURES = {
     "sensitivity": Figure(
-        "Power under each metric by η: from no difference (0) to the pair itself (0.5).",
+        "Power under each metric by η: from no difference (0) to the real pair (0.5).",
         "power",
         ("test", "size", "alpha"),
         _metrics_figure,

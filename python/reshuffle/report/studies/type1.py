@@ -24,10 +24,15 @@ if TYPE_CHECKING:
 
 __all__ = ["REPORT"]
 
+# What the methods of intervals are called.
+METHODS = {
+    "clopper-pearson": "Clopper–Pearson",
+    "clopper-pearson-shared": "Clopper–Pearson for shared shuffles",
+    "korn-graubard": "Korn & Graubard 1998",
+}
+
 # From so many rates on, some are probably marked by chance.
 MANY = 10
-# What the methods of intervals are called.
-METHODS = {"clopper-pearson": "Clopper–Pearson", "korn-graubard": "Korn & Graubard 1998"}
 
 
 def title(study: StudyResult) -> str:

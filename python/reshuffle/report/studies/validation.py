@@ -177,7 +177,7 @@ def tables(study: StudyResult) -> Iterator[Explained]:
 
 
 def conclusions(study: StudyResult) -> Iterator[str]:
-    """How many conclusions are right, which differences samples show, and whether the bootstrap's spread is right."""
+    """How many conclusions are right, which differences samples detect, and the spread of the bootstrap."""
     level = number(100 * study.plan["confidence_level"])
     for values, pairs in of_keys(study.tables["pairs"], "metric", "test"):
         shares = [
@@ -198,7 +198,7 @@ def conclusions(study: StudyResult) -> Iterator[str]:
 
 
 def _sufficient(study: StudyResult) -> Iterator[str]:
-    """The smallest difference that nearly all samples of a size show."""
+    """The smallest difference that at least 90% of the samples of a size detect."""
     enough = 0.9
     for values, gaps in of_keys(study.tables["gaps"], "metric", "test", "layout"):
         parts: list[str] = []
@@ -221,18 +221,21 @@ def notes(study: StudyResult) -> Iterator[str]:
     )
     confidence = "Confidence: 1 − p"
     if "paired-bootstrap" in plan["tests"]:
-        others = "; of other tests 1 − p" if len(plan["tests"]) > 1 else ""
+        others = " (paired-bootstrap), or 1 − p (other tests)" if len(plan["tests"]) > 1 else ""
         confidence = f"Confidence: the share of {plan['n_resamples']:,} draws that the favoured system wins{others}"
     yield f"{confidence}; p is not adjusted. Right: the system that the test favours is truly better."
     if any(row.few_samples for row in study.tables["pairs"]):
-        yield f"{FEW}: fewer than ten samples, so that the shares mean little."
+        yield f"{FEW}: fewer than ten samples, too few for reliable shares."
     if any(band.size is not None for band in study.tables["bands"]):
-        yield f"{ci(0.95)}: with samples as clusters (Korn & Graubard 1998), for other samples of this pool."
+        yield (
+            f"{ci(0.95)}: with samples as clusters (Korn & Graubard 1998), for conclusions from other samples of this "
+            "pool."
+        )
     if any(
         len(own) // len(by_size(own)) > MOST_PAIRS
         for _, own in of_keys(study.tables["pairs"], "metric", "test", "layout")
     ):
-        yield "Use csv with --table pairs for the conclusions about each pair."
+        yield "Conclusions about each pair: --format csv --table pairs."
 
 
 def _bands_figure(study: StudyResult, records: Sequence[Any]) -> Drawing:

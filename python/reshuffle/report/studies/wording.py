@@ -8,7 +8,6 @@ from typing import Any
 
 from ...results import ConfidenceInterval
 from ...results.studies import Rate, StudyResult
-from ...settings import TESTS_WITH_MARGIN
 from ..cells import Table
 from ..notes import ci, counted, joined, number
 
@@ -29,6 +28,8 @@ __all__ = [
     "tests_note",
 ]
 
+# How the names of tests with a margin begin: they have no other alternative.
+WITH_MARGIN = ("equivalence", "non-inferiority")
 # The marks of rates whose interval lies above or below the level.
 LIBERAL, CONSERVATIVE = "*", "†"
 # The columns that identify a rate, and what tables call them.
@@ -187,10 +188,10 @@ def tests_note(study: StudyResult) -> str | None:
         return None
     names = study.plan.get("tests", ()) or ("the test",)
     # The tests of equivalence and non-inferiority have an alternative of their own, which their names say.
-    if all(name in TESTS_WITH_MARGIN for name in names):
+    if all(name.startswith(WITH_MARGIN) for name in names):
         alternative = ""
-    elif any(name in TESTS_WITH_MARGIN for name in names):
-        alternative = f", {joined([name for name in names if name not in TESTS_WITH_MARGIN])} {alternative}"
+    elif any(name.startswith(WITH_MARGIN) for name in names):
+        alternative = f", {joined([name for name in names if not name.startswith(WITH_MARGIN)])} {alternative}"
     else:
         alternative = f", {alternative}"
     tests = joined(names)

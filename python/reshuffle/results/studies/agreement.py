@@ -1,4 +1,4 @@
-"""The records of ``agreement``: tests and metrics beside one another, on all pairs of systems of a test set."""
+"""The records of ``agreement``: tests and metrics compared on all pairs of systems of a test set."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class PairPvalue:
 
 @dataclass(frozen=True, slots=True)
 class GainBin:
-    """How many pairs with a gain in some range differ significantly.
+    """How many of the pairs with a gain in some range are significant.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class GainBin:
 
 @dataclass(frozen=True, slots=True)
 class GainThreshold:
-    """The gain from which pairs differ significantly.
+    """The gain above which pairs are significant.
 
     Attributes
     ----------

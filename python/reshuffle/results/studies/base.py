@@ -74,7 +74,7 @@ class StudyResult:
         Frozen records by the name of their table, such as ``rates``. The names are keys of the JSON. The first table is
         the main one.
     truths : mapping of str to str
-        What was true in the simulated test sets, in words, by null hypothesis.
+        What was true in the simulated test sets, in words, by null hypothesis or alternative.
     signature : str
         One line with everything needed to repeat the study on the same data.
     version : str

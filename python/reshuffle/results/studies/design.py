@@ -9,7 +9,7 @@ __all__ = ["DetectableAtSize", "PairError", "PlannedPower", "PlannedSize"]
 
 @dataclass(frozen=True, slots=True)
 class PairError:
-    """The difference of two systems on the data, and its standard error, from which plans are made.
+    """The difference of two systems on the data, and its standard error, on which plans are based.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ class DetectableAtSize:
 
 @dataclass(frozen=True, slots=True)
 class PlannedPower:
-    """The power of a test of a given difference on a test set of some size.
+    """The power for a given difference on a test set of some size.
 
     Attributes
     ----------
@@ -110,7 +110,7 @@ class PlannedSize:
     level : float
         The level of a single test.
     power : float
-        The wanted power.
+        The target power.
     difference : float
         The true difference, in points of the metric.
     size : int or None

@@ -1,4 +1,4 @@
-"""The records of ``samples``: what samples of a large test set show, and how test sets of other sizes would do."""
+"""The records of ``samples``: scores on samples of a large test set, and the precision of test sets of other sizes."""
 
 from __future__ import annotations
 

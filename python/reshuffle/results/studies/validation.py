@@ -1,4 +1,4 @@
-"""The records of ``validate``: conclusions from samples of a large test set, against what the whole of it says."""
+"""The records of ``validate``: conclusions from samples of a large test set, compared with the truth."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class PairConclusions:
     right_interval, wrong_interval : ConfidenceInterval
         Clopper–Pearson: the samples are disjoint.
     few_samples : bool
-        Whether there are fewer than ten samples, so that the shares mean little.
+        Whether there are fewer than ten samples, too few for reliable shares.
     """
 
     metric: str

@@ -25,7 +25,7 @@ pub(crate) trait Kernel: Sync {
     /// The largest number of replicates per block, a multiple of [`STRIDE`].
     fn block(&self) -> usize;
 
-    /// The smallest number of replicates per block that is worth its while, a multiple of [`STRIDE`].
+    /// The smallest number of replicates per block that is worth the overhead, a multiple of [`STRIDE`].
     fn least(&self) -> usize {
         STRIDE
     }

@@ -136,7 +136,7 @@ class DifferencesFigure(_Figure):
         for each in self.differences:
             point(ax, each.sample, each.difference, None, baselines[each.baseline], each.reversal)
         ax.set_xlim(0, max(each.sample for each in self.differences) + 1)
-        ax.set_xlabel("sample\n● another sign than on the whole test set    ○ the same sign", **PLAIN)
+        ax.set_xlabel("sample\n● opposite sign to the whole test set    ○ same sign", **PLAIN)
         first = self.differences[0]
         ax.set_ylabel(f"{printable(first.metric)}: {printable(first.system)} − baseline", **PLAIN)
         ax.spines[["top", "right"]].set_visible(False)
