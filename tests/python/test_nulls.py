@@ -265,10 +265,11 @@ def test_sizes_of_simulated_documents_are_in_segments() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        ({}, "the null 'documents' needs the documents of segments, but there are none: add --docs (documents), or"),
         ({"document_size": 80}, "documents of 80 segments (document_size) need at least 160 segments, but there are"),
         ({"icc": 0.95}, "under BLEU can have an intraclass correlation of at most 0."),
-        ({"sizes": 25}, "sizes: 25 segments are fewer than two documents of 15 (document_size)"),
-        ({"sizes": 121}, "sizes: 121 segments were asked for, but the pool has only 120"),
+        ({"icc": 0.1, "sizes": 25}, "sizes: 25 segments are fewer than two documents of 15 (document_size)"),
+        ({"icc": 0.1, "sizes": 121}, "sizes: 121 segments were asked for, but the pool has only 120"),
         ({"icc": 1}, "icc must lie strictly between 0 and 1, got 1"),
         ({"document_size": 1}, "document_size must be a whole number of at least 2, got 1"),
     ],
@@ -351,6 +352,13 @@ def test_many_runs_have_random_splits() -> None:
     assert len({population.name for population in null.parts[0].populations}) > 950
     assert "1,000 random splits of 1,009,008 of the runs" in null.truth
     assert "few" not in null.truth
+
+
+def test_few_runs_support_no_conclusion() -> None:
+    scores = SegmentScores("score", {name: np.arange(60.0) % k for name, k in zip("abc", (5, 6, 7), strict=True)})
+    text = str(type1(metrics=scores, null="replicate", tests="ar", simulations=20, n_resamples=99, alphas=0.05))
+    assert "The intervals of ar are too wide to say whether the rates differ from α." in text
+    assert "compatible with" not in text
 
 
 def test_too_few_runs_are_refused() -> None:

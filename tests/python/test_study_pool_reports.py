@@ -70,7 +70,7 @@ def test_text_of_a_validation() -> None:
     assert "†: fewer than ten samples, too few for reliable shares." in text
     assert "Below n=…: the share of samples of n with a right conclusion; wrong: with a wrong one." in text
     assert "Confidence: the share of 50 draws that the favoured system wins; p is not adjusted." in text
-    assert "whole: The system with the higher score on the whole pool" in text
+    assert "whole: The system with the better score on the whole pool" in text
 
 
 def test_bands_and_bins_have_names() -> None:

@@ -51,7 +51,10 @@ def _of_documents(request: Request, as_units: bool) -> NullData:
         return NullData.of_all_metrics(populations, swap_probability(0), truth, "document")
     size, icc = options.document_size, options.icc
     if size is None or icc is None:
-        raise TypeError("options were not resolved")
+        raise InputError(
+            "the null 'documents' needs the documents of segments, but there are none: add --docs (documents), or let "
+            "documents be simulated with --document-size or --icc (document_size, icc)"
+        )
     simulated = [_simulated(request, pair, size, icc, number) for number, pair in enumerate(request.pairs)]
     populations = [_grouped(each.population, each.groups, as_units) for each in simulated]
     others = "".join(

@@ -90,8 +90,8 @@ class NullOptions:
                 raise InputError(f"{option} is for data without documents, but there are documents: leave it out")
 
     def resolved(self, has_documents: bool) -> NullOptions:
-        """The options with the defaults of simulated documents, if there are no real ones."""
-        if has_documents:
+        """The options with the default of the other option, if one of those of simulated documents was chosen."""
+        if has_documents or (self.document_size is None and self.icc is None):
             return self
         size = DOCUMENT_SIZE if self.document_size is None else self.document_size
         return replace(self, document_size=size, icc=ICC if self.icc is None else self.icc)

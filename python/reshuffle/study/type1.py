@@ -102,8 +102,9 @@ def type1(
         words that are dropped.
     document_size : int, optional
     icc : float, optional
-        For ``documents`` without documents: the segments of simulated ones (15) and the intraclass correlation of
-        differences under the first metric (.1). Sizes are then in segments, and rounded down to whole documents.
+        For the nulls about documents without documents: simulate them with this many segments, and this intraclass
+        correlation of differences under the first metric. If only one of the options is passed, the other is 15 or .1.
+        Sizes are then in segments, and rounded down to whole documents.
     noise : float
         For ``noise``: the share of words that are edited.
     runs : int

@@ -30,8 +30,8 @@ __all__ = ["BANDS", "BINS", "TRUTHS", "ValidationSettings", "check_bins", "valid
 
 # What counts as the truth about a pair of systems.
 TRUTHS: Mapping[str, str] = {
-    "complement": "The system with the higher score on the rest of the pool, without the sample, counts as better.",
-    "whole": "The system with the higher score on the whole pool, which contains the sample, counts as better.",
+    "complement": "The system with the better score on the rest of the pool, without the sample, counts as better.",
+    "whole": "The system with the better score on the whole pool, which contains the sample, counts as better.",
 }
 
 # The lower ends of the bands of confidence: Koehn 2004, Table 4. The paper has no confidence below .5.
@@ -97,7 +97,7 @@ def validate(
     n_samples : int, optional
         m, at most ⌊S/size⌋, which is the default.
     truth : {'complement', 'whole'}
-        Which system is better: the one with the higher score on the pool without the sample, or, as in the paper, on
+        Which system is better: the one with the better score on the pool without the sample, or, as in the paper, on
         the whole pool. The whole pool contains the sample, which makes conclusions from large samples look better than
         they are.
     tests : str or sequence of str

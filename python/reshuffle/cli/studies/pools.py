@@ -91,7 +91,7 @@ VALIDATE = (
         default="complement",
         show_default=True,
         metavar="NAME",
-        help="Which system counts as better: that with the higher score on the rest of the test set (complement), or "
+        help="Which system counts as better: that with the better score on the rest of the test set (complement), or "
         "on all of it (whole), which contains the sample.",
     ),
     TESTS,

@@ -33,6 +33,8 @@ METHODS = {
 
 # From so many rates on, some are probably marked by chance.
 MANY = 10
+# The width of an interval from which on it does not support any conclusion.
+WIDE = 0.5
 
 
 def title(study: StudyResult) -> str:
@@ -57,9 +59,18 @@ def conclusions(study: StudyResult) -> Iterator[str]:
         if found:
             yield f"{what}: {'; '.join(_by_test(study, found))}."
     marked = {rate.test for rate in study.rates if mark_of(rate)}
-    others = dict.fromkeys(rate.test for rate in study.rates if rate.test not in marked)
+    unclear = {rate.test for rate in study.rates if _is_wide(rate)} - marked
+    others = dict.fromkeys(rate.test for rate in study.rates if rate.test not in marked | unclear)
     if others:
         yield f"The rates of {joined(others)} are compatible with α."
+    if unclear:
+        tests = joined(dict.fromkeys(rate.test for rate in study.rates if rate.test in unclear))
+        yield f"The intervals of {tests} are too wide to say whether the rates differ from α."
+
+
+def _is_wide(rate: Rate) -> bool:
+    """Whether the interval says next to nothing, as with very few independent simulations."""
+    return bool(rate.confidence_interval.high - rate.confidence_interval.low > WIDE)
 
 
 def _by_test(study: StudyResult, found: list[Rate]) -> Iterator[str]:
