@@ -8,7 +8,7 @@ from typing import Any
 __all__ = ["columns", "save"]
 
 # Text stays text, and the same figures give the same file.
-STYLE = {
+STYLE: Any = {  # matplotlib's type lists every key
     "svg.fonttype": "none", "svg.hashsalt": "reshuffle", "font.size": 8, "axes.titlesize": 8, "axes.spines.top": False,
     "axes.spines.right": False, "lines.linewidth": 1, "lines.markersize": 3.5, "legend.frameon": False,
 }  # fmt: skip
