@@ -91,8 +91,8 @@ NULLS: Mapping[str, Null] = {
         Null(
             "documents",
             "dependent segments",
-            "whole documents are drawn and swapped, but tests resample segments; without documents, these are "
-            "simulated with a chosen intraclass correlation",
+            "whole documents are drawn and swapped, but tests resample segments; without documents, they can "
+            "be simulated with a chosen intraclass correlation",
             "Kish 1965, Survey Sampling",
             of_documents,
         ),
