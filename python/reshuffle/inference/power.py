@@ -10,11 +10,13 @@ multiples of the true one (Gelman & Carlin 2014, doi:10.1177/1745691614551642).
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
 from ..errors import InputError
+from ..metrics.base import Scores
 
 __all__ = [
     "POWER",
@@ -159,17 +161,25 @@ def t_power(effect: float, n_units: int, level: float, alternative: str = "two-s
 def _beyond(limit: float, freedom: int, noncentrality: float) -> float:
     """The probability that a noncentral t exceeds a positive limit.
 
-    Given the estimated standard deviation, in units of the true one, it is Φ(noncentrality − limit·s); this is the mean
-    over s, by the trapezoidal rule over the normal quantiles of s. SciPy's ``nctdtr`` is wrong far from the mean: in
-    1.15, P(T > 8.6) is 1 for 3 degrees of freedom and noncentrality −7.
+    Given the estimated standard deviation s, in units of the true one, it is Φ(noncentrality − limit·s); this is the
+    mean over s. SciPy's ``nctdtr`` is wrong far from the mean: in 1.15, P(T > 8.6) is 1 for 3 degrees of freedom and
+    noncentrality −7.
     """
+    from scipy.special import ndtr
+
+    deviations, weights = _deviations(freedom)
+    return float((ndtr(noncentrality - limit * deviations) * weights).sum())
+
+
+@lru_cache(maxsize=4)
+def _deviations(freedom: int) -> tuple[Scores, Scores]:
+    """The values of s in :func:`_beyond`, and their weights: the trapezoidal rule over the normal quantiles of s."""
     from scipy.special import gammainccinv, gammaincinv, ndtr
 
     z = np.arange(-LARGEST_QUANTILE, LARGEST_QUANTILE + SPACING / 2, SPACING)
     half = freedom / 2
     squares = np.where(z < 0, gammaincinv(half, ndtr(z)), gammainccinv(half, ndtr(-z))) / half
-    weights = SPACING / math.sqrt(2 * math.pi) * np.exp(-(z**2) / 2)
-    return float((ndtr(noncentrality - limit * np.sqrt(squares)) * weights).sum())
+    return np.sqrt(squares), SPACING / math.sqrt(2 * math.pi) * np.exp(-(z**2) / 2)
 
 
 def t_detectable(n_units: int, level: float, power: float = POWER, alternative: str = "two-sided") -> float:
