@@ -83,7 +83,8 @@ def run_without_data(
     ``used`` are its own options. Those that need files are errors.
     """
     context = click.get_current_context()
-    for param in context.command.params:
+    # Not arguments: click 8.2 takes an empty list of systems for given.
+    for param in (each for each in context.command.params if isinstance(each, click.Option)):
         name = param.name or ""
         given = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
         if given and name not in WITHOUT_DATA and name not in used:
