@@ -9,24 +9,14 @@ import click
 from ... import types
 from ...errors import InputError
 from ..command import Command, option
-from ..params import Name, NameList, NumberList
-from .options import ARGUMENTS, study_options
+from ..params import Name, NumberList
+from .options import ARGUMENTS, choice_of_tests, study_options
 from .pools import BINS, given
 
 __all__ = ["agreement_command"]
 
 AGREEMENT = (
-    option(
-        "Study",
-        "--tests",
-        "--test",
-        "tests",
-        multiple=True,
-        type=NameList("test", get_args(types.Test)),
-        metavar="NAME...",
-        help="Tests, separated by commas or spaces: names of --test of 'reshuffle compare'.  [default: ar bootstrap "
-        "bootstrap-shift paired-bootstrap]",
-    ),
+    choice_of_tests("ar bootstrap bootstrap-shift paired-bootstrap"),
     option(
         "Study",
         "--alphas",

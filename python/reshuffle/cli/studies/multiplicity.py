@@ -10,7 +10,7 @@ from ... import types
 from ..command import Command, option
 from ..options import any_of
 from ..params import Name, NameList, NumberList
-from .options import ARGUMENTS, SIZES, study_options
+from .options import ARGUMENTS, SIZES, choice_of_tests, study_options
 
 __all__ = ["multiplicity_command"]
 
@@ -38,17 +38,7 @@ FAMILIES = (
         metavar="N...",
         help="Compare the first N systems.  [default: all]",
     ),
-    option(
-        "Study",
-        "--tests",
-        "--test",
-        "tests",
-        multiple=True,
-        type=NameList("test", get_args(types.Test)),
-        metavar="NAME...",
-        help="Tests, separated by commas or spaces; permutation is the randomised Tukey test.  [default: ar bootstrap "
-        "permutation]",
-    ),
+    choice_of_tests("ar bootstrap permutation", "; permutation is the randomised Tukey test"),
     option(
         "Study",
         "--adjustments",

@@ -26,6 +26,7 @@ __all__ = [
     "STOPPING",
     "TABLE",
     "TESTS",
+    "choice_of_tests",
     "study_options",
 ]
 
@@ -73,8 +74,10 @@ NULL_OPTIONS = (
            help="For --null documents without --docs: the intraclass correlation of simulated documents."),
 )  # fmt: skip
 
-TESTS = (
-    option(
+
+def choice_of_tests(default: str, about: str = ": names of --test of 'reshuffle compare'") -> Decorator:
+    """``--tests``, with the names of its default and what the help says of the names."""
+    return option(
         "Study",
         "--tests",
         "--test",
@@ -82,9 +85,12 @@ TESTS = (
         multiple=True,
         type=NameList("test", get_args(types.Test)),
         metavar="NAME...",
-        help="Tests, separated by commas or spaces: names of --test of 'reshuffle compare'.  [default: ar bootstrap "
-        "bootstrap-shift]",
-    ),
+        help=f"Tests, separated by commas or spaces{about}.  [default: {default}]",
+    )
+
+
+TESTS = (
+    choice_of_tests("ar bootstrap bootstrap-shift"),
     option(
         "Study",
         "--alternative",

@@ -10,7 +10,7 @@ from ... import types
 from ..command import Command, option
 from ..options import Decorator
 from ..params import Name, NameList, NumberList
-from .options import ARGUMENTS, study_options
+from .options import ARGUMENTS, choice_of_tests, study_options
 
 __all__ = ["samples_command", "validate_command"]
 
@@ -60,16 +60,7 @@ def _level(meaning: str) -> Decorator:
     )
 
 
-TESTS = option(
-    "Study",
-    "--tests",
-    "--test",
-    "tests",
-    multiple=True,
-    type=NameList("test", get_args(types.Test)),
-    metavar="NAME...",
-    help="Tests, separated by commas or spaces: names of --test of 'reshuffle compare'.  [default: paired-bootstrap]",
-)
+TESTS = choice_of_tests("paired-bootstrap")
 BINS = option(
     "Study",
     "--bins",
