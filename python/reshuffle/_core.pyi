@@ -222,7 +222,7 @@ class OptionSpec:
 
     @property
     def kind(self) -> str:
-        """``flag``, ``integer``, ``real``, ``reals`` or ``choice``."""
+        """``flag``, ``integer``, ``real``, ``reals``, ``choice``, ``choices`` or ``path``."""
 
     @property
     def minimum(self) -> float | None:

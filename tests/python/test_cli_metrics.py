@@ -75,6 +75,7 @@ def test_every_option_can_follow_the_name_of_its_metric(spec: Any) -> None:
             "real": ("0.25", 0.25),
             "reals": ("0.5,0.25,0.25", [0.5, 0.25, 0.25]),
             "choice": (option.choices[0] if option.choices else "", option.choices[0] if option.choices else ""),
+            "choices": (",".join(option.choices), option.choices),
             "path": ("a.model", "a.model"),
             "language": ("ja", "ja"),
         }

@@ -387,6 +387,7 @@ def test_pickling_keeps_options(name: str, option: _core.OptionSpec) -> None:
         "integer": 1 if option.default != 1 else 2,
         "real": option.maximum,
         "reals": (0.5, 0.25, 0.125, 0.125),
+        "choices": tuple(option.choices[:1]),
     }[option.kind]
     needed = {"smooth_value": {"smooth_method": "floor"}}.get(option.name, {})
     before = metric(name, **needed, **{option.name: value})

@@ -12,7 +12,7 @@ import click
 
 from ..errors import InputError, shortened, warn
 from .habits import check_habits
-from .params import Name, Numbers
+from .params import Name, NameList, Numbers
 
 __all__ = ["Command", "Grouped", "option"]
 
@@ -180,6 +180,7 @@ def _metric_flags() -> list[click.Option]:
             "real": {"type": float},
             "reals": {"type": Numbers()},
             "choice": {"type": Name(flag(name), choices)},
+            "choices": {"type": NameList(flag(name), choices)},
             "path": {"metavar": "FILE"},
             "language": {"metavar": "CODE"},
         }

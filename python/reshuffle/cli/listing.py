@@ -68,6 +68,8 @@ def catalogue() -> dict[str, Any]:
 def _takes(option: OptionSpec) -> str:
     if option.kind == "choice":
         return ", ".join(option.choices)
+    if option.kind == "choices":
+        return f"one or more of {', '.join(option.choices)}, separated by commas"
     if option.kind == "path":
         return "a file"
     if option.kind == "language":

@@ -115,8 +115,8 @@ def parse_metric(text: str) -> MetricChoice:
     for part in rest.split(",") if rest else ():
         written, equals, value = part.partition("=")
         option = written.replace("-", "_")
-        if not equals and last and specs[last].kind == "reals" and option not in specs:
-            values[last] = f"{values[last]},{part}"  # the next of several numbers
+        if not equals and last and specs[last].kind in SEVERAL and option not in specs:
+            values[last] = f"{values[last]},{part}"  # the next of several values
             continue
         if option not in specs:
             known = [flag(each)[2:] for each in specs]
@@ -135,6 +135,8 @@ def _example(specs: dict[str, OptionSpec]) -> str:
     return flag(option.name)[2:] + ("" if option.kind == "flag" else "=VALUE")
 
 
+# Kinds of options that take several values.
+SEVERAL = ("reals", "choices")
 FLAG_VALUES = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
 
 
@@ -155,19 +157,23 @@ def _parsed(metric: str, option: OptionSpec, value: str | None) -> Any:
     if value is None:
         expected = {
             "choice": f"one of {', '.join(option.choices)}",
+            "choices": f"one or more of {', '.join(option.choices)}, separated by commas",
             "path": "a file",
             "language": "a language code",
             "integer": "a whole number",
             "reals": "numbers separated by commas",
         }
         fail(expected.get(option.kind, "a number"))
-    if option.kind == "choice" and value not in option.choices:
-        unknown = unknown_name(f"value of {metric}:{written}", value, option.choices)
-        raise name_advice(flag(option.name), value) or unknown
+    chosen = {"choice": [value], "choices": value.split(",")}.get(option.kind, [])
+    for name in chosen:
+        if name not in option.choices:
+            unknown = unknown_name(f"value of {metric}:{written}", name, option.choices)
+            raise name_advice(flag(option.name), name) or unknown
     convert: dict[str, Callable[[str], Any]] = {
         "integer": int,
         "real": float,
         "reals": lambda text: [float(number) for number in text.split(",")],
+        "choices": lambda text: text.split(","),
     }
     try:
         return convert.get(option.kind, str)(value)

@@ -3,7 +3,7 @@
 use super::text::{LOWERCASE, TOKENIZE, Words, quirks, yes};
 use super::weights::{AUTO_REWEIGH, WEIGHTS, Weights};
 use super::{
-    Counter, Counters, Formula, Kind, Metric, MetricSpec, OptionSpec, Options, References, Value, gradients_by_row,
+    Counter, Counters, Formula, Kind, Metric, MetricSpec, OptionSpec, Options, Texts, Value, gradients_by_row,
 };
 use crate::error::Result;
 use crate::math::exp_of_negative;
@@ -343,7 +343,7 @@ impl Formula for Bleu {
 }
 
 impl Metric for Bleu {
-    fn counters<'a>(&'a self, _: &References<'a>, _: &mut Run<'_>) -> Result<Counters<'a>> {
+    fn counters<'a>(&'a self, _: &Texts<'a>, _: &mut Run<'_>) -> Result<Counters<'a>> {
         Ok(Box::new(|| Box::new(BleuCounter { bleu: self, references: Ngrams::default() })))
     }
 }

@@ -8,7 +8,7 @@
 
 use super::text::{LOWERCASE, case, cased, yes};
 use super::{
-    Counter, Counters, Formula, Kind, Metric, MetricSpec, OptionSpec, Options, References, Value, gradients_by_row,
+    Counter, Counters, Formula, Kind, Metric, MetricSpec, OptionSpec, Options, Texts, Value, gradients_by_row,
 };
 use crate::error::{Error, Result};
 use crate::pool::{self, PIECE, Run, Stop};
@@ -281,7 +281,7 @@ fn plain_gradients_inline(chrf: &Chrf, totals: &[i64], n: usize, out: &mut [f64]
 }
 
 impl Metric for Chrf {
-    fn counters<'a>(&'a self, _: &References<'a>, _: &mut Run<'_>) -> Result<Counters<'a>> {
+    fn counters<'a>(&'a self, _: &Texts<'a>, _: &mut Run<'_>) -> Result<Counters<'a>> {
         Ok(Box::new(|| Box::new(ChrfCounter::new(self))))
     }
 }

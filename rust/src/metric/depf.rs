@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use foldhash::fast::FixedState;
 
 use super::text::{LOWERCASE, case, cased, yes};
-use super::{Counter, Counters, Formula, Kind, Metric, MetricSpec, OptionSpec, Options, References, Value};
+use super::{Counter, Counters, Formula, Kind, Metric, MetricSpec, OptionSpec, Options, Texts, Value};
 use crate::error::{Column, Result};
 use crate::pool::{Run, Stop, WorkMeter};
 use crate::text::conllu;
@@ -152,7 +152,7 @@ impl Formula for DepF {
 }
 
 impl Metric for DepF {
-    fn counters<'a>(&'a self, _: &References<'a>, _: &mut Run<'_>) -> Result<Counters<'a>> {
+    fn counters<'a>(&'a self, _: &Texts<'a>, _: &mut Run<'_>) -> Result<Counters<'a>> {
         Ok(Box::new(|| Box::new(DepFCounter { depf: self })))
     }
 }

@@ -4,7 +4,7 @@
 //! integers, in steps of 1/L ([`References::resolution`]).
 
 use super::text::{LOWERCASE, TOKENIZE, Words};
-use super::{Counter, Counters, Formula, Metric, OptionSpec, Options, References, Resolution};
+use super::{Counter, Counters, Formula, Metric, OptionSpec, Options, Resolution, Texts};
 use crate::error::Result;
 use crate::pool::{Run, Stop, WorkMeter};
 use crate::simd::Simd;
@@ -129,8 +129,8 @@ impl<E: Edits> Formula for ErrorRate<E> {
 }
 
 impl<E: Edits> Metric for ErrorRate<E> {
-    fn counters<'a>(&'a self, references: &References<'a>, _: &mut Run<'_>) -> Result<Counters<'a>> {
-        let resolution = references.resolution();
+    fn counters<'a>(&'a self, texts: &Texts<'a>, _: &mut Run<'_>) -> Result<Counters<'a>> {
+        let resolution = texts.references.resolution();
         Ok(Box::new(move || Box::new(RowCounter::<_, E>::new(resolution, self.words))))
     }
 }

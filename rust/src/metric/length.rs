@@ -1,7 +1,7 @@
 //! Length ratio: the length of the hypotheses relative to that of the references.
 
 use super::text::{TOKENIZE, Words};
-use super::{Counter, Counters, Formula, Metric, MetricSpec, Options, References};
+use super::{Counter, Counters, Formula, Metric, MetricSpec, Options, Texts};
 use crate::error::Result;
 use crate::pool::{Run, Stop, WorkMeter};
 use crate::simd::Simd;
@@ -65,7 +65,7 @@ impl Formula for Length {
 }
 
 impl Metric for Length {
-    fn counters<'a>(&'a self, _: &References<'a>, _: &mut Run<'_>) -> Result<Counters<'a>> {
+    fn counters<'a>(&'a self, _: &Texts<'a>, _: &mut Run<'_>) -> Result<Counters<'a>> {
         Ok(Box::new(|| Box::new(LengthCounter { words: self.words, references: Ngrams::default() })))
     }
 }

@@ -124,12 +124,12 @@ fn gradients_by_row(gradient: impl Fn(&[i64], &mut [f64]), totals: &[i64], n: us
 
 /// An automatic metric: counts segments, and scores sums of counts by its [`Formula`].
 pub trait Metric: Formula {
-    /// Prepares whatever depends on all references, and returns a function that makes counters, one for each block of
+    /// Prepares whatever depends on the whole corpus, and returns a function that makes counters, one for each block of
     /// segments. Long preparations use [`pool::run`].
     ///
     /// # Errors
-    /// References that the metric cannot use, and whatever [`pool::run`] returned.
-    fn counters<'a>(&'a self, references: &References<'a>, run: &mut Run<'_>) -> Result<Counters<'a>>;
+    /// Texts or files that the metric cannot use, and whatever [`pool::run`] returned.
+    fn counters<'a>(&'a self, texts: &Texts<'a>, run: &mut Run<'_>) -> Result<Counters<'a>>;
 }
 
 /// [`Formula::gradient`] of `factor` times the first count divided by the second; 0 if the second is 0.
@@ -174,6 +174,25 @@ pub trait Counter {
 
 /// A function that makes counters.
 pub type Counters<'a> = Box<dyn Fn() -> Box<dyn Counter + 'a> + Sync + 'a>;
+
+/// The texts of a corpus. Metrics may read the hypotheses to prepare themselves, for example to leave out what no text
+/// contains, but the counts of one system must not depend on the others.
+#[derive(Clone, Copy)]
+pub struct Texts<'a> {
+    /// The references.
+    pub references: References<'a>,
+    systems: usize,
+    /// The hypothesis of a system for a segment.
+    hypothesis: &'a (dyn Fn(usize, usize) -> &'a str + Sync),
+}
+
+impl<'a> Texts<'a> {
+    /// The hypotheses for one segment.
+    pub fn hypotheses(&self, segment: usize) -> impl Iterator<Item = &'a str> + use<'a> {
+        let hypothesis = self.hypothesis;
+        (0..self.systems).map(move |system| hypothesis(system, segment))
+    }
+}
 
 /// The references of a corpus.
 #[derive(Clone, Copy)]
@@ -313,8 +332,10 @@ pub fn count<H: AsRef<str> + Sync, R: AsRef<str> + Sync>(
 ) -> Result<Vec<i64>> {
     let segments = check(systems, references)?;
     let get = |column: usize, segment: usize| references[column][segment].as_ref().map(AsRef::as_ref);
+    let hypothesis = |system: usize, segment: usize| systems[system][segment].as_ref();
     let corpus_references = References { columns: references.len(), segments, get: &get };
-    let counters = run.without_progress(|run| metric.counters(&corpus_references, run))?;
+    let texts = Texts { references: corpus_references, systems: systems.len(), hypothesis: &hypothesis };
+    let counters = run.without_progress(|run| metric.counters(&texts, run))?;
     let width = metric.width();
     let (n_systems, per_segment) = (systems.len(), systems.len() * width);
     let mut out = zeros(&[n_systems, segments, width])?;

@@ -12,7 +12,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::text::{LOWERCASE, TOKENIZE, Words, quirks};
-use super::{Counter, Counters, Formula, Kind, Metric, MetricSpec, OptionSpec, Options, References, Resolution, Value};
+use super::{
+    Counter, Counters, Formula, Kind, Metric, MetricSpec, OptionSpec, Options, References, Resolution, Texts, Value,
+};
 use crate::error::Result;
 use crate::pool::{self, Blocks, PIECE, Run, Stop, WorkMeter};
 use crate::stats::fixed;
@@ -163,9 +165,9 @@ impl Formula for Nist {
 }
 
 impl Metric for Nist {
-    fn counters<'a>(&'a self, references: &References<'a>, run: &mut Run<'_>) -> Result<Counters<'a>> {
-        let resolution = references.resolution();
-        let information = Arc::new(Information::new(self, references, run)?);
+    fn counters<'a>(&'a self, texts: &Texts<'a>, run: &mut Run<'_>) -> Result<Counters<'a>> {
+        let resolution = texts.references.resolution();
+        let information = Arc::new(Information::new(self, &texts.references, run)?);
         Ok(Box::new(move || {
             let (information, ngrams) = (information.clone(), Ngrams::default());
             Box::new(NistCounter { nist: self, resolution, information, ngrams, worth: Vec::new(), known: Vec::new() })

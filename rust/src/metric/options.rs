@@ -1,5 +1,7 @@
 //! The options of a metric. Command line, help, documentation, checks and signature all follow from one description.
 
+use std::path::Path;
+
 use crate::error::{Error, Result};
 
 /// The kind of value that an option takes.
@@ -15,6 +17,10 @@ pub enum Kind {
     Reals(f64, f64),
     /// One of the names that the function returns.
     Choice(fn() -> Vec<&'static str>),
+    /// Several of the names that the function returns.
+    Choices(fn() -> Vec<&'static str>),
+    /// The path of a file or folder.
+    Path,
 }
 
 /// The value of an option.
@@ -30,8 +36,10 @@ pub enum Value {
     Real(f64),
     /// For [`Kind::Reals`].
     Reals(Vec<f64>),
-    /// For [`Kind::Choice`].
+    /// For [`Kind::Choice`] and [`Kind::Path`].
     Name(String),
+    /// For [`Kind::Choices`].
+    Names(Vec<String>),
 }
 
 impl std::fmt::Display for Value {
@@ -44,6 +52,7 @@ impl std::fmt::Display for Value {
             Value::Real(value) => write!(f, "{value:?}"),
             Value::Reals(values) => write!(f, "{values:?}"),
             Value::Name(value) => write!(f, "{value:?}"),
+            Value::Names(values) => write!(f, "{values:?}"),
         }
     }
 }
@@ -67,6 +76,14 @@ impl OptionSpec {
         Error::InvalidMetricOption { metric, option, expected, other: None, got }
     }
 
+    fn known(&self, names: &[&'static str], name: &str) -> Result<()> {
+        if names.contains(&name) {
+            return Ok(());
+        }
+        let known = names.iter().map(|&known| known.into()).collect();
+        Err(Error::UnknownChoice { option: self.name.into(), name: name.into(), known })
+    }
+
     fn check(&self, metric: &str, value: &Value) -> Result<Value> {
         match (self.kind, value) {
             (_, Value::Unset) => Ok((self.default)()),
@@ -85,18 +102,17 @@ impl OptionSpec {
             (Kind::Reals(low, high), _) => Err(self.invalid(metric, format!("numbers from {low} to {high}"), value)),
             // Names may look like numbers, for example those of smoothings.
             (Kind::Choice(_), Value::Integer(i)) => self.check(metric, &Value::Name(i.to_string())),
-            (Kind::Choice(names), Value::Name(name)) => {
-                let known = names();
-                if known.contains(&name.as_str()) {
-                    return Ok(value.clone());
-                }
-                Err(Error::UnknownChoice {
-                    option: self.name.into(),
-                    name: name.clone(),
-                    known: known.into_iter().map(Into::into).collect(),
-                })
-            }
+            (Kind::Choice(names), Value::Name(name)) => self.known(&names(), name).map(|()| value.clone()),
             (Kind::Choice(names), _) => Err(self.invalid(metric, format!("one of {}", names().join(", ")), value)),
+            (Kind::Choices(_), Value::Name(name)) => self.check(metric, &Value::Names(vec![name.clone()])),
+            (Kind::Choices(names), Value::Names(chosen)) if !chosen.is_empty() => {
+                chosen.iter().try_for_each(|name| self.known(&names(), name)).map(|()| value.clone())
+            }
+            (Kind::Choices(names), _) => {
+                Err(self.invalid(metric, format!("one or more of {}", names().join(", ")), value))
+            }
+            (Kind::Path, Value::Name(_)) => Ok(value.clone()),
+            (Kind::Path, _) => Err(self.invalid(metric, "the path of a file".into(), value)),
         }
     }
 }
@@ -158,6 +174,22 @@ impl Options {
         }
     }
 
+    /// The values of a choice of several, if they are set.
+    pub fn names(&self, name: &str) -> Option<&[String]> {
+        match self.get(name) {
+            Value::Names(chosen) => Some(chosen),
+            _ => None,
+        }
+    }
+
+    /// The path, if it is set.
+    pub fn path(&self, name: &str) -> Option<&Path> {
+        match self.get(name) {
+            Value::Name(path) => Some(Path::new(path)),
+            _ => None,
+        }
+    }
+
     /// The value of a choice.
     pub fn name(&self, name: &str) -> &str {
         match self.get(name) {
@@ -181,6 +213,8 @@ mod tests {
             default: || Value::Name("a".into()),
             about: "",
         },
+        OptionSpec { name: "parts", kind: Kind::Choices(|| vec!["x", "y"]), default: || Value::Unset, about: "" },
+        OptionSpec { name: "file", kind: Kind::Path, default: || Value::Unset, about: "" },
     ];
 
     fn resolve(name: &str, value: Value) -> Result<Options> {
@@ -194,6 +228,7 @@ mod tests {
         assert_eq!(4, options.integer("order"));
         assert_eq!(None, options.real("value"));
         assert_eq!("a", options.name("tool"));
+        assert_eq!((None, None), (options.names("parts"), options.path("file")));
     }
 
     #[test]
@@ -203,6 +238,10 @@ mod tests {
         assert_eq!(Some(2.0), resolve("value", Value::Integer(2)).unwrap().real("value"));
         assert_eq!("b", resolve("tool", Value::Name("b".into())).unwrap().name("tool"));
         assert_eq!("7", resolve("tool", Value::Integer(7)).unwrap().name("tool"));
+        let names = |names: &[&str]| Value::Names(names.iter().map(|&name| name.into()).collect());
+        assert_eq!(["y", "x"], resolve("parts", names(&["y", "x"])).unwrap().names("parts").unwrap());
+        assert_eq!(["x"], resolve("parts", Value::Name("x".into())).unwrap().names("parts").unwrap());
+        assert_eq!(Some(Path::new("a/b")), resolve("file", Value::Name("a/b".into())).unwrap().path("file"));
     }
 
     #[test]
@@ -219,8 +258,11 @@ mod tests {
         assert_eq!("unknown tool \"c\"; known: a, b, 7", message("tool", Value::Name("c".into())));
         assert_eq!("unknown tool \"4\"; known: a, b, 7", message("tool", Value::Integer(4)));
         assert_eq!("m: tool must be one of a, b, 7, got 4.0", message("tool", Value::Real(4.0)));
+        assert_eq!("unknown parts \"z\"; known: x, y", message("parts", Value::Names(vec!["x".into(), "z".into()])));
+        assert_eq!("m: parts must be one or more of x, y, got []", message("parts", Value::Names(vec![])));
+        assert_eq!("m: file must be the path of a file, got 1", message("file", Value::Integer(1)));
         assert_eq!(
-            "unknown option of m \"colour\"; known: flag, order, value, tool",
+            "unknown option of m \"colour\"; known: flag, order, value, tool, parts, file",
             message("colour", Value::Flag(true))
         );
     }

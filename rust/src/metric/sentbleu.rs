@@ -19,7 +19,7 @@
 
 use super::text::{LOWERCASE, TOKENIZE, Words};
 use super::weights::{AUTO_REWEIGH, WEIGHTS, Weights};
-use super::{Counter, Counters, Formula, Kind, Metric, MetricSpec, OptionSpec, Options, References, Value};
+use super::{Counter, Counters, Formula, Kind, Metric, MetricSpec, OptionSpec, Options, Texts, Value};
 use crate::error::{Error, Result};
 use crate::pool::{Run, Stop};
 use crate::stats::fixed;
@@ -330,7 +330,7 @@ impl Formula for SentBleu {
 }
 
 impl Metric for SentBleu {
-    fn counters<'a>(&'a self, _: &References<'a>, _: &mut Run<'_>) -> Result<Counters<'a>> {
+    fn counters<'a>(&'a self, _: &Texts<'a>, _: &mut Run<'_>) -> Result<Counters<'a>> {
         Ok(Box::new(|| Box::new(SentBleuCounter { bleu: self, references: Ngrams::default() })))
     }
 }

@@ -90,8 +90,10 @@ fn option(py: Python<'_>, name: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> 
         Ok(Value::Name(value.extract()?))
     } else if let Ok(numbers) = value.extract() {
         Ok(Value::Reals(numbers))
+    } else if let Ok(names) = value.extract() {
+        Ok(Value::Names(names))
     } else {
-        let expected = "a name, a number, numbers, true, false or None".into();
+        let expected = "a name, names, a number, numbers, true, false or None".into();
         Err(raise(py, Error::InvalidOption { option: name.extract()?, expected, got: value.repr()?.extract()? }))
     }
 }
@@ -105,5 +107,6 @@ pub(super) fn to_python<'py>(py: Python<'py>, value: Value) -> PyResult<Bound<'p
         Value::Real(value) => PyFloat::new(py, value).into_any(),
         Value::Reals(values) => PyTuple::new(py, values)?.into_any(),
         Value::Name(value) => PyString::new(py, &value).into_any(),
+        Value::Names(values) => PyTuple::new(py, values)?.into_any(),
     })
 }

@@ -272,6 +272,8 @@ pub fn metrics(py: Python<'_>) -> PyResult<Vec<MetricSpec>> {
             Kind::Real(low, high) => ("real", Some(low), Some(high), vec![]),
             Kind::Reals(low, high) => ("reals", Some(low), Some(high), vec![]),
             Kind::Choice(names) => ("choice", None, None, names()),
+            Kind::Choices(names) => ("choices", None, None, names()),
+            Kind::Path => ("path", None, None, vec![]),
         };
         let default = to_python(py, (spec.default)())?.unbind();
         let (name, about) = (spec.name, spec.about);

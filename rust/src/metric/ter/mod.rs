@@ -15,7 +15,7 @@ mod words;
 
 use super::error_rate::{self, RowCounter};
 use super::text::{case, yes};
-use super::{Counters, Formula, Kind, Metric, MetricSpec, OptionSpec, Options, References, Resolution, Value};
+use super::{Counters, Formula, Kind, Metric, MetricSpec, OptionSpec, Options, Resolution, Texts, Value};
 use crate::error::Result;
 use crate::pool::Run;
 use sacrebleu::SacreBleu;
@@ -131,8 +131,8 @@ impl Formula for Ter {
 }
 
 impl Metric for Ter {
-    fn counters<'a>(&'a self, references: &References<'a>, _: &mut Run<'_>) -> Result<Counters<'a>> {
-        let resolution = references.resolution();
+    fn counters<'a>(&'a self, texts: &Texts<'a>, _: &mut Run<'_>) -> Result<Counters<'a>> {
+        let resolution = texts.references.resolution();
         Ok(if self.words.tercom {
             Box::new(move || Box::new(self.counter::<Tercom>(resolution)))
         } else {
