@@ -5,6 +5,7 @@ mod bleu;
 mod chrf;
 mod depf;
 mod error_rate;
+mod gtm;
 mod length;
 mod mean;
 mod nist;
@@ -28,6 +29,7 @@ use crate::stats::SuffStats;
 pub use bleu::Bleu;
 pub use chrf::Chrf;
 pub use depf::DepF;
+pub use gtm::Gtm;
 pub use length::Length;
 pub use mean::Mean;
 pub use nist::Nist;
@@ -297,6 +299,7 @@ pub static METRICS: &[MetricSpec] = &[
     ter::SPEC,
     wer::SPEC,
     per::SPEC,
+    gtm::SPEC,
     length::SPEC,
     depf::SPEC,
 ];
@@ -545,6 +548,7 @@ mod tests {
                 ("ter", vec![]),
                 ("wer", vec![]),
                 ("per", vec![]),
+                ("gtm", vec![]),
                 ("length", vec![]),
                 ("depf", vec![]),
             ]),
