@@ -7,6 +7,7 @@ mod depf;
 mod error_rate;
 mod length;
 mod mean;
+mod meteor;
 mod nist;
 mod options;
 mod per;
@@ -30,6 +31,7 @@ pub use chrf::Chrf;
 pub use depf::DepF;
 pub use length::Length;
 pub use mean::Mean;
+pub use meteor::Meteor;
 pub use nist::Nist;
 pub use options::{Kind, OptionSpec, Options, Value};
 pub use sentbleu::SentBleu;
@@ -297,6 +299,7 @@ pub static METRICS: &[MetricSpec] = &[
     ter::SPEC,
     wer::SPEC,
     per::SPEC,
+    meteor::SPEC,
     length::SPEC,
     depf::SPEC,
 ];
