@@ -37,6 +37,30 @@ pub(super) const SPEC: MetricSpec = MetricSpec {
             default: || Value::Flag(false),
             about: "separate punctuation from words, and ignore case",
         },
+        OptionSpec {
+            name: "no_punct",
+            kind: Kind::Flag,
+            default: || Value::Flag(false),
+            about: "drop everything but letters and digits",
+        },
+        OptionSpec {
+            name: "meteor_jar",
+            kind: Kind::Path,
+            default: || Value::Unset,
+            about: "METEOR's jar or folder, for synonyms, paraphrases and lists of words",
+        },
+        OptionSpec {
+            name: "wordnet",
+            kind: Kind::Path,
+            default: || Value::Unset,
+            about: "folder with WordNet's dictionary files",
+        },
+        OptionSpec {
+            name: "paraphrases",
+            kind: Kind::Path,
+            default: || Value::Unset,
+            about: "METEOR's table of paraphrases, if it is not beside the jar",
+        },
     ],
     build: |options| Ok(Box::new(Meteor::new(options)?)),
 };
