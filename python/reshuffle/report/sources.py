@@ -125,6 +125,11 @@ ENTRIES: Mapping[str, Entry] = {
         "Word Error Rates: Decomposition over {POS} classes and Applications for Error Analysis",
         _WMT.format("Second"), "48--55",
     ),
+    "W14-3348": _paper(
+        "Denkowski and Lavie", 2014, "denkowski-lavie-2014-meteor", "Denkowski, Michael and Lavie, Alon",
+        "Meteor Universal: Language Specific Translation Evaluation for Any Target Language", _WMT.format("Ninth"),
+        "376--380", "10.3115/v1/W14-3348",
+    ),
     # Tests.
     "W05-0908": _paper(
         "Riezler and Maxwell", 2005, "riezler-maxwell-2005-pitfalls", "Riezler, Stefan and Maxwell, John T.",
