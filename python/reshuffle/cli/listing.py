@@ -12,9 +12,9 @@ from ..inference.hypotheses import FAMILIES
 from ..inference.intervals import INTERVALS
 from ..inference.multiplicity import ADJUSTMENTS
 from ..inference.tests import ADJUSTMENT_CHOICES, TESTS
-from ..metrics.native import metric
 from ..metrics.registry import OptionSpec, metric_specs, tokenizer_specs
 from ..report import Terminal
+from ..signature import for_metric
 from ..study.nulls import NULLS
 from ..study.power import MODELS
 from .metric_options import describe_option, flag
@@ -31,13 +31,15 @@ def catalogue() -> dict[str, Any]:
                 "name": spec.name,
                 "about": spec.about,
                 "source": spec.source,
-                "columns": metric(spec.name).columns,
-                "signature": metric(spec.name).signature("1"),
+                "columns": core.columns,
+                "signature": for_metric(core.name, core.signature, "1"),
                 "options": [
                     {"name": o.name, "takes": _takes(o), "default": o.default, "about": o.about} for o in spec.options
                 ],
             }
             for spec in metric_specs()
+            # The core does not look for installed files, so the list is the same on every machine.
+            for core in [_core.Metric(spec.name, {})]
         ],
         "tokenizers": [{"name": spec.name, "about": spec.about} for spec in tokenizer_specs()],
         "unicode": _core.UNICODE_VERSION,

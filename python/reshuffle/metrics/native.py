@@ -23,6 +23,7 @@ from ..progress import AnyProgress, reported
 from ..types import MetricName, Tokenizer
 from ..validate import check_name
 from .base import Counts, Formula, Metric, MetricLike, Scores, counts_array, thread_count, totals_array
+from .meteor import warn_of_missing, with_wordnet
 from .registry import metric_specs, tokenizer_specs
 from .tokenizers import EXTERNAL, LoadedTokenizer, for_language, load, model_takers
 
@@ -30,8 +31,13 @@ __all__ = ["NativeMetric", "metric", "resolve", "tokenize"]
 
 # Rough times to count a segment, in nanoseconds on one thread, for progress bars: of metrics that take longer or less
 # than the others, of the others, and of a tokenizer in Python.
-COUNT_NS = {"chrf": 11_000, "chrf++": 14_000, "ter": 30_000, "length": 1_000}
+COUNT_NS = {"chrf": 11_000, "chrf++": 14_000, "ter": 30_000, "gtm": 2_000, "length": 1_000}
 OTHERS_NS, TOKENIZE_NS = 3_500, 20_000
+
+# Metrics that use files of other packages where they are installed: what adds these files to their options, and what
+# warns of those that are missing, when texts are counted.
+INSTALLED_FILES: dict[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {"meteor": with_wordnet}
+MISSING_FILES: dict[str, Callable[[_core.Metric], None]] = {"meteor": warn_of_missing}
 
 
 @dataclass(frozen=True)
@@ -59,6 +65,8 @@ class NativeMetric(Metric):
         tokenizer = _load_external(options.get("tokenize"), options.pop("tokenizer_model", None))
         if tokenizer is not None:
             options["tokenize"] = "none"
+        if self.key in INSTALLED_FILES:
+            options = INSTALLED_FILES[self.key](options)
         core = _core.Metric(self.key, options)
         overrides: dict[str, str] = {}
         tokenize_line = None
@@ -165,6 +173,8 @@ class NativeMetric(Metric):
     ) -> Counts:
         """The counts of systems with names, as a part of a job that has a plan: see :meth:`suff_stats`."""
         texts = [segment_list(name, column) for name, column in named.items()], reference_columns(references)
+        if self.key in MISSING_FILES:
+            MISSING_FILES[self.key](self.core)
         if self.options.get("tokenize") == "mteval-intl":
             texts = _unstripped(texts[0]), _unstripped(texts[1])
         try:
@@ -300,7 +310,9 @@ def _check_option_names(key: str, options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _hashable(value: object) -> object:
-    """Lists and one-dimensional arrays as tuples; other values unchanged."""
+    """Lists and one-dimensional arrays as tuples, paths as strings; other values unchanged."""
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
     if isinstance(value, np.ndarray) and value.ndim == 1:
         return tuple(value.tolist())
     return tuple(value) if isinstance(value, list) else value

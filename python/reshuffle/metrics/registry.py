@@ -18,9 +18,9 @@ __all__ = ["MetricSpec", "OptionSpec", "TokenizerSpec", "metric_specs", "tokeniz
 class OptionSpec:
     """Description of an option of a metric.
 
-    ``kind`` is ``flag``, ``integer``, ``real``, ``reals``, ``choice``, ``choices``, ``path`` or ``language``. ``minimum``
-    and ``maximum`` are the limits of a number, or of each number if ``kind`` is ``reals``. ``choices`` are the values
-    allowed if ``kind`` is ``choice`` or ``choices``. Of ``reals`` and ``choices`` there may be several.
+    ``kind`` is ``flag``, ``integer``, ``real``, ``reals``, ``choice``, ``choices``, ``path`` or ``language``. Values
+    of ``reals`` and ``choices`` are lists. ``minimum`` and ``maximum`` are the limits of a number, or of each number in
+    a list. ``choices`` are the values allowed if ``kind`` is ``choice`` or ``choices``.
     """
 
     name: str

@@ -8,6 +8,7 @@ mod error_rate;
 mod gtm;
 mod length;
 mod mean;
+mod meteor;
 mod nist;
 mod options;
 mod per;
@@ -32,6 +33,7 @@ pub use depf::DepF;
 pub use gtm::Gtm;
 pub use length::Length;
 pub use mean::Mean;
+pub use meteor::Meteor;
 pub use nist::Nist;
 pub use options::{Kind, OptionSpec, Options, Value};
 pub use sentbleu::SentBleu;
@@ -299,6 +301,7 @@ pub static METRICS: &[MetricSpec] = &[
     ter::SPEC,
     wer::SPEC,
     per::SPEC,
+    meteor::SPEC,
     gtm::SPEC,
     length::SPEC,
     depf::SPEC,

@@ -1,0 +1,145 @@
+//! METEOR 1.5 (Denkowski & Lavie 2014, W14-3348): words of hypothesis and reference are aligned by equal words, stems,
+//! synonyms and paraphrases; the score is a mean of precision and recall, reduced by the number of chunks of the alignment.
+
+mod align;
+mod lexicon;
+mod matches;
+mod normalize;
+mod paraphrases;
+mod resources;
+mod settings;
+mod wordnet;
+
+use super::text::LOWERCASE;
+use super::{Counter, Counters, Formula, Kind, Metric, MetricSpec, OptionSpec, Options, Texts, Value};
+use crate::error::Result;
+use crate::pool::{Run, Stop};
+use lexicon::Lexicon;
+use resources::Resources;
+use settings::{LANGUAGES, Module, Settings};
+
+pub(super) const SPEC: MetricSpec = MetricSpec {
+    name: "meteor",
+    about: "METEOR 1.5: precision and recall of words aligned by stems, synonyms and paraphrases, and their order",
+    source: "W14-3348",
+    reads_parses: false,
+    options: &[
+        OptionSpec {
+            name: "language",
+            kind: Kind::Choice(|| LANGUAGES.iter().map(|language| language.code).collect()),
+            default: || Value::Name("en".into()),
+            about: "the language of the texts",
+        },
+        LOWERCASE,
+        OptionSpec {
+            name: "normalized",
+            kind: Kind::Flag,
+            default: || Value::Flag(false),
+            about: "separate punctuation from words, and ignore case",
+        },
+        OptionSpec {
+            name: "no_punct",
+            kind: Kind::Flag,
+            default: || Value::Flag(false),
+            about: "drop everything but letters and digits",
+        },
+        OptionSpec {
+            name: "meteor_jar",
+            kind: Kind::Path,
+            default: || Value::Unset,
+            about: "METEOR's jar or folder, for synonyms, paraphrases and lists of words",
+        },
+        OptionSpec {
+            name: "wordnet",
+            kind: Kind::Path,
+            default: || Value::Unset,
+            about: "folder with WordNet's dictionary files",
+        },
+        OptionSpec {
+            name: "paraphrases",
+            kind: Kind::Path,
+            default: || Value::Unset,
+            about: "METEOR's table of paraphrases, if it is not beside the jar",
+        },
+    ],
+    build: |options| Ok(Box::new(Meteor::new(options)?)),
+};
+
+/// The number of counts of a row.
+const WIDTH: usize = 23;
+
+/// METEOR. A row has METEOR's 23 counts: words and function words of both sides; content and function words that each
+/// module matches on each side; chunks; matched words of both sides. The chunks of a segment whose words all match in one
+/// chunk are 0, so that sums over segments are METEOR's.
+pub struct Meteor {
+    settings: Settings,
+    resources: Resources,
+}
+
+impl Meteor {
+    /// # Errors
+    /// Options that do not fit together, and files that cannot be opened.
+    pub fn new(options: &Options) -> Result<Self> {
+        let resources = Resources::new(options)?;
+        let settings = Settings::new(options, |module| resources.has(module))?;
+        Ok(Meteor { settings, resources })
+    }
+}
+
+impl Formula for Meteor {
+    fn name(&self) -> &str {
+        "METEOR"
+    }
+
+    fn columns(&self) -> Vec<String> {
+        let ends = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>();
+        let by_module = Module::ALL.iter().flat_map(|module| {
+            ["hyp_content", "ref_content", "hyp_function", "ref_function"]
+                .map(|what| format!("{}_{what}", module.name()))
+        });
+        let mut columns = ends(&["hyp_len", "ref_len", "hyp_function", "ref_function"]);
+        columns.extend(by_module);
+        columns.extend(ends(&["chunks", "hyp_match", "ref_match"]));
+        columns
+    }
+
+    fn width(&self) -> usize {
+        WIDTH
+    }
+
+    fn higher_is_better(&self) -> bool {
+        true
+    }
+
+    fn signature(&self) -> Vec<(&'static str, String)> {
+        vec![("lang", self.settings.language.code.into())]
+    }
+
+    fn score(&self, _totals: &[i64]) -> f64 {
+        0.0
+    }
+
+    fn details(&self, _totals: &[i64]) -> Vec<(String, f64)> {
+        vec![]
+    }
+
+    fn gradient(&self, _totals: &[i64], out: &mut [f64]) {
+        out.fill(0.0);
+    }
+}
+
+impl Metric for Meteor {
+    fn counters<'a>(&'a self, _texts: &Texts<'a>, _run: &mut Run<'_>) -> Result<Counters<'a>> {
+        Ok(Box::new(|| Box::new(MeteorCounter { meteor: self })))
+    }
+}
+
+struct MeteorCounter<'a> {
+    meteor: &'a Meteor,
+}
+
+impl Counter for MeteorCounter<'_> {
+    fn count(&mut self, _: &[&str], _: &[&str], _: &mut [i64], _: &Stop<'_>) -> Result<()> {
+        Ok(())
+    }
+}
