@@ -21,7 +21,7 @@ use crate::text::tokenize::split;
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "gtm",
     about: "F-score over words, in which long common runs of words count more",
-    source: "N03-2021",
+    source: "N03-2021; 2003.mtsummit-papers.51",
     reads_parses: false,
     options: &[
         OptionSpec {
@@ -180,10 +180,14 @@ impl Counter for GtmCounter<'_> {
         for reference in references {
             runs.begin_reference();
             let line = cased(reference, gtm.lowercase, lower);
-            each_token(|emit| split(line, emit), (&mut *meter, stop), |word| {
-                runs.push(vocabulary.intern(word));
-                words += 1;
-            })?;
+            each_token(
+                |emit| split(line, emit),
+                (&mut *meter, stop),
+                |word| {
+                    runs.push(vocabulary.intern(word));
+                    words += 1;
+                },
+            )?;
         }
         runs.index(vocabulary.len(), stop)?;
         for (hypothesis, row) in hypotheses.iter().zip(rows.chunks_exact_mut(3)) {
@@ -198,5 +202,82 @@ impl Counter for GtmCounter<'_> {
             row.copy_from_slice(&[gtm.size(sum)?, WORD.steps(length), WORD.mean(words, references.len())]);
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::metric::{count, count_segment, metric};
+
+    fn gtm(exponent: f64) -> std::sync::Arc<dyn Metric> {
+        metric("gtm", &[("exponent".into(), Value::Real(exponent))]).unwrap()
+    }
+
+    /// The row of a hypothesis, in words.
+    fn row(exponent: f64, references: &[&str], hypothesis: &str) -> [f64; 3] {
+        let row = count_segment(gtm(exponent).as_ref(), references, hypothesis);
+        [0, 1, 2].map(|column| row[column] as f64 / WORD.steps(1) as f64)
+    }
+
+    #[test]
+    fn worked_by_hand() {
+        // Runs `on the mat` and `the cat sat`, which begins one word late: 3² + 3² = 18.
+        let [matched, length, reference] = row(2.0, &["the cat sat on the mat"], "on the mat the cat sat");
+        assert!((matched - 18.0_f64.sqrt()).abs() < 1e-9 && (length, reference) == (6.0, 6.0));
+        assert_eq!([6.0, 6.0, 6.0], row(1.0, &["the cat sat on the mat"], "on the mat the cat sat"));
+        // Both occurrences of `a b` are equally long; the first leaves `b c` and the second does not, and is taken.
+        let [matched, ..] = row(2.0, &["a b x b c"], "a b a b c");
+        assert!((matched - 8.0_f64.sqrt()).abs() < 1e-9, "{matched}");
+        // Every word matches once.
+        assert_eq!([2.0, 3.0, 4.0], row(1.0, &["a a c d"], "a a a"));
+    }
+
+    #[test]
+    fn several_references_have_their_mean_length_and_no_more_is_matched() {
+        // The whole text is a run, but the references have 5/3 words.
+        assert_eq!(
+            [5.0 / 3.0, 3.0, 5.0 / 3.0],
+            row(2.0, &["a b c", "d", "e"], "a b c").map(|x| (x * 3.0).round() / 3.0)
+        );
+        let steps = count_segment(gtm(1.0).as_ref(), &["a b c", "d", "e"], "a b c");
+        assert_eq!(vec![FALLBACK_RESOLUTION / 3 * 5, FALLBACK_RESOLUTION * 3, FALLBACK_RESOLUTION / 3 * 5], steps);
+    }
+
+    #[test]
+    fn texts_without_words_score_0_and_equal_texts_100() {
+        for (reference, hypothesis, expected) in
+            [("", "", 0.0), ("a", " ", 0.0), ("", "a b", 0.0), ("a b a", "a b a", 100.0)]
+        {
+            for exponent in [0.5, 1.0, 1.5, 3.0] {
+                let gtm = gtm(exponent);
+                let row = count_segment(gtm.as_ref(), &[reference], hypothesis);
+                assert_eq!(expected, gtm.score(&row), "{reference:?} {hypothesis:?} {exponent}");
+            }
+        }
+    }
+
+    #[test]
+    fn case_is_an_option_and_the_exponent_is_in_the_signature() {
+        let given = [("lowercase".into(), Value::Flag(true)), ("exponent".into(), Value::Integer(2))];
+        let gtm = metric("gtm", &given).unwrap();
+        assert_eq!(2 * FALLBACK_RESOLUTION, count_segment(gtm.as_ref(), &["It RAINS."], "it rains.")[0]);
+        assert_eq!(vec![("case", "lc".to_owned()), ("exp", "2.0".into())], gtm.signature());
+        let details = gtm.details(&[1, 2, 4]);
+        assert_eq!([("precision".to_owned(), 50.0), ("recall".into(), 25.0)], details[..2]);
+    }
+
+    #[test]
+    fn exponents_that_are_not_positive_and_matchings_beyond_all_bounds_are_refused() {
+        for (exponent, got) in [(0.0, "0.0"), (-1.0, "-1.0"), (f64::NAN, "NaN"), (11.0, "11.0")] {
+            let error = metric("gtm", &[("exponent".into(), Value::Real(exponent))]).err().unwrap();
+            assert_eq!(format!("gtm: exponent must be a number from 0.1 to 10, got {got}"), error.to_string());
+        }
+        // A hundred runs of a word: (100 · 1^0.1)^10 words.
+        let words: Vec<_> = (0..100).map(|i| format!("w{i}")).collect();
+        let (text, reversed) = (words.join(" "), words.iter().rev().cloned().collect::<Vec<_>>().join(" "));
+        let mut run = Run { threads: 1, watch: &mut |_| Ok(()) };
+        let rows = count(gtm(0.1).as_ref(), &[vec![reversed]], &[vec![Some(text)]], &mut run);
+        assert_eq!(Err(Error::Overflow { column: 0 }), rows);
     }
 }
