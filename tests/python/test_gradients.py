@@ -254,7 +254,16 @@ def test_gradients_of_a_mean_of_possibly_negative_scores_equal_complex_steps(tot
 
 
 def test_every_native_metric_is_tested_here() -> None:
-    assert {spec.name for spec in metric_specs()} == {*RATIOS, "bleu", "sentbleu", "nist", "chrf", "chrf++", "gtm", "depf"}
+    assert {spec.name for spec in metric_specs()} == {
+        *RATIOS,
+        "bleu",
+        "sentbleu",
+        "nist",
+        "chrf",
+        "chrf++",
+        "gtm",
+        "depf",
+    }
 
 
 def test_gradients_of_many_totals_equal_those_of_each_and_external_counts_use_their_metrics() -> None:
