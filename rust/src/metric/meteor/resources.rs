@@ -30,7 +30,7 @@ pub(super) struct Resources {
     /// A table of paraphrases.
     pub(super) paraphrases: Option<PathBuf>,
     /// Does METEOR have synonyms for the language?
-    synonyms: bool,
+    pub(super) synonyms: bool,
 }
 
 impl Resources {
@@ -58,6 +58,12 @@ impl Resources {
         let wordnet = options.path(WORDNET).map(find_wordnet).transpose()?;
         let synonyms = language.modules.contains(&Module::Synonym);
         Ok(Resources { jar, wordnet, paraphrases, synonyms })
+    }
+
+    /// No files at all.
+    #[cfg(test)]
+    pub(super) fn none() -> Self {
+        Resources { jar: None, wordnet: None, paraphrases: None, synonyms: true }
     }
 
     /// Are there resources for this module?
