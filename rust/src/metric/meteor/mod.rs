@@ -2,6 +2,7 @@
 //! synonyms and paraphrases; the score is a mean of precision and recall, reduced by the number of chunks of the alignment.
 
 mod align;
+mod files;
 mod lexicon;
 mod matches;
 mod normalize;
@@ -9,6 +10,7 @@ mod paraphrases;
 mod resources;
 mod settings;
 mod wordnet;
+mod words;
 
 use super::text::LOWERCASE;
 use super::{Counter, Counters, Formula, Kind, Metric, MetricSpec, OptionSpec, Options, Texts, Value};
