@@ -22,7 +22,7 @@ use count::MeteorCounter;
 use lexicon::Lexicon;
 use resources::Resources;
 use score::{Parameters, Parts};
-use settings::{LANGUAGES, Module, Settings};
+use settings::{Module, Settings};
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "meteor",
@@ -30,25 +30,14 @@ pub(super) const SPEC: MetricSpec = MetricSpec {
     source: "W14-3348",
     reads_parses: false,
     options: &[
-        OptionSpec {
-            name: "language",
-            kind: Kind::Choice(|| LANGUAGES.iter().map(|language| language.code).collect()),
-            default: || Value::Name("en".into()),
-            about: "the language of the texts",
-        },
+        settings::LANGUAGE,
+        settings::TASK,
+        settings::MODULES,
+        settings::MODULE_WEIGHTS,
+        settings::PARAMETERS,
         LOWERCASE,
-        OptionSpec {
-            name: "normalized",
-            kind: Kind::Flag,
-            default: || Value::Flag(false),
-            about: "separate punctuation from words, and ignore case",
-        },
-        OptionSpec {
-            name: "no_punct",
-            kind: Kind::Flag,
-            default: || Value::Flag(false),
-            about: "drop everything but letters and digits",
-        },
+        settings::NORMALIZED,
+        settings::NO_PUNCT,
         OptionSpec {
             name: "meteor_jar",
             kind: Kind::Path,
@@ -125,7 +114,7 @@ impl Formula for Meteor {
     }
 
     fn signature(&self) -> Vec<(&'static str, String)> {
-        vec![("lang", self.settings.language.code.into())]
+        self.settings.signature()
     }
 
     fn score(&self, totals: &[i64]) -> f64 {
