@@ -361,17 +361,17 @@ impl<K: Key> Search<K> {
         self.beam.taken.resize(stride, 0);
         let mut meter = WorkMeter::default();
         for (at, &start) in problem.starts.iter().enumerate().skip(first) {
-            // After the last word open chunks close before states are compared.
-            let closing = at + 1 == problem.starts.len();
             if start == Start::Free {
                 self.find_moves(problem, at);
                 meter.charge(self.moves.len(), stop)?;
-                self.expand(at as u32, closing, &mut meter, stop)?;
+                self.expand(at as u32, &mut meter, stop)?;
             } else {
                 meter.charge(8 * BEAM, stop)?;
-                self.pass(start, at as u32, closing);
+                self.pass(start, at as u32);
             }
         }
+        // The states have been compared with their last chunks open. These close, and the states are compared again.
+        self.pass(Start::Nothing, problem.starts.len() as u32);
         let mut link = self.beam.states[0].link;
         while link != NO_LINK {
             let Link { before, found } = self.links[link as usize];
@@ -398,14 +398,11 @@ impl<K: Key> Search<K> {
     }
 
     /// Goes on to the next word where there is no choice.
-    fn pass(&mut self, start: Start, at: u32, closing: bool) {
+    fn pass(&mut self, start: Start, at: u32) {
         let Beam { keys, states, .. } = &mut self.beam;
         for (key, state) in keys.iter_mut().zip(states) {
             let mut chain = Chain { open: state.open, end: state.end, chunks: 0 };
             chain.pass(start, at);
-            if closing {
-                chain.pass(Start::Nothing, chain.end);
-            }
             *key = *key + K::of(chain.chunks as u64).shifted(K::CHUNKS);
             (state.open, state.end) = (chain.open, chain.end);
         }
@@ -420,16 +417,15 @@ impl<K: Key> Search<K> {
     }
 
     /// Makes all states that follow at a word where matches begin, and keeps the best.
-    fn expand(&mut self, at: u32, closing: bool, meter: &mut WorkMeter, stop: &Stop<'_>) -> Result<()> {
+    fn expand(&mut self, at: u32, meter: &mut WorkMeter, stop: &Stop<'_>) -> Result<()> {
         let chunk = K::of(1).shifted(K::CHUNKS);
-        let at_end = if closing { chunk } else { K::of(0) };
         self.keys.clear();
         self.origins.clear();
         for i in 0..self.beam.keys.len() {
             meter.charge(4 * self.moves.len(), stop)?;
             let (mut key, State { open, end, .. }) = (self.beam.keys[i], self.beam.states[i]);
             if at < end {
-                self.collect(key + at_end, Origin { state: i as u32, by: WITHIN });
+                self.collect(key, Origin { state: i as u32, by: WITHIN });
                 continue;
             }
             for by in 0..self.moves.len() {
@@ -439,7 +435,7 @@ impl<K: Key> Search<K> {
                 }
                 let joined = open == CLOSED || open == found.hypothesis;
                 let moved = if joined { key - matched } else { key - matched + chunk };
-                self.collect(moved + at_end, Origin { state: i as u32, by: by as u32 });
+                self.collect(moved, Origin { state: i as u32, by: by as u32 });
                 key = key + distance;
             }
             let skipped = if open == CLOSED { key } else { key + chunk };

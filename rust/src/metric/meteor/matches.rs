@@ -128,7 +128,8 @@ impl Matches {
         Ok(())
     }
 
-    /// Looks for each phrase of the hypothesis that has paraphrases, then for each of the reference.
+    /// Looks for each phrase of the reference that has paraphrases, then for each of the hypothesis. Pairs that are found
+    /// in both ways are two matches.
     fn find_phrases(
         &mut self,
         lexicon: &Lexicon,
@@ -137,7 +138,7 @@ impl Matches {
         stop: &Stop<'_>,
     ) -> Result<()> {
         let Matches { phrases, phrase_ends, .. } = self;
-        for from_hypothesis in [true, false] {
+        for from_hypothesis in [false, true] {
             let (keys, other) = if from_hypothesis { (hypothesis, reference) } else { (reference, hypothesis) };
             let present = Present::new(other);
             let (mut meter, mut outcome) = (WorkMeter::default(), Ok(()));
