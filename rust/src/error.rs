@@ -66,6 +66,17 @@ pub enum Error {
         /// What the text has there.
         got: String,
     },
+    /// A file that cannot be used, such as a damaged one.
+    File {
+        /// The path, or for a member of an archive the archive's path and the member's name.
+        file: String,
+        /// The line, from 1.
+        line: Option<usize>,
+        /// What was expected there.
+        expected: String,
+        /// What the file has there.
+        got: String,
+    },
     /// An empty list.
     Empty {
         /// What is missing.
@@ -177,6 +188,10 @@ impl Error {
                 let colon = if known.is_empty() { "" } else { ": " };
                 format!("{}{colon}expected {{expected}}, got {{got}}", known.join(", "))
             }
+            Error::File { line, .. } => {
+                let line = line.map_or("", |_| ", line {line}");
+                format!("{{file}}{line}: expected {{expected}}, got {{got}}")
+            }
             Error::Empty { .. } => "{what}: expected at least one, got none".into(),
             Error::NoReference { .. } => {
                 "segment {segment} has no reference; every segment needs at least one (an empty line counts as one)"
@@ -233,6 +248,12 @@ impl Error {
                 let segment = place.segment.map(|segment| ("segment", number(segment)));
                 let line = place.line.map(|line| ("line", number(line)));
                 let facts = [segment, column, line, Some(("expected", text(expected))), Some(("got", text(got)))];
+                facts.into_iter().flatten().collect()
+            }
+            Error::File { file, line, expected, got } => {
+                let line = line.map(|line| ("line", number(line)));
+                let facts =
+                    [Some(("file", text(file))), line, Some(("expected", text(expected))), Some(("got", text(got)))];
                 facts.into_iter().flatten().collect()
             }
             Error::Empty { what } => vec![("what", text(what))],
@@ -292,6 +313,14 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
+/// A text in quotation marks, of which at most 40 characters are shown.
+pub(crate) fn quoted(text: &str) -> String {
+    match text.char_indices().nth(40) {
+        Some((end, _)) => format!("{:?}…", &text[..end]),
+        None => format!("{text:?}"),
+    }
+}
+
 /// A result with this crate's [`enum@Error`].
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -329,6 +358,14 @@ mod tests {
             ),
             (malformed(Place::default()), "expected a number, got {segment}"),
             (malformed(Place { line: Some(3), ..Place::default() }), "line 3: expected a number, got {segment}"),
+            (
+                Error::File { file: name(), line: None, expected: "b".into(), got: "{line}".into() },
+                "a: expected b, got {line}",
+            ),
+            (
+                Error::File { file: name(), line: Some(8), expected: "b".into(), got: "c".into() },
+                "a, line 8: expected b, got c",
+            ),
             (Error::Empty { what: name() }, "a: expected at least one, got none"),
             (
                 Error::NoReference { segment: 4 },

@@ -31,7 +31,7 @@ __all__ = ["NativeMetric", "metric", "resolve", "tokenize"]
 
 # Rough times to count a segment, in nanoseconds on one thread, for progress bars: of metrics that take longer or less
 # than the others, of the others, and of a tokenizer in Python.
-COUNT_NS = {"chrf": 11_000, "chrf++": 14_000, "ter": 30_000, "length": 1_000}
+COUNT_NS = {"chrf": 11_000, "chrf++": 14_000, "ter": 30_000, "gtm": 2_000, "length": 1_000}
 OTHERS_NS, TOKENIZE_NS = 3_500, 20_000
 
 # Metrics that use files of other packages where they are installed: what adds these files to the options, and what

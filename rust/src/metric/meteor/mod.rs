@@ -2,20 +2,28 @@
 //! synonyms and paraphrases; the score is a mean of precision and recall, reduced by the number of chunks of the alignment.
 
 mod align;
+mod count;
+mod files;
 mod lexicon;
 mod matches;
 mod normalize;
 mod paraphrases;
 mod resources;
+mod score;
 mod settings;
 mod wordnet;
+mod words;
+
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::text::LOWERCASE;
-use super::{Counter, Counters, Formula, Kind, Metric, MetricSpec, OptionSpec, Options, Texts, Value};
+use super::{Counters, Formula, Kind, Metric, MetricSpec, OptionSpec, Options, Texts, Value};
 use crate::error::Result;
-use crate::pool::{Run, Stop};
+use crate::pool::Run;
+use count::MeteorCounter;
 use lexicon::Lexicon;
 use resources::Resources;
+use score::{Parameters, Parts};
 use settings::{Module, Settings};
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
@@ -63,6 +71,8 @@ const WIDTH: usize = 23;
 pub struct Meteor {
     settings: Settings,
     resources: Resources,
+    /// Of the texts that were counted so far, so that counting texts with the same words reads no file again.
+    lexicon: Mutex<Option<Arc<Lexicon>>>,
 }
 
 impl Meteor {
@@ -71,7 +81,12 @@ impl Meteor {
     pub fn new(options: &Options) -> Result<Self> {
         let resources = Resources::new(options)?;
         let settings = Settings::new(options, |module| resources.has(module))?;
-        Ok(Meteor { settings, resources })
+        Ok(Meteor { settings, resources, lexicon: Mutex::default() })
+    }
+
+    fn parameters(&self) -> Parameters {
+        let ([alpha, beta, gamma, delta], weights) = (self.settings.parameters, self.settings.weights);
+        Parameters { alpha, beta, gamma, delta, weights }
     }
 }
 
@@ -104,31 +119,31 @@ impl Formula for Meteor {
         self.settings.signature()
     }
 
-    fn score(&self, _totals: &[i64]) -> f64 {
-        0.0
+    fn score(&self, totals: &[i64]) -> f64 {
+        100.0 * self.parameters().score(totals)
     }
 
-    fn details(&self, _totals: &[i64]) -> Vec<(String, f64)> {
-        vec![]
+    fn details(&self, totals: &[i64]) -> Vec<(String, f64)> {
+        let Parts { precision, recall, f, fragmentation, penalty } = self.parameters().parts(totals);
+        let shares = [("precision", precision), ("recall", recall), ("f", f), ("fragmentation", fragmentation)];
+        let shares = shares.into_iter().chain([("penalty", penalty)]);
+        shares.map(|(name, share)| (name.to_owned(), 100.0 * share)).collect()
     }
 
-    fn gradient(&self, _totals: &[i64], out: &mut [f64]) {
-        out.fill(0.0);
+    fn gradient(&self, totals: &[i64], out: &mut [f64]) {
+        self.parameters().gradient(totals, out);
+        out.iter_mut().for_each(|slope| *slope *= 100.0);
     }
 }
 
 impl Metric for Meteor {
-    fn counters<'a>(&'a self, _texts: &Texts<'a>, _run: &mut Run<'_>) -> Result<Counters<'a>> {
-        Ok(Box::new(|| Box::new(MeteorCounter { meteor: self })))
+    fn counters<'a>(&'a self, texts: &Texts<'a>, run: &mut Run<'_>) -> Result<Counters<'a>> {
+        let before = self.lexicon.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let lexicon = Lexicon::new(&self.settings, &self.resources, texts, before, run)?;
+        *self.lexicon.lock().unwrap_or_else(PoisonError::into_inner) = Some(lexicon.clone());
+        Ok(Box::new(move || Box::new(MeteorCounter::new(self, lexicon.clone()))))
     }
 }
 
-struct MeteorCounter<'a> {
-    meteor: &'a Meteor,
-}
-
-impl Counter for MeteorCounter<'_> {
-    fn count(&mut self, _: &[&str], _: &[&str], _: &mut [i64], _: &Stop<'_>) -> Result<()> {
-        Ok(())
-    }
-}
+#[cfg(test)]
+mod tests;

@@ -1,9 +1,10 @@
 //! WordNet's synonym sets (Miller 1995, doi:10.1145/219717.219748), in METEOR's format or WordNet's own.
 
-use super::resources::Resources;
-use crate::error::Result;
-use crate::pool::Stop;
-use crate::text::ngram::Vocabulary;
+use super::files::{Files, Text};
+use super::resources::{EXCEPTIONS, PARTS, Resources, SYNSETS};
+use crate::error::{Error, Result};
+use crate::pool::{Stop, WorkMeter, sort};
+use crate::text::ngram::{Token, Vocabulary};
 
 /// A synonym set: an offset, with the part of speech in its upper bits if it comes from WordNet's own files.
 pub(super) type Synset = u64;
@@ -15,21 +16,377 @@ pub(super) struct Synsets {
     pub(super) ends: Vec<u32>,
 }
 
+/// The endings of inflected words, and what their bases have instead. The first that gives a known word counts.
+const ENDINGS: [(&str, &str); 18] = [
+    ("s", ""),
+    ("ses", "s"),
+    ("xes", "x"),
+    ("zes", "z"),
+    ("ches", "ch"),
+    ("shes", "sh"),
+    ("men", "man"),
+    ("ies", "y"),
+    ("es", "e"),
+    ("es", ""),
+    ("ed", "e"),
+    ("ed", ""),
+    ("ing", "e"),
+    ("ing", ""),
+    ("er", ""),
+    ("est", ""),
+    ("er", "e"),
+    ("est", "e"),
+];
+
+/// The approximate cost of reading a line or looking up a word, in additions.
+const LOOK_UP: usize = 64;
+
 impl Synsets {
-    /// Those of the words themselves and of their bases.
+    /// Those of the words themselves and of their bases, which are looked up as they are spelt. The user's WordNet is
+    /// preferred to that of the jar.
     ///
     /// # Errors
-    /// Files that are missing or damaged, with the line; [`crate::Error::Interrupted`].
-    pub(super) fn new(_resources: &Resources, words: &Vocabulary, _stop: &Stop<'_>) -> Result<Self> {
-        Ok(Synsets { sets: Vec::new(), ends: vec![0; words.len()] })
+    /// [`Error::File`] for files that are missing or damaged, with the line; [`Error::Interrupted`]; [`Error::Memory`].
+    pub(super) fn new(resources: &Resources, words: &Vocabulary, stop: &Stop<'_>) -> Result<Self> {
+        let dictionary = match (&resources.wordnet, resources.jar_with_synonyms()) {
+            (Some(wordnet), _) => Dictionary::of_wordnet(wordnet, stop)?,
+            (None, Some(jar)) => Dictionary::of_meteor(jar, stop)?,
+            (None, None) => Dictionary::default(),
+        };
+        let (mut synsets, mut meter) = (Synsets::default(), WorkMeter::default());
+        let memory = Error::Memory { numbers: words.len() as u128 };
+        synsets.ends.try_reserve_exact(words.len()).map_err(|_| memory)?;
+        let (mut buffer, mut found) = (String::new(), Vec::new());
+        for word in 0..words.len() as Token {
+            let spelling = words.get(word);
+            meter.charge(LOOK_UP + spelling.len(), stop)?;
+            dictionary.look_up(spelling, &mut buffer, &mut found);
+            synsets.sets.extend_from_slice(&found);
+            let end = u32::try_from(synsets.sets.len());
+            synsets.ends.push(end.map_err(|_| Error::Memory { numbers: synsets.sets.len() as u128 })?);
+        }
+        Ok(synsets)
     }
 
-    pub(super) fn of(&self, word: u32) -> &[Synset] {
+    /// The synonym sets of a word.
+    pub(super) fn of(&self, word: Token) -> &[Synset] {
         let word = word as usize;
         if word >= self.ends.len() {
             return &[];
         }
         let start = if word == 0 { 0 } else { self.ends[word - 1] };
         &self.sets[start as usize..self.ends[word] as usize]
+    }
+}
+
+/// All words of WordNet.
+#[derive(Default)]
+struct Dictionary {
+    words: Vocabulary,
+    /// The words and their synonym sets, sorted.
+    sets: Vec<(Token, Synset)>,
+    irregular: Vocabulary,
+    /// Irregular forms and their bases, which are numbers of words, sorted.
+    bases: Vec<(Token, Token)>,
+}
+
+impl Dictionary {
+    /// METEOR's format. Lines alternate between words and their offsets, or between bases and their irregular forms.
+    /// Offsets of all parts of speech are mixed.
+    fn of_meteor(jar: &Files, stop: &Stop<'_>) -> Result<Self> {
+        let (mut all, mut meter) = (Dictionary::default(), WorkMeter::default());
+        let text = jar.read(SYNSETS)?;
+        pairs(&text, "a word", "the offsets of its synonym sets", |word, line, offsets| {
+            meter.charge(LOOK_UP + offsets.len(), stop)?;
+            let word = all.words.intern(word);
+            offsets.split_ascii_whitespace().try_for_each(|offset| {
+                all.sets.push((word, parse(&text, line, offset)?));
+                Ok(())
+            })
+        })?;
+        let text = jar.read(EXCEPTIONS)?;
+        pairs(&text, "a word", "its irregular forms", |base, _, forms| {
+            meter.charge(LOOK_UP + forms.len(), stop)?;
+            forms.split_ascii_whitespace().for_each(|form| all.add_exception(form, base));
+            Ok(())
+        })?;
+        all.sorted(stop)
+    }
+
+    /// WordNet's own format: an index and a list of exceptions for each part of speech.
+    fn of_wordnet(wordnet: &Files, stop: &Stop<'_>) -> Result<Self> {
+        let (mut all, mut meter) = (Dictionary::default(), WorkMeter::default());
+        for (part, number) in PARTS.iter().zip(1..) {
+            let text = wordnet.read(&format!("index.{part}"))?;
+            // The licence is indented.
+            for (line, entry) in text.lines().filter(|(_, entry)| !entry.starts_with(' ')) {
+                meter.charge(LOOK_UP + entry.len(), stop)?;
+                let (word, offsets) = index_entry(entry).ok_or_else(|| {
+                    text.malformed(
+                        line,
+                        "a word, its part of speech, its number of synonym sets … and their offsets",
+                        entry,
+                    )
+                })?;
+                let word = all.words.intern(word);
+                for offset in offsets.split_ascii_whitespace() {
+                    let offset = parse(&text, line, offset)?;
+                    all.sets.push((word, offset | number << u32::BITS));
+                }
+            }
+        }
+        for part in PARTS {
+            let text = wordnet.read(&format!("{part}.exc"))?;
+            for (line, entry) in text.lines() {
+                meter.charge(LOOK_UP + entry.len(), stop)?;
+                let Some((form, bases)) = entry.split_once(' ') else {
+                    return Err(text.malformed(line, "an irregular form and its bases", entry));
+                };
+                bases.split_ascii_whitespace().for_each(|base| all.add_exception(form, base));
+            }
+        }
+        all.sorted(stop)
+    }
+
+    /// An irregular form is irregular even if its base is not in the dictionary.
+    fn add_exception(&mut self, form: &str, base: &str) {
+        let form = self.irregular.intern(form);
+        self.bases.push((form, self.words.find(base)));
+    }
+
+    fn sorted(mut self, stop: &Stop<'_>) -> Result<Self> {
+        sort(&mut self.sets, Ord::cmp, stop)?;
+        sort(&mut self.bases, Ord::cmp, stop)?;
+        Ok(self)
+    }
+
+    /// Puts the synonym sets of a word and its bases into `found`, sorted and without repetitions.
+    fn look_up(&self, word: &str, buffer: &mut String, found: &mut Vec<Synset>) {
+        found.clear();
+        found.extend(of_key(&self.sets, self.words.find(word)));
+        let irregular = self.irregular.find(word);
+        if (irregular as usize) < self.irregular.len() {
+            of_key(&self.bases, irregular).for_each(|base| found.extend(of_key(&self.sets, base)));
+        } else if let Some(base) = self.regular_base(word, buffer) {
+            found.extend(of_key(&self.sets, base));
+        }
+        found.sort_unstable();
+        found.dedup();
+    }
+
+    /// The base of a word whose ending is regular.
+    fn regular_base(&self, word: &str, buffer: &mut String) -> Option<Token> {
+        if word.ends_with("ss") || word.chars().nth(2).is_none() {
+            return None;
+        }
+        ENDINGS.iter().find_map(|(ending, instead)| {
+            buffer.clear();
+            buffer.push_str(word.strip_suffix(ending)?);
+            buffer.push_str(instead);
+            Some(self.words.find(buffer)).filter(|&base| (base as usize) < self.words.len())
+        })
+    }
+}
+
+/// What belongs to a key in a sorted list.
+fn of_key<T: Copy>(sorted: &[(Token, T)], key: Token) -> impl Iterator<Item = T> {
+    let start = sorted.partition_point(|&(known, _)| known < key);
+    sorted[start..].iter().take_while(move |&&(known, _)| known == key).map(|&(_, value)| value)
+}
+
+/// Calls `each` with the first line of every two, the number of the second, and the second.
+fn pairs(text: &Text, first: &str, second: &str, mut each: impl FnMut(&str, usize, &str) -> Result<()>) -> Result<()> {
+    let mut lines = text.lines();
+    while let Some((number, one)) = lines.next() {
+        if one.is_empty() {
+            return Err(text.malformed(number, first, one));
+        }
+        let (number, two) = lines.next().ok_or_else(|| text.ends(number, second))?;
+        if two.is_empty() {
+            return Err(text.malformed(number, second, two));
+        }
+        each(one, number, two)?;
+    }
+    Ok(())
+}
+
+fn parse(text: &Text, line: usize, offset: &str) -> Result<Synset> {
+    match offset.parse::<u32>() {
+        Ok(offset) => Ok(offset.into()),
+        Err(_) => Err(text.malformed(line, "the offset of a synonym set, a number", offset)),
+    }
+}
+
+/// The word of a line of an index, and the rest of the line with the offsets of its synonym sets. The fields of a line
+/// are the word, its part of speech, the number of its synonym sets, the number of its pointers, the pointers, two
+/// more numbers, and the offsets.
+fn index_entry(line: &str) -> Option<(&str, &str)> {
+    let mut rest = line;
+    let mut field = || {
+        let (field, after) = rest.split_once(' ').unwrap_or((rest, ""));
+        rest = after;
+        field
+    };
+    let (word, _, sets, pointers) = (field(), field(), field(), field());
+    let (sets, pointers): (usize, u16) = (sets.parse().ok()?, pointers.parse().ok()?);
+    (0..u32::from(pointers) + 2).for_each(|_| drop(field()));
+    (rest.split_ascii_whitespace().count() == sets).then_some((word, rest))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeSet, HashMap};
+    use std::path::Path;
+
+    use proptest::prelude::*;
+
+    use super::super::files::testing::Folder;
+    use super::*;
+
+    const OWN: [(&str, &str); 8] = [
+        (
+            "index.noun",
+            "  1 licence\naxe n 1 2 @ ~ 1 0 00000007  \nrun n 2 0 2 0 00000001 00000002\nmess n 1 0 1 0 00000009\n",
+        ),
+        (
+            "index.verb",
+            "run v 1 0 1 0 00000001\nfix v 1 0 1 0 00000004\nbe v 1 0 1 0 00000005\nnote v 1 0 1 0 00000006\n",
+        ),
+        ("index.adj", "wide a 1 0 1 0 00000001\n"),
+        ("index.adv", ""),
+        ("noun.exc", "axes axis axe\n"),
+        ("verb.exc", "ran run\nis be\nnotes unknown\n"),
+        ("adj.exc", ""),
+        ("adv.exc", ""),
+    ];
+    const METEORS: [(&str, &str); 3] = [
+        (SYNSETS, "axe\n00000007\nbe\n5\nfix\n4\nmess\n9\nnote\n6\nrun\n00000001 00000002 00000001\nwide\n1\n"),
+        (EXCEPTIONS, "axis\naxes\naxe\naxes\nrun\nran\nbe\nis\nunknown\nnotes notes\n"),
+        ("function/english.words", ""),
+    ];
+    const PROBES: [&str; 17] = [
+        "run", "ran", "Ran", "runs", "axes", "fixes", "fixing", "wider", "widest", "is", "notes", "noted", "mess",
+        "messes", "masses", "", "s",
+    ];
+
+    fn folder(files: &[(&str, &str)]) -> Folder {
+        let folder = Folder::new();
+        files.iter().for_each(|(name, text)| drop(folder.write(name, text)));
+        folder
+    }
+
+    fn of(resources: &Resources, words: &[&str]) -> Result<Vec<Vec<Synset>>> {
+        let mut vocabulary = Vocabulary::default();
+        let tokens: Vec<Token> = words.iter().map(|word| vocabulary.intern(word)).collect();
+        let synsets = Synsets::new(resources, &vocabulary, &Stop::never())?;
+        Ok(tokens.iter().map(|&token| synsets.of(token).to_vec()).collect())
+    }
+
+    fn own(path: &Path) -> Resources {
+        Resources { wordnet: Some(Files::Folder(path.into())), ..Resources::none() }
+    }
+
+    fn meteors(path: &Path) -> Resources {
+        Resources { jar: Some(Files::Folder(path.into())), ..Resources::none() }
+    }
+
+    #[test]
+    fn synonym_sets_of_words_and_their_bases_are_found() {
+        let folder = folder(&METEORS);
+        let expected: [&[Synset]; PROBES.len()] =
+            [&[1, 2], &[1, 2], &[], &[1, 2], &[7], &[4], &[4], &[1], &[1], &[5], &[], &[6], &[9], &[9], &[], &[], &[]];
+        assert_eq!(expected.map(Vec::from).to_vec(), of(&meteors(&folder.0), &PROBES).unwrap());
+    }
+
+    #[test]
+    fn both_formats_find_the_same_synonyms_but_wordnet_tells_parts_of_speech_apart() {
+        let (own_folder, meteors_folder) = (folder(&OWN), folder(&METEORS));
+        let (own, meteors) = (of(&own(&own_folder.0), &PROBES), of(&meteors(&meteors_folder.0), &PROBES));
+        for (own, meteors) in own.unwrap().iter().zip(&meteors.unwrap()) {
+            let offsets: BTreeSet<_> = own.iter().map(|set| set & 0xFFFF_FFFF).collect();
+            assert!(offsets.iter().eq(meteors));
+        }
+        let sets = of(&self::own(&own_folder.0), &["run", "wide"]).unwrap();
+        assert_eq!([3, 1], [sets[0].len(), sets[1].len()]);
+        assert!(sets[0].is_sorted() && !sets[0].contains(&sets[1][0]));
+    }
+
+    #[test]
+    fn archives_are_read_as_folders_are() {
+        let archives = Folder::new();
+        let members: Vec<_> = OWN.iter().map(|(name, text)| (format!("wordnet/{name}"), *text)).collect();
+        let members: Vec<_> = members.iter().map(|(name, text)| (name.as_str(), *text)).collect();
+        let zip = Files::zip(&archives.zip("wordnet.zip", &members), "index.noun").unwrap();
+        let jar = Files::zip(&archives.zip("meteor.jar", &METEORS), SYNSETS).unwrap();
+        let (own_folder, meteors_folder) = (folder(&OWN), folder(&METEORS));
+        let zipped = Resources { wordnet: zip, jar: jar.clone(), ..Resources::none() };
+        assert_eq!(of(&own(&own_folder.0), &PROBES), of(&zipped, &PROBES));
+        let zipped = Resources { jar, ..Resources::none() };
+        assert_eq!(of(&meteors(&meteors_folder.0), &PROBES), of(&zipped, &PROBES));
+        assert_eq!(vec![Vec::<Synset>::new(); PROBES.len()], of(&Resources::none(), &PROBES).unwrap());
+    }
+
+    #[test]
+    fn damaged_files_are_refused_with_the_line() {
+        let (own_folder, meteors_folder) = (folder(&OWN), folder(&METEORS));
+        let cases = [
+            (SYNSETS, "a\n1\nb\n", "line 3: expected the offsets of its synonym sets, got the end of the file"),
+            (SYNSETS, "a\n1\n\n2\n", "line 3: expected a word, got \"\""),
+            (SYNSETS, "a\n\n", "line 2: expected the offsets of its synonym sets, got \"\""),
+            (SYNSETS, "a\n1 x2\n", "line 2: expected the offset of a synonym set, a number, got \"x2\""),
+            (EXCEPTIONS, "a\nas\nb\n", "line 3: expected its irregular forms, got the end of the file"),
+            ("index.verb", "  1\nrun v 2 0 1 0 00000001\n", "line 2: expected a word, its part of speech"),
+            ("index.verb", "run v 1 65535 1 0 00000001\n", "line 1: expected a word, its part of speech"),
+            ("index.adv", "well\n", "line 1: expected a word, its part of speech"),
+            ("index.adj", "a a 1 0 1 0 -1\n", "line 1: expected the offset of a synonym set, a number, got \"-1\""),
+            ("adj.exc", "better good\nbest\n", "line 2: expected an irregular form and its bases, got \"best\""),
+        ];
+        for (name, text, expected) in cases {
+            let is_meteors = name.contains('/');
+            let folder = if is_meteors { &meteors_folder } else { &own_folder };
+            let before = std::fs::read(folder.0.join(name)).unwrap();
+            folder.write(name, text);
+            let resources = if is_meteors { meteors(&folder.0) } else { own(&folder.0) };
+            let message = of(&resources, &PROBES).unwrap_err().to_string();
+            assert!(message.contains(&format!("{name}, {expected}")), "{message}");
+            folder.write(name, before);
+        }
+    }
+
+    /// All synonym sets of a word in METEOR's lists, step by step.
+    fn slowly(word: &str, sets: &[(String, Vec<u32>)], exceptions: &[(String, String)]) -> Vec<Synset> {
+        let known: HashMap<&str, &Vec<u32>> = sets.iter().map(|(word, sets)| (word.as_str(), sets)).collect();
+        let mut bases: Vec<String> =
+            exceptions.iter().filter(|(_, form)| form == word).map(|(base, _)| base.clone()).collect();
+        if bases.is_empty() && word.len() > 2 && !word.ends_with("ss") {
+            let mut candidates = Vec::new();
+            for (ending, instead) in ENDINGS {
+                if word.ends_with(ending) {
+                    candidates.push(format!("{}{instead}", &word[..word.len() - ending.len()]));
+                }
+            }
+            bases.extend(candidates.into_iter().find(|base| known.contains_key(base.as_str())));
+        }
+        bases.push(word.into());
+        let found = bases.iter().filter_map(|base| known.get(base.as_str())).flat_map(|sets| sets.iter());
+        found.map(|&set| Synset::from(set)).collect::<BTreeSet<_>>().into_iter().collect()
+    }
+
+    proptest! {
+        #[test]
+        fn synonym_sets_equal_those_found_slowly(
+            sets in proptest::collection::btree_map("[as][es]{0,3}(ing|ed)?", proptest::collection::vec(0..9_u32, 1..3), 1..9),
+            exceptions in proptest::collection::vec(("[as][es]{0,2}", "[as][es]{0,3}"), 0..5),
+            words in proptest::collection::btree_set("[as][es]{0,4}(ing|ed)?", 1..20),
+        ) {
+            let sets: Vec<_> = sets.into_iter().collect();
+            let lines = |sets: &[u32]| sets.iter().map(u32::to_string).collect::<Vec<_>>().join(" ");
+            let synsets: String = sets.iter().map(|(word, sets)| format!("{word}\n{}\n", lines(sets))).collect();
+            let listed: String = exceptions.iter().map(|(base, form)| format!("{base}\n{form}\n")).collect();
+            let folder = folder(&[(SYNSETS, &synsets), (EXCEPTIONS, &listed)]);
+            let words: Vec<&str> = words.iter().map(String::as_str).collect();
+            let expected: Vec<_> = words.iter().map(|word| slowly(word, &sets, &exceptions)).collect();
+            prop_assert_eq!(expected, of(&meteors(&folder.0), &words).unwrap());
+        }
     }
 }
