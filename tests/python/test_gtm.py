@@ -123,8 +123,9 @@ def test_counts_equal_those_of_the_sorted_list_of_runs(corpus: tuple[list[str], 
 
 
 def row(hypothesis: str, references: list[str], **options: Any) -> Counts:
-    rows: Counts = metric("gtm", **options).suff_stats([[hypothesis]], [[reference] for reference in references])[0]
-    return rows.sum(axis=0)
+    rows = metric("gtm", **options).suff_stats([[hypothesis]], [[reference] for reference in references])[0]
+    total: Counts = rows.sum(axis=0)
+    return total
 
 
 @given(TEXTS, st.lists(TEXTS, min_size=1, max_size=3))
