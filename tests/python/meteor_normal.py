@@ -51,9 +51,7 @@ def normalized(line, prefixes, numeric, lang="en", no_punct=False):
             nxt = words[i + 1] if i + 1 < len(words) else ""
             if re.search(r"\.", pre) and re.search(f"[{ALPHA}]", pre):
                 w = w.replace(".", "")
-            elif pre in prefixes or re.match("[a-z]", nxt):
-                pass
-            elif pre in numeric and re.match("[0-9]", nxt):
+            elif pre in prefixes or re.match("[a-z]", nxt) or (pre in numeric and re.match("[0-9]", nxt)):
                 pass
             else:
                 w = pre + " ."
