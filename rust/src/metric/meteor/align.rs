@@ -127,27 +127,37 @@ impl Aligner {
     pub(super) fn align(
         &mut self,
         matches: &Matches,
-        hypothesis_length: usize,
-        reference_length: usize,
+        lengths: [usize; 2],
         stop: &Stop<'_>,
     ) -> Result<(&[Match], usize)> {
-        self.cover(matches, hypothesis_length, reference_length);
+        self.align_with(matches, lengths, <u64 as Key>::fits, stop)
+    }
+
+    /// [`Aligner::align`] for a text of so many words; `narrow` decides whether 64 bits suffice for keys.
+    fn align_with(
+        &mut self,
+        matches: &Matches,
+        lengths: [usize; 2],
+        narrow: impl FnOnce(u64, u64) -> bool,
+        stop: &Stop<'_>,
+    ) -> Result<(&[Match], usize)> {
+        self.cover(matches, lengths);
         self.fix(matches);
         // Up to the first word with a choice there is one state.
-        let first = self.starts.iter().position(|&start| start == Start::Free).unwrap_or(reference_length);
+        let first = self.starts.iter().position(|&start| start == Start::Free).unwrap_or(self.starts.len());
         let mut chain = Chain { open: CLOSED, end: 0, chunks: 0 };
         self.starts[..first].iter().zip(0..).for_each(|(start, at)| chain.pass(*start, at));
-        if first == reference_length {
+        if first == self.starts.len() {
             return Ok((&self.chosen, chain.chunks + usize::from(chain.open != CLOSED)));
         }
-        let longest = hypothesis_length.max(reference_length) as u64;
+        let longest = lengths[0].max(lengths[1]) as u64;
         let (distance, words) = self.number_words(matches, longest);
-        let Aligner { starts, bits, chosen, narrow, wide, .. } = self;
+        let Aligner { starts, bits, chosen, .. } = self;
         let problem = Problem { matches, starts, bits, words };
-        let chunks = if <u64 as Key>::fits(longest, distance) {
-            narrow.search(&problem, first, chain, chosen, stop)?
+        let chunks = if narrow(longest, distance) {
+            self.narrow.search(&problem, first, chain, chosen, stop)?
         } else if <u128 as Key>::fits(longest, distance) {
-            wide.search(&problem, first, chain, chosen, stop)?
+            self.wide.search(&problem, first, chain, chosen, stop)?
         } else {
             return Err(Error::Memory { numbers: u128::from(longest) });
         };
@@ -155,7 +165,7 @@ impl Aligner {
     }
 
     /// Counts how many matches cover each word.
-    fn cover(&mut self, matches: &Matches, hypothesis_length: usize, reference_length: usize) {
+    fn cover(&mut self, matches: &Matches, [hypothesis_length, reference_length]: [usize; 2]) {
         let Aligner { hypothesis, reference, .. } = self;
         hypothesis.clear();
         hypothesis.resize(hypothesis_length, 0);
@@ -521,3 +531,6 @@ fn is_free(taken: &[u64], bit: u32, length: u32) -> bool {
 fn take(taken: &mut [u64], bit: u32, length: u32) {
     each_part(bit, length).for_each(|(word, mask)| taken[word] |= mask);
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use rust_stemmers::{Algorithm, Stemmer};
 
+use super::matches::Related;
 use super::normalize::Normalizer;
 use super::paraphrases::Paraphrases;
 use super::resources::Resources;
@@ -24,7 +25,7 @@ pub(super) struct Lexicon {
     pub(super) vocabulary: Vocabulary,
     words: Vec<Word>,
     synsets: Synsets,
-    pub(super) paraphrases: Paraphrases,
+    paraphrases: Paraphrases,
 }
 
 /// What is known of a word.
@@ -88,9 +89,10 @@ impl Lexicon {
     pub(super) fn word(&self, word: Token) -> Word {
         self.words[word as usize]
     }
+}
 
-    /// Have two words a synonym set in common?
-    pub(super) fn share_synset(&self, a: Token, b: Token) -> bool {
+impl Related for Lexicon {
+    fn share_synset(&self, a: Token, b: Token) -> bool {
         let (mut a, mut b): (&[Synset], &[Synset]) = (self.synsets.of(a), self.synsets.of(b));
         while let ([x, rest_a @ ..], [y, rest_b @ ..]) = (a, b) {
             match x.cmp(y) {
@@ -100,6 +102,10 @@ impl Lexicon {
             }
         }
         false
+    }
+
+    fn each_paraphrase(&self, words: &[Token], found: &mut dyn FnMut(usize, usize, &[Token])) {
+        self.paraphrases.each(words, found);
     }
 }
 

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use super::lexicon::{Lexicon, Word};
+use super::lexicon::Word;
 use super::settings::Module;
 use crate::error::{Error, Result};
 use crate::pool::{Stop, WorkMeter};
@@ -54,6 +54,15 @@ pub(super) struct Matches {
     sorted: Vec<u64>,
 }
 
+/// What [`Matches::find`] needs to know of words and phrases.
+pub(super) trait Related {
+    /// Have two words a synonym set in common?
+    fn share_synset(&self, a: Token, b: Token) -> bool;
+
+    /// As [`super::paraphrases::Paraphrases::each`].
+    fn each_paraphrase(&self, words: &[Token], found: &mut dyn FnMut(usize, usize, &[Token]));
+}
+
 impl Matches {
     /// Finds all matches. Each module looks at all words, whether or not others match them, but identical texts match by
     /// equal words only.
@@ -62,28 +71,26 @@ impl Matches {
     /// [`Error::Interrupted`], [`Error::Memory`] for too many matches.
     pub(super) fn find(
         &mut self,
-        lexicon: &Lexicon,
+        related: &impl Related,
         modules: &[Module],
-        hypothesis: Text<'_>,
-        reference: Text<'_>,
+        [hypothesis, reference]: [Text<'_>; 2],
         stop: &Stop<'_>,
     ) -> Result<()> {
         let modules = if hypothesis.words == reference.words { &[Module::Exact] } else { modules };
-        self.find_singles(lexicon, modules, hypothesis, reference, stop)?;
+        self.find_singles(related, modules, [hypothesis, reference], stop)?;
         self.phrases.clear();
         self.phrase_ends.clear();
         if modules.contains(&Module::Paraphrase) {
-            self.find_phrases(lexicon, hypothesis.words, reference.words, stop)?;
+            self.find_phrases(related, [hypothesis.words, reference.words], stop)?;
         }
         Ok(())
     }
 
     fn find_singles(
         &mut self,
-        lexicon: &Lexicon,
+        related: &impl Related,
         modules: &[Module],
-        hypothesis: Text<'_>,
-        reference: Text<'_>,
+        [hypothesis, reference]: [Text<'_>; 2],
         stop: &Stop<'_>,
     ) -> Result<()> {
         let Matches { singles, ranges, sorted, .. } = self;
@@ -92,7 +99,7 @@ impl Matches {
         ranges.clear();
         ranges.resize(reference.words.len(), 0..0);
         sorted.clear();
-        sorted.extend(reference.words.iter().zip(0..).map(|(&word, at): (_, u64)| u64::from(word) << 32 | at));
+        sorted.extend(reference.words.iter().zip(0..).map(|(&word, at): (_, u64)| (u64::from(word) << 32) | at));
         sorted.sort_unstable();
         for same in sorted.chunk_by(|a, b| a >> 32 == b >> 32) {
             let start = singles.len();
@@ -112,7 +119,7 @@ impl Matches {
                         let found = match module {
                             Module::Exact => true,
                             Module::Stem => words[i] != word,
-                            _ => words[i] != word && lexicon.share_synset(words[i], word),
+                            _ => words[i] != word && related.share_synset(words[i], word),
                         };
                         if found {
                             singles.push(Single { module, hypothesis: (from + i) as u32 });
@@ -132,9 +139,8 @@ impl Matches {
     /// in both ways are two matches.
     fn find_phrases(
         &mut self,
-        lexicon: &Lexicon,
-        hypothesis: &[Token],
-        reference: &[Token],
+        related: &impl Related,
+        [hypothesis, reference]: [&[Token]; 2],
         stop: &Stop<'_>,
     ) -> Result<()> {
         let Matches { phrases, phrase_ends, .. } = self;
@@ -142,7 +148,7 @@ impl Matches {
             let (keys, other) = if from_hypothesis { (hypothesis, reference) } else { (reference, hypothesis) };
             let present = Present::new(other);
             let (mut meter, mut outcome) = (WorkMeter::default(), Ok(()));
-            lexicon.paraphrases.each(keys, &mut |start, length, paraphrase| {
+            related.each_paraphrase(keys, &mut |start, length, paraphrase| {
                 if outcome.is_err() || paraphrase.is_empty() {
                     return;
                 }
