@@ -10,6 +10,7 @@ from __future__ import annotations
 import shutil
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import cache
 from importlib import import_module
@@ -26,7 +27,7 @@ from races import Contender, Race, Skipped, call, command
 from reshuffle import NativeMetric, metric, tokenize
 from rivals import ONE_THREAD, RESHUFFLE, SACREBLEU, forget_tokens, name, unless_missing
 
-__all__ = ["chrf", "count", "nist", "sentbleu", "ter"]
+__all__ = ["chrf", "count", "gtm", "nist", "sentbleu", "ter"]
 
 
 def systems_of(texts: Texts, systems: int) -> list[list[str]]:
@@ -141,6 +142,40 @@ def ter(texts: Texts) -> list[Race]:
             raise DisagreementError(f"Tercom's search differs in {differ:.2%} of the segments")
 
     return beside_sacrebleu(texts, TER, contenders, check, few=2, at_most=2)
+
+
+# Beside another metric
+
+
+def gtm(texts: Texts) -> list[Race]:
+    """Shows that GTM, which searches for common runs of words, is counted in less time than chrF, which has no search:
+    all systems in one call, on all cores and on one thread. With e = 1 it has to count the matching words, and with
+    e = 2 no more than these."""
+    chrf = metric("chrf")
+    matchings = {"e = 1": metric("gtm"), "e = 2": metric("gtm", exponent=2)}
+    outputs, references = systems_of(texts, len(texts.systems)), texts.references
+
+    def check(_: Array, words: Array, runs: Array) -> None:
+        hypotheses = [line.split() for line in outputs[0]]
+        common = [
+            sum((Counter(hypothesis) & Counter(line.split())).values())
+            for hypothesis, line in zip(hypotheses, references[0], strict=True)
+        ]
+        match, length, _ = words[0].T
+        same_counts(match * [len(hypothesis) for hypothesis in hypotheses], length * common)
+        if (runs[:, :, 0] > words[:, :, 0]).any():
+            raise DisagreementError("a matching with e = 2 is larger than the number of matching words")
+
+    def contender(name: str, native: NativeMetric, threads: int | None, target: float | None = None) -> Contender:
+        run = call(lambda: native.suff_stats(outputs, references, threads=threads))
+        return Contender(name, run, target=target, things=len(outputs))
+
+    races = []
+    for title, threads in ((RESHUFFLE, None), (ONE_THREAD, 1)):
+        contenders = [contender(f"{title}: chrF", chrf, threads)]
+        contenders += [contender(f"{title}: GTM, {e}", native, threads, 1) for e, native in matchings.items()]
+        races.append(Race(f"{len(outputs)} systems in one go, per system", contenders, check))
+    return races
 
 
 # NLTK and mteval

@@ -8,6 +8,7 @@ from typing import Any
 
 from claims import WMT17, Claim, Figures, Paper, Summary, markdown_table, number, rows_of, share
 from claims_errors import SIZE, rejections
+from claims_lengths import PENALTIES, plot_penalties, scores, show_penalties, summary_penalties
 from claims_samples import (
     SAMPLES,
     plot_samples,
@@ -332,6 +333,20 @@ Section 6 of the paper reads 95% of draws won as 95% confidence that one system 
             extract=rejections,
             summary=summary_two_sided,
             show=show_two_sided,
+        ),
+        Claim(
+            name="koehn-lengths",
+            title="BLEU depends more than GTM on the length of outputs",
+            paper="""
+Figure 1 varies the word penalty of two systems, and has their BLEU and GTM by the ratio of output length to reference
+length.
+""",
+            python=PENALTIES,
+            extract=scores,
+            summary=summary_penalties,
+            show=show_penalties,
+            plot=plot_penalties,
+            caption="BLEU and GTM of one model by the length ratio of its output, in percent of the largest score",
         ),
         Claim(
             name="koehn-t",

@@ -326,7 +326,6 @@ COMING = Paper(
   [smoothing methods](counting.md), but neither correlations with human judgments nor tuning. No judgments of 2013 out
   of English, and none of Russian–English, are available.
 - **Riezler & Maxwell 2005**, F of the rerankings: no parses of reranked translations are available.
-- **Koehn 2004**, Figure 1: this needs GTM, and lists of translations of one model at several word penalties.
 """,
     claims=(),
 )

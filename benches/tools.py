@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from cases_commands import million, whole_command
-from cases_counting import chrf, count, nist, sentbleu, ter
+from cases_counting import chrf, count, gtm, nist, sentbleu, ter
 from cases_dropin import dropin, dropin_command, harness
 from cases_many import html, many, sets
 from cases_pairs import auto, delta, families, maxt, pairs
@@ -31,6 +31,7 @@ CASES: Mapping[str, Callable[[Texts], list[Race]]] = {
     "count": count,
     "chrf": chrf,
     "ter": ter,
+    "gtm": gtm,
     "nist": nist,
     "sentbleu": sentbleu,
     "peers": peers,

@@ -52,7 +52,7 @@ __all__ = [
 ]
 
 MetricName: TypeAlias = Literal[
-    "bleu", "sentbleu", "nist", "chrf", "chrf++", "ter", "wer", "per", "meteor", "length", "depf"
+    "bleu", "sentbleu", "nist", "chrf", "chrf++", "ter", "wer", "per", "meteor", "gtm", "length", "depf"
 ]  # fmt: skip
 """:func:`reshuffle.metrics.registry.metric_specs`."""
 

@@ -118,6 +118,13 @@ impl Stop<'_> {
         static NEVER: AtomicBool = AtomicBool::new(false);
         Stop { flag: &NEVER, poll: None }
     }
+
+    /// For tests that stop at the first check.
+    #[cfg(test)]
+    pub(crate) fn at_once() -> Stop<'static> {
+        static AT_ONCE: AtomicBool = AtomicBool::new(true);
+        Stop { flag: &AT_ONCE, poll: None }
+    }
 }
 
 /// Counts work, and checks [`Stop`] only once in a while: for loops whose iterations cost less than a check.

@@ -236,12 +236,13 @@ def test_gradients_of_sentence_bleu_equal_complex_steps(weighted: int, length: i
     assert_right(metric("sentbleu"), ratio(100 / 2**30), [weighted, length, unweighted])
 
 
+@pytest.mark.parametrize("name", ["gtm", "depf"])
 @given(COUNT, COUNT, COUNT)
-def test_gradients_of_depf_equal_complex_steps(match: int, hyp: int, ref: int) -> None:
+def test_gradients_of_f_equal_complex_steps(name: str, match: int, hyp: int, ref: int) -> None:
     def twin(x: Sequence[complex]) -> complex:
         return 200 * x[0] / (x[1] + x[2]) if (x[1] + x[2]).real else 0
 
-    assert_right(metric("depf"), twin, [match, hyp, ref])
+    assert_right(metric(name), twin, [match, hyp, ref])
 
 
 @given(st.integers(-(10**9), 10**9), st.integers(1, 10**6))
@@ -253,7 +254,16 @@ def test_gradients_of_a_mean_of_possibly_negative_scores_equal_complex_steps(tot
 
 
 def test_every_native_metric_is_tested_here() -> None:
-    assert {spec.name for spec in metric_specs()} == {*RATIOS, "bleu", "sentbleu", "nist", "chrf", "chrf++", "depf"}
+    assert {spec.name for spec in metric_specs()} == {
+        *RATIOS,
+        "bleu",
+        "sentbleu",
+        "nist",
+        "chrf",
+        "chrf++",
+        "gtm",
+        "depf",
+    }
 
 
 def test_gradients_of_many_totals_equal_those_of_each_and_external_counts_use_their_metrics() -> None:

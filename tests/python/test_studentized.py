@@ -115,6 +115,7 @@ CASES: dict[str, tuple[Any, Callable[[np.random.Generator, int], Counts]]] = {
     "ter": ("ter", ratio_like),
     "wer": ("wer", ratio_like),
     "per": ("per", ratio_like),
+    "gtm": ("gtm", depf_like),
     "length": ("length", lambda rng, n: bleu_like(rng, n)[..., :2]),
     "depf": ("depf", depf_like),
     "callable": (f_score_of_python, depf_like),

@@ -1,4 +1,4 @@
-"""METEOR's files: where WordNet is installed, and what is missing.
+"""METEOR's files: where WordNet is installed, and warnings of what is missing.
 
 The core reads METEOR's jar and WordNet's files. This module only looks for an installed WordNet. Nothing is downloaded.
 """
@@ -14,7 +14,7 @@ from typing import Any
 from .. import _core
 from ..errors import warn
 
-__all__ = ["find_wordnet", "warn_of_missing", "with_wordnet"]
+__all__ = ["find_wordnet", "warn_of_gaps", "with_wordnet"]
 
 # What NLTK calls the folder of its data, relative to each of its folders; below it may be a folder or a zip file.
 NLTK_CORPUS = "corpora/wordnet"
@@ -62,12 +62,17 @@ def _wordnet_folders() -> Iterator[Path]:
         yield folder / NLTK_CORPUS
 
 
-def warn_of_missing(core: _core.Metric) -> None:
-    """Warn of modules that METEOR leaves out because their files were not found.
+def warn_of_gaps(core: _core.Metric) -> None:
+    """Warn of modules that METEOR leaves out because their files were not found, and of parameters for English.
 
     Only modules that the user did not name are left out. Without the files of a named one, the metric is not created.
     """
     signature = dict(core.signature)
+    if "tuned" in signature:
+        warn(
+            f"METEOR's task {signature['task']} has parameters for English only: they are used for the language "
+            f"{signature['lang']}, too"
+        )
     if "missing" not in signature:
         return
     missing = signature["missing"].split("+")

@@ -23,7 +23,7 @@ from ..progress import AnyProgress, reported
 from ..types import MetricName, Tokenizer
 from ..validate import check_name
 from .base import Counts, Formula, Metric, MetricLike, Scores, counts_array, thread_count, totals_array
-from .meteor import warn_of_missing, with_wordnet
+from .meteor import warn_of_gaps, with_wordnet
 from .registry import metric_specs, tokenizer_specs
 from .tokenizers import EXTERNAL, LoadedTokenizer, for_language, load, model_takers
 
@@ -31,13 +31,13 @@ __all__ = ["NativeMetric", "metric", "resolve", "tokenize"]
 
 # Rough times to count a segment, in nanoseconds on one thread, for progress bars: of metrics that take longer or less
 # than the others, of the others, and of a tokenizer in Python.
-COUNT_NS = {"chrf": 11_000, "chrf++": 14_000, "ter": 30_000, "length": 1_000}
+COUNT_NS = {"chrf": 11_000, "chrf++": 14_000, "ter": 30_000, "gtm": 2_000, "length": 1_000}
 OTHERS_NS, TOKENIZE_NS = 3_500, 20_000
 
-# Metrics that use files of other packages where they are installed: what adds these files to their options, and what
-# warns of those that are missing, when texts are counted.
+# Metrics that use files of other packages where they are installed: what adds these files to the options, and what
+# warns, when texts are counted, of files that were not found.
 INSTALLED_FILES: dict[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {"meteor": with_wordnet}
-MISSING_FILES: dict[str, Callable[[_core.Metric], None]] = {"meteor": warn_of_missing}
+GAPS: dict[str, Callable[[_core.Metric], None]] = {"meteor": warn_of_gaps}
 
 
 @dataclass(frozen=True)
@@ -173,8 +173,8 @@ class NativeMetric(Metric):
     ) -> Counts:
         """The counts of systems with names, as a part of a job that has a plan: see :meth:`suff_stats`."""
         texts = [segment_list(name, column) for name, column in named.items()], reference_columns(references)
-        if self.key in MISSING_FILES:
-            MISSING_FILES[self.key](self.core)
+        if self.key in GAPS:
+            GAPS[self.key](self.core)
         if self.options.get("tokenize") == "mteval-intl":
             texts = _unstripped(texts[0]), _unstripped(texts[1])
         try:

@@ -130,6 +130,16 @@ ENTRIES: Mapping[str, Entry] = {
         "Meteor Universal: Language Specific Translation Evaluation for Any Target Language", _WMT.format("Ninth"),
         "376--380", "10.3115/v1/W14-3348",
     ),
+    "N03-2021": _paper(
+        "Melamed et al.", 2003, "melamed-etal-2003-precision",
+        "Melamed, I. Dan and Green, Ryan and Turian, Joseph P.", "Precision and Recall of Machine Translation",
+        "Companion Volume of the Proceedings of {HLT}-{NAACL} 2003 - Short Papers", "61--63",
+    ),
+    "2003.mtsummit-papers.51": _paper(
+        "Turian et al.", 2003, "turian-etal-2003-evaluation",
+        "Turian, Joseph P. and Shen, Luke and Melamed, I. Dan", "Evaluation of machine translation and its evaluation",
+        "Proceedings of Machine Translation Summit IX: Papers", "",
+    ),
     # Tests.
     "W05-0908": _paper(
         "Riezler and Maxwell", 2005, "riezler-maxwell-2005-pitfalls", "Riezler, Stefan and Maxwell, John T.",

@@ -5,6 +5,7 @@ mod bleu;
 mod chrf;
 mod depf;
 mod error_rate;
+mod gtm;
 mod length;
 mod mean;
 mod meteor;
@@ -29,6 +30,7 @@ use crate::stats::SuffStats;
 pub use bleu::Bleu;
 pub use chrf::Chrf;
 pub use depf::DepF;
+pub use gtm::Gtm;
 pub use length::Length;
 pub use mean::Mean;
 pub use meteor::Meteor;
@@ -300,6 +302,7 @@ pub static METRICS: &[MetricSpec] = &[
     wer::SPEC,
     per::SPEC,
     meteor::SPEC,
+    gtm::SPEC,
     length::SPEC,
     depf::SPEC,
 ];
@@ -548,6 +551,7 @@ mod tests {
                 ("ter", vec![]),
                 ("wer", vec![]),
                 ("per", vec![]),
+                ("gtm", vec![]),
                 ("length", vec![]),
                 ("depf", vec![]),
             ]),

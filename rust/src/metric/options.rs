@@ -182,6 +182,14 @@ impl Options {
         }
     }
 
+    /// The value of a choice without a default, if it is set.
+    pub fn choice(&self, name: &str) -> Option<&str> {
+        match self.get(name) {
+            Value::Name(chosen) => Some(chosen),
+            _ => None,
+        }
+    }
+
     /// The path, if it is set.
     pub fn path(&self, name: &str) -> Option<&Path> {
         match self.get(name) {

@@ -104,7 +104,7 @@ pub(crate) struct Reference {
 
 /// Resizes a vector. Too little memory is an error, not an abort, and `stop` is checked because filling new memory
 /// takes time.
-fn resize<T: Copy>(values: &mut Vec<T>, length: usize, value: T, stop: &Stop<'_>) -> Result<()> {
+pub(crate) fn resize<T: Copy>(values: &mut Vec<T>, length: usize, value: T, stop: &Stop<'_>) -> Result<()> {
     let more = length.saturating_sub(values.len());
     values.try_reserve(more).map_err(|_| Error::Memory { numbers: length as u128 })?;
     values.truncate(length);

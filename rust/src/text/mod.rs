@@ -3,4 +3,5 @@
 pub mod conllu;
 pub(crate) mod edit;
 pub(crate) mod ngram;
+pub(crate) mod runs;
 pub mod tokenize;

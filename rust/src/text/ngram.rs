@@ -18,7 +18,7 @@ pub(crate) type Token = u32;
 const SENTENCE: usize = 56;
 
 /// The number of a token that no reference contains.
-const UNSEEN: Token = Token::MAX;
+pub(crate) const UNSEEN: Token = Token::MAX;
 
 const HASHER: FixedState = FixedState::with_seed(0);
 

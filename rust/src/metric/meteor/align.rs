@@ -1,25 +1,536 @@
 //! The search for the alignment: the best set of matches that do not overlap.
+//!
+//! Matches that compete with no other are part of every alignment. For the others, a beam search goes through the
+//! reference from left to right. A state is what the search knows after some words: which words of the hypothesis are
+//! taken, how many words match, how many chunks they form, and a distance. As METEOR has it,
+//! * half of a match that is not exact counts, rounded down after every match: a stem match of single words counts
+//!   nothing, a paraphrase of two words counts one on each side;
+//! * the distance of a match counts for the alternatives that follow it, which are later matches at the same word and
+//!   none, but not for the state with the match;
+//! * of states that compare equal the one that was made first is better.
+//!
+//! What states are compared by is packed into one integer, with the order in which they were made in its lowest bits, so
+//! that any sort is stable. States share the matches that they have in common, as a tree of links.
 
-use super::matches::Match;
-use crate::error::Result;
-use crate::pool::Stop;
+use std::ops::{Add, Sub};
+
+use super::matches::{Match, Matches};
+use super::settings::Module;
+use crate::error::{Error, Result};
+use crate::pool::{Stop, WorkMeter};
+
+/// The number of states that are kept at each word.
+const BEAM: usize = 40;
+
+/// Bits of a key for the order in which states were made.
+const ORDER: u32 = 12;
+
+/// The number of new states that are collected before all but the best are dropped.
+const COLLECTED: usize = 1 << ORDER;
+
+/// No chunk is open.
+const CLOSED: u32 = u32::MAX;
+
+/// No link.
+const NO_LINK: u32 = u32::MAX;
+
+/// What states are compared by, smaller is better: matched words (more are better), chunks, distance, and the order in
+/// which they were made, which is 0 between comparisons.
+trait Key: Copy + Ord + Add<Output = Self> + Sub<Output = Self> {
+    /// The first bit of the chunks.
+    const CHUNKS: u32;
+    /// The first bit of the matched words.
+    const MATCHED: u32;
+    /// Bits in all.
+    const BITS: u32;
+
+    fn of(number: u64) -> Self;
+    fn shifted(self, by: u32) -> Self;
+    /// The lowest bits.
+    fn order(self) -> usize;
+    fn chunks(self) -> usize;
+    fn without_order(self) -> Self;
+
+    /// Are these the largest values that a key can hold?
+    fn fits(words: u64, distance: u64) -> bool {
+        let below = |value: u64, bits: u32| value.checked_shr(bits).unwrap_or(0) == 0;
+        below(2 * words, (Self::BITS - Self::MATCHED).min(Self::MATCHED - Self::CHUNKS))
+            && below(distance, Self::CHUNKS - ORDER)
+    }
+}
+
+macro_rules! key {
+    ($int:ty, $chunks:literal, $matched:literal) => {
+        impl Key for $int {
+            const CHUNKS: u32 = $chunks;
+            const MATCHED: u32 = $matched;
+            const BITS: u32 = <$int>::BITS;
+
+            fn of(number: u64) -> Self {
+                number as $int
+            }
+
+            fn shifted(self, by: u32) -> Self {
+                self << by
+            }
+
+            fn order(self) -> usize {
+                self as usize % COLLECTED
+            }
+
+            fn chunks(self) -> usize {
+                (self >> $chunks) as usize & ((1 << ($matched - $chunks)) - 1)
+            }
+
+            fn without_order(self) -> Self {
+                self >> ORDER << ORDER
+            }
+        }
+    };
+}
+
+// Sentences of up to a thousand words or so, and anything else.
+key!(u64, 38, 51);
+key!(u128, 72, 100);
 
 /// Chooses matches among all of a segment, and counts their chunks.
 #[derive(Default)]
-pub(super) struct Aligner {}
+pub(super) struct Aligner {
+    /// How many matches cover each word of the hypothesis, and of the reference. 0 for words of fixed matches.
+    hypothesis: Vec<u32>,
+    reference: Vec<u32>,
+    /// What may begin at each word of the reference.
+    starts: Vec<Start>,
+    /// The number of each word of the hypothesis among those of matches that are not fixed.
+    bits: Vec<u32>,
+    chosen: Vec<Match>,
+    narrow: Search<u64>,
+    wide: Search<u128>,
+}
+
+/// What may begin at a word of the reference.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Start {
+    /// No match.
+    Nothing,
+    /// A match that competes with no other.
+    Fixed(Match),
+    /// Matches among which the search decides.
+    Free,
+}
 
 impl Aligner {
-    /// The chosen matches, in the order of the reference, and the number of chunks.
+    /// The chosen matches in any order, and the number of chunks.
     ///
     /// # Errors
-    /// [`crate::Error::Interrupted`], [`crate::Error::Memory`].
+    /// [`Error::Interrupted`], [`Error::Memory`].
     pub(super) fn align(
         &mut self,
-        _matches: &[Match],
-        _hypothesis_length: usize,
-        _reference_length: usize,
-        _stop: &Stop<'_>,
+        matches: &Matches,
+        lengths: [usize; 2],
+        stop: &Stop<'_>,
     ) -> Result<(&[Match], usize)> {
-        Ok((&[], 0))
+        self.align_with(matches, lengths, <u64 as Key>::fits, stop)
+    }
+
+    /// [`Aligner::align`] for a text of so many words; `narrow` decides whether 64 bits suffice for keys.
+    fn align_with(
+        &mut self,
+        matches: &Matches,
+        lengths: [usize; 2],
+        narrow: impl FnOnce(u64, u64) -> bool,
+        stop: &Stop<'_>,
+    ) -> Result<(&[Match], usize)> {
+        self.cover(matches, lengths);
+        self.fix(matches);
+        // Up to the first word with a choice there is one state.
+        let first = self.starts.iter().position(|&start| start == Start::Free).unwrap_or(self.starts.len());
+        let mut chain = Chain { open: CLOSED, end: 0, chunks: 0 };
+        self.starts[..first].iter().zip(0..).for_each(|(start, at)| chain.pass(*start, at));
+        if first == self.starts.len() {
+            return Ok((&self.chosen, chain.chunks + usize::from(chain.open != CLOSED)));
+        }
+        let longest = lengths[0].max(lengths[1]) as u64;
+        let (distance, words) = self.number_words(matches, longest);
+        let Aligner { starts, bits, chosen, .. } = self;
+        let problem = Problem { matches, starts, bits, words };
+        let chunks = if narrow(longest, distance) {
+            self.narrow.search(&problem, first, chain, chosen, stop)?
+        } else if <u128 as Key>::fits(longest, distance) {
+            self.wide.search(&problem, first, chain, chosen, stop)?
+        } else {
+            return Err(Error::Memory { numbers: u128::from(longest) });
+        };
+        Ok((&self.chosen, chunks))
+    }
+
+    /// Counts how many matches cover each word.
+    fn cover(&mut self, matches: &Matches, [hypothesis_length, reference_length]: [usize; 2]) {
+        let Aligner { hypothesis, reference, .. } = self;
+        hypothesis.clear();
+        hypothesis.resize(hypothesis_length, 0);
+        reference.clear();
+        reference.extend((0..reference_length).map(|at| matches.singles(at).len() as u32));
+        for (singles, times) in matches.distinct() {
+            singles.iter().for_each(|single| hypothesis[single.hypothesis as usize] += times);
+        }
+        for phrase in matches.all_phrases() {
+            of_hypothesis(hypothesis, phrase).iter_mut().for_each(|count| *count += 1);
+            of_reference(reference, phrase).iter_mut().for_each(|count| *count += 1);
+        }
+    }
+
+    /// Decides what may begin at each word, and chooses the matches that compete with no other.
+    fn fix(&mut self, matches: &Matches) {
+        let Aligner { hypothesis, reference, starts, chosen, .. } = self;
+        starts.clear();
+        chosen.clear();
+        for at in 0..reference.len() {
+            let only = match (matches.singles(at), matches.phrases(at)) {
+                ([], []) => {
+                    starts.push(Start::Nothing);
+                    continue;
+                }
+                (&[single], []) => Some(Matches::single(at, single)),
+                ([], &[phrase]) => Some(phrase),
+                _ => None,
+            };
+            let mut alone = |only: &Match| {
+                let sides = [&*of_hypothesis(hypothesis, only), &*of_reference(reference, only)];
+                sides.into_iter().flatten().all(|&count| count == 1)
+            };
+            starts.push(match only.filter(|only| alone(only)) {
+                Some(only) => {
+                    of_hypothesis(hypothesis, &only).fill(0);
+                    chosen.push(only);
+                    Start::Fixed(only)
+                }
+                None => Start::Free,
+            });
+        }
+    }
+
+    /// Numbers the words of the hypothesis that are in matches that are not fixed. Returns an upper bound of any distance,
+    /// and how many words there are.
+    fn number_words(&mut self, matches: &Matches, longest: u64) -> (u64, usize) {
+        let mut words = 0;
+        self.bits.clear();
+        self.bits.extend(self.hypothesis.iter().map(|&count| {
+            words += u32::from(count > 0);
+            words.wrapping_sub(1)
+        }));
+        let free = self.starts.iter().enumerate().filter(|(_, start)| **start == Start::Free);
+        let number: u64 = free.map(|(at, _)| (matches.singles(at).len() + matches.phrases(at).len()) as u64).sum();
+        (number.saturating_mul(longest), words as usize)
     }
 }
+
+/// The part of a table of the words of the hypothesis that a match covers.
+fn of_hypothesis<'a, T>(table: &'a mut [T], found: &Match) -> &'a mut [T] {
+    let start = found.hypothesis as usize;
+    &mut table[start..start + found.hypothesis_length as usize]
+}
+
+/// The part of a table of the words of the reference that a match covers.
+fn of_reference<'a, T>(table: &'a mut [T], found: &Match) -> &'a mut [T] {
+    let start = found.reference as usize;
+    &mut table[start..start + found.reference_length as usize]
+}
+
+/// The chunks of an alignment, as far as it is decided.
+#[derive(Clone, Copy)]
+struct Chain {
+    /// Where the open chunk ends in the hypothesis, or [`CLOSED`].
+    open: u32,
+    /// Where the last match ends in the reference.
+    end: u32,
+    chunks: usize,
+}
+
+impl Chain {
+    /// Goes on to the next word of the reference, where there is no choice.
+    fn pass(&mut self, start: Start, at: u32) {
+        match start {
+            Start::Fixed(found) => {
+                self.chunks += usize::from(self.open != CLOSED && self.open != found.hypothesis);
+                self.open = found.hypothesis + found.hypothesis_length;
+                self.end = at + found.reference_length;
+            }
+            _ if at < self.end => {}
+            _ => {
+                self.chunks += usize::from(self.open != CLOSED);
+                self.open = CLOSED;
+            }
+        }
+    }
+}
+
+/// What the search needs to know of a segment.
+struct Problem<'a> {
+    matches: &'a Matches,
+    starts: &'a [Start],
+    /// The number of each word of the hypothesis.
+    bits: &'a [u32],
+    /// How many have one.
+    words: usize,
+}
+
+/// A match that may begin at the current word.
+#[derive(Clone, Copy)]
+struct Move<K> {
+    found: Match,
+    /// The first number of its words in the hypothesis.
+    bit: u32,
+    /// What it adds to the matched words of a key.
+    matched: K,
+    /// What it adds to the distance of a key.
+    distance: K,
+}
+
+/// A state apart from its key and its taken words.
+#[derive(Debug, Clone, Copy)]
+struct State {
+    /// Where the open chunk ends in the hypothesis, or [`CLOSED`].
+    open: u32,
+    /// Where the last match ends in the reference.
+    end: u32,
+    /// The last match of those that the search chose, or [`NO_LINK`].
+    link: u32,
+}
+
+/// A match, and the one before it.
+#[derive(Debug, Clone, Copy)]
+struct Link {
+    before: u32,
+    found: Match,
+}
+
+/// How a new state is made: from which state, and by which move, or none.
+#[derive(Debug, Clone, Copy)]
+struct Origin {
+    state: u32,
+    by: u32,
+}
+
+/// No move: the word is part of the last match.
+const WITHIN: u32 = u32::MAX;
+
+/// No move: the word is left out.
+const SKIP: u32 = u32::MAX - 1;
+
+/// The states at a word, the best first.
+#[derive(Default)]
+struct Beam<K> {
+    keys: Vec<K>,
+    states: Vec<State>,
+    /// The words of the hypothesis that are taken, 64 in a number; so many numbers for each state.
+    taken: Vec<u64>,
+    stride: usize,
+}
+
+impl<K> Beam<K> {
+    fn clear(&mut self, stride: usize) {
+        self.keys.clear();
+        self.states.clear();
+        self.taken.clear();
+        self.stride = stride;
+    }
+
+    fn taken(&self, state: usize) -> &[u64] {
+        &self.taken[state * self.stride..][..self.stride]
+    }
+}
+
+/// A beam search, with buffers that are used again.
+#[derive(Default)]
+struct Search<K> {
+    beam: Beam<K>,
+    next: Beam<K>,
+    moves: Vec<Move<K>>,
+    keys: Vec<K>,
+    origins: Vec<Origin>,
+    links: Vec<Link>,
+}
+
+impl<K: Key> Search<K> {
+    /// Searches from the word `first` on, appends the best state's matches to `chosen`, and returns its chunks.
+    fn search(
+        &mut self,
+        problem: &Problem<'_>,
+        first: usize,
+        chain: Chain,
+        chosen: &mut Vec<Match>,
+        stop: &Stop<'_>,
+    ) -> Result<usize> {
+        let stride = problem.words.div_ceil(64);
+        self.links.clear();
+        self.beam.clear(stride);
+        let most = K::of((1 << (K::BITS - K::MATCHED)) - 1).shifted(K::MATCHED);
+        self.beam.keys.push(most + K::of(chain.chunks as u64).shifted(K::CHUNKS));
+        self.beam.states.push(State { open: chain.open, end: chain.end, link: NO_LINK });
+        self.beam.taken.resize(stride, 0);
+        let mut meter = WorkMeter::default();
+        for (at, &start) in problem.starts.iter().enumerate().skip(first) {
+            if start == Start::Free {
+                self.find_moves(problem, at);
+                meter.charge(self.moves.len(), stop)?;
+                self.expand(at as u32, &mut meter, stop)?;
+            } else {
+                meter.charge(8 * BEAM, stop)?;
+                self.pass(start, at as u32);
+            }
+        }
+        // The states have been compared with their last chunks open. These close, and the states are compared again.
+        self.pass(Start::Nothing, problem.starts.len() as u32);
+        let mut link = self.beam.states[0].link;
+        while link != NO_LINK {
+            let Link { before, found } = self.links[link as usize];
+            chosen.push(found);
+            link = before;
+        }
+        Ok(self.beam.keys[0].chunks())
+    }
+
+    /// Collects the matches that begin at a word.
+    fn find_moves(&mut self, problem: &Problem<'_>, at: usize) {
+        let singles = problem.matches.singles(at).iter().map(|&single| Matches::single(at, single));
+        self.moves.clear();
+        self.moves.extend(singles.chain(problem.matches.phrases(at).iter().copied()).map(|found| {
+            let counted = |length| if found.module == Module::Exact { length } else { length / 2 };
+            let matched = u64::from(counted(found.hypothesis_length) + counted(found.reference_length));
+            Move {
+                found,
+                bit: problem.bits[found.hypothesis as usize],
+                matched: K::of(matched).shifted(K::MATCHED),
+                distance: K::of(u64::from(found.reference.abs_diff(found.hypothesis))).shifted(ORDER),
+            }
+        }));
+    }
+
+    /// Goes on to the next word where there is no choice.
+    fn pass(&mut self, start: Start, at: u32) {
+        let Beam { keys, states, .. } = &mut self.beam;
+        for (key, state) in keys.iter_mut().zip(states) {
+            let mut chain = Chain { open: state.open, end: state.end, chunks: 0 };
+            chain.pass(start, at);
+            *key = *key + K::of(chain.chunks as u64).shifted(K::CHUNKS);
+            (state.open, state.end) = (chain.open, chain.end);
+        }
+        if self.beam.keys.is_sorted() {
+            return;
+        }
+        self.keys.clear();
+        self.keys.extend(self.beam.keys.iter().zip(0..).map(|(&key, order)| key + K::of(order)));
+        self.origins.clear();
+        self.origins.extend((0..self.keys.len() as u32).map(|state| Origin { state, by: WITHIN }));
+        self.advance(at);
+    }
+
+    /// Makes all states that follow at a word where matches begin, and keeps the best.
+    fn expand(&mut self, at: u32, meter: &mut WorkMeter, stop: &Stop<'_>) -> Result<()> {
+        let chunk = K::of(1).shifted(K::CHUNKS);
+        self.keys.clear();
+        self.origins.clear();
+        for i in 0..self.beam.keys.len() {
+            meter.charge(4 * self.moves.len(), stop)?;
+            let (mut key, State { open, end, .. }) = (self.beam.keys[i], self.beam.states[i]);
+            if at < end {
+                self.collect(key, Origin { state: i as u32, by: WITHIN });
+                continue;
+            }
+            for by in 0..self.moves.len() {
+                let Move { found, bit, matched, distance } = self.moves[by];
+                if !is_free(self.beam.taken(i), bit, found.hypothesis_length) {
+                    continue;
+                }
+                let joined = open == CLOSED || open == found.hypothesis;
+                let moved = if joined { key - matched } else { key - matched + chunk };
+                self.collect(moved, Origin { state: i as u32, by: by as u32 });
+                key = key + distance;
+            }
+            let skipped = if open == CLOSED { key } else { key + chunk };
+            self.collect(skipped, Origin { state: i as u32, by: SKIP });
+        }
+        self.links.try_reserve(BEAM).map_err(|_| Error::Memory { numbers: 6 * self.links.len() as u128 })?;
+        self.advance(at);
+        Ok(())
+    }
+
+    fn collect(&mut self, key: K, origin: Origin) {
+        if self.keys.len() == COLLECTED {
+            self.keep_best();
+        }
+        self.keys.push(key + K::of(self.keys.len() as u64));
+        self.origins.push(origin);
+    }
+
+    /// Drops all new states but the best.
+    fn keep_best(&mut self) {
+        let Search { keys, origins, .. } = self;
+        keys.sort_unstable();
+        keys.truncate(BEAM);
+        let best: Vec<_> = keys.iter().map(|key| origins[key.order()]).collect();
+        *origins = best;
+        keys.iter_mut().zip(0..).for_each(|(key, order)| *key = key.without_order() + K::of(order));
+    }
+
+    /// Replaces the states by the best of the new ones.
+    fn advance(&mut self, at: u32) {
+        let Search { beam, next, moves, keys, origins, links } = self;
+        keys.sort_unstable();
+        next.clear(beam.stride);
+        for key in keys.iter().take(BEAM) {
+            let Origin { state, by } = origins[key.order()];
+            let from = state as usize;
+            let mut state = beam.states[from];
+            next.keys.push(key.without_order());
+            next.taken.extend_from_slice(beam.taken(from));
+            match by {
+                WITHIN => {}
+                SKIP => state.open = CLOSED,
+                _ => {
+                    let Move { found, bit, .. } = moves[by as usize];
+                    let start = next.taken.len() - next.stride;
+                    take(&mut next.taken[start..], bit, found.hypothesis_length);
+                    let link = links.len() as u32;
+                    links.push(Link { before: state.link, found });
+                    let open = found.hypothesis + found.hypothesis_length;
+                    state = State { open, end: at + found.reference_length, link };
+                }
+            }
+            next.states.push(state);
+        }
+        std::mem::swap(beam, next);
+    }
+}
+
+/// The parts of a range of bits: the index of a number, and its bits.
+fn each_part(bit: u32, length: u32) -> impl Iterator<Item = (usize, u64)> {
+    let (mut from, end) = (bit, bit + length);
+    std::iter::from_fn(move || {
+        let (word, first) = (from / 64, from % 64);
+        let here = (end - from).min(64 - first);
+        (here > 0).then(|| {
+            from += here;
+            (word as usize, (u64::MAX >> (64 - here)) << first)
+        })
+    })
+}
+
+/// Are all of these bits 0?
+#[inline(always)]
+fn is_free(taken: &[u64], bit: u32, length: u32) -> bool {
+    if length == 1 {
+        return taken[bit as usize / 64] >> (bit % 64) & 1 == 0;
+    }
+    each_part(bit, length).all(|(word, mask)| taken[word] & mask == 0)
+}
+
+/// Sets these bits.
+#[inline(always)]
+fn take(taken: &mut [u64], bit: u32, length: u32) {
+    each_part(bit, length).for_each(|(word, mask)| taken[word] |= mask);
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,34 +1,223 @@
 //! What is known of each word of a corpus.
 
+use std::cmp::Ordering;
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use rust_stemmers::{Algorithm, Stemmer};
+
+use super::matches::Related;
 use super::normalize::Normalizer;
 use super::paraphrases::Paraphrases;
+use super::resources::Resources;
+use super::settings::{Module, Settings};
 use super::wordnet::{Synset, Synsets};
-use crate::text::ngram::{Token, Vocabulary};
+use crate::error::{Error, Result};
+use crate::metric::Texts;
+use crate::metric::text::cased;
+use crate::pool::{self, Blocks, Run, WorkMeter};
+use crate::text::ngram::{Token, UNSEEN, Vocabulary, each_token};
 
 /// The words of all texts, numbered, with what the modules need to know of them. Prepared once for a corpus and shared by
 /// all counters.
 pub(super) struct Lexicon {
-    pub(super) normalizer: Normalizer,
+    pub(super) normalizer: Arc<Normalizer>,
     pub(super) vocabulary: Vocabulary,
-    /// The number of each word's stem. Equal stems have equal numbers. Empty if the module is not in use.
-    pub(super) stems: Vec<u32>,
-    /// Is the word a function word?
-    pub(super) function: Vec<bool>,
-    pub(super) synsets: Synsets,
-    pub(super) paraphrases: Paraphrases,
+    words: Vec<Word>,
+    synsets: Synsets,
+    paraphrases: Paraphrases,
 }
 
+/// What is known of a word.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Word {
+    /// The number of its stem. Equal stems have equal numbers. Without the module, the number of the word.
+    pub(super) stem: u32,
+    /// Is it a function word?
+    pub(super) function: bool,
+    /// A bit for each of its synonym sets, several of which may have the same. Words without a common bit have no common
+    /// set.
+    pub(super) synsets: u64,
+}
+
+/// The approximate cost of looking up a word, in additions.
+const LOOK_UP: usize = 64;
+
+/// The approximate cost of finding a stem, in additions.
+const STEM: u64 = 1024;
+
 impl Lexicon {
-    /// Have two different words a synonym set in common? Both lists are sorted.
-    pub(super) fn share_synset(&self, a: Token, b: Token) -> bool {
+    /// Collects the words of all texts, and what is known of them. If `before` knows all of them already, it is returned.
+    /// Otherwise the new lexicon has its words, too: corpora that alternate are prepared twice at most.
+    ///
+    /// # Errors
+    /// Files that cannot be used, and whatever [`pool::run`] returned.
+    pub(super) fn new(
+        settings: &Settings,
+        resources: &Resources,
+        texts: &Texts<'_>,
+        before: Option<Arc<Lexicon>>,
+        run: &mut Run<'_>,
+    ) -> Result<Arc<Self>> {
+        let normalizer = match &before {
+            Some(before) => before.normalizer.clone(),
+            None => Arc::new(Normalizer::new(settings, resources.prefixes(settings.language)?)),
+        };
+        let new = new_words(&normalizer, texts, before.as_deref().map(|before| &before.vocabulary), run)?;
+        let vocabulary = match before {
+            Some(before) if new.len() == 0 => return Ok(before),
+            Some(before) => union([&before.vocabulary, &new], run)?,
+            None => new,
+        };
+        let uses = |module| settings.modules.contains(&module);
+        let synsets = if uses(Module::Synonym) {
+            run.serial(|stop, _| Synsets::new(resources, &vocabulary, stop))?
+        } else {
+            Synsets::default()
+        };
+        let paraphrases = match &resources.paraphrases {
+            Some(path) if uses(Module::Paraphrase) => Paraphrases::read(path, &vocabulary, run)?,
+            _ => Paraphrases::default(),
+        };
+        let algorithm = settings.language.stemmer.filter(|_| uses(Module::Stem));
+        let function = resources.function_words(settings.language)?;
+        let words = describe(&vocabulary, &function, algorithm, &synsets, run)?;
+        Ok(Arc::new(Lexicon { normalizer, vocabulary, words, synsets, paraphrases }))
+    }
+
+    /// What is known of a word of the corpus.
+    pub(super) fn word(&self, word: Token) -> Word {
+        self.words[word as usize]
+    }
+}
+
+impl Related for Lexicon {
+    fn share_synset(&self, a: Token, b: Token) -> bool {
         let (mut a, mut b): (&[Synset], &[Synset]) = (self.synsets.of(a), self.synsets.of(b));
         while let ([x, rest_a @ ..], [y, rest_b @ ..]) = (a, b) {
             match x.cmp(y) {
-                std::cmp::Ordering::Equal => return true,
-                std::cmp::Ordering::Less => a = rest_a,
-                std::cmp::Ordering::Greater => b = rest_b,
+                Ordering::Equal => return true,
+                Ordering::Less => a = rest_a,
+                Ordering::Greater => b = rest_b,
             }
         }
         false
     }
+
+    fn each_paraphrase(&self, words: &[Token], found: &mut dyn FnMut(usize, usize, &[Token])) {
+        self.paraphrases.each(words, found);
+    }
+}
+
+/// The words of all texts that are not among `known`, numbered in the order of first appearance. Texts are split in
+/// parallel, and only distinct words are kept of each block.
+fn new_words(
+    normalizer: &Normalizer,
+    texts: &Texts<'_>,
+    known: Option<&Vocabulary>,
+    run: &mut Run<'_>,
+) -> Result<Vocabulary> {
+    let mut all = Vocabulary::default();
+    pool::run(
+        Blocks { items: texts.references.segments(), size: 64, cost: 4000, lead: 0 },
+        run,
+        || (),
+        |(), range, stop| {
+            let (mut block, mut meter) = (Vocabulary::default(), WorkMeter::default());
+            for segment in range {
+                for line in texts.references.of_segment(segment).chain(texts.hypotheses(segment)) {
+                    let emit_words = |emit: &mut dyn FnMut(&str)| normalizer.words(line, emit);
+                    let take = |word: &str| {
+                        if known.is_none_or(|known| known.find(word) == UNSEEN) {
+                            block.intern(word);
+                        }
+                    };
+                    each_token(emit_words, (&mut meter, stop), take).ok()?;
+                }
+                if stop.requested() {
+                    return None;
+                }
+            }
+            Some(block)
+        },
+        |_, block, stop| {
+            let mut meter = WorkMeter::default();
+            for word in spellings(&block) {
+                if meter.charge(LOOK_UP, stop).is_err() {
+                    return;
+                }
+                all.intern(word);
+            }
+        },
+    )?;
+    Ok(all)
+}
+
+/// The words of a vocabulary, in order.
+fn spellings(vocabulary: &Vocabulary) -> impl Iterator<Item = &str> {
+    (0..vocabulary.len() as Token).map(|word| vocabulary.get(word))
+}
+
+/// The words of several vocabularies, in order.
+fn union(all: [&Vocabulary; 2], run: &mut Run<'_>) -> Result<Vocabulary> {
+    let mut union = Vocabulary::default();
+    run.serial(|stop, _| {
+        let mut meter = WorkMeter::default();
+        all.into_iter().flat_map(spellings).try_for_each(|word| {
+            union.intern(word);
+            meter.charge(LOOK_UP, stop)
+        })
+    })?;
+    Ok(union)
+}
+
+/// Describes words in parallel.
+fn describe(
+    vocabulary: &Vocabulary,
+    function: &HashSet<String>,
+    algorithm: Option<Algorithm>,
+    synsets: &Synsets,
+    run: &mut Run<'_>,
+) -> Result<Vec<Word>> {
+    let mut words = Vec::new();
+    words.try_reserve_exact(vocabulary.len()).map_err(|_| Error::Memory { numbers: 2 * vocabulary.len() as u128 })?;
+    let mut stems = Vocabulary::default();
+    pool::run(
+        Blocks { items: vocabulary.len(), size: 512, cost: STEM, lead: 0 },
+        run,
+        || (algorithm.map(Stemmer::create), String::new()),
+        |(stemmer, lower), range, stop| {
+            let (mut text, mut block) = (String::new(), Vec::with_capacity(range.len()));
+            let mut meter = WorkMeter::default();
+            for word in range.start as Token..range.end as Token {
+                let spelling = vocabulary.get(word);
+                meter.charge(STEM as usize + spelling.len(), stop).ok()?;
+                if let Some(stemmer) = stemmer {
+                    text.push_str(&stemmer.stem(spelling));
+                }
+                let function = function.contains(cased(spelling, true, lower));
+                let synsets = synsets.of(word).iter().fold(0, |bits, &synset| bits | 1 << bit(synset));
+                block.push((text.len(), Word { stem: word, function, synsets }));
+            }
+            Some((text, block))
+        },
+        |_, (text, block), stop| {
+            let (mut meter, mut start) = (WorkMeter::default(), 0);
+            for (end, word) in block {
+                if meter.charge(LOOK_UP, stop).is_err() {
+                    return;
+                }
+                let stem = if algorithm.is_some() { stems.intern(&text[start..end]) } else { word.stem };
+                words.push(Word { stem, ..word });
+                start = end;
+            }
+        },
+    )?;
+    Ok(words)
+}
+
+/// The bit of a synonym set in [`Word::synsets`]: the upper bits of a product with 2^64 divided by the golden ratio, which
+/// spreads neighbouring numbers evenly.
+fn bit(synset: Synset) -> u32 {
+    (synset.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 58) as u32
 }

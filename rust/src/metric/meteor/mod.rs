@@ -2,23 +2,30 @@
 //! synonyms and paraphrases; the score is a mean of precision and recall, reduced by the number of chunks of the alignment.
 
 mod align;
+mod count;
+mod digest;
 mod files;
 mod lexicon;
 mod matches;
 mod normalize;
 mod paraphrases;
 mod resources;
+mod score;
 mod settings;
 mod wordnet;
 mod words;
 
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
 use super::text::LOWERCASE;
-use super::{Counter, Counters, Formula, Kind, Metric, MetricSpec, OptionSpec, Options, Texts, Value};
+use super::{Counters, Formula, Kind, Metric, MetricSpec, OptionSpec, Options, Texts, Value};
 use crate::error::Result;
-use crate::pool::{Run, Stop};
+use crate::pool::Run;
+use count::MeteorCounter;
 use lexicon::Lexicon;
 use resources::Resources;
-use settings::{LANGUAGES, Module, Settings};
+use score::{Parameters, Parts};
+use settings::{Module, Settings};
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "meteor",
@@ -26,25 +33,14 @@ pub(super) const SPEC: MetricSpec = MetricSpec {
     source: "W14-3348",
     reads_parses: false,
     options: &[
-        OptionSpec {
-            name: "language",
-            kind: Kind::Choice(|| LANGUAGES.iter().map(|language| language.code).collect()),
-            default: || Value::Name("en".into()),
-            about: "the language of the texts",
-        },
+        settings::LANGUAGE,
+        settings::TASK,
+        settings::MODULES,
+        settings::MODULE_WEIGHTS,
+        settings::PARAMETERS,
         LOWERCASE,
-        OptionSpec {
-            name: "normalized",
-            kind: Kind::Flag,
-            default: || Value::Flag(false),
-            about: "separate punctuation from words, and ignore case",
-        },
-        OptionSpec {
-            name: "no_punct",
-            kind: Kind::Flag,
-            default: || Value::Flag(false),
-            about: "drop everything but letters and digits",
-        },
+        settings::NORMALIZED,
+        settings::NO_PUNCT,
         OptionSpec {
             name: "meteor_jar",
             kind: Kind::Path,
@@ -76,6 +72,10 @@ const WIDTH: usize = 23;
 pub struct Meteor {
     settings: Settings,
     resources: Resources,
+    /// Of the texts that were counted so far, so that counting texts with the same words reads no file again.
+    lexicon: Mutex<Option<Arc<Lexicon>>>,
+    /// The signature's entries for files. Computed when first asked for, because a table of paraphrases is large.
+    digests: OnceLock<Vec<(&'static str, String)>>,
 }
 
 impl Meteor {
@@ -84,7 +84,12 @@ impl Meteor {
     pub fn new(options: &Options) -> Result<Self> {
         let resources = Resources::new(options)?;
         let settings = Settings::new(options, |module| resources.has(module))?;
-        Ok(Meteor { settings, resources })
+        Ok(Meteor { settings, resources, lexicon: Mutex::default(), digests: OnceLock::new() })
+    }
+
+    fn parameters(&self) -> Parameters {
+        let ([alpha, beta, gamma, delta], weights) = (self.settings.parameters, self.settings.weights);
+        Parameters { alpha, beta, gamma, delta, weights }
     }
 }
 
@@ -114,34 +119,35 @@ impl Formula for Meteor {
     }
 
     fn signature(&self) -> Vec<(&'static str, String)> {
-        vec![("lang", self.settings.language.code.into())]
+        let digests = self.digests.get_or_init(|| digest::signature(&self.settings, &self.resources));
+        self.settings.signature().into_iter().chain(digests.iter().cloned()).collect()
     }
 
-    fn score(&self, _totals: &[i64]) -> f64 {
-        0.0
+    fn score(&self, totals: &[i64]) -> f64 {
+        100.0 * self.parameters().score(totals)
     }
 
-    fn details(&self, _totals: &[i64]) -> Vec<(String, f64)> {
-        vec![]
+    fn details(&self, totals: &[i64]) -> Vec<(String, f64)> {
+        let Parts { precision, recall, f, fragmentation, penalty } = self.parameters().parts(totals);
+        let shares = [("precision", precision), ("recall", recall), ("f", f), ("fragmentation", fragmentation)];
+        let shares = shares.into_iter().chain([("penalty", penalty)]);
+        shares.map(|(name, share)| (name.to_owned(), 100.0 * share)).collect()
     }
 
-    fn gradient(&self, _totals: &[i64], out: &mut [f64]) {
-        out.fill(0.0);
+    fn gradient(&self, totals: &[i64], out: &mut [f64]) {
+        self.parameters().gradient(totals, out);
+        out.iter_mut().for_each(|slope| *slope *= 100.0);
     }
 }
 
 impl Metric for Meteor {
-    fn counters<'a>(&'a self, _texts: &Texts<'a>, _run: &mut Run<'_>) -> Result<Counters<'a>> {
-        Ok(Box::new(|| Box::new(MeteorCounter { meteor: self })))
+    fn counters<'a>(&'a self, texts: &Texts<'a>, run: &mut Run<'_>) -> Result<Counters<'a>> {
+        let before = self.lexicon.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let lexicon = Lexicon::new(&self.settings, &self.resources, texts, before, run)?;
+        *self.lexicon.lock().unwrap_or_else(PoisonError::into_inner) = Some(lexicon.clone());
+        Ok(Box::new(move || Box::new(MeteorCounter::new(self, lexicon.clone()))))
     }
 }
 
-struct MeteorCounter<'a> {
-    meteor: &'a Meteor,
-}
-
-impl Counter for MeteorCounter<'_> {
-    fn count(&mut self, _: &[&str], _: &[&str], _: &mut [i64], _: &Stop<'_>) -> Result<()> {
-        Ok(())
-    }
-}
+#[cfg(test)]
+mod tests;

@@ -1,8 +1,7 @@
 //! Tokenization and normalization of lines.
 
-use std::collections::HashSet;
-
 use super::settings::Settings;
+use super::words::Prefixes;
 
 /// Splits lines into words.
 pub(super) struct Normalizer {
@@ -11,7 +10,7 @@ pub(super) struct Normalizer {
 
 impl Normalizer {
     /// `prefixes` are words before a dot that does not end a sentence.
-    pub(super) fn new(settings: &Settings, _prefixes: HashSet<String>) -> Self {
+    pub(super) fn new(settings: &Settings, _prefixes: Prefixes) -> Self {
         Normalizer { lowercase: settings.lowercase }
     }
 

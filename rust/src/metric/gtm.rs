@@ -1,0 +1,283 @@
+//! GTM, the General Text Matcher (Melamed, Green & Turian 2003, N03-2021; Turian, Shen & Melamed 2003), as version 1.4
+//! computes it: precision and recall of common runs of words, in which a run of n words counts n^e.
+//!
+//! The size of a matching is M = (Σ n^e)^(1/e), so that a text that matches as a whole has its length, and e = 1 counts
+//! matching words in any order. Several references are one long text that no run crosses, and have their mean length m.
+//! No more than that, and no more than the Y words of the hypothesis, is matched. With P = M/Y and R = M/m the score is
+//! F = 2M/(Y + m). The best matching is hard to find; the metric is defined by the greedy one of [`crate::text::runs`].
+
+use super::text::{LOWERCASE, case, cased};
+use super::{
+    Counter, Counters, FALLBACK_RESOLUTION, Formula, Kind, Metric, MetricSpec, OptionSpec, Options, Resolution, Texts,
+    Value, gradients_by_row,
+};
+use crate::error::{Error, Result};
+use crate::pool::{Run, Stop, WorkMeter};
+use crate::stats::LARGEST_SUM;
+use crate::text::ngram::{Token, Vocabulary, each_token};
+use crate::text::runs::{Room, Runs};
+use crate::text::tokenize::split;
+
+pub(super) const SPEC: MetricSpec = MetricSpec {
+    name: "gtm",
+    about: "F-score over words, in which long common runs of words count more",
+    source: "N03-2021; 2003.mtsummit-papers.51",
+    reads_parses: false,
+    options: &[
+        OptionSpec {
+            name: "exponent",
+            kind: Kind::Real(0.1, 10.0),
+            default: || Value::Real(1.0),
+            about: "the power e of the length of a run; with 1 the order of words does not matter",
+        },
+        LOWERCASE,
+    ],
+    build: |options| Ok(Box::new(Gtm::new(options))),
+};
+
+/// All counts are in steps of this part of a word. A constant, because the score needs the size of a matching and lengths
+/// in the same unit; up to 22 references have a mean length that is a whole number of steps.
+const WORD: Resolution = Resolution(FALLBACK_RESOLUTION);
+
+/// GTM. A row is `[match, hyp_len, ref_len]`: the size of the matching, the length of the hypothesis and the mean length
+/// of the references, all in steps of 1/2,095,133,040 of a word.
+pub struct Gtm {
+    exponent: f64,
+    lowercase: bool,
+    /// n^e of short runs.
+    powers: [f64; 32],
+}
+
+impl Gtm {
+    /// GTM with these options.
+    pub fn new(options: &Options) -> Self {
+        let exponent = options.real("exponent").expect("exponent has a default");
+        let powers = std::array::from_fn(|n| (n as f64).powf(exponent));
+        Gtm { exponent, lowercase: options.flag(LOWERCASE.name), powers }
+    }
+
+    /// n^e.
+    fn power(&self, length: f64) -> f64 {
+        let n = length as usize;
+        if n < self.powers.len() && n as f64 == length { self.powers[n] } else { length.powf(self.exponent) }
+    }
+
+    /// The size of a matching in steps, from the sum of n^e.
+    fn size(&self, sum: f64) -> Result<i64> {
+        let steps = (sum.powf(1.0 / self.exponent) * WORD.steps(1) as f64).round_ties_even();
+        if steps <= LARGEST_SUM as f64 { Ok(steps as i64) } else { Err(Error::Overflow { column: 0 }) }
+    }
+}
+
+/// In percent; 0 if neither side has words.
+fn f_score(matched: i64, hypothesis: i64, reference: i64) -> f64 {
+    let words = hypothesis as f64 + reference as f64;
+    if words == 0.0 { 0.0 } else { 200.0 * (matched as f64 / words) }
+}
+
+/// [`Formula::gradient`].
+fn slopes(matched: i64, hypothesis: i64, reference: i64) -> (f64, f64) {
+    let words = hypothesis as f64 + reference as f64;
+    let by_match = 200.0 / words;
+    if words == 0.0 { (0.0, 0.0) } else { (by_match, -by_match * (matched as f64 / words)) }
+}
+
+impl Formula for Gtm {
+    fn name(&self) -> &str {
+        "GTM"
+    }
+
+    fn columns(&self) -> Vec<String> {
+        ["match", "hyp_len", "ref_len"].map(Into::into).into()
+    }
+
+    fn width(&self) -> usize {
+        3
+    }
+
+    fn higher_is_better(&self) -> bool {
+        true
+    }
+
+    fn signature(&self) -> Vec<(&'static str, String)> {
+        vec![case(self.lowercase), ("exp", format!("{:?}", self.exponent))]
+    }
+
+    fn score(&self, totals: &[i64]) -> f64 {
+        f_score(totals[0], totals[1], totals[2])
+    }
+
+    fn scores(&self, totals: &[i64], out: &mut [f64]) {
+        let (matches, lengths) = totals.split_at(out.len());
+        let (hypotheses, references) = lengths.split_at(out.len());
+        for (((score, &m), &y), &r) in out.iter_mut().zip(matches).zip(hypotheses).zip(references) {
+            *score = f_score(m, y, r);
+        }
+    }
+
+    /// The size of a segment's matching is rounded to a step, and the score is 200 times the ratio of two sums of such
+    /// numbers, of which the second has at least one word per segment that matters.
+    fn decimals(&self) -> Option<u32> {
+        Some((WORD.steps(1) as f64 / 100.0).log10().floor() as u32)
+    }
+
+    fn details(&self, totals: &[i64]) -> Vec<(String, f64)> {
+        let ratio = |part: i64, whole: i64| if whole == 0 { 0.0 } else { part as f64 / whole as f64 };
+        let share = |length: i64| 100.0 * ratio(totals[0], length);
+        let words = |steps: i64| ratio(steps, WORD.steps(1));
+        vec![
+            ("precision".into(), share(totals[1])),
+            ("recall".into(), share(totals[2])),
+            ("match".into(), words(totals[0])),
+            ("hyp_len".into(), words(totals[1])),
+            ("ref_len".into(), words(totals[2])),
+        ]
+    }
+
+    /// ∂F/∂M = 2/(Y + m), ∂F/∂Y = ∂F/∂m = −2M/(Y + m)².
+    fn gradient(&self, totals: &[i64], out: &mut [f64]) {
+        let (by_match, by_length) = slopes(totals[0], totals[1], totals[2]);
+        out.copy_from_slice(&[by_match, by_length, by_length]);
+    }
+
+    fn gradients(&self, totals: &[i64], scores: &[f64], out: &mut [f64]) {
+        gradients_by_row(|row, gradient| self.gradient(row, gradient), totals, scores.len(), out);
+    }
+}
+
+impl Metric for Gtm {
+    fn counters<'a>(&'a self, _: &Texts<'a>, _: &mut Run<'_>) -> Result<Counters<'a>> {
+        Ok(Box::new(|| {
+            Box::new(GtmCounter {
+                gtm: self,
+                vocabulary: Vocabulary::default(),
+                runs: Runs::default(),
+                text: Vec::new(),
+                lower: String::new(),
+                meter: WorkMeter::default(),
+            })
+        }))
+    }
+}
+
+struct GtmCounter<'a> {
+    gtm: &'a Gtm,
+    vocabulary: Vocabulary,
+    runs: Runs,
+    /// The words of the hypothesis.
+    text: Vec<Token>,
+    /// A buffer for a line in lower case.
+    lower: String,
+    meter: WorkMeter,
+}
+
+impl Counter for GtmCounter<'_> {
+    fn count(&mut self, references: &[&str], hypotheses: &[&str], rows: &mut [i64], stop: &Stop<'_>) -> Result<()> {
+        let GtmCounter { gtm, vocabulary, runs, text, lower, meter } = self;
+        vocabulary.clear();
+        runs.clear();
+        let mut words = 0;
+        for reference in references {
+            runs.begin_reference();
+            let line = cased(reference, gtm.lowercase, lower);
+            each_token(
+                |emit| split(line, emit),
+                (&mut *meter, stop),
+                |word| {
+                    runs.push(vocabulary.intern(word));
+                    words += 1;
+                },
+            )?;
+        }
+        runs.index(vocabulary.len(), stop)?;
+        for (hypothesis, row) in hypotheses.iter().zip(rows.chunks_exact_mut(3)) {
+            let line = cased(hypothesis, gtm.lowercase, lower);
+            text.clear();
+            each_token(|emit| split(line, emit), (&mut *meter, stop), |word| text.push(vocabulary.find(word)))?;
+            let (length, mut sum) = (text.len(), 0.0);
+            let room = Room::new(length, words, references.len());
+            runs.matching(text, room, gtm.exponent == 1.0, stop, |number, length| {
+                sum += number as f64 * gtm.power(length);
+            })?;
+            row.copy_from_slice(&[gtm.size(sum)?, WORD.steps(length), WORD.mean(words, references.len())]);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::metric::{count, count_segment, metric};
+
+    fn gtm(exponent: f64) -> std::sync::Arc<dyn Metric> {
+        metric("gtm", &[("exponent".into(), Value::Real(exponent))]).unwrap()
+    }
+
+    /// The row of a hypothesis, in words.
+    fn row(exponent: f64, references: &[&str], hypothesis: &str) -> [f64; 3] {
+        let row = count_segment(gtm(exponent).as_ref(), references, hypothesis);
+        [0, 1, 2].map(|column| row[column] as f64 / WORD.steps(1) as f64)
+    }
+
+    #[test]
+    fn worked_by_hand() {
+        // Runs `on the mat` and `the cat sat`, which begins one word late: 3² + 3² = 18.
+        let [matched, length, reference] = row(2.0, &["the cat sat on the mat"], "on the mat the cat sat");
+        assert!((matched - 18.0_f64.sqrt()).abs() < 1e-9 && (length, reference) == (6.0, 6.0));
+        assert_eq!([6.0, 6.0, 6.0], row(1.0, &["the cat sat on the mat"], "on the mat the cat sat"));
+        // Both occurrences of `a b` are equally long; the first leaves `b c` and the second does not, and is taken.
+        let [matched, ..] = row(2.0, &["a b x b c"], "a b a b c");
+        assert!((matched - 8.0_f64.sqrt()).abs() < 1e-9, "{matched}");
+        // Every word matches once.
+        assert_eq!([2.0, 3.0, 4.0], row(1.0, &["a a c d"], "a a a"));
+    }
+
+    #[test]
+    fn several_references_have_their_mean_length_and_no_more_is_matched() {
+        // The whole text is a run, but the references have 5/3 words.
+        assert_eq!(
+            [5.0 / 3.0, 3.0, 5.0 / 3.0],
+            row(2.0, &["a b c", "d", "e"], "a b c").map(|x| (x * 3.0).round() / 3.0)
+        );
+        let steps = count_segment(gtm(1.0).as_ref(), &["a b c", "d", "e"], "a b c");
+        assert_eq!(vec![FALLBACK_RESOLUTION / 3 * 5, FALLBACK_RESOLUTION * 3, FALLBACK_RESOLUTION / 3 * 5], steps);
+    }
+
+    #[test]
+    fn texts_without_words_score_0_and_equal_texts_100() {
+        for (reference, hypothesis, expected) in
+            [("", "", 0.0), ("a", " ", 0.0), ("", "a b", 0.0), ("a b a", "a b a", 100.0)]
+        {
+            for exponent in [0.5, 1.0, 1.5, 3.0] {
+                let gtm = gtm(exponent);
+                let row = count_segment(gtm.as_ref(), &[reference], hypothesis);
+                assert_eq!(expected, gtm.score(&row), "{reference:?} {hypothesis:?} {exponent}");
+            }
+        }
+    }
+
+    #[test]
+    fn case_is_an_option_and_the_exponent_is_in_the_signature() {
+        let given = [("lowercase".into(), Value::Flag(true)), ("exponent".into(), Value::Integer(2))];
+        let gtm = metric("gtm", &given).unwrap();
+        assert_eq!(2 * FALLBACK_RESOLUTION, count_segment(gtm.as_ref(), &["It RAINS."], "it rains.")[0]);
+        assert_eq!(vec![("case", "lc".to_owned()), ("exp", "2.0".into())], gtm.signature());
+        let details = gtm.details(&[1, 2, 4]);
+        assert_eq!([("precision".to_owned(), 50.0), ("recall".into(), 25.0)], details[..2]);
+    }
+
+    #[test]
+    fn exponents_that_are_not_positive_and_matchings_beyond_all_bounds_are_refused() {
+        for (exponent, got) in [(0.0, "0.0"), (-1.0, "-1.0"), (f64::NAN, "NaN"), (11.0, "11.0")] {
+            let error = metric("gtm", &[("exponent".into(), Value::Real(exponent))]).err().unwrap();
+            assert_eq!(format!("gtm: exponent must be a number from 0.1 to 10, got {got}"), error.to_string());
+        }
+        // A hundred runs of a word: (100 · 1^0.1)^10 words.
+        let words: Vec<_> = (0..100).map(|i| format!("w{i}")).collect();
+        let (text, reversed) = (words.join(" "), words.iter().rev().cloned().collect::<Vec<_>>().join(" "));
+        let mut run = Run { threads: 1, watch: &mut |_| Ok(()) };
+        let rows = count(gtm(0.1).as_ref(), &[vec![reversed]], &[vec![Some(text)]], &mut run);
+        assert_eq!(Err(Error::Overflow { column: 0 }), rows);
+    }
+}

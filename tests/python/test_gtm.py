@@ -1,0 +1,217 @@
+"""GTM: against the tool on real systems, and a slow twin on generated texts."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conftest import Outcome
+from reshuffle import InputError, metric, read_lines
+from reshuffle.metrics.base import Counts
+from texts import LINES, PLAIN, Columns, corpora, references_of
+
+# Steps per word of all three columns.
+WORD = 9 * math.lcm(*range(1, 23))
+
+MULTEVAL, TURK = "multeval-newstest2010-optreps", "turkcorpus-simplification-8refs"
+TOTALS = {
+    "multeval-baseline.opt0.e1": 0.5741467347487235,
+    "multeval-baseline.opt0.e2": 0.22516193457026124,
+    "multeval-baseline.opt0.e3": 0.18100755007806552,
+    "multeval-sys1.opt0.e1": 0.5824868894245208,
+    "multeval-sys1.opt0.e2": 0.2277045628034331,
+    "multeval-sys1.opt0.e3": 0.18304512155157499,
+    "turkcorpus-moses-2refs.e1": 0.8332928395404533,
+    "turkcorpus-moses-2refs.e2": 0.4352721007608832,
+    "turkcorpus-moses-8refs.e1": 0.8948581854370542,
+    "turkcorpus-moses-8refs.e1.5": 0.6021234126767956,
+    "turkcorpus-moses-8refs.e2": 0.5176635066457287,
+}
+
+
+def texts_of(data: Path, run: str) -> tuple[list[str], list[list[str]]]:
+    """The hypotheses and references of a file of golden/gtm."""
+    name = run.partition(".e")[0]
+    if name.startswith("multeval"):
+        system, number = name.removeprefix("multeval-").split(".")
+        paths = [data / MULTEVAL / system / f"{number}.txt", data / MULTEVAL / "ref.txt"]
+    else:
+        columns = int(name.removeprefix("turkcorpus-moses-").removesuffix("refs"))
+        paths = [data / TURK / "sys/moses.test.output.1rerank"]
+        paths += [data / TURK / f"test.8turkers.tok.turk.{column}" for column in range(columns)]
+    hypotheses, *references = (read_lines(str(path)) for path in paths)
+    return hypotheses, references
+
+
+@pytest.mark.parametrize("run", TOTALS)
+def test_every_number_equals_the_tools(data: Path, golden: Path, run: str) -> None:
+    # GTM 1.4, with the exponent in the name of the file; it reports the first segments and the totals of all.
+    lines = (golden / "gtm" / f"{run}.tsv").read_text("utf-8").splitlines()
+    *segments, total = (line.split("\t") for line in lines[1:])
+    exponent = float(run.partition(".e")[2])
+    gtm = metric("gtm", exponent=exponent)
+    counts = gtm.suff_stats(*([part] if i == 0 else part for i, part in enumerate(texts_of(data, run))))[0]
+    expected = np.array([[float(x) for x in row] for row in segments])
+    rows = counts[: len(segments)]
+    assert expected[:, 0].tolist() == list(range(1, len(segments) + 1))
+    words = rows / WORD
+    np.testing.assert_allclose(words[:, 0] ** exponent, expected[:, 1], rtol=1e-9 * exponent)
+    np.testing.assert_allclose(words, expected[:, [2, 4, 3]], rtol=1e-9)
+    np.testing.assert_allclose(gtm.segment_scores(rows) / 100, expected[:, 5], rtol=1e-9)
+    totals = counts.sum(axis=0)
+    np.testing.assert_allclose(totals / WORD, [float(total[i]) for i in (2, 4, 3)], rtol=1e-9)
+    assert float(total[5]) == TOTALS[run]
+    assert gtm.score(totals) / 100 == pytest.approx(TOTALS[run], rel=1e-9)
+
+
+def listed(hypothesis: str, references: list[str], exponent: float) -> tuple[float, int, Fraction]:
+    """The definition: sorts all runs of all lengths. The sum of n^e, the hypothesis' and the references' length."""
+    text = hypothesis.split()
+    split = [reference.split() for reference in references]
+    joined = [word for reference in split for word in (None, *reference)]
+    mean = Fraction(sum(map(len, split)), len(split))
+    hits = {(i, j) for i, word in enumerate(text) for j, other in enumerate(joined) if word == other}
+    runs = []
+    for i, j in hits:
+        n = 1
+        while (i + n - 1, j + n - 1) in hits:
+            runs.append((n, i * len(joined) + j, i, j))
+            n += 1
+    left, total = min(Fraction(len(text)), mean), 0.0
+    rows: set[int] = set()
+    columns: set[int] = set()
+    for n, _, i, j in sorted(runs, reverse=True):
+        length = min(Fraction(n), left)
+        mine, theirs = (set(range(start, start + math.ceil(length))) for start in (i, j))
+        if length > 0 and not (mine & rows or theirs & columns):
+            rows |= mine
+            columns |= theirs
+            left -= length
+            total += float(length) ** exponent
+    return total, len(text), mean
+
+
+EXPONENTS = st.sampled_from([0.5, 1, 1.5, 2, 3, 10])
+# Pieces of one sentence, so that long runs match, and few words, so that many do.
+PIECES = st.lists(
+    st.tuples(st.integers(0, 9), st.integers(1, 6)).map(lambda cut: " ".join("abcdefghij"[cut[0] :][: cut[1]])),
+    max_size=4,
+).map(" ".join)
+TEXTS = PIECES | PLAIN | LINES
+
+
+@given(corpora(TEXTS), EXPONENTS)
+def test_counts_equal_those_of_the_sorted_list_of_runs(corpus: tuple[list[str], Columns], exponent: float) -> None:
+    hypotheses, columns = corpus
+    counts = metric("gtm", exponent=exponent).suff_stats([hypotheses], columns)[0]
+    for hypothesis, references, (matched, length, reference) in zip(
+        hypotheses, references_of(columns), counts.tolist(), strict=True
+    ):
+        total, expected_length, mean = listed(hypothesis, references, exponent)
+        assert (expected_length * WORD, mean * WORD) == (length, reference)
+        assert matched / WORD == pytest.approx(total ** (1 / exponent), rel=1e-12, abs=1 / WORD)
+
+
+def row(hypothesis: str, references: list[str], **options: Any) -> Counts:
+    return metric("gtm", **options).suff_stats([[hypothesis]], [[reference] for reference in references])[0, 0]
+
+
+@given(TEXTS, st.lists(TEXTS, min_size=1, max_size=3))
+def test_with_exponent_1_words_are_counted_in_any_order(hypothesis: str, references: list[str]) -> None:
+    words = Counter(hypothesis.split())
+    matched = sum((words & Counter(" ".join(references).split())).values())
+    mean = Fraction(sum(len(reference.split()) for reference in references), len(references))
+    assert row(hypothesis, references)[0] == min(matched, mean) * WORD
+    assert row(" ".join(sorted(hypothesis.split())), references).tolist() == row(hypothesis, references).tolist()
+
+
+@given(TEXTS.filter(str.split), EXPONENTS, st.integers(1, 3))
+def test_a_text_that_equals_every_reference_scores_100(text: str, exponent: float, copies: int) -> None:
+    gtm = metric("gtm", exponent=exponent)
+    assert gtm.score(row(text, [text] * copies, exponent=exponent)) == 100
+
+
+@given(TEXTS, st.lists(TEXTS, min_size=2, max_size=4), EXPONENTS)
+def test_lengths_do_not_depend_on_the_order_of_references(
+    hypothesis: str, references: list[str], exponent: float
+) -> None:
+    # Which of two equally long runs is matched may depend on it, but not for single words.
+    there, back = (row(hypothesis, order, exponent=exponent) for order in (references, references[::-1]))
+    assert there[1:].tolist() == back[1:].tolist()
+    if exponent == 1:
+        assert there[0] == back[0]
+
+
+@given(TEXTS, TEXTS, EXPONENTS.filter(lambda e: e >= 1))
+def test_long_runs_are_worth_more_than_their_words_and_less_than_a_whole_match(
+    hypothesis: str, reference: str, exponent: float
+) -> None:
+    matched, length, _ = row(hypothesis, [reference], exponent=exponent)
+    words = row(hypothesis, [reference])[0]
+    assert matched <= words + 1 <= length + 1
+    if words:
+        assert matched >= (words / WORD) ** (1 / exponent) * WORD - 1
+
+
+def test_empty_texts_score_0() -> None:
+    for hypothesis, reference in (("", ""), ("a", ""), ("", "a"), (" \t", "a")):
+        for exponent in (1, 2):
+            gtm = metric("gtm", exponent=exponent)
+            assert gtm.score(row(hypothesis, [reference], exponent=exponent)) == 0
+
+
+def test_missing_references_count_neither_as_texts_nor_as_lengths() -> None:
+    columns: Columns = [["a b c", "a b"], ["c d", None], [None, "a b c d"]]
+    counts = metric("gtm", exponent=2).suff_stats([["c d a b", "a b c"]], columns)[0] / WORD
+    # Runs `c d` and a half word of `a b`; the mean length is 2.5. Then a run of three of three words.
+    np.testing.assert_allclose(counts, [[math.sqrt(2**2 + 0.5**2), 4, 2.5], [3, 3, 3]], rtol=1e-9)
+
+
+def test_case_and_exponent_are_in_the_signature_and_components_in_words() -> None:
+    assert metric("gtm").signature("1") == "GTM|nrefs:1|case:mixed|exp:1.0"
+    gtm = metric("gtm", exponent=2, lowercase=True)
+    assert gtm.signature("2") == "GTM|nrefs:2|case:lc|exp:2.0"
+    counts = gtm.suff_stats([["The Cat sat"]], [["the cat on the mat"]])[0, 0]
+    assert dict(gtm.details(counts)) == pytest.approx(
+        {"precision": 200 / 3, "recall": 40, "match": 2, "hyp_len": 3, "ref_len": 5}
+    )
+
+
+@pytest.mark.parametrize("exponent", [0, -1, math.nan, math.inf, 10.5])
+def test_exponents_out_of_range_are_refused(exponent: float) -> None:
+    with pytest.raises(InputError, match=r"^gtm: exponent must be a number from 0\.1 to 10, got"):
+        metric("gtm", exponent=exponent)
+
+
+def test_a_matching_that_no_count_can_hold_is_refused() -> None:
+    words = [f"w{i}" for i in range(100)]
+    with pytest.raises(InputError, match="the counts of column 0 are too large"):
+        row(" ".join(words), [" ".join(reversed(words))], exponent=0.1)
+
+
+def test_a_word_repeated_thousands_of_times_is_matched_in_the_memory_of_its_repetitions() -> None:
+    # A list of all runs would have 10^11 entries.
+    many = "a " * 8_000
+    assert (row(many, [many + "b"], exponent=2) / WORD).tolist() == [8_000, 8_000, 8_001]
+
+
+def test_the_command_line_takes_several_exponents(tmp_path: Path, run: Callable[..., Outcome]) -> None:
+    reference, system = tmp_path / "ref.txt", tmp_path / "x.txt"
+    reference.write_text("the cat sat on the mat\nit rains\n", encoding="utf-8")
+    system.write_text("on the mat the cat sat\nit\n", encoding="utf-8")
+    arguments = ("score", str(reference), str(system), "-m", "gtm", "-m", "gtm:exponent=2")
+    rows = run(*arguments, "--segments").out.splitlines()
+    scores = [[float(x) for x in line.split("\t")[-2:]] for line in rows[1:]]
+    assert scores == [pytest.approx([100, 100 * math.sqrt(18) / 6]), pytest.approx([200 / 3, 200 / 3])]
+    wrong = run(*arguments, "-m", "gtm:exponent=0")
+    assert wrong.code == 2
+    assert "gtm: --exponent must be a number from 0.1 to 10, got 0.0" in wrong.err
