@@ -225,7 +225,7 @@ def score(counts: Sequence[int], parameters: Parameters) -> float:
     mean = 1 / ((1 - alpha) / precision + alpha / recall)
     perfect = chunks == 1 and hyp_matched == hyp_length and ref_matched == ref_length
     fragmentation = 0.0 if perfect else chunks / ((hyp_matched + ref_matched) / 2)
-    return mean * (1 - gamma * fragmentation**beta)
+    return float(mean * (1 - gamma * fragmentation**beta))
 
 
 def segment_counts(
