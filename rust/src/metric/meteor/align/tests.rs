@@ -198,10 +198,11 @@ fn align(matches: &Matches, lengths: [usize; 2], narrow: bool) -> (Vec<Match>, u
 
 fn find(language: &Language, modules: &[Module], hypothesis: &[Token], reference: &[Token]) -> Matches {
     let known = [hypothesis, reference].map(|words| language.known(words));
-    let texts = [hypothesis, reference].into_iter().zip(&known).map(|(words, known)| Text { words, known });
-    let texts: Vec<_> = texts.collect();
+    let stems = known.each_ref().map(|known| known.iter().map(|word| word.stem).collect::<Vec<_>>());
+    let words = [hypothesis, reference];
+    let texts = [0, 1].map(|i| Text { words: words[i], stems: &stems[i], known: &known[i] });
     let mut matches = Matches::default();
-    matches.find(language, modules, [texts[0], texts[1]], &Stop::never()).unwrap();
+    matches.find(language, modules, texts, &Stop::never()).unwrap();
     matches
 }
 
