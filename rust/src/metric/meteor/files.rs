@@ -125,6 +125,11 @@ impl Text {
         self.text.lines().enumerate().map(|(i, line)| (i + 1, line.trim_ascii_end()))
     }
 
+    /// The contents as bytes.
+    pub(super) fn bytes(&self) -> &[u8] {
+        self.text.as_bytes()
+    }
+
     /// The error for a line.
     pub(super) fn malformed(&self, line: usize, expected: impl Into<String>, got: &str) -> Error {
         Error::File { file: self.file.clone(), line: Some(line), expected: expected.into(), got: quoted(got) }

@@ -3,6 +3,7 @@
 
 mod align;
 mod count;
+mod digest;
 mod files;
 mod lexicon;
 mod matches;
@@ -14,7 +15,7 @@ mod settings;
 mod wordnet;
 mod words;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::text::LOWERCASE;
 use super::{Counters, Formula, Kind, Metric, MetricSpec, OptionSpec, Options, Texts, Value};
@@ -73,6 +74,8 @@ pub struct Meteor {
     resources: Resources,
     /// Of the texts that were counted so far, so that counting texts with the same words reads no file again.
     lexicon: Mutex<Option<Arc<Lexicon>>>,
+    /// The signature's entries for files. Computed when first asked for, because a table of paraphrases is large.
+    digests: OnceLock<Vec<(&'static str, String)>>,
 }
 
 impl Meteor {
@@ -81,7 +84,7 @@ impl Meteor {
     pub fn new(options: &Options) -> Result<Self> {
         let resources = Resources::new(options)?;
         let settings = Settings::new(options, |module| resources.has(module))?;
-        Ok(Meteor { settings, resources, lexicon: Mutex::default() })
+        Ok(Meteor { settings, resources, lexicon: Mutex::default(), digests: OnceLock::new() })
     }
 
     fn parameters(&self) -> Parameters {
@@ -116,7 +119,8 @@ impl Formula for Meteor {
     }
 
     fn signature(&self) -> Vec<(&'static str, String)> {
-        self.settings.signature()
+        let digests = self.digests.get_or_init(|| digest::signature(&self.settings, &self.resources));
+        self.settings.signature().into_iter().chain(digests.iter().cloned()).collect()
     }
 
     fn score(&self, totals: &[i64]) -> f64 {

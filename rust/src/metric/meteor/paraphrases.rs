@@ -1,25 +1,536 @@
 //! METEOR's tables of paraphrases, reduced to the words of a corpus.
+//!
+//! A table has three lines for each entry: a probability, a phrase and its paraphrase. METEOR's table for English has
+//! five million entries. It is read once, as a stream: one thread decompresses, the calling thread parses. Only entries
+//! whose words all occur in the corpus are kept, as word numbers.
 
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::Duration;
 
-use crate::error::Result;
-use crate::pool::Run;
-use crate::text::ngram::{Token, Vocabulary};
+use flate2::bufread::MultiGzDecoder;
+
+use super::files::{not_utf8, shown, unreadable};
+use crate::error::{Error, Result, quoted};
+use crate::pool::{Run, Stop, sort, thread_count};
+use crate::text::ngram::{Children, Token, Vocabulary};
 
 /// Pairs of phrases whose words are all in a vocabulary, as word numbers.
 #[derive(Default)]
-pub(super) struct Paraphrases {}
+pub(super) struct Paraphrases {
+    /// The trie of phrases. Its nodes are numbered from 0.
+    children: Children,
+    /// For every node of the trie, where its groups end.
+    group_ends: Vec<u32>,
+    /// Runs of entries of the same phrase, in order of the phrase's node. A table that is sorted has one for each phrase.
+    groups: Vec<Group>,
+    /// The words of all paraphrases in the table's order, and where each paraphrase ends.
+    words: Vec<Token>,
+    ends: Vec<u32>,
+}
+
+/// Successive entries of the table with the same phrase.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Group {
+    /// The phrase's node.
+    node: u32,
+    /// The number of the first entry, and of the one after the last.
+    first: u32,
+    end: u32,
+}
+
+/// The node of the empty phrase, which no table contains.
+const ROOT: u32 = u32::MAX;
+
+/// The size of the blocks that are passed from thread to thread, in bytes. They fit in the cache of a core.
+const BLOCK: usize = 1 << 18;
+
+/// The number of blocks that may wait.
+const WAITING: usize = 8;
+
+/// The longest line, in bytes. A longer one is a sign of another format.
+const LONGEST_LINE: usize = 1 << 24;
+
+/// Files up to this size, in bytes, need no second thread.
+const SMALL: u64 = 1 << 17;
+
+/// How long the calling thread waits for a block before it asks its caller whether to stop.
+const PATIENCE: Duration = Duration::from_millis(20);
 
 impl Paraphrases {
-    /// Reads a table once, without holding it in memory.
+    /// Reads a table, compressed by gzip or not, without holding it in memory.
     ///
     /// # Errors
-    /// A file that is missing or damaged, with the line; whatever `run` returned.
-    pub(super) fn read(_path: &Path, _words: &Vocabulary, _run: &mut Run<'_>) -> Result<Self> {
-        Ok(Paraphrases::default())
+    /// [`Error::File`] for a file that is missing or damaged, with the line; [`Error::Memory`]; whatever `run` returned.
+    pub(super) fn read(path: &Path, vocabulary: &Vocabulary, run: &mut Run<'_>) -> Result<Self> {
+        let file = shown(path);
+        let threads = thread_count(run.threads);
+        run.serial(|stop, _| {
+            let (mut blocks, size) = Blocks::open(path).map_err(|reason| unreadable(&file, &reason))?;
+            let mut parser = Parser::new(&file, vocabulary);
+            if threads == 1 || size <= SMALL {
+                let mut block = Vec::new();
+                while let Some(block) = blocks.next(std::mem::take(&mut block)) {
+                    parser.block(block)?;
+                    if stop.requested() {
+                        return Err(Error::Interrupted);
+                    }
+                }
+            } else {
+                parse_beside(&mut parser, blocks, stop)?;
+            }
+            parser.finish(stop)
+        })
     }
 
     /// Calls `found` with (start, length of the phrase, words of the paraphrase) for every phrase of the table that
     /// occurs in `words`, in order of start, then length, and for each of its paraphrases in the table's order.
-    pub(super) fn each(&self, _words: &[Token], _found: &mut dyn FnMut(usize, usize, &[Token])) {}
+    pub(super) fn each(&self, words: &[Token], found: &mut dyn FnMut(usize, usize, &[Token])) {
+        (0..words.len()).for_each(|start| self.each_at(words, start, &mut |length, words| found(start, length, words)));
+    }
+
+    /// As [`Paraphrases::each`], for phrases that start at one word.
+    pub(super) fn each_at(&self, words: &[Token], start: usize, found: &mut dyn FnMut(usize, &[Token])) {
+        let mut node = ROOT;
+        for (&word, length) in words[start..].iter().zip(1..) {
+            let Some(next) = self.children.get(node, word) else { return };
+            node = next;
+            for group in &self.groups[range(&self.group_ends, node)] {
+                (group.first..group.end).for_each(|entry| found(length, &self.words[range(&self.ends, entry)]));
+            }
+        }
+    }
+}
+
+/// Where the `i`-th of several successive ranges is.
+fn range(ends: &[u32], i: u32) -> std::ops::Range<usize> {
+    let i = i as usize;
+    let start = if i == 0 { 0 } else { ends[i - 1] };
+    start as usize..ends[i] as usize
+}
+
+/// Lets another thread decompress.
+fn parse_beside(parser: &mut Parser<'_>, mut blocks: Blocks, stop: &Stop<'_>) -> Result<()> {
+    std::thread::scope(|scope| {
+        // The ends of both channels are dropped with this closure, even by an error, so that the other thread ends, too.
+        let (full, filled) = mpsc::sync_channel(WAITING);
+        let (empty, emptied) = mpsc::channel::<Vec<u8>>();
+        let reader = move || {
+            while let Some(block) = blocks.next(emptied.try_recv().unwrap_or_default())
+                && full.send(block).is_ok()
+            {}
+        };
+        let spawned = std::thread::Builder::new().name("reshuffle-paraphrases".into()).spawn_scoped(scope, reader);
+        spawned.map_err(|reason| Error::Threads { threads: 2, reason: reason.to_string() })?;
+        loop {
+            match filled.recv_timeout(PATIENCE) {
+                Ok(block) => drop(empty.send(parser.block(block)?)),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return Ok(()),
+            }
+            if stop.requested() {
+                return Err(Error::Interrupted);
+            }
+        }
+    })
+}
+
+/// A block of whole lines, or the reason why there is none.
+type Block = std::result::Result<Vec<u8>, String>;
+
+/// Reads a file in blocks of whole lines.
+struct Blocks {
+    source: Box<dyn Read + Send>,
+    /// The beginning of a line whose end was not in the last block.
+    rest: Vec<u8>,
+    ended: bool,
+    /// Why the source ended, if by an error.
+    problem: Option<String>,
+}
+
+impl Blocks {
+    /// The blocks of a file, and its size.
+    fn open(path: &Path) -> io::Result<(Self, u64)> {
+        let file = File::open(path)?;
+        let size = file.metadata()?.len();
+        let mut file = BufReader::with_capacity(BLOCK, file);
+        let compressed = file.fill_buf()?.starts_with(&[0x1F, 0x8B]);
+        let source: Box<dyn Read + Send> =
+            if compressed { Box::new(MultiGzDecoder::new(file)) } else { Box::new(file) };
+        Ok((Blocks { source, rest: Vec::new(), ended: false, problem: None }, size))
+    }
+
+    /// The next block, in a used buffer. After an error the lines before it come first.
+    fn next(&mut self, mut block: Vec<u8>) -> Option<Block> {
+        block.clear();
+        block.append(&mut self.rest);
+        let mut filled = block.len();
+        while !self.ended {
+            block.resize((filled + 1).next_multiple_of(BLOCK), 0);
+            match self.source.read(&mut block[filled..]) {
+                Ok(0) => self.ended = true,
+                Ok(count) => filled += count,
+                Err(reason) if reason.kind() == io::ErrorKind::Interrupted => {}
+                Err(reason) => (self.ended, self.problem) = (true, Some(reason.to_string())),
+            }
+            if filled == block.len() {
+                if let Some(end) = memchr::memrchr(b'\n', &block) {
+                    self.rest.extend_from_slice(&block[end + 1..]);
+                    block.truncate(end + 1);
+                    return Some(Ok(block));
+                }
+                if filled > LONGEST_LINE {
+                    self.ended = true;
+                    return Some(Err(format!("a line of more than {LONGEST_LINE} bytes")));
+                }
+            }
+        }
+        block.truncate(filled);
+        if self.problem.is_some() {
+            block.truncate(memchr::memrchr(b'\n', &block).map_or(0, |end| end + 1));
+        }
+        if block.is_empty() { self.problem.take().map(Err) } else { Some(Ok(block)) }
+    }
+}
+
+/// Parses a table.
+struct Parser<'a> {
+    file: &'a str,
+    vocabulary: &'a Vocabulary,
+    table: Paraphrases,
+    /// The number of lines so far.
+    lines: usize,
+    /// The last phrase.
+    phrase: Vec<u8>,
+    /// Its words, if all are known.
+    known: Option<Vec<Token>>,
+    /// Is the last group one of that phrase?
+    open: bool,
+    /// The number of nodes of the trie.
+    nodes: u32,
+}
+
+impl<'a> Parser<'a> {
+    fn new(file: &'a str, vocabulary: &'a Vocabulary) -> Self {
+        let table = Paraphrases::default();
+        Parser { file, vocabulary, table, lines: 0, phrase: Vec::new(), known: None, open: false, nodes: 0 }
+    }
+
+    fn error<T>(&self, line: usize, expected: &str, got: String) -> Result<T> {
+        Err(Error::File { file: self.file.into(), line: Some(line), expected: expected.into(), got })
+    }
+
+    /// Parses a block. Returns its buffer.
+    fn block(&mut self, block: Block) -> Result<Vec<u8>> {
+        let block = match block {
+            Ok(block) => block,
+            Err(problem) => return self.error(self.lines + 1, "lines of text, compressed by gzip or not", problem),
+        };
+        let text = match std::str::from_utf8(&block) {
+            Ok(text) => text,
+            Err(error) => {
+                let line = self.lines + 1 + memchr::memchr_iter(b'\n', &block[..error.valid_up_to()]).count();
+                return Err(not_utf8(self.file, line));
+            }
+        };
+        let mut start = 0;
+        for end in memchr::memchr_iter(b'\n', text.as_bytes()) {
+            self.line(&text[start..end])?;
+            start = end + 1;
+        }
+        if start < text.len() {
+            self.line(&text[start..])?;
+        }
+        Ok(block)
+    }
+
+    fn line(&mut self, line: &str) -> Result<()> {
+        self.lines += 1;
+        match self.lines % 3 {
+            1 => self.probability(line),
+            2 => self.phrase(line),
+            _ => self.paraphrase(line),
+        }
+    }
+
+    /// METEOR does not use probabilities. But a line that is no number is a sign that a line is missing.
+    fn probability(&self, line: &str) -> Result<()> {
+        let plain = matches!(line.as_bytes(), [b'0'..=b'9', b'.', b'0'..=b'9', ..]);
+        if !plain && line.trim_ascii().parse::<f64>().is_err() {
+            return self.error(self.lines, "a probability", quoted(line));
+        }
+        Ok(())
+    }
+
+    fn phrase(&mut self, line: &str) -> Result<()> {
+        if line.as_bytes() == self.phrase && self.lines > 2 {
+            return Ok(());
+        }
+        self.phrase.clear();
+        self.phrase.extend_from_slice(line.as_bytes());
+        self.open = false;
+        let mut words = self.known.take().unwrap_or_default();
+        words.clear();
+        self.known = self.add_words(line, &mut words)?.then_some(words);
+        Ok(())
+    }
+
+    fn paraphrase(&mut self, line: &str) -> Result<()> {
+        let Some(known) = self.known.take() else {
+            // Only the check of the line remains.
+            return if is_blank(line) { self.error(self.lines, "a phrase", quoted(line)) } else { Ok(()) };
+        };
+        let mut words = std::mem::take(&mut self.table.words);
+        let before = words.len();
+        let kept = self.add_words(line, &mut words);
+        if !matches!(kept, Ok(true)) {
+            words.truncate(before);
+        }
+        self.table.words = words;
+        if kept? {
+            self.table.ends.push(number(self.table.words.len())?);
+            let end = number(self.table.ends.len())?;
+            if !self.open {
+                let node = self.insert(&known)?;
+                self.table.groups.push(Group { node, first: end - 1, end });
+                self.open = true;
+            }
+            self.table.groups.last_mut().expect("a group is open").end = end;
+        }
+        self.known = Some(known);
+        Ok(())
+    }
+
+    /// Appends the numbers of the words of a phrase, unless one of them is unknown. Returns whether all are known.
+    fn add_words(&self, line: &str, out: &mut Vec<Token>) -> Result<bool> {
+        let before = out.len();
+        for word in line.split_ascii_whitespace() {
+            let token = self.vocabulary.find(word);
+            if token as usize >= self.vocabulary.len() {
+                return Ok(false);
+            }
+            out.push(token);
+        }
+        if out.len() == before { self.error(self.lines, "a phrase", quoted(line)) } else { Ok(true) }
+    }
+
+    /// The node of a phrase.
+    fn insert(&mut self, words: &[Token]) -> Result<u32> {
+        let mut node = ROOT;
+        for &word in words {
+            let new = self.nodes;
+            node = self.table.children.get_or_insert(node, word, new);
+            if node == new {
+                self.nodes = number(new as usize + 1)?;
+            }
+        }
+        Ok(node)
+    }
+
+    fn finish(mut self, stop: &Stop<'_>) -> Result<Paraphrases> {
+        match self.lines % 3 {
+            0 if self.lines == 0 => return self.error(1, "a probability", "an empty file".into()),
+            0 => {}
+            1 => return self.error(self.lines, "a phrase after this line", "the end of the file".into()),
+            _ => return self.error(self.lines, "a paraphrase after this line", "the end of the file".into()),
+        }
+        sort(&mut self.table.groups, Ord::cmp, stop)?;
+        self.table.group_ends.resize(self.nodes as usize, 0);
+        for (i, group) in self.table.groups.iter().enumerate() {
+            self.table.group_ends[group.node as usize] = number(i + 1)?;
+        }
+        // Nodes without groups end where the one before ends.
+        let mut last = 0;
+        for end in &mut self.table.group_ends {
+            last = last.max(*end);
+            *end = last;
+        }
+        for list in [&mut self.table.words, &mut self.table.ends] {
+            list.shrink_to_fit();
+        }
+        Ok(self.table)
+    }
+}
+
+fn is_blank(line: &str) -> bool {
+    line.trim_ascii().is_empty()
+}
+
+/// A number that fits in 32 bits, below [`ROOT`].
+fn number(n: usize) -> Result<u32> {
+    u32::try_from(n).ok().filter(|&n| n < ROOT).ok_or(Error::Memory { numbers: n as u128 })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use proptest::prelude::*;
+
+    use super::super::files::testing::Folder;
+    use super::*;
+
+    fn read(path: &Path, words: &[&str], threads: usize) -> Result<(Paraphrases, Vocabulary)> {
+        let mut vocabulary = Vocabulary::default();
+        words.iter().for_each(|word| drop(vocabulary.intern(word)));
+        let table = Paraphrases::read(path, &vocabulary, &mut Run { threads, watch: &mut |_| Ok(()) })?;
+        Ok((table, vocabulary))
+    }
+
+    fn gzip(text: &[u8]) -> Vec<u8> {
+        let mut writer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        writer.write_all(text).unwrap();
+        writer.finish().unwrap()
+    }
+
+    /// What [`Paraphrases::each`] finds, with words spelt out.
+    fn found((table, vocabulary): &(Paraphrases, Vocabulary), sentence: &str) -> Vec<(usize, usize, String)> {
+        let tokens: Vec<Token> = sentence.split_ascii_whitespace().map(|word| vocabulary.find(word)).collect();
+        let mut all = Vec::new();
+        table.each(&tokens, &mut |start, length, words| {
+            let words: Vec<&str> = words.iter().map(|&word| vocabulary.get(word)).collect();
+            all.push((start, length, words.join(" ")));
+        });
+        all
+    }
+
+    /// The same from the lines of a table.
+    fn found_slowly(table: &[(String, String)], words: &[&str], sentence: &str) -> Vec<(usize, usize, String)> {
+        let known = |phrase: &str| phrase.split_ascii_whitespace().all(|word| words.contains(&word));
+        let normal = |phrase: &str| phrase.split_ascii_whitespace().collect::<Vec<_>>().join(" ");
+        let sentence: Vec<&str> = sentence.split_ascii_whitespace().collect();
+        let mut all = Vec::new();
+        for start in 0..sentence.len() {
+            for end in start + 1..=sentence.len() {
+                let here = sentence[start..end].join(" ");
+                let entries = table.iter().filter(|(a, b)| normal(a) == here && known(a) && known(b));
+                all.extend(entries.map(|(_, b)| (start, end - start, normal(b))));
+            }
+        }
+        all
+    }
+
+    fn lines(table: &[(String, String)]) -> String {
+        table.iter().map(|(a, b)| format!("0.25\n{a}\n{b}\n")).collect()
+    }
+
+    #[test]
+    fn entries_with_known_words_are_found() {
+        let folder = Folder::new();
+        let table = "0.5\na b\nc\n1.0E-4\na b\nd d\nNaN\na b\nx\n.5\na\na\n1\nx\na\n7\na  b\t\r\n d \n";
+        let path = folder.write("table", table);
+        let read = read(&path, &["a", "b", "c", "d"], 1).unwrap();
+        let expected = [(0, 1, "a"), (1, 1, "a"), (1, 2, "c"), (1, 2, "d d"), (1, 2, "d")];
+        assert_eq!(
+            expected.map(|(start, length, words)| (start, length, words.into())).to_vec(),
+            found(&read, "a a b x")
+        );
+        assert_eq!(vec![(0, 1, "a".to_owned())], found(&read, "a A"));
+        assert_eq!(Vec::<(usize, usize, String)>::new(), found(&read, ""));
+    }
+
+    #[test]
+    fn damaged_tables_are_refused_with_the_line() {
+        let folder = Folder::new();
+        let cases: [(&[u8], &str); 9] = [
+            (b"", "line 1: expected a probability, got an empty file"),
+            (b"0.5\na\nb\n0.5\n", "line 4: expected a phrase after this line, got the end of the file"),
+            (b"0.5\na\nb\n0.5\na", "line 5: expected a paraphrase after this line, got the end of the file"),
+            (b"0.5\na\n0.5\nb\nb\n", "line 4: expected a probability, got \"b\""),
+            (b"version https\n", "line 1: expected a probability, got \"version https\""),
+            (b"0.5\n \nb\n", "line 2: expected a phrase, got \" \""),
+            (b"0.5\na\n\n", "line 3: expected a phrase, got \"\""),
+            (b"0.5\nx\n\n", "line 3: expected a phrase, got \"\""),
+            (b"0.5\na\n\xFFb\n", "line 3: expected UTF-8, got other bytes"),
+        ];
+        let message = |path: &Path| match read(path, &["a", "b"], 2) {
+            Ok(_) => panic!("no error"),
+            Err(error) => error.to_string(),
+        };
+        for (text, expected) in cases {
+            let path = folder.write("table", text);
+            assert_eq!(format!("{}, {expected}", path.display()), message(&path));
+            let path = folder.write("table.gz", gzip(text));
+            assert_eq!(format!("{}, {expected}", path.display()), message(&path));
+        }
+        let missing = folder.0.join("missing");
+        assert!(
+            message(&missing).starts_with(&format!("{}: expected a file that can be read, got ", missing.display()))
+        );
+    }
+
+    #[test]
+    fn damaged_gzip_is_refused_with_the_line() {
+        let folder = Folder::new();
+        let text = "0.5\na\nb\n".repeat(100);
+        let whole = gzip(text.as_bytes());
+        let mut wrong_sum = whole.clone();
+        *wrong_sum.iter_mut().nth_back(7).unwrap() ^= 1;
+        let mut trailing = whole.clone();
+        trailing.extend(b"0.5\na\nb\n");
+        for bytes in [&whole[..whole.len() - 9], &wrong_sum, &trailing] {
+            let path = folder.write("table.gz", bytes);
+            let Err(Error::File { line: Some(line), expected, .. }) = read(&path, &["a"], 1) else {
+                panic!("no error with a line");
+            };
+            assert_eq!("lines of text, compressed by gzip or not", expected);
+            assert!(line > 1 && line <= 301, "{line}");
+        }
+        // Several compressed files in one are as good as one.
+        let path = folder.write("table.gz", [whole.clone(), whole].concat());
+        assert_eq!(200, found(&read(&path, &["a", "b"], 1).unwrap(), "a").len());
+    }
+
+    #[test]
+    fn long_lines_and_large_tables_are_read_alike_by_one_thread_and_two() {
+        let folder = Folder::new();
+        let entry = |i: usize| format!("0.5\nk{} a\n{}b\n", i / 7, "a ".repeat(i % 50));
+        let mut text: String = (0..20_000).map(entry).collect();
+        text += &format!("0.5\na\n{}\n", "b ".repeat(BLOCK));
+        let words: Vec<String> = (0..20_000 / 7).step_by(3).map(|i| format!("k{i}")).collect();
+        let words: Vec<&str> = words.iter().map(String::as_str).chain(["a", "b"]).collect();
+        let sentence = "k3 a k6 a k4 a";
+        let plain = folder.write("table", &text);
+        let packed = folder.write("table.gz", gzip(text.as_bytes()));
+        let expected = found(&read(&plain, &words, 1).unwrap(), sentence);
+        assert_eq!((14 + 3, 2 * BLOCK - 1), (expected.len(), expected.last().unwrap().2.len()));
+        for (path, threads) in [(&plain, 2), (&packed, 1), (&packed, 2)] {
+            assert!(expected == found(&read(path, &words, threads).unwrap(), sentence));
+        }
+        let endless = folder.write("table", vec![b'0'; LONGEST_LINE + 2 * BLOCK]);
+        let message = read(&endless, &words, 2).err().unwrap().to_string();
+        assert!(message.ends_with(&format!("got a line of more than {LONGEST_LINE} bytes")), "{message}");
+    }
+
+    #[test]
+    fn reading_can_be_stopped() {
+        let folder = Folder::new();
+        let path = folder.write("table", "0.5\na\nb\n".repeat(100_000));
+        for threads in [1, 2] {
+            let mut watch = |_| Err(Error::Interrupted);
+            let outcome = Paraphrases::read(&path, &Vocabulary::default(), &mut Run { threads, watch: &mut watch });
+            assert_eq!(Some(Error::Interrupted), outcome.err());
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn entries_equal_those_found_slowly(
+            table in proptest::collection::vec(("[abcd]( [ab]){0,2}", " ?[abcd](  ?[ab]){0,2}"), 1..30),
+            sorted in any::<bool>(),
+            sentence in "([abcd] ){0,9}",
+        ) {
+            let mut table = table;
+            if sorted {
+                table.sort();
+            }
+            let folder = Folder::new();
+            let path = folder.write("table.gz", gzip(lines(&table).as_bytes()));
+            let words = ["a", "b", "c"];
+            let expected = found_slowly(&table, &words, &sentence);
+            prop_assert_eq!(expected, found(&read(&path, &words, 2).unwrap(), &sentence));
+        }
+    }
 }

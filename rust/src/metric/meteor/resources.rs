@@ -90,14 +90,33 @@ impl Resources {
         Ok(text.lines().map(|(_, line)| line.trim_ascii().to_owned()).filter(|word| !word.is_empty()).collect())
     }
 
+    /// The function words of the language in alphabetical order, if they are the jar's and not equal to the built-in list.
+    pub(super) fn own_function_words(&self, language: &Language) -> Option<Result<Vec<String>>> {
+        self.jar.as_ref()?;
+        match self.function_words(language) {
+            Ok(words) if words == words::function_words(language.code) => None,
+            Ok(words) => {
+                let mut words: Vec<_> = words.into_iter().collect();
+                words.sort_unstable();
+                Some(Ok(words))
+            }
+            Err(error) => Some(Err(error)),
+        }
+    }
+
+    /// The jar and the name of its list of prefixes, if it has one for the language.
+    pub(super) fn own_prefixes(&self, language: &Language) -> Option<(&Files, String)> {
+        let name = format!("nonbreaking/{}.prefixes", language.name);
+        self.jar.as_ref().filter(|jar| jar.has(&name)).map(|jar| (jar, name))
+    }
+
     /// Words before a dot that does not end a sentence: from the jar if it has a list for the language, else the built-in
     /// list.
     ///
     /// # Errors
     /// [`Error::File`] for files that cannot be read.
     pub(super) fn prefixes(&self, language: &Language) -> Result<Prefixes> {
-        let name = format!("nonbreaking/{}.prefixes", language.name);
-        let Some(jar) = self.jar.as_ref().filter(|jar| jar.has(&name)) else {
+        let Some((jar, name)) = self.own_prefixes(language) else {
             return Ok(Prefixes::built_in(language.code));
         };
         let mut prefixes = Prefixes::default();
