@@ -35,6 +35,7 @@ pub(crate) struct Vocabulary {
 }
 
 impl Vocabulary {
+    #[inline]
     fn spelling<'a>(text: &'a str, ends: &[usize], token: Token) -> &'a str {
         let token = token as usize;
         let start = if token == 0 { 0 } else { ends[token - 1] };

@@ -22,14 +22,17 @@ use crate::pool::{Stop, WorkMeter};
 /// The number of states that are kept at each word.
 const BEAM: usize = 40;
 
-/// Bits of a key for the order in which states were made.
-const ORDER: u32 = 12;
-
 /// The number of new states that are collected before all but the best are dropped.
-const COLLECTED: usize = 1 << ORDER;
+const COLLECTED: usize = 1 << 12;
+
+/// Bits of a key for the number of the state that a new state was made from.
+const STATES: u32 = 6;
 
 /// No chunk is open.
 const CLOSED: u32 = u32::MAX;
+
+/// The number of links at which to look for unused ones for the first time. Tests do so all the time.
+const FIRST_SWEEP: usize = if cfg!(test) { 64 } else { 1 << 16 };
 
 /// No link.
 const NO_LINK: u32 = u32::MAX;
@@ -37,6 +40,8 @@ const NO_LINK: u32 = u32::MAX;
 /// What states are compared by, smaller is better: matched words (more are better), chunks, distance, and the order in
 /// which they were made, which is 0 between comparisons.
 trait Key: Copy + Ord + Add<Output = Self> + Sub<Output = Self> {
+    /// The first bit of the distance, after those of the order.
+    const DISTANCE: u32;
     /// The first bit of the chunks.
     const CHUNKS: u32;
     /// The first bit of the matched words.
@@ -46,22 +51,23 @@ trait Key: Copy + Ord + Add<Output = Self> + Sub<Output = Self> {
 
     fn of(number: u64) -> Self;
     fn shifted(self, by: u32) -> Self;
-    /// The lowest bits.
     fn order(self) -> usize;
     fn chunks(self) -> usize;
     fn without_order(self) -> Self;
 
-    /// Are these the largest values that a key can hold?
-    fn fits(words: u64, distance: u64) -> bool {
+    /// Has a key room for texts of this length, distances of this size, and so many matches at a word?
+    fn fits(longest: u64, distance: u64, matches: u64) -> bool {
         let below = |value: u64, bits: u32| value.checked_shr(bits).unwrap_or(0) == 0;
-        below(2 * words, (Self::BITS - Self::MATCHED).min(Self::MATCHED - Self::CHUNKS))
-            && below(distance, Self::CHUNKS - ORDER)
+        below(2 * longest, (Self::BITS - Self::MATCHED).min(Self::MATCHED - Self::CHUNKS))
+            && below(distance, Self::CHUNKS - Self::DISTANCE)
+            && below(matches, Self::DISTANCE - STATES)
     }
 }
 
 macro_rules! key {
-    ($int:ty, $chunks:literal, $matched:literal) => {
+    ($int:ty, $distance:literal, $chunks:literal, $matched:literal) => {
         impl Key for $int {
+            const DISTANCE: u32 = $distance;
             const CHUNKS: u32 = $chunks;
             const MATCHED: u32 = $matched;
             const BITS: u32 = <$int>::BITS;
@@ -75,7 +81,7 @@ macro_rules! key {
             }
 
             fn order(self) -> usize {
-                self as usize % COLLECTED
+                self as usize & ((1 << $distance) - 1)
             }
 
             fn chunks(self) -> usize {
@@ -83,15 +89,15 @@ macro_rules! key {
             }
 
             fn without_order(self) -> Self {
-                self >> ORDER << ORDER
+                self >> $distance << $distance
             }
         }
     };
 }
 
 // Sentences of up to a thousand words or so, and anything else.
-key!(u64, 38, 51);
-key!(u128, 72, 100);
+key!(u64, 14, 40, 52);
+key!(u128, 28, 76, 102);
 
 /// Chooses matches among all of a segment, and counts their chunks.
 #[derive(Default)]
@@ -138,7 +144,7 @@ impl Aligner {
         &mut self,
         matches: &Matches,
         lengths: [usize; 2],
-        narrow: impl FnOnce(u64, u64) -> bool,
+        narrow: impl FnOnce(u64, u64, u64) -> bool,
         stop: &Stop<'_>,
     ) -> Result<(&[Match], usize)> {
         self.cover(matches, lengths);
@@ -151,12 +157,13 @@ impl Aligner {
             return Ok((&self.chosen, chain.chunks + usize::from(chain.open != CLOSED)));
         }
         let longest = lengths[0].max(lengths[1]) as u64;
-        let (distance, words) = self.number_words(matches, longest);
+        let words = self.number_words();
+        let (distance, most) = self.bounds(matches, longest);
         let Aligner { starts, bits, chosen, .. } = self;
         let problem = Problem { matches, starts, bits, words };
-        let chunks = if narrow(longest, distance) {
+        let chunks = if narrow(longest, distance, most) {
             self.narrow.search(&problem, first, chain, chosen, stop)?
-        } else if <u128 as Key>::fits(longest, distance) {
+        } else if <u128 as Key>::fits(longest, distance, most) {
             self.wide.search(&problem, first, chain, chosen, stop)?
         } else {
             return Err(Error::Memory { numbers: u128::from(longest) });
@@ -210,18 +217,23 @@ impl Aligner {
         }
     }
 
-    /// Numbers the words of the hypothesis that are in matches that are not fixed. Returns an upper bound of any distance,
-    /// and how many words there are.
-    fn number_words(&mut self, matches: &Matches, longest: u64) -> (u64, usize) {
-        let mut words = 0;
+    /// Numbers the words of the hypothesis that are in matches that are not fixed, and returns how many there are.
+    fn number_words(&mut self) -> usize {
+        let mut words = 0_u32;
         self.bits.clear();
         self.bits.extend(self.hypothesis.iter().map(|&count| {
             words += u32::from(count > 0);
             words.wrapping_sub(1)
         }));
+        words as usize
+    }
+
+    /// Upper bounds of the distance of a state, and of the number of matches that begin at a word.
+    fn bounds(&self, matches: &Matches, longest: u64) -> (u64, u64) {
         let free = self.starts.iter().enumerate().filter(|(_, start)| **start == Start::Free);
-        let number: u64 = free.map(|(at, _)| (matches.singles(at).len() + matches.phrases(at).len()) as u64).sum();
-        (number.saturating_mul(longest), words as usize)
+        let numbers = free.map(|(at, _)| (matches.singles(at).len() + matches.phrases(at).len()) as u64);
+        let (all, most) = numbers.fold((0, 0), |(all, most), number| (all + number, number.max(most)));
+        (longest.saturating_mul(all), most)
     }
 }
 
@@ -305,19 +317,6 @@ struct Link {
     found: Match,
 }
 
-/// How a new state is made: from which state, and by which move, or none.
-#[derive(Debug, Clone, Copy)]
-struct Origin {
-    state: u32,
-    by: u32,
-}
-
-/// No move: the word is part of the last match.
-const WITHIN: u32 = u32::MAX;
-
-/// No move: the word is left out.
-const SKIP: u32 = u32::MAX - 1;
-
 /// The states at a word, the best first.
 #[derive(Default)]
 struct Beam<K> {
@@ -347,9 +346,12 @@ struct Search<K> {
     beam: Beam<K>,
     next: Beam<K>,
     moves: Vec<Move<K>>,
+    /// The keys of the new states. Their orders have the number of the old state in the upper bits, and in the lower ones
+    /// the number of the move, or the first unused number for none.
     keys: Vec<K>,
-    origins: Vec<Origin>,
     links: Vec<Link>,
+    /// The number of links at which to look for unused ones.
+    sweep_at: usize,
 }
 
 impl<K: Key> Search<K> {
@@ -364,6 +366,7 @@ impl<K: Key> Search<K> {
     ) -> Result<usize> {
         let stride = problem.words.div_ceil(64);
         self.links.clear();
+        self.sweep_at = FIRST_SWEEP;
         self.beam.clear(stride);
         let most = K::of((1 << (K::BITS - K::MATCHED)) - 1).shifted(K::MATCHED);
         self.beam.keys.push(most + K::of(chain.chunks as u64).shifted(K::CHUNKS));
@@ -402,105 +405,129 @@ impl<K: Key> Search<K> {
                 found,
                 bit: problem.bits[found.hypothesis as usize],
                 matched: K::of(matched).shifted(K::MATCHED),
-                distance: K::of(u64::from(found.reference.abs_diff(found.hypothesis))).shifted(ORDER),
+                distance: K::of(u64::from(found.reference.abs_diff(found.hypothesis))).shifted(K::DISTANCE),
             }
         }));
     }
 
     /// Goes on to the next word where there is no choice.
     fn pass(&mut self, start: Start, at: u32) {
-        let Beam { keys, states, .. } = &mut self.beam;
-        for (key, state) in keys.iter_mut().zip(states) {
+        let Search { beam, keys, moves, .. } = self;
+        for (key, state) in beam.keys.iter_mut().zip(&mut beam.states) {
             let mut chain = Chain { open: state.open, end: state.end, chunks: 0 };
             chain.pass(start, at);
             *key = *key + K::of(chain.chunks as u64).shifted(K::CHUNKS);
             (state.open, state.end) = (chain.open, chain.end);
         }
-        if self.beam.keys.is_sorted() {
+        if beam.keys.is_sorted() {
             return;
         }
-        self.keys.clear();
-        self.keys.extend(self.beam.keys.iter().zip(0..).map(|(&key, order)| key + K::of(order)));
-        self.origins.clear();
-        self.origins.extend((0..self.keys.len() as u32).map(|state| Origin { state, by: WITHIN }));
-        self.advance(at);
+        moves.clear();
+        keys.clear();
+        keys.extend(beam.keys.iter().zip(0..).map(|(&key, state)| key + K::of(state)));
+        keys.sort_unstable();
+        self.advance(at, 0);
     }
 
     /// Makes all states that follow at a word where matches begin, and keeps the best.
     fn expand(&mut self, at: u32, meter: &mut WorkMeter, stop: &Stop<'_>) -> Result<()> {
+        let Search { beam, moves, keys, .. } = self;
         let chunk = K::of(1).shifted(K::CHUNKS);
-        self.keys.clear();
-        self.origins.clear();
-        for i in 0..self.beam.keys.len() {
-            meter.charge(4 * self.moves.len(), stop)?;
-            let (mut key, State { open, end, .. }) = (self.beam.keys[i], self.beam.states[i]);
-            if at < end {
-                self.collect(key, Origin { state: i as u32, by: WITHIN });
-                continue;
-            }
-            for by in 0..self.moves.len() {
-                let Move { found, bit, matched, distance } = self.moves[by];
-                if !is_free(self.beam.taken(i), bit, found.hypothesis_length) {
-                    continue;
+        let shift = u64::BITS - (moves.len() as u64).leading_zeros();
+        keys.clear();
+        for (i, (&key, &State { open, end, .. })) in beam.keys.iter().zip(&beam.states).enumerate() {
+            meter.charge(4 * moves.len(), stop)?;
+            let (mut key, mut order) = (key, (i as u64) << shift);
+            if end <= at {
+                let taken = &beam.taken[i * beam.stride..][..beam.stride];
+                for some in moves.chunks(COLLECTED / 2) {
+                    if keys.len() + some.len() > COLLECTED {
+                        keep_best(keys);
+                    }
+                    for (by, &Move { found, bit, matched, distance }) in some.iter().enumerate() {
+                        if is_free(taken, bit, found.hypothesis_length) {
+                            let joined = open == CLOSED || open == found.hypothesis;
+                            let moved = if joined { key - matched } else { key - matched + chunk };
+                            keys.push(moved + K::of(order + by as u64));
+                            key = key + distance;
+                        }
+                    }
+                    order += some.len() as u64;
                 }
-                let joined = open == CLOSED || open == found.hypothesis;
-                let moved = if joined { key - matched } else { key - matched + chunk };
-                self.collect(moved, Origin { state: i as u32, by: by as u32 });
-                key = key + distance;
+                key = if open == CLOSED { key } else { key + chunk };
+            } else {
+                order += moves.len() as u64;
             }
-            let skipped = if open == CLOSED { key } else { key + chunk };
-            self.collect(skipped, Origin { state: i as u32, by: SKIP });
+            keys.push(key + K::of(order));
         }
-        self.links.try_reserve(BEAM).map_err(|_| Error::Memory { numbers: 6 * self.links.len() as u128 })?;
-        self.advance(at);
+        keep_best(keys);
+        keys.sort_unstable();
+        if self.links.len() >= self.sweep_at {
+            self.sweep();
+            meter.charge(16 * self.sweep_at, stop)?;
+        }
+        self.advance(at, shift);
         Ok(())
     }
 
-    fn collect(&mut self, key: K, origin: Origin) {
-        if self.keys.len() == COLLECTED {
-            self.keep_best();
+    /// Drops links that no state leads to.
+    fn sweep(&mut self) {
+        let Search { beam, links, .. } = self;
+        let mut kept = vec![false; links.len()];
+        for state in &beam.states {
+            let mut link = state.link;
+            while link != NO_LINK && !kept[link as usize] {
+                kept[link as usize] = true;
+                link = links[link as usize].before;
+            }
         }
-        self.keys.push(key + K::of(self.keys.len() as u64));
-        self.origins.push(origin);
+        let mut moved = vec![NO_LINK; links.len()];
+        let mut to = 0;
+        for from in (0..links.len()).filter(|&from| kept[from]) {
+            let Link { before, found } = links[from];
+            links[to] = Link { before: if before == NO_LINK { before } else { moved[before as usize] }, found };
+            moved[from] = to as u32;
+            to += 1;
+        }
+        links.truncate(to);
+        let open = beam.states.iter_mut().filter(|state| state.link != NO_LINK);
+        open.for_each(|state| state.link = moved[state.link as usize]);
+        self.sweep_at = 2 * to + FIRST_SWEEP;
     }
 
-    /// Drops all new states but the best.
-    fn keep_best(&mut self) {
-        let Search { keys, origins, .. } = self;
-        keys.sort_unstable();
-        keys.truncate(BEAM);
-        let best: Vec<_> = keys.iter().map(|key| origins[key.order()]).collect();
-        *origins = best;
-        keys.iter_mut().zip(0..).for_each(|(key, order)| *key = key.without_order() + K::of(order));
-    }
-
-    /// Replaces the states by the best of the new ones.
-    fn advance(&mut self, at: u32) {
-        let Search { beam, next, moves, keys, origins, links } = self;
-        keys.sort_unstable();
+    /// Replaces the states by the new ones. The number of a move has `shift` bits.
+    fn advance(&mut self, at: u32, shift: u32) {
+        let Search { beam, next, moves, keys, links, .. } = self;
         next.clear(beam.stride);
-        for key in keys.iter().take(BEAM) {
-            let Origin { state, by } = origins[key.order()];
-            let from = state as usize;
+        for key in keys {
+            let (from, by) = (key.order() >> shift, key.order() & ((1 << shift) - 1));
             let mut state = beam.states[from];
             next.keys.push(key.without_order());
-            next.taken.extend_from_slice(beam.taken(from));
-            match by {
-                WITHIN => {}
-                SKIP => state.open = CLOSED,
-                _ => {
-                    let Move { found, bit, .. } = moves[by as usize];
-                    let start = next.taken.len() - next.stride;
-                    take(&mut next.taken[start..], bit, found.hypothesis_length);
-                    let link = links.len() as u32;
-                    links.push(Link { before: state.link, found });
-                    let open = found.hypothesis + found.hypothesis_length;
-                    state = State { open, end: at + found.reference_length, link };
-                }
+            match *beam.taken(from) {
+                [taken] => next.taken.push(taken),
+                ref taken => next.taken.extend_from_slice(taken),
+            }
+            if let Some(&Move { found, bit, .. }) = moves.get(by) {
+                let start = next.taken.len() - next.stride;
+                take(&mut next.taken[start..], bit, found.hypothesis_length);
+                let link = links.len() as u32;
+                links.push(Link { before: state.link, found });
+                let open = found.hypothesis + found.hypothesis_length;
+                state = State { open, end: at + found.reference_length, link };
+            } else if state.end <= at {
+                state.open = CLOSED;
             }
             next.states.push(state);
         }
         std::mem::swap(beam, next);
+    }
+}
+
+/// Drops all new states but the best, in any order.
+fn keep_best<K: Key>(keys: &mut Vec<K>) {
+    if keys.len() > BEAM {
+        keys.select_nth_unstable(BEAM - 1);
+        keys.truncate(BEAM);
     }
 }
 

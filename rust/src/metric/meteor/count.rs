@@ -15,8 +15,9 @@ use crate::text::ngram::{Token, each_token};
 pub(super) struct MeteorCounter<'a> {
     meteor: &'a Meteor,
     lexicon: Arc<Lexicon>,
-    /// The words of all texts of the segment, references first, what is known of them, and where each text ends.
+    /// The words of all texts of the segment, references first, their stems, what is known of them, and where each text ends.
     words: Vec<Token>,
+    stems: Vec<u32>,
     known: Vec<Word>,
     ends: Vec<usize>,
     matches: Matches,
@@ -30,6 +31,7 @@ impl<'a> MeteorCounter<'a> {
             meteor,
             lexicon,
             words: Vec::new(),
+            stems: Vec::new(),
             known: Vec::new(),
             ends: Vec::new(),
             matches: Matches::default(),
@@ -40,16 +42,19 @@ impl<'a> MeteorCounter<'a> {
 
     /// Looks up the words of all texts of the segment.
     fn read(&mut self, references: &[&str], hypotheses: &[&str], stop: &Stop<'_>) -> Result<()> {
-        let MeteorCounter { lexicon, words, known, ends, meter, .. } = self;
+        let MeteorCounter { lexicon, words, stems, known, ends, meter, .. } = self;
         words.clear();
+        stems.clear();
         known.clear();
         ends.clear();
         for line in references.iter().chain(hypotheses) {
             let emit_words = |emit: &mut dyn FnMut(&str)| lexicon.normalizer.words(line, emit);
             each_token(emit_words, (&mut *meter, stop), |word| {
                 let word = lexicon.vocabulary.find(word);
+                let about = lexicon.word(word);
                 words.push(word);
-                known.push(lexicon.word(word));
+                stems.push(about.stem);
+                known.push(about);
             })?;
             ends.push(words.len());
         }
@@ -60,10 +65,10 @@ impl<'a> MeteorCounter<'a> {
 impl Counter for MeteorCounter<'_> {
     fn count(&mut self, references: &[&str], hypotheses: &[&str], rows: &mut [i64], stop: &Stop<'_>) -> Result<()> {
         self.read(references, hypotheses, stop)?;
-        let MeteorCounter { meteor, lexicon, words, known, ends, matches, aligner, .. } = self;
+        let MeteorCounter { meteor, lexicon, words, stems, known, ends, matches, aligner, .. } = self;
         let text = |i: usize| {
             let range = if i == 0 { 0 } else { ends[i - 1] }..ends[i];
-            Text { words: &words[range.clone()], known: &known[range] }
+            Text { words: &words[range.clone()], stems: &stems[range.clone()], known: &known[range] }
         };
         for (row, i) in rows.chunks_exact_mut(WIDTH).zip(references.len()..) {
             let hypothesis = text(i);

@@ -25,6 +25,8 @@ pub(super) struct Match {
 #[derive(Clone, Copy)]
 pub(super) struct Text<'a> {
     pub(super) words: &'a [Token],
+    /// Their stems; without the module, the words themselves.
+    pub(super) stems: &'a [u32],
     pub(super) known: &'a [Word],
 }
 
@@ -104,27 +106,29 @@ impl Matches {
         for same in sorted.chunk_by(|a, b| a >> 32 == b >> 32) {
             let start = singles.len();
             let at = same[0] as u32 as usize;
-            let (word, known) = (reference.words[at], reference.known[at]);
+            let (word, stem, known) = (reference.words[at], reference.stems[at], reference.known[at]);
+            meter.charge(modules.len() * hypothesis.words.len() + same.len(), stop)?;
+            // Few words have a match. Equal words have equal stems, and to find none takes a few instructions.
+            let has_stem = hypothesis.stems.iter().fold(false, |any, &other| any | (other == stem));
             for &module in modules {
-                meter.charge(hypothesis.words.len() + same.len(), stop)?;
-                for (words, from) in hypothesis.words.chunks(64).zip((0..).step_by(64)) {
-                    let known_words = &hypothesis.known[from..from + words.len()];
-                    let candidates = match module {
-                        Module::Exact => bits(words, |&w| w == word),
-                        Module::Stem => bits(known_words, |w| w.stem == known.stem),
-                        Module::Synonym => bits(known_words, |w| w.synsets & known.synsets != 0),
-                        Module::Paraphrase => 0,
-                    };
-                    for i in ones(candidates) {
-                        let found = match module {
-                            Module::Exact => true,
-                            Module::Stem => words[i] != word,
-                            _ => words[i] != word && related.share_synset(words[i], word),
-                        };
-                        if found {
-                            singles.push(Single { module, hypothesis: (from + i) as u32 });
-                        }
+                let others = hypothesis.words.iter().zip(0..);
+                let mut add = |at| singles.push(Single { module, hypothesis: at });
+                match module {
+                    Module::Exact if has_stem => {
+                        others.filter(|(other, _)| **other == word).for_each(|(_, at)| add(at));
                     }
+                    Module::Stem if has_stem => {
+                        let others = others.zip(hypothesis.stems).filter(|(_, other)| **other == stem);
+                        others.filter(|((other, _), _)| **other != word).for_each(|((_, at), _)| add(at));
+                    }
+                    Module::Synonym if known.synsets != 0 => {
+                        let others =
+                            others.zip(hypothesis.known).filter(|(_, other)| other.synsets & known.synsets != 0);
+                        let others =
+                            others.filter(|((other, _), _)| **other != word && related.share_synset(**other, word));
+                        others.for_each(|((_, at), _)| add(at));
+                    }
+                    _ => {}
                 }
             }
             if singles.len() > LARGEST {
@@ -218,22 +222,6 @@ impl Matches {
         let Single { module, hypothesis } = single;
         Match { module, hypothesis, hypothesis_length: 1, reference: reference as u32, reference_length: 1 }
     }
-}
-
-/// A bit for each of at most 64 values.
-#[inline(always)]
-fn bits<T>(values: &[T], is: impl Fn(&T) -> bool) -> u64 {
-    values.iter().zip(0..).fold(0, |bits, (value, i)| bits | u64::from(is(value)) << i)
-}
-
-/// The places of the bits that are set.
-#[inline(always)]
-fn ones(mut bits: u64) -> impl Iterator<Item = usize> {
-    std::iter::from_fn(move || {
-        let i = bits.trailing_zeros() as usize;
-        bits &= bits.wrapping_sub(1);
-        (i < 64).then_some(i)
-    })
 }
 
 /// Tells quickly that most words do not occur in a text.

@@ -190,7 +190,7 @@ fn choose(matches: &[Match], hypothesis_length: usize, reference_length: usize) 
 /// The fast alignment, with keys of 64 or 128 bits.
 fn align(matches: &Matches, lengths: [usize; 2], narrow: bool) -> (Vec<Match>, usize) {
     let mut aligner = Aligner::default();
-    let (chosen, chunks) = aligner.align_with(matches, lengths, |_, _| narrow, &Stop::never()).unwrap();
+    let (chosen, chunks) = aligner.align_with(matches, lengths, |_, _, _| narrow, &Stop::never()).unwrap();
     let mut chosen = chosen.to_vec();
     chosen.sort_by_key(|found| found.reference);
     (chosen, chunks)
@@ -198,10 +198,11 @@ fn align(matches: &Matches, lengths: [usize; 2], narrow: bool) -> (Vec<Match>, u
 
 fn find(language: &Language, modules: &[Module], hypothesis: &[Token], reference: &[Token]) -> Matches {
     let known = [hypothesis, reference].map(|words| language.known(words));
-    let texts = [hypothesis, reference].into_iter().zip(&known).map(|(words, known)| Text { words, known });
-    let texts: Vec<_> = texts.collect();
+    let stems = known.each_ref().map(|known| known.iter().map(|word| word.stem).collect::<Vec<_>>());
+    let words = [hypothesis, reference];
+    let texts = [0, 1].map(|i| Text { words: words[i], stems: &stems[i], known: &known[i] });
     let mut matches = Matches::default();
-    matches.find(language, modules, [texts[0], texts[1]], &Stop::never()).unwrap();
+    matches.find(language, modules, texts, &Stop::never()).unwrap();
     matches
 }
 
@@ -278,7 +279,14 @@ fn states_are_compared_before_the_last_chunks_close() {
 
 #[test]
 fn keys_have_room_for_what_they_hold() {
-    assert!(<u64 as Key>::fits(4095, (1 << 26) - 1));
-    assert!(!<u64 as Key>::fits(4096, 0) && !<u64 as Key>::fits(1, 1 << 26));
-    assert!(<u128 as Key>::fits(1 << 26, 1 << 59) && !<u128 as Key>::fits(1 << 27, 0));
+    let fits = [(2047, 1 << 25, 255), (2048, 0, 0), (1, 1 << 26, 0), (1, 0, 256)];
+    assert_eq!(
+        [true, false, false, false],
+        fits.map(|(words, distance, most)| <u64 as Key>::fits(words, distance, most))
+    );
+    let fits = [(1 << 24, 1 << 47, 1 << 21), (1 << 25, 0, 0), (1, 1 << 48, 0), (1, 0, 1 << 22)];
+    assert_eq!(
+        [true, false, false, false],
+        fits.map(|(words, distance, most)| <u128 as Key>::fits(words, distance, most))
+    );
 }
