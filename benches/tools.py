@@ -18,6 +18,7 @@ from cases_commands import million, whole_command
 from cases_counting import chrf, count, gtm, nist, sentbleu, ter
 from cases_dropin import dropin, dropin_command, harness
 from cases_many import html, many, sets
+from cases_meteor import meteor
 from cases_pairs import auto, delta, families, maxt, pairs
 from cases_peers import peers
 from cases_resampling import ar, bootstrap, scipys, vectorised
@@ -32,6 +33,7 @@ CASES: Mapping[str, Callable[[Texts], list[Race]]] = {
     "chrf": chrf,
     "ter": ter,
     "gtm": gtm,
+    "meteor": meteor,
     "nist": nist,
     "sentbleu": sentbleu,
     "peers": peers,

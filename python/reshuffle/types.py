@@ -23,6 +23,9 @@ __all__ = [
     "Format",
     "InputFormat",
     "Interval",
+    "MeteorLanguage",
+    "MeteorModule",
+    "MeteorTask",
     "MetricName",
     "Missing",
     "MissingSystems",
@@ -75,6 +78,17 @@ SmoothingPrior: TypeAlias = Literal["smoothed", "raw"]
 
 TerVariant: TypeAlias = Literal["sacrebleu", "tercom"]
 """The option ``variant`` of ``ter`` in :func:`reshuffle.metrics.registry.metric_specs`."""
+
+MeteorLanguage: TypeAlias = Literal[
+    "en", "cz", "cs", "de", "es", "fr", "ru", "da", "fi", "hu", "it", "nl", "no", "pt", "ro", "sv", "se", "tr", "other"
+]  # fmt: skip
+"""The option ``language`` of ``meteor`` in :func:`reshuffle.metrics.registry.metric_specs`."""
+
+MeteorTask: TypeAlias = Literal["rank", "adq", "hter", "li", "tune", "util", "universal"]
+"""The option ``task`` of ``meteor`` in :func:`reshuffle.metrics.registry.metric_specs`."""
+
+MeteorModule: TypeAlias = Literal["exact", "stem", "synonym", "paraphrase"]
+"""The values of the option ``modules`` of ``meteor`` in :func:`reshuffle.metrics.registry.metric_specs`."""
 
 Test: TypeAlias = Literal[
     "ar", "ar-studentized", "permutation", "bootstrap", "bootstrap-both", "bootstrap-percentile",

@@ -225,16 +225,15 @@ def score(counts: Sequence[int], parameters: Parameters) -> float:
     mean = 1 / ((1 - alpha) / precision + alpha / recall)
     perfect = chunks == 1 and hyp_matched == hyp_length and ref_matched == ref_length
     fragmentation = 0.0 if perfect else chunks / ((hyp_matched + ref_matched) / 2)
-    return mean * (1 - gamma * fragmentation**beta)
+    return float(mean * (1 - gamma * fragmentation**beta))
 
 
 def segment_counts(
     hyp: Sequence[str], refs: Sequence[Sequence[str]], resources: Resources, parameters: Parameters
 ) -> list[int]:
-    """The counts with the reference that gives the best score, the first of several; 0 chunks if all match in one."""
+    """The counts with the reference that gives the best score, the first of several."""
     every = [pair_counts(hyp, ref, resources, parameters.modules) for ref in refs]
-    best = max(every, key=lambda counts: score(counts, parameters))
-    return best
+    return max(every, key=lambda counts: score(counts, parameters))
 
 
 def without_perfect_chunk(counts: Sequence[int]) -> list[int]:
@@ -242,3 +241,36 @@ def without_perfect_chunk(counts: Sequence[int]) -> list[int]:
     hyp_length, ref_length, chunks, hyp_matched, ref_matched = *counts[:2], *counts[20:]
     perfect = chunks == 1 and hyp_matched == hyp_length and ref_matched == ref_length
     return [*counts[:20], 0 if perfect else chunks, hyp_matched, ref_matched]
+
+
+# In this order: WordNet's rules of nouns, verbs and adjectives. The first that gives a known word counts.
+ENDINGS = (
+    *[
+        ("s", ""),
+        ("ses", "s"),
+        ("xes", "x"),
+        ("zes", "z"),
+        ("ches", "ch"),
+        ("shes", "sh"),
+        ("men", "man"),
+        ("ies", "y"),
+    ],
+    *[("s", ""), ("ies", "y"), ("es", "e"), ("es", ""), ("ed", "e"), ("ed", ""), ("ing", "e"), ("ing", "")],
+    *[("er", ""), ("est", ""), ("er", "e"), ("est", "e")],
+)
+
+
+def synsets_of(
+    word: str, synsets: Mapping[str, Collection[object]], exceptions: Mapping[str, Sequence[str]]
+) -> set[object]:
+    """The synonym sets of a word and of its base forms. ``exceptions`` has the bases of irregular forms."""
+    bases = list(exceptions.get(word, ()))
+    if not bases and len(word) > 2 and not word.endswith("ss"):
+        regular = (word.removesuffix(ending) + base for ending, base in ENDINGS if word.endswith(ending))
+        bases = [base for base in regular if base in synsets][:1]
+    return set[object]().union(*(synsets.get(known, ()) for known in (word, *bases)))
+
+
+def total(rows: Sequence[Sequence[int]]) -> list[int]:
+    """The counts of a corpus."""
+    return [sum(column) for column in zip(*map(without_perfect_chunk, rows), strict=True)]

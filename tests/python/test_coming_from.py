@@ -23,6 +23,7 @@ from nltk.translate.nist_score import corpus_nist
 from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.significance import PairedTest, estimate_ci
 
+from meteor_files import write_meteor
 from reshuffle import InputError, compare, metric, score, segment_scores
 from reshuffle.cli.main import main
 from reshuffle.data.demo import demo_corpus
@@ -53,6 +54,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("refs.tsv").write_text("".join("\t".join(row) + "\n" for row in rows), "utf-8")
     Path("ref.sgm").write_text(set_of("refset", "ref", REFERENCE), "utf-8")
     Path("sys.sgm").write_text(set_of("tstset", "sys", HYPOTHESES), "utf-8")
+    write_meteor(Path("meteor-1.5"))
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -13,6 +13,7 @@ from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache
+from pathlib import Path
 from typing import Any, TypeAlias, cast
 
 import numpy as np
@@ -23,6 +24,7 @@ from sacrebleu.metrics.bleu import BLEU as SacreBLEU  # noqa: N811
 from sacrebleu.metrics.chrf import CHRF
 
 from margins import OF_DIFFERENCES
+from meteor_files import write_meteor, write_wordnet
 from pages import markup
 from reshuffle import (
     Comparison,
@@ -380,7 +382,10 @@ OPTIONS = [(spec.name, option) for spec in _core.metrics() for option in spec.op
 
 
 @pytest.mark.parametrize(("name", "option"), OPTIONS, ids=lambda value: value if isinstance(value, str) else value.name)
-def test_pickling_keeps_options(name: str, option: _core.OptionSpec) -> None:
+def test_pickling_keeps_options(name: str, option: _core.OptionSpec, tmp_path: Path) -> None:
+    table = tmp_path / "paraphrase-en.gz"
+    table.write_text("0.5\na\nb\n", "utf-8")
+    folder = write_wordnet(tmp_path / "wordnet")
     value: Any = {
         "flag": True,
         "choice": option.choices[-1] if option.choices else None,
@@ -388,8 +393,13 @@ def test_pickling_keeps_options(name: str, option: _core.OptionSpec) -> None:
         "real": option.maximum,
         "reals": (0.5, 0.25, 0.125, 0.125),
         "choices": tuple(option.choices[:1]),
+        "path": str({"paraphrases": table, "wordnet": folder}.get(option.name, write_meteor(tmp_path / "meteor"))),
     }[option.kind]
-    needed = {"smooth_value": {"smooth_method": "floor"}}.get(option.name, {})
+    needed: dict[str, Any] = {
+        "smooth_value": {"smooth_method": "floor"},
+        "module_weights": {"modules": ("exact", "stem", "synonym", "paraphrase"), "paraphrases": str(table)},
+        "no_punct": {"normalized": True} if name == "meteor" else {},
+    }.get(option.name, {})
     before = metric(name, **needed, **{option.name: value})
     after = pickle.loads(pickle.dumps(before))
     assert after.options == before.options == {**needed, option.name: value}

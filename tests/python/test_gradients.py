@@ -245,6 +245,39 @@ def test_gradients_of_f_equal_complex_steps(name: str, match: int, hyp: int, ref
     assert_right(metric(name), twin, [match, hyp, ref])
 
 
+@pytest.mark.parametrize(
+    ("options", "parameters"),
+    [
+        ({}, (0.85, 0.2, 0.6, 0.75)),
+        ({"task": "adq"}, (0.75, 1.4, 0.45, 0.7)),
+        ({"parameters": [0.0, 0.0, 0.9, 1.0]}, (0.0, 0.0, 0.9, 1.0)),
+    ],
+)
+@given(st.lists(COUNT, min_size=23, max_size=23))
+def test_gradients_of_meteor_equal_complex_steps(
+    options: dict[str, Any], parameters: Sequence[float], counts: list[int]
+) -> None:
+    alpha, beta, gamma, delta = parameters
+    weights = (1.0, 0.6, 0.0, 0.0) if "task" not in options else (1.0, 1.0, 0.0, 0.0)
+    counts[0] += counts[2]
+    counts[1] += counts[3]
+    counts[20] = min(counts[20], (counts[21] + counts[22]) // 2)  # with more chunks the score would be negative
+
+    def twin(x: Sequence[complex]) -> complex:
+        sides = []
+        for side in (0, 1):
+            length = delta * (x[side] - x[2 + side]) + (1 - delta) * x[2 + side]
+            by_module = zip(weights, range(4 + side, 20, 4), strict=True)
+            matches = sum(w * (delta * x[i] + (1 - delta) * x[i + 2]) for w, i in by_module)
+            sides.append(matches / length if length.real else 0)
+        mean = alpha * sides[0] + (1 - alpha) * sides[1]
+        matched = (x[21] + x[22]) / 2
+        penalty = gamma * (x[20] / matched) ** beta if x[20].real and matched.real else 0
+        return 100 * sides[0] * sides[1] / mean * (1 - penalty) if complex(mean).real else 0
+
+    assert_right(metric("meteor", modules=["exact", "stem"], **options), twin, counts)
+
+
 @given(st.integers(-(10**9), 10**9), st.integers(1, 10**6))
 @example(0, 5)
 def test_gradients_of_a_mean_of_possibly_negative_scores_equal_complex_steps(total: int, segments: int) -> None:
@@ -262,6 +295,7 @@ def test_every_native_metric_is_tested_here() -> None:
         "chrf",
         "chrf++",
         "gtm",
+        "meteor",
         "depf",
     }
 

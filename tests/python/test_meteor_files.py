@@ -11,44 +11,21 @@ from typing import Any
 
 import pytest
 
+from meteor_files import JAR, PARAPHRASES, write_meteor, write_wordnet
 from reshuffle import InputError, InputWarning, metric
 from reshuffle.metrics import meteor
 from reshuffle.metrics.meteor import find_wordnet, with_wordnet
 
-JAR = {
-    "function/english.words": "the\na\n",
-    "nonbreaking/english.prefixes": "Mr\n",
-    "synonym/english.synsets": "big\n1 2\nlarge\n2\n",
-    "synonym/english.exceptions": "goose\ngeese\n",
-}
-PARAPHRASES = "0.5\nthe big\na large\n"
-PARTS = ("noun", "verb", "adj", "adv")
-
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """METEOR's files in a folder."""
-    for name, text in {**JAR, "data/paraphrase-en.gz": PARAPHRASES}.items():
-        path = tmp_path / "meteor" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, "utf-8")
-    return tmp_path / "meteor"
+    return write_meteor(tmp_path / "meteor")
 
 
 @pytest.fixture
 def nowhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A machine on which WordNet is not installed."""
     monkeypatch.setattr(meteor, "find_wordnet", lambda: None)
-
-
-def write_wordnet(folder: Path) -> Path:
-    folder.mkdir(parents=True)
-    (folder / "index.noun").write_text("  1 licence\ncat n 1 0 1 0 00000007\n", "utf-8")
-    for part in PARTS:
-        (folder / f"{part}.exc").write_text("", "utf-8")
-        if part != "noun":
-            (folder / f"index.{part}").write_text("  1 licence\n", "utf-8")
-    return folder
 
 
 def entries(**options: Any) -> dict[str, str]:

@@ -89,6 +89,10 @@ LONG_STEPS = {
         "a, b = line(one[:100_000] % 100), line(other[:100_000] % 100)",
         "metric('ter').suff_stats([[a]], [[b]])",
     ),
+    "line of gtm": (
+        "a, b = line(one[:200_000] % 50), line(other[:200_000] % 50)",
+        "metric('gtm', exponent=2).suff_stats([[a]], [[b]])",
+    ),
     "tokens": ("a = line(one)", "_core.tokenize([a] * 20, '13a')"),
     "pairs": (
         "m, p = _core.Metric('chrf', {}), [(i, j) for i in range(400) for j in range(i)]\n"
@@ -380,7 +384,7 @@ from reshuffle import *
 peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 references = [[" ".join(f"r{r}w{w}" for w in range(20))] for r in range(2000)]
 before = peak()
-for name in ("ter", "wer", "per"):
+for name in ("ter", "wer", "per", "gtm"):
     metric(name).suff_stats([["a b"]], references, threads=1)
 print(peak() - before)
 """

@@ -67,7 +67,7 @@ OPTIONS = {
 
 _SPBLEU = "spBLEU is BLEU with a SentencePiece tokenizer: use -m bleu:tokenize=flores200,tokenizer-model=FILE"
 _SCORES = "its scores per segment can be read from files: --scores {name} FILE FILE"
-EXTERNAL = ("bertscore", "bleurt", "comet", "cometkiwi", "meteor", "metricx", "xcomet")
+EXTERNAL = ("bertscore", "bleurt", "comet", "cometkiwi", "metricx", "xcomet")
 
 # Names that other tools use, by what they name here.
 NAMES: Mapping[str, Mapping[str, str]] = {

@@ -9,10 +9,11 @@
 use super::text::{LOWERCASE, case, cased};
 use super::{
     Counter, Counters, FALLBACK_RESOLUTION, Formula, Kind, Metric, MetricSpec, OptionSpec, Options, Resolution, Texts,
-    Value, gradients_by_row,
+    Value,
 };
 use crate::error::{Error, Result};
 use crate::pool::{Run, Stop, WorkMeter};
+use crate::simd::{Simd, dispatch};
 use crate::stats::LARGEST_SUM;
 use crate::text::ngram::{Token, Vocabulary, each_token};
 use crate::text::runs::{Room, Runs};
@@ -70,16 +71,52 @@ impl Gtm {
 }
 
 /// In percent; 0 if neither side has words.
+#[inline(always)]
 fn f_score(matched: i64, hypothesis: i64, reference: i64) -> f64 {
     let words = hypothesis as f64 + reference as f64;
     if words == 0.0 { 0.0 } else { 200.0 * (matched as f64 / words) }
 }
 
 /// [`Formula::gradient`].
+#[inline(always)]
 fn slopes(matched: i64, hypothesis: i64, reference: i64) -> (f64, f64) {
     let words = hypothesis as f64 + reference as f64;
     let by_match = 200.0 / words;
     if words == 0.0 { (0.0, 0.0) } else { (by_match, -by_match * (matched as f64 / words)) }
+}
+
+dispatch! {
+    /// [`f_score`] of many rows, which are stored column by column.
+    fn f_scores(totals: &[i64], out: &mut [f64]) = f_scores_inline;
+}
+
+#[inline(always)]
+fn f_scores_inline(totals: &[i64], out: &mut [f64]) {
+    let (matches, lengths) = totals.split_at(out.len());
+    let (hypotheses, references) = lengths.split_at(out.len());
+    for (((score, &m), &y), &r) in out.iter_mut().zip(matches).zip(hypotheses).zip(references) {
+        *score = f_score(m, y, r);
+    }
+}
+
+dispatch! {
+    /// [`slopes`] of many rows. Rows and derivatives are stored column by column.
+    fn f_gradients(totals: &[i64], out: &mut [f64]) = f_gradients_inline;
+}
+
+#[inline(always)]
+fn f_gradients_inline(totals: &[i64], out: &mut [f64]) {
+    let n = totals.len() / 3;
+    let (matches, lengths) = totals.split_at(n);
+    let (hypotheses, references) = lengths.split_at(n);
+    let (by_matches, by_lengths) = out.split_at_mut(n);
+    let (by_hypotheses, by_references) = by_lengths.split_at_mut(n);
+    let rows = matches.iter().zip(hypotheses).zip(references);
+    for (((by_m, by_y), by_r), ((&m, &y), &r)) in by_matches.iter_mut().zip(by_hypotheses).zip(by_references).zip(rows)
+    {
+        let (by_match, by_length) = slopes(m, y, r);
+        (*by_m, *by_y, *by_r) = (by_match, by_length, by_length);
+    }
 }
 
 impl Formula for Gtm {
@@ -108,15 +145,11 @@ impl Formula for Gtm {
     }
 
     fn scores(&self, totals: &[i64], out: &mut [f64]) {
-        let (matches, lengths) = totals.split_at(out.len());
-        let (hypotheses, references) = lengths.split_at(out.len());
-        for (((score, &m), &y), &r) in out.iter_mut().zip(matches).zip(hypotheses).zip(references) {
-            *score = f_score(m, y, r);
-        }
+        f_scores(Simd::best(), totals, out);
     }
 
-    /// The size of a segment's matching is rounded to a step, and the score is 200 times the ratio of two sums of such
-    /// numbers, of which the second has at least one word per segment that matters.
+    /// The matching of a segment is off by half a step at most. Where something matches there is at least a word, so the
+    /// score is off by less than 100 steps of a word.
     fn decimals(&self) -> Option<u32> {
         Some((WORD.steps(1) as f64 / 100.0).log10().floor() as u32)
     }
@@ -140,8 +173,8 @@ impl Formula for Gtm {
         out.copy_from_slice(&[by_match, by_length, by_length]);
     }
 
-    fn gradients(&self, totals: &[i64], scores: &[f64], out: &mut [f64]) {
-        gradients_by_row(|row, gradient| self.gradient(row, gradient), totals, scores.len(), out);
+    fn gradients(&self, totals: &[i64], _: &[f64], out: &mut [f64]) {
+        f_gradients(Simd::best(), totals, out);
     }
 }
 
@@ -253,6 +286,25 @@ mod tests {
                 let gtm = gtm(exponent);
                 let row = count_segment(gtm.as_ref(), &[reference], hypothesis);
                 assert_eq!(expected, gtm.score(&row), "{reference:?} {hypothesis:?} {exponent}");
+            }
+        }
+    }
+
+    #[test]
+    fn all_paths_score_and_differentiate_the_same() {
+        let rows: Vec<[i64; 3]> = (0..70).map(|i| [(i * i % 7) << 33, (i % 5) << 33, (i % 3) << 34]).collect();
+        let columns: Vec<i64> = (0..3).flat_map(|column| rows.iter().map(move |row| row[column])).collect();
+        let gtm = gtm(2.0);
+        let expected: Vec<f64> = rows.iter().map(|row| gtm.score(row)).collect();
+        for simd in Simd::tested() {
+            let (mut scores, mut slopes) = (vec![9.0; rows.len()], vec![9.0; columns.len()]);
+            f_scores(simd, &columns, &mut scores);
+            assert_eq!(expected, scores, "{simd:?}");
+            f_gradients(simd, &columns, &mut slopes);
+            for (i, row) in rows.iter().enumerate() {
+                let mut slope = [9.0; 3];
+                gtm.gradient(row, &mut slope);
+                assert_eq!(slope, [0, 1, 2].map(|column| slopes[column * rows.len() + i]), "{simd:?} {row:?}");
             }
         }
     }

@@ -56,7 +56,7 @@ impl Room {
     }
 }
 
-/// The references are so long that positions do not fit in 32 bits.
+/// The error for texts whose positions do not fit in 32 bits.
 fn too_long(words: usize) -> Error {
     Error::Memory { numbers: words as u128 }
 }
