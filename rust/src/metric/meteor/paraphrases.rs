@@ -468,7 +468,9 @@ mod tests {
 
     fn read(path: &Path, words: &[&str], threads: usize) -> Result<(Paraphrases, Vocabulary)> {
         let mut vocabulary = Vocabulary::default();
-        words.iter().for_each(|word| drop(vocabulary.intern(word)));
+        for word in words {
+            vocabulary.intern(word);
+        }
         let table =
             Paraphrases::read(path, &vocabulary, &Neighbours::all(), &mut Run { threads, watch: &mut |_| Ok(()) })?;
         Ok((table, vocabulary))
