@@ -212,11 +212,11 @@ def score(counts: Sequence[int], parameters: Parameters) -> float:
     chunks, hyp_matched, ref_matched = counts[20:]
     alpha, beta, gamma, delta = parameters[:4]
     hyp_sum = ref_sum = 0.0
-    for module in range(4):
-        hyp_content, ref_content, hyp_f, ref_f = counts[4 + 4 * module : 8 + 4 * module]
-        weight = parameters.weights[module]
-        hyp_sum += weight * (delta * hyp_content + (1 - delta) * hyp_f)
-        ref_sum += weight * (delta * ref_content + (1 - delta) * ref_f)
+    # In METEOR's order of additions, which decides whether scores of several references are equal.
+    for kind, share in ((0, delta), (2, 1 - delta)):
+        for module, weight in enumerate(parameters.weights):
+            hyp_sum += counts[4 + 4 * module + kind] * weight * share
+            ref_sum += counts[5 + 4 * module + kind] * weight * share
     hyp_whole = delta * (hyp_length - hyp_function) + (1 - delta) * hyp_function
     ref_whole = delta * (ref_length - ref_function) + (1 - delta) * ref_function
     if hyp_sum == 0 or ref_sum == 0:

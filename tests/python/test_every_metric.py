@@ -395,11 +395,12 @@ def test_pickling_keeps_options(name: str, option: _core.OptionSpec, tmp_path: P
         "choices": tuple(option.choices[:1]),
         "path": str({"paraphrases": table, "wordnet": folder}.get(option.name, write_meteor(tmp_path / "meteor"))),
     }[option.kind]
-    needed: dict[str, Any] = {
+    others: dict[str, dict[str, Any]] = {
         "smooth_value": {"smooth_method": "floor"},
         "module_weights": {"modules": ("exact", "stem", "synonym", "paraphrase"), "paraphrases": str(table)},
         "no_punct": {"normalized": True} if name == "meteor" else {},
-    }.get(option.name, {})
+    }
+    needed = others.get(option.name, {})
     before = metric(name, **needed, **{option.name: value})
     after = pickle.loads(pickle.dumps(before))
     assert after.options == before.options == {**needed, option.name: value}

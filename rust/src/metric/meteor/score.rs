@@ -41,17 +41,18 @@ fn ratio(part: f64, whole: f64) -> f64 {
 }
 
 impl Parameters {
-    /// δ·content + (1 − δ)·function.
-    fn weighted(&self, content: f64, function: f64) -> f64 {
-        self.delta * content + (1.0 - self.delta) * function
-    }
-
-    /// Weighted matches and weighted length of the hypothesis (0) or the reference (1).
+    /// Weighted matches and weighted length of the hypothesis (0) or the reference (1). Content words are added before
+    /// function words, as METEOR does: of references with equal scores the first counts, and another order of additions
+    /// would make some of these scores differ in the last digit.
     fn side(&self, totals: &[i64], side: usize) -> [f64; 2] {
         let at = |column: usize| totals[column + side] as f64;
-        let by_module = self.weights.iter().zip((4..).step_by(4));
-        let matches = by_module.map(|(weight, from)| weight * self.weighted(at(from), at(from + 2))).sum();
-        [matches, self.weighted(at(0) - at(2), at(2))]
+        let mut matches = 0.0;
+        for (kind, share) in [(0, self.delta), (2, 1.0 - self.delta)] {
+            for (weight, from) in self.weights.iter().zip((4..).step_by(4)) {
+                matches += at(from + kind) * weight * share;
+            }
+        }
+        [matches, self.delta * (at(0) - at(2)) + (1.0 - self.delta) * at(2)]
     }
 
     pub(super) fn parts(&self, totals: &[i64]) -> Parts {
@@ -59,7 +60,12 @@ impl Parameters {
             let [matches, length] = self.side(totals, side);
             ratio(matches, length)
         });
-        let f = ratio(precision * recall, self.alpha * precision + (1.0 - self.alpha) * recall);
+        // PR/(αP + (1 − α)R), as METEOR computes it.
+        let f = if precision == 0.0 || recall == 0.0 {
+            0.0
+        } else {
+            1.0 / ((1.0 - self.alpha) / precision + self.alpha / recall)
+        };
         let matched = totals[HYPOTHESIS_MATCHES] as f64 + totals[REFERENCE_MATCHES] as f64;
         let fragmentation = ratio(totals[CHUNKS] as f64, matched / 2.0);
         // No power of 0: with β = 0 it would be 1.
