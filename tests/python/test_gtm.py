@@ -59,7 +59,8 @@ def test_every_number_equals_the_tools(data: Path, golden: Path, run: str) -> No
     *segments, total = (line.split("\t") for line in lines[1:])
     exponent = float(run.partition(".e")[2])
     gtm = metric("gtm", exponent=exponent)
-    counts = gtm.suff_stats(*([part] if i == 0 else part for i, part in enumerate(texts_of(data, run))))[0]
+    hypotheses, references = texts_of(data, run)
+    counts = gtm.suff_stats([hypotheses], references)[0]
     expected = np.array([[float(x) for x in row] for row in segments])
     rows = counts[: len(segments)]
     assert expected[:, 0].tolist() == list(range(1, len(segments) + 1))
@@ -122,7 +123,9 @@ def test_counts_equal_those_of_the_sorted_list_of_runs(corpus: tuple[list[str], 
 
 
 def row(hypothesis: str, references: list[str], **options: Any) -> Counts:
-    return metric("gtm", **options).suff_stats([[hypothesis]], [[reference] for reference in references])[0, 0]
+    rows = metric("gtm", **options).suff_stats([[hypothesis]], [[reference] for reference in references])[0]
+    total: Counts = rows.sum(axis=0)
+    return total
 
 
 @given(TEXTS, st.lists(TEXTS, min_size=1, max_size=3))
@@ -130,7 +133,7 @@ def test_with_exponent_1_words_are_counted_in_any_order(hypothesis: str, referen
     words = Counter(hypothesis.split())
     matched = sum((words & Counter(" ".join(references).split())).values())
     mean = Fraction(sum(len(reference.split()) for reference in references), len(references))
-    assert row(hypothesis, references)[0] == min(matched, mean) * WORD
+    assert row(hypothesis, references)[0] == min(Fraction(matched), mean) * WORD
     assert row(" ".join(sorted(hypothesis.split())), references).tolist() == row(hypothesis, references).tolist()
 
 
@@ -172,8 +175,8 @@ def test_empty_texts_score_0() -> None:
 def test_missing_references_count_neither_as_texts_nor_as_lengths() -> None:
     columns: Columns = [["a b c", "a b"], ["c d", None], [None, "a b c d"]]
     counts = metric("gtm", exponent=2).suff_stats([["c d a b", "a b c"]], columns)[0] / WORD
-    # Runs `c d` and a half word of `a b`; the mean length is 2.5. Then a run of three of three words.
-    np.testing.assert_allclose(counts, [[math.sqrt(2**2 + 0.5**2), 4, 2.5], [3, 3, 3]], rtol=1e-9)
+    # Runs `c d` and a half word of `a b`; the mean length is 2.5: (4 + 1/4)^(1/2). Then a run of three of three words.
+    np.testing.assert_allclose(counts, np.array([[math.sqrt(4.25), 4, 2.5], [3, 3, 3]]), rtol=1e-9)
 
 
 def test_case_and_exponent_are_in_the_signature_and_components_in_words() -> None:

@@ -8,7 +8,7 @@ use rust_stemmers::{Algorithm, Stemmer};
 
 use super::matches::Related;
 use super::normalize::Normalizer;
-use super::paraphrases::Paraphrases;
+use super::paraphrases::{Neighbours, Paraphrases};
 use super::resources::Resources;
 use super::settings::{Module, Settings};
 use super::wordnet::{Synset, Synsets};
@@ -25,6 +25,8 @@ pub(super) struct Lexicon {
     pub(super) vocabulary: Vocabulary,
     words: Vec<Word>,
     synsets: Synsets,
+    /// The pairs of words of which paraphrases may consist, if the module is in use.
+    neighbours: Option<Neighbours>,
     paraphrases: Paraphrases,
 }
 
@@ -47,8 +49,8 @@ const LOOK_UP: usize = 64;
 const STEM: u64 = 1024;
 
 impl Lexicon {
-    /// Collects the words of all texts, and what is known of them. If `before` knows all of them already, it is returned.
-    /// Otherwise the new lexicon has its words, too: corpora that alternate are prepared twice at most.
+    /// Collects the words of all texts, and what is known of them. If `before` knows all of them, and all pairs of neighbours,
+    /// it is returned. Otherwise the new lexicon has its words and pairs, too: corpora that alternate are prepared twice at most.
     ///
     /// # Errors
     /// Files that cannot be used, and whatever [`pool::run`] returned.
@@ -63,26 +65,30 @@ impl Lexicon {
             Some(before) => before.normalizer.clone(),
             None => Arc::new(Normalizer::new(settings, resources.prefixes(settings.language)?)),
         };
-        let new = new_words(&normalizer, texts, before.as_deref().map(|before| &before.vocabulary), run)?;
+        let uses = |module| settings.modules.contains(&module);
+        let known = before.as_deref();
+        let neighbours =
+            uses(Module::Paraphrase).then(|| Neighbours::new(known.and_then(|known| known.neighbours.as_ref())));
+        let new = new_words(&normalizer, texts, known.map(|known| &known.vocabulary), neighbours.as_ref(), run)?;
+        let grown = new.len() > 0 || neighbours.as_ref().is_some_and(Neighbours::have_grown);
         let vocabulary = match before {
-            Some(before) if new.len() == 0 => return Ok(before),
+            Some(before) if !grown => return Ok(before),
             Some(before) => union([&before.vocabulary, &new], run)?,
             None => new,
         };
-        let uses = |module| settings.modules.contains(&module);
         let synsets = if uses(Module::Synonym) {
             run.serial(|stop, _| Synsets::new(resources, &vocabulary, stop))?
         } else {
             Synsets::default()
         };
-        let paraphrases = match &resources.paraphrases {
-            Some(path) if uses(Module::Paraphrase) => Paraphrases::read(path, &vocabulary, run)?,
+        let paraphrases = match (&resources.paraphrases, &neighbours) {
+            (Some(path), Some(neighbours)) => Paraphrases::read(path, &vocabulary, neighbours, run)?,
             _ => Paraphrases::default(),
         };
         let algorithm = settings.language.stemmer.filter(|_| uses(Module::Stem));
         let function = resources.function_words(settings.language)?;
         let words = describe(&vocabulary, &function, algorithm, &synsets, run)?;
-        Ok(Arc::new(Lexicon { normalizer, vocabulary, words, synsets, paraphrases }))
+        Ok(Arc::new(Lexicon { normalizer, vocabulary, words, synsets, neighbours, paraphrases }))
     }
 
     /// What is known of a word of the corpus.
@@ -110,11 +116,12 @@ impl Related for Lexicon {
 }
 
 /// The words of all texts that are not among `known`, numbered in the order of first appearance. Texts are split in
-/// parallel, and only distinct words are kept of each block.
+/// parallel, and only distinct words are kept of each block. Pairs of words are added to `neighbours`.
 fn new_words(
     normalizer: &Normalizer,
     texts: &Texts<'_>,
     known: Option<&Vocabulary>,
+    neighbours: Option<&Neighbours>,
     run: &mut Run<'_>,
 ) -> Result<Vocabulary> {
     let mut all = Vocabulary::default();
@@ -127,7 +134,11 @@ fn new_words(
             for segment in range {
                 for line in texts.references.of_segment(segment).chain(texts.hypotheses(segment)) {
                     let emit_words = |emit: &mut dyn FnMut(&str)| normalizer.words(line, emit);
+                    let mut pairs = neighbours.map(Neighbours::line);
                     let take = |word: &str| {
+                        if let Some(pairs) = &mut pairs {
+                            pairs.add(word);
+                        }
                         if known.is_none_or(|known| known.find(word) == UNSEEN) {
                             block.intern(word);
                         }

@@ -229,7 +229,9 @@ fn index_entry(line: &str) -> Option<(&str, &str)> {
     };
     let (word, _, sets, pointers) = (field(), field(), field(), field());
     let (sets, pointers): (usize, u16) = (sets.parse().ok()?, pointers.parse().ok()?);
-    (0..u32::from(pointers) + 2).for_each(|_| drop(field()));
+    for _ in 0..u32::from(pointers) + 2 {
+        field();
+    }
     (rest.split_ascii_whitespace().count() == sets).then_some((word, rest))
 }
 
@@ -361,8 +363,8 @@ mod tests {
         if bases.is_empty() && word.len() > 2 && !word.ends_with("ss") {
             let mut candidates = Vec::new();
             for (ending, instead) in ENDINGS {
-                if word.ends_with(ending) {
-                    candidates.push(format!("{}{instead}", &word[..word.len() - ending.len()]));
+                if let Some(stem) = word.strip_suffix(ending) {
+                    candidates.push(format!("{stem}{instead}"));
                 }
             }
             bases.extend(candidates.into_iter().find(|base| known.contains_key(base.as_str())));
