@@ -1,6 +1,7 @@
 use super::*;
 use crate::error::Error;
 use crate::metric::{count, count_segment};
+use proptest::prelude::*;
 
 fn meteor() -> Meteor {
     Meteor::new(&Options::resolve("meteor", SPEC.options, &[]).unwrap()).unwrap()
@@ -97,4 +98,32 @@ fn a_very_long_segment_can_be_stopped() {
     let got = count(&meteor(), &[vec![hypothesis]], &[vec![Some(reference)]], &mut run);
     assert_eq!(Err(Error::Interrupted), got);
     assert!(begun.elapsed() < std::time::Duration::from_secs(10));
+}
+
+proptest! {
+    #[test]
+    fn any_words_can_be_counted_in_any_language(
+        language in prop::sample::select(settings::LANGUAGES.iter().map(|language| language.code).collect::<Vec<_>>()),
+        hypothesis in "\\PC{0,30}|[a-zäöüßéèêçñåøæœıİşğțșăîűőãõà' ]{0,60}|[а-яё ]{0,60}",
+        reference in "\\PC{0,30}|[a-zäöüßéèêçñåøæœıİşğțșăîűőãõà' ]{0,60}|[а-яё ]{0,60}",
+    ) {
+        let options = [("language".to_owned(), Value::Name(language.into()))];
+        let meteor = Meteor::new(&Options::resolve("meteor", SPEC.options, &options).unwrap()).unwrap();
+        let counts = count_segment(&meteor, &[&reference], &hypothesis);
+        prop_assert!(counts[21] <= counts[0] && counts[22] <= counts[1] && counts[20] <= counts[21].min(counts[22]));
+        let score = meteor.score(&counts);
+        prop_assert!((0.0..=100.0).contains(&score), "{}", score);
+    }
+}
+
+#[test]
+fn very_long_words_take_no_time() {
+    for language in settings::LANGUAGES {
+        let options = [("language".to_owned(), Value::Name(language.code.into()))];
+        let meteor = Meteor::new(&Options::resolve("meteor", SPEC.options, &options).unwrap()).unwrap();
+        for piece in ["ing", "ы", "ß", "y"] {
+            let long = piece.repeat(100_000);
+            assert_eq!([1, 1], count_segment(&meteor, &[&format!("{long}a")], &long)[..2]);
+        }
+    }
 }

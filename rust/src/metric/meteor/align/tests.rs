@@ -252,7 +252,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(20))]
+    #![proptest_config(ProptestConfig::with_cases(8))]
 
     #[test]
     fn alignments_of_long_texts_equal_those_of_the_twin(
