@@ -552,6 +552,8 @@ mod tests {
                 ("wer", vec![]),
                 ("per", vec![]),
                 ("gtm", vec![]),
+                ("meteor", vec![]),
+                ("meteor", vec![("language", "fr")]),
                 ("length", vec![]),
                 ("depf", vec![]),
             ]),

@@ -95,9 +95,9 @@ macro_rules! key {
     };
 }
 
-// Sentences of up to a thousand words or so, and anything else.
+// Sentences of up to two thousand words, and texts of up to a million.
 key!(u64, 14, 40, 52);
-key!(u128, 28, 76, 102);
+key!(u128, 27, 84, 106);
 
 /// Chooses matches among all of a segment, and counts their chunks.
 #[derive(Default)]

@@ -48,6 +48,9 @@ const LOOK_UP: usize = 64;
 /// The approximate cost of finding a stem, in additions.
 const STEM: u64 = 1024;
 
+/// Longer words, in bytes, are their own stems: some stemmers take time that grows with the square of the length.
+const LONGEST_STEMMED: usize = 1000;
+
 impl Lexicon {
     /// Collects the words of all texts, and what is known of them. If `before` knows all of them, and all pairs of neighbours,
     /// it is returned. Otherwise the new lexicon has its words and pairs, too: corpora that alternate are prepared twice at most.
@@ -203,8 +206,10 @@ fn describe(
             for word in range.start as Token..range.end as Token {
                 let spelling = vocabulary.get(word);
                 meter.charge(STEM as usize + spelling.len(), stop).ok()?;
-                if let Some(stemmer) = stemmer {
-                    text.push_str(&stemmer.stem(spelling));
+                match stemmer {
+                    Some(stemmer) if spelling.len() <= LONGEST_STEMMED => text.push_str(&stemmer.stem(spelling)),
+                    Some(_) => text.push_str(spelling),
+                    None => {}
                 }
                 let function = function.contains(cased(spelling, true, lower));
                 let synsets = synsets.of(word).iter().fold(0, |bits, &synset| bits | 1 << bit(synset));

@@ -130,8 +130,10 @@ impl Formula for Meteor {
     fn details(&self, totals: &[i64]) -> Vec<(String, f64)> {
         let Parts { precision, recall, f, fragmentation, penalty } = self.parameters().parts(totals);
         let shares = [("precision", precision), ("recall", recall), ("f", f), ("fragmentation", fragmentation)];
-        let shares = shares.into_iter().chain([("penalty", penalty)]);
-        shares.map(|(name, share)| (name.to_owned(), 100.0 * share)).collect()
+        let shares = shares.into_iter().chain([("penalty", penalty)]).map(|(name, share)| (name, 100.0 * share));
+        let matches = (totals[21] as f64 + totals[22] as f64) / 2.0;
+        let numbers = [("chunks", totals[20] as f64), ("matches", matches)];
+        shares.chain(numbers).map(|(name, value)| (name.to_owned(), value)).collect()
     }
 
     fn gradient(&self, totals: &[i64], out: &mut [f64]) {
