@@ -141,7 +141,7 @@ def test_damaged_files_are_named_with_the_line(folder: Path) -> None:
         metric("meteor", meteor_jar=folder, paraphrases=table).suff_stats([["a"]], [["a"]])
     assert (caught.value.fields["file"], caught.value.fields["line"]) == (str(table), 5)
     (folder / "synonym/english.synsets").write_text("a\n1\nb\nx\n", "utf-8")
-    with pytest.raises(InputError, match='english.synsets, line 4: expected the offset of a synonym set, .* got "x"'):
+    with pytest.raises(InputError, match=r'english.synsets, line 4: expected the offset of a synonym set, .* got "x"'):
         metric("meteor", meteor_jar=folder).suff_stats([["a"]], [["a"]])
 
 
