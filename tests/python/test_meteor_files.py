@@ -132,3 +132,21 @@ def test_paths_may_be_path_objects_and_survive_pickling(folder: Path) -> None:
     after = pickle.loads(pickle.dumps(before))
     assert after == before == metric("meteor", meteor_jar=str(folder))
     assert after.signature() == before.signature()
+
+
+def test_damaged_files_are_named_with_the_line(folder: Path) -> None:
+    table = folder / "table"
+    table.write_text("0.5\na\nb\n0.5\na\n", "utf-8")
+    with pytest.raises(InputError, match="table, line 5: expected a paraphrase after this line, got the end") as caught:
+        metric("meteor", meteor_jar=folder, paraphrases=table).suff_stats([["a"]], [["a"]])
+    assert (caught.value.fields["file"], caught.value.fields["line"]) == (str(table), 5)
+    (folder / "synonym/english.synsets").write_text("a\n1\nb\nx\n", "utf-8")
+    with pytest.raises(InputError, match=r'english.synsets, line 4: expected the offset of a synonym set, .* got "x"'):
+        metric("meteor", meteor_jar=folder).suff_stats([["a"]], [["a"]])
+
+
+@pytest.mark.parametrize("option", ["meteor_jar", "wordnet", "paraphrases"])
+def test_paths_without_files_are_refused(option: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=f"meteor: {option} must be .*, got {tmp_path}/none, which ") as caught:
+        metric("meteor", **{option: tmp_path / "none"})
+    assert caught.value.fields["option"] == option

@@ -252,9 +252,11 @@ impl Blocks {
 
     /// The next block, in a used buffer. After an error the lines before it come first.
     fn next(&mut self, mut block: Vec<u8>) -> Option<Block> {
-        block.clear();
-        block.append(&mut self.rest);
-        let mut filled = block.len();
+        // What the buffer contains is overwritten, not cleared.
+        let mut filled = self.rest.len();
+        block.resize(block.len().max(filled), 0);
+        block[..filled].copy_from_slice(&self.rest);
+        self.rest.clear();
         while !self.ended {
             block.resize((filled + 1).next_multiple_of(BLOCK), 0);
             match self.source.read(&mut block[filled..]) {

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use super::files::{Files, shown, unreadable};
-use super::settings::{LANGUAGES, Language, Module};
+use super::settings::{Language, Module};
 use super::words::{self, Prefixes};
 use crate::error::{Error, Result};
 use crate::metric::Options;
@@ -40,8 +40,7 @@ impl Resources {
     /// [`Error::InvalidMetricOption`] for paths without the files in question, [`Error::File`] for files that cannot be
     /// read.
     pub(super) fn new(options: &Options) -> Result<Self> {
-        let code = options.name("language");
-        let language = LANGUAGES.iter().find(|language| language.code == code).unwrap_or(&LANGUAGES[0]);
+        let language = Language::named(options);
         let (jar, folder) = match options.path(JAR) {
             Some(path) => find_jar(path, language).map(|(files, folder)| (Some(files), Some(folder)))?,
             None => (None, None),
@@ -140,6 +139,14 @@ fn refused(option: &str, expected: impl Into<String>, path: &Path, problem: &str
     Error::InvalidMetricOption { metric, option, expected: expected.into(), other: None, got }
 }
 
+/// [`Files::zip`], with an error that names the option.
+fn zip(option: &str, expected: &str, path: &Path, file: &str) -> Result<Option<Files>> {
+    Files::zip(path, file).map_err(|error| match error {
+        Error::File { got, .. } => refused(option, expected, path, &format!("is no such file ({got})")),
+        other => other,
+    })
+}
+
 /// METEOR's files for a language, and the folder beside whose folder `data` they lie. The path is that of the jar, a
 /// folder with the jar, or a folder with the unpacked files, which may be in a folder `resources`.
 fn find_jar(path: &Path, language: &Language) -> Result<(Files, PathBuf)> {
@@ -169,7 +176,7 @@ fn find_jar(path: &Path, language: &Language) -> Result<(Files, PathBuf)> {
     if !jar.exists() {
         return Err(refused(JAR, expected, &jar, "does not exist"));
     }
-    let files = Files::zip(&jar, &function)?;
+    let files = zip(JAR, expected, &jar, &function)?;
     let files = files.ok_or_else(|| refused(JAR, "the jar of METEOR 1.5", &jar, &format!("has no {function}")))?;
     Ok((files, jar.parent().map_or_else(PathBuf::new, Into::into)))
 }
@@ -198,7 +205,8 @@ fn find_wordnet(path: &Path) -> Result<Files> {
     if !path.exists() {
         return Err(refused(WORDNET, expected, path, "does not exist"));
     }
-    let files = if path.is_dir() { Some(Files::Folder(path.into())) } else { Files::zip(path, "index.noun")? };
+    let files =
+        if path.is_dir() { Some(Files::Folder(path.into())) } else { zip(WORDNET, expected, path, "index.noun")? };
     let names = || PARTS.iter().flat_map(|part| [format!("index.{part}"), format!("{part}.exc")]);
     let missing = match &files {
         Some(files) => names().find(|name| !files.has(name)),
@@ -214,6 +222,7 @@ fn find_wordnet(path: &Path) -> Result<Files> {
 mod tests {
     use super::super::SPEC;
     use super::super::files::testing::Folder;
+    use super::super::settings::LANGUAGES;
     use super::*;
     use crate::metric::Value;
 
@@ -284,6 +293,22 @@ mod tests {
     }
 
     #[test]
+    fn both_codes_of_a_language_have_the_same_files() {
+        let folder = Folder::new();
+        folder.write("function/czech.words", "a\n");
+        folder.write("function/english.words", "the\n");
+        let table = folder.write("data/paraphrase-cz.gz", "");
+        folder.write("data/paraphrase-en.gz", "");
+        for code in ["cz", "cs"] {
+            let value = |text: &str| Value::Name(text.into());
+            let values = [("language".into(), value(code)), (JAR.into(), value(folder.0.to_str().unwrap()))];
+            let found = Resources::new(&Options::resolve("meteor", SPEC.options, &values).unwrap()).unwrap();
+            assert_eq!(Some(&table), found.paraphrases.as_ref());
+            assert!(!found.has(Module::Synonym));
+        }
+    }
+
+    #[test]
     fn wordnet_is_a_folder_or_an_archive() {
         let (folder, archive) = (Folder::new(), Folder::new());
         let mut members = Vec::new();
@@ -322,8 +347,7 @@ mod tests {
         got(&[(JAR, &folder.0)], "has several: meteor-1.jar, meteor-2.jar; name one of them");
         let text = folder.write("text", "the\n");
         for option in [JAR, WORDNET] {
-            let message = message(&[(option, &text)]);
-            assert!(message.contains("text: expected a zip archive, got "), "{message}");
+            got(&[(option, &text)], "is no such file (");
         }
     }
 }

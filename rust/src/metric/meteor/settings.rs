@@ -97,6 +97,12 @@ pub(super) struct Language {
 }
 
 impl Language {
+    /// The language that the options name.
+    pub(super) fn named(options: &Options) -> &'static Self {
+        let code = options.name(LANGUAGE.name);
+        LANGUAGES.iter().find(|language| language.codes.contains(&code)).unwrap_or(&LANGUAGES[0])
+    }
+
     /// A language whose parameters are not tuned.
     const fn stemmed(codes: &'static [&'static str], name: &'static str, stemmer: Algorithm) -> Self {
         let modules = &[Module::Exact, Module::Stem];
@@ -246,8 +252,7 @@ impl Settings {
     /// # Errors
     /// Options that do not fit together.
     pub(super) fn new(options: &Options, has: impl Fn(Module) -> bool) -> Result<Self> {
-        let code = options.name(LANGUAGE.name);
-        let language = LANGUAGES.iter().find(|language| language.codes.contains(&code)).unwrap_or(&LANGUAGES[0]);
+        let language = Language::named(options);
         let default = if language.rank.is_some() { RANK } else { "li" };
         let asked = options.choice(TASK.name).unwrap_or(default);
         let task = TASKS.into_iter().find(|&task| task == asked).unwrap_or(default);
