@@ -59,7 +59,12 @@ impl Parameters {
             let [matches, length] = self.side(totals, side);
             ratio(matches, length)
         });
-        let f = ratio(precision * recall, self.alpha * precision + (1.0 - self.alpha) * recall);
+        // The tool's order of operations: rounding decides between references whose scores are equal on paper.
+        let f = if precision > 0.0 && recall > 0.0 {
+            1.0 / ((1.0 - self.alpha) / precision + self.alpha / recall)
+        } else {
+            0.0
+        };
         let matched = totals[HYPOTHESIS_MATCHES] as f64 + totals[REFERENCE_MATCHES] as f64;
         let fragmentation = ratio(totals[CHUNKS] as f64, matched / 2.0);
         // No power of 0: with β = 0 it would be 1.
