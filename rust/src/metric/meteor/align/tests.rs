@@ -3,6 +3,7 @@
 use super::*;
 use crate::metric::meteor::lexicon::Word;
 use crate::metric::meteor::matches::{Related, Text};
+use crate::metric::meteor::settings::Module;
 use crate::text::ngram::Token;
 use proptest::prelude::*;
 
