@@ -149,8 +149,8 @@ def ter(texts: Texts) -> list[Race]:
 
 def gtm(texts: Texts) -> list[Race]:
     """Shows that GTM, which searches for common runs of words, is counted in less time than chrF, which has no search:
-    all systems in one call, on all cores and on one thread. With e = 1 it has to count the matching words, and with
-    e = 2 no more than these."""
+    all systems in one call, on all cores and on one thread. Checks that the matching is the number of common words if
+    e = 1, and not larger if e = 2."""
     chrf = metric("chrf")
     matchings = {"e = 1": metric("gtm"), "e = 2": metric("gtm", exponent=2)}
     outputs, references = systems_of(texts, len(texts.systems)), texts.references

@@ -45,7 +45,7 @@ def unavailable() -> str | None:
     if shutil.which("java") is None:
         return "Java is not installed"
     if find_jar() is None:
-        return "let RESHUFFLE_METEOR_JAR name meteor-1.5.jar, or install pycocoevalcap"
+        return "set RESHUFFLE_METEOR_JAR to the path of meteor-1.5.jar, or install pycocoevalcap"
     if not (FOLDER / SET / "ref.txt").is_file():
         return f"there is no {SET} in {FOLDER}"
     return None

@@ -338,8 +338,8 @@ Section 6 of the paper reads 95% of draws won as 95% confidence that one system 
             name="koehn-lengths",
             title="BLEU depends more than GTM on the length of outputs",
             paper="""
-Figure 1 varies the word penalty of two systems, and has their BLEU and GTM by the ratio of output length to reference
-length.
+Figure 1 varies the word penalty of two systems, and plots their BLEU and GTM against the ratio of output length to
+reference length.
 """,
             python=PENALTIES,
             extract=scores,

@@ -54,7 +54,9 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("refs.tsv").write_text("".join("\t".join(row) + "\n" for row in rows), "utf-8")
     Path("ref.sgm").write_text(set_of("refset", "ref", REFERENCE), "utf-8")
     Path("sys.sgm").write_text(set_of("tstset", "sys", HYPOTHESES), "utf-8")
-    write_meteor(Path("meteor-1.5"))
+    meteor = write_meteor(Path("meteor-1.5"))
+    (meteor / "function/german.words").write_text("der\n", "utf-8")
+    (meteor / "data/paraphrase-de.gz").write_text("0.5\nein Haus\ndas Haus\n", "utf-8")
 
 
 @pytest.mark.parametrize("command", COMMANDS)

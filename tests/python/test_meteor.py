@@ -25,8 +25,8 @@ MODULES = ["exact", "stem", "synonym", "paraphrase"]
 SET = "multeval-newstest2010-optreps"
 SYSTEMS = [(system, run) for system in ("baseline", "sys1") for run in range(3)]
 
-# METEOR 1.5 without its load options: java -Xmx3G -jar meteor-1.5.jar <output> ref.txt -l en, and with -norm, for the
-# outputs of three optimizer runs of each system; × 100.
+# METEOR 1.5: java -Xmx3G -jar meteor-1.5.jar <output> ref.txt -l en, without and with -norm, for the outputs of three
+# optimizer runs of each system; × 100.
 CORPUS = {
     False: {
         "baseline": [29.33003574185723, 29.255568701030327, 29.340349997965826],
@@ -80,7 +80,7 @@ def jar() -> Path:
     """METEOR's jar; tests that need it are skipped without it."""
     found = find_jar()
     if found is None:
-        pytest.skip("no METEOR: let RESHUFFLE_METEOR_JAR name its jar, or install pycocoevalcap")
+        pytest.skip("no METEOR: set RESHUFFLE_METEOR_JAR to the path of its jar, or install pycocoevalcap")
     return found
 
 
@@ -333,11 +333,8 @@ def test_identical_texts_score_100_and_empty_ones_0(invented: Path, texts: list[
 
 # Examples worked by hand or observed in METEOR: hypothesis, references, matched words of both sides, chunks.
 EXAMPLES = [
-    (
-        "run runs",
-        ["runs runs"],
-        (2, 2, 0),
-    ),  # the beam search decides before the last chunk closes; all words in one chunk
+    # The beam search decides before the last chunk closes; all words are in one chunk.
+    ("run runs", ["runs runs"], (2, 2, 0)),
     ("d d", ["a d"], (1, 1, 1)),
     ("Cats", ["cats"], (0, 0, 0)),
     ("Running", ["Runs"], (1, 1, 0)),
@@ -364,7 +361,7 @@ def test_paraphrases_that_are_found_twice_are_not_certain(tmp_path: Path, entrie
     assert ours.suff_stats([["a"]], [["b"]])[0, 0, -2:].tolist() == [1 if len(entries) == 1 else 0] * 2
 
 
-def test_ten_thousand_repetitions_of_a_word_are_counted(invented: Path) -> None:
+def test_hundreds_of_repetitions_of_a_word_are_counted(invented: Path) -> None:
     line = "the " * 300
     counts = one_resource(invented).suff_stats([[line]], [[line + "x"]])[0, 0]
     assert counts[[0, 1, 21, 22]].tolist() == [300, 301, 300, 300]

@@ -82,7 +82,8 @@ def test_what_is_missing_is_said_when_texts_are_counted(nowhere: None, folder: P
         "|modules:exact+stem|weights:1,0.6|params:0.85,0.2,0.6,0.75|missing:synonym+paraphrase"
     )
     with pytest.warns(
-        InputWarning, match="without its modules synonym and paraphrase.* meteor_jar.* modules=exact,stem"
+        InputWarning,
+        match="without its modules synonym and paraphrase, because no WordNet and .*meteor_jar.*modules=exact,stem",
     ):
         plain.suff_stats([["a"]], [["a"]])
     with pytest.warns(InputWarning, match="no table of paraphrases was found"):

@@ -73,7 +73,7 @@ def _takes(option: OptionSpec) -> str:
     if option.kind == "choices":
         return f"one or more of {', '.join(option.choices)}, separated by commas"
     if option.kind == "path":
-        return "a file"
+        return "a path"
     if option.kind == "language":
         return "an ISO 639 code"
     if option.kind == "flag":

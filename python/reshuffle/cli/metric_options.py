@@ -158,7 +158,7 @@ def _parsed(metric: str, option: OptionSpec, value: str | None) -> Any:
         expected = {
             "choice": f"one of {', '.join(option.choices)}",
             "choices": f"one or more of {', '.join(option.choices)}, separated by commas",
-            "path": "a file",
+            "path": "a path",
             "language": "a language code",
             "integer": "a whole number",
             "reals": "numbers separated by commas",

@@ -71,16 +71,16 @@ def warn_of_gaps(core: _core.Metric) -> None:
     if "tuned" in signature:
         warn(
             f"METEOR's task {signature['task']} has parameters for English only: they are used for the language "
-            f"{signature['lang']}, too"
+            f"{signature['lang']}; the tasks li and universal are meant for any language"
         )
     if "missing" not in signature:
         return
     missing = signature["missing"].split("+")
     what = {"synonym": "WordNet", "paraphrase": "table of paraphrases"}
-    files = " and ".join(f"no {what[module]}" for module in missing)
-    plural = "s" if len(missing) > 1 else ""
-    used = ",".join(signature["modules"].split("+"))
+    files = " and no ".join(what[module] for module in missing)
+    plural, was = ("s", "were") if len(missing) > 1 else ("", "was")
+    used = signature["modules"].replace("+", ",")
     warn(
-        f"METEOR without its module{plural} {' and '.join(missing)}, because {files} was found: name METEOR's jar with "
-        f"the option meteor_jar, or set modules={used} to leave the module{plural} out on purpose"
+        f"METEOR is computed without its module{plural} {' and '.join(missing)}, because no {files} {was} found: name "
+        f"METEOR's jar (meteor_jar, or --meteor-jar), or leave the module{plural} out on purpose (modules={used})"
     )

@@ -34,8 +34,8 @@ __all__ = ["NativeMetric", "metric", "resolve", "tokenize"]
 COUNT_NS = {"chrf": 11_000, "chrf++": 14_000, "ter": 30_000, "gtm": 2_000, "length": 1_000}
 OTHERS_NS, TOKENIZE_NS = 3_500, 20_000
 
-# Metrics that use files of other packages where they are installed: what adds these files to the options, and what
-# warns, when texts are counted, of files that were not found.
+# Metrics that use files of other packages: what adds the installed ones to the options, and what warns, when texts are
+# counted, of those that were not found.
 INSTALLED_FILES: dict[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {"meteor": with_wordnet}
 GAPS: dict[str, Callable[[_core.Metric], None]] = {"meteor": warn_of_gaps}
 

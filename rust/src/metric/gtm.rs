@@ -2,9 +2,9 @@
 //! computes it: precision and recall of common runs of words, in which a run of n words counts n^e.
 //!
 //! The size of a matching is M = (Σ n^e)^(1/e), so that a text that matches as a whole has its length, and e = 1 counts
-//! matching words in any order. Several references are one long text that no run crosses, and have their mean length m.
-//! No more than that, and no more than the Y words of the hypothesis, is matched. With P = M/Y and R = M/m the score is
-//! F = 2M/(Y + m). The best matching is hard to find; the metric is defined by the greedy one of [`crate::text::runs`].
+//! matching words in any order. Several references are read as one text, but no run goes on from one into the next, and
+//! their mean length is m. At most m words, and at most the Y words of the hypothesis, are matched. With P = M/Y and
+//! R = M/m the score is F = 2M/(Y + m). The best matching is hard to find; the metric is defined by the greedy one of [`crate::text::runs`].
 
 use super::text::{LOWERCASE, case, cased};
 use super::{
@@ -21,7 +21,7 @@ use crate::text::tokenize::split;
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "gtm",
-    about: "F-score over words, in which long common runs of words count more",
+    about: "GTM 1.4: F-score over common words; with an exponent above 1, long runs of them count more",
     source: "N03-2021; 2003.mtsummit-papers.51",
     reads_parses: false,
     options: &[
@@ -29,7 +29,7 @@ pub(super) const SPEC: MetricSpec = MetricSpec {
             name: "exponent",
             kind: Kind::Real(0.1, 10.0),
             default: || Value::Real(1.0),
-            about: "the power e of the length of a run; with 1 the order of words does not matter",
+            about: "a run of n common words counts n to this power; with 1 the order of words does not matter",
         },
         LOWERCASE,
     ],

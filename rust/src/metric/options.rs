@@ -112,7 +112,7 @@ impl OptionSpec {
                 Err(self.invalid(metric, format!("one or more of {}", names().join(", ")), value))
             }
             (Kind::Path, Value::Name(_)) => Ok(value.clone()),
-            (Kind::Path, _) => Err(self.invalid(metric, "the path of a file".into(), value)),
+            (Kind::Path, _) => Err(self.invalid(metric, "a path".into(), value)),
         }
     }
 }
@@ -268,7 +268,7 @@ mod tests {
         assert_eq!("m: tool must be one of a, b, 7, got 4.0", message("tool", Value::Real(4.0)));
         assert_eq!("unknown parts \"z\"; known: x, y", message("parts", Value::Names(vec!["x".into(), "z".into()])));
         assert_eq!("m: parts must be one or more of x, y, got []", message("parts", Value::Names(vec![])));
-        assert_eq!("m: file must be the path of a file, got 1", message("file", Value::Integer(1)));
+        assert_eq!("m: file must be a path, got 1", message("file", Value::Integer(1)));
         assert_eq!(
             "unknown option of m \"colour\"; known: flag, order, value, tool, parts, file",
             message("colour", Value::Flag(true))

@@ -108,7 +108,7 @@ impl Matches {
             let at = same[0] as u32 as usize;
             let (word, stem, known) = (reference.words[at], reference.stems[at], reference.known[at]);
             meter.charge(modules.len() * hypothesis.words.len() + same.len(), stop)?;
-            // Few words have a match. Equal words have equal stems, and to find none takes a few instructions.
+            // Most words have no match. Equal words have equal stems, so a quick look at the stems rules out two modules.
             let has_stem = hypothesis.stems.iter().fold(false, |any, &other| any | (other == stem));
             for &module in modules {
                 let others = hypothesis.words.iter().zip(0..);

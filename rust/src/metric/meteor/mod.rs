@@ -29,7 +29,7 @@ use settings::{Module, Settings};
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "meteor",
-    about: "METEOR 1.5: precision and recall of words aligned by stems, synonyms and paraphrases, and their order",
+    about: "METEOR 1.5: precision, recall and order of words that match exactly, or by stem, synonym or paraphrase",
     source: "W14-3348",
     reads_parses: false,
     options: &[
@@ -45,19 +45,19 @@ pub(super) const SPEC: MetricSpec = MetricSpec {
             name: "meteor_jar",
             kind: Kind::Path,
             default: || Value::Unset,
-            about: "METEOR's jar or folder, for synonyms, paraphrases and lists of words",
+            about: "METEOR's jar, or the folder with it, for synonyms, paraphrases and lists of words",
         },
         OptionSpec {
             name: "wordnet",
             kind: Kind::Path,
             default: || Value::Unset,
-            about: "folder with WordNet's dictionary files",
+            about: "folder with WordNet's dictionary files (default: the synonyms of the jar, or an installed WordNet)",
         },
         OptionSpec {
             name: "paraphrases",
             kind: Kind::Path,
             default: || Value::Unset,
-            about: "METEOR's table of paraphrases, if it is not beside the jar",
+            about: "METEOR's table of paraphrases, such as paraphrase-en.gz (default: the one in the folder data beside the jar)",
         },
     ],
     build: |options| Ok(Box::new(Meteor::new(options)?)),

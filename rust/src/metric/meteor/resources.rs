@@ -49,8 +49,8 @@ impl Resources {
         let paraphrases = match options.path(PARAPHRASES) {
             Some(path) if path.is_file() => Some(path.into()),
             Some(path) => {
-                let expected = format!("a file of paraphrases such as METEOR's paraphrase-{}.gz", language.code);
-                return Err(refused(PARAPHRASES, expected, path, "is no file"));
+                let expected = format!("a table of paraphrases such as METEOR's paraphrase-{}.gz", language.code);
+                return Err(refused(PARAPHRASES, expected, path, "is not a file"));
             }
             None => beside.filter(|path| path.is_file()),
         };
@@ -142,7 +142,7 @@ fn refused(option: &str, expected: impl Into<String>, path: &Path, problem: &str
 /// [`Files::zip`], with an error that names the option.
 fn zip(option: &str, expected: &str, path: &Path, file: &str) -> Result<Option<Files>> {
     Files::zip(path, file).map_err(|error| match error {
-        Error::File { got, .. } => refused(option, expected, path, &format!("is no such file ({got})")),
+        Error::File { got, .. } => refused(option, expected, path, &format!("cannot be read as a zip archive ({got})")),
         other => other,
     })
 }
@@ -340,14 +340,14 @@ mod tests {
         for option in [JAR, WORDNET] {
             got(&[(option, &folder.0.join("missing"))], "does not exist");
         }
-        got(&[(PARAPHRASES, &folder.0)], "is no file");
+        got(&[(PARAPHRASES, &folder.0)], "is not a file");
         let jar = folder.zip("meteor-1.jar", &[("function/german.words", "")]);
         got(&[(JAR, &jar)], "has no function/english.words");
         folder.zip("meteor-2.jar", &[]);
         got(&[(JAR, &folder.0)], "has several: meteor-1.jar, meteor-2.jar; name one of them");
         let text = folder.write("text", "the\n");
         for option in [JAR, WORDNET] {
-            got(&[(option, &text)], "is no such file (");
+            got(&[(option, &text)], "cannot be read as a zip archive (");
         }
     }
 }

@@ -10,42 +10,42 @@ pub(super) const LANGUAGE: OptionSpec = OptionSpec {
     name: "language",
     kind: Kind::Choice(|| LANGUAGES.iter().flat_map(|language| language.codes).copied().collect()),
     default: || Value::Name("en".into()),
-    about: "the language of the texts; other has equal words only",
+    about: "the language of the texts; with other, words match only if they are equal",
 };
 
 pub(super) const TASK: OptionSpec = OptionSpec {
     name: "task",
     kind: Kind::Choice(|| TASKS.to_vec()),
     default: || Value::Unset,
-    about: "what the parameters are tuned for (default rank; li, for any language, where rank is not tuned)",
+    about: "what the parameters were tuned for (default: rank; li for languages without parameters for rank)",
 };
 
 pub(super) const MODULES: OptionSpec = OptionSpec {
     name: "modules",
     kind: Kind::Choices(|| Module::ALL.map(Module::name).to_vec()),
     default: || Value::Unset,
-    about: "how words may match (default: the modules of language and task whose files are found)",
+    about: "how words may match (default: the modules of the language, or of the task universal, whose files are found)",
 };
 
 pub(super) const MODULE_WEIGHTS: OptionSpec = OptionSpec {
     name: "module_weights",
     kind: Kind::Reals(0.0, 1.0),
     default: || Value::Unset,
-    about: "the weight of a match by each of the modules, in their order (default: those of language and task)",
+    about: "a weight for each module, in the order of the modules (default: those of language and task)",
 };
 
 pub(super) const PARAMETERS: OptionSpec = OptionSpec {
     name: "parameters",
     kind: Kind::Reals(0.0, 1e6),
     default: || Value::Unset,
-    about: "alpha, beta, gamma and delta (default: those of language and task)",
+    about: "alpha, beta, gamma and delta, all but beta at most 1 (default: those of language and task)",
 };
 
 pub(super) const NORMALIZED: OptionSpec = OptionSpec {
     name: "normalized",
     kind: Kind::Flag,
     default: || Value::Flag(false),
-    about: "separate punctuation from words, and ignore case",
+    about: "separate punctuation from words, split hyphens and contractions, and ignore case",
 };
 
 pub(super) const NO_PUNCT: OptionSpec = OptionSpec {
@@ -118,6 +118,7 @@ impl Language {
         }
     }
 
+    /// Can METEOR normalize texts in the language? It has rules for those with parameters of their own.
     fn has_rules_for_punctuation(&self) -> bool {
         self.rank.is_some()
     }
@@ -339,22 +340,23 @@ fn asked_for(options: &Options, language: &Language, has: impl Fn(Module) -> boo
     let modules: Vec<Module> = names.iter().filter_map(named).collect();
     let possible: Vec<Module> = Module::ALL.into_iter().filter(|&module| language.supports(module)).collect();
     if modules.iter().any(|module| !possible.contains(module)) {
-        let expected = format!("some of {} if {{other}} is {}", joined(&possible, ", "), language.code);
+        let expected = format!("one or more of {} if {{other}} is {}", joined(&possible, ", "), language.code);
         return Err(invalid(&MODULES, expected, Some(LANGUAGE.name), joined(&modules, ", ")));
     }
     if (1..modules.len()).any(|i| modules[..i].contains(&modules[i])) {
-        return Err(invalid(&MODULES, "different names".into(), None, joined(&modules, ", ")));
+        return Err(invalid(&MODULES, "a list without repetitions".into(), None, joined(&modules, ", ")));
     }
     let wanting = |module: &Module| modules.contains(module) && !has(*module);
     if wanting(&Module::Synonym) {
-        let expected = "a folder with WordNet's files, or {other} METEOR's jar, for the module synonym";
+        let expected = "a folder with WordNet's files (or {other} METEOR's jar) for the module synonym";
         let option = OptionSpec { name: "wordnet", ..MODULES };
         return Err(invalid(&option, expected.into(), Some("meteor_jar"), "none".into()));
     }
     if wanting(&Module::Paraphrase) {
         let code = language.code;
         let expected = format!(
-            "a file of paraphrases, or {{other}} a jar with data/paraphrase-{code}.gz beside it, for the module paraphrase"
+            "METEOR's table of paraphrases (or {{other}} its jar with data/paraphrase-{code}.gz beside it) for the module \
+             paraphrase"
         );
         let option = OptionSpec { name: "paraphrases", ..MODULES };
         return Err(invalid(&option, expected, Some("meteor_jar"), "none".into()));

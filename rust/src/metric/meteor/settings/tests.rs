@@ -153,25 +153,25 @@ fn options_that_do_not_fit_together_are_refused() {
         ),
         (
             vec![language("de"), ("modules", names(&["exact", "synonym"]))],
-            "meteor: modules must be some of exact, stem, paraphrase if language is de, got exact, synonym",
+            "meteor: modules must be one or more of exact, stem, paraphrase if language is de, got exact, synonym",
         ),
         (
             vec![language("cs"), ("modules", name("stem"))],
-            "meteor: modules must be some of exact, paraphrase if language is cz, got stem",
+            "meteor: modules must be one or more of exact, paraphrase if language is cz, got stem",
         ),
         (
             vec![("modules", names(&["exact", "stem", "exact"]))],
-            "meteor: modules must be different names, got exact, stem, exact",
+            "meteor: modules must be a list without repetitions, got exact, stem, exact",
         ),
         (
             vec![("modules", names(&["exact", "synonym"]))],
-            "meteor: wordnet must be a folder with WordNet's files, or meteor_jar METEOR's jar, for the module \
+            "meteor: wordnet must be a folder with WordNet's files (or meteor_jar METEOR's jar) for the module \
              synonym, got none",
         ),
         (
             vec![language("de"), ("modules", name("paraphrase"))],
-            "meteor: paraphrases must be a file of paraphrases, or meteor_jar a jar with data/paraphrase-de.gz \
-             beside it, for the module paraphrase, got none",
+            "meteor: paraphrases must be METEOR's table of paraphrases (or meteor_jar its jar with \
+             data/paraphrase-de.gz beside it) for the module paraphrase, got none",
         ),
         (
             vec![("task", name("universal")), ("modules", names(&["exact", "stem"]))],
