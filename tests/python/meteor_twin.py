@@ -60,7 +60,7 @@ class Match(NamedTuple):
 def find_matches(hyp: Sequence[str], ref: Sequence[str], resources: Resources, modules: Collection[int]) -> list[Match]:
     """All matches of all modules, module by module."""
     if list(hyp) == list(ref):
-        modules = (EXACT,)
+        modules = {EXACT} & set(modules)
     found: list[Match] = []
     for module, equal in [(EXACT, str.__eq__), (STEM, same_stem(resources)), (SYNONYM, synonymous(resources))]:
         if module in modules:

@@ -331,6 +331,15 @@ def test_identical_texts_score_100_and_empty_ones_0(invented: Path, texts: list[
     assert counts[0, :, -3].tolist() == [0] * len(texts)
 
 
+def test_identical_texts_do_not_match_without_the_module_for_equal_words() -> None:
+    """METEOR 1.5: ``java -jar meteor-1.5.jar hyp ref -l en -m 'stem' -w '1.0' -ssOut``."""
+    ours = metric("meteor", modules=["stem"], module_weights=[1.0])
+    counts = ours.suff_stats([["the cats run", "the cats run fast"]], [["the cats run", "the cat runs fast"]])[0]
+    assert counts[0].tolist() == [3, 3, 1, 1, *[0] * 19]
+    # METEOR prints the only module's matches in the first columns.
+    assert counts[1].tolist() == [4, 4, 1, 1, *[0] * 4, 2, 2, *[0] * 10, 1, 2, 2]
+
+
 # Examples worked by hand or observed in METEOR: hypothesis, references, matched words of both sides, chunks.
 EXAMPLES = [
     # The beam search decides before the last chunk closes; all words are in one chunk.

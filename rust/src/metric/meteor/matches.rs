@@ -67,7 +67,7 @@ pub(super) trait Related {
 
 impl Matches {
     /// Finds all matches. Each module looks at all words, whether or not others match them, but identical texts match by
-    /// equal words only.
+    /// equal words only, and not at all without the module for them.
     ///
     /// # Errors
     /// [`Error::Interrupted`], [`Error::Memory`] for too many matches.
@@ -78,7 +78,9 @@ impl Matches {
         [hypothesis, reference]: [Text<'_>; 2],
         stop: &Stop<'_>,
     ) -> Result<()> {
-        let modules = if hypothesis.words == reference.words { &[Module::Exact] } else { modules };
+        let identical = hypothesis.words == reference.words;
+        let exact: &[Module] = if modules.contains(&Module::Exact) { &[Module::Exact] } else { &[] };
+        let modules = if identical { exact } else { modules };
         self.find_singles(related, modules, [hypothesis, reference], stop)?;
         self.phrases.clear();
         self.phrase_ends.clear();
