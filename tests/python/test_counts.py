@@ -207,7 +207,7 @@ def test_texts_that_cannot_be_counted_are_refused(systems: Any, references: Any,
         ("bleu", {"max_ngram_order": 10**30}, "max_ngram_order must be a whole number from 1 to 100"),
         ("bleu", {"smooth_value": float("nan")}, "bleu: smooth_value must be a number from 0 to 1000000, got NaN"),
         ("bleu", {"lowercase": "yes"}, "lowercase must be true or false"),
-        ("bleu", {"lowercase": object()}, "lowercase must be a name, a number, numbers, true, false or None"),
+        ("bleu", {"lowercase": object()}, "lowercase must be a name, names, a number, numbers, true, false or None"),
     ],
 )
 def test_unknown_options_are_refused_with_the_closest_name(name: str, options: dict[str, Any], message: str) -> None:

@@ -7,6 +7,7 @@ import os
 import random
 import shutil
 import subprocess
+import zipfile
 from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -439,7 +440,8 @@ def printed_by_meteor(jar: Path, folder: Path, texts: Sequence[Sequence[str]], *
     files = {"hyp": [text[0] for text in texts], "ref": [line for text in texts for line in text[1:]]}
     for name, lines in files.items():
         (folder / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    command = ["java", "-Xmx3G", "-jar", str(jar), str(folder / "hyp"), str(folder / "ref"), "-l", "en", "-ssOut"]
+    command = ["java", "-Xmx3G", "-jar", str(jar), str(folder / "hyp"), str(folder / "ref"), "-ssOut"]
+    command += [] if "-l" in options else ["-l", "en"]
     command += ["-r", str(len(texts[0]) - 1), *options]
     done = subprocess.run(command, check=True, capture_output=True, text=True, encoding="utf-8")
     return [twin.without_perfect_chunk([int(float(x)) for x in line.split()]) for line in done.stdout.splitlines()]
@@ -503,3 +505,28 @@ def test_counts_of_invented_texts_equal_those_of_meteor_itself(
     actual = ours.suff_stats(columns[:1], columns[1:])[0].tolist()
     different = [(text, e, a) for text, e, a in zip(texts, expected, actual, strict=True) if e != a]
     assert different == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("english", [True, False])
+def test_counts_of_german_equal_those_of_meteor_itself(data: Path, jar: Path, tmp_path: Path, english: bool) -> None:
+    """The command line has English function words for all languages, unless -s names other ones."""
+    if shutil.which("java") is None:
+        pytest.skip("no Java")
+    files = [data / "wmt12-en-de" / name for name in ("sys/DFKI-hunsicker.txt", "ref.txt")]
+    texts = list(zip(*(lines_of(path)[:800] for path in files), strict=True))
+    words = tmp_path / "german.words"
+    with zipfile.ZipFile(jar) as archive:
+        words.write_bytes(archive.read("function/german.words"))
+    own = [] if english else ["-s", str(words)]
+    expected = printed_by_meteor(jar, tmp_path, texts, "-l", "de", "-m", "exact stem", "-norm", *own)
+    ours = metric(
+        "meteor",
+        language="de",
+        modules=["exact", "stem"],
+        normalized=True,
+        meteor_jar=str(jar),
+        english_function_words=english,
+    )
+    hypotheses, references = (list(column) for column in zip(*texts, strict=True))
+    assert ours.suff_stats([hypotheses], [references])[0].tolist() == expected

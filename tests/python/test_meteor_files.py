@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import pickle
 import sys
 import zipfile
@@ -151,3 +152,27 @@ def test_paths_without_files_are_refused(option: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=f"meteor: {option} must be .*, got {tmp_path}/none, which ") as caught:
         metric("meteor", **{option: tmp_path / "none"})
     assert caught.value.fields["option"] == option
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+@pytest.mark.parametrize("option", ["meteor_jar", "wordnet", "paraphrases"])
+def test_named_pipes_are_refused_without_waiting_for_a_writer(tmp_path: Path, option: str) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(InputError, match=rf"{option} must be .*pipe, which is (neither a file nor a folder|no file)"):
+        metric("meteor", **{option: pipe})
+
+
+def test_function_words_are_the_languages_or_english() -> None:
+    options = {"language": "de", "modules": ["exact"]}
+    counts = [
+        metric("meteor", **options, english_function_words=english).suff_stats([["das in und the"]], [["in the ."]])[
+            0, 0
+        ]
+        for english in (False, True)
+    ]
+    # Words, function words of both sides; content and function words that match.
+    assert [row[:8].tolist() for row in counts] == [[4, 3, 3, 2, 1, 1, 1, 1], [4, 3, 2, 3, 0, 0, 2, 2]]
+    assert entries(**options, english_function_words=True)["function-lang"] == "en"
+    assert "function-lang" not in entries(**options)
+    assert "function-lang" not in entries(modules=["exact"], english_function_words=True)

@@ -20,6 +20,7 @@ from scipy.special import ndtri
 
 import reshuffle
 from margins import margins
+from meteor_files import write_meteor
 from reshuffle import (
     CorpusFunction,
     Formula,
@@ -735,6 +736,29 @@ def test_a_manifest_has_files_metrics_and_options_of_every_test_set(halves: Path
     np.testing.assert_allclose(comet, rows.mean(axis=1), atol=1e-9)
     assert len({s["scores"]["COMET"]["score"] for s in other["systems"]}) == 1
     assert {m["name"] for m in document["average"]["metrics"]} == {"BLEU", "COMET"}
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {"modules": ["exact", "stem"], "module_weights": [1, 0.5], "meteor_jar": "jar", "metrics": "meteor"},
+        {"metrics": "meteor:modules=exact,stem,module-weights=1,0.5,meteor-jar=jar"},
+    ],
+    ids=["keys", "metrics"],
+)
+@pytest.mark.parametrize("absolute", [False, True])
+def test_paths_in_options_are_relative_to_the_manifest(
+    halves: Path, run: Any, keys: dict[str, Any], absolute: bool
+) -> None:
+    folder = write_meteor(Path("sub/jar"))
+    texts = {"references": "../news/reference.txt", "systems": ["../news/baseline.txt", "../news/tuned.txt"]}
+    own = json.dumps(keys).replace("jar=jar", "jar=JAR").replace('"jar"', '"JAR"')
+    own = own.replace("JAR", str(folder.absolute()) if absolute else "jar")
+    manifest = write_manifest({"sets": {"a": {**texts, **json.loads(own)}}}, "sub/sets.json")
+    outcome = run("compare", "--manifest", manifest, "--test", "ar", "--format", "json", "-n", "9")
+    assert outcome.code == 0, outcome.err
+    assert "modules:exact+stem" in outcome.out
+    assert "function:[" in outcome.out
 
 
 def test_scores_need_no_texts(halves: Path, run: Any) -> None:

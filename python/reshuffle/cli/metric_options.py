@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from pathlib import Path
 from typing import Any, NoReturn
 
 from ..errors import InputError, quoted, unknown_name
@@ -89,8 +90,8 @@ def is_metric(word: str) -> bool:
     return known_case(name, metric_names()) in metric_names()
 
 
-def parse_metric(text: str) -> MetricChoice:
-    """A metric and its options: ``NAME`` or ``NAME:OPTION=VALUE,OPTION``.
+def parse_metric(text: str, folder: Path = Path()) -> MetricChoice:
+    """A metric and its options: ``NAME`` or ``NAME:OPTION=VALUE,OPTION``. Paths are relative to the folder.
 
     Raises
     ------
@@ -125,7 +126,11 @@ def parse_metric(text: str) -> MetricChoice:
             raise InputError(f"-m {text}: the option {written} is set twice")
         values[option] = value if equals else None
         last = option
-    return MetricChoice(name, {option: _parsed(name, specs[option], value) for option, value in values.items()})
+    parsed = {option: _parsed(name, specs[option], value) for option, value in values.items()}
+    for option, value in parsed.items():
+        if specs[option].kind == "path":
+            parsed[option] = str(folder / value)
+    return MetricChoice(name, parsed)
 
 
 def _example(specs: dict[str, OptionSpec]) -> str:

@@ -54,7 +54,12 @@ class SetJobs:
                 raise InputError(f"{flag} is for one test set: use --manifest FILE, with the key '{key}'")
         if options["missing"] != "error":
             raise InputError("--missing is for one test set: use --manifest FILE, with the key 'missing'")
-        found = _from_words(sets) if manifest is None else read_manifest(manifest, [f.option.name for f in flags()])
+        if manifest is None:
+            found = _from_words(sets)
+        else:
+            known = [each.option for each in flags()]
+            paths = [option.name for option in known if option.kind == "path"]
+            found = read_manifest(manifest, [option.name for option in known], paths)
         left: dict[str, Any] = {}
         jobs = {}
         for name, files in found.items():
@@ -122,7 +127,7 @@ def _job(files: SetFiles, options: dict[str, Any]) -> Job:
         raise InputError("no references and no systems: add the keys 'references' and 'systems', or 'scores'")
     names = list(systems) if isinstance(systems, Mapping) else system_names(systems)
     if files.metrics is not None:
-        options["metrics"] = [parse_metric(text) for text in files.metrics]
+        options["metrics"] = [parse_metric(text, files.folder) for text in files.metrics]
     elif not files.references:  # -m is for test sets with texts
         options["metrics"] = []
     options.update(files.options)

@@ -38,6 +38,8 @@ class SetFiles:
         As for the command line.
     options : mapping of str to object
         Options of metrics, for all metrics of this test set that have them.
+    folder : Path
+        The folder of the manifest, to which paths among the options in ``metrics`` are relative.
     """
 
     references: list[str] = field(default_factory=list)
@@ -51,9 +53,10 @@ class SetFiles:
     strata: str | None = None
     input_format: str | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
+    folder: Path = Path()
 
 
-def read_manifest(path: str, options: Collection[str]) -> dict[str, SetFiles]:
+def read_manifest(path: str, options: Collection[str], path_options: Collection[str] = ()) -> dict[str, SetFiles]:
     """The test sets of a manifest, by name.
 
     Parameters
@@ -62,6 +65,8 @@ def read_manifest(path: str, options: Collection[str]) -> dict[str, SetFiles]:
         A file in TOML if its name ends in ``.toml``, else in JSON.
     options : collection of str
         The options of metrics that a test set may have.
+    path_options : collection of str
+        Those of them that are paths.
 
     Raises
     ------
@@ -91,7 +96,10 @@ def read_manifest(path: str, options: Collection[str]) -> dict[str, SetFiles]:
     if "" in sets:
         raise InputError(f"{name}, sets: expected a name for each test set, got an empty one")
     folder = Path() if path == STDIN else Path(path).parent
-    return {set_name: _SetReader(name, set_name, folder).read(each, options) for set_name, each in sets.items()}
+    return {
+        set_name: _SetReader(name, set_name, folder).read(each, options, path_options)
+        for set_name, each in sets.items()
+    }
 
 
 def _parsed(path: str, text: str) -> Any:
@@ -149,7 +157,7 @@ class _SetReader:
         self.where = f"{manifest}, test set {quoted(name)}"
         self.folder = folder
 
-    def read(self, value: Any, options: Collection[str]) -> SetFiles:
+    def read(self, value: Any, options: Collection[str], path_options: Collection[str]) -> SetFiles:
         """The files of the test set."""
         table = _table(self.where, value)
         readers: dict[str, Callable[[str, Any], Any]] = {
@@ -168,8 +176,13 @@ class _SetReader:
             "input_format": self.string,
         }
         _check_keys(self.where, table, [*readers, *options])
-        own = {key: value for key, value in table.items() if key in options}
-        return SetFiles(**{key: read(key, table[key]) for key, read in readers.items() if key in table}, options=own)
+        own = {
+            key: self.path(key, value) if key in path_options else value
+            for key, value in table.items()
+            if key in options
+        }
+        read = {key: read(key, table[key]) for key, read in readers.items() if key in table}
+        return SetFiles(**read, options=own, folder=self.folder)
 
     def _fail(self, key: str, expected: str, value: Any) -> InputError:
         return InputError(f"{self.where}, {key}: expected {expected}, got {quoted(value)}")

@@ -16,7 +16,7 @@ use crate::error::Result;
 pub(super) fn signature(settings: &Settings, resources: &Resources) -> Vec<(&'static str, String)> {
     let shown = |digest: Result<String>| digest.unwrap_or_else(|_| "unreadable".into());
     let mut entries = Vec::new();
-    if let Some(words) = resources.own_function_words(settings.language) {
+    if let Some(words) = resources.own_function_words(settings.function_language) {
         entries.push((
             "function",
             format!("[{}]", shown(words.map(|words| of_parts(words.iter().map(String::as_bytes))))),

@@ -89,7 +89,7 @@ impl Lexicon {
             _ => Paraphrases::default(),
         };
         let algorithm = settings.language.stemmer.filter(|_| uses(Module::Stem));
-        let function = resources.function_words(settings.language)?;
+        let function = resources.function_words(settings.function_language)?;
         let words = describe(&vocabulary, &function, algorithm, &synsets, run)?;
         Ok(Arc::new(Lexicon { normalizer, vocabulary, words, synsets, neighbours, paraphrases }))
     }

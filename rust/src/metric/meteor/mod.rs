@@ -41,6 +41,7 @@ pub(super) const SPEC: MetricSpec = MetricSpec {
         LOWERCASE,
         settings::NORMALIZED,
         settings::NO_PUNCT,
+        settings::ENGLISH_FUNCTION_WORDS,
         OptionSpec {
             name: "meteor_jar",
             kind: Kind::Path,

@@ -1,6 +1,7 @@
 //! The files of METEOR and WordNet: where they are, and what they contain.
 
 use std::collections::HashSet;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::files::{Files, shown, unreadable};
@@ -147,6 +148,16 @@ fn zip(option: &str, expected: &str, path: &Path, file: &str) -> Result<Option<F
     })
 }
 
+/// An error for a path at which there is no regular file. To open a named pipe would block until something writes to it.
+fn require_file(option: &str, expected: &str, path: &Path) -> Result<()> {
+    match path.metadata() {
+        Ok(metadata) if metadata.is_file() => Ok(()),
+        Ok(_) => Err(refused(option, expected, path, "is neither a file nor a folder")),
+        Err(reason) if reason.kind() == ErrorKind::NotFound => Err(refused(option, expected, path, "does not exist")),
+        Err(reason) => Err(refused(option, expected, path, &format!("cannot be read ({reason})"))),
+    }
+}
+
 /// METEOR's files for a language, and the folder beside whose folder `data` they lie. The path is that of the jar, a
 /// folder with the jar, or a folder with the unpacked files, which may be in a folder `resources`.
 fn find_jar(path: &Path, language: &Language) -> Result<(Files, PathBuf)> {
@@ -173,9 +184,7 @@ fn find_jar(path: &Path, language: &Language) -> Result<(Files, PathBuf)> {
     } else {
         path.into()
     };
-    if !jar.exists() {
-        return Err(refused(JAR, expected, &jar, "does not exist"));
-    }
+    require_file(JAR, expected, &jar)?;
     let files = zip(JAR, expected, &jar, &function)?;
     let files = files.ok_or_else(|| refused(JAR, "the jar of METEOR 1.5", &jar, &format!("has no {function}")))?;
     Ok((files, jar.parent().map_or_else(PathBuf::new, Into::into)))
@@ -202,11 +211,12 @@ fn jars_in(folder: &Path) -> Result<Vec<PathBuf>> {
 /// installs it.
 fn find_wordnet(path: &Path) -> Result<Files> {
     let expected = "a folder with WordNet's files index.noun, noun.exc …, or a zip archive of it";
-    if !path.exists() {
-        return Err(refused(WORDNET, expected, path, "does not exist"));
-    }
-    let files =
-        if path.is_dir() { Some(Files::Folder(path.into())) } else { zip(WORDNET, expected, path, "index.noun")? };
+    let files = if path.is_dir() {
+        Some(Files::Folder(path.into()))
+    } else {
+        require_file(WORDNET, expected, path)?;
+        zip(WORDNET, expected, path, "index.noun")?
+    };
     let names = || PARTS.iter().flat_map(|part| [format!("index.{part}"), format!("{part}.exc")]);
     let missing = match &files {
         Some(files) => names().find(|name| !files.has(name)),

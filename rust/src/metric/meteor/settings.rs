@@ -55,6 +55,13 @@ pub(super) const NO_PUNCT: OptionSpec = OptionSpec {
     about: "with normalized: drop everything but letters and digits",
 };
 
+pub(super) const ENGLISH_FUNCTION_WORDS: OptionSpec = OptionSpec {
+    name: "english_function_words",
+    kind: Kind::Flag,
+    default: || Value::Flag(false),
+    about: "English function words for all languages, as METEOR's command line has them",
+};
+
 /// A way in which words or phrases match, in the order in which matches are looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Module {
@@ -231,6 +238,8 @@ fn listed(numbers: &[f64]) -> String {
 /// Everything that the options of a metric decide, apart from resources.
 pub(super) struct Settings {
     pub(super) language: &'static Language,
+    /// The language of the function words.
+    pub(super) function_language: &'static Language,
     pub(super) task: &'static str,
     /// Are the parameters or weights English ones, for want of the language's own?
     of_english: bool,
@@ -290,8 +299,10 @@ impl Settings {
         }
         // All that could be English is replaced if both are given.
         let replaced = [&PARAMETERS, &MODULE_WEIGHTS].iter().all(|option| options.reals(option.name).is_some());
+        let english_function_words = options.flag(ENGLISH_FUNCTION_WORDS.name);
         Ok(Settings {
             language,
+            function_language: if english_function_words { &LANGUAGES[0] } else { language },
             task,
             of_english: of_english && !replaced,
             parameters,
@@ -321,6 +332,9 @@ impl Settings {
             ("weights", listed(&weights)),
             ("params", listed(&self.parameters)),
         ];
+        if self.function_language.code != self.language.code {
+            signature.push(("function-lang", self.function_language.code.into()));
+        }
         if self.of_english {
             signature.push(("tuned", LANGUAGES[0].code.into()));
         }
