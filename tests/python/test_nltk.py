@@ -148,7 +148,7 @@ def test_signatures_contain_weights_and_one_weight_per_order_is_required() -> No
             ([0.5, 0.5], "weights must be 4 numbers, one for each order up to max_ngram_order, got 2: "),
             ([0.5, 0.5, -1, 1], "weights must be numbers from 0 to 1000000, got"),
             (0.5, "weights must be numbers from 0 to 1000000, got 0.5"),
-            (["a"] * 4, "weights must be a name, names, a number, numbers, true, false or None"),
+            (["a"] * 4, r"weights must be numbers from 0 to 1000000, got \["),
         ):
             with pytest.raises(InputError, match=message):
                 metric(name, weights=weights)
