@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, get_args
 
@@ -110,11 +111,29 @@ def test_arbitrary_metric_arguments_raise_only_input_errors(text: str, start: st
         ("nist:max-ngram-order=two", "-m nist: max-ngram-order must be a whole number, got 'two'"),
         ("chrf:beta", "-m chrf: beta must be a number, got no value: write beta=VALUE"),
         ("bleu:weights=a,b", "-m bleu: weights must be numbers separated by commas, got 'a,b'"),
+        ("meteor:modules", "-m meteor: modules must be one or more of exact, stem, synonym, paraphrase, separated by"),
+        ("meteor:modules=", "unknown value of meteor:modules ''; known: exact, stem"),
+        ("meteor:modules=exact,stern", "unknown value of meteor:modules 'stern': did you mean 'stem'"),
     ],
 )
 def test_invalid_options_of_a_metric_are_explained(text: str, message: str) -> None:
     with pytest.raises(InputError, match=re.escape(message)):
         parse_metric(text)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["meteor:modules=exact,stem"],
+        ["meteor:lowercase=no,modules=exact,stem"],
+        ["meteor:modules=exact stem"],
+        ["meteor", "--modules", "exact,stem"],
+        ["meteor", "--modules", "exact stem"],
+    ],
+)
+def test_several_names_are_separated_by_commas_or_quoted_spaces(demo: Path, run: Any, arguments: Sequence[str]) -> None:
+    found = compared(run, *TEXTS, "-m", *arguments)
+    assert "|modules:exact+stem|" in found["metrics"][0]["signature"]
 
 
 @pytest.mark.parametrize("command", ["compare", "score"])

@@ -13,6 +13,7 @@ from ..errors import InputError, quoted, unknown_name
 from ..metrics.registry import OptionSpec, metric_specs
 from ..validate import check_name
 from .habits import name_advice
+from .params import names_in
 
 __all__ = ["Flag", "MetricChoice", "describe_option", "flag", "flags", "is_metric", "known_case", "parse_metric"]
 
@@ -169,7 +170,7 @@ def _parsed(metric: str, option: OptionSpec, value: str | None) -> Any:
             "reals": "numbers separated by commas",
         }
         fail(expected.get(option.kind, "a number"))
-    chosen = {"choice": [value], "choices": value.split(",")}.get(option.kind, [])
+    chosen = {"choice": [value], "choices": names_in(value)}.get(option.kind, [])
     for name in chosen:
         if name not in option.choices:
             unknown = unknown_name(f"value of {metric}:{written}", name, option.choices)
@@ -178,7 +179,7 @@ def _parsed(metric: str, option: OptionSpec, value: str | None) -> Any:
         "integer": int,
         "real": float,
         "reals": lambda text: [float(number) for number in text.split(",")],
-        "choices": lambda text: text.split(","),
+        "choices": names_in,
     }
     try:
         return convert.get(option.kind, str)(value)

@@ -64,8 +64,20 @@ class Metric(MetricParam):
         return parse_metric(value)
 
 
+def names_in(value: str) -> list[str]:
+    """The names in a list whose names are separated by commas or spaces; the value itself if it has none.
+
+    >>> names_in("exact,stem"), names_in("exact stem"), names_in("")
+    (['exact', 'stem'], ['exact', 'stem'], [''])
+    """
+    return value.replace(",", " ").split() or [value]
+
+
 class NameList(StrParam):
-    """Names of a registry, separated by commas. An option of this type also takes the known names that follow it."""
+    """Names of a registry, separated by commas or, in quotes, by spaces.
+
+    An option of this type that may be repeated also takes the known names that follow it.
+    """
 
     name = "names"
 
@@ -84,7 +96,7 @@ class NameList(StrParam):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if not isinstance(value, str):
             return value
-        return tuple(self._name.convert(part, param, ctx) for part in value.split(","))
+        return tuple(self._name.convert(part, param, ctx) for part in names_in(value))
 
 
 class NumberList(StrParam):
