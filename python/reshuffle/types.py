@@ -18,6 +18,7 @@ __all__ = [
     "BootstrapMethod",
     "CatalogueFormat",
     "Equalize",
+    "Exchange",
     "Family",
     "FlipFormat",
     "Format",
@@ -32,6 +33,8 @@ __all__ = [
     "Null",
     "PlotKind",
     "PowerModel",
+    "RunSet",
+    "RunStatistic",
     "SampleLayout",
     "Sampling",
     "Scheme",
@@ -188,6 +191,15 @@ SampleLayout: TypeAlias = Literal["broad", "block"]
 
 Truth: TypeAlias = Literal["complement", "whole"]
 """:data:`reshuffle.study.validation.TRUTHS`."""
+
+Exchange: TypeAlias = Literal["run", "segment", "pooled", "cell", "hierarchical", "multeval"]
+""":data:`reshuffle.inference.exchange.EXCHANGES`."""
+
+RunStatistic: TypeAlias = Literal["pooled", "mean"]
+""":data:`reshuffle.resampling.runs.STATISTICS`."""
+
+RunSet: TypeAlias = Literal["test", "dev"]
+""":data:`reshuffle.runs.SETS`."""
 
 StudyPlotKind: TypeAlias = Literal[
     "rates", "qq", "families", "power", "sizes", "detectable", "sensitivity", "bands", "gaps", "curves",

@@ -10,6 +10,7 @@ from .base import Rate, StudyResult
 from .design import DetectableAtSize, PairError, PlannedPower, PlannedSize
 from .multiplicity import FamilyWiseRate
 from .power import FittedSwapEffects, PowerRate
+from .runs import ObservedDifference, RunComparison, RunDifference, RunScores, SystemRuns
 from .samples import CurvePoint, SampleDifference, SampleRange, SampleScore
 from .sensitivity import MetricSensitivity, PowerContrast, ScoredSystem, TestedDifference
 from .type1 import PvalueShare
@@ -27,6 +28,7 @@ __all__ = [
     "GainThreshold",
     "GapConclusions",
     "MetricSensitivity",
+    "ObservedDifference",
     "PairConclusions",
     "PairError",
     "PairPvalue",
@@ -36,19 +38,23 @@ __all__ = [
     "PowerRate",
     "PvalueShare",
     "Rate",
+    "RunComparison",
+    "RunDifference",
+    "RunScores",
     "SampleDifference",
     "SampleRange",
     "SampleScore",
     "SampleSpread",
     "ScoredSystem",
     "StudyResult",
+    "SystemRuns",
     "TestAgreement",
     "TestedDifference",
 ]
 
 # The type of the records of each table of any study, by the name of the table: JSON, CSV and data frames are made from
 # its fields, and saved studies are read back with it. Fields are str, int (not negative), float, bool,
-# ConfidenceInterval, any of them or None, or tuples of one of them.
+# ConfidenceInterval, any of them or None, tuples of one of them, or mappings from names to records.
 RECORDS: Mapping[str, type[Any]] = {
     "rates": Rate,
     "pvalues": PvalueShare,
@@ -77,4 +83,7 @@ RECORDS: Mapping[str, type[Any]] = {
     "scored": ScoredSystem,
     "tested": TestedDifference,
     "contrasts": PowerContrast,
+    "systems": SystemRuns,
+    "comparisons": RunDifference,
+    "observed": ObservedDifference,
 }
