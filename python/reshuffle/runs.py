@@ -20,7 +20,7 @@ from .errors import InputError, listed, quoted, unknown_name, warn
 from .inference.exchange import EXCHANGES
 from .inference.hypotheses import ON_ONE_SET
 from .inference.run_intervals import interval_of
-from .inference.run_tests import RunTesting, PairOutcome, chosen_exchanges, pair_outcomes
+from .inference.run_tests import PairOutcome, RunTesting, chosen_exchanges, pair_outcomes
 from .inference.run_variation import observed_differences, variations
 from .inference.steps import counting_steps
 from .metrics.native import NativeMetric

@@ -22,7 +22,7 @@ from .pvalues import threshold
 from .run_variation import corrected_pvalue
 from .step_down import extremeness_to_reach, running_maximum
 
-__all__ = ["RunTesting", "PairOutcome", "chosen_exchanges", "runs_needed", "smallest_of_splits", "pair_outcomes"]
+__all__ = ["PairOutcome", "RunTesting", "chosen_exchanges", "pair_outcomes", "runs_needed", "smallest_of_splits"]
 
 # The exchange units that ``all`` stands for. MultEval's has to be asked for by name.
 ALL = tuple(name for name in EXCHANGES if name != "multeval")
