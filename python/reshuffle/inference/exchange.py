@@ -41,6 +41,8 @@ class ExchangeUnit:
         The ACL id or DOI of the paper.
     run : callable
         From the data, the pairs and the statistic to the statistics of all replicates.
+    needs_runs : int
+        The smallest number of runs of each system.
     equal_runs : bool
         Whether both systems must have the same number of runs.
     ties : {'>=', '>'}
@@ -55,6 +57,7 @@ class ExchangeUnit:
     caveat: str
     source: str
     run: Callable[[RunData, Pairs, str], Exchanged]
+    needs_runs: int = 1
     equal_runs: bool = False
     ties: str = ">="
     statistics: tuple[str, ...] = ("pooled", "mean")
@@ -88,8 +91,8 @@ EXCHANGES: Mapping[str, ExchangeUnit] = {
             "segment",
             "one coin for each segment swaps all outputs of one system with all outputs of the other",
             "for each segment, the outputs of one system could as well be the other's",
-            "It ignores that other runs of the same configurations would differ: where runs differ beyond the choice of "
-            "segments, it rejects too often (.084 instead of .05 in a simulation with three runs).",
+            "It ignores that other runs of the same configurations would differ. Where runs differ beyond the choice "
+            "of segments, it rejects too often (.084 instead of .05 in a simulation with three runs).",
             "W05-0908, Fig. 1",
             exchange_segments,
         ),
@@ -117,12 +120,12 @@ EXCHANGES: Mapping[str, ExchangeUnit] = {
         # hierarchical
         ExchangeUnit(
             "multeval",
-            "MultEval 0.5.1's own shuffle: one coin for each run and segment, and a permutation of the runs of each "
+            "MultEval 0.5.1's own shuffle: one coin for each run and segment, and a permutation of the runs in each "
             "segment, whose inverse is used for the other system",
             "for each run and segment, the output of one system could as well be the other's",
-            "A legacy test, for comparison with published results. With three or more runs its two shuffled systems are "
-            "no complements: some outputs are in both and others in neither. Ties do not count, so identical systems "
-            "get the smallest p-value. It takes the runs of a segment as independent and rejects too often (.184 "
+            "A legacy test, for comparison with published results. With three or more runs, its two shuffled systems "
+            "are no complements: some outputs are in both and others in neither. Ties do not count, so identical "
+            "systems get the smallest p-value. It takes the runs of a segment as independent and rejects too often (.184 "
             "instead of .05 in a simulation with three runs, .294 with five). Runs are paired by their order, although "
             "it has no meaning: another order gives another p-value.",
             "P11-2031",

@@ -95,11 +95,12 @@ def exchange_runs(data: RunData, pairs: Pairs, statistic: str) -> Exchanged:
     sizes = [_sizes(data, pair) for pair in pairs]
     exact = [splits_are_exact(*size, n_resamples) for size in sizes]
     found: list[list[Scores]] = [[] for _ in data.samples]
-    for pair, size, every in zip(pairs, sizes, exact, strict=True):
-        totals = data.totals[np.r_[data.rows[pair[0]], data.rows[pair[1]]]]
+    for (a, b), size, every in zip(pairs, sizes, exact, strict=True):
+        totals = data.totals[np.r_[data.rows[a], data.rows[b]]]
         n_splits = number_of_splits(*size) if every else n_resamples
         splits = _all_splits(*size) if every else _random_splits(*size, n_resamples, int(data.resampling.seed))
-        for own, statistics in zip(found, _of_splits(data, totals, splits, n_splits, size[0], statistic), strict=True):
+        of_pair = _of_splits(data, totals, splits, n_splits, size[0], statistic)
+        for own, statistics in zip(found, of_pair, strict=True):
             own.append(statistics)
     return Exchanged(found, exact, together=len(set(sizes)) <= 1)
 
@@ -108,7 +109,7 @@ def _of_splits(
     data: RunData, totals: Counts, splits: Iterator[Indices], n_splits: int, n: int, statistic: str
 ) -> list[Scores]:
     """The statistic of each split for each metric: (n_splits,). The first n runs of a split are those of a."""
-    found = [np.empty(n_splits) for _ in data.samples]
+    found: list[Scores] = [np.empty(n_splits) for _ in data.samples]
     scores = data.scored(totals)
     first = 0
     for split in splits:
@@ -241,9 +242,9 @@ def exchange_pooled(data: RunData, pairs: Pairs, statistic: str) -> Exchanged:
 
 
 def exchange_cells(data: RunData, pairs: Pairs, statistic: str) -> Exchanged:
-    """One coin for each run and unit swaps the outputs of the two systems. Run i of one is paired with run i of the other.
+    """One coin for each run and unit swaps the outputs of the two systems.
 
-    The coins of run i are those of the seed derived for run i.
+    Run i of one system is paired with run i of the other. The coins of run i are those of the seed derived for run i.
     """
     cells = _Cells.of(data, pairs, "cell")
     replicates = Replicates.from_settings([data.samples[0]], data.resampling)
@@ -285,8 +286,8 @@ def _multeval_masks(
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Which outputs X has of b instead of a, and Y of a instead of b: each (n, runs, units).
 
-    X has run j of a or b at the position π⁻¹(j), whose coin decides; Y has it at the position π(j). The coins of a group
-    of 64 units are one value of the stream for each position; π(i) is label i of the permutation.
+    X has run j of a or b at the position π⁻¹(j), whose coin decides; Y has it at the position π(j). The coins of a
+    group of 64 units are one value of the stream for each position; π(i) is label i of the permutation.
     """
     words = -(-n_units // 64)
     coins = np.empty((n, n_runs, 64 * words), dtype=np.bool_)
@@ -295,9 +296,9 @@ def _multeval_masks(
         values = _core.stream_values(seed, "shuffle", first + r, n_runs * words).reshape(words, n_runs).T
         coins[r] = np.unpackbits(np.ascontiguousarray(values, dtype="<u8").view(np.uint8), axis=1, bitorder="little")
         order[r] = _core.permutations(seed, first + r, n_runs, n_units).T
-    coins = coins[:, :, :n_units]
     inverse = np.argsort(order, axis=1)
-    return np.take_along_axis(coins, inverse, axis=1), np.take_along_axis(coins, order, axis=1)
+    used = coins[:, :, :n_units]
+    return np.take_along_axis(used, inverse, axis=1), np.take_along_axis(used, order, axis=1)
 
 
 @dataclass(frozen=True, eq=False)
