@@ -125,9 +125,9 @@ EXCHANGES: Mapping[str, ExchangeUnit] = {
             "for each run and segment, the output of one system could as well be the other's",
             "A legacy test, for comparison with published results. With three or more runs, its two shuffled systems "
             "are no complements: some outputs are in both and others in neither. Ties do not count, so identical "
-            "systems get the smallest p-value. It takes the runs of a segment as independent and rejects too often (.184 "
-            "instead of .05 in a simulation with three runs, .294 with five). Runs are paired by their order, although "
-            "it has no meaning: another order gives another p-value.",
+            "systems get the smallest p-value. It takes the runs of a segment as independent and rejects too often "
+            "(.184 instead of .05 in a simulation with three runs, .294 with five). Runs are paired by their order, "
+            "although it has no meaning: another order gives another p-value.",
             "P11-2031",
             shuffle_as_multeval,
             equal_runs=True,
