@@ -1,0 +1,105 @@
+"""What experiments with fewer or more runs would have observed: Clark et al. 2011 (P11-2031), Figure 2."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from .. import _core
+from ..metrics.base import Scores
+from ..resampling.runs import RunData
+from ..results.studies import ObservedDifference
+
+__all__ = ["NUMBERS_OF_RUNS", "observed_differences"]
+
+# The numbers of runs of the figure, and the least of them up to which experiments are always shown.
+NUMBERS_OF_RUNS = (1, 2, 3, 5, 10, 20, 50)
+ALWAYS = 10
+# The number of random experiments; if there are no more than this many possible ones, all of them are used.
+EXPERIMENTS = 10_000
+# The central share of the differences.
+LOW, HIGH = 0.025, 0.975
+
+
+def observed_differences(data: RunData, pairs: Sequence[tuple[int, int]]) -> tuple[ObservedDifference, ...]:
+    """The differences of mean scores that experiments with n runs of each system would observe, n = 1, 2, 3, 5, 10 ….
+
+    An experiment draws n runs of each system from its runs *with replacement*, each system by itself. So it stands for
+    n new runs of the configuration: its variance is s²/n times (N − 1)/N, for N runs with the standard deviation s.
+    Without replacement it would be smaller by the factor (N − n)/(N − 1), and 0 for n = N, as if all runs that could
+    exist were known. Clark et al. draw with replacement too, for their Table 2, from 50 or 300 runs.
+
+    All N^n·M^n experiments are made if there are at most 10,000, each once; else 10,000 random ones, from the seed of
+    ``data``. n goes up to 10, or to the number of runs if that is larger, but not beyond 50.
+
+    Parameters
+    ----------
+    data : RunData
+    pairs : sequence of (int, int)
+        The indices of the baseline and of the other system.
+
+    Returns
+    -------
+    tuple of ObservedDifference
+        For each metric, pair and n. None for a pair in which a system has only one run: one run does not show how runs
+        differ.
+    """
+    seed = int(data.resampling.seed)
+    several = [pair for pair in pairs if min(data.n_runs[system] for system in pair) > 1]
+    largest = max([ALWAYS, *data.n_runs])
+    numbers = [n for n in NUMBERS_OF_RUNS if n <= largest]
+    records = []
+    for sample in data.samples:
+        scores = [sample.scores[rows] for rows in data.rows]
+        for baseline, system in several:
+            both = scores[system], scores[baseline]
+            overall = float(both[0].mean() - both[1].mean())
+            names = data.names[baseline], data.names[system], sample.metric.name
+            for n in numbers:
+                differences = _differences(both, n, seed, (system, baseline))
+                records.append(_record(names, n, differences, overall))
+    return tuple(records)
+
+
+def _differences(scores: tuple[Scores, Scores], n: int, seed: int, systems: tuple[int, int]) -> Scores:
+    """The differences of the means of n drawn scores: of all experiments, or of random ones."""
+    if (len(scores[0]) * len(scores[1])) ** n <= EXPERIMENTS:
+        a, b = (_all_means(values, n) for values in scores)
+        return np.subtract.outer(a, b).ravel()
+    a, b = (_drawn_means(values, n, seed, system) for values, system in zip(scores, systems, strict=True))
+    return a - b
+
+
+def _all_means(scores: Scores, n: int) -> Scores:
+    """The means of all sequences of n scores, with repetitions."""
+    sums = np.zeros(1)
+    for _ in range(n):
+        sums = np.add.outer(sums, scores).ravel()
+    return sums / n
+
+
+def _drawn_means(scores: Scores, n: int, seed: int, system: int) -> Scores:
+    """The means of n random scores in each experiment; other numbers than those of the hierarchical bootstrap."""
+    own = _core.derive(_core.derive(seed, "run", system), "simulation", n)
+    return np.asarray(scores[_core.stream_indices(own, 0, len(scores), EXPERIMENTS * n)].reshape(-1, n).mean(axis=1))
+
+
+def _record(names: tuple[str, str, str], n: int, differences: Scores, overall: float) -> ObservedDifference:
+    # Differences within rounding of each other are equal.
+    rounding = 64 * np.spacing(np.abs(differences).max())
+    other = np.count_nonzero(differences * np.sign(overall) < -rounding * abs(np.sign(overall)))
+    ties = np.count_nonzero(np.abs(differences) <= rounding) if overall else len(differences)
+    low, high = np.quantile(differences, [LOW, HIGH]).tolist()
+    return ObservedDifference(
+        *names,
+        n_runs=n,
+        mean=float(differences.mean()),
+        standard_deviation=float(differences.std(ddof=1)),
+        minimum=float(differences.min()),
+        maximum=float(differences.max()),
+        low=low,
+        high=high,
+        reversed=(other + ties / 2) / len(differences),
+        experiments=len(differences),
+    )
