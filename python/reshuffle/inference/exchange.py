@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from ..resampling.run_exchange import Exchanged, exchange_segments
+from ..resampling.run_hierarchical import draw_runs_and_segments
 from ..resampling.runs import RunData
 from ..resampling.samples import Pairs
 
@@ -34,6 +35,8 @@ class ExchangeUnit:
         The ACL id or DOI of the paper.
     run : callable
         From the data, the pairs and the statistic to the statistics of all replicates.
+    needs_runs : int
+        The smallest number of runs of each system.
     equal_runs : bool
         Whether both systems must have the same number of runs.
     ties : {'>=', '>'}
@@ -48,6 +51,7 @@ class ExchangeUnit:
     caveat: str
     source: str
     run: Callable[[RunData, Pairs, str], Exchanged]
+    needs_runs: int = 1
     equal_runs: bool = False
     ties: str = ">="
     statistics: tuple[str, ...] = ("pooled", "mean")
@@ -63,6 +67,15 @@ EXCHANGES: Mapping[str, ExchangeUnit] = {
             "It ignores that other runs of the same configurations would differ.",
             "W05-0908, Fig. 1",
             exchange_segments,
+        ),
+        ExchangeUnit(
+            "hierarchical",
+            "nothing is exchanged: segments are drawn with replacement, and runs within each system (bootstrap)",
+            "new runs of both configurations, on new segments, would have the same expected score",
+            "With few runs its p-values rest on the assumption that run scores are about normal.",
+            "doi:10.1214/07-AOAS122",
+            draw_runs_and_segments,
+            needs_runs=2,
         ),
     )
 }

@@ -7,9 +7,8 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from ..metrics.base import Scores, tolerance
-from ..resampling.run_exchange import Exchanged
-from ..resampling.run_hierarchical import draw_runs_and_segments
+from ..metrics.base import tolerance
+from ..resampling.run_hierarchical import corrected_deviations
 from ..resampling.runs import RunData
 from ..results import ConfidenceInterval
 from ..settings import default_alpha
@@ -20,14 +19,12 @@ __all__ = ["RUN_INTERVALS", "hierarchical", "interval_of", "percentile", "welch"
 
 
 def interval_of(
-    unit_name: str,
+    exchange: str,
     data: RunData,
     metric: int,
     pair: tuple[int, int],
     statistic: str,
     confidence_level: float,
-    exchanged: Exchanged | None = None,
-    index: int = 0,
 ) -> ConfidenceInterval | None:
     """The interval of score(a) − score(b) that takes into account what the test of an exchange unit does.
 
@@ -41,7 +38,7 @@ def interval_of(
 
     Parameters
     ----------
-    unit_name : str
+    exchange : str
         A name in :data:`reshuffle.inference.exchange.EXCHANGES`.
     data : RunData
     metric : int
@@ -50,18 +47,13 @@ def interval_of(
         The indices of the systems a and b.
     statistic : {'pooled', 'mean'}
     confidence_level : float
-    exchanged : Exchanged or None
-        The replicates of ``hierarchical``, if they have been made, and the ``index`` of the pair among them.
 
     Returns
     -------
     ConfidenceInterval or None
         In points of the metric. None if a system has one run and the interval needs more.
     """
-    if unit_name == "hierarchical" and exchanged is not None and min(data.n_runs[system] for system in pair) > 1:
-        low, high = _symmetric(_difference(data, metric, pair, statistic), exchanged, metric, index, confidence_level)
-        return ConfidenceInterval(low, high, confidence_level, "hierarchical")
-    method, function = RUN_INTERVALS[unit_name]
+    method, function = RUN_INTERVALS[exchange]
     ends = function(data, metric, pair, statistic, confidence_level)
     return None if ends is None else ConfidenceInterval(*ends, confidence_level, method)
 
@@ -109,22 +101,16 @@ def hierarchical(data: RunData, metric: int, pair: tuple[int, int], statistic: s
     """d ± q, where q is the k-th largest absolute deviation of the hierarchical bootstrap, k = ⌊α(R + 1)⌋.
 
     The deviations are corrected for few runs
-    (:func:`reshuffle.resampling.run_hierarchical.draw_runs_and_segments`). A symmetric interval (Hall 1988,
-    doi:10.1111/j.2517-6161.1988.tb01706.x) excludes 0 exactly when the two-sided test has p ≤ α. None if a system has
-    one run.
+    (:func:`reshuffle.resampling.run_hierarchical.corrected_deviations`). A symmetric interval (Hall 1988,
+    doi:10.1111/j.2517-6161.1988.tb01706.x) excludes 0 exactly when the two-sided test has p ≤ α. k is at least 1. None
+    if a system has one run.
     """
     if min(data.n_runs[system] for system in pair) < 2:
         return None
-    replicates = draw_runs_and_segments(data, [pair], statistic)
-    return _symmetric(_difference(data, metric, pair, statistic), replicates, metric, 0, level)
-
-
-def _symmetric(difference: float, exchanged: Exchanged, metric: int, index: int, level: float) -> Ends:
-    """The difference plus and minus the k-th largest absolute deviation; the largest one if k is 0."""
-    deviations = np.abs(exchanged.statistics[metric][index])
-    rank = max(largest_rank(len(deviations) + 1, default_alpha(level)), 1)
-    place = len(deviations) - rank
+    deviations = np.abs(corrected_deviations(data, metric, pair, statistic)[0])
+    place = len(deviations) - max(largest_rank(len(deviations) + 1, default_alpha(level)), 1)
     half = float(np.partition(deviations, place)[place])
+    difference = _difference(data, metric, pair, statistic)
     return difference - half, difference + half
 
 

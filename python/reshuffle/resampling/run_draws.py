@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["DrawnRuns"]
 
+
 @dataclass(frozen=True, eq=False)
 class DrawnRuns:
     """The scores of R draws.

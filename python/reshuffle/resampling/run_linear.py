@@ -54,7 +54,7 @@ class Spread(NamedTuple):
     of_draws : float
         What the draws of runs and segments have by construction: they count the interaction more than once.
     degrees_of_freedom : float
-        Those of ``variance``; infinite where it is 0.
+        Those of ``variance``.
     """
 
     variance: float
@@ -146,7 +146,7 @@ class RunCovariances:
         segments = max(float(weights @ self.covariances @ weights) - interaction, 0.0)
         variance = runs + segments
         squares += segments**2 / (self.n_units - 1)
-        degrees = variance**2 / squares if squares > 0 else np.inf
+        degrees = variance**2 / squares if squares > 0 else self.n_units - 1
         return Spread(variance, drawn_runs + float(weights @ self.shrunk @ weights), float(degrees))
 
 
