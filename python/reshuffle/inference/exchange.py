@@ -83,8 +83,9 @@ EXCHANGES: Mapping[str, ExchangeUnit] = {
             "run",
             "whole runs: the runs of both systems are split anew into two systems, in all ways if these are few",
             "it does not matter which system a run belongs to",
-            "With few runs it cannot reach a small p-value: at least .1 with 3 runs of each system, .0286 with 4 and "
-            ".0079 with 5 (two-sided). It says nothing about other test sets.",
+            "It takes the test set as given: configurations that are equally good on average, but not on these "
+            "segments, differ. With few runs it cannot reach a small p-value: at least .1 with 3 runs of each system, "
+            ".0286 with 4 and .0079 with 5 (two-sided).",
             "P11-2031",
             exchange_runs,
         ),

@@ -62,6 +62,10 @@ class Exchanged:
         Whether the statistics are deviations of bootstrap draws from the observed difference, not shuffles.
     degrees_of_freedom : list of list of float, or None
         For each metric and pair: those of the t distribution that corrects ``hierarchical`` for few runs.
+    observed : list of list of float, or None
+        For each metric and pair: the statistic of the observed arrangement, which replicates have to be compared with.
+        None if that is the difference of the systems' scores. It can be another number where sums are weighted for
+        unequal numbers of runs and the metric is not a function of ratios of sums, such as BLEU with some smoothings.
     """
 
     statistics: Sequence[Sequence[Scores]]
@@ -69,6 +73,7 @@ class Exchanged:
     together: bool = True
     centred: bool = False
     degrees_of_freedom: Sequence[Sequence[float]] | None = None
+    observed: Sequence[Sequence[float]] | None = None
 
 
 def number_of_splits(n: int, m: int) -> int:
@@ -160,8 +165,20 @@ def exchange_segments(data: RunData, pairs: Pairs, statistic: str) -> Exchanged:
     patterns = _few_patterns(data, pairs, replicates.n_resamples)
     if patterns is not None:
         replicates = replicates.with_codes(patterns, 1 << int(np.count_nonzero(patterns)))
-    found = (_pooled_segments if statistic == "pooled" else _segments_of_runs)(data, pairs, replicates)
-    return Exchanged(found, [patterns is not None] * len(pairs))
+    exact = [patterns is not None] * len(pairs)
+    if statistic == "mean":
+        return Exchanged(_segments_of_runs(data, pairs, replicates), exact)
+    return Exchanged(_pooled_segments(data, pairs, replicates), exact, observed=_observed_if_weighted(data, pairs))
+
+
+def _observed_if_weighted(data: RunData, pairs: Pairs) -> list[list[float]] | None:
+    """The difference of the scores of weighted sums for each metric and pair; None if all weights are 1."""
+    weights = [data.weights(pair) for pair in pairs]
+    if all(pair == (1, 1) for pair in weights):
+        return None
+    pooled = [data.totals[rows].sum(axis=0) for rows in data.rows]
+    a, b = (np.stack([pooled[pair[i]] * w[i] for pair, w in zip(pairs, weights, strict=True)]) for i in (0, 1))
+    return [(x - y).tolist() for x, y in zip(data.scored(a), data.scored(b), strict=True)]
 
 
 def _few_patterns(data: RunData, pairs: Pairs, n_resamples: int) -> NDArray[np.uint64] | None:
