@@ -18,6 +18,7 @@ from ..metrics.native import NativeMetric, metric
 from ..metrics.precomputed import OwnTexts, PrecomputedCounts, SegmentScores
 from ..settings import Resampling, Units
 from ..validate import check_name
+from .command import words
 from .metric_options import MetricChoice, flag, flags
 
 __all__ = ["FLAGS", "Job"]
@@ -67,7 +68,7 @@ class Job:
         refs, parses, lower = options.pop("refs"), options.pop("parses"), options.pop("lower_is_better")
         scores: dict[str, list[str]] = {}
         for given in options.pop("scores"):
-            name, *files = given.split("\0")
+            name, *files = words(given)
             if not name:
                 raise InputError("--scores: expected a name and files, got an empty name")
             if not files:

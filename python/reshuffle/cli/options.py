@@ -53,6 +53,7 @@ def input_options(use_of_documents: str, has_strata: bool = True) -> tuple[Decor
             "--refs",
             "refs",
             multiple=True,
+            greedy=["--refs"],
             metavar="FILE...",
             help="More references. --ref FILE adds one; --refs takes all files up to the next option.",
         ),
@@ -60,6 +61,8 @@ def input_options(use_of_documents: str, has_strata: bool = True) -> tuple[Decor
             "Input",
             "--scores",
             multiple=True,
+            greedy=True,
+            joined=True,
             metavar="NAME FILE...",
             help="Segment scores of another metric (COMET, "
             "human ratings): one FILE per SYS with a number per segment, or one FILE#NAME for all SYS in the form that "
@@ -86,6 +89,7 @@ def input_options(use_of_documents: str, has_strata: bool = True) -> tuple[Decor
             "Input",
             "--parses",
             multiple=True,
+            greedy=True,
             metavar="FILE...",
             help="CoNLL-U parses of REF, other references and every SYS, in this order, for depf beside metrics on "
             "texts.",
@@ -131,6 +135,9 @@ SETS = (
         "--set",
         "sets",
         multiple=True,
+        greedy=True,
+        joined=True,
+        noun="word",
         metavar="NAME REF SYS...",
         help="A test set, instead of REF and SYS; repeat the option for each. Systems must have the same names in all "
         "test sets.",
