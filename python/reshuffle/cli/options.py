@@ -185,6 +185,28 @@ METRICS = (
     ),
 )
 
+ALL_PAIRS = option("Test", "--all-pairs", is_flag=True, help="Compare every pair of systems.")
+
+ALTERNATIVE = option(
+    "Test",
+    "--alternative",
+    type=Name("alternative", get_args(types.Alternative)),
+    default="two-sided",
+    show_default=True,
+    metavar="NAME",
+    help="two-sided, greater (SYS scores higher than the baseline, whether or not higher is better) or less.",
+)
+
+ADJUST = option(
+    "Test",
+    "--adjust",
+    type=Name("adjustment", get_args(types.Adjustment)),
+    default="auto",
+    show_default=True,
+    metavar="NAME",
+    help=f"Adjust p for multiple comparisons: {any_of(types.Adjustment)}; 'reshuffle metrics' describes them.",
+)
+
 TEST = (
     option(
         "Test",
@@ -210,25 +232,9 @@ TEST = (
         metavar="NAME",
         help="The baseline: a system or its file.  [default: the first]",
     ),
-    option("Test", "--all-pairs", is_flag=True, help="Compare every pair of systems."),
-    option(
-        "Test",
-        "--alternative",
-        type=Name("alternative", get_args(types.Alternative)),
-        default="two-sided",
-        show_default=True,
-        metavar="NAME",
-        help="two-sided, greater (SYS scores higher than the baseline, whether or not higher is better) or less.",
-    ),
-    option(
-        "Test",
-        "--adjust",
-        type=Name("adjustment", get_args(types.Adjustment)),
-        default="auto",
-        show_default=True,
-        metavar="NAME",
-        help=f"Adjust p for multiple comparisons: {any_of(types.Adjustment)}; 'reshuffle metrics' describes them.",
-    ),
+    ALL_PAIRS,
+    ALTERNATIVE,
+    ADJUST,
     option(
         "Test",
         "--family",
