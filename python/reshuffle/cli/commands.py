@@ -18,6 +18,7 @@ from .command import Command
 from .options import ARGUMENTS, compare_options, flip_options, score_options
 from .params import COMMAND_LINE, Metric, Name, margins_of
 from .process import check_room, single_threaded_blas
+from .runs import runs_command
 from .studies import study_group
 from .studies.plan import plan_command
 
@@ -346,6 +347,7 @@ def flips_command(
         write(result)
 
 
+cli.add_command(runs_command)
 cli.add_command(study_group)
 cli.add_command(plan_command)
 

@@ -51,6 +51,7 @@ class Job:
     max_input: int
     resampling: Resampling
     own_names: Sequence[str] = ()
+    outputs: str = "systems"
 
     @classmethod
     def from_arguments(
@@ -60,10 +61,12 @@ class Job:
         options: dict[str, Any],
         min_systems: int,
         names: Sequence[str] = (),
+        outputs: str = "systems",
     ) -> Job:
         """Check all that can be checked before files are read, and remove the options used here from ``options``.
 
-        ``names`` are those of the systems, if they are not called after their files.
+        ``names`` are those of the systems, if they are not called after their files, and ``outputs`` says what the
+        systems are.
         """
         refs, parses, lower = options.pop("refs"), options.pop("parses"), options.pop("lower_is_better")
         scores: dict[str, list[str]] = {}
@@ -117,6 +120,7 @@ class Job:
             max_input=options.pop("max_input"),
             resampling=resampling,
             own_names=names,
+            outputs=outputs,
         )
 
     @property
@@ -180,7 +184,7 @@ class Job:
         n = len(corpus.references)
         if len(self.parses) != len(corpus.sources):  # one file may hold several references
             raise InputError(
-                f"--parses: expected a file for each of {n} references and {len(self.systems)} systems, "
+                f"--parses: expected a file for each of {n} references and {len(self.systems)} {self.outputs}, "
                 f"got {len(self.parses)}"
             )
         check_order("--parses", self.parses, [column.name for column in corpus.sources])
