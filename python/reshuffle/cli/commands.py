@@ -443,7 +443,8 @@ def plot_command(result: str, kind: str, output: str, **options: Any) -> None:
 def metrics_command(names: tuple[MetricChoice, ...], fmt: str) -> None:
     """List metrics, tests and more, or the options of a metric.
 
-    Without NAME: all metrics, tokenizers, tests, intervals and adjustments. With NAME: the options of these metrics.
+    Without NAME: all metrics, tokenizers, tests, intervals, adjustments and exchange units of runs. With NAME: the
+    options of these metrics.
     """
     from .listing import CATALOGUE_FORMATS
     from .output import terminal

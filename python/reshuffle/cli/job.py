@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +35,10 @@ FLAGS = {
 
 @dataclass(frozen=True)
 class Job:
-    """The checked arguments of ``compare`` or ``score``: files, metrics and resampling options."""
+    """The checked arguments of ``compare`` or ``score``: files, metrics and resampling options.
+
+    ``outputs`` says in messages what the systems are, and ``aliases`` has other names of theirs in files of scores.
+    """
 
     reference: str | None
     refs: Sequence[str]
@@ -52,6 +55,7 @@ class Job:
     resampling: Resampling
     own_names: Sequence[str] = ()
     outputs: str = "systems"
+    aliases: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def from_arguments(
@@ -61,12 +65,10 @@ class Job:
         options: dict[str, Any],
         min_systems: int,
         names: Sequence[str] = (),
-        outputs: str = "systems",
     ) -> Job:
         """Check all that can be checked before files are read, and remove the options used here from ``options``.
 
-        ``names`` are those of the systems, if they are not called after their files, and ``outputs`` says what the
-        systems are.
+        ``names`` are those of the systems, if they are not called after their files.
         """
         refs, parses, lower = options.pop("refs"), options.pop("parses"), options.pop("lower_is_better")
         scores: dict[str, list[str]] = {}
@@ -120,7 +122,6 @@ class Job:
             max_input=options.pop("max_input"),
             resampling=resampling,
             own_names=names,
-            outputs=outputs,
         )
 
     @property
@@ -212,7 +213,10 @@ class Job:
             return dict(zip(self.names, columns, strict=True))
         by_system = read_scores(files[0], input_format, max_input=self.max_input, missing=self.missing)
         if None not in by_system:
-            return {str(system): scores for system, scores in by_system.items()}
+            names = {system: str(system) for system in by_system}
+            if not set(self.names).intersection(names.values()):
+                names = {system: self.aliases.get(name, name) for system, name in names.items()}
+            return {names[system]: scores for system, scores in by_system.items()}
         if len(self.systems) > 1:
             raise _wrong_number_of_files(name, files, self.systems)
         return {self.names[0]: by_system[None]}

@@ -139,7 +139,8 @@ def _job(files: RunFiles, options: dict[str, Any]) -> Job:
         raise InputError("--parses needs texts: add --refs, or leave it out")
     reference = files.references[0] if files.references else None
     names = _flat(_keys(files.systems))
-    return Job.from_arguments(reference, _flat(files.systems), options, min_systems=1, names=names, outputs="runs")
+    job = Job.from_arguments(reference, _flat(files.systems), options, min_systems=1, names=names)
+    return replace(job, outputs="runs", aliases=dict(zip(_shown(files), names, strict=True)))
 
 
 def _dev_job(dev: DevFiles, job: Job) -> Job | None:
