@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reshuffle import FromCounts, InputError, _core, compare_runs, derive_seed, metric, read_lines
+from reshuffle import InputError, _core, derive_seed, metric, read_lines
 from reshuffle.inference.exchange import EXCHANGES
 from reshuffle.inference.run_tests import RunTesting, pair_outcomes
 from reshuffle.metrics.base import Counts, Formula
@@ -103,7 +103,7 @@ def by_position(data: RunData, replicate: int) -> Sides:
     """Position i of a permutation gets the output of label i; the first n positions are those of a."""
     n, m = data.n_runs[:2]
     labels = _core.permutations(data.resampling.seed, replicate, n + m, data.n_units).tolist()
-    runs = [[(of_unit[i], unit) for unit, of_unit in enumerate(labels)] for i in range(n + m)]
+    runs: list[Run] = [[(of_unit[i], unit) for unit, of_unit in enumerate(labels)] for i in range(n + m)]
     return runs[:n], runs[n:]
 
 
@@ -132,7 +132,9 @@ def test_units_are_those_of_their_slow_twins(name: str, data: Any) -> None:
     m = n if EXCHANGES[name].equal_runs else data.draw(st.integers(1, 4))
     units = data.draw(st.sampled_from([2, 3, 63, 64, 65, 130]))
     statistic = data.draw(st.sampled_from(EXCHANGES[name].statistics))
-    of_runs = run_data(random_counts([n, m], units, data.draw(st.integers(0, 99))), 3, data.draw(st.integers(0, 2**64 - 1)))
+    of_runs = run_data(
+        random_counts([n, m], units, data.draw(st.integers(0, 99))), 3, data.draw(st.integers(0, 2**64 - 1))
+    )
     found = exchange(name, of_runs, statistic)
     assert len(found.statistics) == 2
     for replicate in range(3):
@@ -246,19 +248,21 @@ def test_copies_of_one_run_are_no_difference(name: str) -> None:
     rows = np.array([[[4, 4, 3, 0, 0, 0, 4, 3, 2, 1], [5, 4, 2, 1, 0, 0, 5, 4, 3, 2], [4, 5, 1, 0, 0, 0, 4, 3, 2, 1]]])
     sample = CountSample.from_counts(metric("bleu"), np.repeat(rows, 3, axis=0))
     data = RunData(("one", "two"), (1, 2), [sample], Resampling(100))
-    found = exchange(name, data, "pooled")
-    assert set(found.statistics[0][0]) == {found.observed[0][0] if found.observed else data.score_of(0, "pooled")[0] - data.score_of(1, "pooled")[0]}
+    assert data.score_of(0, "pooled") != data.score_of(1, "pooled")
+    ((outcome,),) = pair_outcomes(data, [(0, 1)], EXCHANGES[name], RunTesting())
+    assert outcome.pvalue == 1
 
 
 def test_replicates_are_the_same_exchange_where_numbers_of_runs_are_equal() -> None:
     pairs = [(1, 0), (2, 0)]
     own, other = random_counts([3, 3], 40, 1)
     same, unequal = run_data([own, other, other]), run_data([own, other, other[:2]])
+    together = [exchange(name, unequal, "pooled", pairs).together for name in ("run", "pooled", "segment")]
+    assert together == [False, False, True]
     for name in (*SEGMENT_UNITS, "run"):
         found = exchange(name, same, "pooled", pairs)
         assert found.together
-        np.testing.assert_array_equal(*found.statistics[0])
-    assert [exchange(name, unequal, "pooled", pairs).together for name in ("run", "pooled", "segment")] == [False, False, True]
+        np.testing.assert_array_equal(found.statistics[0][0], found.statistics[0][1])
 
 
 @pytest.mark.parametrize("name", ["cell", "multeval"])
@@ -294,3 +298,76 @@ BLEU, TER, LENGTH = (
     metric("ter", variant="tercom"),
     metric("length", tokenize="none"),
 )
+
+
+def counted(
+    systems: dict[str, list[list[str]]], references: list[list[str]], metrics: Any, n_resamples: int
+) -> RunData:
+    """Systems with runs, counted under some metrics."""
+    texts = {f"{name}#{run}": text for name, runs in systems.items() for run, text in enumerate(runs)}
+    data = Data.from_arguments(references, texts, metrics)
+    numbers = {name: len(runs) for name, runs in systems.items()}
+    return RunData.from_data(data, numbers, Units(), Resampling(n_resamples))
+
+
+def pvalues(name: str, data: RunData, statistic: str = "pooled") -> list[list[float]]:
+    """p of every other system against the first, for each metric."""
+    pairs = [(system, 0) for system in range(1, len(data.names))]
+    outcomes = pair_outcomes(data, pairs, EXCHANGES[name], RunTesting(statistic))
+    return [[outcome.pvalue for outcome in own] for own in outcomes]
+
+
+def near(p: float, published: tuple[float, float], n_resamples: int) -> bool:
+    """Is a p-value within four standard errors of a range? Those who published it used 10,000 shuffles."""
+    middle = min(max(p, published[0]), published[1])
+    error = math.sqrt(middle * (1 - middle) * (1 / n_resamples + 1 / 10_000))
+    return abs(p - middle) <= 4 * error + 1 / 10_000
+
+
+@pytest.mark.parametrize(
+    ("name", "bleu", "ter", "length"),
+    [
+        ("run", (0.3, 0.3), (0.1, 0.1), (0.8, 0.8)),
+        ("segment", (0.01, 0.01), (0.0001, 0.0001), (0.2791, 0.284)),
+        ("pooled", (0.0001, 0.0002), (0.0001, 0.0001), (0.049, 0.049)),
+        ("cell", (0.0001, 0.0004), (0.0001, 0.0001), (0.0963, 0.097)),
+        # MultEval 0.5.1: java -jar multeval-0.5.1.jar eval --refs … --hyps-baseline … --hyps-sys1 … --metrics bleu ter
+        # length, several times, for it has no seed.
+        ("multeval", (0.0001, 0.0004), (0.0001, 0.0001), (0.088, 0.095)),
+    ],
+)
+def test_the_example_of_multeval(name: str, bleu: Any, ter: Any, length: Any, counts_of_example: RunData) -> None:
+    for p, published in zip(pvalues(name, counts_of_example), (bleu, ter, length), strict=True):
+        assert near(p[0], published, 10_000)
+        assert p[1] == (1 / 10_001 if name == "multeval" else 1)  # sys2 is the baseline
+
+
+@pytest.fixture(scope="module")
+def counts_of_example(example: dict[str, list[list[str]]]) -> RunData:
+    systems = {name: example[name] for name in SYSTEMS}
+    with pytest.warns(match="identical"):
+        return counted(systems, example["ref"], [BLEU, TER, LENGTH], 10_000)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "published"),
+    [
+        ("B0", "S1", {BLEU: (0.616, 0.625), TER: (0.247, 0.257)}),
+        ("B0", "B1", {BLEU: (0.343, 0.356), LENGTH: (0.0082, 0.0103)}),
+        ("B1", "S1", {BLEU: (0.936, 0.940)}),
+        ("B01", "S12", {BLEU: (0.0145, 0.0150)}),
+        ("B012", "S120", {LENGTH: (0.085, 0.085)}),
+        ("B000", "S111", {TER: (0.047, 0.047)}),
+    ],
+)
+def test_the_shuffles_of_multeval(a: str, b: str, published: Any, counts_of_example: RunData) -> None:
+    """MultEval 0.5.1 on some runs of its example, 10,000 shuffles each."""
+    rows = [3 * "BS".index(side[0]) + int(run) for side in (a, b) for run in side[1:]]
+    samples = [
+        CountSample.from_counts(sample.metric, sample.counts[rows])
+        for sample in counts_of_example.samples
+        if sample.metric in published
+    ]
+    data = RunData((a, b), (len(a) - 1, len(b) - 1), samples, Resampling(10_000))
+    for sample, (p,) in zip(samples, pvalues("multeval", data), strict=True):
+        assert near(p, published[sample.metric], 10_000)
