@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import tracemalloc
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import combinations, product
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -13,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reshuffle import InputError, _core, derive_seed, metric, read_lines
+from reshuffle import FromCounts, InputError, _core, derive_seed, metric, read_lines
 from reshuffle.inference.exchange import EXCHANGES
 from reshuffle.inference.run_tests import RunTesting, pair_outcomes
 from reshuffle.metrics.base import Counts, Formula
@@ -29,6 +31,7 @@ Run: TypeAlias = Sequence[tuple[int, int]]
 Sides: TypeAlias = tuple[list[Run], list[Run]]
 
 RATIO = metric("length")  # scored in Rust
+RATIO_OF_SUMS = Formula("ratio", lambda totals: totals[..., 0] / totals[..., 1])
 ROOT = Formula("root", lambda totals: np.sqrt(1 + totals[..., 0] ** 2) / (1 + totals[..., 1]))
 SEGMENT_UNITS = ("segment", "pooled", "cell", "multeval")
 
@@ -279,6 +282,51 @@ def test_multevals_shuffles_are_no_complements_of_three_runs() -> None:
         totals = data.totals.sum(axis=0)
         sums = [np.sum([data.counts[cell] for run in runs for cell in run], axis=0) for runs in as_multeval(data, 1)]
         assert (sums[0] + sums[1] == totals).all() == complements
+
+
+@pytest.mark.parametrize(("n", "m"), [(3, 3), (2, 4), (4, 3)])
+def test_exchanging_runs_keeps_its_level(n: int, m: int) -> None:
+    """Runs of one configuration, however different: over all splits, p <= k/N in no more than k of the N."""
+    (pool,) = random_counts([n + m], 12, n)
+    pool[0] *= 3  # a run that is unlike the others
+    splits = list(combinations(range(n + m), n))
+    found = []
+    for left in splits:
+        right = [run for run in range(n + m) if run not in left]
+        ((outcome,), _) = pair_outcomes(
+            run_data([pool[list(left)], pool[right]]), [(0, 1)], EXCHANGES["run"], RunTesting()
+        )
+        found.append(round(outcome.pvalue * len(splits)))
+        assert outcome.pvalue * len(splits) == pytest.approx(found[-1])
+    assert all(sum(p <= k for p in found) <= k for k in range(1, len(splits) + 1))
+    assert min(found) == (2 if n == m else 1)
+
+
+@pytest.mark.parametrize("name", sorted(EXCHANGES))
+def test_documents_are_exchanged_as_wholes(name: str) -> None:
+    """The same as segments whose counts are the sums over the documents."""
+    documents = [0, 0, 1, 2, 2, 2, 3, 4, 5, 5]
+    rows = np.concatenate(random_counts([2, 2], 10, 6))
+    sums = np.stack([[own[np.array(documents) == d].sum(axis=0) for d in range(6)] for own in rows])
+    found = []
+    for counts, units in ((rows, Units(documents)), (sums, Units())):
+        of_metric = FromCounts("ratio", {f"s{i // 2}#{i % 2}": own for i, own in enumerate(counts)}, RATIO_OF_SUMS)
+        data = Data.from_arguments(None, None, of_metric)
+        found.append(RunData.from_data(data, {"s0": 2, "s1": 2}, units, Resampling(30)))
+    of_documents, of_sums = (exchange(name, data, "pooled").statistics[0][0] for data in found)
+    assert found[0].unit == "document"
+    assert of_documents.tolist() == of_sums.tolist()
+
+
+def test_memory_does_not_grow_with_segments_times_replicates() -> None:
+    data = run_data(random_counts([3, 3], 2000, 1), 20_000)
+    for name in (*SEGMENT_UNITS, "run"):
+        exchange(name, replace(data, resampling=Resampling(10)), "pooled")
+        tracemalloc.start()
+        exchange(name, data, "pooled")
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < 100 << 20, name  # a byte for each segment of each replicate would be 40 MB per output
 
 
 # ------------------------------------------------------------------------------- MultEval's example
