@@ -96,14 +96,14 @@ def splits_are_exact(n: int, m: int, n_resamples: int) -> bool:
 
 def exchange_runs(data: RunData, pairs: Pairs, statistic: str) -> Exchanged:
     """Whole runs are exchanged: all splits of the n + m runs if they are few, otherwise R random ones."""
-    n_resamples = Replicates.from_settings([data.samples[0]], data.resampling).n_resamples
-    sizes = [_sizes(data, pair) for pair in pairs]
+    replicates = Replicates.from_settings([data.samples[0]], data.resampling)
+    n_resamples, sizes = replicates.n_resamples, [_sizes(data, pair) for pair in pairs]
     exact = [splits_are_exact(*size, n_resamples) for size in sizes]
     found: list[list[Scores]] = [[] for _ in data.samples]
     for (a, b), size, every in zip(pairs, sizes, exact, strict=True):
         totals = data.totals[np.r_[data.rows[a], data.rows[b]]]
         n_splits = number_of_splits(*size) if every else n_resamples
-        splits = _all_splits(*size) if every else _random_splits(*size, n_resamples, int(data.resampling.seed))
+        splits = _all_splits(*size) if every else _random_splits(*size, n_resamples, replicates.seed)
         of_pair = _of_splits(data, totals, splits, n_splits, size[0], statistic)
         for own, statistics in zip(found, of_pair, strict=True):
             own.append(statistics)
