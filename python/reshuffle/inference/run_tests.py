@@ -181,8 +181,8 @@ def pair_outcomes(data: RunData, pairs: Pairs, unit: ExchangeUnit, testing: RunT
     a, b = np.array(pairs).T
     observed = scores[:, a] - scores[:, b]
     tolerances = tolerance(scores[:, a], scores[:, b])
-    tested = observed if exchanged.observed is None else np.array(exchanged.observed)
-    thresholds = threshold(tested, tolerances if unit.ties == ">=" else -tolerances, testing.alternative)
+    compared = observed if exchanged.observed is None else np.array(exchanged.observed)
+    thresholds = threshold(compared, tolerances if unit.ties == ">=" else -tolerances, testing.alternative)
     counts = np.array(
         [
             [int(reached(values, limit, testing.alternative).sum()) for values, limit in zip(own, limits, strict=True)]
