@@ -358,9 +358,10 @@ BAD = [
     # Tests.
     ((*TEXTS, "--exchange", "rnu"), "unknown value of --exchange 'rnu': did you mean 'run'?"),
     ((*TEXTS, "--exchange", "all", "run"), "exchange: expected auto, all, or names of units, got all, run"),
-    (("--refs", "ref.txt", "--baseline", "old/0.txt", "--system", "new", "new/0.txt", "--exchange", "run"), "run"),
-    (("--refs", "ref.txt", *OLD, "--system", "new", "new/0.txt", "--exchange", "hierarchical"), "hierarchical"),
-    (("--refs", "ref.txt", *OLD, "--system", "new", "new/0.txt", "--exchange", "cell"), "cell"),
+    (("--refs", "ref.txt", *OLD, "--system", "new", "new/0.txt", "--exchange", "hierarchical"),
+     "exchange 'hierarchical' needs at least 2 runs of each system, but new has 1: add runs, or choose another unit"),
+    (("--refs", "ref.txt", *OLD, "--system", "new", "new/0.txt", "--exchange", "cell"),
+     "exchange 'cell' needs as many runs of one system as of the other, but baseline has 3 and new has 1"),
     ((*TEXTS, "--statistic", "median"), "unknown statistic 'median'"),
     ((*TEXTS, "--adjust", "tukey"), "unknown adjustment 'tukey'"),
     ((*TEXTS, "--family", "sets"), "unknown family 'sets'; known: metric, all"),
