@@ -75,8 +75,8 @@ class RunSettings:
         """The settings with checked levels, for systems with these names; :class:`InputError` for unknown names."""
         for name in self.requested:
             check_name("exchange", name, ["auto", "all", *EXCHANGES])
-        if not self.requested or (len(self.requested) > 1 and {"auto", "all"}.intersection(self.requested)):
-            raise InputError(f"exchange: expected auto, all, or names of units, got {listed(self.requested) or 'none'}")
+        if not self.requested or (len(self.requested) > 1 and "auto" in self.requested):
+            raise InputError(f"exchange: expected auto, or names of units, got {listed(self.requested) or 'none'}")
         check_name("statistic", self.statistic, list(STATISTICS))
         check_name("alternative", self.alternative, ["two-sided", "greater", "less"])
         check_name("family", self.family, ["metric", "all"])

@@ -27,8 +27,8 @@ __all__ = ["PairOutcome", "RunTesting", "chosen_exchanges", "pair_outcomes", "ru
 ALL = tuple(name for name in EXCHANGES if name != "multeval")
 # The adjustments for comparisons of runs.
 OF_PVALUES = tuple(name for name, adjustment in ADJUSTMENTS.items() if not adjustment.from_replicates)
-# What ``auto`` shows beside the unit that answers the question. Exchanging whole runs takes the test set as given, which
-# the hierarchical bootstrap does not; "pooled" is the reading of Clark et al. 2011.
+# What ``auto`` shows beside the unit that answers the question. Exchanging whole runs takes the test set as given, while
+# the hierarchical bootstrap does not. The reading of Clark et al. 2011 is "pooled".
 BESIDE = {
     "run": ("hierarchical", "pooled"),
     "hierarchical": ("segment", "pooled"),
@@ -113,7 +113,7 @@ def chosen_exchanges(
 ) -> tuple[list[str], str | None, dict[str, str]]:
     """The exchange units to test, the most important first; why; and those that are left out, with the reasons.
 
-    ``requested`` are names in :data:`EXCHANGES`, or ``auto`` or ``all``.
+    ``requested`` are names in :data:`EXCHANGES`, or ``auto`` alone, or ``all`` with or without names.
     """
     if not pairs:
         return [], None, {}
@@ -123,8 +123,8 @@ def chosen_exchanges(
     reason: str | None = why_main
     if requested == ["auto"]:
         wanted = [main, *BESIDE[main]]
-    elif requested == ["all"]:
-        wanted = list(dict.fromkeys([main, *ALL]))
+    elif "all" in requested:
+        wanted = list(dict.fromkeys([main, *ALL, *(name for name in requested if name != "all")]))
     else:
         wanted, reason = list(dict.fromkeys(requested)), None
     impossible = {name: why for name in wanted if (why := _impossible(EXCHANGES[name], data, pairs, testing))}
