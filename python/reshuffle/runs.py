@@ -363,7 +363,7 @@ def compared_runs(runs: Runs, dev: Development, settings: RunSettings, resamplin
             "comparisons": tuple(_differences(runs, data, pairs, settings, tests)),
             "observed": observed_differences(data, pairs, runs.data.labels) if pairs else (),
         },
-        truths={name: EXCHANGES[name].null for name in units},
+        truths={name: EXCHANGES[name].worded(EXCHANGES[name].null, data.unit) for name in units},
         signature=signature.for_study("runs", signed, resampling.seed, [m.signature for m in metrics]),
         version=_core.VERSION,
     )
