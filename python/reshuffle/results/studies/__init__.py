@@ -18,6 +18,7 @@ from .validation import BandAccuracy, GapConclusions, PairConclusions, SampleSpr
 
 __all__ = [
     "RECORDS",
+    "RESULTS",
     "BandAccuracy",
     "CurvePoint",
     "DetectableAtSize",
@@ -87,3 +88,6 @@ RECORDS: Mapping[str, type[Any]] = {
     "comparisons": RunDifference,
     "observed": ObservedDifference,
 }
+
+# The type of the result of a study, where it is not StudyResult.
+RESULTS: Mapping[str, type[StudyResult]] = {"runs": RunComparison}
