@@ -26,8 +26,8 @@ LEGACY = "multeval"
 FAULTS = (
     "note: p-values are those of MultEval's own test, which has these faults. It exchanges single segments of single "
     "runs, as if runs were other test sets, so that p is too small. Shuffles as extreme as the difference do not "
-    "count, so that identical systems get p = 1/(shuffles + 1). With three or more runs p depends on their order. --test auto "
-    "takes reshuffle's tests instead."
+    "count, so that identical systems get p = 1/(shuffles + 1). With three or more runs p depends on their order. "
+    "--test auto takes reshuffle's tests instead."
 )
 JSON_FILE = r'\{\s*"schema": "reshuffle\.study/1",\s*"study": "runs"'
 
@@ -85,7 +85,7 @@ def evaluate(options: argparse.Namespace, metrics: Sequence[ScoredMetric]) -> st
     if options.rankDir:
         ranked_segments(done, output_folder(options.rankDir))
     result = _compared(done, options)
-    cells = _cells(done, result)
+    cells = _cells(done, result, options.boot_samples)
     _report_results(done, cells, options.verbosity)
     if len(texts.names) > 1:
         say(FAULTS if options.test == LEGACY else _explained(result))
@@ -140,9 +140,10 @@ def _compared(done: Evaluated, options: argparse.Namespace) -> RunComparison:
             threads=options.threads or None,
         )
 
-    result = compared(texts.names, options.ar_shuffles)
+    is_tested = len(texts.names) > 1
+    result = compared(texts.names, options.ar_shuffles if is_tested else options.boot_samples)
     systems = result.systems
-    if options.boot_samples != options.ar_shuffles:
+    if is_tested and options.boot_samples != options.ar_shuffles:
         # A system alone is not tested, so that only the draws are made.
         import warnings
 
@@ -153,7 +154,7 @@ def _compared(done: Evaluated, options: argparse.Namespace) -> RunComparison:
     return replace(result, tables={**result.tables, "systems": named})
 
 
-def _cells(done: Evaluated, result: RunComparison) -> list[list[Cell]]:
+def _cells(done: Evaluated, result: RunComparison, n_draws: int) -> list[list[Cell]]:
     """The cells of the tables: for each metric those of all systems."""
     unit = result.default_exchange
     pvalues = {(each.metric, each.system): each.pvalue for each in result.comparisons if each.exchange == unit}
@@ -166,7 +167,7 @@ def _cells(done: Evaluated, result: RunComparison) -> list[list[Cell]]:
                 Cell(
                     runs=scores.runs,
                     mean=scores.mean,
-                    s_sel=scores.s_sel,
+                    s_sel=scores.s_sel if n_draws > 1 else None,
                     s_opt=scores.s_test,
                     pvalue=pvalues.get((metric.name, system.name)),
                     median_run=done.median_run(number, place),
