@@ -18,6 +18,7 @@ from reshuffle.cli.listing import CATALOGUE_FORMATS
 from reshuffle.cli.studies import COMMANDS
 from reshuffle.data.formats import INPUT_FORMATS
 from reshuffle.errors import InputError
+from reshuffle.inference.exchange import EXCHANGES
 from reshuffle.inference.hypotheses import FAMILIES
 from reshuffle.inference.intervals import INTERVALS, STANDARD_ERRORS
 from reshuffle.inference.multiplicity import ADJUSTMENTS
@@ -28,8 +29,10 @@ from reshuffle.metrics.precomputed import TREATMENTS_OF_MISSING
 from reshuffle.metrics.registry import metric_specs, tokenizer_specs
 from reshuffle.report import FLIP_FORMATS, FORMATS, PLOTS, SEGMENT_FORMATS, TABLES
 from reshuffle.report.studies import STUDIES
+from reshuffle.resampling.runs import STATISTICS
 from reshuffle.resampling.schemes import SCHEMES
 from reshuffle.resampling.stopping import STOPPING
+from reshuffle.runs import SETS
 from reshuffle.sets import TREATMENTS_OF_MISSING_SYSTEMS
 from reshuffle.study.families import VARIANCES
 from reshuffle.study.null_data import EQUALIZE
@@ -207,6 +210,9 @@ def kinds_of_seeds() -> list[str]:
         (types.PlotKind, PLOTS),
         (types.SampleLayout, LAYOUTS),
         (types.Truth, TRUTHS),
+        (types.Exchange, EXCHANGES),
+        (types.RunStatistic, STATISTICS),
+        (types.RunSet, SETS),
         (types.InputFormat, INPUT_FORMATS),
         (types.Null, NULLS),
         (types.Equalize, EQUALIZE),

@@ -34,6 +34,8 @@ class ExchangeUnit:
         The ACL id or DOI of the paper.
     run : callable
         From the data, the pairs and the statistic to the statistics of all replicates.
+    needs_runs : int
+        The smallest number of runs of each system.
     equal_runs : bool
         Whether both systems must have the same number of runs.
     ties : {'>=', '>'}
@@ -48,6 +50,7 @@ class ExchangeUnit:
     caveat: str
     source: str
     run: Callable[[RunData, Pairs, str], Exchanged]
+    needs_runs: int = 1
     equal_runs: bool = False
     ties: str = ">="
     statistics: tuple[str, ...] = ("pooled", "mean")

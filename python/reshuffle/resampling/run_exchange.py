@@ -56,6 +56,8 @@ def exchange_segments(data: RunData, pairs: Pairs, statistic: str) -> Exchanged:
         flipped = batch.sums(resampler).reshape(batch.n, k, width)
         for p, (a, b) in enumerate(pairs):
             moved = flipped[:, b] - flipped[:, a]
-            for m, (x, y) in enumerate(zip(data.scored(totals[a] + moved), data.scored(totals[b] - moved), strict=True)):
+            for m, (x, y) in enumerate(
+                zip(data.scored(totals[a] + moved), data.scored(totals[b] - moved), strict=True)
+            ):
                 found[m][p].append(x - y)
     return Exchanged([[np.concatenate(parts) for parts in own] for own in found], [False] * len(pairs))
