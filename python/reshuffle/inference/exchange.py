@@ -9,7 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from ..resampling.run_exchange import Exchanged, exchange_segments
+from ..resampling.run_exchange import (
+    Exchanged,
+    exchange_cells,
+    exchange_pooled,
+    exchange_runs,
+    exchange_segments,
+    shuffle_as_multeval,
+)
 from ..resampling.runs import RunData
 from ..resampling.samples import Pairs
 
@@ -55,17 +62,77 @@ class ExchangeUnit:
     ties: str = ">="
     statistics: tuple[str, ...] = ("pooled", "mean")
 
+    def worded(self, text: str, unit: str) -> str:
+        """``about``, ``null`` or ``caveat`` for a resampling unit: documents instead of segments.
 
+        >>> EXCHANGES["segment"].worded("a coin for each segment", "document")
+        'a coin for each document'
+        """
+        return text.replace("segment", unit)
+
+
+# The sizes in the caveats are rejection rates at the level .05 where both systems are equally good. With three runs
+# whose differences of a segment correlate .54: cell .170, multeval .184, pooled .217, segment .044. With random runs on
+# top: cell .230, segment .084. With a standard deviation between runs of 0, .3 and .7 beside a sampling error of .3,
+# tests that exchange rows have .059, .138 and .406.
 EXCHANGES: Mapping[str, ExchangeUnit] = {
     unit.name: unit
     for unit in (
         ExchangeUnit(
+            "run",
+            "whole runs: the runs of both systems are split anew into two systems, in all ways if these are few",
+            "it does not matter which system a run belongs to",
+            "With few runs it cannot reach a small p-value: at least .1 with 3 runs of each system, .0286 with 4 and "
+            ".0079 with 5 (two-sided). It says nothing about other test sets.",
+            "P11-2031",
+            exchange_runs,
+        ),
+        ExchangeUnit(
             "segment",
             "one coin for each segment swaps all outputs of one system with all outputs of the other",
             "for each segment, the outputs of one system could as well be the other's",
-            "It ignores that other runs of the same configurations would differ.",
+            "It ignores that other runs of the same configurations would differ. Where runs differ beyond the choice "
+            "of segments, it rejects too often (.084 instead of .05 in a simulation with three runs).",
             "W05-0908, Fig. 1",
             exchange_segments,
+        ),
+        ExchangeUnit(
+            "pooled",
+            "for each segment, the outputs of all runs of both systems are permuted: Clark et al.'s stratified test",
+            "for each segment, it does not matter which run of which system an output comes from",
+            "It takes the runs of a segment as independent, but runs of one system resemble each other, so it rejects "
+            "too often (.217 instead of .05 in a simulation with three runs, more with more runs).",
+            "P11-2031",
+            exchange_pooled,
+        ),
+        ExchangeUnit(
+            "cell",
+            "one coin for each run and segment swaps the output of one system with that of the other's run of the same "
+            "number: MultEval's test, mended",
+            "for each run and segment, the output of one system could as well be the other's",
+            "It takes the runs of a segment as independent, but runs of one system resemble each other, so it rejects "
+            "too often (.170 instead of .05 in a simulation with three runs, .262 with five). Runs are paired by their "
+            "order, although it has no meaning: another order gives another p-value.",
+            "P11-2031",
+            exchange_cells,
+            equal_runs=True,
+        ),
+        # hierarchical
+        ExchangeUnit(
+            "multeval",
+            "MultEval 0.5.1's own shuffle: one coin for each run and segment, and a permutation of the runs in each "
+            "segment, whose inverse is used for the other system",
+            "for each run and segment, the output of one system could as well be the other's",
+            "A legacy test, for comparison with published results. With three or more runs, its two shuffled systems "
+            "are no complements: some outputs are in both and others in neither. Ties do not count, so identical "
+            "systems get the smallest p-value. It takes the runs of a segment as independent and rejects too often (.184 "
+            "instead of .05 in a simulation with three runs, .294 with five). Runs are paired by their order, although "
+            "it has no meaning: another order gives another p-value.",
+            "P11-2031",
+            shuffle_as_multeval,
+            equal_runs=True,
+            ties=">",
+            statistics=("pooled",),
         ),
     )
 }
