@@ -203,6 +203,6 @@ RunSet: TypeAlias = Literal["test", "dev"]
 
 StudyPlotKind: TypeAlias = Literal[
     "rates", "qq", "families", "power", "sizes", "detectable", "sensitivity", "bands", "gaps", "curves",
-    "differences", "scores", "gains", "agreement",
+    "differences", "scores", "gains", "agreement", "exchange",
 ]  # fmt: skip
 """The figures of all studies: :data:`reshuffle.report.studies.STUDIES`."""

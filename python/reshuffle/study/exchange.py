@@ -14,7 +14,7 @@ from ..data.columns import Texts
 from ..errors import InputError, either, quoted
 from ..inference.exchange import EXCHANGES, ExchangeUnit
 from ..inference.pvalues import threshold
-from ..inference.run_tests import RunTesting, tested_pairs
+from ..inference.run_tests import RunTesting, pair_outcomes
 from ..metrics.base import Scores, tolerance
 from ..progress import AnyProgress, reported
 from ..resampling.counting import Data, Metrics, References, Systems
@@ -228,8 +228,9 @@ def model_of(settings: StudySettings, own: ExchangeSettings) -> StudyResult:
         **_shared(settings),
     }
     truth = (
-        "The scores of all runs of both configurations had the same distribution: a part that the runs of a "
-        "configuration share in each segment, noise, and the quality of each run."
+        "The two configurations have the same expected score. The score of a run on a segment is what the runs of "
+        "its configuration have in common there, noise, and the quality of the run, each with mean 0. With a "
+        "correlation, the configurations differ on single segments, though not on average."
     )
     return _result(settings, own, plan, found, {"model": truth}, (UsedMetric(LABEL, LABEL, True),))
 
@@ -329,13 +330,13 @@ def _rates_of_model(model: RunModel, settings: StudySettings, own: ExchangeSetti
         for unit in units:
             for alpha in settings.alphas:
                 rejected = pvalues[unit.name][at] <= alpha
-                if exact[unit.name]:
-                    expected: float | None = size_of_splits(model.n_runs, alpha)
-                    interval = rate_interval(rejected)
+                whole = unit.name == "run"
+                interval = rate_interval(rejected, Dependence() if whole and exact[unit.name] else dependence)
+                if whole:
+                    expected: float | None = size_of_splits(model.n_runs, correlation, run_sd, alpha)
                 else:
                     ratio = variance_ratio(unit.name, model.n_runs, correlation, run_sd)
                     expected = None if ratio is None else size_for_ratio(ratio, alpha, settings.n_resamples)
-                    interval = rate_interval(rejected, dependence)
                 yield ExchangeRate(
                     unit.name, LABEL, own.statistic, model.n_runs, run_sd, correlation, model.segments, alpha,
                     float(rejected.mean()), interval, expected, n,
@@ -378,7 +379,7 @@ def model_pvalues(
             return (counts + plus) / (replicates.shape[2] + plus), bool(exchanged.exact[0])
     composed = np.stack([model.composed(components, own) for own in coefficients])
     data = data_of(composed.reshape(-1, *composed.shape[2:]), resampling)
-    tested = tested_pairs(data, [PAIR], unit, RunTesting(statistic, adjust=None))
+    tested = pair_outcomes(data, [PAIR], unit, RunTesting(statistic, adjust=None))
     return np.array([pair.pvalue for (pair,) in tested]).reshape(len(coefficients), simulations), tested[0][0].exact
 
 
@@ -398,7 +399,7 @@ def _rates_of_pool(
         data = pool.data(seed, Resampling(settings.n_resamples, seed, settings.threads, None))
         clusters[i] = numbers.setdefault(pool.unordered(pool.split(seed)), len(numbers))
         for unit in units:
-            for m, (pair,) in enumerate(tested_pairs(data, [PAIR], unit, testing)):
+            for m, (pair,) in enumerate(pair_outcomes(data, [PAIR], unit, testing)):
                 pvalues[unit.name][m, i] = pair.pvalue
         if settings.progress is not None:
             settings.progress.update(i + 1)

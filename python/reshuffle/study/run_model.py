@@ -134,21 +134,22 @@ def variance_ratio(exchange: str, n: int, correlation: float, run_sd: float) -> 
     """The variance of the difference divided by its mean variance over the replicates, for many segments.
 
     The variance of the difference of n runs is proportional to 1 + (n − 1)ρ + τ². Swapping all runs of a segment keeps
-    the correlation of the runs, but not the variance τ²; a coin for each run takes runs as independent; and a
-    permutation of all outputs of a segment keeps the share n/(2n − 1) of the squared difference of the two
-    configurations on this segment. As coded in MultEval, an output is on both sides of the difference with probability
-    (n − 2)/(2n). None without a formula.
+    the correlation of the runs, but not τ²; a coin for each run takes runs as independent; and a permutation of all
+    outputs of a segment keeps n/(2n − 1) of what the runs of a configuration have in common. As coded in MultEval, an
+    output is on neither or on both sides of the difference with probability (n − 2)/(2n). None without a formula.
 
     >>> [round(variance_ratio(name, 3, 0.54, 0), 2) for name in ("segment", "cell", "pooled")]
     [1.0, 2.08, 2.65]
     """
-    within = {
+    of_replicates = {
         "segment": 1 + (n - 1) * correlation,
         "cell": 1.0,
         "pooled": 1 - correlation + correlation * n / (2 * n - 1),
         "multeval": (n + 2 + (n - 2) * correlation) / (2 * n) if n > 1 else 1.0,
     }
-    return (1 + (n - 1) * correlation + run_sd**2) / within[exchange] if exchange in within else None
+    if exchange not in of_replicates:
+        return None
+    return (1 + (n - 1) * correlation + run_sd**2) / of_replicates[exchange]
 
 
 def size_for_ratio(ratio: float, alpha: float, n_resamples: int) -> float:
@@ -166,13 +167,27 @@ def size_for_ratio(ratio: float, alpha: float, n_resamples: int) -> float:
     return float(bdtr(largest, n_resamples, 2 * ndtr(quantiles * math.sqrt(ratio))).mean())
 
 
-def size_of_splits(n: int, alpha: float) -> float:
-    """The type-I error of the exact two-sided test that exchanges whole runs.
+def size_of_splits(n: int, correlation: float, run_sd: float, alpha: float) -> float:
+    """The type-I error of the two-sided test that exchanges whole runs in all ways.
 
-    p is a multiple of 2/C(2n, n), because the opposite of a split is as extreme.
+    p is a multiple of 2/C(2n, n), because the opposite of a split is as extreme. The test takes the segments as given:
+    its error is exact for ρ = 0, and otherwise approximated by that of a t-test of the runs' scores whose variance is
+    too small.
 
-    >>> [round(size_of_splits(n, 0.05), 4) for n in (3, 4, 5)]
+    >>> [round(size_of_splits(n, 0, 0, 0.05), 4) for n in (3, 4, 5)]
     [0.0, 0.0286, 0.0476]
+    >>> round(size_of_splits(5, 0.5, 0, 0.05), 2)
+    0.37
     """
+    from scipy.special import stdtr, stdtrit
+
     step = 2 / math.comb(2 * n, n)
-    return math.floor(alpha / step * (1 + 1e-12)) * step
+    level = math.floor(alpha / step * (1 + 1e-12)) * step
+    within = 1 - correlation + run_sd**2
+    if not correlation or not level:
+        return level
+    if not within:  # all runs of a configuration have the same score
+        return 1.0
+    ratio = (1 + (n - 1) * correlation + run_sd**2) / within
+    freedom = 2 * n - 2
+    return float(2 * stdtr(freedom, stdtrit(freedom, level / 2) / math.sqrt(ratio)))
