@@ -86,6 +86,17 @@ def _split(
     yield part
 
 
+def _ungrouped(table: Table) -> list[list[str]]:
+    """The rows without the names that repeat those above them."""
+    if not table.grouped:
+        return table.rows
+    spans = table.spans()
+    return [
+        ["" if n == 0 else cell for cell, n in zip(row, own, strict=False)] + row[table.grouped :]
+        for row, own in zip(table.rows, spans, strict=True)
+    ]
+
+
 class _Grid:
     """The cells of a table as lists of lines, with the width of each column in characters on a screen."""
 
@@ -107,7 +118,7 @@ class _Grid:
 
     @classmethod
     def from_table(cls, table: Table) -> _Grid:
-        header, *rows = ([_cell_lines(cell) for cell in row] for row in [table.header, *table.rows])
+        header, *rows = ([_cell_lines(cell) for cell in row] for row in [table.header, *_ungrouped(table)])
         return cls(header, rows, table.bold, set(table.rules), table.n_names, table.gap)
 
     @property
@@ -204,7 +215,7 @@ def _cell_lines(text: str) -> list[str]:
 
 
 # Characters of reports beyond Latin letters, each one character wide.
-_NARROW = str.maketrans(dict.fromkeys("Δαηκρ–−†‡≤≥×…─╌", "x"))
+_NARROW = str.maketrans(dict.fromkeys("Δαηκρ–−†‡≤≥×…─╌↑↓", "x"))
 
 
 def _width(text: str) -> int:

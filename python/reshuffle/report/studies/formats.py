@@ -73,7 +73,7 @@ def _as_markdown(study: StudyResult, layout: Layout) -> str:
 def _paper(study: StudyResult) -> Paper:
     """The tables with captions, and the sentences as remarks for the author."""
     report = report_of(study)
-    explained = list(report.tables(study))
+    explained = list((report.paper or report.tables)(study))
     captioned = [(table, " ".join(filter(None, (f"{table.title}.", symbols)))) for table, symbols in explained]
     remarks = [*report.conclusions(study), *notes_of(study, explained), f"Signature: {study.signature}"]
     return Paper(captioned, remarks)

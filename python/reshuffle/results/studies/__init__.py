@@ -19,6 +19,7 @@ from .validation import BandAccuracy, GapConclusions, PairConclusions, SampleSpr
 
 __all__ = [
     "RECORDS",
+    "RESULTS",
     "BandAccuracy",
     "CurvePoint",
     "DetectableAtSize",
@@ -90,3 +91,6 @@ RECORDS: Mapping[str, type[Any]] = {
     "comparisons": RunDifference,
     "observed": ObservedDifference,
 }
+
+# The type of the result of a study, where it is not StudyResult.
+RESULTS: Mapping[str, type[StudyResult]] = {"runs": RunComparison}
