@@ -17,6 +17,7 @@ from ..resampling.run_exchange import (
     exchange_segments,
     shuffle_as_multeval,
 )
+from ..resampling.run_hierarchical import draw_runs_and_segments
 from ..resampling.runs import RunData
 from ..resampling.samples import Pairs
 
@@ -117,7 +118,15 @@ EXCHANGES: Mapping[str, ExchangeUnit] = {
             exchange_cells,
             equal_runs=True,
         ),
-        # hierarchical
+        ExchangeUnit(
+            "hierarchical",
+            "nothing is exchanged: segments are drawn with replacement, and runs within each system (bootstrap)",
+            "new runs of both configurations, on new segments, would have the same expected score",
+            "With few runs its p-values rest on the assumption that run scores are about normal.",
+            "doi:10.1214/07-AOAS122",
+            draw_runs_and_segments,
+            needs_runs=2,
+        ),
         ExchangeUnit(
             "multeval",
             "MultEval 0.5.1's own shuffle: one coin for each run and segment, and a permutation of the runs in each "

@@ -19,7 +19,6 @@ from ..resampling.samples import Pairs
 from .exchange import EXCHANGES, ExchangeUnit
 from .multiplicity import ADJUSTMENTS
 from .pvalues import threshold
-from .run_variation import corrected_pvalue
 from .step_down import extremeness_to_reach, running_maximum
 
 __all__ = ["PairOutcome", "RunTesting", "chosen_exchanges", "pair_outcomes", "runs_needed", "smallest_of_splits"]
@@ -217,14 +216,7 @@ def _pvalues(exchanged: Exchanged, counts: NDArray[np.int64]) -> Scores:
     """From (metrics, pairs) counts of replicates: (c + 1)/(R + 1), or c/N of all N arrangements."""
     plus = np.where(exchanged.exact, 0, 1)
     n = np.array([[len(values) for values in own] for own in exchanged.statistics])
-    return _corrected(exchanged, (counts + plus) / (n + plus))
-
-
-def _corrected(exchanged: Exchanged, pvalues: Scores) -> Scores:
-    """The p-values corrected for few runs, if the exchange unit needs that: (metrics, pairs) in and out."""
-    if exchanged.degrees_of_freedom is None:
-        return pvalues
-    return np.asarray(corrected_pvalue(pvalues, np.array(exchanged.degrees_of_freedom)))
+    return np.asarray((counts + plus) / (n + plus))
 
 
 def _smallest(
@@ -239,10 +231,7 @@ def _smallest(
         return of_splits if exact else max(of_splits, 1 / (n + 1))
     if exact:
         return min(1.0, (2 if testing.alternative == "two-sided" else 1) / n)
-    smallest = np.array([[1 / (n + 1)]])
-    if exchanged.degrees_of_freedom is None:
-        return float(smallest[0, 0])
-    return float(corrected_pvalue(smallest, np.array([[exchanged.degrees_of_freedom[m][p]]]))[0, 0])
+    return 1 / (n + 1)
 
 
 def _adjusted(exchanged: Exchanged, unadjusted: tuple[Scores, Scores], adjustment: str, testing: RunTesting) -> Scores:
@@ -256,8 +245,6 @@ def _adjusted(exchanged: Exchanged, unadjusted: tuple[Scores, Scores], adjustmen
             of_pvalues = ADJUSTMENTS[adjustment].of_pvalues
             assert of_pvalues is not None
             adjusted[family] = of_pvalues(pvalues[family])
-    if adjustment == "maxt":
-        adjusted = _corrected(exchanged, adjusted)
     return np.maximum(adjusted, pvalues)
 
 

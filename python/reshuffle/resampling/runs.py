@@ -14,6 +14,8 @@ from ..metrics.base import Counts, Scores
 from ..settings import Resampling, Units
 from .counting import Data
 from .incomplete import IncompleteSample
+from .run_draws import DrawnRuns
+from .run_linear import RunCovariances
 from .samples import CountSample
 from .units import Documents, Strata
 
@@ -85,6 +87,16 @@ class RunData:
     def totals(self) -> Counts:
         """The sums over all units: (outputs, ΣK)."""
         return np.concatenate([sample.totals for sample in self.samples], axis=1)
+
+    @lazy
+    def drawn(self) -> DrawnRuns:
+        """The scores of all systems on bootstrap draws of segments, and of runs and segments: one pass."""
+        return DrawnRuns.from_data(self)
+
+    @lazy
+    def covariances(self) -> list[RunCovariances]:
+        """How the scores of all outputs vary together over test sets, for each metric."""
+        return [RunCovariances.from_data(self, m) for m in range(len(self.samples))]
 
     def by_metric(self, sums: Counts) -> list[Counts]:
         """Sums of the columns of all metrics, (..., ΣK), split into those of each metric: (..., K)."""
