@@ -35,6 +35,7 @@ __all__ = [
     "PowerModel",
     "RunSet",
     "RunStatistic",
+    "RunTable",
     "SampleLayout",
     "Sampling",
     "Scheme",
@@ -200,6 +201,9 @@ RunStatistic: TypeAlias = Literal["pooled", "mean"]
 
 RunSet: TypeAlias = Literal["test", "dev"]
 """:data:`reshuffle.runs.SETS`."""
+
+RunTable: TypeAlias = Literal["systems", "comparisons", "observed"]
+""":data:`reshuffle.results.studies.runs.RUN_TABLES`."""
 
 StudyPlotKind: TypeAlias = Literal[
     "rates", "qq", "families", "power", "sizes", "detectable", "sensitivity", "bands", "gaps", "curves",

@@ -32,6 +32,7 @@ from reshuffle.report.studies import STUDIES
 from reshuffle.resampling.runs import STATISTICS
 from reshuffle.resampling.schemes import SCHEMES
 from reshuffle.resampling.stopping import STOPPING
+from reshuffle.results.studies.runs import RUN_TABLES
 from reshuffle.runs import SETS
 from reshuffle.sets import TREATMENTS_OF_MISSING_SYSTEMS
 from reshuffle.study.families import VARIANCES
@@ -66,7 +67,7 @@ def test_version_and_help_import_neither_numpy_nor_the_engine(option: str) -> No
     assert not {"numpy", "scipy", "rich", "reshuffle._core", "importlib.metadata", "reshuffle.compat"} & modules
 
 
-@pytest.mark.parametrize("command", ["compare", "score", "flips", "study", "plot", "metrics", "demo"])
+@pytest.mark.parametrize("command", ["compare", "score", "flips", "runs", "study", "plot", "metrics", "demo"])
 def test_help_of_a_command_imports_no_numpy(command: str) -> None:
     assert not {"numpy", "scipy", "rich", "matplotlib"} & imported_by(command, "--help")
 
@@ -213,6 +214,7 @@ def kinds_of_seeds() -> list[str]:
         (types.Exchange, EXCHANGES),
         (types.RunStatistic, STATISTICS),
         (types.RunSet, SETS),
+        (types.RunTable, RUN_TABLES),
         (types.InputFormat, INPUT_FORMATS),
         (types.Null, NULLS),
         (types.Equalize, EQUALIZE),

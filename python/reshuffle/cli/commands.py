@@ -18,6 +18,7 @@ from .command import Command
 from .options import ARGUMENTS, compare_options, flip_options, score_options
 from .params import COMMAND_LINE, Metric, Name, margins_of
 from .process import check_room, single_threaded_blas
+from .runs import runs_command
 from .studies import study_group
 from .studies.plan import plan_command
 
@@ -346,6 +347,7 @@ def flips_command(
         write(result)
 
 
+cli.add_command(runs_command)
 cli.add_command(study_group)
 cli.add_command(plan_command)
 
@@ -444,7 +446,8 @@ def plot_command(result: str, kind: str, output: str, **options: Any) -> None:
 def metrics_command(names: tuple[MetricChoice, ...], fmt: str) -> None:
     """List metrics, tests and more, or the options of a metric.
 
-    Without NAME: all metrics, tokenizers, tests, intervals and adjustments. With NAME: the options of these metrics.
+    Without NAME: all metrics, tokenizers, tests, intervals, adjustments and exchange units of runs. With NAME: the
+    options of these metrics.
     """
     from .listing import CATALOGUE_FORMATS
     from .output import terminal

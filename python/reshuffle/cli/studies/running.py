@@ -22,7 +22,7 @@ from ..output import chosen_format, destination
 from ..params import COMMAND_LINE, margins_of
 from ..progress import progress_bar
 
-__all__ = ["Compute", "flattened", "null_options", "run_study", "run_without_data"]
+__all__ = ["Compute", "chosen_output", "flattened", "null_options", "run_study", "run_without_data"]
 
 Compute: TypeAlias = Callable[[Data, Units, StudySettings], StudyResult]
 
@@ -52,7 +52,7 @@ def run_study(options: dict[str, Any], compute: Compute, min_systems: int = 2, h
     ``options`` are those of :func:`reshuffle.cli.studies.options.study_options`; the command has taken its own out.
     With ``has_domains``, the strata of the units are the domains of the study.
     """
-    fmt, output, layout = _output(options)
+    fmt, output, layout = chosen_output(options)
     job = Job.from_arguments(options.pop("reference"), options.pop("systems"), options, min_systems)
     if job.strata is not None and not has_domains:
         raise InputError("--strata does not apply to studies: leave it out")
@@ -90,14 +90,14 @@ def run_without_data(
         if given and name not in WITHOUT_DATA and name not in used:
             flag = param.opts[0]
             raise InputError(f"{flag} needs texts or scores: add REF and SYS, or leave {flag} out")
-    fmt, output, layout = _output(options)
+    fmt, output, layout = chosen_output(options)
     settings = _settings(options)
     with destination(output, [], fmt, layout) as write, progress_bar() as progress:
         write(compute(replace(settings, progress=progress)))
 
 
-def _output(options: dict[str, Any]) -> tuple[str, str | None, Layout]:
-    """The format, the file and the layout of the report."""
+def chosen_output(options: dict[str, Any]) -> tuple[str, str | None, Layout]:
+    """Take the format, the file and the layout of the report out of ``options``."""
     fmt, output, table = options.pop("fmt"), options.pop("output"), options.pop("table")
     fmt = chosen_format(fmt, output, get_args(types.Format), "text")
     if table is not None and fmt != "csv":
