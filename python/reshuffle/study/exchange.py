@@ -13,13 +13,10 @@ from .. import _core, signature, types
 from ..data.columns import Texts
 from ..errors import InputError, either, quoted
 from ..inference.exchange import EXCHANGES, ExchangeUnit
-from ..inference.pvalues import threshold
 from ..inference.run_tests import RunTesting, pair_outcomes
-from ..metrics.base import Scores, tolerance
 from ..progress import AnyProgress, reported
 from ..resampling.counting import Data, Metrics, References, Systems
-from ..resampling.reductions import reached
-from ..resampling.runs import STATISTICS, RunData
+from ..resampling.runs import STATISTICS
 from ..results import UsedMetric
 from ..results.studies import StudyResult
 from ..results.studies.exchange import ExchangeRate
@@ -28,7 +25,8 @@ from ..settings import DocumentIds, Resampling, Units
 from ..validate import check_integer, check_name
 from .material import Material
 from .rates import Dependence, rate_interval
-from .run_model import NAMES, RunModel, RunPool, data_of, size_for_ratio, size_of_splits, variance_ratio
+from .run_model import RunModel, RunPool, size_for_ratio, size_of_splits, variance_ratio
+from .run_pvalues import PAIR, model_pvalues
 from .settings import StudySettings, check_distinct, in_list
 
 __all__ = ["EXCHANGE_ALPHAS", "MODEL_SEGMENTS", "ExchangeSettings", "exchange", "exchange_of", "model_of"]
@@ -38,8 +36,6 @@ EXCHANGE_ALPHAS = (0.05,)
 MODEL_SEGMENTS = (200,)
 # So many simulated test sets are tested with the same replicates, which is faster by far.
 SHARED = 25
-# The difference that is tested: second − first.
-PAIR = (1, 0)
 LABEL = "score"
 # The exchange units that ``all`` stands for, as in a comparison of runs.
 ALL = tuple(name for name in EXCHANGES if name != "multeval")
@@ -341,46 +337,6 @@ def _rates_of_model(model: RunModel, settings: StudySettings, own: ExchangeSetti
                     unit.name, LABEL, own.statistic, model.n_runs, run_sd, correlation, model.segments, alpha,
                     float(rejected.mean()), interval, expected, n,
                 )  # fmt: skip
-
-
-def model_pvalues(
-    unit: ExchangeUnit,
-    model: RunModel,
-    components: Scores,
-    coefficients: Scores,
-    statistic: str,
-    resampling: Resampling,
-) -> tuple[Scores, bool]:
-    """The p-values of one unit on simulated test sets, (cells, simulations), and whether they are exact.
-
-    ``components`` are (simulations, 3, 2n, S), ``coefficients`` (cells, 3). The difference is linear in the components,
-    so exchanges of outputs are made once for the components, not for each cell. Draws of a bootstrap are adapted to
-    each data set, so they are made for each cell.
-    """
-    simulations, n_components = components.shape[:2]
-    if unit.name != "hierarchical":
-        data = data_of(components.reshape(-1, *components.shape[2:]), resampling)
-        exchanged = unit.run(data, [PAIR], statistic)
-        if not exchanged.centred:
-            replicates = np.array([series for (series,) in exchanged.statistics])
-            replicates = replicates.reshape(simulations, n_components, -1)
-            scores = np.array([data.score_of(system, statistic) for system in range(2)])
-            scores = np.tensordot(coefficients, scores.reshape(2, simulations, n_components), axes=(1, 2))
-            scores = np.swapaxes(scores, 0, 1)  # (2, cells, simulations)
-            observed, tolerances = scores[PAIR[0]] - scores[PAIR[1]], tolerance(scores[0], scores[1])
-            limits = threshold(observed, tolerances if unit.ties == ">=" else -tolerances, "two-sided")
-            counts = np.array(
-                [
-                    reached(np.tensordot(own, replicates, axes=(0, 1)), limit[:, None], "two-sided").sum(axis=1)
-                    for own, limit in zip(coefficients, limits, strict=True)
-                ]
-            )
-            plus = 0 if exchanged.exact[0] else 1
-            return (counts + plus) / (replicates.shape[2] + plus), bool(exchanged.exact[0])
-    composed = np.stack([model.composed(components, own) for own in coefficients])
-    data = data_of(composed.reshape(-1, *composed.shape[2:]), resampling)
-    tested = pair_outcomes(data, [PAIR], unit, RunTesting(statistic, adjust=None))
-    return np.array([pair.pvalue for (pair,) in tested]).reshape(len(coefficients), simulations), tested[0][0].exact
 
 
 def _rates_of_pool(

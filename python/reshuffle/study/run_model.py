@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from .. import _core
 from ..inference.pvalues import largest_rank
 from ..metrics.base import Counts, Metric, Scores
-from ..metrics.precomputed import FromCounts
+from ..metrics.precomputed import SegmentScores
 from ..resampling import CountSample
 from ..resampling.runs import RunData
 from ..seeds import derive_seed
@@ -28,13 +28,8 @@ RESOLUTION = 1e-4
 GRID = 20_000
 
 
-def _sum(sums: Counts) -> Scores:
-    """The score of a metric whose only count is the score: differences of sums are differences of means, times S."""
-    return np.asarray(sums[..., 0], dtype=np.float64)
-
-
-# The metric of simulated scores.
-_SCORE = FromCounts("score", {"any": np.zeros((1, 1), dtype=np.int64)}, _sum)
+# The metric of simulated scores, which are integers.
+_SCORE = SegmentScores("score", {"any": [0.0, 1.0]})
 
 
 @dataclass(frozen=True)
@@ -80,7 +75,7 @@ class RunModel:
 def data_of(scores: Counts, resampling: Resampling) -> RunData:
     """Simulated scores, each as a metric of its own, so that all have the same replicates: (metrics, 2n, S) in."""
     n = scores.shape[1] // 2
-    samples = [CountSample.from_counts(_SCORE, np.ascontiguousarray(each[..., None])) for each in scores]
+    samples = [CountSample.from_counts(_SCORE, np.stack([each, np.ones_like(each)], axis=2)) for each in scores]
     return RunData(NAMES, (n, n), samples, resampling)
 
 
