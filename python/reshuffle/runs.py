@@ -228,9 +228,9 @@ def compare_runs(
         ``x`` is called ``x#i``, counted from 0. Functions of texts are not supported.
     exchange : str or sequence of str
         What is exchanged: names in :data:`reshuffle.inference.exchange.EXCHANGES`. The default, ``auto``, is ``run`` if
-        its p-value can be as small as ``alpha`` with these numbers of runs, else ``hierarchical`` with ``segment``
-        beside it; ``pooled``, the reading of Clark et al., is shown beside either. ``all`` stands for all but
-        ``multeval``.
+        its p-value can be as small as ``alpha`` with these numbers of runs, with ``hierarchical`` beside it; else
+        ``hierarchical`` with ``segment`` beside it. ``pooled``, the reading of Clark et al., is shown beside either.
+        ``all`` stands for all but ``multeval``.
     statistic : {'pooled', 'mean'}
         The score of all outputs of a system taken as one long output, or the mean of the scores of its runs.
     baseline : str, optional
@@ -285,7 +285,7 @@ def compare_runs(
     >>> ratings = {f"{name}#{run}": rng.normal(mean, 1, 300) for name, mean in means.items() for run in range(4)}
     >>> result = compare_runs(None, {"a": 4, "b": 4}, SegmentScores("rating", ratings), n_resamples=999)
     >>> [(each.exchange, round(each.smallest_pvalue, 4)) for each in result.comparisons]
-    [('run', 0.0286), ('pooled', 0.001)]
+    [('run', 0.0286), ('hierarchical', 0.001), ('pooled', 0.001)]
     """
     settings = RunSettings(
         exchange,

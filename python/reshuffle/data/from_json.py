@@ -390,7 +390,12 @@ def _check_runs(result: RunComparison) -> None:
                     raise unknown.inside(key).inside(number).inside(table)
     for number, pair in enumerate(result.comparisons):
         if pair.exchange not in result.plan["exchange"]:
-            raise Mismatch("expected an exchange unit of the plan").inside("exchange").inside(number).inside("comparisons")
+            raise (
+                Mismatch("expected an exchange unit of the plan")
+                .inside("exchange")
+                .inside(number)
+                .inside("comparisons")
+            )
 
 
 # Checks of the consistency that reports rely on.

@@ -83,8 +83,9 @@ EXCHANGES: Mapping[str, ExchangeUnit] = {
             "run",
             "whole runs: the runs of both systems are split anew into two systems, in all ways if these are few",
             "it does not matter which system a run belongs to",
-            "With few runs it cannot reach a small p-value: at least .1 with 3 runs of each system, .0286 with 4 and "
-            ".0079 with 5 (two-sided). It says nothing about other test sets.",
+            "It takes the test set as given: configurations that are equally good on average, but not on these "
+            "segments, differ. With few runs it cannot reach a small p-value: at least .1 with 3 runs of each system, "
+            ".0286 with 4 and .0079 with 5 (two-sided).",
             "P11-2031",
             exchange_runs,
         ),
@@ -134,9 +135,9 @@ EXCHANGES: Mapping[str, ExchangeUnit] = {
             "for each run and segment, the output of one system could as well be the other's",
             "A legacy test, for comparison with published results. With three or more runs, its two shuffled systems "
             "are no complements: some outputs are in both and others in neither. Ties do not count, so identical "
-            "systems get the smallest p-value. It takes the runs of a segment as independent and rejects too often (.184 "
-            "instead of .05 in a simulation with three runs, .294 with five). Runs are paired by their order, although "
-            "it has no meaning: another order gives another p-value.",
+            "systems get the smallest p-value. It takes the runs of a segment as independent and rejects too often "
+            "(.184 instead of .05 in a simulation with three runs, .294 with five). Runs are paired by their order, "
+            "although it has no meaning: another order gives another p-value.",
             "P11-2031",
             shuffle_as_multeval,
             equal_runs=True,

@@ -27,6 +27,13 @@ __all__ = ["PairOutcome", "RunTesting", "chosen_exchanges", "pair_outcomes", "ru
 ALL = tuple(name for name in EXCHANGES if name != "multeval")
 # The adjustments for comparisons of runs.
 OF_PVALUES = tuple(name for name, adjustment in ADJUSTMENTS.items() if not adjustment.from_replicates)
+# What ``auto`` shows beside the unit that answers the question. Exchanging whole runs takes the test set as given, which
+# the hierarchical bootstrap does not; "pooled" is the reading of Clark et al. 2011.
+BESIDE = {
+    "run": ("hierarchical", "pooled"),
+    "hierarchical": ("segment", "pooled"),
+    "segment": ("pooled",),
+}
 # More runs than this are not recommended to anybody.
 MOST_RUNS = 1000
 
@@ -115,7 +122,7 @@ def chosen_exchanges(
     main, why_main = _default(smallest, fewest, testing)
     reason: str | None = why_main
     if requested == ["auto"]:
-        wanted = [main, *(["segment"] if main == "hierarchical" else []), "pooled"]
+        wanted = [main, *BESIDE[main]]
     elif requested == ["all"]:
         wanted = list(dict.fromkeys([main, *ALL]))
     else:
@@ -174,7 +181,8 @@ def pair_outcomes(data: RunData, pairs: Pairs, unit: ExchangeUnit, testing: RunT
     a, b = np.array(pairs).T
     observed = scores[:, a] - scores[:, b]
     tolerances = tolerance(scores[:, a], scores[:, b])
-    thresholds = threshold(observed, tolerances if unit.ties == ">=" else -tolerances, testing.alternative)
+    compared = observed if exchanged.observed is None else np.array(exchanged.observed)
+    thresholds = threshold(compared, tolerances if unit.ties == ">=" else -tolerances, testing.alternative)
     counts = np.array(
         [
             [int(reached(values, limit, testing.alternative).sum()) for values, limit in zip(own, limits, strict=True)]
