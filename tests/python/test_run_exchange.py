@@ -6,6 +6,7 @@ import math
 import tracemalloc
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from itertools import combinations, product
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -181,6 +182,40 @@ def test_few_runs_are_split_in_all_ways(n: int, m: int, statistic: str) -> None:
         count = sum(abs(row[i]) >= abs(observed[i]) - 1e-12 for row in expected)
         assert (outcome.exceedances, outcome.n_resamples) == (count, math.comb(n + m, n))
         assert outcome.pvalue == count / math.comb(n + m, n) >= outcome.smallest_pvalue
+
+
+@given(st.lists(st.sampled_from([(1, 3), (2, 3), (1, 7), (3, 7), (5, 9)]), min_size=3, max_size=8), st.integers(1, 7))
+@settings(max_examples=60)
+@pytest.mark.parametrize("statistic", ["pooled", "mean"])
+def test_ties_of_splits_count_as_in_exact_arithmetic(statistic: str, runs: list[tuple[int, int]], n: int) -> None:
+    """Many splits are equal here, and floats would differ in their last bits."""
+    n = min(n, len(runs) - 1)
+
+    def distance(left: Sequence[int]) -> Fraction:
+        sides = [[runs[i] for i in range(len(runs)) if (i in left) == side] for side in (True, False)]
+        if statistic == "pooled":
+            a, b = (Fraction(sum(x for x, _ in side), sum(y for _, y in side)) for side in sides)
+        else:
+            a, b = (sum((Fraction(*run) for run in side), Fraction(0)) / len(side) for side in sides)
+        return abs(a - b)
+
+    splits = list(combinations(range(len(runs)), n))
+    expected = sum(distance(left) >= distance(range(n)) for left in splits)
+    rows = np.array(runs)[:, None].repeat(2, axis=1)  # two units with the same counts
+    ((outcome,), _) = pair_outcomes(run_data([rows[:n], rows[n:]]), [(0, 1)], EXCHANGES["run"], RunTesting(statistic))
+    assert (outcome.exceedances, outcome.n_resamples) == (expected, len(splits))
+
+
+@given(st.integers(0, 50), st.permutations(range(4)))
+@settings(max_examples=30)
+@pytest.mark.parametrize("name", ["run", "segment"])
+def test_the_order_of_runs_does_not_matter(name: str, seed: int, order: list[int]) -> None:
+    a, b = random_counts([3, 4], 30, seed)
+    found = [
+        [own.pvalue for (own,) in pair_outcomes(run_data([a, rows], 50), [(0, 1)], EXCHANGES[name], RunTesting())]
+        for rows in (b, b[order])
+    ]
+    assert found[0] == found[1]
 
 
 @pytest.mark.parametrize("statistic", ["pooled", "mean"])
