@@ -33,6 +33,7 @@ __all__ = [
     "Null",
     "PlotKind",
     "PowerModel",
+    "RunAdjustment",
     "RunSet",
     "RunStatistic",
     "RunTable",
@@ -196,6 +197,11 @@ Truth: TypeAlias = Literal["complement", "whole"]
 Exchange: TypeAlias = Literal["run", "segment", "pooled", "cell", "hierarchical", "multeval"]
 """:data:`reshuffle.inference.exchange.EXCHANGES`."""
 
+RunAdjustment: TypeAlias = Literal[
+    "auto", "none", "bonferroni", "holm", "sidak", "hochberg", "hommel", "bh", "by", "maxt"
+]  # fmt: skip
+"""The adjustments that :mod:`reshuffle.inference.run_tests` has for comparisons of runs."""
+
 RunStatistic: TypeAlias = Literal["pooled", "mean"]
 """:data:`reshuffle.resampling.runs.STATISTICS`."""
 
@@ -207,6 +213,6 @@ RunTable: TypeAlias = Literal["systems", "comparisons", "observed"]
 
 StudyPlotKind: TypeAlias = Literal[
     "rates", "qq", "families", "power", "sizes", "detectable", "sensitivity", "bands", "gaps", "curves",
-    "differences", "scores", "gains", "agreement",
+    "differences", "scores", "gains", "agreement", "runs", "histogram", "observed",
 ]  # fmt: skip
 """The figures of all studies: :data:`reshuffle.report.studies.STUDIES`."""

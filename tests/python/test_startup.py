@@ -23,6 +23,7 @@ from reshuffle.inference.hypotheses import FAMILIES
 from reshuffle.inference.intervals import INTERVALS, STANDARD_ERRORS
 from reshuffle.inference.multiplicity import ADJUSTMENTS
 from reshuffle.inference.replay import TIES
+from reshuffle.inference.run_tests import OF_PVALUES
 from reshuffle.inference.significance import BOOTSTRAP_METHODS
 from reshuffle.inference.tests import ADJUSTMENT_CHOICES, ALTERNATIVES, TESTS
 from reshuffle.metrics.precomputed import TREATMENTS_OF_MISSING
@@ -214,6 +215,7 @@ def kinds_of_seeds() -> list[str]:
         (types.Exchange, EXCHANGES),
         (types.RunStatistic, STATISTICS),
         (types.RunSet, SETS),
+        (types.RunAdjustment, [name for name in ADJUSTMENT_CHOICES if name in ("auto", "none", "maxt", *OF_PVALUES)]),
         (types.RunTable, RUN_TABLES),
         (types.InputFormat, INPUT_FORMATS),
         (types.Null, NULLS),

@@ -22,8 +22,8 @@ OPTIONS: Mapping[str, str] = {
     "--confidence-n": "use -n",
     "--input": "outputs of systems are arguments after REF",
     "-i": "outputs of systems are arguments after REF",
-    "--hyps-baseline": "use 'reshuffle runs' with --baseline FILE FILE ..., a FILE for each optimizer run; with one run "
-    "of each system, REF and SYS are arguments, the baseline first: reshuffle compare REF BASELINE SYS",
+    "--hyps-baseline": "use 'reshuffle runs' with --baseline FILE FILE ..., a FILE for each run of the optimizer; with "
+    "one run of each system, REF and SYS are arguments, the baseline first: reshuffle compare REF BASELINE SYS",
     "--boot-samples": "use -n",
     "--ar-shuffles": "use -n",
     "--latex": "use --format latex -o FILE",

@@ -218,7 +218,7 @@ class Job:
                 names = {system: self.aliases.get(name, name) for system, name in names.items()}
             return {names[system]: scores for system, scores in by_system.items()}
         if len(self.systems) > 1:
-            raise _wrong_number_of_files(name, files, self.systems)
+            raise _wrong_number_of_files(name, files, self.systems, self.outputs)
         return {self.names[0]: by_system[None]}
 
     def _check_kinds(self, metrics: Sequence[NativeMetric | PrecomputedCounts], columns: Sequence[Column]) -> None:
@@ -243,14 +243,16 @@ def _check_parses(reference: str | None, metrics: Sequence[NativeMetric]) -> Non
         )
 
 
-def _wrong_number_of_files(name: str, files: Sequence[str], systems: Sequence[str]) -> InputError:
+def _wrong_number_of_files(
+    name: str, files: Sequence[str], systems: Sequence[str], outputs: str = "systems"
+) -> InputError:
     hint = ""
     if len(files) > len(systems):
         hint = "; it takes all files up to the next option, so put it last"
     elif Path(split_name(name)[0]).is_file():
         hint = f"; {name} is a file: write a name before it"
     return InputError(
-        f"--scores {name}: expected a file for each of {len(systems)} systems after the name, got {len(files)}{hint}"
+        f"--scores {name}: expected a file for each of {len(systems)} {outputs} after the name, got {len(files)}{hint}"
     )
 
 

@@ -117,7 +117,7 @@ def _metrics(names: Sequence[str]) -> list[Section]:
 
 
 def _others() -> list[Section]:
-    """Tables of tokenizers, tests, intervals, adjustments, families, exchange units, and of studies and their truths."""
+    """Tables of tokenizers, tests, intervals, adjustments, families, exchange units, and what belongs to studies."""
     found = catalogue()
     tokenizers = [[t["name"], t["about"]] for t in found["tokenizers"]]
     classes = f"character classes from Unicode {found['unicode']}"

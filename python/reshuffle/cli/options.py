@@ -197,15 +197,19 @@ ALTERNATIVE = option(
     help="two-sided, greater (SYS scores higher than the baseline, whether or not higher is better) or less.",
 )
 
-ADJUST = option(
-    "Test",
-    "--adjust",
-    type=Name("adjustment", get_args(types.Adjustment)),
-    default="auto",
-    show_default=True,
-    metavar="NAME",
-    help=f"Adjust p for multiple comparisons: {any_of(types.Adjustment)}; 'reshuffle metrics' describes them.",
-)
+
+def adjustment(names: object) -> Decorator:
+    """``--adjust``, with the names of a Literal."""
+    return option(
+        "Test",
+        "--adjust",
+        type=Name("adjustment", get_args(names)),
+        default="auto",
+        show_default=True,
+        metavar="NAME",
+        help=f"Adjust p for multiple comparisons: {any_of(names)}; 'reshuffle metrics' describes them.",
+    )
+
 
 TEST = (
     option(
@@ -234,7 +238,7 @@ TEST = (
     ),
     ALL_PAIRS,
     ALTERNATIVE,
-    ADJUST,
+    adjustment(types.Adjustment),
     option(
         "Test",
         "--family",

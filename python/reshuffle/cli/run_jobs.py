@@ -10,12 +10,11 @@ from typing import Any
 from ..data.corpus import system_names
 from ..data.files import STDIN, check_stdin, display_name
 from ..data.run_manifest import DevFiles, RunFiles, read_run_manifest
-from ..errors import InputError, listed, quoted
+from ..errors import InputError, listed, quoted, unknown_name
 from ..metrics.native import NativeMetric
 from ..resampling.counting import labels_of
 from ..runs import Development, Runs, output_name
 from ..settings import Resampling
-from ..validate import check_name
 from .command import words
 from .job import Job
 from .metric_options import MetricChoice, flags, parse_metric
@@ -266,7 +265,7 @@ def _runs_of(systems: Mapping[str, list[str]]) -> str:
 def _scores_in_order(metric: str, by_system: Mapping[str, list[str]], systems: Mapping[str, list[str]]) -> list[str]:
     """The files of scores in the order of all runs; a single one if it has the scores of all runs."""
     for name in by_system:
-        check_name(f"system in scores of {metric}", name, systems)
+        _check_system(f"scores of {metric}", name, systems)
     lacking = [name for name in systems if name not in by_system]
     if lacking:
         raise InputError(f"scores of {metric}: expected files for each system, got none for {listed(lacking)}")
@@ -290,14 +289,14 @@ def _development(own: dict[str, Any], baseline: str, systems: Mapping[str, list[
     """The development set that the options name."""
     outputs = {baseline: list(own["dev_baseline"])} if own["dev_baseline"] else {}
     for name, files in _named("--dev-system", own["dev_systems"], "the output of each run on the development set"):
-        check_name("system in --dev-system", name, systems)
+        _check_system("--dev-system", name, systems)
         if name in outputs:
             used = "--dev-baseline" if name == baseline else f"--dev-system {name}"
             raise InputError(f"the outputs of {name} on the development set are given twice, also by {used}")
         outputs[name] = files
     scores: dict[str, dict[str, list[float]]] = {}
     for name, rest in _named("--dev-scores", own["dev_scores"], "a metric and the score of each run"):
-        check_name("system in --dev-scores", name, systems)
+        _check_system("--dev-scores", name, systems)
         metric, *values = rest
         if not values:
             raise InputError(
@@ -319,6 +318,12 @@ def _number_of(where: str, text: str) -> float:
     if not math.isfinite(number):
         raise InputError(f"{where}: expected a finite number for each run, got {quoted(text)}")
     return number
+
+
+def _check_system(where: str, name: str, systems: Mapping[str, list[str]]) -> None:
+    """Raise :class:`InputError` for a name that is not that of a system."""
+    if name not in systems:
+        raise InputError(f"{where}: {unknown_name('system', name, systems)}")
 
 
 def _check_systems(systems: Mapping[str, list[str]]) -> None:
@@ -347,7 +352,7 @@ def _check_development(files: RunFiles, median_on: str) -> None:
         for metric, values in of_system.items()
     ]
     for name, n, what in given:
-        check_name("system of the development set", name, files.systems)
+        _check_system("development set", name, files.systems)
         expected = len(files.systems[name])
         if n != expected:
             raise InputError(
@@ -380,11 +385,9 @@ def _check_metric_names(job: Job, dev: DevFiles, median_metric: str | None) -> N
     metrics: list[NativeMetric] = list(job.metrics)
     known = [*labels_of(metrics), *job.scores]
     names = {*known, *(m.key for m in metrics), *(m.name for m in metrics)}
-    used = [
-        (f"metric of the development set's scores of {name}", each) for name in dev.scores for each in dev.scores[name]
-    ]
+    used = [(f"scores of {name} on the development set", each) for name in dev.scores for each in dev.scores[name]]
     if median_metric is not None:
         used.append(("--median-metric", median_metric))
-    for what, name in used:
+    for where, name in used:
         if name not in names:
-            check_name(what, name, known)
+            raise InputError(f"{where}: {unknown_name('metric', name, known)}")

@@ -11,11 +11,11 @@ from .. import types
 from ..errors import InputError, listed
 from .command import Command, option
 from .options import (
-    ADJUST,
     ALL_PAIRS,
     ALTERNATIVE,
     INPUT,
     METRICS,
+    adjustment,
     all_of,
     any_of,
     output_options,
@@ -193,11 +193,11 @@ TEST = (
     ),
     ALL_PAIRS,
     ALTERNATIVE,
-    ADJUST,
+    adjustment(types.RunAdjustment),
     option(
         "Test",
         "--family",
-        type=Name("family", get_args(types.Family)),
+        type=Name("family", ("metric", "all")),
         default="metric",
         show_default=True,
         metavar="NAME",

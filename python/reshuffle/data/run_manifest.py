@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..errors import InputError
-from ..validate import check_name
+from ..errors import InputError, unknown_name
 from .manifest import KeyReader, manifest_table
 
 __all__ = ["DevFiles", "RunFiles", "read_run_manifest"]
@@ -122,7 +121,8 @@ def read_run_manifest(path: str, options: Collection[str], path_options: Collect
     if "" in systems:
         raise InputError(f"{name}: expected a name for each system, got an empty one")
     baseline = read.pop("baseline", next(iter(systems)))
-    check_name(f"baseline in {name}", baseline, systems)
+    if baseline not in systems:
+        raise InputError(f"{name}: {unknown_name('baseline', baseline, systems)}")
     return RunFiles(references, systems, baseline, **read, options=own, folder=folder)
 
 
