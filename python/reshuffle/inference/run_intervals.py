@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from ..metrics.base import tolerance
-from ..resampling.run_hierarchical import corrected_deviations
+from ..resampling.run_hierarchical import Hierarchical
 from ..resampling.runs import RunData
 from ..results import ConfidenceInterval
 from ..settings import default_alpha
@@ -98,20 +98,19 @@ def percentile(data: RunData, metric: int, pair: tuple[int, int], statistic: str
 
 
 def hierarchical(data: RunData, metric: int, pair: tuple[int, int], statistic: str, level: float) -> Ends | None:
-    """d ± q, where q is the k-th largest absolute deviation of the hierarchical bootstrap, k = ⌊α(R + 1)⌋.
+    """d ± q, where q belongs to the k-th largest absolute deviation of the hierarchical bootstrap, k = ⌊α(R + 1)⌋.
 
-    The deviations are corrected for few runs
-    (:func:`reshuffle.resampling.run_hierarchical.corrected_deviations`). A symmetric interval (Hall 1988,
-    doi:10.1111/j.2517-6161.1988.tb01706.x) excludes 0 exactly when the two-sided test has p ≤ α. k is at least 1. None
-    if a system has one run.
+    The deviation is expanded for few runs (:class:`reshuffle.resampling.run_hierarchical.Hierarchical`). A symmetric
+    interval (Hall 1988, doi:10.1111/j.2517-6161.1988.tb01706.x) excludes 0 exactly when the two-sided test has p ≤ α. k
+    is at least 1. None if a system has one run.
     """
     if min(data.n_runs[system] for system in pair) < 2:
         return None
-    deviations = np.abs(corrected_deviations(data, metric, pair, statistic)[0])
-    place = len(deviations) - max(largest_rank(len(deviations) + 1, default_alpha(level)), 1)
-    half = float(np.partition(deviations, place)[place])
-    difference = _difference(data, metric, pair, statistic)
-    return difference - half, difference + half
+    drawn = Hierarchical.from_data(data, metric, pair, statistic)
+    n = len(drawn.deviations)
+    place = n - max(largest_rank(n + 1, default_alpha(level)), 1)
+    half = drawn.expanded(float(np.partition(np.abs(drawn.deviations), place)[place]))
+    return drawn.difference - half, drawn.difference + half
 
 
 def _difference(data: RunData, metric: int, pair: tuple[int, int], statistic: str) -> float:

@@ -80,7 +80,9 @@ def _variation(data: RunData, m: int, system: int) -> Variation:
 
 
 def observed_differences(data: RunData, pairs: Pairs, labels: Sequence[str]) -> tuple[ObservedDifference, ...]:
-    """The differences of mean scores (Clark et al. 2011, P11-2031, Figure 2) that experiments with n runs of each system would observe, n = 1, 2, 3, 5, 10 ….
+    """The differences of mean scores that experiments with n runs of each system would observe, n = 1, 2, 3, 5, 10 ….
+
+    Clark et al. 2011 (P11-2031), Figure 2; the test set is fixed.
 
     An experiment draws n runs of each system from its runs *with replacement*, each system by itself. So it stands for
     n new runs of the configuration: its variance is s²/n times (N − 1)/N, for N runs with the standard deviation s.

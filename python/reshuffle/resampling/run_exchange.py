@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain, combinations, islice
 from typing import TypeAlias
 
@@ -22,6 +23,7 @@ from ..metrics.base import Counts, Scores
 from ..seeds import derive_seed
 from .reductions import Series
 from .replicates import Replicates
+from .run_layout import swapped_sums
 from .runs import RunData
 from .samples import BATCH_CELLS, Batch, CountSample, Pairs, resampler_of_sums
 
@@ -96,14 +98,14 @@ def splits_are_exact(n: int, m: int, n_resamples: int) -> bool:
 
 def exchange_runs(data: RunData, pairs: Pairs, statistic: str) -> Exchanged:
     """Whole runs are exchanged: all splits of the n + m runs if they are few, otherwise R random ones."""
-    n_resamples = Replicates.from_settings([data.samples[0]], data.resampling).n_resamples
-    sizes = [_sizes(data, pair) for pair in pairs]
+    replicates = Replicates.from_settings([data.samples[0]], data.resampling)
+    n_resamples, sizes = replicates.n_resamples, [_sizes(data, pair) for pair in pairs]
     exact = [splits_are_exact(*size, n_resamples) for size in sizes]
     found: list[list[Scores]] = [[] for _ in data.samples]
     for (a, b), size, every in zip(pairs, sizes, exact, strict=True):
         totals = data.totals[np.r_[data.rows[a], data.rows[b]]]
         n_splits = number_of_splits(*size) if every else n_resamples
-        splits = _all_splits(*size) if every else _random_splits(*size, n_resamples, int(data.resampling.seed))
+        splits = _all_splits(*size) if every else _random_splits(*size, n_resamples, replicates.seed)
         of_pair = _of_splits(data, totals, splits, n_splits, size[0], statistic)
         for own, statistics in zip(found, of_pair, strict=True):
             own.append(statistics)
@@ -247,15 +249,30 @@ def exchange_pooled(data: RunData, pairs: Pairs, statistic: str) -> Exchanged:
     """The n + m outputs of each unit are permuted. The first n of them are those of a."""
     replicates = Replicates.from_settings([data.samples[0]], data.resampling)
     collected = _Collected.of(data, pairs, statistic, replicates.n_resamples)
-    width = data.totals.shape[1]
-    for p, (a, b) in enumerate(pairs):
-        both, n = np.r_[data.rows[a], data.rows[b]], data.n_runs[a]
-        resampler = resampler_of_sums("permutations", data.counts[both])
-        for batch in replicates.batches(_batch_size(len(both) * width), "permuting"):
-            sums = batch.sums(resampler).reshape(batch.n, len(both), width)
-            collected.add(batch, p, sums[:, :n], sums[:, n:])
-    same = len({_sizes(data, pair) for pair in pairs}) <= 1
-    return Exchanged(collected.statistics, [False] * len(pairs), together=same)
+    sizes = [_sizes(data, pair) for pair in pairs]
+    if statistic == "pooled":
+        for n, m in sorted(set(sizes)):
+            own = [p for p, size in enumerate(sizes) if size == (n, m)]
+            rows = [partial(_signed_outputs, data, pairs[p]) for p in own]
+            for batch, i, sums in swapped_sums(replicates, ("pooled", n, m), rows, data.counts[0].size * (n + m)):
+                (a, b), moved = pairs[own[i]], sums[:, 0]
+                totals_a, totals_b = (data.totals[data.rows[system]].sum(axis=0) for system in (a, b))
+                collected.add_pooled(batch, own[i], totals_a + moved, totals_b - moved)
+    else:
+        width = data.totals.shape[1]
+        for p, (a, b) in enumerate(pairs):
+            both, n = np.r_[data.rows[a], data.rows[b]], data.n_runs[a]
+            resampler = resampler_of_sums("permutations", data.counts[both])
+            for batch in replicates.batches(_batch_size(len(both) * width), "permuting"):
+                sums = batch.sums(resampler).reshape(batch.n, len(both), width)
+                collected.add(batch, p, sums[:, :n], sums[:, n:])
+    return Exchanged(collected.statistics, [False] * len(pairs), together=len(set(sizes)) <= 1)
+
+
+def _signed_outputs(data: RunData, pair: tuple[int, int]) -> Counts:
+    """What a gains if an output changes sides: minus the outputs of a, then those of b, (1, n + m, units, ΣK)."""
+    a, b = (data.counts[data.rows[system]] for system in pair)
+    return np.concatenate([-a, b])[None]
 
 
 def exchange_cells(data: RunData, pairs: Pairs, statistic: str) -> Exchanged:
@@ -283,39 +300,22 @@ def shuffle_as_multeval(data: RunData, pairs: Pairs, statistic: str) -> Exchange
     in both and others in neither.
     """
     assert statistic == "pooled"
-    cells = _Cells.of(data, pairs, "multeval")
+    n = _equal_runs(data, pairs, "multeval")
     replicates = Replicates.from_settings([data.samples[0]], data.resampling)
     collected = _Collected.of(data, pairs, statistic, replicates.n_resamples)
-    for batch in replicates.batches(cells.masked_batch_size, "shuffling"):
-        masks = _multeval_masks(replicates.seed, batch.first, batch.n, cells.n_runs, data.n_units)
-        x, y = (
-            cells.sums([replace(batch, masks=mask) for mask in np.ascontiguousarray(side.transpose(1, 0, 2))])
-            for side in masks
-        )
-        for p, (a, b) in enumerate(pairs):
-            totals_a, totals_b = (data.totals[data.rows[system]] for system in (a, b))
-            collected.add(batch, p, totals_a + cells.moved(x, (a, b)), totals_b - cells.moved(y, (a, b)))
+    rows = [partial(_differences_of_sides, data, pair) for pair in pairs]
+    for batch, p, sums in swapped_sums(replicates, ("multeval", n), rows, data.counts[0].size * 4 * n):
+        a, b = (data.totals[data.rows[system]].sum(axis=0) for system in pairs[p])
+        collected.add_pooled(batch, p, a + sums[:, 0], b - sums[:, 1])
     return Exchanged(collected.statistics, [False] * len(pairs))
 
 
-def _multeval_masks(
-    seed: int, first: int, n: int, n_runs: int, n_units: int
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Which outputs X has of b instead of a, and Y of a instead of b: each (n, runs, units).
-
-    X has run j of a or b at the position π⁻¹(j), whose coin decides; Y has it at the position π(j). The coins of a
-    group of 64 units are one value of the stream for each position; π(i) is label i of the permutation.
-    """
-    words = -(-n_units // 64)
-    coins = np.empty((n, n_runs, 64 * words), dtype=np.bool_)
-    order = np.empty((n, n_runs, n_units), dtype=np.intp)
-    for r in range(n):
-        values = _core.stream_values(seed, "shuffle", first + r, n_runs * words).reshape(words, n_runs).T
-        coins[r] = np.unpackbits(np.ascontiguousarray(values, dtype="<u8").view(np.uint8), axis=1, bitorder="little")
-        order[r] = _core.permutations(seed, first + r, n_runs, n_units).T
-    inverse = np.argsort(order, axis=1)
-    used = coins[:, :, :n_units]
-    return np.take_along_axis(used, inverse, axis=1), np.take_along_axis(used, order, axis=1)
+def _differences_of_sides(data: RunData, pair: tuple[int, int]) -> Counts:
+    """Outputs of b minus those of a, run by run, in the rows of X for X and in those of Y for Y: (2, 2n, units, ΣK)."""
+    a, b = (data.counts[data.rows[system]] for system in pair)
+    sides = np.zeros((2, 2, *a.shape), dtype=np.int64)
+    sides[0, 0] = sides[1, 1] = b - a
+    return sides.reshape(2, -1, *a.shape[1:])
 
 
 @dataclass(frozen=True, eq=False)
@@ -330,29 +330,16 @@ class _Cells:
     @classmethod
     def of(cls, data: RunData, pairs: Pairs, exchange: str) -> _Cells:
         """Those of the systems of some pairs. :class:`InputError` if they have different numbers of runs."""
-        systems = sorted(set(chain.from_iterable(pairs)))
-        numbers = [data.n_runs[system] for system in systems]
-        if len(set(numbers)) > 1:
-            own = ", ".join(f"{data.names[system]} {data.n_runs[system]}" for system in systems)
-            raise InputError(
-                f"the exchange {exchange!r} pairs run i of one system with run i of the other, so all systems need the "
-                f"same number of runs, but they have: {own}. Choose another exchange, or leave out some runs"
-            )
+        n_runs, systems = _equal_runs(data, pairs, exchange), sorted(set(chain.from_iterable(pairs)))
         starts = np.array([data.rows[system].start for system in systems])
-        resamplers = [resampler_of_sums("shuffles", data.counts[starts + run]) for run in range(numbers[0])]
+        resamplers = [resampler_of_sums("shuffles", data.counts[starts + run]) for run in range(n_runs)]
         shape = len(systems), data.n_units, data.totals.shape[1]
-        return cls(numbers[0], {system: row for row, system in enumerate(systems)}, resamplers, shape)
+        return cls(n_runs, {system: row for row, system in enumerate(systems)}, resamplers, shape)
 
     @property
     def batch_size(self) -> int:
         k, _, width = self.shape
         return _batch_size(self.n_runs * k * width)
-
-    @property
-    def masked_batch_size(self) -> int:
-        """The size of a batch with masks and permutations of all cells."""
-        k, n_units, width = self.shape
-        return _batch_size(self.n_runs * max(k * width, 4 * n_units))
 
     def sums(self, batches: Sequence[Batch]) -> Counts:
         """The sums of the swapped outputs with one batch for each run: (n, runs, systems, ΣK)."""
@@ -378,6 +365,10 @@ class _Collected:
     def of(cls, data: RunData, pairs: Pairs, statistic: str, n_resamples: int) -> _Collected:
         return cls(data, statistic, [[np.empty(n_resamples) for _ in pairs] for _ in data.samples])
 
+    def add_pooled(self, batch: Batch, p: int, a: Counts, b: Counts) -> None:
+        """Score the summed pseudo-runs of both sides of pair p: each (n, ΣK)."""
+        self.add(batch, p, a[:, None], b[:, None])
+
     def add(self, batch: Batch, p: int, a: RunSums, b: RunSums) -> None:
         """Score the pseudo-runs of both sides of pair p."""
         for own, x, y in zip(self.statistics, self._scored(a), self._scored(b), strict=True):
@@ -387,6 +378,19 @@ class _Collected:
         if self.statistic == "pooled":
             return self.data.scored(runs.sum(axis=1))
         return [scores.mean(axis=1) for scores in self.data.scored(runs)]
+
+
+def _equal_runs(data: RunData, pairs: Pairs, exchange: str) -> int:
+    """The number of runs of all systems of some pairs. :class:`InputError` if they have different numbers."""
+    systems = sorted(set(chain.from_iterable(pairs)))
+    numbers = {data.n_runs[system] for system in systems}
+    if len(numbers) > 1:
+        own = ", ".join(f"{data.names[system]} {data.n_runs[system]}" for system in systems)
+        raise InputError(
+            f"the exchange {exchange!r} pairs run i of one system with run i of the other, so all systems need the "
+            f"same number of runs, but they have: {own}. Choose another exchange, or leave out some runs"
+        )
+    return numbers.pop()
 
 
 def _sizes(data: RunData, pair: tuple[int, int]) -> tuple[int, int]:

@@ -15,7 +15,7 @@ use crate::simd::{Simd, dispatch};
 use crate::stream::{Purpose, Stream};
 
 /// Units whose permutations are drawn together. Each step of the shuffle takes one 32-bit number for each of them.
-const GROUP: usize = 64;
+pub(super) const GROUP: usize = 64;
 
 /// The number of 64-bit values in [`GROUP`] 32-bit numbers, and of blocks of the generator that make them.
 const VALUES: usize = GROUP / 2;
@@ -26,7 +26,7 @@ const BLOCKS: usize = VALUES / 2;
 const SIDE_BY_SIDE: usize = 128;
 
 /// A label for every unit of a group: which system's row a position gets.
-type Labels = [u16; GROUP];
+pub(super) type Labels = [u16; GROUP];
 
 /// The largest number of systems: labels have 16 bits.
 const MAX_SYSTEMS: usize = 1 << 16;
@@ -38,7 +38,7 @@ const MAX_BLOCKS: u64 = 1 << 32;
 ///
 /// # Errors
 /// [`Error::InvalidOption`] if there are not.
-fn check_size(systems: usize, units: usize) -> Result<()> {
+pub(super) fn check_size(systems: usize, units: usize) -> Result<()> {
     let invalid = |option: &str, expected, got: usize| {
         Err(Error::InvalidOption { option: option.into(), expected, got: got.to_string() })
     };
@@ -60,7 +60,7 @@ fn check_size(systems: usize, units: usize) -> Result<()> {
 /// 0 … j, moves the label at position r to position j, and puts the label j at position r. With
 /// w = 64·((u div 64)·(k − 1) + j − 1) + u mod 64, it takes the 32-bit number w of the stream, or if that is rejected
 /// the number w of part 1 of the stream, then of part 2, and so on. (Lemire 2019, doi:10.1145/3230636.)
-fn permute_group(simd: Simd, stream: Stream, group: usize, labels: &mut [Labels]) {
+pub(super) fn permute_group(simd: Simd, stream: Stream, group: usize, labels: &mut [Labels]) {
     labels[0] = [0; GROUP];
     for j in 1..labels.len() {
         let block = (BLOCKS * (group * (labels.len() - 1) + j - 1)) as u32;
@@ -73,6 +73,11 @@ fn permute_group(simd: Simd, stream: Stream, group: usize, labels: &mut [Labels]
             false => step_one_by_one(j, &chosen, labels),
         }
     }
+}
+
+/// The cost of the labels of a unit, in additions, roughly.
+pub(super) fn cost_of_labels(systems: usize) -> usize {
+    systems * (systems.min(SIDE_BY_SIDE) / 16 + 1)
 }
 
 /// The values of a 32-bit number that have to be rejected for a uniform integer from 0 … j: those whose product with
@@ -387,7 +392,7 @@ impl<'a> Permutations<'a> {
     /// The cost of a group of units in a replicate, in additions, roughly.
     fn cost_of_group(&self) -> usize {
         let PermutedRows { systems, tiles, .. } = self.rows;
-        GROUP * systems * (systems.min(&SIDE_BY_SIDE) / 16 + 1 + tiles.len())
+        GROUP * (cost_of_labels(*systems) + systems * tiles.len())
     }
 }
 
