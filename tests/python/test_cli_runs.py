@@ -360,7 +360,9 @@ BAD = [
     (("--refs", "ref.txt", "--baseline", "-", "--system", "new", "-"), "standard input (-) can supply only one text"),
     # Tests.
     ((*TEXTS, "--exchange", "rnu"), "unknown value of --exchange 'rnu': did you mean 'run'?"),
-    ((*TEXTS, "--exchange", "all", "run"), "exchange: expected auto, all, or names of units, got all, run"),
+    ((*TEXTS, "--exchange", "auto", "run"), "exchange: expected auto, or names of units, got auto, run"),
+    (("--refs", "ref.txt", "--baseline", "old/0.txt", "--system", "new", "new/0.txt", "--exchange", "run"),
+     "exchange 'run' "),
     (("--refs", "ref.txt", *OLD, "--system", "new", "new/0.txt", "--exchange", "hierarchical"),
      "exchange 'hierarchical' needs at least 2 runs of each system, but new has 1: add runs, or choose another unit"),
     (("--refs", "ref.txt", *OLD, "--system", "new", "new/0.txt", "--exchange", "cell"),

@@ -265,7 +265,7 @@ def runs_command(context: click.Context, /, **options: Any) -> None:
         confidence_level=levels.confidence_level,
         alpha=levels.alpha,
         **options,
-    )
+    ).checked(list(job.files.systems))
     with destination(output, job.inputs, fmt, layout) as write:
         runs, dev = job.read()
         with progress_bar() as progress:
