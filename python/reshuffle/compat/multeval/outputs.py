@@ -7,8 +7,8 @@ import re
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from reshuffle import InputError, read_lines
 
@@ -17,8 +17,7 @@ from .texts import normalized
 __all__ = ["Texts", "check_output", "output_folder", "read_references", "read_texts", "say", "write"]
 
 
-@dataclass(frozen=True)
-class Texts:
+class Texts(NamedTuple):
     """Normalized outputs and references.
 
     Attributes
