@@ -213,6 +213,6 @@ RunTable: TypeAlias = Literal["systems", "comparisons", "observed"]
 
 StudyPlotKind: TypeAlias = Literal[
     "rates", "qq", "families", "power", "sizes", "detectable", "sensitivity", "bands", "gaps", "curves",
-    "differences", "scores", "gains", "agreement", "runs", "histogram", "observed",
+    "differences", "scores", "gains", "agreement", "exchange", "runs", "histogram", "observed",
 ]  # fmt: skip
 """The figures of all studies: :data:`reshuffle.report.studies.STUDIES`."""

@@ -392,6 +392,8 @@ FIGURES = tuple(dict.fromkeys((*get_args(types.PlotKind), *get_args(types.StudyP
 @click.option("--alpha", type=float, metavar="LEVEL", help="For figures of studies with one level.")
 @click.option("--layout", metavar="NAME", help="For studies of samples: broad or block.  [default: the only one]")
 @click.option("--system", metavar="NAME", help="For figures of studies with one system.  [default: the only one]")
+@click.option("--runs", type=int, metavar="N", help="For studies of runs: the number of runs.  [default: the only one]")
+@click.option("--correlation", type=float, metavar="VALUE", help="For studies of runs: the correlation between runs.")
 def plot_command(result: str, kind: str, output: str, **options: Any) -> None:
     """Plot a saved result for a paper.
 
@@ -421,6 +423,7 @@ def plot_command(result: str, kind: str, output: str, **options: Any) -> None:
       scores       samples: scores on each sample, with intervals
       gains        agreement: 1 - p against the gain of the better system
       agreement    agreement: share of pairs on which tests and metrics agree
+      exchange     exchange: type-I error by the standard deviation between runs, with intervals
 
     Needs matplotlib: pip install 'reshuffle[plots]'. Figures are readable in black and white, and PDF files
     embed their fonts.

@@ -8,6 +8,7 @@ from typing import Any
 from .agreement import DomainBand, GainBin, GainThreshold, PairPvalue, TestAgreement
 from .base import Rate, StudyResult
 from .design import DetectableAtSize, PairError, PlannedPower, PlannedSize
+from .exchange import ExchangeRate
 from .multiplicity import FamilyWiseRate
 from .power import FittedSwapEffects, PowerRate
 from .runs import ObservedDifference, RunComparison, RunDifference, RunScores, SystemRuns
@@ -23,6 +24,7 @@ __all__ = [
     "CurvePoint",
     "DetectableAtSize",
     "DomainBand",
+    "ExchangeRate",
     "FamilyWiseRate",
     "FittedSwapEffects",
     "GainBin",
@@ -84,6 +86,7 @@ RECORDS: Mapping[str, type[Any]] = {
     "scored": ScoredSystem,
     "tested": TestedDifference,
     "contrasts": PowerContrast,
+    "exchange_sizes": ExchangeRate,
     "systems": SystemRuns,
     "comparisons": RunDifference,
     "observed": ObservedDifference,
