@@ -75,8 +75,8 @@ class RunSettings:
         """The settings with checked levels, for systems with these names; :class:`InputError` for unknown names."""
         for name in self.requested:
             check_name("exchange", name, ["auto", "all", *EXCHANGES])
-        if not self.requested or (len(self.requested) > 1 and {"auto", "all"}.intersection(self.requested)):
-            raise InputError(f"exchange: expected auto, all, or names of units, got {listed(self.requested) or 'none'}")
+        if not self.requested or (len(self.requested) > 1 and "auto" in self.requested):
+            raise InputError(f"exchange: expected auto, or names of units, got {listed(self.requested) or 'none'}")
         check_name("statistic", self.statistic, list(STATISTICS))
         check_name("alternative", self.alternative, ["two-sided", "greater", "less"])
         check_name("family", self.family, ["metric", "all"])
@@ -363,7 +363,7 @@ def compared_runs(runs: Runs, dev: Development, settings: RunSettings, resamplin
             "comparisons": tuple(_differences(runs, data, pairs, settings, tests)),
             "observed": observed_differences(data, pairs, runs.data.labels) if pairs else (),
         },
-        truths={name: EXCHANGES[name].null for name in units},
+        truths={name: EXCHANGES[name].worded(EXCHANGES[name].null, data.unit) for name in units},
         signature=signature.for_study("runs", signed, resampling.seed, [m.signature for m in metrics]),
         version=_core.VERSION,
     )

@@ -27,8 +27,8 @@ __all__ = ["PairOutcome", "RunTesting", "chosen_exchanges", "pair_outcomes", "ru
 ALL = tuple(name for name in EXCHANGES if name != "multeval")
 # The adjustments for comparisons of runs.
 OF_PVALUES = tuple(name for name, adjustment in ADJUSTMENTS.items() if not adjustment.from_replicates)
-# What ``auto`` shows beside the unit that answers the question. Exchanging whole runs takes the test set as given, which
-# the hierarchical bootstrap does not; "pooled" is the reading of Clark et al. 2011.
+# What ``auto`` shows beside the unit that answers the question. Exchanging runs takes the test set as given, which the
+# hierarchical bootstrap does not. The reading of Clark et al. 2011 is "pooled".
 BESIDE = {
     "run": ("hierarchical", "pooled"),
     "hierarchical": ("segment", "pooled"),
@@ -113,7 +113,7 @@ def chosen_exchanges(
 ) -> tuple[list[str], str | None, dict[str, str]]:
     """The exchange units to test, the most important first; why; and those that are left out, with the reasons.
 
-    ``requested`` are names in :data:`EXCHANGES`, or ``auto`` or ``all``.
+    ``requested`` are names in :data:`EXCHANGES`, or ``auto`` alone, or ``all`` with or without names.
     """
     if not pairs:
         return [], None, {}
@@ -123,8 +123,8 @@ def chosen_exchanges(
     reason: str | None = why_main
     if requested == ["auto"]:
         wanted = [main, *BESIDE[main]]
-    elif requested == ["all"]:
-        wanted = list(dict.fromkeys([main, *ALL]))
+    elif "all" in requested:
+        wanted = list(dict.fromkeys([main, *ALL, *(name for name in requested if name != "all")]))
     else:
         wanted, reason = list(dict.fromkeys(requested)), None
     impossible = {name: why for name in wanted if (why := _impossible(EXCHANGES[name], data, pairs, testing))}
@@ -163,6 +163,13 @@ def _impossible(unit: ExchangeUnit, data: RunData, pairs: Pairs, testing: RunTes
         return (
             f"needs at least {unit.needs_runs} runs of each system, but {name} has {fewest}: add runs, or choose "
             "another unit, such as 'segment'"
+        )
+    alone = next(((a, b) for a, b in pairs if data.n_runs[a] == data.n_runs[b] == 1), None)
+    if unit.name == "run" and alone is not None:
+        a, b = alone
+        return (
+            f"needs more than one run, but {data.names[b]} and {data.names[a]} have one each, so that p would be 1 "
+            "whatever the outputs: add runs, or choose another unit, such as 'segment'"
         )
     unequal = next(((a, b) for a, b in pairs if data.n_runs[a] != data.n_runs[b]), None)
     if unit.equal_runs and unequal is not None:
