@@ -265,6 +265,17 @@ def test_tests_that_cannot_reach_alpha_are_marked() -> None:
     assert "‡" not in enough.render()
 
 
+def test_other_limits_of_p_have_other_advice() -> None:
+    for exact, expected in (
+        (True, "segment: p ≥ 0.25: all exchanges are counted, because the outputs differ in so few segments."),
+        (False, "segment: p ≥ 0.25: use more replicates (n_resamples, -n)."),
+    ):
+        result = made(("segment",))
+        limited = tuple(replace(each, smallest_pvalue=0.25, exact=exact) for each in result.comparisons)
+        assert found(replace(result, tables={**result.tables, "comparisons": limited}), "segment:") == [expected]
+    assert not found(made(("segment",)), "segment:")
+
+
 def test_adjusted_p_is_shown_where_there_is_one() -> None:
     result = made()
     adjusted = tuple(replace(each, adjusted_pvalue=0.4567) for each in result.comparisons)
@@ -423,6 +434,17 @@ def test_notes_have_the_nulls_the_reason_and_what_was_left_out() -> None:
     assert f"Why hierarchical decides: {REASON.replace('<=', '≤')}." in text
     assert "cell is left out: it needs as many runs of one system as of the other." in text
     assert "left out" not in made().render()
+
+
+def test_replicates_and_adjustments_are_named_by_unit() -> None:
+    (sentence,) = [note for note in notes(made(("run", "segment"))) if note.startswith("Tests:")]
+    assert sentence == "Tests: two-sided; run: all 20 exchanges; segment: 10,000 replicates."
+    of_three = computed((3, 4, 3), exchange=("segment", "run"))
+    (sentence,) = [note for note in notes(of_three) if note.startswith("Tests:")]
+    assert (
+        "; run: all 20 to 35 exchanges; p adjusted by step-down maxT (Westfall & Young 1993) (segment) and " in sentence
+    )
+    assert sentence.endswith("Holm 1979 (run) over the pairs under each metric.")
 
 
 def test_documents_are_called_so() -> None:

@@ -114,7 +114,9 @@ def _unreachable(result: RunComparison) -> Iterator[str]:
         worst = max(limited, key=lambda each: each.smallest_pvalue)
         smallest = f"{worst.smallest_pvalue:.3g}"
         if name != "run" or worst.runs_needed is None:
-            yield f"{name}: p ≥ {smallest} whatever the outputs: use more replicates (n_resamples, -n)."
+            few = of_unit(result, "all exchanges are counted, because the outputs differ in so few segments")
+            advice = few if worst.exact else "use more replicates (n_resamples, -n)"
+            yield f"{name}: p ≥ {smallest}: {advice}."
             continue
         yield f"{name}: with {_numbers(result, worst)} p ≥ {smallest} whatever the outputs; {_enough(result, worst)}."
     if "run" not in result.plan["exchange"] and result.plan.get("exchange_requested") == "auto":
@@ -322,7 +324,7 @@ def _median_runs(result: RunComparison) -> Iterator[str]:
 
 # How it was computed.
 
-TITLES = {"maxt": "step-down maxT (Westfall & Young 1993)"}
+TITLES = {"maxt": "step-down maxT (Westfall & Young 1993)", "holm": "Holm 1979"}
 
 CAVEATS = {
     "run": "run takes the test set as given, so configurations differ that are equally good on average but not on each "
@@ -345,22 +347,30 @@ def _caveats(result: RunComparison) -> Iterator[str]:
 def _tests(result: RunComparison) -> str:
     """The alternative, the replicates and the adjustment."""
     plan = result.plan
-    parts = [str(plan.get("alternative", "two-sided"))]
-    for exact in (True, False):
-        for n in sorted({each.n_resamples for each in result.comparisons if each.exact == exact}):
-            own = [each for each in result.comparisons if (each.exact, each.n_resamples) == (exact, n)]
-            units = joined(dict.fromkeys(each.exchange for each in own))
-            parts.append(f"{units}: all {n:,} exchanges" if exact else f"{units}: {counted(n, 'replicate')}")
-    if adjusts(result):
-        by_unit = {name: how for name, how in (plan.get("adjustments") or {}).items() if how}
-        how = (
-            joined(dict.fromkeys(TITLES.get(name, name) for name in by_unit.values()))
-            if by_unit
-            else str(plan.get("adjust"))
-        )
-        over = "all pairs and metrics" if plan.get("family") == "all" else "the pairs under each metric"
-        parts.append(f"p adjusted by {how} over {over}")
-    return f"Tests: {'; '.join(parts)}."
+    parts: dict[str, list[str]] = {}
+    for name in plan["exchange"]:
+        own = of_name(result.comparisons, exchange=name)
+        for exact in (True, False):
+            numbers = sorted({each.n_resamples for each in own if each.exact == exact})
+            if numbers:
+                n = " to ".join(f"{number:,}" for number in dict.fromkeys((numbers[0], numbers[-1])))
+                shown = f"all {n} exchanges" if exact else f"{n} replicate{'s' * (numbers[-1] != 1)}"
+                parts.setdefault(shown, []).append(name)
+    sentences = [f"{joined(names)}: {shown}" for shown, names in parts.items()]
+    return f"Tests: {'; '.join([str(plan.get('alternative', 'two-sided')), *sentences, *_adjustments(result)])}."
+
+
+def _adjustments(result: RunComparison) -> Iterator[str]:
+    """How p is adjusted, with the exchange units if these differ in it."""
+    if not adjusts(result):
+        return
+    by_title: dict[str, list[str]] = {}
+    for name, how in (result.plan.get("adjustments") or {}).items():
+        if how and how != "none":
+            by_title.setdefault(TITLES.get(how, how), []).append(name)
+    shown = [f"{how} ({joined(names)})" if len(by_title) > 1 else how for how, names in by_title.items()]
+    over = "all pairs and metrics" if result.plan.get("family") == "all" else "the pairs under each metric"
+    yield f"p adjusted by {joined(shown or [str(result.plan.get('adjust'))])} over {over}"
 
 
 def intervals(result: RunComparison) -> Iterator[str]:
