@@ -80,6 +80,37 @@ except KeyboardInterrupt:
     assert float(answer) - sent < 1
 
 
+def test_an_interrupt_cannot_fall_into_the_first_array_of_the_core() -> None:
+    """The loading of NumPy's interface runs Python code, so that Ctrl-C could raise there. It is over by then."""
+    source = """
+import builtins
+import numpy as np
+from reshuffle import metric
+core = metric("bleu").core
+def interrupted(*args, **options):
+    raise KeyboardInterrupt
+np.lib.NumpyVersion = builtins.__import__ = interrupted
+print(core.scores(core.count([["a b c d"], ["a b c e"]], [["a b c d"]])[:, 0]))
+"""
+    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("[100.")
+
+
+def test_without_numpy_the_import_fails_as_an_import() -> None:
+    source = """
+import sys
+from reshuffle import _core
+sys.modules["numpy"] = None
+try:
+    _core.load_numpy()
+except ImportError as error:
+    print(error.name)
+"""
+    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=True)
+    assert done.stdout == "numpy\n"
+
+
 # Calls with long steps within one block: (preparation, call).
 LONG_STEPS = {
     "line of bleu": ("a, b = line(one), line(other)", "metric('bleu').suff_stats([[a]], [[b]])"),
