@@ -19,6 +19,9 @@ __all__ = ["browser", "browser_of_module"]
 
 ROOT = Path(__file__).resolve().parents[2]
 
+# Meant for this run of pytest, not for those that tests start.
+os.environ.pop("PYTEST_ADDOPTS", None)
+
 # No deadline: the first example of a test pays for imports. Derandomized: CI must not fail by chance.
 settings.register_profile("default", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("default")
