@@ -195,6 +195,17 @@ def test_covariances_of_a_curved_metric_are_those_of_draws() -> None:
     )
 
 
+@pytest.mark.parametrize("units", [Units(), Units(strata=["x", "y", "x"] * 4), Units(documents=list("aabbccddeeff"))])
+def test_covariances_are_those_of_the_delta_method(units: Units) -> None:
+    rng = np.random.default_rng(5)
+    data = run_data({"a": rng.normal(size=(3, 12)), "b": rng.normal(size=(2, 12))}, units=units)
+    covariances, variances = data.covariances[0].covariances, data.samples[0].linear
+    assert np.diag(covariances) == pytest.approx([variances.variance(i) for i in range(5)])
+    for i, j in product(range(5), repeat=2):
+        difference = covariances[i, i] + covariances[j, j] - 2 * covariances[i, j]
+        assert difference == pytest.approx(variances.variance(i, j), abs=1e-12)
+
+
 def slow_spread(a: Array, b: Array) -> tuple[float, float]:
     """The variance of mean(a) − mean(b), for (n, S) and (m, S) scores, and its degrees of freedom."""
     s = a.shape[1]
