@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats
 
-from reshuffle import FromCounts, SegmentScores, _core, compare_runs, metric
+from reshuffle import FromCounts, InputError, SegmentScores, _core, compare_runs, metric
 from reshuffle.inference.exchange import EXCHANGES
 from reshuffle.inference.run_intervals import RUN_INTERVALS, interval_of
 from reshuffle.inference.run_tests import RunTesting, pair_outcomes
@@ -118,6 +118,14 @@ def test_draws_depend_neither_on_batches_nor_on_threads() -> None:
 def test_more_draws_begin_with_the_same_ones() -> None:
     few, many = (ratio_data(4, (3, 2), 20, n_resamples=n).drawn for n in (10, 30))
     np.testing.assert_array_equal(few.hierarchical["mean"][0], many.hierarchical["mean"][0][:, :10])
+
+
+def test_sums_over_runs_that_would_overflow_are_an_error() -> None:
+    counts = {f"{name}#{run}": np.full((4, 2), 2**59) for name in "ab" for run in range(3)}
+    runs = Runs.from_arguments(None, {"a": 3, "b": 3}, FromCounts("x", counts, lambda t: t[..., 0] / t[..., 1]))
+    data = RunData.from_data(runs.data, runs.n_runs, Units(), Resampling(9, SEED, 1))
+    with pytest.raises(InputError, match="the 3 runs of a are too large to be added up in bootstrap draws"):
+        _ = data.drawn.fixed
 
 
 def mean_squares(values: Array) -> tuple[float, float, float]:
