@@ -298,10 +298,13 @@ def test_every_format_has_the_systems(runs: Path, run: Any, fmt: str) -> None:
 
 
 def test_every_table_can_be_written(runs: Path, run: Any) -> None:
+    assert run("runs", *TEXTS, "--exchange", "segment", *N, "-o", "all.csv").out == ""
+    assert not Path("all.csv").exists()
     headers = set()
     for table in get_args(types.RunTable):
         outcome = run("runs", *TEXTS, "--exchange", "segment", *N, "--format", "csv", "--table", table, "-o", "out.csv")
         assert (outcome.code, outcome.out, outcome.err) == (0, "", "")
+        assert lines("out.csv") == lines(f"all.{table}.csv")
         headers.add(lines("out.csv")[0])
     assert len(headers) == len(get_args(types.RunTable))
 
