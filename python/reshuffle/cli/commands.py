@@ -425,6 +425,9 @@ def plot_command(result: str, kind: str, output: str, **options: Any) -> None:
       gains        agreement: 1 - p against the gain of the better system
       agreement    agreement: share of pairs on which tests and metrics agree
       exchange     exchange: type-I error by the standard deviation between runs, with intervals
+      runs         runs: the score of each run, with s_sel and s_test
+      histogram    runs: distribution of the runs' scores
+      observed     runs: differences that experiments with other numbers of runs would observe
 
     Needs matplotlib: pip install 'reshuffle[plots]'. Figures are readable in black and white, and PDF files
     embed their fonts.
