@@ -21,7 +21,7 @@ from .options import (
     output_options,
     resampling_options,
 )
-from .params import Name, NameList
+from .params import Name, NameList, flattened
 
 __all__ = ["runs_command"]
 
@@ -246,10 +246,9 @@ def runs_command(context: click.Context, /, **options: Any) -> None:
     from ..runs import RunSettings, compared_runs
     from ..settings import Levels
     from .job import FLAGS
-    from .output import destination
+    from .output import chosen_output, destination
     from .progress import progress_bar
     from .run_jobs import RunJob
-    from .studies.running import chosen_output, flattened
 
     if context.args:
         raise InputError(
