@@ -262,9 +262,7 @@ def exchange_of(data: Data, units: Units, settings: StudySettings, own: Exchange
         **_shared(settings),
     }
     few = " These runs are few: the rates say little about others of the same configuration." if k < 10 else ""
-    truth = (
-        f"Both configurations were the same: two disjoint sets of its {k} runs, drawn anew for each test set.{few}"
-    )
+    truth = f"Both configurations were the same: two disjoint sets of its {k} runs, drawn anew for each test set.{few}"
     return _result(settings, own, plan, found, {"replicate": truth}, material.used_metrics)
 
 
