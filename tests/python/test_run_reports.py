@@ -425,6 +425,27 @@ def test_notes_have_the_nulls_the_reason_and_what_was_left_out() -> None:
     assert "left out" not in made().render()
 
 
+def test_documents_are_called_so() -> None:
+    result = made(("segment", "pooled"), plan={"unit": "document", "units": 100})
+    text = " ".join(result.render().split())
+    assert "By exchanging documents (for these runs only)" in text
+    assert "bootstrap draws of documents" in text
+    assert "Runs Documents Run × document Effective test sets" in text
+    assert "ignores that other runs" in text
+    assert "Scores of 3 runs of each system: 2,489 segments" in text
+
+
+def test_long_tables_of_other_experiments_are_only_data() -> None:
+    result = made()
+    (first, *_), names = result.observed, [f"s{i}" for i in range(13)]
+    many = tuple(replace(first, system=name, n_runs=n) for name in names for n in (1, 2))
+    longer = replace(result, tables={**result.tables, "observed": many})
+    assert "Central 95%" not in longer.render()
+    assert "--format csv --table observed" in " ".join(longer.render().split())
+    assert "Central 95%" in made().render()
+    assert "--table observed" not in made().render()
+
+
 @given(st.integers(1, 12), st.integers(1, 12), st.booleans())
 def test_the_smallest_p_is_that_of_the_test(n: int, m: int, two_sided: bool) -> None:
     alternative = "two-sided" if two_sided else "greater"

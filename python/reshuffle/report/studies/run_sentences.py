@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 
 from ...results.studies import RunComparison, RunDifference, StudyResult
 from ..notes import ci, counted, joined
-from .run_values import BY, adjusts, by_pair, decimals_under, deviation, is_significant, of_runs
+from .run_values import adjusts, by_pair, decimals_under, deviation, exchange_phrase, is_significant, of_runs, of_unit
 from .wording import of_name
 
-__all__ = ["conclusions", "intervals", "notes", "variance_test"]
+__all__ = ["MOST_OBSERVED", "conclusions", "intervals", "notes", "variance_test"]
 
 # Clark et al. recommend at least so many replications.
 RECOMMENDED = 3
@@ -18,6 +18,8 @@ RECOMMENDED = 3
 LARGE = 0.5
 # More names or cases than this are counted.
 MAX_NAMED = 4
+# Longer tables of what other experiments would observe are only in CSV and JSON.
+MOST_OBSERVED = 12
 
 
 def conclusions(study: StudyResult) -> Iterator[str]:
@@ -45,6 +47,8 @@ def notes(study: StudyResult) -> Iterator[str]:
         yield from _caveats(result)
         yield _tests(result)
         yield from intervals(result)
+    if len([*by_pair(result.observed)]) > MOST_OBSERVED:
+        yield "Differences that experiments with other numbers of runs would observe: --format csv --table observed."
     if plan.get("median_on") == "test" and any(n > 1 for n in plan["systems"].values()):
         yield "Median runs: Clark et al. prefer those on another set than the one to analyse (median_on, --median-on)."
     yield f"Runs are numbered from 0. Standard deviations of runs divide by n − 1; s_sel is from {_draws(result)}."
@@ -66,7 +70,7 @@ def _answer(result: RunComparison) -> str:
         parts.setdefault(_statement(result, own, metric.higher_is_better), []).append(metric.name)
     (first, metrics), *others = parts.items()
     rest = "".join(f"; under {joined(names)} {text}" for text, names in others)
-    start = f"By {BY.get(result.default_exchange or '', 'the test')}, "
+    start = f"By {exchange_phrase(result)}, "
     return f"{start}{first} under {joined(metrics)}{rest}."
 
 
@@ -333,7 +337,7 @@ CAVEATS = {
 
 def _caveats(result: RunComparison) -> Iterator[str]:
     """What the tests beside the one that decides ignore."""
-    shown = [CAVEATS[name] for name in result.plan["exchange"] if name in CAVEATS]
+    shown = [of_unit(result, CAVEATS[name]) for name in result.plan["exchange"] if name in CAVEATS]
     if shown:
         yield f"Caveats: {'; '.join(shown)}."
 
@@ -370,7 +374,8 @@ def intervals(result: RunComparison) -> Iterator[str]:
     if freedom:
         ends = list(dict.fromkeys(f"{value:.1f}" for value in (freedom[0], freedom[-1])))
         t = f", {' to '.join(ends)} degrees of freedom"
-    yield f"{ci(intervals[0].confidence_level)}: {METHODS.get(intervals[0].method, intervals[0].method)}{t}."
+    method = intervals[0].method
+    yield f"{ci(intervals[0].confidence_level)}: {of_unit(result, METHODS.get(method, method))}{t}."
 
 
 METHODS = {

@@ -9,7 +9,16 @@ from ...results.studies import RunComparison, RunDifference, StudyResult
 from ..cells import decimals_for
 from .wording import of_name
 
-__all__ = ["BY", "adjusts", "by_pair", "decimals_under", "deviation", "is_significant", "of_runs"]
+__all__ = [
+    "adjusts",
+    "by_pair",
+    "decimals_under",
+    "deviation",
+    "exchange_phrase",
+    "is_significant",
+    "of_runs",
+    "of_unit",
+]
 
 # How the exchange units are called in a sentence about the result.
 BY = {
@@ -60,3 +69,15 @@ def by_pair(records: Sequence[Any]) -> Iterator[tuple[tuple[str, str, str], list
     """The records of each metric, baseline and system."""
     for key in dict.fromkeys((each.metric, each.baseline, each.system) for each in records):
         yield key, of_name(records, metric=key[0], baseline=key[1], system=key[2])
+
+
+def of_unit(result: RunComparison, text: str) -> str:
+    """A text about segments, for documents if these are resampled."""
+    unit = str(result.plan.get("unit", "segment"))
+    return text.replace("segment", unit).replace("Segment", unit.capitalize())
+
+
+def exchange_phrase(result: RunComparison) -> str:
+    """What the test that decides does, after ``by``."""
+    name = result.default_exchange or ""
+    return of_unit(result, BY.get(name, name))

@@ -12,8 +12,8 @@ from ...results.studies import ObservedDifference, RunComparison, RunDifference,
 from ..cells import Table, interval_cells
 from ..notes import EXACT, ci, counted, number
 from .base import Explained, Figure, StudyReport
-from .run_sentences import conclusions, intervals, notes
-from .run_values import BY, adjusts, by_pair, decimals_under, deviation, is_significant, of_runs
+from .run_sentences import MOST_OBSERVED, conclusions, intervals, notes
+from .run_values import adjusts, by_pair, decimals_under, deviation, exchange_phrase, is_significant, of_runs, of_unit
 from .wording import constant, of_name, percent
 
 if TYPE_CHECKING:
@@ -23,8 +23,6 @@ __all__ = ["REPORT", "ScoredRuns"]
 
 # The mark of p-values of tests that cannot reach alpha, whatever the outputs are.
 UNREACHABLE = "‡"
-# Longer tables of what other experiments would observe are only in CSV and JSON.
-MOST_OBSERVED = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +77,7 @@ def paper(study: StudyResult) -> Iterator[Explained]:
 def _variance_tables(result: RunComparison) -> Iterator[Explained]:
     """The table of variances, unless all systems have one run."""
     if any(each.scores.between_runs is not None for each in scored_runs(result.systems)):
-        yield _variances(result), EFFECTIVE
+        yield _variances(result), of_unit(result, EFFECTIVE)
 
 
 SPREAD = (
@@ -219,11 +217,11 @@ def _add(table: Table, cells: Sequence[str], bold: bool) -> None:
 
 def p_symbols(result: RunComparison) -> str:
     """What the marks and the columns of the tests mean."""
-    alpha, units = number(result.plan["alpha"]), result.plan["exchange"]
+    alpha = number(result.plan["alpha"])
     p = "adjusted p" if adjusts(result) else "p"
     parts = [f"Δ: {DIFFERENCES[constant(result.comparisons, 'statistic') or 'pooled']}"]
     if any(is_significant(result, each) for each in result.comparisons):
-        parts.append(f"*: {p} ≤ {alpha} by {BY.get(units[0], units[0])}")
+        parts.append(f"*: {p} ≤ {alpha} by {exchange_phrase(result)}")
     if any(each.exact for each in result.comparisons):
         parts.append(f"{EXACT}: exact p")
     if any(each.smallest_pvalue > result.plan["alpha"] for each in result.comparisons):
@@ -268,16 +266,17 @@ def _scores_and_tests(result: RunComparison) -> Table:
 
 def _variances(result: RunComparison) -> Table:
     """A row for each metric and system: the shares of the variance of one run's score."""
-    header = ["Metric", "System", "Runs", "Segments", "Run × segment", "Effective test sets"]
+    parts = [of_unit(result, name) for name in ("Segments", "Run × segment")]
+    header = ["Metric", "System", "Runs", *parts, "Effective test sets"]
     table = Table("What one run's score varies with, in % of its variance", header, n_names=2, grouped=1)
     for metric in result.metrics:
         if table.rows:
             table.rule()
         for system in result.systems:
             scores = system.scores[metric.name]
-            parts = (scores.between_runs, scores.between_segments, scores.interaction)
-            total = sum(part or 0 for part in parts)
-            shares = ["–" if part is None or total <= 0 else percent(part / total, 0) for part in parts]
+            components = (scores.between_runs, scores.between_segments, scores.interaction)
+            total = sum(part or 0 for part in components)
+            shares = ["–" if part is None or total <= 0 else percent(part / total, 0) for part in components]
             worth = scores.effective_test_sets
             of = "–" if worth is None else f"{worth:.1f} of {len(scores.runs):,}"
             table.add([with_arrow(metric), system.name, *shares, of])
