@@ -35,11 +35,11 @@ def tables(study: StudyResult) -> Iterator[Explained]:
     rates = _rates(study)
     for alpha in dict.fromkeys(rate.alpha for rate in rates):
         own = of_name(rates, alpha=alpha)
-        yield _table(own, f"Type-I error in %: {_in_common(own)}"), _symbols(own)
+        yield _table(study, own, f"Type-I error in %: {_in_common(own)}"), _symbols(own)
     if any(rate.expected is not None for rate in rates):
         for alpha in dict.fromkeys(rate.alpha for rate in rates):
             own = [rate for rate in of_name(rates, alpha=alpha) if rate.expected is not None]
-            yield _table(own, f"Expected for many segments, in %: α = {number(alpha)}", expected=True), ""
+            yield _table(study, own, f"Expected for many segments, in %: α = {number(alpha)}", expected=True), ""
 
 
 def _in_common(rates: Sequence[ExchangeRate]) -> str:
@@ -54,10 +54,10 @@ def _in_common(rates: Sequence[ExchangeRate]) -> str:
     return ", ".join(filter(None, parts))
 
 
-def _table(rates: Sequence[ExchangeRate], heading: str, expected: bool = False) -> Table:
+def _table(study: StudyResult, rates: Sequence[ExchangeRate], heading: str, expected: bool = False) -> Table:
     """A row for each kind of data set, and a column for each exchange unit."""
     names = [name for name in NAMES if name == "runs" or name in differing(rates, NAMES)]
-    units = list(dict.fromkeys(rate.exchange for rate in rates))
+    units = [unit for unit in study.plan["exchange"] if of_name(rates, exchange=unit)]
     table = Table(heading, [*(NAMES[name] for name in names), *units], n_names=len(names))
     decimals = rate_decimals(min(rate.simulations for rate in rates))
     width = 0 if expected else max(len(_mark(rate)) for rate in rates)
@@ -127,8 +127,9 @@ def notes(study: StudyResult) -> Iterator[str]:
     widest = max((rate.confidence_interval.high - rate.confidence_interval.low) / 2 for rate in rates)
     level = ci(rates[0].confidence_interval.confidence_level)
     yield (
-        f"Rates: the share of simulated test sets with p ≤ α, two-sided, with {counted(study.plan['n_resamples'], 'replicate')} "
-        f"each. Half the width of the {level} is at most {percent(widest, 1)} points."
+        "Rates: the share of simulated test sets with p ≤ α, two-sided, with "
+        f"{counted(study.plan['n_resamples'], 'replicate')} each. Half the width of the {level} is at most "
+        f"{percent(widest, 1)} points."
     )
     if any(rate.exchange == "run" and rate.rate == 0 for rate in rates):
         yield "run has few possible p-values: with 3 runs of each configuration the smallest is .1, with 4 it is .029."
