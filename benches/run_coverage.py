@@ -56,7 +56,7 @@ class Cell:
     def effects(self, rng: np.random.Generator) -> Array:
         """The effects of the runs in a block of simulations, mean 0: (BLOCK, n + m)."""
         size = (BLOCK, sum(self.runs))
-        drawn = {"normal": rng.normal, "skewed": lambda size: rng.exponential(size=size) - 1}[self.shape](size=size)
+        drawn = rng.normal(size=size) if self.shape == "normal" else rng.exponential(size=size) - 1
         return np.asarray(drawn * np.repeat(self.run_sd, self.runs))
 
     def contributions(self, rng: np.random.Generator) -> Array:
@@ -102,7 +102,8 @@ def by_levels(drawn: Drawn) -> bool:
     """The package's bootstrap with Hesterberg's correction of levels instead: p = 2·T(Φ⁻¹(share/2))."""
     spread = drawn.covariances.of_difference(0, 1)
     c = np.count_nonzero(np.abs(drawn.one_less * spread.factor) >= abs(drawn.difference))
-    return bool(2 * stdtr(spread.degrees_of_freedom, ndtri((c + 1) / (DRAWS + 1) / 2)) <= ALPHA)
+    share = (c + 1) / (DRAWS + 1)
+    return bool(2 * stdtr(spread.degrees_of_freedom, float(ndtri(share / 2))) <= ALPHA)
 
 
 METHODS: Mapping[str, Callable[[Drawn], bool]] = {
@@ -148,9 +149,8 @@ def simulated(cell: Cell, seed: int, block: int) -> Iterator[Drawn]:
 
 def rejections(cell: Cell, seed: int, block: int) -> Array:
     """How many simulations of a block each method rejects."""
-    return np.array([[method(drawn) for method in METHODS.values()] for drawn in simulated(cell, seed, block)]).sum(
-        axis=0
-    )
+    rejected = [[method(drawn) for method in METHODS.values()] for drawn in simulated(cell, seed, block)]
+    return np.asarray(np.sum(rejected, axis=0))
 
 
 def cells() -> Iterator[Cell]:

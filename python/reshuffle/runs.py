@@ -342,7 +342,7 @@ def compared_runs(runs: Runs, dev: Development, settings: RunSettings, resamplin
         **_plan(runs, data, settings, units),
         "exchange_reason": reason,
         "left_out": left_out,
-        "adjustments": {name: of_unit[0][0].adjustment for name, of_unit in tests.items()},
+        "adjustments": {name: of_unit[0][0].adjustment or "none" for name, of_unit in tests.items()},
         "duplicates": duplicates,
         **_median_plan(systems, settings, runs.data.labels[0]),
     }

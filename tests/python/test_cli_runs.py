@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import re
+import shlex
 import statistics
 import string
 from collections.abc import Mapping, Sequence
@@ -18,7 +19,9 @@ from hypothesis import strategies as st
 import reshuffle
 from reshuffle import SegmentScores, compare_runs, types
 from reshuffle.cli.command import Words, _spread
+from reshuffle.data.demo import demo_corpus, demo_runs
 from reshuffle.data.manifest import manifest_table
+from reshuffle.data.run_manifest import read_run_manifest
 from reshuffle.inference.exchange import EXCHANGES
 
 N = ("-n", "99", "--threads", "1")
@@ -357,7 +360,9 @@ BAD = [
     (("--refs", "ref.txt", "--baseline", "-", "--system", "new", "-"), "standard input (-) can supply only one text"),
     # Tests.
     ((*TEXTS, "--exchange", "rnu"), "unknown value of --exchange 'rnu': did you mean 'run'?"),
-    ((*TEXTS, "--exchange", "all", "run"), "exchange: expected auto, all, or names of units, got all, run"),
+    ((*TEXTS, "--exchange", "auto", "run"), "exchange: expected auto, or names of units, got auto, run"),
+    (("--refs", "ref.txt", "--baseline", "old/0.txt", "--system", "new", "new/0.txt", "--exchange", "run"),
+     "exchange 'run' "),
     (("--refs", "ref.txt", *OLD, "--system", "new", "new/0.txt", "--exchange", "hierarchical"),
      "exchange 'hierarchical' needs at least 2 runs of each system, but new has 1: add runs, or choose another unit"),
     (("--refs", "ref.txt", *OLD, "--system", "new", "new/0.txt", "--exchange", "cell"),
@@ -507,6 +512,45 @@ def test_the_help_fits_on_a_page_and_has_every_name(run: Any, monkeypatch: pytes
     words = set(re.findall(r"[\w-]+", out))
     for names in (types.Exchange, types.RunStatistic, types.RunSet, types.RunTable, types.RunAdjustment, types.Format):
         assert set(get_args(names)) - {"test", "dev"} <= words
+
+
+def test_the_manifest_of_the_guide_can_be_read(runs: Path) -> None:
+    guide = (Path(__file__).resolve().parents[2] / "docs/guide.md").read_text("utf-8")
+    section = guide.split("## Optimizer runs")[1].split("## Studies")[0]
+    found = re.search(r"```toml\n(.*?)```", section, re.DOTALL)
+    assert found is not None
+    Path("runs.toml").write_text(found[1], "utf-8")
+    files = read_run_manifest("runs.toml", ["tokenize"])
+    assert files.baseline == "old"
+    assert {len(own) for own in files.systems.values()} == {3}
+    assert files.dev.scores == {"new": {"COMET": [0.81, 0.83, 0.82]}}
+    assert files.options == {"tokenize": "13a"}
+
+
+def test_the_runs_of_the_demo_are_compared_as_it_says(tmp_path: Path, monkeypatch: Any, run: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    shown = run("demo", "--runs", "2").out
+    written = run("demo", "--runs", "2", "--write", "demo").out
+    assert written.startswith("Wrote 7 files of 400 lines.")
+    again = run(*shlex.split(written.splitlines()[1])[1:])
+    assert again.err.startswith("reshuffle: warning: fewer than 3 runs")
+    assert shown.startswith(again.out)
+    assert shown.endswith("To repeat this with files: reshuffle demo --runs 2 --write demo\n")
+    outcome = run("demo", "--runs", "2", "--write", "demo")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert "exists already: choose another directory" in outcome.err
+    for number in ("0", "101"):
+        assert run("demo", "--runs", number).err.startswith("reshuffle: error: the number of runs must be a whole")
+
+
+def test_the_runs_of_the_demo_share_half_of_their_sentences() -> None:
+    corpus, found = demo_corpus(), demo_runs(3)
+    assert demo_runs(2)["larger"] == found["larger"][:2]  # more runs do not change the others
+    for name, own in found.items():
+        for output in own:
+            same = sum(map(str.__eq__, output, corpus.systems[name]))
+            assert 0.4 * len(output) < same < 0.8 * len(output)
+        assert len(set(map(tuple, own))) == 3
 
 
 def test_exchange_units_are_listed(run: Any) -> None:

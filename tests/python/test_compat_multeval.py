@@ -754,7 +754,7 @@ def test_what_the_command_reads_and_computes_once(small: list[str], monkeypatch:
         return bleu.counting(*given)
 
     def counted(each: ScoredMetric) -> ScoredMetric:
-        return ScoredMetric(**{**vars(each), "counting": counting})
+        return each._replace(counting=counting)
 
     evaluation.Evaluated.of(texts, [counted(bleu), counted(length)], 1)
     assert len(calls) == 1

@@ -424,6 +424,9 @@ def plot_command(result: str, kind: str, output: str, **options: Any) -> None:
       gains        agreement: 1 - p against the gain of the better system
       agreement    agreement: share of pairs on which tests and metrics agree
       exchange     exchange: type-I error by the standard deviation between runs, with intervals
+      runs         runs: the score of each run, with s_sel and s_test
+      histogram    runs: distribution of the runs' scores
+      observed     runs: differences that experiments with other numbers of runs would observe
 
     Needs matplotlib: pip install 'reshuffle[plots]'. Figures are readable in black and white, and PDF files
     embed their fonts.
@@ -457,21 +460,44 @@ def metrics_command(names: tuple[MetricChoice, ...], fmt: str) -> None:
 
 @cli.command("demo")
 @click.option("--write", "directory", metavar="DIR", help="Write the corpus to DIR as text files instead.")
-def demo_command(directory: str | None) -> None:
+@click.option("--runs", type=int, metavar="N", help="Compare three systems with N optimizer runs each.")
+def demo_command(directory: str | None, runs: int | None) -> None:
     """Compare four synthetic systems on a built-in corpus."""
-    from ..compare import compare
-    from ..data.demo import demo_corpus, write_demo
-    from .output import destination
-    from .progress import progress_bar
+    from ..data.demo import demo_corpus, write_demo, write_demo_runs
 
     if directory is None:
-        corpus = demo_corpus()
-        with destination(None, []) as write:
-            with progress_bar() as progress:
-                comparison = compare(corpus.references, corpus.systems, progress=progress)
-            write(comparison)
-        click.echo("\nTo repeat this with files: reshuffle demo --write demo")
+        _show_demo(runs)
         return
-    paths = [str(path) for path in write_demo(directory)]
-    command = shlex.join(["reshuffle", "compare", *paths])
-    click.echo(f"Wrote {len(paths)} files of {demo_corpus().n_segments} lines. Now try:\n  {command}")
+    lines = demo_corpus().n_segments
+    if runs is None:
+        paths = write_demo(directory)
+        command, n_files = ["compare", *map(str, paths)], len(paths)
+    else:
+        reference, outputs = write_demo_runs(directory, runs)
+        command = ["runs", "--refs", str(reference)]
+        for name, paths in outputs.items():
+            command += [*(["--baseline"] if name == "baseline" else ["--system", name]), *map(str, paths)]
+        n_files = 1 + sum(map(len, outputs.values()))
+    click.echo(f"Wrote {n_files} files of {lines} lines. Now try:\n  {shlex.join(['reshuffle', *command])}")
+
+
+def _show_demo(runs: int | None) -> None:
+    """Compare the systems, or their runs, and show the report."""
+    from ..compare import compare
+    from ..data.demo import demo_corpus, demo_runs
+    from .output import Result, destination
+    from .progress import progress_bar
+
+    corpus = demo_corpus()
+    result: Result
+    with destination(None, []) as write:
+        with progress_bar() as progress:
+            if runs is None:
+                result = compare(corpus.references, corpus.systems, progress=progress)
+            else:
+                from ..runs import compare_runs
+
+                result = compare_runs(corpus.references, demo_runs(runs), progress=progress)
+        write(result)
+    same = "" if runs is None else f" --runs {runs}"
+    click.echo(f"\nTo repeat this with files: reshuffle demo{same} --write demo")

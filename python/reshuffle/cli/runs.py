@@ -178,8 +178,8 @@ TEST = (
         type=NameList("value of --exchange", ("auto", *get_args(types.Exchange), "all")),
         metavar="NAME...",
         help=f"What is exchanged between two systems: {any_of(types.Exchange)}; 'reshuffle metrics' describes them. "
-        "auto: run if there are runs enough for p <= alpha, else hierarchical, with segment and pooled beside it. "
-        "all: side by side.  [default: auto]",
+        "The first decides. auto: run if there are enough runs for p <= alpha, else hierarchical (segment if there is "
+        "one run), and others beside it. all: all but multeval.  [default: auto]",
     ),
     option(
         "Test",
@@ -265,7 +265,7 @@ def runs_command(context: click.Context, /, **options: Any) -> None:
         confidence_level=levels.confidence_level,
         alpha=levels.alpha,
         **options,
-    )
+    ).checked(list(job.files.systems))
     with destination(output, job.inputs, fmt, layout) as write:
         runs, dev = job.read()
         with progress_bar() as progress:

@@ -388,14 +388,13 @@ def _check_runs(result: RunComparison) -> None:
                 if getattr(pair, key) not in of_key:
                     unknown = Mismatch(str(unknown_name(key, getattr(pair, key), of_key)))
                     raise unknown.inside(key).inside(number).inside(table)
-    for number, pair in enumerate(result.comparisons):
-        if pair.exchange not in result.plan["exchange"]:
-            raise (
-                Mismatch("expected an exchange unit of the plan")
-                .inside("exchange")
-                .inside(number)
-                .inside("comparisons")
-            )
+    keys: dict[str, list[tuple[str, str, str]]] = {metric: [] for metric in names}
+    for pair in result.comparisons:
+        keys[pair.metric].append((pair.baseline, pair.system, pair.exchange))
+    pairs = dict.fromkeys(found[:2] for found in keys[names[0]])
+    expected = [(*pair, exchange) for pair in pairs for exchange in result.plan["exchange"]]
+    if any(found != expected for found in keys.values()):
+        raise Mismatch("expected each pair under each metric, by each exchange unit of the plan").inside("comparisons")
 
 
 # Checks of the consistency that reports rely on.

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
+from ..lazy import lazy
 from ..metrics.base import Counts, Scores
 from .replicates import Replicates
-from .samples import BATCH_CELLS, resampler_of_sums
+from .samples import BATCH_CELLS, resampler_of_sums, stratum_sizes
 
 if TYPE_CHECKING:
     from .runs import RunData
@@ -24,30 +25,69 @@ if TYPE_CHECKING:
 __all__ = ["DrawnRuns"]
 
 
+# The scores of all systems on R draws, by statistic and metric: (systems, R).
+Series: TypeAlias = Mapping[str, Sequence[Scores]]
+
+
 @dataclass(frozen=True, eq=False)
 class DrawnRuns:
-    """The scores of R draws.
+    """The scores of R draws. Segments are drawn once for all outputs and metrics."""
 
-    Attributes
-    ----------
-    deviations : list of (outputs,) ndarray
-        For each metric: the standard deviation of each output's score over draws of segments, with R − 1; 0 if R is 1.
-    fixed : mapping of str to list of (systems, R) ndarray
-        For each statistic and metric: the score of each system on draws of segments, with all of its runs.
-    hierarchical : mapping of str to list of (systems, R) ndarray
-        The same with runs drawn as well: n − 1 of a system's n runs, with replacement, or its only run. With n − 1
-        runs the draws have the variance between runs that n runs have (Rao & Wu 1988,
+    data: RunData
+
+    @lazy
+    def deviations(self) -> list[Scores]:
+        """The standard deviation of each output's score over draws of segments, with R − 1: (outputs,) by metric.
+
+        0 if R is 1. The core computes those of metrics in Rust, in one pass without storing the draws.
+        """
+        data, replicates = self.data, self._replicates
+        if replicates.n_resamples == 1:
+            return [np.zeros(len(data.totals)) for _ in data.samples]
+        found: dict[int, Scores] = {}
+        native = {m: counts for m, sample in enumerate(data.samples) if (counts := sample.native("draws")) is not None}
+        if native:
+            resampler = _core.Resampler(
+                list(native.values()),
+                kind="draws",
+                strata=stratum_sizes(replicates.strata),
+                threads=replicates.threads,
+            )
+            (moments,) = resampler.run(
+                [_core.Moments()],
+                n=replicates.n_resamples,
+                seed=replicates.seed,
+                threads=replicates.threads,
+                progress=replicates.progress,
+            )
+            found.update(zip(native, np.split(moments.deviations, len(native)), strict=True))
+        return [found[m] if m in found else self._scored[2][m] for m in range(len(data.samples))]
+
+    @property
+    def fixed(self) -> Series:
+        """The scores of draws of segments, with all runs of each system: (systems, R) by statistic and metric."""
+        return self._scored[0]
+
+    @property
+    def hierarchical(self) -> Series:
+        """The scores of draws of segments and runs: n − 1 of a system's n runs, with replacement, or its only run.
+
+        With n − 1 runs the draws have the variance between runs that n runs have (Rao & Wu 1988,
         doi:10.1080/01621459.1988.10478591).
-    """
+        """
+        return self._scored[1]
 
-    deviations: Sequence[Scores]
-    fixed: Mapping[str, Sequence[Scores]]
-    hierarchical: Mapping[str, Sequence[Scores]]
+    @lazy
+    def _replicates(self) -> Replicates:
+        return Replicates.from_settings(self.data.samples[:1], self.data.resampling)
 
-    @classmethod
-    def from_data(cls, data: RunData) -> DrawnRuns:
-        """One pass over R draws of segments, for all outputs and metrics. Memory: 4·R numbers per system and metric."""
-        replicates = Replicates.from_settings(data.samples[:1], data.resampling)
+    @lazy
+    def _scored(self) -> tuple[Series, Series, list[Scores]]:
+        """``fixed``, ``hierarchical``, and the standard deviations of all outputs, in one pass.
+
+        Memory: 4·R numbers for each system and metric.
+        """
+        data, replicates = self.data, self._replicates
         n_metrics, k, n_draws = len(data.samples), len(data.names), replicates.n_resamples
         fixed, hierarchical = (
             {name: [np.empty((k, n_draws)) for _ in range(n_metrics)] for name in ("pooled", "mean")} for _ in range(2)
@@ -64,17 +104,16 @@ class DrawnRuns:
                 squares[m] += (shifted**2).sum(axis=0)
             for system, rows in enumerate(data.rows):
                 taken = runs[system][own]
-                pooled = drawn[:, rows].sum(axis=1)
-                pooled_runs = np.einsum("rn,rnk->rk", taken, drawn[:, rows])
-                of_pooled, of_pooled_runs = data.scored(pooled), data.scored(pooled_runs)
+                of_pooled = data.scored(drawn[:, rows].sum(axis=1))
+                of_drawn = data.scored(np.einsum("rn,rnk->rk", taken, drawn[:, rows]))
                 for m, of_metric in enumerate(scores):
                     values = of_metric[:, rows]
                     fixed["pooled"][m][system, own] = of_pooled[m]
                     fixed["mean"][m][system, own] = values.mean(axis=1)
-                    hierarchical["pooled"][m][system, own] = of_pooled_runs[m]
+                    hierarchical["pooled"][m][system, own] = of_drawn[m]
                     hierarchical["mean"][m][system, own] = (taken * values).sum(axis=1) / taken[0].sum()
         variances = np.maximum(squares - sums**2 / n_draws, 0) / max(n_draws - 1, 1)
-        return cls(list(np.sqrt(variances)), fixed, hierarchical)
+        return fixed, hierarchical, list(np.sqrt(variances))
 
 
 def _batches(replicates: Replicates, counts: Counts) -> Iterator[tuple[int, Counts]]:

@@ -246,7 +246,11 @@ def _segments_of_runs(data: RunData, pairs: Pairs, replicates: Replicates) -> li
 
 
 def exchange_pooled(data: RunData, pairs: Pairs, statistic: str) -> Exchanged:
-    """The n + m outputs of each unit are permuted. The first n of them are those of a."""
+    """The n + m outputs of each unit are permuted.
+
+    For the pooled statistic, output l is one of a's if label l of the permutation is below n. The mean needs to know
+    the run, too: position i, which is run i of a if i is below n, has the output of label i.
+    """
     replicates = Replicates.from_settings([data.samples[0]], data.resampling)
     collected = _Collected.of(data, pairs, statistic, replicates.n_resamples)
     sizes = [_sizes(data, pair) for pair in pairs]

@@ -70,8 +70,8 @@ class Hierarchical:
 
         if self.scale == 0:
             return self.difference
-        t = abs(self.difference) / self.scale
-        return math.copysign(float(-ndtri(stdtr(self.degrees_of_freedom, -t))) * self.scale, self.difference)
+        share = float(stdtr(self.degrees_of_freedom, -abs(self.difference) / self.scale))
+        return math.copysign(-float(ndtri(share)) * self.scale, self.difference)
 
     def expanded(self, deviation: float) -> float:
         """The difference of which an absolute ``deviation`` would be :attr:`compared`."""
@@ -79,7 +79,8 @@ class Hierarchical:
 
         if self.scale == 0:
             return deviation
-        return float(-stdtrit(self.degrees_of_freedom, ndtr(-deviation / self.scale))) * self.scale
+        share = float(ndtr(-deviation / self.scale))
+        return -float(stdtrit(self.degrees_of_freedom, share)) * self.scale
 
 
 def draw_runs_and_segments(data: RunData, pairs: Pairs, statistic: str) -> Exchanged:

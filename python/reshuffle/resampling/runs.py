@@ -90,8 +90,8 @@ class RunData:
 
     @lazy
     def drawn(self) -> DrawnRuns:
-        """The scores of all systems on bootstrap draws of segments, and of runs and segments: one pass."""
-        return DrawnRuns.from_data(self)
+        """The scores of all systems on bootstrap draws of segments, and of runs and segments."""
+        return DrawnRuns(self)
 
     @lazy
     def covariances(self) -> list[RunCovariances]:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,8 +21,7 @@ Scores: TypeAlias = NDArray[np.float64]
 ORDERS = 4
 
 
-@dataclass(frozen=True)
-class OptionsOfMetrics:
+class OptionsOfMetrics(NamedTuple):
     """The options of the command line that change scores. None stands for METEOR's own choice."""
 
     ignore_punctuation_in_ter: bool = False
@@ -43,8 +41,7 @@ class OptionsOfMetrics:
 Counting: TypeAlias = Callable[[Sequence[Sequence[str]], Sequence[Sequence[str]], "int | None"], Counts]
 
 
-@dataclass(frozen=True)
-class ScoredMetric:
+class ScoredMetric(NamedTuple):
     """A metric as MultEval computes it.
 
     Attributes

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,8 +26,7 @@ SORTED_FILE = r"\d+ \|\|\| "
 COLUMNS = "id ||| hypothesis ||| features ||| score"
 
 
-@dataclass(frozen=True)
-class Hypotheses:
+class Hypotheses(NamedTuple):
     """The lines of an n-best list.
 
     Attributes
@@ -52,8 +50,7 @@ class Hypotheses:
         return np.searchsorted(self.segments, np.arange(self.segments[-1] + 2))
 
 
-@dataclass(frozen=True)
-class Ranked:
+class Ranked(NamedTuple):
     """An n-best list ranked by some metrics.
 
     Attributes

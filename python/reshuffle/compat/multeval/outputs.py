@@ -7,8 +7,8 @@ import re
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from reshuffle import InputError, read_lines
 
@@ -17,8 +17,7 @@ from .texts import normalized
 __all__ = ["Texts", "check_output", "output_folder", "read_references", "read_texts", "say", "write"]
 
 
-@dataclass(frozen=True)
-class Texts:
+class Texts(NamedTuple):
     """Normalized outputs and references.
 
     Attributes
@@ -68,12 +67,12 @@ def read_texts(references: Sequence[str], systems: Mapping[str, Sequence[str]]) 
     for files in systems.values():
         places.append([])
         for file in files:
-            lines = normalized(read_lines(file))
+            lines = read_lines(file)
             _check_length(file, len(lines), first[0], len(texts[0]) if texts else len(lines))
             key = "\n".join(lines)
             if key not in distinct:
                 distinct[key] = len(texts)
-                texts.append(lines)
+                texts.append(normalized(lines))
             places[-1].append(distinct[key])
     names = ["baseline", *(f"system {number}" for number in range(1, len(systems)))]
     columns = read_references(references, first[0], len(texts[0]))

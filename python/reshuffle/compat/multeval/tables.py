@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from .java import rounded
 from .metrics import ScoredMetric
@@ -20,8 +20,7 @@ HEADINGS = (
 )
 
 
-@dataclass(frozen=True)
-class Cell:
+class Cell(NamedTuple):
     """A system under a metric.
 
     ``s_sel``, the standard deviation of draws, is None for one draw; ``s_opt``, that between runs, for one run; and

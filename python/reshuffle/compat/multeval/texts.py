@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 __all__ = ["EMPTY_TOKEN", "normalized", "with_split_tokens"]
 
@@ -30,9 +30,7 @@ def normalized(lines: Sequence[str]) -> list[str]:
     >>> normalized([" a\\t b ", "", "\\u3000c"])
     ['a b', '', '\\u3000c']
     """
-    if _are_plain(lines):
-        return list(lines)
-    return [line if _are_plain([line]) else SPACES.sub(" ", line.strip(TRIMMED)) for line in lines]
+    return _replaced(lines, lambda line: SPACES.sub(" ", line.strip(TRIMMED)))
 
 
 def with_split_tokens(lines: Sequence[str]) -> list[str]:
@@ -43,12 +41,17 @@ def with_split_tokens(lines: Sequence[str]) -> list[str]:
     >>> with_split_tokens(["a\\u3000b", "", "a\\u00a0b \\u3000c"])
     ['a b', '\\u2028', 'a\\xa0b \\u2028 c']
     """
+    return _replaced(lines, lambda line: " ".join(token or EMPTY_TOKEN for token in BREAKING.split(line)))
+
+
+def _replaced(lines: Sequence[str], replace: Callable[[str], str]) -> list[str]:
+    """``replace`` of the lines for which it matters. Halves without such a line are left as they are."""
     if _are_plain(lines):
         return list(lines)
-    return [
-        line if _are_plain([line]) else " ".join(token or EMPTY_TOKEN for token in BREAKING.split(line))
-        for line in lines
-    ]
+    if len(lines) < 2:
+        return [replace(line) for line in lines]
+    middle = len(lines) // 2
+    return _replaced(lines[:middle], replace) + _replaced(lines[middle:], replace)
 
 
 def _are_plain(lines: Sequence[str]) -> bool:

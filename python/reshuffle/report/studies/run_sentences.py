@@ -321,6 +321,8 @@ def _median_runs(result: RunComparison) -> Iterator[str]:
 TITLES = {"maxt": "step-down maxT (Westfall & Young 1993)"}
 
 CAVEATS = {
+    "run": "run takes the test set as given, so configurations differ that are equally good on average but not on each "
+    "segment",
     "segment": "segment ignores that other runs of the same configurations would differ",
     "pooled": "pooled, the reading of Clark et al., takes the outputs of a segment by different runs as independent",
     "cell": "cell takes the outputs of a segment by different runs as independent",
