@@ -156,7 +156,11 @@ def show_table_2(figures: Figures) -> str:
     for n in ("3", "5", "50"):
         theirs = TABLE_2_DRAWS.get(n, ("–", "–"))
         own = figures["draws"].get(n)
-        ours = ["–"] * 3 if own is None else ["–".join(map(p_of, own[unit])) for unit in ("segment", "pooled", "hierarchical")]
+        ours = (
+            ["–"] * 3
+            if own is None
+            else ["–".join(map(p_of, own[unit])) for unit in ("segment", "pooled", "hierarchical")]
+        )
         rows.append([f"{n}, at random", *theirs, *ours])
     header = ["replicates", "paper: BTEC", "paper: WMT", "here: `segment`", "`pooled`", "`hierarchical`"]
     units = [[metric, *(p_of(of_metric[unit]) for unit in UNITS)] for metric, of_metric in figures["all"].items()]
@@ -220,8 +224,8 @@ def show_figure_2(figures: Figures) -> str:
 {markdown_table(["runs", "standard deviation", "central 95%", "other sign"], rows)}
 
 The difference B − A in BLEU that an experiment with so many runs of each system would have observed, by drawing runs
-with replacement. Its mean is {number(figures[0]["mean"], 2)}. The paper has this distribution as a figure, around .2 BLEU;
-its shares are not printed, so none are quoted. Here, all are of the same three runs of each system, with which nine
+with replacement. Its mean is {number(figures[0]["mean"], 2)}. The paper has this distribution as a figure, around .2
+BLEU; its shares are not printed, so none are quoted. Here, all are of the same three runs of each system, with which nine
 differences are possible for one run.
 """
 
@@ -246,7 +250,8 @@ from reshuffle import compare_runs, metric, read_lines
 warnings.simplefilter("ignore")  # some runs are given several times
 folder = "{FOLDER}"
 paths = {{"B": "baseline", "S": "sys1", "T": "sys2"}}
-lines = {{f"{{name}}{{i}}": read_lines(f"{{folder}}/{{path}}/opt{{i}}.txt") for name, path in paths.items() for i in range(3)}}
+lines = {{f"{{name}}{{i}}": read_lines(f"{{folder}}/{{path}}/opt{{i}}.txt")
+         for name, path in paths.items() for i in range(3)}}
 reference = [read_lines(f"{{folder}}/ref.txt")]
 metrics = [metric("bleu", tokenize="none"), metric("ter", variant="tercom"), metric("length", tokenize="none")]
 cases = ["B012 S012", "B0 S1", "B0 B1", "B1 S1", "B01 S12", "B012 S120", "B000 S111", "B012 T012"]
@@ -302,8 +307,8 @@ B, S and T are the baseline, sys1 and sys2 of MultEval's example; B012 are its r
 ranges are those of several runs with 10,000 shuffles. `multeval` repeats its shuffles, `cell` is the same test without
 its errors, and `segment` has one coin for all runs of a segment.
 
-- sys2 is the baseline byte for byte. MultEval gives .0001, because it counts only shuffles that are *more* extreme; p is
-  1 with any other unit.
+- sys2 is the baseline byte for byte. MultEval gives .0001, because it counts only shuffles that are *more* extreme; p
+  is 1 with any other unit.
 - Three copies of a run (B000) look like more evidence than one; so does another order of the same runs (S120) change p.
 - No p-values of MultEval for METEOR are at hand.
 """
@@ -354,13 +359,16 @@ def sizes(outputs: Sequence[Any]) -> Figures:
 
 
 def show_sizes(figures: Figures) -> str:
-    rates = {(unit, n, correlation, run_sd): (rate, expected) for n, correlation, run_sd, unit, rate, expected in figures}
+    rates = {
+        (unit, n, correlation, run_sd): (rate, expected) for n, correlation, run_sd, unit, rate, expected in figures
+    }
     rows = []
     for cell in CELLS:
         shown = []
         for unit in UNITS:
-            rate, expected = rates[(unit, *cell)]
-            measured = MEASURED.get((unit, *cell))
+            key = (unit, *cell)
+            rate, expected = rates[key]
+            measured = MEASURED.get(key)
             values = [number(rate), *([] if expected is None else [number(expected)])]
             shown.append(" / ".join(values) + ("" if measured is None else f" ({number(measured)})"))
         n, correlation, run_sd = cell
@@ -371,8 +379,8 @@ def show_sizes(figures: Figures) -> str:
 Rejection rates at .05 of 2,000 simulated test sets with 200 segments / the rate for many segments by a formula, and in
 brackets the rate that another implementation gave before. The two systems have equal expected scores; ρ is the
 correlation between the segment differences of their runs (on MultEval's example .52 for sentence BLEU, .61 for TER and
-.71 for lengths), and τ is the standard deviation between runs in sampling standard deviations of a score. τ = .775 is the variance that both rates "with run variance"
-imply; 1 and 2.333 are .3 and .7 beside a sampling error of .3.
+.71 for lengths), and τ is the standard deviation between runs in sampling standard deviations of a score. τ = .775 is
+what the rates in its row imply; 1 and 2.333 are .3 and .7 beside a sampling error of .3.
 
 - `pooled`, the paper's test, takes the outputs of a segment by different runs as independent, so it rejects too often
   if they resemble each other, and like `segment` and `cell` if runs differ: it is a test of these outputs.
@@ -405,8 +413,8 @@ of tuning, and proposes a test over several replications.
         Claim(
             name="clark-table-1",
             title="Replications of tuning differ in their scores",
-            paper="Table 1: the standard deviation between replications (s_test) is of the order of that from the choice "
-            "of the test set (s_sel), and larger on the test set than on the development set (s_dev).",
+            paper="Table 1: the standard deviation between replications (s_test) is of the order of that from the "
+            "choice of the test set (s_sel), and larger on the test set than on the development set (s_dev).",
             commands=RUNS,
             extract=table_1,
             summary=summary_table_1,
@@ -446,8 +454,8 @@ of tuning, and proposes a test over several replications.
             name="clark-size",
             title="Exchanging single outputs does not cover the variance of runs",
             paper="Section 3: approximate randomization is stratified by segment, and exchanges the outputs of all "
-            "replications of a segment, to account for the instability of the optimizer. The paper does not measure the "
-            "type-I error of this test.",
+            "replications of a segment, to account for the instability of the optimizer. The paper does not measure "
+            "the type-I error of this test.",
             commands=SIZE,
             extract=sizes,
             summary=summary_sizes,

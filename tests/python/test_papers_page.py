@@ -109,7 +109,7 @@ def test_scores_of_runs_are_those_of_multeval() -> None:
 def test_p_values_of_runs_are_those_of_multeval() -> None:
     figures = read_results()["clark-multeval"]["figures"]
     assert all(agree(figures))
-    changed = {case: {name: 0.7 for name in of_case} for case, of_case in figures.items()}
+    changed = {case: dict.fromkeys(of_case, 0.7) for case, of_case in figures.items()}
     assert not any(agree(changed))
     # Copies of a run, and identical outputs.
     assert figures["B000 S111"]["segment TER"] == figures["B0 S1"]["segment TER"]
