@@ -225,8 +225,8 @@ def show_figure_2(figures: Figures) -> str:
 
 The difference B − A in BLEU that an experiment with so many runs of each system would have observed, by drawing runs
 with replacement. Its mean is {number(figures[0]["mean"], 2)}. The paper has this distribution as a figure, around .2
-BLEU; its shares are not printed, so none are quoted. Here, all are of the same three runs of each system, with which nine
-differences are possible for one run.
+BLEU; its shares are not printed, so none are quoted. Here, all are of the same three runs of each system, with which
+nine differences are possible for one run.
 """
 
 
