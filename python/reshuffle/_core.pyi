@@ -48,6 +48,7 @@ __all__ = [
     "draw_many",
     "draw_weights",
     "histograms",
+    "load_numpy",
     "metrics",
     "permutations",
     "shuffle_many",
@@ -765,6 +766,13 @@ def draw_weights(
     seed: int, replicate: int, segments: int, *, strata: Sequence[int] | None = None
 ) -> NDArray[np.uint32]:
     """How often a draw takes each of S segments: (S,). Sums to S, and within each of the ``strata`` to its size."""
+
+def load_numpy() -> None:
+    """Load what makes and takes arrays, which the first array would load otherwise.
+
+    That runs Python code. If a signal handler raised an exception there (``KeyboardInterrupt``), the first call would
+    panic.
+    """
 
 def simd() -> str:
     """The vector instructions in use: ``portable``, ``avx2`` or ``avx512``. All give the same results.

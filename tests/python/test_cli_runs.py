@@ -175,6 +175,34 @@ def test_scores_may_stand_alone_or_beside_texts(runs: Path, run: Any) -> None:
     assert [metric["higher_is_better"] for metric in both["metrics"]] == [True, False]
 
 
+def parsed(file: str) -> str:
+    """Parses of a file's segments, in which each word depends on the word before it."""
+    sentences = []
+    for line in lines(file):
+        rows = [f"{i}\t{word}\t{word}\tX\t_\t_\t{i - 1}\tdep\t_\t_" for i, word in enumerate(line.split(), 1)]
+        sentences.append("\n".join([f"# text = {line}", *rows]) + "\n")
+    write(f"{file}.conllu", sentences)
+    return f"{file}.conllu"
+
+
+def test_parses_stand_beside_texts(runs: Path, run: Any) -> None:
+    files = ["ref.txt", *SYSTEMS["baseline"], *SYSTEMS["new"]]
+    parses = [parsed(file) for file in files]
+    args = (*TEXTS, *DEV_TEXTS, "-m", "bleu", "depf", "--exchange", "segment", "--parses")
+    found = document(run, *args, *parses)
+    assert [metric["name"] for metric in found["metrics"]] == ["BLEU", "DepF"]
+    scores = found["systems"][1]["scores"]
+    alone = document(run, "--refs", parses[0], "--baseline", *parses[1:4], "--system", "new", *parses[4:], "-m", "depf",
+                     "--exchange", "segment")  # fmt: skip
+    assert scores["DepF"] == alone["systems"][1]["scores"]["DepF"]
+    # Parses of the development set are not given.
+    assert scores["BLEU"]["s_dev"] > 0
+    assert scores["DepF"]["s_dev"] is None
+    outcome = run("runs", *args, *parses[:4])
+    assert outcome.code == 2
+    assert "--parses: expected a file for each of 1 references and 6 runs, got 4" in outcome.err
+
+
 @pytest.mark.parametrize("named_by", ["run", "file"])
 def test_one_file_may_have_the_scores_of_all_runs(runs: Path, run: Any, named_by: str) -> None:
     rows = ["segment\tsystem\tCOMET"]
@@ -298,10 +326,13 @@ def test_every_format_has_the_systems(runs: Path, run: Any, fmt: str) -> None:
 
 
 def test_every_table_can_be_written(runs: Path, run: Any) -> None:
+    assert run("runs", *TEXTS, "--exchange", "segment", *N, "-o", "all.csv").out == ""
+    assert not Path("all.csv").exists()
     headers = set()
     for table in get_args(types.RunTable):
         outcome = run("runs", *TEXTS, "--exchange", "segment", *N, "--format", "csv", "--table", table, "-o", "out.csv")
         assert (outcome.code, outcome.out, outcome.err) == (0, "", "")
+        assert lines("out.csv") == lines(f"all.{table}.csv")
         headers.add(lines("out.csv")[0])
     assert len(headers) == len(get_args(types.RunTable))
 

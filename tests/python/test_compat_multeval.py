@@ -364,6 +364,20 @@ def test_pvalues_of_other_runs_are_those_of_multeval(
     check_pvalues(results(err), ranges)
 
 
+def test_the_pvalues_in_the_documentation(data: Path) -> None:
+    page = Path(__file__).resolve().parents[2] / "docs/coming-from.md"
+    section = page.read_text("utf-8").split("## MultEval\n")[1].split("\n## ")[0]
+    shown = re.findall(r"^\| `(\w+)` \|.*?\| (\.\d+) \| (\.\d+) \| (\.\d+) \|$", section, re.MULTILINE)
+    assert len(shown) == 6
+    files = {f"--{system}": [str(data / SET / system / f"opt{run}.txt") for run in range(3)] for system in SYSTEMS[:2]}
+    texts = read_texts([str(data / SET / "ref.txt")], files)
+    done = evaluation.Evaluated.of(texts, metrics_named(["bleu", "ter", "length"], OptionsOfMetrics()), None)
+    options = {"test": [unit for unit, *_ in shown], "ar_shuffles": 10_000, "boot_samples": 10_000}
+    result = evaluation.compared(done, argparse.Namespace(**options, seed=12345, threads=0))
+    ours = {(each.exchange, each.metric): f"{each.pvalue:.4f}".lstrip("0") for each in result.comparisons}
+    assert [(unit, *(ours[unit, name] for name in ("BLEU", "TER", "Length"))) for unit, *_ in shown] == shown
+
+
 # Small files.
 
 REFERENCE = ["the cat sat on the mat", "a dog barked", "it rained all day", "", "no more"]

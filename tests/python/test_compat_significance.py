@@ -136,7 +136,7 @@ def test_formulas_are_read_when_they_are_used() -> None:
         {"compute_bleu": lambda **_: None},
         {"_compute_score_from_stats": lambda _: None},
     ],
-    ids=str,
+    ids=" ".join,
 )
 def test_unusual_options_and_overridden_formulas_are_left_to_the_metric(change: dict[str, Any]) -> None:
     metric = BLEU()

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats
 
-from reshuffle import FromCounts, SegmentScores, _core, compare_runs, metric
+from reshuffle import FromCounts, InputError, SegmentScores, _core, compare_runs, metric
 from reshuffle.inference.exchange import EXCHANGES
 from reshuffle.inference.run_intervals import RUN_INTERVALS, interval_of
 from reshuffle.inference.run_tests import RunTesting, pair_outcomes
@@ -120,6 +120,14 @@ def test_more_draws_begin_with_the_same_ones() -> None:
     np.testing.assert_array_equal(few.hierarchical["mean"][0], many.hierarchical["mean"][0][:, :10])
 
 
+def test_sums_over_runs_that_would_overflow_are_an_error() -> None:
+    counts = {f"{name}#{run}": np.full((4, 2), 2**59) for name in "ab" for run in range(3)}
+    runs = Runs.from_arguments(None, {"a": 3, "b": 3}, FromCounts("x", counts, lambda t: t[..., 0] / t[..., 1]))
+    data = RunData.from_data(runs.data, runs.n_runs, Units(), Resampling(9, SEED, 1))
+    with pytest.raises(InputError, match="the 3 runs of a are too large to be added up in bootstrap draws"):
+        _ = data.drawn.fixed
+
+
 def mean_squares(values: Array) -> tuple[float, float, float]:
     """The textbook's estimates for the mean of (n, S) values over columns: between rows, between columns, the rest."""
     n, s = values.shape
@@ -193,6 +201,17 @@ def test_covariances_of_a_curved_metric_are_those_of_draws() -> None:
     assert data.covariances[1].covariances == pytest.approx(
         200**2 * data.covariances[0].covariances, rel=1e-6, abs=1e-6
     )
+
+
+@pytest.mark.parametrize("units", [Units(), Units(strata=["x", "y", "x"] * 4), Units(documents=list("aabbccddeeff"))])
+def test_covariances_are_those_of_the_delta_method(units: Units) -> None:
+    rng = np.random.default_rng(5)
+    data = run_data({"a": rng.normal(size=(3, 12)), "b": rng.normal(size=(2, 12))}, units=units)
+    covariances, variances = data.covariances[0].covariances, data.samples[0].linear
+    assert np.diag(covariances) == pytest.approx([variances.variance(i) for i in range(5)])
+    for i, j in product(range(5), repeat=2):
+        difference = covariances[i, i] + covariances[j, j] - 2 * covariances[i, j]
+        assert difference == pytest.approx(variances.variance(i, j), abs=1e-12)
 
 
 def slow_spread(a: Array, b: Array) -> tuple[float, float]:

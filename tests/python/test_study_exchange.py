@@ -134,7 +134,9 @@ def test_published_sizes_follow_from_the_model(
 
 def test_simulated_sizes_follow_the_model() -> None:
     names = ("segment", "pooled", "cell", "multeval")
-    study = exchange(exchange=names, runs=3, run_sd=[0, 1], correlation=0.54, sizes=64, simulations=800, n_resamples=199)
+    study = exchange(
+        exchange=names, runs=3, run_sd=[0, 1], correlation=0.54, sizes=64, simulations=800, n_resamples=199
+    )
     for rate in rates_of(study):
         assert rate.expected is not None
         assert rate.confidence_interval.low - 0.01 < rate.expected < rate.confidence_interval.high + 0.01

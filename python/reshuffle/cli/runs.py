@@ -21,7 +21,7 @@ from .options import (
     output_options,
     resampling_options,
 )
-from .params import Name, NameList
+from .params import Name, NameList, flattened
 
 __all__ = ["runs_command"]
 
@@ -220,7 +220,8 @@ TABLE = (
         "--table",
         type=Name("table", get_args(types.RunTable)),
         metavar="NAME",
-        help=f"With csv: {any_of(types.RunTable)}.  [default: systems]",
+        help=f"The table to write as CSV: {any_of(types.RunTable)}.  [default: with -o FILE.csv all, as "
+        "FILE.systems.csv and so on; systems on standard output]",
     ),
 )
 
@@ -245,10 +246,9 @@ def runs_command(context: click.Context, /, **options: Any) -> None:
     from ..runs import RunSettings, compared_runs
     from ..settings import Levels
     from .job import FLAGS
-    from .output import destination
+    from .output import chosen_output, destination
     from .progress import progress_bar
     from .run_jobs import RunJob
-    from .studies.running import chosen_output, flattened
 
     if context.args:
         raise InputError(
@@ -266,7 +266,8 @@ def runs_command(context: click.Context, /, **options: Any) -> None:
         alpha=levels.alpha,
         **options,
     ).checked(list(job.files.systems))
-    with destination(output, job.inputs, fmt, layout) as write:
+    tables = get_args(types.RunTable) if fmt == "csv" and layout.table is None else ()
+    with destination(output, job.inputs, fmt, layout, tables) as write:
         runs, dev = job.read()
         with progress_bar() as progress:
             result = compared_runs(runs, dev, settings, replace(job.resampling, progress=progress))

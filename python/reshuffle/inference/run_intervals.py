@@ -28,13 +28,13 @@ def interval_of(
 ) -> ConfidenceInterval | None:
     """The interval of score(a) − score(b) that takes into account what the test of an exchange unit does.
 
-    ======================================= ============== =============================================================
-    exchange unit                           method         sources of variation
-    ======================================= ============== =============================================================
-    ``run``                                 `welch-t`      other runs; the test set is fixed
-    ``segment, pooled, cell, multeval``     `percentile`   other segments; the runs are fixed
-    ``hierarchical``                        `hierarchical` other runs and other segments
-    ======================================= ============== =============================================================
+    =============================================== ================ ==================================
+    exchange unit                                   method           sources of variation
+    =============================================== ================ ==================================
+    ``run``                                         ``welch-t``      other runs; the test set is fixed
+    ``segment``, ``pooled``, ``cell``, ``multeval`` ``percentile``   other segments; the runs are fixed
+    ``hierarchical``                                ``hierarchical`` other runs and other segments
+    =============================================== ================ ==================================
 
     Parameters
     ----------
@@ -100,9 +100,9 @@ def percentile(data: RunData, metric: int, pair: tuple[int, int], statistic: str
 def hierarchical(data: RunData, metric: int, pair: tuple[int, int], statistic: str, level: float) -> Ends | None:
     """d ± q, where q belongs to the k-th largest absolute deviation of the hierarchical bootstrap, k = ⌊α(R + 1)⌋.
 
-    The deviation is expanded for few runs (:class:`reshuffle.resampling.run_hierarchical.Hierarchical`). A symmetric
-    interval (Hall 1988, doi:10.1111/j.2517-6161.1988.tb01706.x) excludes 0 exactly when the two-sided test has p ≤ α. k
-    is at least 1. None if a system has one run.
+    The deviation is expanded for few runs: see :class:`~reshuffle.resampling.run_hierarchical.Hierarchical`. The
+    interval is symmetric (Hall 1988, *On symmetric bootstrap confidence intervals*), so it excludes 0 exactly when the
+    two-sided test has p ≤ α. k is at least 1. None if a system has one run.
     """
     if min(data.n_runs[system] for system in pair) < 2:
         return None

@@ -30,6 +30,9 @@ __all__ = [
     "totals_array",
 ]
 
+# Here, as every module that makes arrays in Rust imports this one, but those that read files need no numpy.
+_core.load_numpy()
+
 Counts: TypeAlias = NDArray[np.int64]
 Scores: TypeAlias = NDArray[np.float64]
 

@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
+from ..errors import InputError
 from ..lazy import lazy
-from ..metrics.base import Counts, Scores
+from ..metrics.base import LARGEST_SUM, Counts, Scores
 from .replicates import Replicates
 from .samples import BATCH_CELLS, resampler_of_sums, stratum_sizes
 
@@ -97,6 +98,7 @@ class DrawnRuns:
         runs = [_drawn_runs(replicates.seed, system, n, n_draws) for system, n in enumerate(data.n_runs)]
         for first, drawn in _batches(replicates, data.counts):
             own = slice(first, first + len(drawn))
+            _check_pooled(drawn, data)
             scores = data.scored(drawn)
             for m, of_metric in enumerate(scores):
                 shifted = of_metric - observed[m]
@@ -114,6 +116,18 @@ class DrawnRuns:
                     hierarchical["mean"][m][system, own] = (taken * values).sum(axis=1) / taken[0].sum()
         variances = np.maximum(squares - sums**2 / n_draws, 0) / max(n_draws - 1, 1)
         return fixed, hierarchical, list(np.sqrt(variances))
+
+
+def _check_pooled(drawn: Counts, data: RunData) -> None:
+    """Raise :class:`InputError` if the sum over a system's runs could pass ``LARGEST_SUM`` in a draw."""
+    for name, n, rows in zip(data.names, data.n_runs, data.rows, strict=True):
+        of_system = drawn[:, rows]
+        # as integers of Python, which do not overflow
+        if n * max(int(of_system.max()), -int(of_system.min())) > LARGEST_SUM:
+            raise InputError(
+                f"the counts of the {n} runs of {name} are too large to be added up in bootstrap draws: use fewer "
+                "runs, or round the scores of segments to a few decimals"
+            )
 
 
 def _batches(replicates: Replicates, counts: Counts) -> Iterator[tuple[int, Counts]]:

@@ -178,10 +178,10 @@ def exchange(
     --------
     >>> from reshuffle.study import exchange
     >>> study = exchange(
-    ...     exchange=["run", "segment"], runs=4, run_sd=[0, 2], correlation=0.5, sizes=50, simulations=200, n_resamples=99
+    ...     exchange=["run", "segment"], runs=5, run_sd=2, correlation=0, sizes=50, simulations=200, n_resamples=99
     ... )
-    >>> [(rate.exchange, rate.run_sd, rate.verdict) for rate in study.tables["exchange_sizes"]]
-    [('run', 0.0, 'at its level'), ('segment', 0.0, 'at its level'), ('run', 2.0, 'at its level'), ('segment', 2.0, 'liberal')]
+    >>> [(rate.exchange, rate.rate, round(rate.expected, 3), rate.verdict) for rate in study.tables["exchange_sizes"]]
+    [('run', 0.03, 0.048, 'at its level'), ('segment', 0.33, 0.374, 'liberal')]
     """
     settings = StudySettings(
         sizes=sizes,  # type: ignore[arg-type]
@@ -262,9 +262,7 @@ def exchange_of(data: Data, units: Units, settings: StudySettings, own: Exchange
         **_shared(settings),
     }
     few = " These runs are few: the rates say little about others of the same configuration." if k < 10 else ""
-    truth = (
-        f"Both configurations were the same: two disjoint sets of its {k} runs, drawn anew for each test set.{few}"
-    )
+    truth = f"Both configurations were the same: two disjoint sets of its {k} runs, drawn anew for each test set.{few}"
     return _result(settings, own, plan, found, {"replicate": truth}, material.used_metrics)
 
 

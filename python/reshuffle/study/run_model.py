@@ -15,7 +15,6 @@ from ..metrics.base import Counts, Metric, Scores
 from ..metrics.precomputed import SegmentScores
 from ..resampling import CountSample
 from ..resampling.runs import RunData
-from ..seeds import derive_seed
 from ..settings import Resampling
 
 __all__ = ["NAMES", "RunModel", "RunPool", "data_of", "size_for_ratio", "size_of_splits", "variance_ratio"]
@@ -69,7 +68,8 @@ class RunModel:
 
     def composed(self, components: Counts, coefficients: Scores) -> Counts:
         """The scores of all outputs, rounded: (…, 3, 2n, S) in, (…, 2n, S) out."""
-        return np.rint(np.einsum("c,...cos->...os", coefficients, components.astype(np.float64))).astype(np.int64)
+        scores = np.einsum("c,...cos->...os", coefficients, components.astype(np.float64))
+        return np.asarray(np.rint(scores), dtype=np.int64)
 
 
 def data_of(scores: Counts, resampling: Resampling) -> RunData:

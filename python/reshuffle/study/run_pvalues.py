@@ -111,7 +111,10 @@ def _drawn_pvalues(model: RunModel, data: RunData, components: Counts, coefficie
 def _spreads(
     model: RunModel, rows: list[slice], components: Counts, coefficients: Scores
 ) -> tuple[Scores, NDArray[np.float64]]:
-    """The factor and the degrees of freedom of :class:`~reshuffle.resampling.run_linear.Spread`: (cells, simulations)."""
+    """The factor and the degrees of freedom of each difference: (cells, simulations).
+
+    They are those of :class:`~reshuffle.resampling.run_linear.Spread`.
+    """
     simulations, _, outputs, size = components.shape
     means = components.mean(axis=3)
     centred = (components - means[..., None]).reshape(simulations, 3 * outputs, size) / size

@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use numpy::{PyArray1, PyArrayMethods, get_array_module};
 use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -54,6 +55,15 @@ pub(super) fn run_long<T: Send>(
         (Ok(value), None) => Ok(value),
         (Err(error), None) => Err(raise(py, error)),
     }
+}
+
+#[pyfunction]
+pub fn load_numpy(py: Python<'_>) -> PyResult<()> {
+    // The crate numpy loads in three places, at the first use of each: the interface to arrays, the class that owns a
+    // vector, and the table of borrowed arrays. The import is where Python code runs, and here its error is returned.
+    get_array_module(py)?;
+    PyArray1::from_vec(py, vec![0_u8]).try_readonly()?;
+    Ok(())
 }
 
 #[pyfunction]

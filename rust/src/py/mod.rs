@@ -16,7 +16,7 @@ mod study;
 #[pyo3::pymodule(gil_used = false)]
 mod _core {
     #[pymodule_export]
-    use super::call::{Progress, simd};
+    use super::call::{Progress, load_numpy, simd};
     #[pymodule_export]
     use super::counts::Counts;
     #[pymodule_export]

@@ -20,7 +20,7 @@ from .tables import LATEX_FILE, Cell, latex_table, plain_table
 if TYPE_CHECKING:
     from reshuffle import RunComparison
 
-__all__ = ["Evaluated", "evaluate"]
+__all__ = ["Evaluated", "compared", "evaluate"]
 
 LEGACY = "multeval"
 FAULTS = (
@@ -83,7 +83,7 @@ def evaluate(options: argparse.Namespace, metrics: Sequence[ScoredMetric]) -> st
         scored_segments(done, output_folder(options.sentLevelDir))
     if options.rankDir:
         ranked_segments(done, output_folder(options.rankDir))
-    result = _compared(done, options)
+    result = compared(done, options)
     cells = _cells(done, result, options.boot_samples)
     _report_results(done, cells, options.verbosity)
     if len(texts.names) > 1:
@@ -109,7 +109,7 @@ def _check_outputs(options: argparse.Namespace, metrics: Sequence[ScoredMetric])
             check_output(Path(options.sentLevelDir, f"sys{number}.opt{run}"), SEGMENT_FILE)
 
 
-def _compared(done: Evaluated, options: argparse.Namespace) -> RunComparison:
+def compared(done: Evaluated, options: argparse.Namespace) -> RunComparison:
     """Standard deviations from the bootstrap draws, and p-values from the shuffles."""
     from reshuffle import FromCounts, compare_runs
 
@@ -127,7 +127,7 @@ def _compared(done: Evaluated, options: argparse.Namespace) -> RunComparison:
         for metric, counts in zip(done.metrics, done.counts, strict=True)
     ]
 
-    def compared(names: Sequence[str], n_resamples: int) -> RunComparison:
+    def of_systems(names: Sequence[str], n_resamples: int) -> RunComparison:
         return compare_runs(
             None,
             dict.fromkeys(names, texts.n_runs),
@@ -140,7 +140,7 @@ def _compared(done: Evaluated, options: argparse.Namespace) -> RunComparison:
         )
 
     is_tested = len(texts.names) > 1
-    result = compared(texts.names, options.ar_shuffles if is_tested else options.boot_samples)
+    result = of_systems(texts.names, options.ar_shuffles if is_tested else options.boot_samples)
     systems = result.systems
     if is_tested and options.boot_samples != options.ar_shuffles:
         # A system alone is not tested, so that only the draws are made.
@@ -148,7 +148,7 @@ def _compared(done: Evaluated, options: argparse.Namespace) -> RunComparison:
 
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # they have been issued
-            systems = tuple(compared([name], options.boot_samples).systems[0] for name in texts.names)
+            systems = tuple(of_systems([name], options.boot_samples).systems[0] for name in texts.names)
     named = tuple(replace(system, outputs=tuple(files)) for system, files in zip(systems, texts.files, strict=True))
     return replace(result, tables={**result.tables, "systems": named})
 

@@ -24,6 +24,10 @@ BREAKING = re.compile("[\t-\r \u0085\u1680\u2000-\u2006\u2008-\u200a\u2028\u2029
 EMPTY_TOKEN = "\u2028"
 
 
+class _Plain(list[str]):
+    """Lines that have nothing to replace: none is empty, and their only white space is single spaces between words."""
+
+
 def normalized(lines: Sequence[str]) -> list[str]:
     """The lines without white space at their ends, and with single spaces.
 
@@ -46,19 +50,18 @@ def with_split_tokens(lines: Sequence[str]) -> list[str]:
 
 def _replaced(lines: Sequence[str], replace: Callable[[str], str]) -> list[str]:
     """``replace`` of the lines for which it matters. Halves without such a line are left as they are."""
+    if isinstance(lines, _Plain):
+        return lines
     if _are_plain(lines):
-        return list(lines)
+        return _Plain(lines)
     if len(lines) < 2:
         return [replace(line) for line in lines]
     middle = len(lines) // 2
-    return _replaced(lines[:middle], replace) + _replaced(lines[middle:], replace)
+    return [*_replaced(lines[:middle], replace), *_replaced(lines[middle:], replace)]
 
 
 def _are_plain(lines: Sequence[str]) -> bool:
-    """Whether no line is empty, and the only white space and control characters are single spaces between words.
-
-    Then nothing has to be replaced. Strings are searched faster than lines one by one.
-    """
+    """Whether these lines are :class:`_Plain`. One long string is searched faster than many lines."""
     # The space is the only separator that is printable. An empty line, or a space at an end, makes two spaces here.
     text = " ".join(lines)
     return text.isprintable() and "  " not in text and text[:1] not in ("", " ") and text[-1] != " "

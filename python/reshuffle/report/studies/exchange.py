@@ -72,14 +72,14 @@ def _table(study: StudyResult, rates: Sequence[ExchangeRate], heading: str, expe
         before = group
         row, bold = [_named(value) for value in key], [False] * len(key)
         for unit in units:
-            rate = by_unit.get(unit)
-            if rate is None:
+            found = by_unit.get(unit)
+            if found is None:
                 row.append("–")
             elif expected:
-                row.append(percent(rate.expected or 0, decimals))
+                row.append(percent(found.expected or 0, decimals))
             else:
-                row.append(f"{percent(rate.rate, decimals)}{_mark(rate):<{width}}")
-            bold.append(not expected and rate is not None and rate.verdict == "liberal")
+                row.append(f"{percent(found.rate, decimals)}{_mark(found):<{width}}")
+            bold.append(not expected and found is not None and found.verdict == "liberal")
         table.add(row, bold)
     return table
 

@@ -95,6 +95,7 @@ pub(super) struct GroupMasks {
     /// The coins of all replicates: values of the stream from that of an even number on.
     coins: Vec<u64>,
     labels: Vec<Labels>,
+    spread: Vec<Labels>,
 }
 
 impl GroupMasks {
@@ -156,12 +157,13 @@ impl Exchanges {
         held: &mut GroupMasks,
         stop: &Stop<'_>,
     ) -> Result<()> {
-        let GroupMasks { group: made, masks, coins, labels } = held;
+        let GroupMasks { group: made, masks, coins, labels, spread } = held;
         *made = None;
         let mut meter = WorkMeter::default();
         resize(masks, self.exchange.rows() * stride)?;
         if labels.len() != self.exchange.labels() {
             *labels = zeros(&[self.exchange.labels()])?;
+            *spread = zeros(&[self.exchange.labels()])?;
         }
         let n = length(&replicates);
         if let Exchange::MultEval(runs) = self.exchange {
@@ -179,7 +181,7 @@ impl Exchanges {
                 Exchange::MultEval(runs) => {
                     let coins = (&coins[group * runs % 2 * n + place..], n);
                     match runs < SIDE_BY_SIDE {
-                        true => mult_eval_side_by_side(simd, labels, coins, masks),
+                        true => mult_eval_side_by_side(simd, labels, coins, spread, masks),
                         false => mult_eval_one_by_one(labels, coins, masks),
                     }
                 }
@@ -206,7 +208,12 @@ fn pooled_inline(labels: &[Labels], first: u16, (masks, apart): (&mut [u64], usi
 
 dispatch! {
     /// Row j of side X has the coin of the position whose label is j; row j of side Y that of the position label j.
-    fn mult_eval_side_by_side(labels: &[Labels], coins: (&[u64], usize), masks: (&mut [u64], usize))
+    fn mult_eval_side_by_side(
+        labels: &[Labels],
+        coins: (&[u64], usize),
+        spread: &mut [Labels],
+        masks: (&mut [u64], usize),
+    )
         = mult_eval_side_by_side_inline;
 }
 
@@ -214,20 +221,19 @@ dispatch! {
 fn mult_eval_side_by_side_inline(
     labels: &[Labels],
     (coins, coins_apart): (&[u64], usize),
+    spread: &mut [Labels],
     (masks, apart): (&mut [u64], usize),
 ) {
-    let mut spread = [[0; GROUP]; SIDE_BY_SIDE];
-    for (spread, &coin) in spread.iter_mut().zip(coins.iter().step_by(coins_apart)).take(labels.len()) {
+    for (spread, &coin) in spread.iter_mut().zip(coins.iter().step_by(coins_apart)) {
         *spread = unpacked(coin);
     }
-    let spread = &spread[..labels.len()];
     for row in 0..labels.len() {
         let (mut x, mut y) = ([0; GROUP], [0; GROUP]);
-        for (place, (coins, labels_there)) in spread.iter().zip(labels).enumerate() {
+        for (place, (coins, labels_there)) in (0_u16..).zip(spread.iter().zip(labels)) {
             let lanes = x.iter_mut().zip(&mut y).zip(coins).zip(labels_there.iter().zip(&labels[row]));
             for (((x, y), coin), (label_there, label)) in lanes {
                 *x |= coin & u16::from(*label_there == row as u16);
-                *y |= coin & u16::from(*label == place as u16);
+                *y |= coin & u16::from(*label == place);
             }
         }
         masks[row * apart] = packed(&x);
@@ -253,8 +259,8 @@ fn packed(bits: &Labels) -> u64 {
     let bytes = bits.map(|bit| bit as u8);
     let (eights, _) = bytes.as_chunks::<8>();
     // The product moves bit 0 of byte i to bit 56 + i; nothing else reaches the highest byte.
-    let byte = |eight: &[u8; 8]| u64::from_le_bytes(*eight).wrapping_mul(0x0102_0408_1020_4080) >> 56;
-    (0..).zip(eights).fold(0, |mask, (i, eight)| mask | byte(eight) << (8 * i))
+    let byte = |i: usize| (u64::from_le_bytes(eights[i]).wrapping_mul(0x0102_0408_1020_4080) >> 56) as u8;
+    u64::from_le_bytes(std::array::from_fn(byte))
 }
 
 /// 64 bits as numbers that are 0 or 1.
@@ -290,7 +296,7 @@ mod tests {
             mult_eval_one_by_one(&labels, (&coins, 3), (&mut expected, 2));
             for simd in Simd::tested() {
                 let mut got = vec![9; 2 * 2 * runs];
-                mult_eval_side_by_side(simd, &labels, (&coins, 3), (&mut got, 2));
+                mult_eval_side_by_side(simd, &labels, (&coins, 3), &mut vec![[9; GROUP]; runs], (&mut got, 2));
                 prop_assert_eq!(&expected, &got);
             }
         }

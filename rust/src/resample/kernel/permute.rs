@@ -12,14 +12,14 @@ use crate::pool::{Stop, WorkMeter};
 use crate::resample::design::permuted::DifferingColumns;
 use crate::resample::{Zero, length, reserved, zeros};
 use crate::simd::{Simd, dispatch};
-use crate::stream::{Purpose, Stream};
+use crate::stream::{Purpose, Stream, TOGETHER};
 
 /// Units whose permutations are drawn together. Each step of the shuffle takes one 32-bit number for each of them.
 pub(super) const GROUP: usize = 64;
 
-/// The number of 64-bit values in [`GROUP`] 32-bit numbers, and of blocks of the generator that make them.
-const VALUES: usize = GROUP / 2;
-const BLOCKS: usize = VALUES / 2;
+/// The number of blocks of the generator that make [`GROUP`] 32-bit numbers.
+const BLOCKS: usize = GROUP / 4;
+const _: () = assert!(BLOCKS == TOGETHER);
 
 /// From this many systems on, units are permuted one after the other. Side by side the number of operations grows with
 /// the square of the number of systems.
@@ -94,16 +94,23 @@ dispatch! {
 
 #[inline(always)]
 fn choose_inline(stream: Stream, block: u32, j: u32, chosen: &mut Labels) -> bool {
-    let mut values = [0_u64; VALUES];
-    stream.fill(block, &mut values);
     let (bound, rejected_below) = (u64::from(j) + 1, rejected_below(j));
-    let mut rejected = 0;
-    for (chosen, value) in chosen.as_chunks_mut::<2>().0.iter_mut().zip(values) {
-        let (low, high) = ((value & 0xFFFF_FFFF) * bound, (value >> 32) * bound);
-        *chosen = [(low >> 32) as u16, (high >> 32) as u16];
-        rejected |= u32::from((low as u32) < rejected_below) | u32::from((high as u32) < rejected_below);
+    let [first, second, third, fourth] = stream.words(block);
+    let product = |word: u64| (word & 0xFFFF_FFFF) * bound;
+    let mut least = u64::MAX;
+    // The four integers of a block side by side, because moving single 16-bit numbers takes longer than drawing them.
+    let mut fours = [0_u64; BLOCKS];
+    for (i, four) in fours.iter_mut().enumerate() {
+        let [a, b, c, d] = [product(first[i]), product(second[i]), product(third[i]), product(fourth[i])];
+        *four = a >> 32 | (b >> 32) << 16 | (c >> 32) << 32 | (d >> 32) << 48;
+        let low = |product: u64| product & 0xFFFF_FFFF;
+        least = least.min(low(a)).min(low(b)).min(low(c)).min(low(d));
     }
-    rejected != 0
+    let bytes = fours.map(u64::to_le_bytes);
+    for (chosen, bytes) in chosen.iter_mut().zip(bytes.as_flattened().as_chunks().0) {
+        *chosen = u16::from_le_bytes(*bytes);
+    }
+    least < rejected_below.into()
 }
 
 /// As [`choose`], with numbers from the next parts of the stream for those that are rejected.

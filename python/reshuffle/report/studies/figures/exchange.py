@@ -45,7 +45,9 @@ class ExchangeFigure:
             color = look["color"]
             ax.plot(x, [rate.rate for rate in own], color=color, linestyle=look["linestyle"], linewidth=1.0, zorder=3)
             if all(rate.expected is not None for rate in own):
-                ax.plot(x, [rate.expected for rate in own], color=color, linestyle=(0, (1, 1.5)), linewidth=0.7, zorder=2)
+                ax.plot(
+                    x, [rate.expected for rate in own], color=color, linestyle=(0, (1, 1.5)), linewidth=0.7, zorder=2
+                )
             for rate in own:
                 point(ax, rate.run_sd or 0.0, rate.rate, rate.confidence_interval, look)
         ax.set_ylim(0, min(1.02, 1.1 * max(max(rate.confidence_interval.high for rate in self.rates), 2 * alpha)))
