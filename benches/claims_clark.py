@@ -98,36 +98,42 @@ def summary_table_1(figures: Figures) -> Summary:
 
 # Table 2: p-values.
 
-DRAWS = f"""
+DRAWS = """
 import json, warnings
 import numpy as np
 from reshuffle import FromCounts, compare_runs, metric, read_lines
 
 warnings.simplefilter("ignore")  # draws with replacement repeat runs
-FOLDER = "{FOLDER}"
-texts = {{f"{{name}}{{i}}": read_lines(f"{{FOLDER}}/{{path}}/opt{{i}}.txt")
-         for name, path in (("A", "baseline"), ("B", "sys1")) for i in range(3)}}
+FOLDER = "multeval-newstest2010-optreps"
+texts = {
+    f"{name}{i}": read_lines(f"{FOLDER}/{path}/opt{i}.txt")
+    for name, path in (("A", "baseline"), ("B", "sys1"))
+    for i in range(3)
+}
 bleu = metric("bleu", tokenize="none")
-counts = dict(zip(texts, bleu.suff_stats(list(texts.values()), [read_lines(f"{{FOLDER}}/ref.txt")])))
+counts = dict(zip(texts, bleu.suff_stats(list(texts.values()), [read_lines(f"{FOLDER}/ref.txt")])))
+
 
 def pvalues(a, b, units, **options):
-    runs = {{f"A#{{i}}": counts[f"A{{run}}"] for i, run in enumerate(a)}}
-    runs |= {{f"B#{{i}}": counts[f"B{{run}}"] for i, run in enumerate(b)}}
-    result = compare_runs(None, {{"A": len(a), "B": len(b)}}, FromCounts("BLEU", runs, bleu), exchange=units, **options)
+    runs = {f"A#{i}": counts[f"A{run}"] for i, run in enumerate(a)}
+    runs |= {f"B#{i}": counts[f"B{run}"] for i, run in enumerate(b)}
+    result = compare_runs(None, {"A": len(a), "B": len(b)}, FromCounts("BLEU", runs, bleu), exchange=units, **options)
     return [found.pvalue for found in result.comparisons]
 
+
 def ranked(name):  # runs from the lowest to the highest BLEU
-    return sorted(range(3), key=lambda i: bleu.score(counts[f"{{name}}{{i}}"].sum(axis=0)))
+    return sorted(range(3), key=lambda i: bleu.score(counts[f"{name}{i}"].sum(axis=0)))
+
 
 (low_a, median_a, high_a), (low_b, median_b, high_b) = ranked("A"), ranked("B")
-singles = {{"A high, B low": (high_a, low_b), "median, median": (median_a, median_b), "A low, B high": (low_a, high_b)}}
-single = {{case: pvalues([a], [b], ["segment"])[0] for case, (a, b) in singles.items()}}
+singles = {"A high, B low": (high_a, low_b), "median, median": (median_a, median_b), "A low, B high": (low_a, high_b)}
+single = {case: pvalues([a], [b], ["segment"])[0] for case, (a, b) in singles.items()}
 
-units, random, draws = ["pooled", "segment", "hierarchical"], np.random.default_rng(12345), {{}}
+units, random, draws = ["pooled", "segment", "hierarchical"], np.random.default_rng(12345), {}
 for n in (3, 5):
     found = [pvalues(*random.integers(3, size=(2, n)), units, n_resamples=999, seed=i) for i in range(250)]
     draws[n] = dict(zip(units, np.quantile(found, [0.025, 0.975], axis=0).T.tolist()))
-print(json.dumps({{"single": single, "draws": draws, "ranks": [ranked("A"), ranked("B")]}}))
+print(json.dumps({"single": single, "draws": draws, "ranks": [ranked("A"), ranked("B")]}))
 """
 # By case: p for BTEC and for WMT.
 TABLE_2 = {
@@ -243,23 +249,22 @@ def summary_figure_2(figures: Figures) -> Summary:
 
 # MultEval's p-values.
 
-MULTEVAL = f"""
+MULTEVAL = """
 import json, warnings
 from reshuffle import compare_runs, metric, read_lines
 
 warnings.simplefilter("ignore")  # some runs are given several times
-folder = "{FOLDER}"
-paths = {{"B": "baseline", "S": "sys1", "T": "sys2"}}
-lines = {{f"{{name}}{{i}}": read_lines(f"{{folder}}/{{path}}/opt{{i}}.txt")
-         for name, path in paths.items() for i in range(3)}}
-reference = [read_lines(f"{{folder}}/ref.txt")]
+folder = "multeval-newstest2010-optreps"
+paths = {"B": "baseline", "S": "sys1", "T": "sys2"}
+lines = {f"{name}{i}": read_lines(f"{folder}/{path}/opt{i}.txt") for name, path in paths.items() for i in range(3)}
+reference = [read_lines(f"{folder}/ref.txt")]
 metrics = [metric("bleu", tokenize="none"), metric("ter", variant="tercom"), metric("length", tokenize="none")]
 cases = ["B012 S012", "B0 S1", "B0 B1", "B1 S1", "B01 S12", "B012 S120", "B000 S111", "B012 T012"]
-found = {{}}
+found = {}
 for case in cases:
     a, b = ([lines[name[0] + run] for run in name[1:]] for name in case.split())
-    result = compare_runs(reference, {{"a": a, "b": b}}, metrics, exchange=["multeval", "cell", "segment"])
-    found[case] = {{f"{{row.exchange}} {{row.metric}}": row.pvalue for row in result.comparisons}}
+    result = compare_runs(reference, {"a": a, "b": b}, metrics, exchange=["multeval", "cell", "segment"])
+    found[case] = {f"{row.exchange} {row.metric}": row.pvalue for row in result.comparisons}
 print(json.dumps(found))
 """
 # The p-values of MultEval 0.5.1: ranges over runs of the tool, which has no seed.
