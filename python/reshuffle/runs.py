@@ -548,8 +548,8 @@ def _warn(runs: Runs, duplicates: Sequence[Sequence[Any]]) -> None:
     if duplicates:
         same = [f"run {run} of {name} and run {other} of {system}" for name, run, system, other in duplicates]
         warn(
-            f"these runs have the same output: {listed(same)}; copies of a run are no independent evidence, and make "
-            "p-values too small"
+            f"these runs have the same output: {listed(same)}; copies of a run are no independent evidence, and "
+            "within a system they make p-values too small"
         )
     few = [name for name, n in runs.n_runs.items() if n < RECOMMENDED_RUNS]
     if few:

@@ -38,7 +38,7 @@ def pooled_outputs(seed: int, r: int, n: int, m: int, n_units: int) -> NDArray[n
 
 
 def multeval_choices(seed: int, r: int, n: int, n_units: int) -> tuple[list[list[tuple[bool, int]]], ...]:
-    """For each unit and place, whether X and Y take the other system's output, and of which run: see RUNS.md."""
+    """For each unit and place, whether X and Y take the other system's output, and of which run."""
     words = -(-n_units // 64)
     values = _core.stream_values(seed, "shuffle", r, n * words)
     x, y = [], []

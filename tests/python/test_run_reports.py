@@ -36,7 +36,7 @@ from reshuffle.results.studies import ObservedDifference, RunComparison, RunDiff
 
 SCHEMA = Path(__file__).resolve().parents[2] / "docs/schema/study-1.json"
 
-# The scores of MultEval's example, and s_sel from 20,000 draws in numpy: RUNS.md.
+# The scores of MultEval's example, and s_sel from 20,000 draws in numpy.
 BLEU = {"baseline": (18.538889, 18.464451, 18.577084), "sys1": (18.986909, 18.474014, 18.979487)}
 TER = {"baseline": (65.519164, 65.890337, 65.560582), "sys1": (64.177844, 65.339153, 64.932934)}
 S_SEL = {"BLEU": {"baseline": 0.2629, "sys1": 0.2620}, "TER": {"baseline": 0.3687, "sys1": 0.3641}}
@@ -45,12 +45,14 @@ P = {
     "TER": {"hierarchical": 0.1139, "run": 0.1, "segment": 0.0001, "pooled": 0.0001},
 }
 NULLS = {
-    "hierarchical": "new runs of both configurations, on new segments, would have the same expected score",
+    "hierarchical": "new runs of both systems, on new segments, would have the same expected score",
     "run": "it does not matter which system a run belongs to",
     "segment": "for each segment, the outputs of one system could as well be the other's",
     "pooled": "for each segment, it does not matter which run of which system an output comes from",
 }
-REASON = "exchanging whole runs cannot give p below 0.1, so not p <= 0.05, for which 4 runs would be enough"
+REASON = (
+    "exchanging whole runs cannot give p <= 0.05 with these numbers of runs (4 runs of each system would be enough)"
+)
 
 
 def scored(runs: Sequence[float], s_sel: float = 0.3, dev: Sequence[float] = ()) -> RunScores:
@@ -218,9 +220,9 @@ def test_text_shows_scores_then_what_was_found_then_tests() -> None:
         "By the hierarchical bootstrap, sys1 is not separated from baseline under BLEU",
         "and TER.",
         "Exchanging whole runs is not tested: with 3 runs of each system p ≥ 0.1 whatever",
-        "the outputs; 4 of each system would reach 0.0286, 5 0.0079.",
-        "Large s_sel: sys1 − baseline under BLEU (0.26, difference 0.29): more runs are",
-        "needed, and a larger test set may help.",
+        "the outputs; 4 of each could reach 0.0286, and 5 could reach 0.0079.",
+        "Large s_sel: sys1 − baseline under BLEU (0.26, difference 0.29). Clark et al.",
+        "advise more runs in this case, and say that a larger test set may help.",
         "For manual analysis: the median runs by BLEU on the test set are run 0 of",
         "baseline and run 2 of sys1.",
         "Other metrics choose other median runs: TER (run 2 of baseline). Use the metric",
@@ -257,8 +259,8 @@ def test_tests_that_cannot_reach_alpha_are_marked() -> None:
     text = result.render()
     assert "0.3000†‡" in text
     assert "†: exact p. ‡: no outputs could give p ≤ 0.05." in text
-    sentence = "run: with 3 runs of each system p ≥ 0.1 whatever the outputs; 4 of each system would reach 0.0286, "
-    assert found(result, f"{sentence}5 0.0079.")
+    sentence = "run: with 3 runs of each system p ≥ 0.1 whatever the outputs; 4 of each could reach 0.0286, "
+    assert found(result, f"{sentence}and 5 could reach 0.0079.")
     reaching = tuple(replace(each, smallest_pvalue=0.02) for each in result.comparisons)
     enough = replace(result, tables={**result.tables, "comparisons": reaching})
     assert "whatever" not in " ".join(conclusions(enough))
@@ -313,7 +315,7 @@ def test_high_s_dev_is_half_of_the_smallest_difference() -> None:
     for difference, expected in ((0.28, True), (0.29, False)):
         sentences = found(of_bleu(dev, test=test, differences={"BLEU": difference}), "High s_dev")
         assert bool(sentences) is expected
-    high = "High s_dev: baseline under BLEU (0.14, difference 0.28): the optimizer ends in different local optima"
+    high = "High s_dev: baseline under BLEU (0.14, difference 0.28). The optimizer may end in different local optima"
     assert found(of_bleu(dev, test=test, differences={"BLEU": 0.28}), high)
     assert not found(made(), "High s_dev")
     alone = {"baseline": {"BLEU": scored([18.0, 18.1], 0.2, dev["baseline"])}}
@@ -327,9 +329,9 @@ def test_overfitting_is_told_from_chance() -> None:
     assert p < 0.05
     (sure, unsure) = found(of_bleu(equal), "s_test > s_dev")
     cases = f"sys1 under BLEU (0.29 > 0.01, p = {p:.2g})"
-    assert sure == f"s_test > s_dev: {cases}: overfitting of the tuning set (p: Pitman–Morgan test)."
+    assert sure == f"s_test > s_dev: {cases}. This points to overfitting of the tuning set (p: Pitman–Morgan test)."
     assert "baseline under BLEU (0.06 > 0.01, p = " in unsure
-    assert "by chance" in unsure
+    assert "also chance" in unsure
     larger = {name: [2 * x for x in runs] for name, runs in BLEU.items()}
     assert found(of_bleu(larger), "s_test > s_dev") == []
     assert found(made(), "s_test > s_dev") == []
@@ -368,9 +370,8 @@ def test_more_runs_are_recommended_where_s_sel_is_large_and_nothing_was_shown() 
 
 def test_fewer_than_three_runs_are_warned_of() -> None:
     assert not found(made(), "Warning")
-    (one,) = found(
-        RESULTS["one run"](), "Warning: baseline and sys1 have 1 run; Clark et al. 2011 recommend at least 3"
-    )
+    alone = RESULTS["one run"]()
+    (one,) = found(alone, "Warning: baseline and sys1 have 1 run each; Clark et al. 2011 recommend at least 3")
     assert one.endswith("With one run, s_test is undefined.")
     two = made(scores={"baseline": {"BLEU": scored([18.0, 18.2])}, "sys1": {"BLEU": scored([18.0, 18.4, 18.3])}})
     (warning,) = found(two, "Warning")
@@ -409,7 +410,7 @@ def test_median_runs_that_differ_between_metrics_are_named() -> None:
     assert found(made(), "Other metrics choose other median runs: TER (run 2 of baseline).")
     by_ter = made(plan={"median_metric": "TER", "median_on": "dev"})
     assert found(by_ter, "For manual analysis: the median runs by TER on the development set are run 2 of baseline and")
-    assert any(note.startswith("Median runs: Clark et al. prefer") for note in notes(made()))
+    assert any(note.startswith("Median runs: Clark et al. recommend") for note in notes(made()))
     assert not any(note.startswith("Median runs") for note in notes(by_ter))
     assert not found(with_dev(), "Other metrics")
     assert not found(RESULTS["one run"](), "For manual")
@@ -427,7 +428,7 @@ def test_the_answer_follows_the_direction_of_the_metric() -> None:
 
 
 def test_notes_have_the_nulls_the_reason_and_what_was_left_out() -> None:
-    result = made(plan={"left_out": {"cell": "needs as many runs of one system as of the other"}})
+    result = made(plan={"left_out": {"cell": "needs as many runs of one system as of the other: choose another unit"}})
     text = " ".join(result.render().split())
     for name in result.plan["exchange"]:
         assert f"{name}: {NULLS[name]}" in text
@@ -453,6 +454,8 @@ def test_documents_are_called_so() -> None:
     assert "By exchanging documents (for these runs only)" in text
     assert "bootstrap draws of documents" in text
     assert "Runs Documents Run × document Effective test sets" in text
+    assert "Caveats: segment ignores that other runs of the same systems would differ; pooled (as Clark" in text
+    assert "takes the outputs of a document by different runs as independent." in text
     assert "ignores that other runs" in text
     assert "Scores of 3 runs of each system: 2,489 segments" in text
 
@@ -482,7 +485,7 @@ def test_the_runs_that_are_enough_are_those_of_the_test(alternative: str) -> Non
         (sentence,) = found(result, "Exchanging whole runs") or [""]
         reached = smallest_of_splits(3, 3, alternative) <= alpha
         assert (sentence == "") is reached
-        assert reached or f"; {needed} of each system would reach" in sentence
+        assert reached or f"; {needed} of each could reach" in sentence
 
 
 # --- Formats
@@ -509,7 +512,7 @@ def test_the_latex_table_has_scores_and_tests_and_the_nulls_in_the_caption() -> 
     assert r" & sys1 & 18.81 & 0.26 & 0.29 & +0.29 & $-$0.25 to +0.84 & 0.2574 & 0.0102 & 0.0001 \\" in latex
     assert r"\multirow{2}{*}{TER $\downarrow$}" in latex
     caption = re.findall(r"\\caption\{(.*)\}\\label", latex)[0]
-    assert all(f"Null hypothesis, {name}: {NULLS[name]}." in caption for name in made().plan["exchange"])
+    assert all(f"Null hypothesis of {name}: {NULLS[name]}." in caption for name in made().plan["exchange"])
     assert "s\\_sel" not in caption
     assert r"$s_{\mathrm{dev}}$" in with_dev().render("latex")
 

@@ -371,7 +371,7 @@ def test_numbers_of_runs_go_up_to_those_there_are() -> None:
     assert [each.n_runs for each in observed_differences(data, [(0, 1)], ["x"])] == [1, 2, 3, 5, 10, 20]
 
 
-# RUNS.md: s_sel from 20,000 draws in numpy; MultEval 0.5.1 on its example, s_test of the same runs.
+# s_sel from 20,000 draws in numpy; MultEval 0.5.1 on its example, s_test of the same runs.
 S_SEL = {"BLEU": (0.2629, 0.2620), "TER": (0.3687, 0.3641), "length": (0.003633, 0.003439)}
 
 

@@ -157,7 +157,7 @@ def test_whole_runs_keep_their_level_and_rows_do_not() -> None:
 
 @pytest.mark.slow
 def test_published_sizes_by_simulation() -> None:
-    """Sizes of RUNS' tests: simulated with 5,000 test sets, beside those of another implementation."""
+    """Sizes of tests of runs: simulated with 5,000 test sets, beside those of another implementation."""
     units = tuple(EXCHANGES)
     common: dict[str, Any] = {"exchange": units, "simulations": 5000}
     correlated = exchange(runs=[3, 5], run_sd=[0, math.sqrt(0.6)], correlation=0.54, **common)

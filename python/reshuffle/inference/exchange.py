@@ -72,20 +72,21 @@ class ExchangeUnit:
         return text.replace("segment", unit)
 
 
-# The sizes in the caveats are rejection rates at the level .05 where both systems are equally good. With three runs
-# whose differences of a segment correlate .54: cell .170, multeval .184, pooled .217, segment .044. With random runs on
-# top: cell .230, segment .084. With a standard deviation between runs of 0, .3 and .7 beside a sampling error of .3,
-# tests that exchange rows have .059, .138 and .406.
+# The rates in the caveats are type-I errors at the level .05: both systems have the same expected score. 5,000
+# simulations each, from reshuffle study exchange --exchange all multeval --runs 3 5 --correlation 0.54
+# --run-sd 0 0.775 --simulations 5000. Where no standard deviation between runs is named, it is 0.
 EXCHANGES: Mapping[str, ExchangeUnit] = {
     unit.name: unit
     for unit in (
         ExchangeUnit(
             "run",
             "whole runs: the runs of both systems are split anew into two systems, in all ways if these are few",
-            "it does not matter which system a run belongs to",
-            "It takes the test set as given: configurations that are equally good on average, but not on these "
-            "segments, differ. With few runs it cannot reach a small p-value: at least .1 with 3 runs of each system, "
-            ".0286 with 4 and .0079 with 5 (two-sided).",
+            "on these segments, it does not matter which system a run belongs to",
+            "It takes the test set as given, so it also finds differences that hold only on these segments: as a test "
+            "of the expected scores on other segments it rejects too often (.388 instead of .05 in a simulation with "
+            "five runs). "
+            "With few runs it cannot reach a small p-value: at least .1 with 3 runs of each system, .0286 with 4 and "
+            ".0079 with 5 (two-sided).",
             "P11-2031",
             exchange_runs,
         ),
@@ -93,8 +94,9 @@ EXCHANGES: Mapping[str, ExchangeUnit] = {
             "segment",
             "one coin for each segment swaps all outputs of one system with all outputs of the other",
             "for each segment, the outputs of one system could as well be the other's",
-            "It ignores that other runs of the same configurations would differ. Where runs differ beyond the choice "
-            "of segments, it rejects too often (.084 instead of .05 in a simulation with three runs).",
+            "It ignores that other runs of the same systems would differ. Where the expected scores of runs differ, it "
+            "rejects too often (.085 instead of .05 in a simulation with three runs and a standard deviation between "
+            "runs of .775 sampling standard deviations, .448 with one of 2.3 and five runs).",
             "W05-0908, Fig. 1",
             exchange_segments,
         ),
@@ -103,7 +105,7 @@ EXCHANGES: Mapping[str, ExchangeUnit] = {
             "for each segment, the outputs of all runs of both systems are permuted: Clark et al.'s stratified test",
             "for each segment, it does not matter which run of which system an output comes from",
             "It takes the runs of a segment as independent, but runs of one system resemble each other, so it rejects "
-            "too often (.217 instead of .05 in a simulation with three runs, more with more runs).",
+            "too often (.217 instead of .05 in a simulation with three runs, .321 with five).",
             "P11-2031",
             exchange_pooled,
         ),
@@ -113,7 +115,7 @@ EXCHANGES: Mapping[str, ExchangeUnit] = {
             "number: MultEval's test, mended",
             "for each run and segment, the output of one system could as well be the other's",
             "It takes the runs of a segment as independent, but runs of one system resemble each other, so it rejects "
-            "too often (.170 instead of .05 in a simulation with three runs, .262 with five). Runs are paired by their "
+            "too often (.163 instead of .05 in a simulation with three runs, .257 with five). Runs are paired by their "
             "order, although it has no meaning: another order gives another p-value.",
             "P11-2031",
             exchange_cells,
@@ -122,8 +124,8 @@ EXCHANGES: Mapping[str, ExchangeUnit] = {
         ExchangeUnit(
             "hierarchical",
             "nothing is exchanged: segments are drawn with replacement, and runs within each system (bootstrap)",
-            "new runs of both configurations, on new segments, would have the same expected score",
-            "With few runs its p-values rest on the assumption that run scores are about normal.",
+            "new runs of both systems, on new segments, would have the same expected score",
+            "With few runs, its p-values rest on the assumption that the scores of runs are about normal.",
             "doi:10.1214/07-AOAS122",
             draw_runs_and_segments,
             needs_runs=2,
@@ -136,7 +138,7 @@ EXCHANGES: Mapping[str, ExchangeUnit] = {
             "A legacy test, for comparison with published results. With three or more runs, its two shuffled systems "
             "are no complements: some outputs are in both and others in neither. Ties do not count, so identical "
             "systems get the smallest p-value. It takes the runs of a segment as independent and rejects too often "
-            "(.184 instead of .05 in a simulation with three runs, .294 with five). Runs are paired by their order, "
+            "(.183 instead of .05 in a simulation with three runs, .295 with five). Runs are paired by their order, "
             "although it has no meaning: another order gives another p-value.",
             "P11-2031",
             shuffle_as_multeval,

@@ -141,15 +141,15 @@ def _default(smallest: float, fewest: int, testing: RunTesting) -> tuple[str, st
             f"whole runs are exchanged, because with these numbers of runs p can be as small as {smallest:.2g}"
         )
     needed = runs_needed(testing.alpha, testing.alternative)
-    enough = "" if needed is None else f", for which {needed} runs of each system would be enough"
+    enough = "" if needed is None else f" ({needed} runs of each system would be enough)"
     if fewest > 1:
         return "hierarchical", (
-            f"exchanging whole runs cannot give p below {smallest:.2g}, so not p <= {testing.alpha:g}{enough}; the "
+            f"exchanging whole runs cannot give p <= {testing.alpha:g} with these numbers of runs{enough}; the "
             "hierarchical bootstrap takes both runs and segments into account"
         )
     return "segment", (
         "a system with one run says nothing about how much runs differ, so only segments are exchanged; the result "
-        "holds for these outputs, not for the configurations"
+        "holds for these outputs, not for other runs of the systems"
     )
 
 

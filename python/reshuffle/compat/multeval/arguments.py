@@ -71,8 +71,12 @@ def _add_eval(parser: argparse.ArgumentParser, numbers: Sequence[int]) -> None:
         hidden = text if number == 1 else argparse.SUPPRESS
         parser.add_argument(f"--hyps-sys{number}", dest=f"system{number}", help=hidden, **files)
     _add_metrics(parser, "bleu meteor ter length")
-    parser.add_argument("-b", "--boot-samples", type=_count, default=10_000, metavar="N", help="bootstrap draws")
-    parser.add_argument("-s", "--ar-shuffles", type=_count, default=10_000, metavar="N", help="shuffles of the test")
+    parser.add_argument(
+        "-b", "--boot-samples", type=_count, default=10_000, metavar="N", help="bootstrap draws (default: 10000)"
+    )
+    parser.add_argument(
+        "-s", "--ar-shuffles", type=_count, default=10_000, metavar="N", help="shuffles of the test (default: 10000)"
+    )
     parser.add_argument("-L", "--latex", metavar="FILE", help="write the table as LaTeX")
     parser.add_argument("-F", "--fullLatexDoc", **_FLAG, help="write a whole LaTeX document")
     parser.add_argument(
@@ -82,7 +86,7 @@ def _add_eval(parser: argparse.ArgumentParser, numbers: Sequence[int]) -> None:
     parser.add_argument("-D", "--debug", **_FLAG, help="accepted, without effect")
     own = parser.add_argument_group("not in MultEval")
     own.add_argument(
-        "--seed", type=_whole, default=12345, metavar="N", help="seed of draws and shuffles (default 12345)"
+        "--seed", type=_whole, default=12345, metavar="N", help="seed of draws and shuffles (default: 12345)"
     )
     own.add_argument(
         "--test",
@@ -114,7 +118,7 @@ def _add_metrics(parser: argparse.ArgumentParser, default: str) -> None:
 def _add_common(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-t", "--threads", type=_whole, default=0, metavar="N", help="0, the default: one per core")
     parser.add_argument(
-        "-v", "--verbosity", type=_whole, default=0, metavar="N", help="1 prints the score of every run"
+        "-v", "--verbosity", type=_whole, default=0, metavar="N", help="in eval, 1 prints the score of every run"
     )
     parser.add_argument("--bleu.verbosity", type=_whole, default=0, metavar="N", help="accepted, without effect")
     ter = parser.add_argument_group("TER")

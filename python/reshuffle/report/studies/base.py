@@ -79,6 +79,8 @@ class StudyReport:
         Like ``tables``, for the formats for papers, if these should have other tables.
     truths : str
         The heading of the truths in a page.
+    truth : str
+        What stands before the name of a truth in a note.
     """
 
     title: Callable[[StudyResult], str]
@@ -88,3 +90,8 @@ class StudyReport:
     figures: Mapping[str, Figure] = field(default_factory=dict)
     paper: Callable[[StudyResult], Iterator[Explained]] | None = None
     truths: str = "What was true"
+    truth: str = ""
+
+    def truths_of(self, study: StudyResult) -> list[str]:
+        """The truths of a result as notes."""
+        return [f"{self.truth}{name}: {truth}" for name, truth in study.truths.items()]

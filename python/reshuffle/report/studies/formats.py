@@ -41,9 +41,8 @@ def notes_of(study: StudyResult, explained: list[Explained] | None = None) -> li
     """What symbols mean, what was true, and how the numbers were computed; each only once."""
     report = report_of(study)
     explained = list(report.tables(study)) if explained is None else explained
-    truths = (f"{name}: {truth}" for name, truth in study.truths.items())
     symbols = (symbols for _, symbols in explained if symbols)
-    return list(dict.fromkeys([*symbols, *truths, *report.notes(study)]))
+    return list(dict.fromkeys([*symbols, *report.truths_of(study), *report.notes(study)]))
 
 
 def _as_text(study: StudyResult, layout: Layout) -> str:

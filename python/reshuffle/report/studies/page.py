@@ -62,7 +62,7 @@ def study_as_html(study: StudyResult, layout: Layout) -> str:
     """The page of a study."""
     report = report_of(study)
     explained = list(report.tables(study))
-    truths = {f"{name}: {truth}" for name, truth in study.truths.items()}
+    truths = report.truths_of(study)
     figures, without = _figures(study, report.figures)
     shown = Content(
         title=report.title(study),

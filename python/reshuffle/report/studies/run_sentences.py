@@ -43,14 +43,20 @@ def notes(study: StudyResult) -> Iterator[str]:
         if plan.get("exchange_reason"):
             yield f"Why {plan['exchange'][0]} decides: {plan['exchange_reason'].rstrip('.').replace('<=', '≤')}."
         for name, reason in (plan.get("left_out") or {}).items():
-            yield f"{name} is left out: it {reason.rstrip('.')}."
+            yield f"{name} is left out: it {reason.partition(':')[0].rstrip('.')}."
         yield from _caveats(result)
         yield _tests(result)
         yield from intervals(result)
     if len([*by_pair(result.observed)]) > MOST_OBSERVED:
-        yield "Differences that experiments with other numbers of runs would observe: --format csv --table observed."
+        yield (
+            "What experiments with other numbers of runs would observe is left out here, because the table is long: "
+            "--format csv --table observed."
+        )
     if plan.get("median_on") == "test" and any(n > 1 for n in plan["systems"].values()):
-        yield "Median runs: Clark et al. prefer those on another set than the one to analyse (median_on, --median-on)."
+        yield (
+            "Median runs: Clark et al. recommend to choose them on another set than the one to analyse (median_on, "
+            "--median-on)."
+        )
     yield f"Runs are numbered from 0. Standard deviations of runs divide by n − 1; s_sel is from {_draws(result)}."
 
 
@@ -84,7 +90,7 @@ def _statement(result: RunComparison, tested: Sequence[RunDifference], higher_is
         relations[relation].append(f"{each.system} − {each.baseline}" if several else each.system)
     if several:
         separated = sum(is_significant(result, each) for each in tested)
-        return f"{separated:,} of {counted(len(tested), 'pair')} differ"
+        return f"{separated:,} of {counted(len(tested), 'pair')} differ significantly"
     baseline = tested[0].baseline
     shown = [
         f"{joined(names) if len(names) <= MAX_NAMED else counted(len(names), 'system')} "
@@ -112,13 +118,12 @@ def _unreachable(result: RunComparison) -> Iterator[str]:
         if not limited:
             continue
         worst = max(limited, key=lambda each: each.smallest_pvalue)
-        smallest = f"{worst.smallest_pvalue:.3g}"
         if name != "run" or worst.runs_needed is None:
             few = of_unit(result, "all exchanges are counted, because the outputs differ in so few segments")
             advice = few if worst.exact else "use more replicates (n_resamples, -n)"
-            yield f"{name}: p ≥ {smallest}: {advice}."
+            yield f"{name}: p ≥ {worst.smallest_pvalue:.3g}: {advice}."
             continue
-        yield f"{name}: with {_numbers(result, worst)} p ≥ {smallest} whatever the outputs; {_enough(result, worst)}."
+        yield f"{name}: {_whatever(result, worst, worst.smallest_pvalue)}; {_enough(result, worst)}."
     if "run" not in result.plan["exchange"] and result.plan.get("exchange_requested") == "auto":
         yield from _unreachable_run(result)
 
@@ -130,14 +135,15 @@ def _unreachable_run(result: RunComparison) -> Iterator[str]:
     smallest = {pair: smallest_of_runs(numbers[pair[0]], numbers[pair[1]], two_sided) for pair in pairs}
     pair = max(smallest, key=lambda pair: smallest[pair])
     if smallest[pair] > result.plan["alpha"]:
-        limit = f"with {_numbers(result, pairs[pair])} p ≥ {smallest[pair]:.3g} whatever the outputs"
+        limit = _whatever(result, pairs[pair], smallest[pair])
         yield f"Exchanging whole runs is not tested: {limit}; {_enough(result, pairs[pair])}."
 
 
-def _numbers(result: RunComparison, each: RunDifference) -> str:
-    """The numbers of runs of a pair."""
+def _whatever(result: RunComparison, each: RunDifference, smallest: float) -> str:
+    """The smallest p that the numbers of runs of a pair allow."""
     n, m = (result.plan["systems"][name] for name in (each.system, each.baseline))
-    return f"{counted(n, 'run')} of each system" if n == m else f"{n:,} and {m:,} runs"
+    numbers = f"{counted(n, 'run')} of each system" if n == m else f"{n:,} and {m:,} runs"
+    return f"with {numbers} p {'=' if smallest == 1 else '≥'} {smallest:.3g} whatever the outputs"
 
 
 def _enough(result: RunComparison, each: RunDifference) -> str:
@@ -147,7 +153,7 @@ def _enough(result: RunComparison, each: RunDifference) -> str:
     while smallest_of_runs(needed, needed, two_sided) > result.plan["alpha"]:
         needed += 1
     first, second = (smallest_of_runs(n, n, two_sided) for n in (needed, needed + 1))
-    return f"{needed:,} of each system would reach {first:.3g}, {needed + 1:,} {second:.2g}"
+    return f"{needed:,} of each could reach {first:.3g}, and {needed + 1:,} could reach {second:.2g}"
 
 
 # What limits the answer.
@@ -193,7 +199,8 @@ def _few_runs(result: RunComparison) -> Iterator[str]:
         return
     by_number = {n: [name for name, own in few.items() if own == n] for n in sorted(set(few.values()))}
     shown = (
-        f"{_named(names)} {'has' if len(names) == 1 else 'have'} {counted(n, 'run')}" for n, names in by_number.items()
+        f"{_named(names)} {'has' if len(names) == 1 else 'have'} {counted(n, 'run')}{' each' * (len(names) > 1)}"
+        for n, names in by_number.items()
     )
     undefined = " With one run, s_test is undefined." if 1 in by_number else ""
     yield (
@@ -236,8 +243,8 @@ def _local_optima(result: RunComparison) -> Iterator[str]:
                 cases.append(f"{system.name} under {metric.name} ({size})")
     if cases:
         yield (
-            f"High s_dev: {_listed(cases)}: the optimizer ends in different local optima; more random restarts may "
-            "help."
+            f"High s_dev: {_listed(cases)}. The optimizer may end in different local optima, and more random restarts "
+            "may help."
         )
 
 
@@ -278,11 +285,11 @@ def _overfitting(result: RunComparison) -> Iterator[str]:
             case = f"{system.name} under {metric.name} ({values}{shown})"
             (sure if p is not None and p <= result.plan["alpha"] else unsure).append(case)
     if sure:
-        yield f"s_test > s_dev: {_listed(sure)}: overfitting of the tuning set (p: Pitman–Morgan test)."
+        yield f"s_test > s_dev: {_listed(sure)}. This points to overfitting of the tuning set (p: Pitman–Morgan test)."
     if unsure:
         yield (
-            f"s_test > s_dev: {_listed(unsure)}: perhaps overfitting of the tuning set, but so few runs may differ so "
-            "much by chance (p: Pitman–Morgan test)."
+            f"s_test > s_dev: {_listed(unsure)}. It may be overfitting of the tuning set, but with so few runs also "
+            "chance (p: Pitman–Morgan test)."
         )
 
 
@@ -297,7 +304,10 @@ def _more_runs(result: RunComparison) -> Iterator[str]:
             pair = f"{system} − {baseline} under {metric}"
             cases.append(f"{pair} ({deviation(s_sel, decimals)}, difference {difference:.{decimals}f})")
     if cases:
-        yield f"Large s_sel: {_listed(cases)}: more runs are needed, and a larger test set may help."
+        yield (
+            f"Large s_sel: {_listed(cases)}. Clark et al. advise more runs in this case, and say that a larger test "
+            "set may help."
+        )
 
 
 def _median_runs(result: RunComparison) -> Iterator[str]:
@@ -327,19 +337,19 @@ def _median_runs(result: RunComparison) -> Iterator[str]:
 TITLES = {"maxt": "step-down maxT (Westfall & Young 1993)", "holm": "Holm 1979"}
 
 CAVEATS = {
-    "run": "run takes the test set as given, so configurations differ that are equally good on average but not on each "
-    "segment",
-    "segment": "segment ignores that other runs of the same configurations would differ",
-    "pooled": "pooled, the reading of Clark et al., takes the outputs of a segment by different runs as independent",
-    "cell": "cell takes the outputs of a segment by different runs as independent",
-    "multeval": "multeval repeats MultEval's shuffles, which take outputs of different runs as independent and are no "
-    "exchange of two groups from three runs on",
+    "run": "takes the test set as given, so it also finds differences that hold only on these segments",
+    "segment": "ignores that other runs of the same systems would differ",
+    "pooled": "(as Clark et al. describe the test) takes the outputs of a segment by different runs as independent",
+    "cell": "takes the outputs of a segment by different runs as independent",
+    "multeval": "(MultEval's shuffles) takes the outputs of a segment by different runs as independent, and with three "
+    "or more runs an output may be in both shuffled systems or in neither",
 }
 
 
 def _caveats(result: RunComparison) -> Iterator[str]:
     """What the tests beside the one that decides ignore."""
-    shown = [of_unit(result, CAVEATS[name]) for name in result.plan["exchange"] if name in CAVEATS]
+    # The names of exchange units stay as they are where documents are resampled.
+    shown = [f"{name} {of_unit(result, CAVEATS[name])}" for name in result.plan["exchange"] if name in CAVEATS]
     if shown:
         yield f"Caveats: {'; '.join(shown)}."
 

@@ -23,6 +23,8 @@ __all__ = ["REPORT", "ScoredRuns"]
 
 # The mark of p-values of tests that cannot reach alpha, whatever the outputs are.
 UNREACHABLE = "‡"
+# Before the name of an exchange unit whose null hypothesis follows.
+NULL = "Null hypothesis of "
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,7 @@ def paper(study: StudyResult) -> Iterator[Explained]:
     """The same for papers: scores and tests against a baseline are in one table, and captions state the nulls."""
     result = of_runs(study)
     spread = SPREAD + (S_DEV if _has_dev(result) else "")
-    nulls = " ".join(f"Null hypothesis, {name}: {null.rstrip('.')}." for name, null in study.truths.items())
+    nulls = " ".join(f"{NULL}{name}: {null.rstrip('.')}." for name, null in study.truths.items())
     tested = " ".join([p_symbols(result), *intervals(result), nulls]) if result.comparisons else ""
     if result.comparisons and len({each.baseline for each in result.comparisons}) == 1:
         yield _scores_and_tests(result), f"Avg: mean of the runs. {spread} {tested}"
@@ -89,7 +91,10 @@ EFFECTIVE = (
     "Effective test sets: how many independent test sets the runs are worth together, from 1 (runs do not matter) to "
     "the number of runs (segments do not matter)."
 )
-REVERSED = "Central 95% of the differences of means; rev.: the share in % with the other sign than that of all runs."
+REVERSED = (
+    "Central 95% of the differences of means; rev.: in how many experiments, in %, the difference has the opposite "
+    "sign (a difference of 0 counts as half)."
+)
 
 
 def _has_dev(result: RunComparison) -> bool:
@@ -372,4 +377,4 @@ FIGURES = {
     ),
 }
 
-REPORT = StudyReport(title, tables, conclusions, notes, FIGURES, paper=paper, truths="Null hypotheses")
+REPORT = StudyReport(title, tables, conclusions, notes, FIGURES, paper=paper, truths="Null hypotheses", truth=NULL)

@@ -209,7 +209,7 @@ class ObservedFigure:
         ax.set_ylim(low, high + 0.06 * (high - low))
         ax.tick_params(axis="x", length=0)
         ax.spines[["top", "right"]].set_visible(False)
-        labels = "\n%: experiments with the other sign" if len(shown) * len(numbers) <= 12 else ""
+        labels = "\n%: experiments with the opposite sign" if len(shown) * len(numbers) <= 12 else ""
         ax.set_xlabel(f"runs of each system\nthick: central 95%, thin: all{labels}", **PLAIN)
         first = self.observed[0]
         minus = f" − {first.baseline}" if len(shown) == 1 else ""
