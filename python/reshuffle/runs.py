@@ -221,16 +221,17 @@ def compare_runs(
     references : S references, or columns of S references each, or None
         As for :func:`reshuffle.compare`. None if all metrics bring their own scores.
     systems : mapping of str to sequence of S hypotheses each
-        For each system the outputs of its runs: one or more, and not the same number for all systems. Without
+        For each system the outputs of its runs; systems may have different numbers of runs. Without
         references, the number of runs of each system.
     metrics : str, metric, or sequence of these
         As for :func:`reshuffle.compare`. For metrics that bring their own scores, the output of run i of the system
         ``x`` is called ``x#i``, counted from 0. Functions of texts are not supported.
     exchange : str or sequence of str
-        What is exchanged: names in :data:`reshuffle.inference.exchange.EXCHANGES`. The default, ``auto``, is ``run`` if
-        its p-value can be as small as ``alpha`` with these numbers of runs, with ``hierarchical`` beside it; else
-        ``hierarchical`` with ``segment`` beside it. ``pooled``, the reading of Clark et al., is shown beside either.
-        ``all`` stands for all but ``multeval``.
+        What is exchanged: names in :data:`reshuffle.inference.exchange.EXCHANGES`, of which the first one decides. The
+        default, ``auto``, is ``run`` if its p-value can be as small as ``alpha`` with these numbers of runs, with
+        ``hierarchical`` beside it; else ``hierarchical`` with ``segment`` beside it; with one run of a system,
+        ``segment``. ``pooled``, the reading of Clark et al., is shown beside each. ``all`` stands for all but
+        ``multeval``.
     statistic : {'pooled', 'mean'}
         The score of all outputs of a system taken as one long output, or the mean of the scores of its runs.
     baseline : str, optional

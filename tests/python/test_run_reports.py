@@ -51,7 +51,8 @@ NULLS = {
     "pooled": "for each segment, it does not matter which run of which system an output comes from",
 }
 REASON = (
-    "exchanging whole runs cannot give p <= 0.05 with these numbers of runs (4 runs of each system would be enough)"
+    "exchanging whole runs cannot give p <= 0.05 with these numbers of runs (4 runs of each system would be enough); "
+    "the hierarchical bootstrap takes both runs and segments into account"
 )
 
 
@@ -456,6 +457,7 @@ def test_documents_are_called_so() -> None:
     assert "Runs Documents Run × document Effective test sets" in text
     assert "Caveats: segment ignores that other runs of the same systems would differ; pooled (as Clark" in text
     assert "takes the outputs of a document by different runs as independent." in text
+    assert "takes both runs and documents into account" in text
     assert "ignores that other runs" in text
     assert "Scores of 3 runs of each system: 2,489 segments" in text
 

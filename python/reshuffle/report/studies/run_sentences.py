@@ -41,7 +41,8 @@ def notes(study: StudyResult) -> Iterator[str]:
     result, plan = of_runs(study), study.plan
     if result.comparisons:
         if plan.get("exchange_reason"):
-            yield f"Why {plan['exchange'][0]} decides: {plan['exchange_reason'].rstrip('.').replace('<=', '≤')}."
+            reason = of_unit(result, plan["exchange_reason"].rstrip(".").replace("<=", "≤"))
+            yield f"Why {plan['exchange'][0]} decides: {reason}."
         for name, reason in (plan.get("left_out") or {}).items():
             yield f"{name} is left out: it {reason.partition(':')[0].rstrip('.')}."
         yield from _caveats(result)

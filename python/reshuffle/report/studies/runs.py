@@ -92,8 +92,8 @@ EFFECTIVE = (
     "the number of runs (segments do not matter)."
 )
 REVERSED = (
-    "Central 95% of the differences of means; rev.: in how many experiments, in %, the difference has the opposite "
-    "sign (a difference of 0 counts as half)."
+    "Central 95% of the differences of means, on this test set; rev.: in how many experiments, in %, the difference "
+    "has the opposite sign (a difference of 0 counts as half)."
 )
 
 
