@@ -216,8 +216,8 @@ def _check_detokenized(corpus: Corpus, metrics: Sequence[AnyMetric]) -> None:
             found.append((name, n))
     if found:
         (name, n), others = found[0], len(found) - 1
-        also = f", and many of {others} other system{'s' * (others != 1)}," if others else ""
+        also = f", and many of {others} other output{'s' * (others != 1)}," if others else ""
         warn(
-            f"{n:,} segments of the system {name!r}{also} end in a tokenized period (' .'), but {tokenizing[0].name} "
+            f"{n:,} segments of {name!r}{also} end in a tokenized period (' .'), but {tokenizing[0].name} "
             "tokenizes texts itself: detokenize them, or turn its tokenizer off (tokenize 'none')"
         )
