@@ -819,18 +819,20 @@ def test_earlier_outputs_are_replaced(small: list[str], lists: list[str], multev
 
 
 def test_help_imports_neither_numpy_nor_the_core() -> None:
+    environment = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
     for module in ("eval", "nbest"):
         program = (
-            "import runpy, sys, atexit\n"
+            "import runpy, os, sys, atexit\n"
             f"sys.argv = ['multeval', {module!r}, '--help']\n"
             "atexit.register(lambda: print('numpy' in sys.modules, 'reshuffle._core' in sys.modules))\n"
+            "atexit.register(lambda: print(os.environ.get('OPENBLAS_NUM_THREADS')))\n"
             "runpy.run_module('reshuffle.compat.multeval', run_name='__main__')"
         )
         done = subprocess.run(
-            [sys.executable, "-W", "error", "-c", program], capture_output=True, text=True, check=True
+            [sys.executable, "-W", "error", "-c", program], capture_output=True, text=True, check=True, env=environment
         )
         assert done.stdout.startswith("usage: python -m reshuffle.compat.multeval")
-        assert done.stdout.splitlines()[-1] == "False False"
+        assert done.stdout.splitlines()[-2:] == ["1", "False False"]
 
 
 def test_the_command_as_a_program(small: list[str]) -> None:
