@@ -81,10 +81,10 @@ def same_means(expected: list[float], *others: list[float]) -> None:
 
 
 def runs(texts: Texts) -> list[Race]:
-    """Shows that a whole evaluation of optimizer runs (interpreter, imports, reading, counting, 10,000 draws for s_sel,
-    10,000 shuffles for p) takes less time than sacreBLEU's counting of the same nine outputs alone; with METEOR, whose
-    table of paraphrases is read again each time; and what each unit of exchange costs once the outputs are counted.
-    Mean BLEU must agree; METEOR itself is not timed here."""
+    """MultEval's example, outputs of newstest2010. Shows that a whole evaluation of runs (interpreter, imports,
+    reading, counting, 10,000 draws for s_sel, 10,000 shuffles for p) takes less time than sacreBLEU's counting of the
+    same nine outputs alone; with METEOR, whose table of paraphrases is read again each time; and what each unit of
+    exchange costs once the outputs are counted. Mean BLEU must agree; METEOR itself is not timed here."""
     if not all(len(outputs) == 3 for outputs in files().values()):
         return [Race("runs", [Skipped(SET, f"it is not in {FOLDER}")], same_means)]
     references = [read_lines(str(FOLDER / SET / "ref.txt"))]

@@ -6,6 +6,7 @@ import argparse
 import gzip
 import json
 import math
+import os
 import re
 import subprocess
 import sys
@@ -397,6 +398,13 @@ def small(multeval: Run) -> list[str]:
     return ["eval", "--refs", "ref", "--hyps-baseline", "b0", "b1", "--hyps-sys1", "s0", "s1", *METRICS]
 
 
+def instead(options: Sequence[str], name: str, *values: str) -> list[str]:
+    """The options with other values of one of them, or with one more."""
+    start = options.index(name) if name in options else len(options)
+    stop = next((i for i in range(start + 1, len(options)) if options[i].startswith("--")), len(options))
+    return [*options[:start], name, *values, *options[stop:]]
+
+
 def test_one_run_gets_stars_and_footnotes(small: list[str], multeval: Run) -> None:
     options = ["eval", "--refs", "ref", "--hyps-baseline", "b0", "--hyps-sys1", "s0", "--metrics", "bleu"]
     code, out, err = multeval(*options, "--boot-samples", 50, "--latex", "t.tex")
@@ -459,7 +467,7 @@ def test_the_latex_table(small: list[str], multeval: Run) -> None:
 
 
 def test_segment_scores(small: list[str], multeval: Run) -> None:
-    code, _, _ = multeval(*small, "--refs", "ref", "ref2", "--sentLevelDir", "segments/scores")
+    code, _, _ = multeval(*instead(small, "--refs", "ref", "ref2"), "--sentLevelDir", "segments/scores")
     assert code == 0
     folder = Path("segments/scores")
     assert sorted(path.name for path in folder.iterdir()) == ["sys1.opt1", "sys1.opt2", "sys2.opt1", "sys2.opt2"]
@@ -545,7 +553,7 @@ def test_reshuffles_own_tests(small: list[str], multeval: Run) -> None:
 
 
 def test_several_references_and_short_options(small: list[str], multeval: Run) -> None:
-    long = multeval(*small, "--refs", "ref", "ref2", "--ar-shuffles", 50, "--boot-samples", 60)
+    long = multeval(*instead(small, "--refs", "ref", "ref2"), "--ar-shuffles", 50, "--boot-samples", 60)
     short = ["eval", "-R", "ref ref2", "-B", "b0", "b1", "-H1", "s0", "s1", "-o", "bleu,ter length", "-s", 50, "-b", 60]
     assert multeval(*short, "-D", "-t", 1, "-v", 0, "--bleu.verbosity", 1, "--ter.beamWidth", 20) == long
 
@@ -553,7 +561,7 @@ def test_several_references_and_short_options(small: list[str], multeval: Run) -
 def test_compressed_files_are_read(small: list[str], multeval: Run) -> None:
     plain = multeval(*small)
     Path("ref.gz").write_bytes(gzip.compress(Path("ref").read_bytes()))
-    assert multeval(*small, "--refs", "ref.gz") == plain
+    assert multeval(*instead(small, "--refs", "ref.gz")) == plain
 
 
 # N-best lists.
@@ -657,6 +665,9 @@ def test_a_real_nbest_list(data: Path, multeval: Run) -> None:
 # Errors.
 
 
+EN = ["--metrics", "meteor", "--meteor.language", "en"]
+
+
 @pytest.mark.parametrize(
     ("given_options", "message"),
     [
@@ -667,13 +678,22 @@ def test_a_real_nbest_list(data: Path, multeval: Run) -> None:
         (["--refs", "nothing"], "nothing"),
         (["--metrics", "blue"], "there is no metric 'blue'; expected any of bleu, meteor, ter, length"),
         (["--metrics", "ter", "ter"], "ter is named twice"),
+        (["--metrics", ""], "--metrics: expected any of bleu, meteor, ter, length, got none"),
         (["--metrics", "meteor"], "METEOR needs the language of the texts: add --meteor.language"),
-        (["--metrics", "meteor", "--meteor.language", "xx"], "xx"),
-        (["--metrics", "meteor", "--meteor.language", "en", "--meteor.jar", "no.jar"], "no.jar"),
+        (["--metrics", "meteor", "--meteor.language", "xx"], "unknown --meteor.language 'xx'; known: en, "),
+        ([*EN, "--meteor.task", "x"], "unknown --meteor.task 'x'; known: rank, "),
+        ([*EN, "--meteor.jar", "no.jar"], "--meteor.jar must be METEOR's jar, "),
+        ([*EN, "--meteor.wordnet", "x"], "--meteor.wordnet must be a folder "),
+        ([*EN, "--meteor.paraphraseFile", "x"], "--meteor.paraphraseFile must be a table "),
+        ([*EN, "--meteor.params", "1", "2"], "--meteor.params must be four numbers"),
+        ([*EN, "--meteor.modules", "x"], "unknown --meteor.modules 'x'"),
+        ([*EN, "--meteor.modules", "exact", "--meteor.weights", "1", "2"], "--meteor.weights must be "),
         (["--metrics", "meteor", "--meteor.language", "en", "--meteor.params", "x"], "expected numbers, got 'x'"),
         (["--metrics", "meteor", "--meteor.language", "en", "--meteor.synonymDirectory", "x"], "x is neither"),
-        (["--boot-samples", "0"], "expected at least 1, got 0"),
-        (["--ar-shuffles", "many"], "expected a whole number, got 'many'"),
+        (["--seed", "9" * 19], "--seed: expected a whole number below 10^18"),
+        (["--boot-samples", "0"], "--boot-samples: expected 1 to 1,000,000,000,000, got 0"),
+        (["--ar-shuffles", "9" * 15], "--ar-shuffles: expected 1 to 1,000,000,000,000, got 99"),
+        (["--ar-shuffles", "many"], "expected a whole number below 10^18, got 'many'"),
         (["--ter.beamWidth", "30"], "--ter.beamWidth: reshuffle has 20 only, got 30: leave it out"),
         (["--ter.shiftCost", "2"], "--ter.shiftCost: reshuffle has 1 only"),
         (["--meteor.beamSize", "10"], "--meteor.beamSize: reshuffle has 40 only"),
@@ -683,7 +703,12 @@ def test_a_real_nbest_list(data: Path, multeval: Run) -> None:
         (["--latex", "ref"], "ref exists and does not look like an earlier output of this command"),
         (["--json", "ref"], "ref exists"),
         (["--latex", "folder"], "cannot write folder"),
-        (["--latex", "no/t.tex"], "cannot write no/t.tex"),
+        (["--latex", "no/t.tex"], "cannot write no/t.tex: there is no folder no"),
+        (["--latex", "t", "--json", "folder/../t"], "--latex and --json name the same file"),
+        (["--latex", ""], "--latex: expected a name, got an empty one"),
+        (["--sentLevelDir", ""], "--sentLevelDir: expected a name, got an empty one"),
+        (["--hyps-sys1", "s0", "--hyps-sys1", "s1"], "--hyps-sys1 is given twice: name all files after one"),
+        (["--refs", "ref", "--refs", "ref2"], "--refs is given twice"),
         (["--rankDir", "mine"], "mine/sys2.sortedby.bleu exists"),
         (["--sentLevelDir", "mine"], "mine/sys1.opt1 exists"),
         (["--sentLevelDir", "ref"], "ref"),
@@ -696,7 +721,7 @@ def test_errors_are_one_sentence(small: list[str], multeval: Run, given_options:
     for name in ("sys1.opt1", "sys2.sortedby.bleu"):
         write_lines(f"mine/{name}", ["mine"])
     before = {path: path.read_bytes() for path in Path().rglob("*") if path.is_file()}
-    code, out, err = multeval(*small, *given_options)
+    code, out, err = multeval(*instead(small, *given_options))
     (line,) = [line for line in err.splitlines() if not line.startswith(("RESULT", "note", "multeval: warning"))]
     assert (code, out) == (2, "")
     assert line.startswith("multeval: error: ")
@@ -709,6 +734,9 @@ def test_errors_are_one_sentence(small: list[str], multeval: Run, given_options:
     [
         ("0 ||| a ||| f\n", "nbest, line 1: expected id ||| hypothesis ||| features ||| score, got '0 ||| a ||| f'"),
         ("0 ||| a ||| f ||| x\n", "line 1: expected id"),
+        ("0 ||| a ||| f ||| 1_0\n", "line 1: expected id"),
+        ("0_0 ||| a ||| f ||| 0\n", "line 1: expected id"),
+        ("\u0660 ||| a ||| f ||| 0\n", "line 1: expected id"),
         ("1 ||| a ||| f ||| 0\n", "line 1: segment 1 at the beginning"),
         ("0 ||| a ||| f ||| 0\n2 ||| a ||| f ||| 0\n", "line 2: segment 2 after 0"),
         ("0 ||| a ||| f ||| 0\n", "ref has 2 segments, but nbest has 1 segment"),
@@ -720,6 +748,62 @@ def test_errors_in_lists(lists: list[str], multeval: Run, text: str, message: st
     code, out, err = multeval(*lists)
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert message in err
+
+
+def test_scores_of_the_decoder_that_are_not_finite(lists: list[str], multeval: Run) -> None:
+    """Java prints them in this way. 1e39 is too large for single precision."""
+    write_lines("nbest", [f"{i // 3} ||| a ||| f ||| {score}" for i, score in enumerate("-inf 1e39 nan 0 1 2".split())])
+    code, out, err = multeval(*lists)
+    assert (code, "warning" in err) == (0, False)
+    assert [line.split(" ||| ")[3] for line in out.splitlines()[:3]] == ["-Infinity", "Infinity", "NaN"]
+
+
+def test_advice_names_the_options_of_the_command(
+    small: list[str], multeval: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("reshuffle.metrics.meteor.find_wordnet", lambda: None)
+    code, _, err = multeval(*instead(small, *EN))
+    (warning,) = [line for line in err.splitlines() if line.startswith("multeval: warning: METEOR")]
+    assert code == 0
+    assert "name METEOR's jar (--meteor.jar), or leave" in warning
+    given = re.search(r"\((--meteor\.modules=.*)\)", warning)
+    assert given is not None
+    assert "warning: METEOR" not in multeval(*instead(small, *EN), given[1])[2]
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs Linux")  # noqa: PTH110
+def test_outputs_that_are_no_files_or_full(small: list[str]) -> None:
+    """Devices hold no earlier output, and reading some of them would never end."""
+    command = [sys.executable, "-m", "reshuffle.compat.multeval", *small]
+
+    def end(stdout: Any, *options: str) -> tuple[int, str]:
+        given = {"stdout": stdout, "stderr": subprocess.PIPE, "text": True, "timeout": 60, "check": False}
+        done = subprocess.run([*command, *options], **given)
+        return done.returncode, done.stderr.splitlines()[-1]
+
+    with open("/dev/full", "w") as full:
+        problem = "multeval: error: standard output cannot be written: No space left on device"
+        assert end(full) == (2, problem)
+    assert end(subprocess.DEVNULL, "--latex", "/dev/full") == (
+        2,
+        "multeval: error: cannot write /dev/full: No space left on device",
+    )
+    assert end(subprocess.DEVNULL, "--latex", "/dev/null")[0] == 0
+    done = subprocess.run([*command, "--latex", "/dev/stdout"], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.startswith("\\begin{table}")
+    closed = ["sh", "-c", 'exec "$@" >&-', "sh", *command]
+    done = subprocess.run(closed, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (2, "multeval: error: standard output is closed\n")
+
+
+def test_memory_that_runs_out(small: list[str], multeval: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: Any) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(evaluation, "read_texts", full)
+    code, out, err = multeval(*small)
+    assert (code, out) == (3, "")
+    assert err.startswith("multeval: error: not enough memory")
 
 
 def test_earlier_outputs_are_replaced(small: list[str], lists: list[str], multeval: Run) -> None:
@@ -735,18 +819,20 @@ def test_earlier_outputs_are_replaced(small: list[str], lists: list[str], multev
 
 
 def test_help_imports_neither_numpy_nor_the_core() -> None:
+    environment = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
     for module in ("eval", "nbest"):
         program = (
-            "import runpy, sys, atexit\n"
+            "import runpy, os, sys, atexit\n"
             f"sys.argv = ['multeval', {module!r}, '--help']\n"
             "atexit.register(lambda: print('numpy' in sys.modules, 'reshuffle._core' in sys.modules))\n"
+            "atexit.register(lambda: print(os.environ.get('OPENBLAS_NUM_THREADS')))\n"
             "runpy.run_module('reshuffle.compat.multeval', run_name='__main__')"
         )
         done = subprocess.run(
-            [sys.executable, "-W", "error", "-c", program], capture_output=True, text=True, check=True
+            [sys.executable, "-W", "error", "-c", program], capture_output=True, text=True, check=True, env=environment
         )
         assert done.stdout.startswith("usage: python -m reshuffle.compat.multeval")
-        assert done.stdout.splitlines()[-1] == "False False"
+        assert done.stdout.splitlines()[-2:] == ["1", "False False"]
 
 
 def test_the_command_as_a_program(small: list[str]) -> None:

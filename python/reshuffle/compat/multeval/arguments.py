@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 from reshuffle import InputError
 
-__all__ = ["PROGRAM", "files_of", "parse", "words_of"]
+__all__ = ["PROGRAM", "files_of", "option_named", "parse", "words_of"]
 
 PROGRAM = "python -m reshuffle.compat.multeval"
 DESCRIPTION = """
@@ -28,7 +28,31 @@ FIXED = {
     "ter.shiftCost": 1.0,
     "meteor.beamSize": 40.0,
 }
+# What the options of reshuffle's METEOR are called on this command line.
+OPTIONS = {
+    "language": "--meteor.language",
+    "task": "--meteor.task",
+    "parameters": "--meteor.params",
+    "modules": "--meteor.modules",
+    "module_weights": "--meteor.weights",
+    "meteor_jar": "--meteor.jar",
+    "wordnet": "--meteor.wordnet",
+    "paraphrases": "--meteor.paraphraseFile",
+}
+# More draws or shuffles do not fit any memory.
+MOST = 10**12
 SYSTEM = re.compile(r"(?:--hyps-sys|-H)(\d+)(=.*)?", re.DOTALL)
+
+
+class _Once(argparse.Action):
+    """An option that names files and would lose the first ones if it were given again."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, option: str | None = None
+    ) -> None:
+        if getattr(namespace, self.dest) is not None:
+            raise InputError(f"{option} is given twice: name all files after one {option}")
+        setattr(namespace, self.dest, values)
 
 
 class _Parser(argparse.ArgumentParser):
@@ -63,7 +87,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
 
 
 def _add_eval(parser: argparse.ArgumentParser, numbers: Sequence[int]) -> None:
-    files: dict[str, Any] = {"nargs": "+", "metavar": "FILE"}
+    files: dict[str, Any] = {"nargs": "+", "metavar": "FILE", "action": _Once}
     parser.add_argument("-R", "--refs", required=True, help="references: tokenized, one segment per line", **files)
     parser.add_argument("-B", "--hyps-baseline", required=True, help="the outputs of the baseline's runs", **files)
     for number in numbers or [1]:
@@ -77,12 +101,14 @@ def _add_eval(parser: argparse.ArgumentParser, numbers: Sequence[int]) -> None:
     parser.add_argument(
         "-s", "--ar-shuffles", type=_count, default=10_000, metavar="N", help="shuffles of the test (default: 10000)"
     )
-    parser.add_argument("-L", "--latex", metavar="FILE", help="write the table as LaTeX")
+    parser.add_argument("-L", "--latex", type=_path, metavar="FILE", help="write the table as LaTeX")
     parser.add_argument("-F", "--fullLatexDoc", **_FLAG, help="write a whole LaTeX document")
     parser.add_argument(
-        "-r", "--rankDir", metavar="DIR", help="segments of median runs, by difference from the baseline"
+        "-r", "--rankDir", type=_path, metavar="DIR", help="segments of median runs, by difference from the baseline"
     )
-    parser.add_argument("-S", "--sentLevelDir", metavar="DIR", help="the scores of every segment of every run")
+    parser.add_argument(
+        "-S", "--sentLevelDir", type=_path, metavar="DIR", help="the scores of every segment of every run"
+    )
     parser.add_argument("-D", "--debug", **_FLAG, help="accepted, without effect")
     own = parser.add_argument_group("not in MultEval")
     own.add_argument(
@@ -95,17 +121,25 @@ def _add_eval(parser: argparse.ArgumentParser, numbers: Sequence[int]) -> None:
         help="what is exchanged to compute p: multeval, with the faults of MultEval's test (default); auto, run, "
         "hierarchical, segment, pooled or cell, as in reshuffle runs --exchange",
     )
-    own.add_argument("--json", metavar="FILE", help="write all results as JSON, which reshuffle.read_json reads")
+    own.add_argument(
+        "--json", type=_path, metavar="FILE", help="write all results as JSON, which reshuffle.read_json reads"
+    )
     _add_common(parser)
 
 
 def _add_nbest(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-N", "--nbest", required=True, metavar="FILE", help="id ||| hypothesis ||| features ||| score")
     parser.add_argument(
-        "-R", "--refs", required=True, nargs="+", metavar="FILE", help="references: tokenized, one segment per line"
+        "-R",
+        "--refs",
+        required=True,
+        nargs="+",
+        action=_Once,
+        metavar="FILE",
+        help="references: tokenized, one segment per line",
     )
     _add_metrics(parser, "bleu meteor ter")
-    parser.add_argument("-r", "--rankDir", metavar="DIR", help="the list sorted by each metric")
+    parser.add_argument("-r", "--rankDir", type=_path, metavar="DIR", help="the list sorted by each metric")
     _add_common(parser)
 
 
@@ -141,6 +175,15 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
         group.add_argument(f"--{name}", type=float, default=value, metavar="N", help=f"{value:g} only")
 
 
+def option_named(name: str) -> str:
+    """The option of this command line that stands for an option of reshuffle's METEOR; other names as they are.
+
+    >>> option_named("meteor_jar")
+    '--meteor.jar'
+    """
+    return OPTIONS.get(name, name)
+
+
 def files_of(paths: Sequence[str]) -> list[str]:
     """Names of files. As in MultEval, several can be one argument, separated by spaces."""
     return [name for path in paths for name in ([path] if Path(path).exists() else path.split() or [path])]
@@ -167,12 +210,18 @@ _FLAG: dict[str, Any] = {"nargs": "?", "const": True, "default": False, "type": 
 
 def _whole(text: str) -> int:
     if not re.fullmatch(r"\d{1,18}", text, re.ASCII):
-        raise argparse.ArgumentTypeError(f"expected a whole number, got {text!r}")
+        raise argparse.ArgumentTypeError(f"expected a whole number below 10^18, got {text[:40]!r}")
     return int(text)
 
 
 def _count(text: str) -> int:
     number = _whole(text)
-    if not number:
-        raise argparse.ArgumentTypeError("expected at least 1, got 0")
+    if not 1 <= number <= MOST:
+        raise argparse.ArgumentTypeError(f"expected 1 to {MOST:,}, got {number}")
     return number
+
+
+def _path(text: str) -> str:
+    if not text:
+        raise argparse.ArgumentTypeError("expected a name, got an empty one")
+    return text

@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import warnings
 from collections.abc import Sequence
+from contextlib import suppress
 
 from reshuffle import InputError, InputWarning
 
-from .arguments import parse, words_of
+from .arguments import option_named, parse, words_of
 from .outputs import say
 
 __all__ = ["main"]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command, and return its exit code: 2 for wrong input, with one line on standard error."""
+    """Run the command, and return its exit code.
+
+    2 for wrong input and for output that cannot be written, 3 if memory runs out, with one line on standard error.
+    """
     try:
+        if sys.stdout is None:
+            raise InputError("standard output is closed")
         options = parse(sys.argv[1:] if arguments is None else arguments)
         with warnings.catch_warnings():
             warnings.simplefilter("always", InputWarning)
@@ -28,11 +35,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.buffer.write(output.encode())
         sys.stdout.flush()
     except InputError as error:
-        say(f"multeval: error: {error}")
+        say(f"multeval: error: {error.with_names(str, option_named)}")
         return 2
+    except MemoryError:
+        say("multeval: error: not enough memory: fewer draws, shuffles, systems or metrics need less")
+        return 3
     except BrokenPipeError:
-        sys.stderr.close()
+        _drop_unwritten()
         return 1
+    except OSError as error:  # those of files are InputErrors
+        say(f"multeval: error: standard output cannot be written: {error.strerror or error}")
+        _drop_unwritten()
+        return 2
     except KeyboardInterrupt:
         return 130
     return 0
@@ -78,4 +92,12 @@ def _numbers(options: argparse.Namespace, name: str) -> tuple[float, ...] | None
 
 
 def _show_warning(message: Warning | str, *_: object) -> None:
+    if isinstance(message, InputWarning):
+        message = message.with_names(str, option_named)
     say(f"multeval: warning: {message}")
+
+
+def _drop_unwritten() -> None:
+    """Drop what standard output did not take, so that flushing it at exit does not fail again."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from reshuffle import InputError
+
 from .arguments import files_of
 from .java import rounded
 from .metrics import Counts, ScoredMetric, Scores, counts_of
-from .outputs import Texts, check_output, output_folder, read_texts, say, write
+from .outputs import Texts, check_file, check_output, output_folder, read_texts, say, write
 from .segments import RANKED_FILE, SEGMENT_FILE, ranked_segments, scored_segments
 from .tables import LATEX_FILE, Cell, latex_table, plain_table
 
@@ -98,9 +100,11 @@ def evaluate(options: argparse.Namespace, metrics: Sequence[ScoredMetric]) -> st
 def _check_outputs(options: argparse.Namespace, metrics: Sequence[ScoredMetric]) -> None:
     """Refuse to replace other files, before anything is computed."""
     if options.latex:
-        check_output(options.latex, LATEX_FILE)
+        check_file(options.latex, LATEX_FILE)
     if options.json:
-        check_output(options.json, JSON_FILE)
+        check_file(options.json, JSON_FILE)
+    if options.latex and options.json and Path(options.latex).resolve() == Path(options.json).resolve():
+        raise InputError(f"--latex and --json name the same file, {options.json}: choose another name for one of them")
     for number in range(2, len(options.systems) + 2):
         for metric in metrics if options.rankDir else ():
             check_output(Path(options.rankDir, f"sys{number}.sortedby.{metric.key}"), RANKED_FILE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 
 import numpy as np
@@ -15,16 +16,21 @@ def fixed(values: ArrayLike, decimals: int) -> list[str]:
 
     Python rounds the binary number, so that it prints 6.25 as 6.2, and 0.15, which is a little less, as 0.1.
 
-    >>> fixed([6.25, 0.15, -0.25, 0.249], 1)
-    ['6.3', '0.2', '-0.3', '0.2']
+    >>> fixed([6.25, 0.15, -0.25, 0.249, -math.inf], 1)
+    ['6.3', '0.2', '-0.3', '0.2', '-Infinity']
     """
     array = np.asarray(values, dtype=np.float64)
     power = 10.0 ** (decimals + 1)
-    digits = np.rint(array * power)
-    # The quotient is the float nearest to the decimal number, which is the one that is printed with these digits.
-    is_half = (digits / power == array) & (np.abs(digits) % 10 == 5)
+    with np.errstate(invalid="ignore", over="ignore"):  # of infinities and of the largest numbers
+        digits = np.rint(array * power)
+        # The quotient is the float nearest to the decimal number, which is the one that is printed with these digits.
+        is_half = (digits / power == array) & (np.abs(digits) % 10 == 5)
     array = np.where(is_half, np.nextafter(array, np.copysign(np.inf, array)), array)
-    return [f"{value:.{decimals}f}" if value == value else "NaN" for value in array.tolist()]
+    return [f"{value:.{decimals}f}" if math.isfinite(value) else _not_finite(value) for value in array.tolist()]
+
+
+def _not_finite(value: float) -> str:
+    return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
 
 
 def rounded(value: float | None, decimals: int) -> str:

@@ -85,6 +85,8 @@ class ScoredMetric(NamedTuple):
 def metrics_named(keys: Sequence[str], options: OptionsOfMetrics) -> list[ScoredMetric]:
     """The metrics with these names on the command line."""
     found: list[ScoredMetric] = []
+    if not keys:
+        raise InputError(f"--metrics: expected any of {', '.join(METRICS)}, got none")
     for key in keys:
         if key not in METRICS:
             raise InputError(f"--metrics: there is no metric {key!r}; expected any of {', '.join(METRICS)}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
@@ -23,6 +24,7 @@ __all__ = ["Hypotheses", "Ranked", "rank", "ranked_nbest", "read_nbest"]
 Places: TypeAlias = NDArray[np.intp]
 
 SORTED_FILE = r"\d+ \|\|\| "
+NUMBER = re.compile(r"[-+]?[0-9]+")
 COLUMNS = "id ||| hypothesis ||| features ||| score"
 
 
@@ -96,6 +98,8 @@ def read_nbest(path: str) -> Hypotheses:
     for number, line in enumerate(read_lines(path), 1):
         columns = [column.strip(" ") for column in line.split("|||")]
         try:
+            if not NUMBER.fullmatch(columns[0]) or "_" in columns[3]:  # which Python would take
+                raise ValueError
             segment, text, feature, total = int(columns[0]), columns[1], columns[2], float(columns[3])
         except (IndexError, ValueError):
             raise InputError(f"{path}, line {number}: expected {COLUMNS}, got {line[:60]!r}") from None
@@ -167,7 +171,8 @@ def _lines(
         for row in np.column_stack([originals, ranked.ranks]).tolist()
     ]
     # MultEval reads the decoder's score in single precision.
-    totals = fixed(np.array(hypotheses.totals, dtype=np.float32), 6)
+    with np.errstate(over="ignore"):  # as in Java, where a larger number is infinite
+        totals = fixed(np.array(hypotheses.totals, dtype=np.float32), 6)
     rows = zip(hypotheses.segments, hypotheses.texts, hypotheses.features, totals, ranks, places.tolist(), strict=True)
     return [
         f"{segment} ||| {text} ||| {features} ||| {total} ||| {own_ranks} |||{printed[place]}\n"

@@ -14,7 +14,10 @@ from reshuffle import InputError, read_lines
 
 from .texts import normalized
 
-__all__ = ["Texts", "check_output", "output_folder", "read_references", "read_texts", "say", "write"]
+__all__ = ["Texts", "check_file", "check_output", "output_folder", "read_references", "read_texts", "say", "write"]
+
+# As much of an existing file as tells whether it is an earlier output: characters.
+BEGINNING = 10_000
 
 
 class Texts(NamedTuple):
@@ -116,16 +119,26 @@ def output_folder(path: str) -> Path:
 def check_output(path: str | os.PathLike[str], own: str) -> None:
     """:class:`InputError` if there is a file at ``path`` that this command would not have written.
 
-    ``own`` is a regular expression for the beginning of its files.
+    ``own`` is a regular expression for the beginning of its files. A device or a pipe holds nothing that could be lost.
     """
     try:
-        text = Path(path).read_text("utf-8", errors="replace")
+        if Path(path).exists() and not Path(path).is_file() and not Path(path).is_dir():
+            return
+        with open(path, encoding="utf-8", errors="replace") as file:
+            text = file.read(BEGINNING)
     except FileNotFoundError:
         return
     except OSError as error:
         raise InputError(f"cannot write {path}: {error.strerror}") from None
     if text and not re.match(own, text, re.DOTALL):
         raise InputError(f"{path} exists and does not look like an earlier output of this command: choose another name")
+
+
+def check_file(path: str, own: str) -> None:
+    """:func:`check_output` of a file whose folder has to exist."""
+    if not Path(path).parent.is_dir():
+        raise InputError(f"cannot write {path}: there is no folder {Path(path).parent}")
+    check_output(path, own)
 
 
 def write(path: str | os.PathLike[str], text: str) -> None:
