@@ -52,9 +52,11 @@ class RunData:
                     f"comparisons of runs need counts, but {sample.metric.name} is a function of texts: leave it out"
                 )
             if isinstance(sample, IncompleteSample):
+                output, segment = np.argwhere(sample.counts[: len(data.names), :, 1] == 0)[0]
                 raise InputError(
                     f"comparisons of runs need the scores of all runs on each segment, but {sample.metric.name} lacks "
-                    "some: leave out the segments without scores"
+                    f"some, the first of {data.names[output]} on segment {segment + 1}: leave out the segments without "
+                    "scores"
                 )
             counted = sample.with_counts()
             if documents is not None:
