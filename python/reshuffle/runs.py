@@ -345,7 +345,7 @@ def compared_runs(runs: Runs, dev: Development, settings: RunSettings, resamplin
     if resampling.progress is not None:
         resampling.progress.plan(counting_steps(runs.data, len(runs.data.names)))
     data = RunData.from_data(runs.data, runs.n_runs, runs.units, resampling)
-    _ = data.totals  # raises an error if a sum overflows
+    data.check_sums()
     systems = tuple(_systems(runs, data, settings, dev_scores))
     tests = {name: pair_outcomes(data, pairs, EXCHANGES[name], settings.testing) for name in units}
     duplicates = _duplicates(runs, data)

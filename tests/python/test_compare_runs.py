@@ -111,3 +111,10 @@ def test_a_difference_that_no_draw_changes_is_not_adjusted_to_1() -> None:
     with pytest.warns(match="same output"):
         result = compare_runs(None, dict.fromkeys(constant, 3), scores, exchange="hierarchical", n_resamples=99)
     assert [(each.pvalue, each.adjusted_pvalue) for each in result.comparisons] == [(0.01, 0.01), (1, 1)]
+
+
+def test_sums_over_many_runs_that_would_overflow_are_refused_with_advice() -> None:
+    rng = np.random.default_rng(1)
+    scores = SegmentScores("X", {f"{name}#{run}": rng.normal(30, 1, 20) for name in "ab" for run in range(300)})
+    with pytest.raises(InputError, match=r"the 300 runs of a are too large .* round the scores"):
+        compare_runs(None, {"a": 300, "b": 300}, scores, exchange="pooled", n_resamples=9)
