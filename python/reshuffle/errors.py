@@ -179,10 +179,10 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> InputError:
     """
     import difflib
 
-    known = list(known)
+    known = list(map(str, known))
     folded = {other.casefold(): other for other in known}
-    nearest = difflib.get_close_matches(name, known, n=1)
-    nearest = nearest or [folded[other] for other in difflib.get_close_matches(name.casefold(), folded, n=1)]
+    nearest = difflib.get_close_matches(str(name), known, n=1)
+    nearest = nearest or [folded[other] for other in difflib.get_close_matches(str(name).casefold(), folded, n=1)]
     hint = f": did you mean {quoted(nearest[0])}? Known:" if nearest else "; known:"
     fields = {"kind": kind, "name": quoted(name), "hint": hint, "known": listed(known)}
     return InputError("unknown {kind} {name}{hint} {known}", **fields)

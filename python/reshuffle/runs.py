@@ -7,7 +7,7 @@ does the rest.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any, Literal
@@ -129,16 +129,19 @@ class Runs:
         for name, runs in systems.items():
             _check_runs(name, runs, references is None)
         numbers = {name: runs if isinstance(runs, int) else len(runs) for name, runs in systems.items()}
+        data = Data.from_arguments(None, None, metrics) if references is None else None
+        if data is not None:  # before names are made, because a number of runs may be a mistake
+            known = set(data.names)
+            outputs_of = (output_name(name, run) for name, n in numbers.items() for run in range(n))
+            missing = next((name for name in outputs_of if name not in known), None)
+            if missing is not None:
+                raise InputError(
+                    f"{data.metrics[0].name} has no scores of {missing!r}: the scores of run 0 of the system 'x' are "
+                    "those of 'x#0'"
+                )
         names = {name: [output_name(name, run) for run in range(n)] for name, n in numbers.items()}
         flat = [name for own in names.values() for name in own]
-        if references is None:
-            data = Data.from_arguments(None, None, metrics)
-            missing = [name for name in flat if name not in data.names]
-            if missing:
-                raise InputError(
-                    f"{data.metrics[0].name} has no scores of {missing[0]!r}: the scores of run 0 of the system 'x' "
-                    "are those of 'x#0'"
-                )
+        if data is not None:
             data = replace(data, names=tuple(flat))
         else:
             lines = [line for runs in systems.values() if not isinstance(runs, int) for line in runs]
@@ -289,7 +292,7 @@ def compare_runs(
     [('run', 0.0286), ('hierarchical', 0.001), ('pooled', 0.001)]
     """
     settings = RunSettings(
-        exchange,
+        _names_of(exchange),
         statistic,
         baseline,
         all_pairs,
@@ -313,6 +316,15 @@ def compare_runs(
         return compared_runs(runs, Development(dev, dev_scores), settings, resampling)
 
 
+def _names_of(exchange: object) -> str | list[str]:
+    """A name, or the names of a sequence."""
+    if isinstance(exchange, str):
+        return exchange
+    if not isinstance(exchange, Iterable):
+        raise InputError(f"exchange: expected auto, or names of units, got {quoted(exchange)}")
+    return [str(name) for name in exchange]
+
+
 def compared_runs(runs: Runs, dev: Development, settings: RunSettings, resampling: Resampling) -> RunComparison:
     """Compare systems whose outputs are known: see :func:`compare_runs`."""
     settings = settings.checked(list(runs.outputs))
@@ -325,16 +337,16 @@ def compared_runs(runs: Runs, dev: Development, settings: RunSettings, resamplin
         names.sort(key=lambda name: name != base)
     runs = runs.ordered(names)
     pairs = [(y, x) for x, y in combinations(range(len(names)), 2) if settings.all_pairs or x == 0]
-    dev_scores = _dev_scores(runs, dev, resampling)
-    if settings.median_on == "dev" and not any(any(own) for own in dev_scores.values()):
-        raise InputError("the median run on the development set (median_on='dev') needs outputs or scores on it")
+    units, reason, left_out = chosen_exchanges(runs.n_runs, pairs, settings.requested, settings.testing)
     if settings.median_metric is not None:
         settings = replace(settings, median_metric=_metric_label(runs.data, settings.median_metric))
+    dev_scores = _dev_scores(runs, dev, resampling)
+    if settings.median_on == "dev":
+        _check_medians(names, settings.median_metric or runs.data.labels[0], dev_scores)
     if resampling.progress is not None:
         resampling.progress.plan(counting_steps(runs.data, len(runs.data.names)))
     data = RunData.from_data(runs.data, runs.n_runs, runs.units, resampling)
-    _ = data.totals  # raises an error if a sum overflows
-    units, reason, left_out = chosen_exchanges(data, pairs, settings.requested, settings.testing)
+    data.check_sums()
     systems = tuple(_systems(runs, data, settings, dev_scores))
     tests = {name: pair_outcomes(data, pairs, EXCHANGES[name], settings.testing) for name in units}
     duplicates = _duplicates(runs, data)
@@ -376,6 +388,17 @@ def _metric_label(data: Data, name: str) -> str:
         if name in (label, m.name, m.key if isinstance(m, NativeMetric) else m.name):
             return label
     raise unknown_name("metric", name, data.labels)
+
+
+def _check_medians(names: Sequence[str], metric: str, dev_scores: Mapping[tuple[str, str], Sequence[float]]) -> None:
+    """Raise :class:`InputError` unless the median run of each system on the development set is known."""
+    lacking = [name for name in names if not dev_scores.get((name, metric))]
+    if lacking:
+        raise InputError(
+            f"the median run on the development set (median_on='dev', --median-on dev) is chosen by {metric}, but "
+            f"there are no outputs or scores of it for {listed(lacking)}: add them, or choose another metric "
+            "(median_metric, --median-metric)"
+        )
 
 
 def _plan(runs: Runs, data: RunData, settings: RunSettings, units: Sequence[str]) -> dict[str, Any]:
@@ -426,18 +449,35 @@ def _dev_scores(runs: Runs, dev: Development, resampling: Resampling) -> dict[tu
         for label, sample in zip(dev.runs.data.labels, data.samples, strict=True):
             for name, rows in zip(data.names, data.rows, strict=True):
                 found[name, label] = tuple(sample.scores[rows].tolist())
+    if dev.scores is not None and not isinstance(dev.scores, Mapping):
+        raise InputError(f"dev_scores: expected a mapping from systems to their scores, got {quoted(dev.scores)}")
     for name, of_system in (dev.scores or {}).items():
         if name not in runs.outputs:
             raise unknown_name("system", name, runs.outputs)
+        if not isinstance(of_system, Mapping):
+            raise InputError(
+                f"scores of {name} on the development set: expected a mapping from metrics to the scores of runs, got "
+                f"{quoted(of_system)}"
+            )
         for metric, values in of_system.items():
             label = _metric_label(runs.data, metric)
             if (name, label) in found:
-                raise InputError(f"{label} of {name} on the development set is given twice: by outputs and by scores")
-            _check_number(name, len(values), runs)
-            if not all(math.isfinite(value) for value in values):
-                raise InputError(f"{label} of {name} on the development set: expected finite numbers, got {values}")
-            found[name, label] = tuple(map(float, values))
+                raise InputError(f"{label} of {name} on the development set is given twice: leave out one of them")
+            found[name, label] = _numbers(f"{label} of {name} on the development set", values)
+            _check_number(name, len(found[name, label]), runs)
     return found
+
+
+def _numbers(what: str, values: object) -> tuple[float, ...]:
+    """Finite numbers, one for each run."""
+    try:
+        array = np.asarray(values)
+        numbers = array.astype(np.float64) if array.dtype.kind in "iuf" else np.array([np.nan])
+    except (TypeError, ValueError, OverflowError):
+        numbers = np.array([np.nan])
+    if numbers.ndim != 1 or not np.isfinite(numbers).all():
+        raise InputError(f"{what}: expected a finite number for each run, got {quoted(values)}")
+    return tuple(numbers.tolist())
 
 
 def _check_number(name: str, n: int, runs: Runs) -> None:

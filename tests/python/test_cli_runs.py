@@ -240,7 +240,8 @@ def test_dev_scores_have_the_spread_of_their_runs(runs: Path, run: Any) -> None:
     assert old["BLEU"]["s_dev"] == pytest.approx(statistics.stdev([20, -1.5, 23]))
     assert new["TER"]["s_dev"] == 1
     assert old["TER"]["s_dev"] is new["BLEU"]["s_dev"] is None
-    chosen = document(run, *TEXTS, *dev, "-m", "bleu", "ter", "--median-on", "dev", "--exchange", "segment")
+    every = (*dev, "--dev-scores", "new", "BLEU", "1", "3", "2")
+    chosen = document(run, *TEXTS, *every, "-m", "bleu", "ter", "--median-on", "dev", "--exchange", "segment")
     assert chosen["systems"][0]["scores"]["BLEU"]["median_run"] == 0
     assert chosen["systems"][1]["scores"]["TER"]["median_run"] == 2
 
@@ -417,7 +418,7 @@ BAD = [
     ((*SCORED, "--scores", "COMET", *SCORES["new"]), "--scores COMET is used twice: choose different names"),
     (("--scores", "COMET", *SCORES["baseline"], *SCORES["new"], *OLD, *NEW), "no --refs, and --scores with files"),
     (("--scores", "COMET", "--baseline", "missing.comet", "--system", "new", "new/0.comet"),
-     "COMET lacks some: leave out the segments without scores"),
+     "COMET lacks some, the first of"),
     ((*SCORED, "--lower-is-better", "COMTE"), "unknown --lower-is-better 'COMTE': did you mean 'COMET'?"),
     ((*TEXTS, "--parses", "ref.txt"), "--parses does not apply to bleu: add -m depf, or leave it out"),
     ((*SCORED, "--parses", "ref.txt"), "--parses needs texts: add --refs, or leave it out"),
@@ -441,7 +442,7 @@ BAD = [
     ((*TEXTS, "--dev-scores", "new", "BLUE", "1", "2", "3"),
      "scores of new on the development set: unknown metric 'BLUE': did you mean 'BLEU'?"),
     ((*TEXTS, *["--dev-scores", "new", "BLEU", "1", "2", "3"] * 2), "--dev-scores new BLEU is used twice"),
-    ((*TEXTS, *DEV_TEXTS, "--dev-scores", "new", "BLEU", "1", "2", "3"), "given twice: by outputs and by scores"),
+    ((*TEXTS, *DEV_TEXTS, "--dev-scores", "new", "BLEU", "1", "2", "3"), "given twice: leave out one of them"),
     ((*TEXTS, "--median-on", "dev"), "--median-on dev needs the development set of each system, but there is none for"),
     ((*TEXTS, "--median-on", "dve"), "unknown value of --median-on 'dve': did you mean 'dev'?"),
     ((*TEXTS, "-m", "chrf", "--median-metric", "chr"), "--median-metric: unknown metric 'chr': did you mean 'chrF2'?"),
@@ -511,6 +512,10 @@ def with_key(key: str, value: object) -> dict[str, Any]:
             with_key("dev.scores.new.BLEU", [1, 2, "3"]),
             "runs.json, dev, scores, new, BLEU: expected a list of finite numbers, one for each run, got '3'",
         ),
+        (
+            with_key("dev.scores.new.BLEU", [1, 2, 10**400]),
+            "runs.json, dev, scores, new, BLEU: expected a list of finite numbers, one for each run, got 1000",
+        ),
         (with_key("dev.scores.new.BLEU", [1, 2]), "new has 3 runs on the test set, but 2 scores of BLEU"),
         (with_key("dev.systems.nwe", ["x"]), "outputs on the development set without references"),
         (with_key("dev", {"references": "ref.txt", "systems": {"nwe": "x"}}), "unknown system 'nwe'"),
@@ -527,6 +532,20 @@ def test_bad_manifests_are_refused_in_a_sentence(runs: Path, run: Any, content: 
     assert outcome.err.startswith("reshuffle: error: ")
     assert len(outcome.err.splitlines()) == 1
     assert message in outcome.err
+
+
+def test_the_name_of_the_baseline_is_that_of_the_manifest(runs: Path, run: Any) -> None:
+    Path("runs.json").write_text(json.dumps(with_key("baseline", "new")), "utf-8")
+    outcome = run("runs", "--manifest", "runs.json", "--baseline-name", "old")
+    assert outcome.code == 2
+    assert "--baseline-name and --manifest cannot be combined: use the key 'baseline'" in outcome.err
+
+
+def test_all_systems_need_the_metric_that_chooses_median_runs_on_the_development_set(runs: Path, run: Any) -> None:
+    scores = ["--dev-scores", "new", "BLEU", "1", "2", "3", "--dev-scores", "baseline", "TER", "1", "2", "3"]
+    outcome = run("runs", *TEXTS, "-m", "bleu", "ter", "--median-on", "dev", *scores)
+    assert outcome.code == 2
+    assert "chosen by BLEU, but there are no outputs or scores of it for baseline" in outcome.err
 
 
 def test_a_manifest_is_not_overwritten(runs: Path, run: Any) -> None:

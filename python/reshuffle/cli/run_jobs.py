@@ -21,6 +21,8 @@ from .metric_options import MetricChoice, flags, parse_metric
 
 __all__ = ["RunJob"]
 
+# What the baseline is called without --baseline-name.
+BASELINE = "baseline"
 # The options that a manifest replaces, with its keys.
 IN_MANIFEST: Mapping[str, tuple[str, str]] = {
     "refs": ("--refs", "references"),
@@ -167,6 +169,8 @@ def _from_manifest(path: str, own: dict[str, Any]) -> RunFiles:
     for name, (flag, key) in IN_MANIFEST.items():
         if own[name]:
             raise InputError(f"{flag} and --manifest cannot be combined: use the key '{key}' of the manifest")
+    if own["baseline_name"] != BASELINE:
+        raise InputError("--baseline-name and --manifest cannot be combined: use the key 'baseline' of the manifest")
     known = [each.option for each in flags()]
     paths = [option.name for option in known if option.kind == "path"]
     return read_run_manifest(path, [option.name for option in known], paths)

@@ -142,6 +142,14 @@ def _numbers(reader: KeyReader, key: str, value: Any) -> list[float]:
     """A list of finite numbers."""
     values = value if isinstance(value, list) else [value]
     for each in values:
-        if isinstance(each, bool) or not isinstance(each, int | float) or not math.isfinite(each):
+        if not _is_finite(each):
             raise reader.fail(key, "a list of finite numbers, one for each run", each)
     return [float(each) for each in values]
+
+
+def _is_finite(value: object) -> bool:
+    """Whether a value is a number that a float can have."""
+    try:
+        return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    except OverflowError:  # an integer beyond all floats
+        return False

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -109,16 +110,19 @@ class PairOutcome:
 
 
 def chosen_exchanges(
-    data: RunData, pairs: Pairs, requested: Sequence[str], testing: RunTesting
+    numbers: Mapping[str, int], pairs: Pairs, requested: Sequence[str], testing: RunTesting
 ) -> tuple[list[str], str | None, dict[str, str]]:
     """The exchange units to test, the most important first; why; and those that are left out, with the reasons.
 
-    ``requested`` are names in :data:`EXCHANGES`, or ``auto`` alone, or ``all`` with or without names.
+    ``numbers`` are the numbers of runs of the systems; pairs are of their places. ``requested`` are names in
+    :data:`EXCHANGES`, or ``auto`` alone, or ``all`` with or without names.
     """
     if not pairs:
         return [], None, {}
-    smallest = max(smallest_of_splits(data.n_runs[a], data.n_runs[b], testing.alternative) for a, b in pairs)
-    fewest = min(data.n_runs[system] for pair in pairs for system in pair)
+    systems = [_Numbered(*item) for item in numbers.items()]
+    named = [(systems[a], systems[b]) for a, b in pairs]
+    smallest = max(smallest_of_splits(a.n_runs, b.n_runs, testing.alternative) for a, b in named)
+    fewest = min(system.n_runs for pair in named for system in pair)
     main, why_main = _default(smallest, fewest, testing)
     reason: str | None = why_main
     if requested == ["auto"]:
@@ -127,7 +131,7 @@ def chosen_exchanges(
         wanted = list(dict.fromkeys([main, *ALL, *(name for name in requested if name != "all")]))
     else:
         wanted, reason = list(dict.fromkeys(requested)), None
-    impossible = {name: why for name in wanted if (why := _impossible(EXCHANGES[name], data, pairs, testing))}
+    impossible = {name: why for name in wanted if (why := _impossible(EXCHANGES[name], named, testing))}
     if reason is None and impossible:
         name, why = next(iter(impossible.items()))
         raise InputError(f"exchange {name!r} {why}")
@@ -153,30 +157,36 @@ def _default(smallest: float, fewest: int, testing: RunTesting) -> tuple[str, st
     )
 
 
-def _impossible(unit: ExchangeUnit, data: RunData, pairs: Pairs, testing: RunTesting) -> str | None:
-    """Why the data cannot be tested with this unit, or None."""
-    fewest = min(data.n_runs[system] for pair in pairs for system in pair)
+class _Numbered(NamedTuple):
+    """A system and the number of its runs."""
+
+    name: str
+    n_runs: int
+
+
+def _impossible(unit: ExchangeUnit, pairs: Sequence[tuple[_Numbered, _Numbered]], testing: RunTesting) -> str | None:
+    """Why systems with these numbers of runs cannot be tested with this unit, or None."""
+    fewest = min((system for pair in pairs for system in pair), key=lambda system: system.n_runs)
     if testing.statistic not in unit.statistics:
         return f"supports the statistic {either(map(repr, unit.statistics))}, not {testing.statistic!r}"
-    if unit.needs_runs > fewest:
-        name = next(data.names[s] for pair in pairs for s in pair if data.n_runs[s] == fewest)
+    if unit.needs_runs > fewest.n_runs:
         return (
-            f"needs at least {unit.needs_runs} runs of each system, but {name} has {fewest}: add runs, or choose "
-            "another unit, such as 'segment'"
+            f"needs at least {unit.needs_runs} runs of each system, but {fewest.name} has {fewest.n_runs}: add "
+            "runs, or choose another unit, such as 'segment'"
         )
-    alone = next(((a, b) for a, b in pairs if data.n_runs[a] == data.n_runs[b] == 1), None)
+    alone = next(((a, b) for a, b in pairs if a.n_runs == b.n_runs == 1), None)
     if unit.name == "run" and alone is not None:
         a, b = alone
         return (
-            f"needs more than one run, but {data.names[b]} and {data.names[a]} have one each, so that p would be 1 "
+            f"needs more than one run, but {b.name} and {a.name} have one each, so that p would be 1 "
             "whatever the outputs: add runs, or choose another unit, such as 'segment'"
         )
-    unequal = next(((a, b) for a, b in pairs if data.n_runs[a] != data.n_runs[b]), None)
+    unequal = next(((a, b) for a, b in pairs if a.n_runs != b.n_runs), None)
     if unit.equal_runs and unequal is not None:
         a, b = unequal
         return (
-            f"needs as many runs of one system as of the other, but {data.names[b]} has {data.n_runs[b]} and "
-            f"{data.names[a]} has {data.n_runs[a]}: choose another unit, such as 'pooled'"
+            f"needs as many runs of one system as of the other, but {b.name} has {b.n_runs} and "
+            f"{a.name} has {a.n_runs}: choose another unit, such as 'pooled'"
         )
     return None
 
@@ -197,7 +207,8 @@ def pair_outcomes(data: RunData, pairs: Pairs, unit: ExchangeUnit, testing: RunT
         ]
     )
     pvalues = _pvalues(exchanged, counts)
-    adjustment = testing.adjustment(_family_size(counts, testing), exchanged.together)
+    # p-values that do not count ties are not valid, and no adjustment makes them so.
+    adjustment = testing.adjustment(_family_size(counts, testing), exchanged.together) if unit.ties == ">=" else None
     adjusted = None if adjustment is None else _adjusted(exchanged, (thresholds, pvalues), adjustment, testing)
     return [
         [
@@ -281,16 +292,16 @@ def _max_t(
     """
     series = [exchanged.statistics[m][p] for m, p in zip(*family, strict=True)]
     scales = np.array([math.sqrt(float(np.mean(values**2))) for values in series])
-    to_reach = np.divide(
-        extremeness_to_reach(thresholds, alternative), scales, out=np.zeros(len(scales)), where=scales > 0
-    )
+    extremes = extremeness_to_reach(thresholds, alternative)
+    # Where no replicate differs from 0, either the systems are the same or no replicate reaches the difference.
+    to_reach = np.divide(extremes, scales, out=np.where(extremes > 0, np.inf, 0.0), where=scales > 0)
     order = np.lexsort((-np.arange(len(to_reach)), to_reach))  # the least extreme first
     largest = np.full(len(series[0]), -np.inf)
     counts = np.empty(len(series))
     for test in order.tolist():
         if scales[test] > 0:
             np.maximum(largest, extremeness(series[test], alternative) / scales[test], out=largest)
-        else:  # the systems are the same: every replicate is as extreme as the observed difference
+        else:
             np.maximum(largest, 0, out=largest)
         counts[test] = np.count_nonzero(largest >= to_reach[test])
     plus = 0 if all(exchanged.exact) else 1

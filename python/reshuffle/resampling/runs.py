@@ -10,7 +10,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..lazy import lazy
-from ..metrics.base import Counts, Scores
+from ..metrics.base import LARGEST_SUM, Counts, Scores
 from ..settings import Resampling, Units
 from .counting import Data
 from .incomplete import IncompleteSample
@@ -52,9 +52,11 @@ class RunData:
                     f"comparisons of runs need counts, but {sample.metric.name} is a function of texts: leave it out"
                 )
             if isinstance(sample, IncompleteSample):
+                output, segment = np.argwhere(sample.counts[: len(data.names), :, 1] == 0)[0]
                 raise InputError(
                     f"comparisons of runs need the scores of all runs on each segment, but {sample.metric.name} lacks "
-                    "some: leave out the segments without scores"
+                    f"some, the first of {data.names[output]} on segment {segment + 1}: leave out the segments without "
+                    "scores"
                 )
             counted = sample.with_counts()
             if documents is not None:
@@ -97,6 +99,17 @@ class RunData:
     def covariances(self) -> list[RunCovariances]:
         """How the scores of all outputs vary together over test sets, for each metric."""
         return [RunCovariances.from_data(self, m) for m in range(len(self.samples))]
+
+    def check_sums(self) -> None:
+        """Raise :class:`InputError` if the sum over all runs of a system could pass ``LARGEST_SUM``."""
+        for name, n, rows in zip(self.names, self.n_runs, self.rows, strict=True):
+            totals = self.totals[rows]
+            # as integers of Python, which do not overflow
+            if n * max(int(totals.max()), -int(totals.min())) > LARGEST_SUM:
+                raise InputError(
+                    f"the counts of the {n} runs of {name} are too large to be added up: use fewer runs, or round the "
+                    "scores of segments to a few decimals"
+                )
 
     def by_metric(self, sums: Counts) -> list[Counts]:
         """Sums of the columns of all metrics, (..., ΣK), split into those of each metric: (..., K)."""
