@@ -180,7 +180,7 @@ def computed(n_runs: tuple[int, ...] = (5, 5, 4), **options: Any) -> RunComparis
         for run in range(n)
     }
     systems: Any = dict(zip(names, n_runs, strict=True))
-    return compare_runs(None, systems, SegmentScores("rating", ratings), n_resamples=499, **options)
+    return compare_runs(None, systems, SegmentScores("rating", ratings), **{"n_resamples": 499, **options})
 
 
 def with_dev() -> RunComparison:
@@ -699,6 +699,12 @@ def test_each_run_is_a_point_with_its_deviation() -> None:
     halves = [float(np.ptp(segment[:, 0])) / 2 for segment in segments if len(segment) == 2]
     assert halves == pytest.approx([0.2629] * 3 + [0.2620] * 3)
     assert [label.get_text() for label in ax.get_yticklabels()] == ["baseline", "sys1"]
+
+
+def test_a_run_without_a_deviation_is_only_a_point() -> None:
+    ax = computed(n_resamples=1).plot.runs()
+    segments = [segment for lines in ax.collections for segment in getattr(lines, "get_segments", list)()]
+    assert all(np.ptp(segment[:, 0]) == 0 for segment in segments if len(segment) == 2)
 
 
 @pytest.mark.parametrize("name", ["example", "many runs"])

@@ -410,3 +410,8 @@ def test_covariances_need_two_runs() -> None:
     covariances = run_data({"a": np.ones((1, 3))}).covariances[0]
     assert isinstance(covariances, RunCovariances)
     assert covariances.parts(0) is None
+
+
+def test_one_draw_has_no_standard_deviation() -> None:
+    found = variations(run_data({"a": np.zeros((2, 4)), "b": np.ones((2, 4))}, n_draws=1))
+    assert all(math.isnan(each.s_sel) for of_metric in found for each in of_metric)

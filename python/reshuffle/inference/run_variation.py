@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -32,8 +33,8 @@ class Variation:
     ----------
     s_sel : float
         The mean over runs of the bootstrap standard deviation of the run's score, in points of the metric. Each of R
-        draws takes S segments with replacement; the standard deviation has R − 1 in the denominator. Clark et al. 2011
-        (P11-2031), 3.1.
+        draws takes S segments with replacement; the standard deviation has R − 1 in the denominator, and is NaN for one
+        draw. Clark et al. 2011 (P11-2031), 3.1.
     between_runs, between_segments, interaction : float or None
         Variance components of the score of one run on a test set of this size, in squared points; None for one run.
         They add up to its variance. See :func:`variations`.
@@ -70,7 +71,8 @@ def variations(data: RunData) -> list[list[Variation]]:
 
 
 def _variation(data: RunData, m: int, system: int) -> Variation:
-    s_sel = float(data.drawn.deviations[m][data.rows[system]].mean())
+    several = data.resampling.n_resamples > 1
+    s_sel = float(data.drawn.deviations[m][data.rows[system]].mean()) if several else math.nan
     parts = data.covariances[m].parts(system)
     if parts is None:
         return Variation(s_sel)

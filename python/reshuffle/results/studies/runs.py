@@ -31,7 +31,8 @@ class RunScores:
     s_test : float or None
         Standard deviation of ``runs``: Clark et al. 2011 (P11-2031), 4.1. None for one run.
     s_sel : float
-        The mean over runs of the bootstrap standard deviation of a run's score, from draws of segments.
+        The mean over runs of the bootstrap standard deviation of a run's score, from draws of segments. NaN for one
+        draw.
     s_dev : float or None
         Standard deviation of ``dev_runs``. None without the development set, or with one run.
     dev_runs : tuple of float

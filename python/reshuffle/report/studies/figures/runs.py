@@ -38,6 +38,11 @@ HISTOGRAM, FEWEST_BINS, MOST_BINS = 0.42, 16, 40
 BLOCKS = 6
 
 
+def _drawn(s_sel: float) -> float:
+    """The length of a line for s_sel: one draw of segments has no standard deviation, and then there is no line."""
+    return 0.0 if math.isnan(s_sel) else s_sel
+
+
 def _spread(ax: Axes, values: Sequence[float]) -> None:
     """Limits of the x axis with room beside the values, and few ticks."""
     low, high = min(values), max(values)
@@ -64,9 +69,9 @@ class RunsFigure(RowFigure):
         edges = self.rows.edges
         ends = []
         for at, each in enumerate(self.found):
-            scores = each.scores
-            half = max(scores.s_sel, scores.s_test or 0.0)
-            ends += [scores.minimum - scores.s_sel, scores.maximum + scores.s_sel, scores.mean - half]
+            scores, s_sel = each.scores, _drawn(each.scores.s_sel)
+            half = max(s_sel, scores.s_test or 0.0)
+            ends += [scores.minimum - s_sel, scores.maximum + s_sel, scores.mean - half]
             ends.append(scores.mean + half)
             self._draw_system(ax, each, float(edges[at]), float(edges[at + 1]))
             if at:
@@ -78,7 +83,7 @@ class RunsFigure(RowFigure):
         ax.set_xlabel(f"{what}\nline: mean{band}{filled}", **PLAIN)
 
     def _draw_system(self, ax: Axes, each: ScoredRuns, top: float, bottom: float) -> None:
-        scores, n = each.scores, len(each.scores.runs)
+        scores, n, s_sel = each.scores, len(each.scores.runs), _drawn(each.scores.s_sel)
         free = FREE / 2 * (bottom - top)
         top, bottom = top + free, bottom - free
         if scores.s_test is not None:
@@ -90,12 +95,12 @@ class RunsFigure(RowFigure):
         y = [top + (place + 0.5) * (bottom - top) / n for place in range(n)]
         x = np.array([scores.runs[run] for run in order])
         color, width = (BETTER, 0.8) if numbered else (PALE, 0.3)
-        ax.hlines(y, x - scores.s_sel, x + scores.s_sel, color=color, linewidth=width, zorder=4)
+        ax.hlines(y, x - s_sel, x + s_sel, color=color, linewidth=width, zorder=4)
         for run, at, height in zip(order, x.tolist(), y, strict=True):
             self._draw_run(ax, at, height, numbered, run == scores.median_run and n > 1)
             if numbered and n > 1:
                 ax.annotate(
-                    str(run), (at + scores.s_sel, height), (1.5, 0), "data", "offset points", va="center_baseline",
+                    str(run), (at + s_sel, height), (1.5, 0), "data", "offset points", va="center_baseline",
                     fontsize=0.75 * self.font_size, color=MUTED, **PLAIN,
                 )  # fmt: skip
 
