@@ -319,9 +319,9 @@ effects of swaps.
 COMING = Paper(
     title="What cannot be checked yet",
     about="""
-- **Clark et al. 2011** ([P11-2031](https://aclanthology.org/P11-2031)): variance between optimizer runs, and tests
-  over runs. This needs tests for several runs of a system, which reshuffle does not have. The paper's METEOR scores
-  cannot be reproduced in any case, because that version of METEOR cannot be obtained.
+- **Clark et al. 2011** ([P11-2031](https://aclanthology.org/P11-2031)): the cells of Tables 1 and 2 for BTEC, s_dev,
+  and draws of 50 replications, because the outputs of all replications are not public; and METEOR 1.2, which cannot be
+  obtained.
 - **Chen & Cherry 2014** ([W14-3346](https://aclanthology.org/W14-3346)): reshuffle has the
   [smoothing methods](counting.md), but neither correlations with human judgments nor tuning. No judgments of 2013 out
   of English, and none of Russian–English, are available.

@@ -40,6 +40,7 @@ the output of a system, one segment per line. The texts are public; they are not
 | `wmt12-fr-en`, `wmt12-es-en` | WMT12 translation task, into English: 15 and 12 systems, 3,003 segments |
 | `wmt21-en-de` | WMT21 news task, English–German: 20 systems, 1,002 segments, three references |
 | `rerank-newstest2012-ru-en` | newstest2012, Russian–English, 400 segments: 31 rerankings of 100-best lists |
+| `multeval-newstest2010-optreps` | newstest2010, into English, 2,489 segments: three runs of each system |
 | `kbest-wmt11-de-en` | WMT11 translation task, German–English, 499 segments: 100-best lists with 12 features |
 | `depparse-wmt13-en-fr-derived` | WMT13, English–French: six systems and the reference with parses, 500 segments |
 

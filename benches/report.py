@@ -164,8 +164,9 @@ def record(
     facts: Mapping[str, str], command_line: str, rows: Sequence[Row], skipped: Sequence[str], about: Mapping[str, str]
 ) -> str:
     """A dated record: machine, commit, command, table, missing tools, and what each case shows."""
-    listed = "\n".join([*(f"- {name}: {fact}" for name, fact in facts.items()), f"- command: `{command_line}`"])
+    data = "- test set: wmt17-en-de, unless the case names another"
+    listed = "\n".join([*(f"- {name}: {fact}" for name, fact in facts.items()), data, f"- command: `{command_line}`"])
     absent = ["\n".join(f"- {line}" for line in skipped)] if skipped else []
     shown = "\n".join(f"- `{case}`: {what}" for case, what in about.items())
-    title = f"# {date.today().isoformat()}: reshuffle beside other tools on wmt17-en-de"
+    title = f"# {date.today().isoformat()}: reshuffle beside other tools"
     return "\n\n".join([title, listed, markdown_table(rows), READING, *absent, shown]) + "\n"

@@ -22,6 +22,7 @@ from cases_meteor import meteor
 from cases_pairs import auto, delta, families, maxt, pairs
 from cases_peers import peers
 from cases_resampling import ar, bootstrap, scipys, vectorised
+from cases_runs import runs
 from cases_small import small
 from cases_study import study
 from data import MissingDataError, Texts, find
@@ -34,6 +35,7 @@ CASES: Mapping[str, Callable[[Texts], list[Race]]] = {
     "ter": ter,
     "gtm": gtm,
     "meteor": meteor,
+    "runs": runs,
     "nist": nist,
     "sentbleu": sentbleu,
     "peers": peers,
@@ -60,7 +62,7 @@ CASES: Mapping[str, Callable[[Texts], list[Race]]] = {
 
 # Cases that run only if they are named: most of them take minutes, and earlier builds lack `study` and the options of
 # `sets`.
-NAMED = ("million", "study", "many", "sets", "html", "dropin", "dropin-command", "harness")
+NAMED = ("million", "runs", "study", "many", "sets", "html", "dropin", "dropin-command", "harness")
 ORDINARY = [case for case in CASES if case not in NAMED]
 
 

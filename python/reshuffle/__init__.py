@@ -57,7 +57,8 @@ if TYPE_CHECKING:
         UsedStopping,
         UsedTest,
     )
-    from .results.studies import StudyResult
+    from .results.studies import RunComparison, StudyResult
+    from .runs import compare_runs
     from .seeds import DerivedSeed, derive_seed
     from .sets import TestSet, compare_sets
 
@@ -89,6 +90,7 @@ __all__ = [
     "Progress",
     "RankedSystem",
     "Ranking",
+    "RunComparison",
     "SegmentScores",
     "SegmentTable",
     "SetComparison",
@@ -105,6 +107,7 @@ __all__ = [
     "bootstrap_interval",
     "bootstrap_test",
     "compare",
+    "compare_runs",
     "compare_sets",
     "derive_seed",
     "design_effect",
@@ -165,7 +168,8 @@ _NAMES = {
         "UsedStopping",
         "UsedTest",
     ),
-    "results.studies": ("StudyResult",),
+    "results.studies": ("RunComparison", "StudyResult"),
+    "runs": ("compare_runs",),
     "seeds": ("DerivedSeed", "derive_seed"),
     "sets": ("TestSet", "compare_sets"),
 }

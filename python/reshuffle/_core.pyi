@@ -668,6 +668,7 @@ class Resampler:
         masks: NDArray[np.bool_] | None = None,
         codes: NDArray[np.uint64] | None = None,
         indices: NDArray[np.uint32] | None = None,
+        exchange: tuple[str, int] | tuple[str, int, int] | None = None,
         threads: int = 0,
         progress: Progress | None = None,
     ) -> list[_Reduction]:
@@ -676,6 +677,17 @@ class Resampler:
         ``masks``, an (R, S) array of the segments to swap, or ``indices``, an (R, width) array of the segments to draw,
         replace ``n`` and ``seed``. ``codes``, (S,), replace the seed: replicate g swaps the segments whose code has an
         odd number of bits in common with g.
+
+        ``exchange`` is how the outputs of two systems with several runs each are exchanged within a segment:
+        ``("pooled", n, m)`` for systems with n and m runs, or ``("multeval", n)`` for two with n. The units of the
+        Resampler are then in the order group of 64 segments, row, segment; units without a segment have zeros.
+        :mod:`reshuffle.resampling.run_layout` brings rows into that order. Let L be :func:`permutations` of the
+        replicate in S segments, with as many systems as there are labels.
+
+        - ``pooled``: n + m labels and rows. Row l is the l-th output, those of the first system before those of the
+          second. It is swapped in segment s if one of l and L[s, l] is below n and the other is not.
+        - ``multeval``: n labels and 2n rows. Coin j of segment s is bit s % 64 of value (s // 64)·n + j of
+          :func:`stream_values` for ``shuffle``. Row L[s, j] is swapped if coin j is 1; row n + j, if coin L[s, j] is.
         """
 
     @property

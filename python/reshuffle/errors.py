@@ -17,6 +17,7 @@ __all__ = ["Argument", "InputError", "InputWarning", "Option", "System", "unknow
 
 
 T = TypeVar("T")
+_Same = TypeVar("_Same", bound="_WithFields")
 
 
 class System(int):
@@ -56,7 +57,23 @@ class Argument(NamedTuple):
         return f"--{self.name} {either(self.values)}"
 
 
-class InputError(ValueError):
+class _WithFields(Exception):  # noqa: N818 - the base of an error and of a warning
+    """A message that can be a template with named fields: see :class:`InputError`."""
+
+    fields: Mapping[str, Any]
+
+    def __init__(self, message: str, /, **fields: Any) -> None:
+        super().__init__(message.format_map(fields) if fields else message)
+        self.fields = fields
+        self._template = message
+
+    def with_names(self: _Same, kind: type[T], name_of: Callable[[T], str]) -> _Same:
+        """A copy in which ``name_of`` has replaced every field of one type, such as :class:`System`."""
+        fields = {name: name_of(value) if isinstance(value, kind) else value for name, value in self.fields.items()}
+        return type(self)(self._template, **fields)
+
+
+class InputError(_WithFields, ValueError):
     """An input or argument cannot be used.
 
     The message says what is wrong, what was found, what was expected and, if possible, how to fix it. The command line
@@ -83,18 +100,6 @@ class InputError(ValueError):
     segment 3, system 1: too long; 3; segment 3, Moses: too long
     """
 
-    fields: Mapping[str, Any]
-
-    def __init__(self, message: str, /, **fields: Any) -> None:
-        super().__init__(message.format_map(fields) if fields else message)
-        self.fields = fields
-        self._template = message
-
-    def with_names(self, kind: type[T], name_of: Callable[[T], str]) -> InputError:
-        """A copy in which ``name_of`` has replaced every field of one type, such as :class:`System`."""
-        fields = {name: name_of(value) if isinstance(value, kind) else value for name, value in self.fields.items()}
-        return InputError(self._template, **fields)
-
 
 # Template for a bad value in one segment, numbered from 1, of a system, a column of references, a list of ids …
 SEGMENT_MESSAGE = "{what}, segment {segment}: {problem}"
@@ -102,22 +107,22 @@ SEGMENT_MESSAGE = "{what}, segment {segment}: {problem}"
 LINE_MESSAGE = "{file}, line {line}: {problem}"
 
 
-class InputWarning(UserWarning):
-    """The input can be used, but is probably a mistake.
+class InputWarning(_WithFields, UserWarning):
+    """The input can be used, but is probably a mistake. Its message can have fields, as that of :class:`InputError`.
 
     ``warnings.filterwarnings("ignore", category=reshuffle.InputWarning)`` silences these warnings. The command line
     prints each as one line on standard error.
     """
 
 
-def warn(message: str) -> None:
+def warn(message: str, /, **fields: Any) -> None:
     """Issue an :class:`InputWarning` that points to the caller's line outside this package."""
     frame = sys._getframe(1)
     level = 2
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "reshuffle":
         frame = frame.f_back
         level += 1
-    warnings.warn(message, InputWarning, stacklevel=level)
+    warnings.warn(InputWarning(message, **fields), stacklevel=level)
 
 
 # Limits on what a message quotes, because one line of a file can be megabytes long: characters of a value, and names in
@@ -174,10 +179,10 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> InputError:
     """
     import difflib
 
-    known = list(known)
+    known = list(map(str, known))
     folded = {other.casefold(): other for other in known}
-    nearest = difflib.get_close_matches(name, known, n=1)
-    nearest = nearest or [folded[other] for other in difflib.get_close_matches(name.casefold(), folded, n=1)]
+    nearest = difflib.get_close_matches(str(name), known, n=1)
+    nearest = nearest or [folded[other] for other in difflib.get_close_matches(str(name).casefold(), folded, n=1)]
     hint = f": did you mean {quoted(nearest[0])}? Known:" if nearest else "; known:"
     fields = {"kind": kind, "name": quoted(name), "hint": hint, "known": listed(known)}
     return InputError("unknown {kind} {name}{hint} {known}", **fields)

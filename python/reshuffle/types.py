@@ -18,6 +18,7 @@ __all__ = [
     "BootstrapMethod",
     "CatalogueFormat",
     "Equalize",
+    "Exchange",
     "Family",
     "FlipFormat",
     "Format",
@@ -32,6 +33,10 @@ __all__ = [
     "Null",
     "PlotKind",
     "PowerModel",
+    "RunAdjustment",
+    "RunSet",
+    "RunStatistic",
+    "RunTable",
     "SampleLayout",
     "Sampling",
     "Scheme",
@@ -189,8 +194,25 @@ SampleLayout: TypeAlias = Literal["broad", "block"]
 Truth: TypeAlias = Literal["complement", "whole"]
 """:data:`reshuffle.study.validation.TRUTHS`."""
 
+Exchange: TypeAlias = Literal["run", "segment", "pooled", "cell", "hierarchical", "multeval"]
+""":data:`reshuffle.inference.exchange.EXCHANGES`."""
+
+RunAdjustment: TypeAlias = Literal[
+    "auto", "none", "bonferroni", "holm", "sidak", "hochberg", "hommel", "bh", "by", "maxt"
+]  # fmt: skip
+"""The adjustments that :mod:`reshuffle.inference.run_tests` has for comparisons of runs."""
+
+RunStatistic: TypeAlias = Literal["pooled", "mean"]
+""":data:`reshuffle.resampling.runs.STATISTICS`."""
+
+RunSet: TypeAlias = Literal["test", "dev"]
+""":data:`reshuffle.runs.SETS`."""
+
+RunTable: TypeAlias = Literal["systems", "comparisons", "observed"]
+""":data:`reshuffle.results.studies.runs.RUN_TABLES`."""
+
 StudyPlotKind: TypeAlias = Literal[
     "rates", "qq", "families", "power", "sizes", "detectable", "sensitivity", "bands", "gaps", "curves",
-    "differences", "scores", "gains", "agreement",
+    "differences", "scores", "gains", "agreement", "exchange", "runs", "histogram", "observed",
 ]  # fmt: skip
 """The figures of all studies: :data:`reshuffle.report.studies.STUDIES`."""

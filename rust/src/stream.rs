@@ -63,7 +63,7 @@ const WEYL_0: u32 = 0x9E37_79B9;
 const WEYL_1: u32 = 0xBB67_AE85;
 
 /// The number of blocks that are computed together, so that their chains of ten multiplications overlap.
-const TOGETHER: usize = 16;
+pub(crate) const TOGETHER: usize = 16;
 
 /// Computes the four 32-bit outputs of each counter, in the low halves of its 64-bit lanes. The high halves hold
 /// garbage.
@@ -147,16 +147,24 @@ impl Stream {
     /// The values of `TOGETHER` blocks from number `first` on.
     #[inline(always)]
     fn blocks(&self, first: u32) -> [u64; 2 * TOGETHER] {
-        let mut counters = self.counters(first);
-        for (counter, block) in counters[0].iter_mut().zip(0..) {
-            *counter = u64::from(first.wrapping_add(block));
-        }
-        philox(&mut counters, self.key());
+        let counters = self.words(first);
         let mut values = [0; 2 * TOGETHER];
         for (i, pair) in values.as_chunks_mut().0.iter_mut().enumerate() {
             *pair = pack(&counters, i);
         }
         values
+    }
+
+    /// The four 32-bit words of each of `TOGETHER` blocks from number `first` on, in the low halves; the high halves
+    /// hold garbage. The first words of all blocks come first, then the second ones, and so on.
+    #[inline(always)]
+    pub(crate) fn words(&self, first: u32) -> [[u64; TOGETHER]; 4] {
+        let mut counters = self.counters(first);
+        for (counter, block) in counters[0].iter_mut().zip(0..) {
+            *counter = u64::from(first.wrapping_add(block));
+        }
+        philox(&mut counters, self.key());
+        counters
     }
 
     /// The two values of a block in the streams of `TOGETHER` consecutive replicates, the first of which is `ahead` after

@@ -19,6 +19,12 @@ __all__ = ["browser", "browser_of_module"]
 
 ROOT = Path(__file__).resolve().parents[2]
 
+# Meant for this run of pytest, not for those that tests start.
+os.environ.pop("PYTEST_ADDOPTS", None)
+# The size of a terminal, which readline, imported by pytest, puts into the environment of the workers of pytest-xdist.
+for name in ("COLUMNS", "LINES"):
+    os.environ.pop(name, None)
+
 # No deadline: the first example of a test pays for imports. Derandomized: CI must not fail by chance.
 settings.register_profile("default", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("default")

@@ -491,11 +491,11 @@ def test_metrics_lists_the_options_of_named_metrics(run: Any) -> None:
     assert (outcome.code, outcome.err.split(":")[2].strip()) == (2, "unknown metric 'trr'")
 
 
-@pytest.mark.parametrize("command", ["compare", "score", "plot", "metrics", "demo"])
+@pytest.mark.parametrize("command", ["compare", "score", "runs", "plot", "metrics", "demo"])
 def test_every_command_has_help_with_examples(run: Any, command: str) -> None:
     out = run(command, "--help").out
     assert f"Usage: reshuffle {command}" in out
-    if command in ("compare", "score", "plot"):
+    if command in ("compare", "score", "runs", "plot"):
         assert "Examples:" in out
 
 

@@ -14,6 +14,7 @@ import pytest
 
 from meteor_files import JAR, PARAPHRASES, write_meteor, write_wordnet
 from reshuffle import InputError, InputWarning, metric
+from reshuffle.cli.main import run
 from reshuffle.metrics import meteor
 from reshuffle.metrics.meteor import find_wordnet, with_wordnet
 
@@ -91,6 +92,17 @@ def test_what_is_missing_is_said_when_texts_are_counted(nowhere: None, folder: P
         metric("meteor", language="de").suff_stats([["a"]], [["a"]])
     with pytest.warns(InputWarning, match="task adq has parameters for English only: .* language de"):
         metric("meteor", language="de", task="adq", modules=["exact"]).suff_stats([["a"]], [["a"]])
+
+
+def test_advice_has_the_options_of_the_command_line(
+    nowhere: None, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "a"
+    path.write_text("a\n", "utf-8")
+    assert run(["score", str(path), str(path), "-m", "meteor"]) == 0
+    assert "METEOR's jar (--meteor-jar), or leave the modules out on purpose (--modules=" in capfd.readouterr().err
+    assert run(["score", str(path), str(path), "-m", "meteor", "--modules=exact,stem"]) == 0
+    assert "METEOR" not in capfd.readouterr().err
 
 
 @pytest.mark.filterwarnings("error::reshuffle.InputWarning")

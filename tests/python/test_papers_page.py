@@ -10,9 +10,26 @@ from typing import Any
 import pytest
 
 from claims import PAGE, RESULTS, Claim, markdown_table, number, read_results, run
+from claims_clark import agree
 from papers import CLAIMS, PAPERS
 from papers_page import anchor, blocks, page, reflowed, wrapped
 from reshuffle.cli.commands import cli
+
+# Sizes of exchange units that were measured with another implementation: exchange unit, n, ρ, τ.
+MEASURED = {
+    ("segment", 3, 0.54, 0.0): 0.044,
+    ("pooled", 3, 0.54, 0.0): 0.217,
+    ("cell", 3, 0.54, 0.0): 0.170,
+    ("multeval", 3, 0.54, 0.0): 0.184,
+    ("segment", 3, 0.54, 0.775): 0.084,
+    ("cell", 3, 0.54, 0.775): 0.230,
+    ("segment", 5, 0.54, 0.0): 0.045,
+    ("cell", 5, 0.54, 0.0): 0.262,
+    ("multeval", 5, 0.54, 0.0): 0.294,
+    ("segment", 5, 0.0, 0.0): 0.059,
+    ("segment", 5, 0.0, 1.0): 0.138,
+    ("segment", 5, 0.0, 2.333): 0.406,
+}
 
 COMMANDS = [(name, command) for name, claim in CLAIMS.items() for command in claim.commands]
 
@@ -73,11 +90,54 @@ def test_a_claim_that_needs_no_data_gives_the_kept_figures(tmp_path: Path) -> No
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["rm-table-1", "koehn-table-3", "zv-references"])
+@pytest.mark.parametrize("name", ["rm-table-1", "koehn-table-3", "zv-references", "clark-figure-2"])
 def test_a_claim_runs_again(data: Path, name: str) -> None:
     again, kept = run(CLAIMS[name], data)["figures"], read_results()[name]["figures"]
     for found, expected in zip(leaves(again), leaves(kept), strict=True):
         assert found == (pytest.approx(expected, rel=1e-5) if isinstance(expected, float) else expected)
+
+
+# Means, and standard deviations between runs, of MultEval 0.5.1's example, from MultEval's scores of the runs; length
+# is in per cent there.
+MULTEVAL = {
+    "BLEU": ((18.526808, 0.057280), (18.813470, 0.294001)),
+    "METEOR": ((29.308651, 0.046259), (30.290422, 0.092845)),
+    "TER": ((65.656694, 0.203397), (64.816644, 0.589323)),
+    "length": ((1.07544525, 0.00121665), (1.07700640, 0.00724763)),
+}
+# The bootstrap standard deviations from 20,000 draws in numpy.
+S_SEL = {
+    "BLEU": (0.2629, 0.2620), "METEOR": (0.1480, 0.1433), "TER": (0.3687, 0.3641), "length": (0.003633, 0.003439)
+}  # fmt: skip
+
+
+def test_scores_of_runs_are_those_of_multeval() -> None:
+    figures = read_results()["clark-table-1"]["figures"]
+    assert set(figures) == set(MULTEVAL)
+    for metric, of_systems in MULTEVAL.items():
+        for system, (mean, s_test), s_sel in zip("AB", of_systems, S_SEL[metric], strict=True):
+            found_mean, found_s_sel, found_s_test = figures[metric][system]
+            assert found_mean == pytest.approx(mean, rel=1e-5)
+            assert found_s_test == pytest.approx(s_test, rel=2e-5)
+            assert found_s_sel == pytest.approx(s_sel, rel=0.02)
+
+
+def test_p_values_of_runs_are_those_of_multeval() -> None:
+    figures = read_results()["clark-multeval"]["figures"]
+    assert all(agree(figures))
+    changed = {case: dict.fromkeys(of_case, 0.7) for case, of_case in figures.items()}
+    assert not any(agree(changed))
+    # Copies of a run, and identical outputs.
+    assert figures["B000 S111"]["segment TER"] == figures["B0 S1"]["segment TER"]
+    assert figures["B012 T012"]["cell BLEU"] == 1
+
+
+def test_measured_sizes_of_exchange_units_are_those_of_another_implementation() -> None:
+    figures = read_results()["clark-size"]["figures"]
+    rates = {(unit, *cell): rate for *cell, unit, rate, _ in figures}
+    for cell, measured in MEASURED.items():
+        # 1,000 simulations are assumed there, 2,000 are here.
+        assert abs(rates[cell] - measured) < 3 * (rates[cell] * (1 - rates[cell]) * (1 / 1000 + 1 / 2000)) ** 0.5
 
 
 def leaves(value: Any) -> list[Any]:

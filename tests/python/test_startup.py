@@ -18,18 +18,23 @@ from reshuffle.cli.listing import CATALOGUE_FORMATS
 from reshuffle.cli.studies import COMMANDS
 from reshuffle.data.formats import INPUT_FORMATS
 from reshuffle.errors import InputError
+from reshuffle.inference.exchange import EXCHANGES
 from reshuffle.inference.hypotheses import FAMILIES
 from reshuffle.inference.intervals import INTERVALS, STANDARD_ERRORS
 from reshuffle.inference.multiplicity import ADJUSTMENTS
 from reshuffle.inference.replay import TIES
+from reshuffle.inference.run_tests import OF_PVALUES
 from reshuffle.inference.significance import BOOTSTRAP_METHODS
 from reshuffle.inference.tests import ADJUSTMENT_CHOICES, ALTERNATIVES, TESTS
 from reshuffle.metrics.precomputed import TREATMENTS_OF_MISSING
 from reshuffle.metrics.registry import metric_specs, tokenizer_specs
 from reshuffle.report import FLIP_FORMATS, FORMATS, PLOTS, SEGMENT_FORMATS, TABLES
 from reshuffle.report.studies import STUDIES
+from reshuffle.resampling.runs import STATISTICS
 from reshuffle.resampling.schemes import SCHEMES
 from reshuffle.resampling.stopping import STOPPING
+from reshuffle.results.studies.runs import RUN_TABLES
+from reshuffle.runs import SETS
 from reshuffle.sets import TREATMENTS_OF_MISSING_SYSTEMS
 from reshuffle.study.families import VARIANCES
 from reshuffle.study.null_data import EQUALIZE
@@ -63,7 +68,7 @@ def test_version_and_help_import_neither_numpy_nor_the_engine(option: str) -> No
     assert not {"numpy", "scipy", "rich", "reshuffle._core", "importlib.metadata", "reshuffle.compat"} & modules
 
 
-@pytest.mark.parametrize("command", ["compare", "score", "flips", "study", "plot", "metrics", "demo"])
+@pytest.mark.parametrize("command", ["compare", "score", "flips", "runs", "study", "plot", "metrics", "demo"])
 def test_help_of_a_command_imports_no_numpy(command: str) -> None:
     assert not {"numpy", "scipy", "rich", "matplotlib"} & imported_by(command, "--help")
 
@@ -207,6 +212,11 @@ def kinds_of_seeds() -> list[str]:
         (types.PlotKind, PLOTS),
         (types.SampleLayout, LAYOUTS),
         (types.Truth, TRUTHS),
+        (types.Exchange, EXCHANGES),
+        (types.RunStatistic, STATISTICS),
+        (types.RunSet, SETS),
+        (types.RunAdjustment, [name for name in ADJUSTMENT_CHOICES if name in ("auto", "none", "maxt", *OF_PVALUES)]),
+        (types.RunTable, RUN_TABLES),
         (types.InputFormat, INPUT_FORMATS),
         (types.Null, NULLS),
         (types.Equalize, EQUALIZE),

@@ -155,10 +155,12 @@ def test_tokenized_text_gives_a_warning_only_with_metrics_that_tokenize() -> Non
     lines = ["x ."] * 99 + ["y .", "z"]
     reference = ["w"] * 101
     message = (
-        "100 segments of the system 'a' end in a tokenized period (' .'), but BLEU tokenizes texts itself: detokenize "
-        "them, or turn its tokenizer off (tokenize 'none')"
+        "100 segments of 'a' end in a tokenized period (' .'), but BLEU tokenizes texts itself: detokenize them, or "
+        "turn its tokenizer off (tokenize 'none')"
     )
     assert warnings_of(score, reference, {"a": lines, "b": ["v"] * 101}) == [message]
+    (of_all,) = (m for m in warnings_of(score, reference, {"a": lines, "b#1": ["y .", *lines[1:]]}) if "period" in m)
+    assert of_all.startswith("100 segments of 'a', and many of 1 other output, end in a tokenized period")
     assert warnings_of(score, reference, {"a": lines}, ["chrf", "ter", metric("bleu", tokenize="none")]) == []
     assert warnings_of(score, reference, {"a": lines}, ["ter", "nist"]) == [message.replace("BLEU", "NIST")]
     assert warnings_of(score, reference[1:], {"a": lines[1:]}) == []

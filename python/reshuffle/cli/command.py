@@ -1,12 +1,13 @@
-"""The command class of ``compare`` and ``score``: options that take several files, and help in groups."""
+"""The command class of ``compare`` and its like: options that take several words, and help in groups."""
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
@@ -14,27 +15,72 @@ from ..errors import InputError, shortened, warn
 from .habits import check_habits
 from .params import Name, NameList, Numbers
 
-__all__ = ["Command", "Grouped", "option"]
+__all__ = ["Command", "Grouped", "option", "words"]
 
-# Options that take every word up to the next option.
-GREEDY = ("--refs", "--parses", "--scores", "--set")
-# The options among these whose words are joined into one value.
-JOINED = ("--scores", "--set")
 # The option that takes metrics.
 METRIC = ("-m", "--metric", "--metrics")
+# A negative number, which no option looks like.
+NEGATIVE = re.compile(r"-\.?\d")
+
+
+class Words(NamedTuple):
+    """What an option takes: the words up to the next option, or up to the first one that it does not accept.
+
+    Attributes
+    ----------
+    accepts : callable
+        Whether a word after the first still belongs to the option.
+    joined : bool
+        Whether the words are one value of the option, separated by NUL, instead of a value each.
+    noun : str or None
+        What a word is, such as ``file``. If it is None, the option may also be written as ``--option=WORD`` before
+        other arguments.
+    """
+
+    accepts: Callable[[str], bool]
+    joined: bool = False
+    noun: str | None = None
 
 
 class Grouped(click.Option):
-    """An option that the help shows in a group."""
+    """An option that the help shows in a group.
 
-    def __init__(self, *args: Any, group: str, **attributes: Any) -> None:
+    Parameters
+    ----------
+    group : str
+        The group of the help.
+    greedy : sequence of str, or bool
+        Those names of the option that take every word up to the next option; True for all names.
+    joined : bool
+        Whether these words are one value of the option. ``words`` splits it.
+    noun : str
+        What such a word is, for messages.
+    """
+
+    def __init__(
+        self,
+        *args: Any,
+        group: str,
+        greedy: Sequence[str] | bool = (),
+        joined: bool = False,
+        noun: str = "file",
+        **attributes: Any,
+    ) -> None:
         super().__init__(*args, **attributes)
         self.group = group
+        if isinstance(greedy, bool):
+            greedy = self.opts if greedy else ()
+        self.takes = {name: Words(lambda word: True, joined, noun) for name in greedy}
 
 
 def option(group: str, *names: str, **attributes: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """As :func:`click.option`, with a group of the help."""
+    """As :func:`click.option`, with a group of the help and the other parameters of :class:`Grouped`."""
     return click.option(*names, cls=Grouped, group=group, **attributes)
+
+
+def words(value: str) -> list[str]:
+    """The words of an option whose words are joined: ``--set NAME FILE FILE``."""
+    return value.split("\0")
 
 
 class Command(click.Command):
@@ -78,8 +124,8 @@ class Command(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         check_habits(args)
         # A NUL is a safe mark, because no argument can contain one. Before -#NAME it keeps click from seeing options
-        # there, and in the values of --scores and --set it separates the name and the files.
-        spread = _spread(args, self._lists())
+        # there, and in values such as those of --scores and --set it separates the words.
+        spread = _spread(args, self._takers())
         rest = super().parse_args(ctx, [f"\0{arg}" if arg.startswith("-#") else arg for arg in spread])
         for name, value in ctx.params.items():
             if isinstance(value, str):
@@ -88,10 +134,15 @@ class Command(click.Command):
                 ctx.params[name] = tuple(map(_unmarked, value))
         return rest
 
-    def _lists(self) -> dict[str, Callable[[str], bool]]:
-        """The options that take every following word of a kind, and what tells whether a word is of this kind."""
-        accepting = {param: getattr(param.type, "accepts", None) for param in self.params}
-        return {name: accepts for param, accepts in accepting.items() if accepts is not None for name in param.opts}
+    def _takers(self) -> dict[str, Words]:
+        """The options that take several words."""
+        takers: dict[str, Words] = {}
+        for param in self.params:
+            accepts = getattr(param.type, "accepts", None)
+            if accepts is not None:
+                takers |= dict.fromkeys(param.opts, Words(accepts))
+            takers |= getattr(param, "takes", {})
+        return takers
 
 
 # The width of the options' column in the help. A wider option has a line of its own.
@@ -113,48 +164,55 @@ def _write_rows(formatter: click.HelpFormatter, rows: Sequence[tuple[str, str]])
             first = hanging
 
 
-def _spread(args: list[str], lists: Mapping[str, Callable[[str], bool]]) -> list[str]:
+def _spread(args: list[str], takers: Mapping[str, Words]) -> list[str]:
     """The same arguments with one value per option, as click wants them.
 
-    Repeats ``--refs`` and ``--parses`` before each of their files, and ``-m`` and other options in ``lists`` before
-    each word that their test accepts; joins what follows ``--scores`` or ``--set`` into one value.
+    Repeats an option before each of its words, as in ``--refs FILE FILE``, or joins its words into one value.
 
     Raises
     ------
     InputError
-        If another word follows ``--refs=FILE``, or the same with ``--parses``, ``--scores`` or ``--set``.
+        If another word follows ``--refs=FILE``, or the same with another option that takes all words.
     """
     spread: list[str] = []
-    greedy = ""  # the option that takes the words that follow
-    closed = ""  # an argument like --refs=FILE, which takes no further files
+    name = ""  # the option that takes the words that follow
+    closed = ""  # an argument like --refs=FILE, which takes no further words
     for index, arg in enumerate(args):
         if arg == "--":
             return spread + args[index:]
-        if arg.startswith("-") and arg != "-" and not arg.startswith("-#"):
-            greedy = arg if arg in GREEDY or arg in lists else ""
-            closed = arg if arg.split("=")[0] in GREEDY and "=" in arg else ""
+        taker = takers.get(name)
+        is_first = bool(spread) and spread[-1] == name  # the value that click takes anyway
+        if _is_option(arg, taker):
+            name = arg if arg in takers else ""
+            its = takers.get(arg.split("=")[0])
+            closed = arg if its is not None and its.noun is not None and "=" in arg else ""
         elif closed:
-            # It may be meant for the option or as another system: a wrong guess would change the result.
+            # It may be meant for the option or as another argument: a wrong guess would change the result.
             option, value = closed.split("=", 1)
-            noun = "word" if option == "--set" else "file"
+            noun = takers[option].noun
             raise InputError(
                 f"{option}= takes one {noun}, but {shortened(arg)!r} follows {closed!r}: for several {noun}s write "
                 f"{option} {value} {shortened(arg)}; if it is another argument, put -- or another option before it"
             )
-        elif greedy in JOINED and spread[-1] != greedy:
+        elif taker is not None and taker.joined and not is_first:
             spread[-1] += f"\0{arg}"
             continue
-        elif greedy in lists and spread[-1] != greedy:
-            if lists[greedy](arg):
-                if greedy in METRIC:
+        elif taker is not None and not is_first:
+            if taker.accepts(arg):
+                if name in METRIC:
                     _warn_of_file(arg)
-                spread.append(greedy)
+                spread.append(name)
             else:  # the list ends here
-                greedy = ""
-        elif greedy and spread[-1] != greedy:
-            spread.append(greedy)
+                name = ""
         spread.append(arg)
     return spread
+
+
+def _is_option(arg: str, taker: Words | None) -> bool:
+    """Whether an argument is an option: neither ``-`` nor ``-#NAME``, nor a negative number among joined words."""
+    if not arg.startswith("-") or arg == "-" or arg.startswith("-#"):
+        return False
+    return not (taker is not None and taker.joined and NEGATIVE.match(arg))
 
 
 def _warn_of_file(word: str) -> None:

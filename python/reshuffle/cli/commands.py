@@ -15,9 +15,11 @@ from .. import __version__, types
 from ..errors import InputError, quoted
 from ..validate import check_name
 from .command import Command
+from .demo import demo_command
 from .options import ARGUMENTS, compare_options, flip_options, score_options
 from .params import COMMAND_LINE, Metric, Name, margins_of
 from .process import check_room, single_threaded_blas
+from .runs import runs_command
 from .studies import study_group
 from .studies.plan import plan_command
 
@@ -346,6 +348,7 @@ def flips_command(
         write(result)
 
 
+cli.add_command(runs_command)
 cli.add_command(study_group)
 cli.add_command(plan_command)
 
@@ -390,6 +393,8 @@ FIGURES = tuple(dict.fromkeys((*get_args(types.PlotKind), *get_args(types.StudyP
 @click.option("--alpha", type=float, metavar="LEVEL", help="For figures of studies with one level.")
 @click.option("--layout", metavar="NAME", help="For studies of samples: broad or block.  [default: the only one]")
 @click.option("--system", metavar="NAME", help="For figures of studies with one system.  [default: the only one]")
+@click.option("--runs", type=int, metavar="N", help="For studies of runs: the number of runs.  [default: the only one]")
+@click.option("--correlation", type=float, metavar="VALUE", help="For studies of runs: the correlation between runs.")
 def plot_command(result: str, kind: str, output: str, **options: Any) -> None:
     """Plot a saved result for a paper.
 
@@ -419,6 +424,10 @@ def plot_command(result: str, kind: str, output: str, **options: Any) -> None:
       scores       samples: scores on each sample, with intervals
       gains        agreement: 1 - p against the gain of the better system
       agreement    agreement: share of pairs on which tests and metrics agree
+      exchange     exchange: type-I error by the standard deviation between runs, with intervals
+      runs         runs: the score of each run, with s_sel and s_test
+      histogram    runs: distribution of the runs' scores
+      observed     runs: differences that experiments with other numbers of runs would observe
 
     Needs matplotlib: pip install 'reshuffle[plots]'. Figures are readable in black and white, and PDF files
     embed their fonts.
@@ -441,7 +450,8 @@ def plot_command(result: str, kind: str, output: str, **options: Any) -> None:
 def metrics_command(names: tuple[MetricChoice, ...], fmt: str) -> None:
     """List metrics, tests and more, or the options of a metric.
 
-    Without NAME: all metrics, tokenizers, tests, intervals and adjustments. With NAME: the options of these metrics.
+    Without NAME: all metrics, tokenizers, tests, intervals, adjustments and exchange units of runs. With NAME: the
+    options of these metrics.
     """
     from .listing import CATALOGUE_FORMATS
     from .output import terminal
@@ -449,23 +459,4 @@ def metrics_command(names: tuple[MetricChoice, ...], fmt: str) -> None:
     click.echo(CATALOGUE_FORMATS[fmt](terminal(), [metric.name for metric in names]), nl=False)
 
 
-@cli.command("demo")
-@click.option("--write", "directory", metavar="DIR", help="Write the corpus to DIR as text files instead.")
-def demo_command(directory: str | None) -> None:
-    """Compare four synthetic systems on a built-in corpus."""
-    from ..compare import compare
-    from ..data.demo import demo_corpus, write_demo
-    from .output import destination
-    from .progress import progress_bar
-
-    if directory is None:
-        corpus = demo_corpus()
-        with destination(None, []) as write:
-            with progress_bar() as progress:
-                comparison = compare(corpus.references, corpus.systems, progress=progress)
-            write(comparison)
-        click.echo("\nTo repeat this with files: reshuffle demo --write demo")
-        return
-    paths = [str(path) for path in write_demo(directory)]
-    command = shlex.join(["reshuffle", "compare", *paths])
-    click.echo(f"Wrote {len(paths)} files of {demo_corpus().n_segments} lines. Now try:\n  {command}")
+cli.add_command(demo_command)

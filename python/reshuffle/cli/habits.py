@@ -22,7 +22,11 @@ OPTIONS: Mapping[str, str] = {
     "--confidence-n": "use -n",
     "--input": "outputs of systems are arguments after REF",
     "-i": "outputs of systems are arguments after REF",
-    "--hyps-baseline": "REF and SYS are arguments, the baseline first: reshuffle compare REF BASELINE SYS",
+    "--hyps-baseline": "use 'reshuffle runs' with --baseline FILE FILE ..., a FILE for each run of the optimizer; with "
+    "one run of each system, REF and SYS are arguments, the baseline first: reshuffle compare REF BASELINE SYS",
+    "--boot-samples": "use -n",
+    "--ar-shuffles": "use -n",
+    "--latex": "use --format latex -o FILE",
     "--num-refs": "write each reference to a file of its own and use --refs FILE FILE",
     "--test-set": _NO_DOWNLOADS,
     "-t": _NO_DOWNLOADS,
@@ -95,6 +99,8 @@ def check_habits(args: Sequence[str]) -> None:
         if arg == "--":
             return
         option = arg.split("=", 1)[0]
+        if option.startswith("--hyps-sys"):  # of MultEval, with a number
+            raise InputError(f"there is no option {option}: use 'reshuffle runs' with --system NAME FILE FILE ...")
         if option in OPTIONS:
             raise InputError(f"there is no option {option}: {OPTIONS[option]}")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from ..metrics.native import NativeMetric, metric
 from ..metrics.precomputed import OwnTexts, PrecomputedCounts, SegmentScores
 from ..settings import Resampling, Units
 from ..validate import check_name
+from .command import words
 from .metric_options import MetricChoice, flag, flags
 
 __all__ = ["FLAGS", "Job"]
@@ -34,7 +35,10 @@ FLAGS = {
 
 @dataclass(frozen=True)
 class Job:
-    """The checked arguments of ``compare`` or ``score``: files, metrics and resampling options."""
+    """The checked arguments of ``compare`` or ``score``: files, metrics and resampling options.
+
+    ``outputs`` says in messages what the systems are, and ``aliases`` has other names of theirs in files of scores.
+    """
 
     reference: str | None
     refs: Sequence[str]
@@ -50,6 +54,8 @@ class Job:
     max_input: int
     resampling: Resampling
     own_names: Sequence[str] = ()
+    outputs: str = "systems"
+    aliases: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def from_arguments(
@@ -67,7 +73,7 @@ class Job:
         refs, parses, lower = options.pop("refs"), options.pop("parses"), options.pop("lower_is_better")
         scores: dict[str, list[str]] = {}
         for given in options.pop("scores"):
-            name, *files = given.split("\0")
+            name, *files = words(given)
             if not name:
                 raise InputError("--scores: expected a name and files, got an empty name")
             if not files:
@@ -179,7 +185,7 @@ class Job:
         n = len(corpus.references)
         if len(self.parses) != len(corpus.sources):  # one file may hold several references
             raise InputError(
-                f"--parses: expected a file for each of {n} references and {len(self.systems)} systems, "
+                f"--parses: expected a file for each of {n} references and {len(self.systems)} {self.outputs}, "
                 f"got {len(self.parses)}"
             )
         check_order("--parses", self.parses, [column.name for column in corpus.sources])
@@ -207,9 +213,12 @@ class Job:
             return dict(zip(self.names, columns, strict=True))
         by_system = read_scores(files[0], input_format, max_input=self.max_input, missing=self.missing)
         if None not in by_system:
-            return {str(system): scores for system, scores in by_system.items()}
+            names = {system: str(system) for system in by_system}
+            if not set(self.names).intersection(names.values()):
+                names = {system: self.aliases.get(name, name) for system, name in names.items()}
+            return {names[system]: scores for system, scores in by_system.items()}
         if len(self.systems) > 1:
-            raise _wrong_number_of_files(name, files, self.systems)
+            raise _wrong_number_of_files(name, files, self.systems, self.outputs)
         return {self.names[0]: by_system[None]}
 
     def _check_kinds(self, metrics: Sequence[NativeMetric | PrecomputedCounts], columns: Sequence[Column]) -> None:
@@ -234,14 +243,16 @@ def _check_parses(reference: str | None, metrics: Sequence[NativeMetric]) -> Non
         )
 
 
-def _wrong_number_of_files(name: str, files: Sequence[str], systems: Sequence[str]) -> InputError:
+def _wrong_number_of_files(
+    name: str, files: Sequence[str], systems: Sequence[str], outputs: str = "systems"
+) -> InputError:
     hint = ""
     if len(files) > len(systems):
         hint = "; it takes all files up to the next option, so put it last"
     elif Path(split_name(name)[0]).is_file():
         hint = f"; {name} is a file: write a name before it"
     return InputError(
-        f"--scores {name}: expected a file for each of {len(systems)} systems after the name, got {len(files)}{hint}"
+        f"--scores {name}: expected a file for each of {len(systems)} {outputs} after the name, got {len(files)}{hint}"
     )
 
 

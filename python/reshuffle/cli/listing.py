@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from .. import _core
+from ..inference.exchange import EXCHANGES
 from ..inference.hypotheses import FAMILIES
 from ..inference.intervals import INTERVALS
 from ..inference.multiplicity import ADJUSTMENTS
@@ -61,6 +62,16 @@ def catalogue() -> dict[str, Any]:
             for name, about in ADJUSTMENT_CHOICES.items()
         ],
         "families": [{"name": name, "about": about} for name, about in FAMILIES.items()],
+        "exchanges": [
+            {
+                "name": unit.name,
+                "about": unit.about,
+                "null": unit.null,
+                "caveat": unit.caveat,
+                "source": unit.source,
+            }
+            for unit in EXCHANGES.values()
+        ],
         "studies": [{"name": name, "about": command.get_short_help_str(200)} for name, command in COMMANDS.items()],
         "nulls": [{"name": null.name, "about": null.about, "source": null.source} for null in NULLS.values()],
         "models": [{"name": model.name, "about": model.title, "source": model.source} for model in MODELS.values()],
@@ -106,10 +117,11 @@ def _metrics(names: Sequence[str]) -> list[Section]:
 
 
 def _others() -> list[Section]:
-    """Tables of tokenizers, tests, intervals, adjustments, families, studies, and what is true in them."""
+    """Tables of tokenizers, tests, intervals, adjustments, families, exchange units, and what belongs to studies."""
     found = catalogue()
     tokenizers = [[t["name"], t["about"]] for t in found["tokenizers"]]
     classes = f"character classes from Unicode {found['unicode']}"
+    exchanges = [[e["name"], e["about"], e["null"], e["caveat"], e["source"]] for e in found["exchanges"]]
     tests, intervals, adjustments, nulls, models = (
         [[t["name"], t["about"], t["source"]] for t in found[kind]]
         for kind in ("tests", "intervals", "adjustments", "nulls", "models")
@@ -120,6 +132,11 @@ def _others() -> list[Section]:
         ("Intervals (--interval)", ["Name", "About", "Source"], intervals),
         ("Adjustments (--adjust)", ["Name", "About", "Source"], adjustments),
         ("Families (--family)", ["Name", "About"], [[f["name"], f["about"]] for f in found["families"]]),
+        (
+            "Exchange units of runs (reshuffle runs --exchange)",
+            ["Name", "What is exchanged", "Null hypothesis", "Caveat", "Source"],
+            exchanges,
+        ),
         ("Studies (reshuffle study)", ["Name", "About"], [[s["name"], s["about"]] for s in found["studies"]]),
         ("Null hypotheses of studies (--null)", ["Name", "About", "Source"], nulls),
         ("Models of the true difference in studies of power (--models)", ["Name", "About", "Source"], models),

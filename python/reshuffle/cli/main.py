@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 import click
 
-from ..errors import InputError, InputWarning
+from ..errors import InputError, InputWarning, Option
 from .commands import ClosedPipeError, cli
 from .process import BAD_INPUT, leave
 
@@ -22,17 +22,24 @@ def _warnings_as_lines() -> Iterator[None]:
     shown: set[str] = set()
 
     def show(message: Warning | str, category: type[Warning], *args: Any, **kwargs: Any) -> None:
-        if not issubclass(category, InputWarning):
+        if not isinstance(message, InputWarning):
             others(message, category, *args, **kwargs)
-        elif str(message) not in shown:
-            shown.add(str(message))
-            click.echo(f"reshuffle: warning: {message}", err=True)
+        elif (text := _with_flags(message)) not in shown:
+            shown.add(text)
+            click.echo(f"reshuffle: warning: {text}", err=True)
 
     with warnings.catch_warnings():
         if not sys.warnoptions:
             warnings.simplefilter("always", InputWarning)
         others, warnings.showwarning = warnings.showwarning, show
         yield
+
+
+def _with_flags(warning: InputWarning) -> str:
+    """The message with options as they are written on the command line."""
+    from .metric_options import flag  # not at start-up: it imports the metrics
+
+    return str(warning.with_names(Option, flag))
 
 
 def run(args: Sequence[str] | None = None) -> int:
@@ -51,7 +58,7 @@ def run(args: Sequence[str] | None = None) -> int:
         with _warnings_as_lines():
             return cli.main(args, prog_name="reshuffle", standalone_mode=False) or 0
     except InputWarning as error:  # raised under PYTHONWARNINGS=error
-        raise InputError(str(error)) from None
+        raise InputError(_with_flags(error)) from None
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         return BAD_INPUT

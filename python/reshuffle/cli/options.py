@@ -53,6 +53,7 @@ def input_options(use_of_documents: str, has_strata: bool = True) -> tuple[Decor
             "--refs",
             "refs",
             multiple=True,
+            greedy=["--refs"],
             metavar="FILE...",
             help="More references. --ref FILE adds one; --refs takes all files up to the next option.",
         ),
@@ -60,6 +61,8 @@ def input_options(use_of_documents: str, has_strata: bool = True) -> tuple[Decor
             "Input",
             "--scores",
             multiple=True,
+            greedy=True,
+            joined=True,
             metavar="NAME FILE...",
             help="Segment scores of another metric (COMET, "
             "human ratings): one FILE per SYS with a number per segment, or one FILE#NAME for all SYS in the form that "
@@ -86,6 +89,7 @@ def input_options(use_of_documents: str, has_strata: bool = True) -> tuple[Decor
             "Input",
             "--parses",
             multiple=True,
+            greedy=True,
             metavar="FILE...",
             help="CoNLL-U parses of REF, other references and every SYS, in this order, for depf beside metrics on "
             "texts.",
@@ -131,6 +135,9 @@ SETS = (
         "--set",
         "sets",
         multiple=True,
+        greedy=True,
+        joined=True,
+        noun="word",
         metavar="NAME REF SYS...",
         help="A test set, instead of REF and SYS; repeat the option for each. Systems must have the same names in all "
         "test sets.",
@@ -178,6 +185,32 @@ METRICS = (
     ),
 )
 
+ALL_PAIRS = option("Test", "--all-pairs", is_flag=True, help="Compare every pair of systems.")
+
+ALTERNATIVE = option(
+    "Test",
+    "--alternative",
+    type=Name("alternative", get_args(types.Alternative)),
+    default="two-sided",
+    show_default=True,
+    metavar="NAME",
+    help="two-sided, greater (SYS scores higher than the baseline, whether or not higher is better) or less.",
+)
+
+
+def adjustment(names: object) -> Decorator:
+    """``--adjust``, with the names of a Literal."""
+    return option(
+        "Test",
+        "--adjust",
+        type=Name("adjustment", get_args(names)),
+        default="auto",
+        show_default=True,
+        metavar="NAME",
+        help=f"Adjust p for multiple comparisons: {any_of(names)}; 'reshuffle metrics' describes them.",
+    )
+
+
 TEST = (
     option(
         "Test",
@@ -203,25 +236,9 @@ TEST = (
         metavar="NAME",
         help="The baseline: a system or its file.  [default: the first]",
     ),
-    option("Test", "--all-pairs", is_flag=True, help="Compare every pair of systems."),
-    option(
-        "Test",
-        "--alternative",
-        type=Name("alternative", get_args(types.Alternative)),
-        default="two-sided",
-        show_default=True,
-        metavar="NAME",
-        help="two-sided, greater (SYS scores higher than the baseline, whether or not higher is better) or less.",
-    ),
-    option(
-        "Test",
-        "--adjust",
-        type=Name("adjustment", get_args(types.Adjustment)),
-        default="auto",
-        show_default=True,
-        metavar="NAME",
-        help=f"Adjust p for multiple comparisons: {any_of(types.Adjustment)}; 'reshuffle metrics' describes them.",
-    ),
+    ALL_PAIRS,
+    ALTERNATIVE,
+    adjustment(types.Adjustment),
     option(
         "Test",
         "--family",

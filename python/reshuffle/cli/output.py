@@ -9,8 +9,11 @@ import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import IO, Any, TypeAlias
+from typing import IO, Any, TypeAlias, get_args
 
+import click
+
+from .. import types
 from ..data.files import STDIN, display_name
 from ..data.reading import split_name
 from ..errors import InputError
@@ -18,9 +21,10 @@ from ..report import Layout, Terminal, pieces
 from ..report.terminal import stdout_width
 from ..results import Comparison, Flips, SegmentTable, SetComparison
 from ..results.studies import StudyResult
+from .params import COMMAND_LINE
 from .process import cleanup, stdout_problem
 
-__all__ = ["Result", "Writer", "binary_destination", "chosen_format", "destination", "terminal"]
+__all__ = ["Result", "Writer", "binary_destination", "chosen_format", "chosen_output", "destination", "terminal"]
 
 Result: TypeAlias = Comparison | SetComparison | SegmentTable | Flips | StudyResult
 Writer: TypeAlias = Callable[[Result], object]
@@ -48,6 +52,15 @@ def chosen_format(fmt: str | None, output: str | None, known: Collection[str], d
         return fmt
     ending = ENDINGS.get(Path(output or "").suffix.lower(), default)
     return ending if ending in known else default
+
+
+def chosen_output(options: dict[str, Any]) -> tuple[str, str | None, Layout]:
+    """Take the format, the file and the layout of the report out of ``options``."""
+    fmt, output, table = options.pop("fmt"), options.pop("output"), options.pop("table")
+    fmt = chosen_format(fmt, output, get_args(types.Format), "text")
+    if table is not None and fmt != "csv":
+        raise InputError(f"--table is for the format csv, not {fmt}: leave it out, or add --format csv")
+    return fmt, output, Layout(table=table, command=click.get_current_context().meta[COMMAND_LINE])
 
 
 @contextlib.contextmanager

@@ -155,6 +155,15 @@ class Margin(StrParam):
         return parsed
 
 
+def flattened(values: tuple[tuple[Any, ...], ...] | None) -> tuple[Any, ...] | None:
+    """The values of an option that may be repeated, each of which may be a list; None without values.
+
+    >>> flattened((("ar", "bootstrap"), ("t-test",))), flattened(())
+    (('ar', 'bootstrap', 't-test'), None)
+    """
+    return tuple(value for each in values for value in each) if values else None
+
+
 def margins_of(given: Sequence[tuple[str, float]]) -> dict[str, float]:
     """The values of ``--margin`` by metric. :class:`InputError` if a metric is given twice."""
     margins: dict[str, float] = {}

@@ -35,7 +35,7 @@ OF_COMPARISONS = {
     "names": "--names",
     "digits": "--digits",
 }
-OF_STUDIES = ("null", "size", "test", "alpha", "layout", "system")
+OF_STUDIES = ("null", "size", "test", "alpha", "layout", "system", "runs", "correlation")
 
 
 @dataclass(frozen=True)
@@ -56,6 +56,8 @@ class PlotOptions:
     alpha: float | None
     layout: str | None
     system: str | None
+    runs: int | None
+    correlation: float | None
 
 
 def plot(source: str, kind: str, output: str, options: PlotOptions) -> None:

@@ -14,6 +14,7 @@ from ..resampling.counting import Data
 from ..sets import SetData, on_test_set
 from ..settings import Resampling
 from ..validate import check_name
+from .command import words
 from .job import Job
 from .metric_options import flags, parse_metric
 
@@ -100,8 +101,8 @@ class SetJobs:
 def _from_words(sets: Sequence[str]) -> dict[str, SetFiles]:
     """The test sets of ``--set NAME REF SYS...``."""
     found: dict[str, SetFiles] = {}
-    for words in sets:
-        name, *files = words.split("\0")
+    for given in sets:
+        name, *files = words(given)
         if not name:
             raise InputError("--set: expected a name and files, got an empty name")
         if len(files) < 3:

@@ -6,7 +6,8 @@ There are four ways to use them:
 - patch the library in a program that imports it: ``reshuffle.compat.install()``;
 - run an unchanged program or test suite with the library patched: ``python -m reshuffle.compat -m PROGRAM ARGUMENTS``,
   ``pytest -p reshuffle.compat.pytest_plugin``;
-- run the drop-in for the command ``sacrebleu``: ``python -m reshuffle.compat.sacrebleu ARGUMENTS``.
+- run the drop-in for a command: ``python -m reshuffle.compat.sacrebleu ARGUMENTS`` for ``sacrebleu``, and
+  ``python -m reshuffle.compat.multeval ARGUMENTS`` for MultEval, which need not be installed.
 
 In these packages, the library that is replaced is the host, and each of its functions that can be replaced is a seam.
 They use only the public functions of reshuffle, and nothing else in reshuffle imports them.
@@ -14,18 +15,21 @@ They use only the public functions of reshuffle, and nothing else in reshuffle i
 
 from __future__ import annotations
 
-from types import ModuleType
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from .hosts import HOSTS
-from .patching import Installed, SeamReport, Settings, install, installed, seams, uninstall
+
+if TYPE_CHECKING:
+    from .patching import Installed, SeamReport, Settings, install, installed, seams, uninstall
 
 __all__ = ["Installed", "SeamReport", "Settings", "install", "installed", "seams", "uninstall"]
 
 
-def __getattr__(name: str) -> ModuleType:
-    """The drop-ins, which are imported when they are used because they import their hosts."""
-    if name not in HOSTS:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
-    return import_module(f".{name}", __name__)
+def __getattr__(name: str) -> Any:
+    """The functions above and the drop-ins. They are imported when they are used: drop-ins import their hosts."""
+    if name in __all__:
+        return getattr(import_module(".patching", __name__), name)
+    if name in HOSTS or name == "multeval":
+        return import_module(f".{name}", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -91,8 +91,10 @@ class Corpus:
         if not any(line and not (isinstance(line, str) and line.isspace()) for c in self.references for line in c):
             raise InputError(f"all references are empty: there is no text in {', '.join(names)}")
 
-    def check(self) -> None:
+    def check(self, *, duplicates: bool = True) -> None:
         """Warn about texts that can be scored but were probably chosen by mistake.
+
+        Without ``duplicates``, systems may have the same output.
 
         Warns
         -----
@@ -111,7 +113,7 @@ class Corpus:
             same = next((other for other, column in distinct if column == lines), None)
             if same is None:
                 distinct.append((name, lines))
-            else:
+            elif duplicates:
                 warn(f"the outputs of systems {same!r} and {name!r} are identical: was a file passed twice?")
         columns = [*references, *((f"system {name!r}", lines) for name, lines in self.systems.items())]
         blank = [what for what, column in columns if _is_blank(column[-1])]

@@ -182,6 +182,8 @@ def _for_annotation(annotation: Any) -> Decoder:
         return optional(_for_annotation(some))
     if origin is tuple:
         return list_of(_for_annotation(arguments[0]))
+    if origin is Mapping:
+        return mapping_of(_for_annotation(arguments[1]))
     if dataclasses.is_dataclass(annotation) and isinstance(annotation, type):
         return record_of(annotation)
     raise TypeError(f"no decoder for {annotation}")

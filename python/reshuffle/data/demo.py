@@ -3,19 +3,23 @@
 The reference is generated from templates of sentences about a harbour town. The four systems are copies of it with
 random errors: dropped words, wrong synonyms, swapped neighbours. One system makes fewer errors than the baseline, one
 more, and one makes errors at the same rate, so that its higher score is due to chance.
+
+Runs of the systems, as from an optimizer with several seeds, share some of their sentences and differ in their error
+rates.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 
-from ..errors import InputError
+from ..errors import InputError, listed
+from ..validate import check_integer
 from .corpus import Corpus
 
-__all__ = ["REFERENCE_FILE", "demo_corpus", "write_demo"]
+__all__ = ["MAX_RUNS", "REFERENCE_FILE", "demo_corpus", "demo_runs", "write_demo", "write_demo_runs"]
 
 N_SEGMENTS = 400
 SEED = 2005
@@ -23,6 +27,11 @@ REFERENCE_FILE = "reference.txt"
 
 # Probability that a system gets a word wrong, in 256ths.
 ERROR_RATES = {"baseline": 40, "tuned": 40, "larger": 27, "rules": 72}
+
+# Systems of which there are runs. The error rates of runs differ by at most so much, in 256ths.
+SYSTEMS_WITH_RUNS = ("baseline", "tuned", "larger")
+RATE_STEP = 3
+MAX_RUNS = 100
 
 TEMPLATES = (
     "The {who} {did} the {what} {when}.",
@@ -81,12 +90,12 @@ SYNONYMS = {
 }
 
 
-def _random_bytes(stream: int) -> Iterator[int]:
-    """Random bytes for the reference (0) or a system (1, 2 …).
+def _random_bytes(stream: int, run: int = 0) -> Iterator[int]:
+    """Random bytes for the reference (0) or a system (1, 2 …), or for one of its runs (1, 2 …).
 
     From numpy's generator, so that the corpus stays the same even if the generator of the replicates changes.
     """
-    key, counter = np.array([SEED, stream], dtype=np.uint64), np.array([0, 0, 0, 1], dtype=np.uint64)
+    key, counter = np.array([SEED, stream], dtype=np.uint64), np.array([0, 0, run, 1], dtype=np.uint64)
     values = np.random.Philox(key=key, counter=counter).random_raw(1 << 15)
     yield from values.view("uint8").tolist()
 
@@ -134,6 +143,34 @@ def demo_corpus() -> Corpus:
     return Corpus(systems, [reference], (REFERENCE_FILE,))
 
 
+def demo_runs(n: int) -> dict[str, list[list[str]]]:
+    """The outputs of n runs of three systems of the embedded corpus, by system.
+
+    A run takes about half of its sentences from the system's output in :func:`demo_corpus`, which its other runs do,
+    too, and makes errors of its own in the rest.
+
+    >>> {name: len(runs) for name, runs in demo_runs(2).items()}
+    {'baseline': 2, 'tuned': 2, 'larger': 2}
+    """
+    check_integer("the number of runs", n, 1, MAX_RUNS)
+    corpus = demo_corpus()
+    found: dict[str, list[list[str]]] = {}
+    for number, (name, rate) in enumerate(ERROR_RATES.items(), 1):
+        if name in SYSTEMS_WITH_RUNS:
+            sentences = list(zip(corpus.references[0], corpus.systems[name], strict=True))
+            found[name] = [_run(sentences, rate, _random_bytes(number, run + 1)) for run in range(n)]
+    return found
+
+
+def _run(sentences: Sequence[tuple[str | None, str]], rate: int, random_bytes: Iterator[int]) -> list[str]:
+    """The output of a run. ``sentences`` are references and the system's output."""
+    own_rate = rate - RATE_STEP + next(random_bytes) % (2 * RATE_STEP + 1)
+    return [
+        shared if next(random_bytes) < 128 else _translate(reference or "", own_rate, random_bytes)
+        for reference, shared in sentences
+    ]
+
+
 def write_demo(directory: str) -> list[Path]:
     """Write the corpus to files and return their paths, the reference first. Existing files are not overwritten.
 
@@ -143,12 +180,29 @@ def write_demo(directory: str) -> list[Path]:
         If one of the files exists, or a file cannot be written.
     """
     corpus = demo_corpus()
+    return _written(directory, [(REFERENCE_FILE, corpus.references[0]), *_files(corpus.systems)])
+
+
+def write_demo_runs(directory: str, n: int) -> tuple[Path, dict[str, list[Path]]]:
+    """Write n runs of systems: as :func:`write_demo`. Returns the paths of the reference and of each system's runs."""
+    runs = demo_runs(n)
+    outputs = {f"{name}.{run}": lines for name, own in runs.items() for run, lines in enumerate(own)}
+    reference, *paths = _written(directory, [(REFERENCE_FILE, demo_corpus().references[0]), *_files(outputs)])
+    rest = iter(paths)
+    return reference, {name: [next(rest) for _ in own] for name, own in runs.items()}
+
+
+def _files(outputs: Mapping[str, Sequence[str]]) -> list[tuple[str, Sequence[str]]]:
+    return [(f"{name}.txt", lines) for name, lines in outputs.items()]
+
+
+def _written(directory: str, files: Sequence[tuple[str, Sequence[str | None]]]) -> list[Path]:
+    """The paths of files with these names and lines, after they are written."""
     folder = Path(directory)
-    contents = {folder / REFERENCE_FILE: corpus.references[0]}
-    contents |= {folder / f"{name}.txt": lines for name, lines in corpus.systems.items()}
+    contents = {folder / name: lines for name, lines in files}
     existing = [str(path) for path in contents if path.exists()]
     if existing:
-        raise InputError(f"{', '.join(existing)} exists already: choose another directory")
+        raise InputError(f"{listed(existing)} exists already: choose another directory")
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for path, lines in contents.items():

@@ -32,7 +32,7 @@ from ..results import (
 )
 from ..results.histograms import N_BINS
 from ..results.schemas import COMPARISON, NON_FINITE, SETS, STUDY
-from ..results.studies import RECORDS, StudyResult
+from ..results.studies import RECORDS, RESULTS, RunComparison, StudyResult
 from ..seeds import DerivedSeed
 from ..types import Stopping
 from .decoding import (
@@ -362,7 +362,39 @@ def _study(document: Any) -> StudyResult:
                 raise mismatch.inside(name) from None
     if not any(tables.values()):
         raise Mismatch(f"expected the records of a table, such as {', '.join(RECORDS)}, got none")
-    return StudyResult(metrics=metrics, tables=tables, **found)
+    result = RESULTS.get(found["study"], StudyResult)(metrics=metrics, tables=tables, **found)
+    if isinstance(result, RunComparison):
+        _check_runs(result)
+    return result
+
+
+def _check_runs(result: RunComparison) -> None:
+    """Check the parts of a comparison of runs that reports rely on."""
+    if not result.tables.get("systems"):
+        raise Mismatch("expected at least one system").inside("systems")
+    for key in ("exchange", "alpha", "systems"):
+        if key not in result.plan:
+            raise Mismatch("the key is missing").inside(key).inside("plan")
+    names = [metric.name for metric in result.metrics]
+    for number, system in enumerate(result.systems):
+        if [*system.scores] != names:
+            problem = Mismatch(f"expected the metrics {', '.join(names)}, got {', '.join(system.scores) or 'none'}")
+            raise problem.inside("scores").inside(number).inside("systems")
+    known = {"baseline": [each.name for each in result.systems], "metric": names}
+    known["system"] = known["baseline"]
+    for table in ("comparisons", "observed"):
+        for number, pair in enumerate(result.tables.get(table, ())):
+            for key, of_key in known.items():
+                if getattr(pair, key) not in of_key:
+                    unknown = Mismatch(str(unknown_name(key, getattr(pair, key), of_key)))
+                    raise unknown.inside(key).inside(number).inside(table)
+    keys: dict[str, list[tuple[str, str, str]]] = {metric: [] for metric in names}
+    for pair in result.comparisons:
+        keys[pair.metric].append((pair.baseline, pair.system, pair.exchange))
+    pairs = dict.fromkeys(found[:2] for found in keys[names[0]])
+    expected = [(*pair, exchange) for pair in pairs for exchange in result.plan["exchange"]]
+    if any(found != expected for found in keys.values()):
+        raise Mismatch("expected each pair under each metric, by each exchange unit of the plan").inside("comparisons")
 
 
 # Checks of the consistency that reports rely on.

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from ..errors import InputError, quoted, unknown_name
 from .files import STDIN, decoded, display_name, read_bytes, uncompressed
 
-__all__ = ["SetFiles", "read_manifest"]
+__all__ = ["KeyReader", "SetFiles", "check_keys", "manifest_table", "read_manifest", "table_of"]
 
 T = TypeVar("T")
 
@@ -82,24 +82,31 @@ def read_manifest(path: str, options: Collection[str], path_options: Collection[
     ['a.txt', 'b.txt']
     >>> Path("sets.json").unlink()
     """
-    name = display_name(path)
-    # Some editors write a byte order mark, which neither parser skips.
-    text = decoded(read_bytes(path, "test sets in JSON or TOML"), name).removeprefix("\ufeff")
-    content = _parsed(path, text)
-    top = _table(name, content)
-    _check_keys(name, top, ["sets"])
+    name, top, folder = manifest_table(path, "test sets in JSON or TOML")
+    check_keys(name, top, ["sets"])
     if "sets" not in top:
         raise InputError(f"{name}: the key 'sets' is missing: expected an object with a test set for each name")
-    sets = _table(f"{name}, sets", top["sets"])
+    sets = table_of(f"{name}, sets", top["sets"])
     if not sets:
         raise InputError(f"{name} names no test sets: expected at least one in 'sets'")
     if "" in sets:
         raise InputError(f"{name}, sets: expected a name for each test set, got an empty one")
-    folder = Path() if path == STDIN else Path(path).parent
     return {
-        set_name: _SetReader(name, set_name, folder).read(each, options, path_options)
+        set_name: _set_files(KeyReader(f"{name}, test set {quoted(set_name)}", folder), each, options, path_options)
         for set_name, each in sets.items()
     }
+
+
+def manifest_table(path: str, expected: str) -> tuple[str, dict[str, Any], Path]:
+    """A manifest: its name in messages, the keys and values in it, and the folder to which its paths are relative.
+
+    ``expected`` says what it should contain. :class:`InputError` if it cannot be read, or is no object.
+    """
+    name = display_name(path)
+    # Some editors write a byte order mark, which neither parser skips.
+    text = decoded(read_bytes(path, expected), name).removeprefix("\ufeff")
+    content = _parsed(path, text)
+    return name, table_of(name, content), Path() if path == STDIN else Path(path).parent
 
 
 def _parsed(path: str, text: str) -> Any:
@@ -138,66 +145,82 @@ def _unique(name: str, pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _table(where: str, value: Any) -> dict[str, Any]:
+def table_of(where: str, value: Any) -> dict[str, Any]:
+    """The value as an object, or :class:`InputError`."""
     if not isinstance(value, dict):
         raise InputError(f"{where}: expected an object (a table in TOML), got {quoted(value)}")
     return value
 
 
-def _check_keys(where: str, table: Mapping[str, Any], known: Collection[str]) -> None:
+def check_keys(where: str, table: Mapping[str, Any], known: Collection[str]) -> None:
+    """Raise :class:`InputError` for a key that is not known, with the nearest one that is."""
     for key in table:
         if key not in known:
             raise InputError(f"{where}: {unknown_name('key', key, known)}")
 
 
-class _SetReader:
-    """Reads the keys of one test set, and names it in errors. Paths are relative to the manifest's folder."""
+def _set_files(reader: KeyReader, value: Any, options: Collection[str], path_options: Collection[str]) -> SetFiles:
+    """The files of a test set."""
+    readers: dict[str, Callable[[str, Any], Any]] = {
+        "references": reader.paths,
+        "systems": reader.named_paths,
+        "metrics": reader.strings,
+        "scores": lambda key, scores: reader.table(key, scores, reader.named_paths),
+        "lower_is_better": reader.strings,
+        "missing": reader.string,
+        "parses": reader.paths,
+        "documents": reader.path,
+        "strata": reader.path,
+        "input_format": reader.string,
+    }
+    read, own = reader.read(value, readers, options, path_options)
+    return SetFiles(**read, options=own, folder=reader.folder)
 
-    def __init__(self, manifest: str, name: str, folder: Path) -> None:
-        self.where = f"{manifest}, test set {quoted(name)}"
+
+class KeyReader:
+    """Reads the values of keys, and names the key and ``where`` it stands in errors. Paths are relative to a folder."""
+
+    def __init__(self, where: str, folder: Path) -> None:
+        self.where = where
         self.folder = folder
 
-    def read(self, value: Any, options: Collection[str], path_options: Collection[str]) -> SetFiles:
-        """The files of the test set."""
-        table = _table(self.where, value)
-        readers: dict[str, Callable[[str, Any], Any]] = {
-            "references": self.paths,
-            "systems": self.named_paths,
-            "metrics": self.strings,
-            "scores": lambda key, scores: {
-                metric: self.named_paths(f"{key}, {metric}", files)
-                for metric, files in _table(f"{self.where}, {key}", scores).items()
-            },
-            "lower_is_better": self.strings,
-            "missing": self.string,
-            "parses": self.paths,
-            "documents": self.path,
-            "strata": self.path,
-            "input_format": self.string,
-        }
-        _check_keys(self.where, table, [*readers, *options])
+    def read(
+        self,
+        value: Any,
+        readers: Mapping[str, Callable[[str, Any], Any]],
+        options: Collection[str] = (),
+        path_options: Collection[str] = (),
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The values of the keys of an object that have readers, and those that are options of metrics."""
+        table = table_of(self.where, value)
+        check_keys(self.where, table, [*readers, *options])
         own = {
             key: self.path(key, value) if key in path_options else value
             for key, value in table.items()
             if key in options
         }
-        read = {key: read(key, table[key]) for key, read in readers.items() if key in table}
-        return SetFiles(**read, options=own, folder=self.folder)
+        return {key: read(key, table[key]) for key, read in readers.items() if key in table}, own
 
-    def _fail(self, key: str, expected: str, value: Any) -> InputError:
+    def table(self, key: str, value: Any, read: Callable[[str, Any], T]) -> dict[str, T]:
+        """An object, of which ``read`` reads every value."""
+        table = table_of(f"{self.where}, {key}", value)
+        return {name: read(f"{key}, {name}", each) for name, each in table.items()}
+
+    def fail(self, key: str, expected: str, value: Any) -> InputError:
+        """The error for a value of another kind than expected."""
         return InputError(f"{self.where}, {key}: expected {expected}, got {quoted(value)}")
 
     def string(self, key: str, value: Any) -> str:
         """A string that is not empty."""
         if not isinstance(value, str) or not value:
-            raise self._fail(key, "a string", value)
+            raise self.fail(key, "a string", value)
         return value
 
     def strings(self, key: str, value: Any) -> list[str]:
         """A string, or a list of strings."""
         values = [value] if isinstance(value, str) else value
         if not isinstance(values, list) or not values or not all(isinstance(each, str) and each for each in values):
-            raise self._fail(key, "a string or a list of strings", value)
+            raise self.fail(key, "a string or a list of strings", value)
         return values
 
     def path(self, key: str, value: Any) -> str:
@@ -214,5 +237,5 @@ class _SetReader:
         if not isinstance(value, dict):
             return self.paths(key, value)
         if not value:
-            raise self._fail(key, "the file of at least one system", value)
+            raise self.fail(key, "the file of at least one system", value)
         return {system: self.path(f"{key}, {system}", path) for system, path in value.items()}

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import _core
-from ..errors import warn
+from ..errors import Option, warn
 
 __all__ = ["find_wordnet", "warn_of_gaps", "with_wordnet"]
 
@@ -79,8 +79,10 @@ def warn_of_gaps(core: _core.Metric) -> None:
     what = {"synonym": "WordNet", "paraphrase": "table of paraphrases"}
     files = " and no ".join(what[module] for module in missing)
     plural, was = ("s", "were") if len(missing) > 1 else ("", "was")
-    used = signature["modules"].replace("+", ",")
     warn(
         f"METEOR is computed without its module{plural} {' and '.join(missing)}, because no {files} {was} found: name "
-        f"METEOR's jar (meteor_jar, or --meteor-jar), or leave the module{plural} out on purpose (modules={used})"
+        f"METEOR's jar ({{jar}}), or leave the module{plural} out on purpose ({{modules}}={{used}})",
+        jar=Option("meteor_jar"),
+        modules=Option("modules"),
+        used=signature["modules"].replace("+", ","),
     )

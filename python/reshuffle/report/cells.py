@@ -31,6 +31,9 @@ class Table:
         The columns at which the table may be split where it is too wide: each part begins with the names.
     gap : int
         Characters between two columns of numbers in a text.
+    grouped : int
+        In the first so many columns, text leaves out a cell that repeats the one above it, and in papers such a cell
+        spans the rows. Other formats repeat it, because their tables can be sorted.
     """
 
     title: str
@@ -41,6 +44,7 @@ class Table:
     rules: list[int] = field(default_factory=list)
     breaks: tuple[int, ...] = ()
     gap: int = 2
+    grouped: int = 0
 
     def add(self, cells: Sequence[str], bold: bool | Sequence[bool] = False) -> None:
         """Append a row. ``bold`` has a flag for each cell, or is one flag for all cells."""
@@ -50,6 +54,26 @@ class Table:
     def rule(self) -> None:
         """Add a line between the rows so far and the next row."""
         self.rules.append(len(self.rows))
+
+    def spans(self) -> list[list[int]]:
+        """For each row and grouped column, how many rows the cell spans; 0 if it belongs to the cell above.
+
+        >>> table = Table("", ["Metric", "System"], n_names=2, grouped=1)
+        >>> for name in ("BLEU", "BLEU", "TER"):
+        ...     table.add([name, "a"])
+        >>> table.spans()
+        [[2], [0], [1]]
+        """
+        spans = [[1] * self.grouped for _ in self.rows]
+        for column in range(self.grouped):
+            first = 0
+            for number in range(1, len(self.rows)):
+                if self.rows[number][: column + 1] == self.rows[first][: column + 1]:
+                    spans[first][column] += 1
+                    spans[number][column] = 0
+                else:
+                    first = number
+        return spans
 
 
 def decimals_of(scores: Sequence[SystemScore], digits: int | None) -> int:

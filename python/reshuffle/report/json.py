@@ -213,7 +213,9 @@ def _line(value: object) -> str:
 
 
 def _record(value: Any) -> dict[str, Any]:
-    """The fields of a record that another one contains."""
+    """The fields of a record that another one contains, or the items of a mapping that is no dict."""
+    if isinstance(value, Mapping):
+        return dict(value)
     return {name: getattr(value, name) for name in type(value).__dataclass_fields__}
 
 
@@ -226,6 +228,6 @@ def _with_names(value: Any) -> Any:
         return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
     if is_dataclass(value) and not isinstance(value, type):
         value = _record(value)
-    if isinstance(value, dict):
+    if isinstance(value, Mapping):
         return {key: _with_names(item) for key, item in value.items()}
     return [*map(_with_names, value)] if isinstance(value, list | tuple) else value

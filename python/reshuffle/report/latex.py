@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from ..results import Comparison, SetComparison
 from .cells import Table
 from .layout import Layout
+from .notes import joined
 from .paper import LONG, Paper, paper_of, paper_of_sets
 
 __all__ = ["NUMBERS", "as_latex", "latex_document", "sets_as_latex"]
@@ -36,7 +37,9 @@ def sets_as_latex(result: SetComparison, layout: Layout) -> str:
 def latex_document(paper: Paper) -> str:
     """The tables, each with a label, and the remarks as comments."""
     long = any(len(table.rows) > LONG for table, _ in paper.tables)
-    lines = ["% needs \\usepackage{booktabs}" + (" and \\usepackage{longtable}" if long else "")]
+    grouped = any(table.grouped and len(table.rows) <= LONG for table, _ in paper.tables)
+    packages = ["booktabs", *(["multirow"] if grouped else []), *(["longtable"] if long else [])]
+    lines = ["% needs " + joined(f"\\usepackage{{{name}}}" for name in packages)]
     for number, (table, caption) in enumerate(paper.tables, 1):
         lines += _table(table, caption, "tab:reshuffle" + (f"-{number}" if number > 1 else ""))
     lines += [f"% {' '.join(remark.split())}" for remark in paper.remarks]
@@ -44,11 +47,11 @@ def latex_document(paper: Paper) -> str:
 
 
 def _table(table: Table, caption: str, label: str) -> Iterator[str]:
-    head = [r"\toprule", _row(table.header), r"\midrule"]
+    head = [r"\toprule", _with_indices(_row(table.header)), r"\midrule"]
     body = []
-    for number, (row, bold) in enumerate(zip(table.rows, table.bold, strict=True)):
-        body += [r"\midrule"] * (number in table.rules) + [_row(row, bold)]
-    captioned = f"\\caption{{{_escaped(caption)}}}\\label{{{label}}}"
+    for number, (row, bold, spans) in enumerate(zip(table.rows, table.bold, table.spans(), strict=True)):
+        body += [r"\midrule"] * (number in table.rules) + [_row(row, bold, spans, len(table.rows) <= LONG)]
+    captioned = f"\\caption{{{_with_indices(_escaped(caption))}}}\\label{{{label}}}"
     columns = _columns(table)
     if len(table.rows) > LONG:
         yield from [f"\\begin{{longtable}}{{{columns}}}", f"{captioned} \\\\", *head, r"\endfirsthead", *head]
@@ -75,9 +78,19 @@ def _size(table: Table) -> list[str]:
     return [command] if command else []
 
 
-def _row(cells: Sequence[str], bold: Sequence[bool] = ()) -> str:
+def _with_indices(text: str) -> str:
+    """The standard deviations of runs with an index, as Clark et al. 2011 write them."""
+    return re.sub(r"\bs\\_(sel|test|dev)\b", r"$s_{\\mathrm{\1}}$", text)
+
+
+def _row(cells: Sequence[str], bold: Sequence[bool] = (), spans: Sequence[int] = (), multirow: bool = False) -> str:
+    """``spans``: how many rows the first cells span, in ``\\multirow`` or, in tables of several pages, left empty."""
     flags = bold or [False] * len(cells)
-    row = " & ".join(_cell(cell, flag) for cell, flag in zip(cells, flags, strict=True))
+    shown = [_cell(cell, flag) for cell, flag in zip(cells, flags, strict=True)]
+    for index, n in enumerate(spans):
+        if n != 1:
+            shown[index] = f"\\multirow{{{n}}}{{*}}{{{shown[index]}}}" if n and multirow else shown[index] if n else ""
+    row = " & ".join(shown)
     # A line break takes a star or a bracket that follows it as its own argument.
     return ("{}" if row[:1] in "[*" and row else "") + row + r" \\"
 
@@ -118,6 +131,8 @@ _ESCAPES = str.maketrans(
         "†": r"\textdagger{}",
         "‡": r"\textdaggerdbl{}",
         "→": r"$\rightarrow$",
+        "↑": r"$\uparrow$",
+        "↓": r"$\downarrow$",
         "–": "--",
         "—": "---",
         "…": r"\ldots{}",

@@ -17,6 +17,8 @@ __all__ = ["as_text", "paragraph", "prose", "table_as_text"]
 
 # A name is never folded to fewer characters than this.
 MIN_NAME = 8
+# Words in the headers of numbers are not broken unless they are longer than this.
+MAX_WORD = 12
 BOLD, PLAIN = "\x1b[1m", "\x1b[0m"
 
 
@@ -86,6 +88,17 @@ def _split(
     yield part
 
 
+def _ungrouped(table: Table) -> list[list[str]]:
+    """The rows without the names that repeat those above them."""
+    if not table.grouped:
+        return table.rows
+    spans = table.spans()
+    return [
+        ["" if n == 0 else cell for cell, n in zip(row, own, strict=False)] + row[table.grouped :]
+        for row, own in zip(table.rows, spans, strict=True)
+    ]
+
+
 class _Grid:
     """The cells of a table as lists of lines, with the width of each column in characters on a screen."""
 
@@ -107,7 +120,7 @@ class _Grid:
 
     @classmethod
     def from_table(cls, table: Table) -> _Grid:
-        header, *rows = ([_cell_lines(cell) for cell in row] for row in [table.header, *table.rows])
+        header, *rows = ([_cell_lines(cell) for cell in row] for row in [table.header, *_ungrouped(table)])
         return cls(header, rows, table.bold, set(table.rules), table.n_names, table.gap)
 
     @property
@@ -122,9 +135,13 @@ class _Grid:
     def narrowest(self) -> list[int]:
         """The width of each column if names, and the headers of numbers, are folded to ``MIN_NAME``."""
         widths = [min(width, MIN_NAME) for width in self.widths[: self.n_names]]
-        for full, cells in zip(self.widths[self.n_names :], self.columns[self.n_names :], strict=True):
-            widths.append(min(full, max(_column_width(cells), MIN_NAME)))
-        return widths
+        return widths + [self._header_width(index) for index in range(self.n_names, len(self.header))]
+
+    def _header_width(self, index: int) -> int:
+        """The width to which the header of a column of numbers is folded: words of usual length stay whole."""
+        words = [word for line in self.header[index] for word in line.split(" ")]
+        longest = min(max(map(_width, words)), MAX_WORD)
+        return min(self.widths[index], max(_column_width(self.columns[index]), longest, MIN_NAME))
 
     def width_of(self, columns: Sequence[int]) -> int:
         """The width of some columns with the gaps between them."""
@@ -145,7 +162,7 @@ class _Grid:
         header, rows, n_names = self.header, self.rows, self.n_names
         if self.width > width:
             for index in range(n_names, len(header)):
-                header[index] = _folded(header[index], max(_column_width(self.columns[index]), MIN_NAME))
+                header[index] = _folded(header[index], self._header_width(index))
         narrow = _Grid(header, rows, self.bold, self.rules, n_names, self.gap)
         room, excess = [*narrow.widths], narrow.width - width
         if excess <= 0:
@@ -204,7 +221,7 @@ def _cell_lines(text: str) -> list[str]:
 
 
 # Characters of reports beyond Latin letters, each one character wide.
-_NARROW = str.maketrans(dict.fromkeys("Δαηκρ–−†‡≤≥×…─╌", "x"))
+_NARROW = str.maketrans(dict.fromkeys("Δαηκρ–−†‡≤≥×…─╌↑↓", "x"))
 
 
 def _width(text: str) -> int:

@@ -39,10 +39,10 @@ def _figure(table: Table, caption: str, label: str) -> Iterator[str]:
     yield from ["#figure(", "  table("]
     yield f"    columns: {len(kinds)}, align: ({', '.join(kinds)},), stroke: none,"
     yield from ["    table.hline(),", f"    table.header({_row(table.header)}),", "    table.hline(stroke: 0.5pt),"]
-    for number, (row, bold) in enumerate(zip(table.rows, table.bold, strict=True)):
+    for number, (row, bold, spans) in enumerate(zip(table.rows, table.bold, table.spans(), strict=True)):
         if number in table.rules:
             yield "    table.hline(stroke: 0.5pt),"
-        yield f"    {_row(row, bold)},"
+        yield f"    {_row(row, bold, spans)},"
     yield from [
         "    table.hline(),",
         "  ),",
@@ -52,9 +52,12 @@ def _figure(table: Table, caption: str, label: str) -> Iterator[str]:
     yield f") <{label}>"
 
 
-def _row(cells: Sequence[str], bold: Sequence[bool] = ()) -> str:
+def _row(cells: Sequence[str], bold: Sequence[bool] = (), spans: Sequence[int] = ()) -> str:
+    """``spans``: how many rows the first cells span; the cells below are left out."""
     flags = bold or [False] * len(cells)
-    return ", ".join(_cell(cell, flag) for cell, flag in zip(cells, flags, strict=True))
+    shown = [_cell(cell, flag) for cell, flag in zip(cells, flags, strict=True)]
+    names = [f"table.cell(rowspan: {n}, {cell})" if n > 1 else cell for cell, n in zip(shown, spans, strict=False) if n]
+    return ", ".join([*names, *shown[len(spans) :]])
 
 
 def _cell(cell: str, bold: bool) -> str:

@@ -98,12 +98,14 @@ class Data:
     n_segments: int
 
     @classmethod
-    def from_arguments(cls, references: References, systems: Systems, metrics: Metrics) -> Data:
+    def from_arguments(
+        cls, references: References, systems: Systems, metrics: Metrics, *, warn_of_duplicates: bool = True
+    ) -> Data:
         """Check the arguments of a public function. :class:`InputError` if they cannot be used together."""
         resolved = _resolved(metrics)
         if references is not None and systems is not None:
             corpus = Corpus.from_texts(references, systems)
-            corpus.check()
+            corpus.check(duplicates=warn_of_duplicates)
             _check_detokenized(corpus, resolved)
             return cls(corpus, resolved, tuple(corpus.systems), corpus.n_segments)
         if references is not None or systems is not None:
@@ -204,13 +206,18 @@ def _check_detokenized(corpus: Corpus, metrics: Sequence[AnyMetric]) -> None:
     tokenizing = [m for m in metrics if isinstance(m, NativeMetric) and m.tokenizes]
     if not tokenizing:
         return
+    found = []
     for name, lines in corpus.systems.items():
         try:
             n = sum(map(_ends_tokenized, lines))
         except (AttributeError, TypeError):  # not strings: counting will raise the error
             return
         if n >= TOKENIZED_PERIODS:
-            warn(
-                f"{n:,} segments of the system {name!r} end in a tokenized period (' .'), but {tokenizing[0].name} "
-                "tokenizes texts itself: detokenize them, or turn its tokenizer off (tokenize 'none')"
-            )
+            found.append((name, n))
+    if found:
+        (name, n), others = found[0], len(found) - 1
+        also = f", and many of {others} other output{'s' * (others != 1)}," if others else ""
+        warn(
+            f"{n:,} segments of {name!r}{also} end in a tokenized period (' .'), but {tokenizing[0].name} "
+            "tokenizes texts itself: detokenize them, or turn its tokenizer off (tokenize 'none')"
+        )

@@ -43,6 +43,7 @@ __all__ = [
     "Batch",
     "CountSample",
     "DifferingColumn",
+    "ExchangeOfRuns",
     "FormulaSample",
     "GroupCodes",
     "NativeSample",
@@ -57,6 +58,9 @@ Pairs: TypeAlias = Sequence[tuple[int, int]]
 # One 64-bit code for each resampling unit: see :meth:`reshuffle.resampling.Replicates.with_codes`.
 GroupCodes: TypeAlias = NDArray[np.uint64]
 
+# An exchange between two systems with several runs each, as ``_core.Resampler.run`` takes it.
+ExchangeOfRuns: TypeAlias = tuple[str, int] | tuple[str, int, int]
+
 # Without ids of documents and strata, each segment is a resampling unit.
 SEGMENTS = Units()
 
@@ -69,7 +73,7 @@ class Batch:
     """The replicates ``first`` to ``first + n - 1``.
 
     With ``codes`` the shuffles are a subgroup. ``masks`` or ``indices``, arrays with n rows, are user-supplied shuffles
-    or draws.
+    or draws. ``exchange`` makes shuffles of systems with several runs: see :mod:`.run_layout`.
     """
 
     seed: int
@@ -79,6 +83,7 @@ class Batch:
     codes: GroupCodes | None = None
     masks: NDArray[np.bool_] | None = None
     indices: NDArray[np.uint32] | None = None
+    exchange: ExchangeOfRuns | None = None
 
     @property
     def numbers(self) -> range:
@@ -108,6 +113,7 @@ class Batch:
             masks=self.masks,
             codes=self.codes,
             indices=self.indices,
+            exchange=self.exchange,
             threads=self.threads,
         )
         return np.asarray(sums.sums)

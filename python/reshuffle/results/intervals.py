@@ -23,7 +23,9 @@ class ConfidenceInterval:
     method : str
         A name in :data:`reshuffle.inference.intervals.INTERVALS`, the name of a test with a margin, or
         ``simultaneous``, ``clopper-pearson``, ``robbins``, ``korn-graubard`` (a share of cases in clusters),
-        ``clopper-pearson-shared`` (a share of cases that share replicates) or ``jackknife``.
+        ``clopper-pearson-shared`` (a share of cases that share replicates) or ``jackknife``. For systems with several
+        runs, ``percentile``, ``welch-t`` or ``hierarchical``
+        (:func:`reshuffle.inference.run_intervals.interval_of`).
     """
 
     low: Real

@@ -12,6 +12,7 @@ from ..lazy import lazy_names
 if TYPE_CHECKING:
     from .agreement import agreement
     from .design import plan
+    from .exchange import exchange
     from .multiplicity import multiplicity
     from .parametric_power import parametric_power
     from .power import power
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "agreement",
+    "exchange",
     "multiplicity",
     "parametric_power",
     "plan",
@@ -38,6 +40,7 @@ _find = lazy_names(
     {
         "agreement": ("agreement",),
         "design": ("plan",),
+        "exchange": ("exchange",),
         "multiplicity": ("multiplicity",),
         "parametric_power": ("parametric_power",),
         "power": ("power",),

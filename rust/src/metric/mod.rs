@@ -4,6 +4,7 @@
 mod bleu;
 mod chrf;
 mod depf;
+mod distinct;
 mod error_rate;
 mod gtm;
 mod length;
@@ -26,6 +27,7 @@ use crate::pool::{self, Blocks, Run, Stop};
 use crate::resample::zeros;
 use crate::simd::dispatch;
 use crate::stats::SuffStats;
+use distinct::Distinct;
 
 pub use bleu::Bleu;
 pub use chrf::Chrf;
@@ -355,16 +357,15 @@ pub fn count<H: AsRef<str> + Sync, R: AsRef<str> + Sync>(
         |(), range, stop| {
             let mut rows = vec![0; range.len() * per_segment];
             let mut counter = counters();
-            let (mut segment_references, mut segment_hypotheses) = (Vec::new(), Vec::new());
+            let (mut segment_references, mut distinct) = (Vec::new(), Distinct::new());
             for (s, rows) in range.zip(rows.chunks_exact_mut(per_segment)) {
                 if stop.requested() {
                     return None;
                 }
                 segment_references.clear();
                 segment_references.extend(corpus_references.of_segment(s));
-                segment_hypotheses.clear();
-                segment_hypotheses.extend(systems.iter().map(|c| c[s].as_ref()));
-                match counter.count(&segment_references, &segment_hypotheses, rows, stop) {
+                distinct.read(systems.iter().map(|c| c[s].as_ref()));
+                match distinct.count(counter.as_mut(), &segment_references, rows, stop) {
                     Ok(()) => {}
                     Err(Error::Interrupted) => return None,
                     Err(error) => return Some(Err(error.in_segment(s + 1))),

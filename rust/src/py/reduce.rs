@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 use crate::pool::{Run, Stop};
 use crate::resample::many::{self, Problems};
 use crate::resample::reduce as core;
-use crate::resample::{self, Alternative, Kind, Pair, Plan, Sample};
+use crate::resample::{self, Alternative, Exchange, Kind, Pair, Plan, Sample};
 use crate::stats::SuffStats;
 
 pub(super) fn alternative(py: Python<'_>, name: &str) -> PyResult<Alternative> {
@@ -522,7 +522,7 @@ impl Resampler {
         run_long(py, threads, None, ("", 0), prepare).map(Resampler)
     }
 
-    #[pyo3(signature = (reductions, *, n, seed=0, first=0, masks=None, codes=None, indices=None, threads=0, progress=None))]
+    #[pyo3(signature = (reductions, *, n, seed=0, first=0, masks=None, codes=None, indices=None, exchange=None, threads=0, progress=None))]
     #[allow(clippy::too_many_arguments)]
     fn run(
         &self,
@@ -534,10 +534,16 @@ impl Resampler {
         masks: Option<PyReadonlyArray2<'_, bool>>,
         codes: Option<PyReadonlyArray1<'_, u64>>,
         indices: Option<PyReadonlyArray2<'_, u32>>,
+        exchange: Option<ExchangeArgument>,
         threads: usize,
         progress: Option<&Progress>,
     ) -> PyResult<Vec<Py<PyAny>>> {
-        let sources = [("masks", masks.is_some()), ("indices", indices.is_some()), ("codes", codes.is_some())];
+        let sources = [
+            ("masks", masks.is_some()),
+            ("indices", indices.is_some()),
+            ("codes", codes.is_some()),
+            ("exchange", exchange.is_some()),
+        ];
         if let [(first, _), (second, _), ..] = sources.into_iter().filter(|(_, passed)| *passed).collect::<Vec<_>>()[..]
         {
             let (option, expected) = (second.into(), format!("None when {first} are passed"));
@@ -554,6 +560,8 @@ impl Resampler {
             (Plan::Indices(in_order(indices)?, indices.shape()[1]), indices.shape()[0])
         } else if let Some(codes) = &codes {
             (Plan::Codes(in_order(codes)?), n)
+        } else if let Some(exchange) = exchange {
+            (Plan::Exchanged(seed, exchange.checked(py)?), n)
         } else {
             (Plan::Seeded(seed), n)
         };
@@ -585,6 +593,38 @@ impl Resampler {
             shaped(py, scores, [systems])
         };
         self.0.scores().map(|scores| scores.into_iter().map(shaped).collect()).transpose()
+    }
+}
+
+/// The name of an exchange of runs, and the numbers of runs.
+#[derive(FromPyObject)]
+pub enum ExchangeArgument {
+    #[pyo3(annotation = "(str, int, int)")]
+    Both(String, usize, usize),
+    #[pyo3(annotation = "(str, int)")]
+    Each(String, usize),
+}
+
+impl ExchangeArgument {
+    fn checked(self, py: Python<'_>) -> PyResult<Exchange> {
+        let name = match &self {
+            ExchangeArgument::Both(name, ..) | ExchangeArgument::Each(name, _) => name,
+        };
+        let expected = match (name.as_str(), &self) {
+            ("pooled", &ExchangeArgument::Both(_, first, second)) => return Ok(Exchange::Pooled(first, second)),
+            ("multeval", &ExchangeArgument::Each(_, runs)) => return Ok(Exchange::MultEval(runs)),
+            ("pooled", _) => "('pooled', n, m), with the numbers of runs of both systems",
+            ("multeval", _) => "('multeval', n), with the number of runs of each system",
+            _ => {
+                let known = ["pooled", "multeval"].map(Into::into).into();
+                return Err(raise(py, Error::UnknownName { kind: "exchange".into(), name: name.clone(), known }));
+            }
+        };
+        let got = match &self {
+            ExchangeArgument::Both(name, first, second) => format!("('{name}', {first}, {second})"),
+            ExchangeArgument::Each(name, runs) => format!("('{name}', {runs})"),
+        };
+        Err(raise(py, Error::InvalidOption { option: "exchange".into(), expected: expected.into(), got }))
     }
 }
 

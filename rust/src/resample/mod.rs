@@ -23,6 +23,7 @@ use crate::error::{Error, Result};
 use crate::metric::Formula;
 use crate::stats::SuffStats;
 
+pub use kernel::exchange::Exchange;
 pub use kernel::permute::permutations;
 pub use kernel::subgroup::random_codes;
 pub use kernel::weights::draw_weights;

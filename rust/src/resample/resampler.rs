@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::design::Design;
 use super::kernel::draw::{Digits, Draws};
+use super::kernel::exchange::{Exchange, Exchanges};
 use super::kernel::few::{FEW_SHUFFLES, FewFlips};
 use super::kernel::flips::{Adder, Flips, masks_of};
 use super::kernel::permute::{Permutations, PermutedRows};
@@ -48,6 +49,9 @@ pub enum Plan<'a> {
     Codes(&'a [u64]),
     /// Indices of drawn units, replicate by replicate, and how many of them each replicate has. Strata do not apply.
     Indices(&'a [u32], usize),
+    /// The streams of a seed for exchanges between two systems with several runs each. Units are in the order group of
+    /// 64 segments, row of the exchange, segment.
+    Exchanged(u64, Exchange),
 }
 
 /// The range of `n` replicates that begins at `first`.
@@ -106,6 +110,7 @@ impl Plan<'_> {
             Plan::Flips(_) => "masks",
             Plan::Codes(_) => "codes",
             Plan::Indices(..) => "indices",
+            Plan::Exchanged(..) => "an exchange of runs",
         }
     }
 }
@@ -381,6 +386,10 @@ impl Resampler {
                 let masks = Supplied::new("flip masks", masks, masks_of(design), &range)?;
                 Box::new(Flips::new(design, self.adder(adder, stop)?, Source::Supplied(masks)))
             }
+            (Sampler::Shuffles(adder, _), Plan::Exchanged(seed, exchange)) => {
+                let exchanges = Exchanges::new(exchange, seed, design.units)?;
+                Box::new(Flips::exchanging(design, self.adder(adder, stop)?, exchanges))
+            }
             (Sampler::Draws { strata, digits }, Plan::Seeded(seed)) => {
                 Box::new(Draws::new(design, (strata, digits), Source::Seeded(seed), stop)?)
             }
@@ -474,7 +483,7 @@ impl Resampler {
 }
 
 /// The plans of a resampler of shuffles, in words.
-const SHUFFLES: &str = "shuffles (a seed, masks or codes)";
+const SHUFFLES: &str = "shuffles (a seed, masks, codes or an exchange of runs)";
 
 /// The plans of a resampler of draws, in words.
 const DRAWS: &str = "draws (a seed or indices)";

@@ -26,6 +26,7 @@ import click
 
 from ...validate import check_name
 from .agreement import agreement_command
+from .exchange import exchange_command
 from .multiplicity import multiplicity_command
 from .pools import samples_command, validate_command
 from .power import power_command
@@ -42,6 +43,7 @@ COMMANDS: Mapping[str, click.Command] = {
     "validate": validate_command,
     "samples": samples_command,
     "agreement": agreement_command,
+    "exchange": exchange_command,
 }
 
 

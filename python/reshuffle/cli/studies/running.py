@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import fields, replace
-from typing import Any, TypeAlias, get_args
+from typing import Any, TypeAlias
 
 import click
 from click.core import ParameterSource
 
-from ... import types
 from ...errors import InputError
-from ...report import Layout
 from ...resampling.counting import Data
 from ...results.studies import StudyResult
 from ...settings import Units
 from ...study.null_data import NullOptions
 from ...study.settings import StudySettings
 from ..job import Job
-from ..output import chosen_format, destination
-from ..params import COMMAND_LINE, margins_of
+from ..output import chosen_output, destination
+from ..params import flattened, margins_of
 from ..progress import progress_bar
 
 __all__ = ["Compute", "flattened", "null_options", "run_study", "run_without_data"]
@@ -28,15 +26,6 @@ Compute: TypeAlias = Callable[[Data, Units, StudySettings], StudyResult]
 
 # Options that take several values, each of which is a list.
 LISTS = ("tests", "alphas", "sizes")
-
-
-def flattened(values: tuple[tuple[Any, ...], ...] | None) -> tuple[Any, ...] | None:
-    """The values of an option that may be repeated, each of which may be a list; None without values.
-
-    >>> flattened((("ar", "bootstrap"), ("t-test",))), flattened(())
-    (('ar', 'bootstrap', 't-test'), None)
-    """
-    return tuple(value for each in values for value in each) if values else None
 
 
 def null_options(options: dict[str, Any]) -> NullOptions:
@@ -52,7 +41,7 @@ def run_study(options: dict[str, Any], compute: Compute, min_systems: int = 2, h
     ``options`` are those of :func:`reshuffle.cli.studies.options.study_options`; the command has taken its own out.
     With ``has_domains``, the strata of the units are the domains of the study.
     """
-    fmt, output, layout = _output(options)
+    fmt, output, layout = chosen_output(options)
     job = Job.from_arguments(options.pop("reference"), options.pop("systems"), options, min_systems)
     if job.strata is not None and not has_domains:
         raise InputError("--strata does not apply to studies: leave it out")
@@ -90,19 +79,10 @@ def run_without_data(
         if given and name not in WITHOUT_DATA and name not in used:
             flag = param.opts[0]
             raise InputError(f"{flag} needs texts or scores: add REF and SYS, or leave {flag} out")
-    fmt, output, layout = _output(options)
+    fmt, output, layout = chosen_output(options)
     settings = _settings(options)
     with destination(output, [], fmt, layout) as write, progress_bar() as progress:
         write(compute(replace(settings, progress=progress)))
-
-
-def _output(options: dict[str, Any]) -> tuple[str, str | None, Layout]:
-    """The format, the file and the layout of the report."""
-    fmt, output, table = options.pop("fmt"), options.pop("output"), options.pop("table")
-    fmt = chosen_format(fmt, output, get_args(types.Format), "text")
-    if table is not None and fmt != "csv":
-        raise InputError(f"--table is for the format csv, not {fmt}: leave it out, or add --format csv")
-    return fmt, output, Layout(table=table, command=click.get_current_context().meta[COMMAND_LINE])
 
 
 def _settings(options: dict[str, Any]) -> StudySettings:

@@ -25,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..frames import as_pandas, as_polars, rows_of
-from . import agreement, design, multiplicity, power, samples, sensitivity, type1, validation
+from . import agreement, design, exchange, multiplicity, power, runs, samples, sensitivity, type1, validation
 from .base import Figure, StudyReport
 from .formats import STUDY_FORMATS, render_study, study_as_fragment
 from .plots import StudyPlots, draw_figure, plots_of_study
@@ -57,4 +57,6 @@ STUDIES: Mapping[str, StudyReport] = {
     "validate": validation.REPORT,
     "samples": samples.REPORT,
     "agreement": agreement.REPORT,
+    "exchange": exchange.REPORT,
+    "runs": runs.REPORT,
 }

@@ -42,6 +42,8 @@ class Figure:
         From the result and the records to a drawing. It imports the drawing, and matplotlib with it, in its body.
     over : str, optional
         The field on the x axis. HTML pages have the figure only if the records differ in it.
+    flat : callable, optional
+        From the records of the table to those of the figure, where ``by`` is not in the fields of the former.
     """
 
     about: str
@@ -49,6 +51,12 @@ class Figure:
     by: Sequence[str]
     draw: Callable[[StudyResult, Sequence[Any]], Drawing]
     over: str | None = None
+    flat: Callable[[Sequence[Any]], Sequence[Any]] | None = None
+
+    def records(self, study: StudyResult) -> Sequence[Any]:
+        """All records of figures of this kind."""
+        records: Sequence[Any] = study.tables.get(self.table, ())
+        return records if self.flat is None else self.flat(records)
 
 
 @dataclass(frozen=True)
@@ -67,6 +75,12 @@ class StudyReport:
         which it shows at the end. The truths of the result are notes already.
     figures : mapping of str to Figure
         By name: ``result.plot.NAME`` and ``reshuffle plot RESULT NAME``.
+    paper : function, optional
+        Like ``tables``, for the formats for papers, if these should have other tables.
+    truths : str
+        The heading of the truths in a page.
+    truth : str
+        What stands before the name of a truth in a note.
     """
 
     title: Callable[[StudyResult], str]
@@ -74,3 +88,10 @@ class StudyReport:
     conclusions: Sentences = _none
     notes: Sentences = _none
     figures: Mapping[str, Figure] = field(default_factory=dict)
+    paper: Callable[[StudyResult], Iterator[Explained]] | None = None
+    truths: str = "What was true"
+    truth: str = ""
+
+    def truths_of(self, study: StudyResult) -> list[str]:
+        """The truths of a result as notes."""
+        return [f"{self.truth}{name}: {truth}" for name, truth in study.truths.items()]

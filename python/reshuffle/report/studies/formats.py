@@ -41,9 +41,8 @@ def notes_of(study: StudyResult, explained: list[Explained] | None = None) -> li
     """What symbols mean, what was true, and how the numbers were computed; each only once."""
     report = report_of(study)
     explained = list(report.tables(study)) if explained is None else explained
-    truths = (f"{name}: {truth}" for name, truth in study.truths.items())
     symbols = (symbols for _, symbols in explained if symbols)
-    return list(dict.fromkeys([*symbols, *truths, *report.notes(study)]))
+    return list(dict.fromkeys([*symbols, *report.truths_of(study), *report.notes(study)]))
 
 
 def _as_text(study: StudyResult, layout: Layout) -> str:
@@ -73,7 +72,7 @@ def _as_markdown(study: StudyResult, layout: Layout) -> str:
 def _paper(study: StudyResult) -> Paper:
     """The tables with captions, and the sentences as remarks for the author."""
     report = report_of(study)
-    explained = list(report.tables(study))
+    explained = list((report.paper or report.tables)(study))
     captioned = [(table, " ".join(filter(None, (f"{table.title}.", symbols)))) for table, symbols in explained]
     remarks = [*report.conclusions(study), *notes_of(study, explained), f"Signature: {study.signature}"]
     return Paper(captioned, remarks)

@@ -48,6 +48,7 @@ class Content:
     tables: Sequence[Table]
     notes: Sequence[str]
     truths: Sequence[tuple[str, str]]
+    truths_heading: str
     figures: Sequence[Drawn]
     without: str
     command: str | None
@@ -61,7 +62,7 @@ def study_as_html(study: StudyResult, layout: Layout) -> str:
     """The page of a study."""
     report = report_of(study)
     explained = list(report.tables(study))
-    truths = {f"{name}: {truth}" for name, truth in study.truths.items()}
+    truths = report.truths_of(study)
     figures, without = _figures(study, report.figures)
     shown = Content(
         title=report.title(study),
@@ -70,6 +71,7 @@ def study_as_html(study: StudyResult, layout: Layout) -> str:
         tables=[table for table, _ in explained],
         notes=[note for note in notes_of(study, explained) if note not in truths],
         truths=[*study.truths.items()],
+        truths_heading=report.truths,
         figures=figures,
         without=without,
         command=layout.command,
@@ -89,6 +91,7 @@ def study_as_html(study: StudyResult, layout: Layout) -> str:
 # The settings that are facts, and what the page calls them.
 FACTS: Mapping[str, str] = {
     "tests": "Tests",
+    "exchange": "Exchanged",
     "sizes": "Sizes",
     "alphas": "α",
     "simulations": "Simulations",

@@ -99,7 +99,7 @@ def draw_figure(
 
 def choices(study: StudyResult, figure: Figure) -> list[dict[str, Any]]:
     """The options of every figure of a kind that the study has, unless it would have only one point."""
-    records = study.tables.get(figure.table, ())
+    records = figure.records(study)
     if figure.over is not None and len({getattr(record, figure.over) for record in records}) < 2:
         return []
     every = [tuple(getattr(record, field) for field in figure.by) for record in records]
@@ -119,7 +119,7 @@ def records_of(study: StudyResult, name: str, figure: Figure, where: Mapping[str
         if field not in figure.by:
             options = f": it has {listed(figure.by)}" if figure.by else ""
             raise InputError(f"the figure {name} has no option {field} (--{field}){options}")
-    records = list(study.tables.get(figure.table, ()))
+    records = list(figure.records(study))
     if not records:
         raise InputError(f"the figure {name} shows the table {figure.table}, but the result has none")
     for field in figure.by:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import typing
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
@@ -17,6 +17,8 @@ __all__ = ["default_table", "study_columns"]
 # The pandas type of a field; without None in its annotation, integers need none that has missing values.
 TYPES: Mapping[type, str | None] = {str: None, int: "Int64", float: "float64", bool: "boolean"}
 INTERVAL = "_interval"
+# The column of the keys of a field that maps names to records, by the name of the field.
+KEYS: Mapping[str, str] = {"scores": "metric"}
 
 
 def default_table(study: StudyResult) -> str:
@@ -29,14 +31,34 @@ def study_columns(study: StudyResult, table: str | None = None) -> Columns:
 
     ``confidence_interval`` becomes ``low`` and ``high``, and ``NAME_interval`` becomes ``NAME_low`` and ``NAME_high``;
     so does ``confidence_interval`` of a record that has other fields called ``low`` and ``high``. Tuples are joined by
-    commas.
+    commas. A record with a field that maps names to records has a row for each name, with the name in a column of its
+    own (:data:`KEYS`) and the fields of both records.
     """
     name = default_table(study) if table is None else table
     check_name("table", name, list(study.tables))
-    columns: dict[str, tuple[list[Any], str | None]] = {}
-    records, record = study.tables[name], RECORDS[name]
+    return _columns(RECORDS[name], study.tables[name])
+
+
+def _columns(record: type[Any], records: Sequence[Any]) -> dict[str, tuple[list[Any], str | None]]:
+    """The columns of records of one type."""
     annotations = typing.get_type_hints(record)
+    for name, annotation in annotations.items():
+        if typing.get_origin(annotation) is Mapping:
+            rows = [(each, key) for each in records for key in getattr(each, name)]
+            outer = _plain_columns(record, annotations, [each for each, _ in rows], without=name)
+            inner = _columns(typing.get_args(annotation)[1], [getattr(each, name)[key] for each, key in rows])
+            return {**outer, KEYS[name]: ([key for _, key in rows], None), **inner}
+    return _plain_columns(record, annotations, records)
+
+
+def _plain_columns(
+    record: type[Any], annotations: Mapping[str, Any], records: Sequence[Any], without: str | None = None
+) -> dict[str, tuple[list[Any], str | None]]:
+    """The columns of the fields that are no mappings."""
+    columns: dict[str, tuple[list[Any], str | None]] = {}
     for field in fields(record):
+        if field.name == without:
+            continue
         values = [getattr(each, field.name) for each in records]
         kinds = [kind for kind in typing.get_args(annotations[field.name]) if kind is not type(None)]
         kind = kinds[0] if type(None) in typing.get_args(annotations[field.name]) else annotations[field.name]

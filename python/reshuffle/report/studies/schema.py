@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import types
 import typing
+from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
 
@@ -96,6 +97,8 @@ def _value(annotation: Any) -> dict[str, Any]:
         return {"anyOf": [NULL if argument is type(None) else _value(argument) for argument in arguments]}
     if origin is tuple:
         return {"type": "array", "items": _value(arguments[0])}
+    if origin is Mapping:
+        return {"type": "object", "additionalProperties": _value(arguments[1])}
     if is_dataclass(annotation) and isinstance(annotation, type):
         return _record(annotation)
     raise TypeError(f"no schema for {annotation}")

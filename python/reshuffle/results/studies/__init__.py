@@ -2,31 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from .agreement import DomainBand, GainBin, GainThreshold, PairPvalue, TestAgreement
-from .base import Rate, StudyResult
-from .design import DetectableAtSize, PairError, PlannedPower, PlannedSize
-from .multiplicity import FamilyWiseRate
-from .power import FittedSwapEffects, PowerRate
-from .samples import CurvePoint, SampleDifference, SampleRange, SampleScore
-from .sensitivity import MetricSensitivity, PowerContrast, ScoredSystem, TestedDifference
-from .type1 import PvalueShare
-from .validation import BandAccuracy, GapConclusions, PairConclusions, SampleSpread
+from ...lazy import lazy_names
+
+if TYPE_CHECKING:
+    from .agreement import DomainBand, GainBin, GainThreshold, PairPvalue, TestAgreement
+    from .base import Rate, StudyResult
+    from .design import DetectableAtSize, PairError, PlannedPower, PlannedSize
+    from .exchange import ExchangeRate
+    from .multiplicity import FamilyWiseRate
+    from .power import FittedSwapEffects, PowerRate
+    from .runs import ObservedDifference, RunComparison, RunDifference, RunScores, SystemRuns
+    from .samples import CurvePoint, SampleDifference, SampleRange, SampleScore
+    from .sensitivity import MetricSensitivity, PowerContrast, ScoredSystem, TestedDifference
+    from .tables import RECORDS, RESULTS
+    from .type1 import PvalueShare
+    from .validation import BandAccuracy, GapConclusions, PairConclusions, SampleSpread
 
 __all__ = [
     "RECORDS",
+    "RESULTS",
     "BandAccuracy",
     "CurvePoint",
     "DetectableAtSize",
     "DomainBand",
+    "ExchangeRate",
     "FamilyWiseRate",
     "FittedSwapEffects",
     "GainBin",
     "GainThreshold",
     "GapConclusions",
     "MetricSensitivity",
+    "ObservedDifference",
     "PairConclusions",
     "PairError",
     "PairPvalue",
@@ -36,45 +44,78 @@ __all__ = [
     "PowerRate",
     "PvalueShare",
     "Rate",
+    "RunComparison",
+    "RunDifference",
+    "RunScores",
     "SampleDifference",
     "SampleRange",
     "SampleScore",
     "SampleSpread",
     "ScoredSystem",
     "StudyResult",
+    "SystemRuns",
     "TestAgreement",
     "TestedDifference",
 ]
 
-# The type of the records of each table of any study, by the name of the table: JSON, CSV and data frames are made from
-# its fields, and saved studies are read back with it. Fields are str, int (not negative), float, bool,
-# ConfidenceInterval, any of them or None, or tuples of one of them.
-RECORDS: Mapping[str, type[Any]] = {
-    "rates": Rate,
-    "pvalues": PvalueShare,
-    "family_wise": FamilyWiseRate,
-    "pairs": PairConclusions,
-    "bands": BandAccuracy,
-    "gaps": GapConclusions,
-    "spread": SampleSpread,
-    "scores": SampleScore,
-    "ranges": SampleRange,
-    "differences": SampleDifference,
-    "curves": CurvePoint,
-    "pair_pvalues": PairPvalue,
-    "gains": GainBin,
-    "thresholds": GainThreshold,
-    "domains": DomainBand,
-    "tests": TestAgreement,
-    "power": PowerRate,
-    "fits": FittedSwapEffects,
-    "detectable": DetectableAtSize,
-    "planned": PlannedPower,
-    "needed": PlannedSize,
-    "simulated": PowerRate,
-    "errors": PairError,
-    "sensitivity": MetricSensitivity,
-    "scored": ScoredSystem,
-    "tested": TestedDifference,
-    "contrasts": PowerContrast,
+# The module of each name. A study needs few of them, and a comparison of systems none.
+_NAMES = {
+    "agreement": (
+        "DomainBand",
+        "GainBin",
+        "GainThreshold",
+        "PairPvalue",
+        "TestAgreement",
+    ),
+    "base": (
+        "Rate",
+        "StudyResult",
+    ),
+    "design": (
+        "DetectableAtSize",
+        "PairError",
+        "PlannedPower",
+        "PlannedSize",
+    ),
+    "exchange": ("ExchangeRate",),
+    "multiplicity": ("FamilyWiseRate",),
+    "power": (
+        "FittedSwapEffects",
+        "PowerRate",
+    ),
+    "runs": (
+        "ObservedDifference",
+        "RunComparison",
+        "RunDifference",
+        "RunScores",
+        "SystemRuns",
+    ),
+    "samples": (
+        "CurvePoint",
+        "SampleDifference",
+        "SampleRange",
+        "SampleScore",
+    ),
+    "sensitivity": (
+        "MetricSensitivity",
+        "PowerContrast",
+        "ScoredSystem",
+        "TestedDifference",
+    ),
+    "type1": ("PvalueShare",),
+    "validation": (
+        "BandAccuracy",
+        "GapConclusions",
+        "PairConclusions",
+        "SampleSpread",
+    ),
+    "tables": (
+        "RECORDS",
+        "RESULTS",
+    ),
 }
+_find = lazy_names(__name__, _NAMES)
+
+
+def __getattr__(name: str) -> Any:
+    return _find(name)

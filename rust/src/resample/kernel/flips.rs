@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::exchange::{Exchanges, GroupMasks};
 use super::source::Source;
 use super::tiles::Tiles;
 use super::{Kernel, Scratch};
@@ -19,10 +20,18 @@ use crate::stream::{Purpose, Stream, fill_by_replicate};
 /// The kernel for shuffles.
 pub(in crate::resample) struct Flips<'a> {
     design: &'a Design,
-    source: Source<'a, u64>,
+    choices: Choices<'a>,
     adder: &'a Adder,
     /// The number of masks of a replicate.
     per_replicate: usize,
+}
+
+/// Where the masks come from.
+enum Choices<'a> {
+    /// Every unit has a bit of its own.
+    Independent(Source<'a, u64>),
+    /// The masks of exchanges between systems with several runs.
+    Exchanged(Exchanges),
 }
 
 /// The number of flip masks of a replicate: bit u % 64 of mask u / 64 swaps unit u.
@@ -84,24 +93,42 @@ impl Adder {
 impl<'a> Flips<'a> {
     /// Shuffles from a source, added up with the tables of `adder`.
     pub fn new(design: &'a Design, adder: &'a Adder, source: Source<'a, u64>) -> Self {
-        Flips { design, source, adder, per_replicate: masks_of(design) }
+        Flips { design, choices: Choices::Independent(source), adder, per_replicate: masks_of(design) }
+    }
+
+    /// Exchanges between systems with several runs, added up with the tables of `adder`.
+    pub fn exchanging(design: &'a Design, adder: &'a Adder, exchanges: Exchanges) -> Self {
+        Flips { design, choices: Choices::Exchanged(exchanges), adder, per_replicate: masks_of(design) }
     }
 
     /// Writes flip masks from number `from` on, `stride` apart: the first mask of every replicate, then the second of
     /// every replicate, and so on.
-    fn fill(&self, replicates: Range<u64>, from: usize, (out, stride): (&mut [u64], usize)) {
-        match self.source {
-            Source::Seeded(seed) => {
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`] if the call is cancelled, [`Error::Memory`].
+    fn fill(
+        &self,
+        (replicates, from): (Range<u64>, usize),
+        (out, stride): (&mut [u64], usize),
+        held: &mut GroupMasks,
+        stop: &Stop<'_>,
+    ) -> Result<()> {
+        match &self.choices {
+            Choices::Exchanged(exchanges) => {
+                exchanges.fill(self.adder.simd(), (replicates, from), (out, stride), held, stop)?;
+            }
+            &Choices::Independent(Source::Seeded(seed)) => {
                 let first = Stream::new(seed, Purpose::Shuffle, replicates.start);
                 fill_by_replicate(self.adder.simd(), first, stride, (from / 2) as u32, out);
             }
-            Source::Supplied(supplied) => {
+            Choices::Independent(Source::Supplied(supplied)) => {
                 for (i, replicate) in replicates.enumerate() {
                     let masks = &supplied.of_replicate(replicate)[from..];
                     out[i..].iter_mut().step_by(stride).zip(masks).for_each(|(out, mask)| *out = *mask);
                 }
             }
         }
+        Ok(())
     }
 
     /// Adds the exceptional values of the units that the masks cover.
@@ -127,7 +154,11 @@ impl Kernel for Flips<'_> {
     }
 
     fn cost(&self) -> u64 {
-        (self.per_replicate * (2 + 3 * self.design.packed.len())) as u64
+        let masks = match &self.choices {
+            Choices::Independent(_) => 0,
+            Choices::Exchanged(exchanges) => exchanges.cost(self.design.units),
+        };
+        masks + (self.per_replicate * (2 + 3 * self.design.packed.len())) as u64
     }
 
     fn sums(
@@ -138,13 +169,14 @@ impl Kernel for Flips<'_> {
         stop: &Stop<'_>,
     ) -> Result<()> {
         #[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables))]
-        let Scratch { masks, bytes, .. } = scratch;
+        let Scratch { masks, bytes, exchanged, .. } = scratch;
+        exchanged.clear();
         let at_once = self.adder.masks_at_once();
         masks.resize(at_once.min(self.per_replicate) * stride, 0);
         #[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables))]
         for (chunk, from) in (0..self.per_replicate).step_by(at_once).enumerate() {
             let masks = &mut masks[..at_once.min(self.per_replicate - from) * stride];
-            self.fill(range.clone(), from, (masks, stride));
+            self.fill((range.clone(), from), (masks, stride), exchanged, stop)?;
             let (dense, exceptional) = out.split_at_mut(self.design.packed.len() * stride);
             match self.adder {
                 Adder::Tiles(tiles) => {

@@ -1,6 +1,7 @@
 //! Kernels: fill blocks of replicates with the sums of the rows that the replicates choose.
 
 pub(super) mod draw;
+pub(super) mod exchange;
 pub(super) mod few;
 pub(super) mod flips;
 #[cfg(target_arch = "x86_64")]
@@ -56,6 +57,7 @@ pub(crate) struct Scratch {
     masks: Vec<u64>,
     bytes: Vec<u8>,
     table: Vec<scatter::Sums>,
+    exchanged: exchange::GroupMasks,
 }
 
 /// The sums of a block of replicates.

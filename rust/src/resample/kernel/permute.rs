@@ -12,21 +12,21 @@ use crate::pool::{Stop, WorkMeter};
 use crate::resample::design::permuted::DifferingColumns;
 use crate::resample::{Zero, length, reserved, zeros};
 use crate::simd::{Simd, dispatch};
-use crate::stream::{Purpose, Stream};
+use crate::stream::{Purpose, Stream, TOGETHER};
 
 /// Units whose permutations are drawn together. Each step of the shuffle takes one 32-bit number for each of them.
-const GROUP: usize = 64;
+pub(super) const GROUP: usize = 64;
 
-/// The number of 64-bit values in [`GROUP`] 32-bit numbers, and of blocks of the generator that make them.
-const VALUES: usize = GROUP / 2;
-const BLOCKS: usize = VALUES / 2;
+/// The number of blocks of the generator that make [`GROUP`] 32-bit numbers.
+const BLOCKS: usize = GROUP / 4;
+const _: () = assert!(BLOCKS == TOGETHER);
 
 /// From this many systems on, units are permuted one after the other. Side by side the number of operations grows with
 /// the square of the number of systems.
 const SIDE_BY_SIDE: usize = 128;
 
 /// A label for every unit of a group: which system's row a position gets.
-type Labels = [u16; GROUP];
+pub(super) type Labels = [u16; GROUP];
 
 /// The largest number of systems: labels have 16 bits.
 const MAX_SYSTEMS: usize = 1 << 16;
@@ -38,7 +38,7 @@ const MAX_BLOCKS: u64 = 1 << 32;
 ///
 /// # Errors
 /// [`Error::InvalidOption`] if there are not.
-fn check_size(systems: usize, units: usize) -> Result<()> {
+pub(super) fn check_size(systems: usize, units: usize) -> Result<()> {
     let invalid = |option: &str, expected, got: usize| {
         Err(Error::InvalidOption { option: option.into(), expected, got: got.to_string() })
     };
@@ -60,7 +60,7 @@ fn check_size(systems: usize, units: usize) -> Result<()> {
 /// 0 … j, moves the label at position r to position j, and puts the label j at position r. With
 /// w = 64·((u div 64)·(k − 1) + j − 1) + u mod 64, it takes the 32-bit number w of the stream, or if that is rejected
 /// the number w of part 1 of the stream, then of part 2, and so on. (Lemire 2019, doi:10.1145/3230636.)
-fn permute_group(simd: Simd, stream: Stream, group: usize, labels: &mut [Labels]) {
+pub(super) fn permute_group(simd: Simd, stream: Stream, group: usize, labels: &mut [Labels]) {
     labels[0] = [0; GROUP];
     for j in 1..labels.len() {
         let block = (BLOCKS * (group * (labels.len() - 1) + j - 1)) as u32;
@@ -73,6 +73,11 @@ fn permute_group(simd: Simd, stream: Stream, group: usize, labels: &mut [Labels]
             false => step_one_by_one(j, &chosen, labels),
         }
     }
+}
+
+/// The cost of the labels of a unit, in additions, roughly.
+pub(super) fn cost_of_labels(systems: usize) -> usize {
+    systems * (systems.min(SIDE_BY_SIDE) / 16 + 1)
 }
 
 /// The values of a 32-bit number that have to be rejected for a uniform integer from 0 … j: those whose product with
@@ -89,16 +94,23 @@ dispatch! {
 
 #[inline(always)]
 fn choose_inline(stream: Stream, block: u32, j: u32, chosen: &mut Labels) -> bool {
-    let mut values = [0_u64; VALUES];
-    stream.fill(block, &mut values);
     let (bound, rejected_below) = (u64::from(j) + 1, rejected_below(j));
-    let mut rejected = 0;
-    for (chosen, value) in chosen.as_chunks_mut::<2>().0.iter_mut().zip(values) {
-        let (low, high) = ((value & 0xFFFF_FFFF) * bound, (value >> 32) * bound);
-        *chosen = [(low >> 32) as u16, (high >> 32) as u16];
-        rejected |= u32::from((low as u32) < rejected_below) | u32::from((high as u32) < rejected_below);
+    let [first, second, third, fourth] = stream.words(block);
+    let product = |word: u64| (word & 0xFFFF_FFFF) * bound;
+    let mut least = u64::MAX;
+    // The four integers of a block side by side, because moving single 16-bit numbers takes longer than drawing them.
+    let mut fours = [0_u64; BLOCKS];
+    for (i, four) in fours.iter_mut().enumerate() {
+        let [a, b, c, d] = [product(first[i]), product(second[i]), product(third[i]), product(fourth[i])];
+        *four = a >> 32 | (b >> 32) << 16 | (c >> 32) << 32 | (d >> 32) << 48;
+        let low = |product: u64| product & 0xFFFF_FFFF;
+        least = least.min(low(a)).min(low(b)).min(low(c)).min(low(d));
     }
-    rejected != 0
+    let bytes = fours.map(u64::to_le_bytes);
+    for (chosen, bytes) in chosen.iter_mut().zip(bytes.as_flattened().as_chunks().0) {
+        *chosen = u16::from_le_bytes(*bytes);
+    }
+    least < rejected_below.into()
 }
 
 /// As [`choose`], with numbers from the next parts of the stream for those that are rejected.
@@ -387,7 +399,7 @@ impl<'a> Permutations<'a> {
     /// The cost of a group of units in a replicate, in additions, roughly.
     fn cost_of_group(&self) -> usize {
         let PermutedRows { systems, tiles, .. } = self.rows;
-        GROUP * systems * (systems.min(&SIDE_BY_SIDE) / 16 + 1 + tiles.len())
+        GROUP * (cost_of_labels(*systems) + systems * tiles.len())
     }
 }
 

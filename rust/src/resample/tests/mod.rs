@@ -2,6 +2,7 @@
 
 mod columns;
 mod draws;
+mod exchanges;
 mod many;
 mod permutations;
 mod shuffles;

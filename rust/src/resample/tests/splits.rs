@@ -270,7 +270,10 @@ fn reductions_and_plans_of_the_wrong_kind_are_refused() {
         let message = refused(resampler, Plan::Seeded(1), &mut Draws::default());
         assert_eq!("a reduction must be one for shuffles, got one for draws", message);
         let message = refused(resampler, Plan::Indices(&[0; 70], 70), &mut Sums::default());
-        assert_eq!("the replicates must be shuffles (a seed, masks or codes), got indices", message);
+        assert_eq!(
+            "the replicates must be shuffles (a seed, masks, codes or an exchange of runs), got indices",
+            message
+        );
     });
     with_samples(Kind::Draws(&[]), |resampler| {
         let message = refused(resampler, Plan::Seeded(1), &mut Spread::new(vec![]));

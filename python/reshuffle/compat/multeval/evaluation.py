@@ -1,0 +1,210 @@
+"""``eval``: systems with several runs each, in MultEval's tables and files."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from reshuffle import InputError
+
+from .arguments import files_of
+from .java import rounded
+from .metrics import Counts, ScoredMetric, Scores, counts_of
+from .outputs import Texts, check_file, check_output, output_folder, read_texts, say, write
+from .segments import RANKED_FILE, SEGMENT_FILE, ranked_segments, scored_segments
+from .tables import LATEX_FILE, Cell, latex_table, plain_table
+
+if TYPE_CHECKING:
+    from reshuffle import RunComparison
+
+__all__ = ["Evaluated", "compared", "evaluate"]
+
+LEGACY = "multeval"
+FAULTS = (
+    "note: p-values are those of MultEval's own test, which has these faults. It exchanges single segments of single "
+    "runs, as if runs were other test sets, so that p is too small. Shuffles as extreme as the difference do not "
+    "count, so that identical systems get p = 1/(shuffles + 1). With three or more runs p depends on their order. "
+    "--test auto takes reshuffle's tests instead."
+)
+JSON_FILE = r'\{\s*"schema": "reshuffle\.study/1",\s*"study": "runs"'
+
+
+class Evaluated(NamedTuple):
+    """The counts and segment scores of all outputs.
+
+    Attributes
+    ----------
+    texts : Texts
+    metrics : sequence of ScoredMetric
+    counts : list of (D, S, K) arrays
+        By metric, of the D distinct outputs.
+    """
+
+    texts: Texts
+    metrics: Sequence[ScoredMetric]
+    counts: Sequence[Counts]
+
+    @classmethod
+    def of(cls, texts: Texts, metrics: Sequence[ScoredMetric], threads: int | None) -> Evaluated:
+        """Count all outputs."""
+        return cls(texts, metrics, counts_of(metrics, texts.distinct, texts.references, threads))
+
+    def runs(self, metric: int, system: int) -> Scores:
+        """The score of each run."""
+        return self.metrics[metric].scores(self.counts[metric][self.texts.places[system]].sum(axis=1))
+
+    def median_run(self, metric: int, system: int) -> int:
+        """The run with the median score; of an even number of runs that with the upper one, as in MultEval."""
+        runs = self.runs(metric, system)
+        return int(np.flatnonzero(runs == np.sort(runs)[len(runs) // 2])[0])
+
+    def segment_scores(self, system: int, run: int) -> list[Scores]:
+        """The scores of all segments of an output, by metric."""
+        row = self.texts.places[system][run]
+        return [metric.scores(counts[row]) for metric, counts in zip(self.metrics, self.counts, strict=True)]
+
+    def segment_parts(self, system: int, run: int) -> list[Scores]:
+        """MultEval's submetrics of all segments of an output: by metric an array (segments, submetrics)."""
+        row = self.texts.places[system][run]
+        return [metric.parts_of(counts[row]) for metric, counts in zip(self.metrics, self.counts, strict=True)]
+
+
+def evaluate(options: argparse.Namespace, metrics: Sequence[ScoredMetric]) -> str:
+    """Evaluate, write the files that were asked for, and return the table."""
+    _check_outputs(options, metrics)
+    systems = {"--hyps-baseline": files_of(options.hyps_baseline)}
+    systems |= {f"--hyps-sys{number}": files_of(files) for number, files in enumerate(options.systems, 1)}
+    texts = read_texts(files_of(options.refs), systems)
+    done = Evaluated.of(texts, metrics, options.threads or None)
+    if options.sentLevelDir:
+        scored_segments(done, output_folder(options.sentLevelDir))
+    if options.rankDir:
+        ranked_segments(done, output_folder(options.rankDir))
+    result = compared(done, options)
+    cells = _cells(done, result, options.boot_samples)
+    _report_results(done, cells, options.verbosity)
+    if len(texts.names) > 1:
+        say(FAULTS if options.test == LEGACY else _explained(result))
+    if options.latex:
+        write(options.latex, latex_table(texts.names, metrics, cells, options.fullLatexDoc, options.test == LEGACY))
+    if options.json:
+        write(options.json, result.render("json"))
+    return plain_table(texts.names, metrics, cells, texts.n_runs)
+
+
+def _check_outputs(options: argparse.Namespace, metrics: Sequence[ScoredMetric]) -> None:
+    """Refuse to replace other files, before anything is computed."""
+    if options.latex:
+        check_file(options.latex, LATEX_FILE)
+    if options.json:
+        check_file(options.json, JSON_FILE)
+    if options.latex and options.json and Path(options.latex).resolve() == Path(options.json).resolve():
+        raise InputError(f"--latex and --json name the same file, {options.json}: choose another name for one of them")
+    for number in range(2, len(options.systems) + 2):
+        for metric in metrics if options.rankDir else ():
+            check_output(Path(options.rankDir, f"sys{number}.sortedby.{metric.key}"), RANKED_FILE)
+    for number, files in enumerate([options.hyps_baseline, *options.systems], 1):
+        for run in range(1, len(files_of(files)) + 1) if options.sentLevelDir else ():
+            check_output(Path(options.sentLevelDir, f"sys{number}.opt{run}"), SEGMENT_FILE)
+
+
+def compared(done: Evaluated, options: argparse.Namespace) -> RunComparison:
+    """Standard deviations from the bootstrap draws, and p-values from the shuffles."""
+    from reshuffle import FromCounts, compare_runs
+
+    texts = done.texts
+    given = [
+        FromCounts(
+            metric.name,
+            {
+                f"{name}#{run}": counts[place]
+                for name, places in zip(texts.names, texts.places, strict=True)
+                for run, place in enumerate(places)
+            },
+            metric.formula,
+        )
+        for metric, counts in zip(done.metrics, done.counts, strict=True)
+    ]
+
+    def of_systems(names: Sequence[str], n_resamples: int) -> RunComparison:
+        return compare_runs(
+            None,
+            dict.fromkeys(names, texts.n_runs),
+            given,
+            exchange=options.test,
+            adjust=None,
+            n_resamples=n_resamples,
+            seed=options.seed,
+            threads=options.threads or None,
+        )
+
+    is_tested = len(texts.names) > 1
+    result = of_systems(texts.names, options.ar_shuffles if is_tested else options.boot_samples)
+    systems = result.systems
+    if is_tested and options.boot_samples != options.ar_shuffles:
+        # A system alone is not tested, so that only the draws are made.
+        import warnings
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # they have been issued
+            systems = tuple(of_systems([name], options.boot_samples).systems[0] for name in texts.names)
+    named = tuple(replace(system, outputs=tuple(files)) for system, files in zip(systems, texts.files, strict=True))
+    return replace(result, tables={**result.tables, "systems": named})
+
+
+def _cells(done: Evaluated, result: RunComparison, n_draws: int) -> list[list[Cell]]:
+    """The cells of the tables: for each metric those of all systems."""
+    unit = result.default_exchange
+    pvalues = {(each.metric, each.system): each.pvalue for each in result.comparisons if each.exchange == unit}
+    cells: list[list[Cell]] = []
+    for number, metric in enumerate(done.metrics):
+        cells.append([])
+        for place, system in enumerate(result.systems):
+            scores = system.scores[metric.name]
+            cells[-1].append(
+                Cell(
+                    runs=scores.runs,
+                    mean=scores.mean,
+                    s_sel=scores.s_sel if n_draws > 1 else None,
+                    s_opt=scores.s_test,
+                    pvalue=pvalues.get((metric.name, system.name)),
+                    median_run=done.median_run(number, place),
+                )
+            )
+    return cells
+
+
+def _report_results(done: Evaluated, cells: Sequence[Sequence[Cell]], verbosity: int) -> None:
+    """Print the numbers with six decimals to standard error, in MultEval's form."""
+    for metric, of_systems in zip(done.metrics, cells, strict=True):
+        for name, cell in zip(done.texts.names, of_systems, strict=True):
+            if verbosity:
+                for run, score in enumerate(cell.runs):
+                    say(f"RESULT: {name}: {metric.name}: OptRun {run}: {rounded(score, 6)}")
+            numbers: Mapping[str, float | None] = {
+                "AVG": cell.mean,
+                "MEDIAN": cell.runs[cell.median_run],
+                "STDDEV": cell.s_opt,
+                "MIN": min(cell.runs),
+                "MAX": max(cell.runs),
+                "MEDIAN_IDX": float(cell.median_run),
+                "RESAMPLED_STDDEV_AVG": cell.s_sel,
+                **({} if cell.pvalue is None else {"P_VALUE": cell.pvalue}),
+            }
+            for key, value in numbers.items():
+                say(f"RESULT: {name}: {metric.name}: {key}: {rounded(value, 6)}")
+
+
+def _explained(result: RunComparison) -> str:
+    """What was tested, in words."""
+    unit = result.default_exchange or ""
+    null = result.truths.get(unit)
+    reason = result.plan["exchange_reason"]
+    text = f"note: p-values are those of --test {unit}"
+    text += f", whose null hypothesis is: {null}" if null else ""
+    return f"{text}. Reason: {reason}." if reason else f"{text}."

@@ -1,0 +1,261 @@
+"""The four metrics of MultEval 0.5.1: the counts of reshuffle's metrics, changed to those of MultEval."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from reshuffle import Formula, InputError, Metric, NativeMetric, metric
+
+from .texts import with_split_tokens
+
+__all__ = ["METRICS", "Counts", "OptionsOfMetrics", "ScoredMetric", "Scores", "counts_of", "metrics_named"]
+
+Counts: TypeAlias = NDArray[np.int64]
+Scores: TypeAlias = NDArray[np.float64]
+
+ORDERS = 4
+
+
+class OptionsOfMetrics(NamedTuple):
+    """The options of the command line that change scores. None stands for METEOR's own choice."""
+
+    ignore_punctuation_in_ter: bool = False
+    language: str | None = None
+    task: str | None = None
+    parameters: tuple[float, ...] | None = None
+    modules: tuple[str, ...] | None = None
+    weights: tuple[float, ...] | None = None
+    synonyms: str | None = None
+    paraphrases: str | None = None
+    keep_punctuation: bool = True
+    jar: str | None = None
+    wordnet: str | None = None
+
+
+# From distinct outputs (normalized lines), columns of references and the number of threads to counts.
+Counting: TypeAlias = Callable[[Sequence[Sequence[str]], Sequence[Sequence[str]], "int | None"], Counts]
+
+
+class ScoredMetric(NamedTuple):
+    """A metric as MultEval computes it.
+
+    Attributes
+    ----------
+    key, name : str
+        As on the command line, and as in tables.
+    about : str
+        For the caption of the LaTeX table.
+    arrow : str
+        The direction in which scores improve, as a command of LaTeX; empty if neither is better.
+    higher_is_better : bool
+        How hypotheses of an n-best list are ranked. Longer ones come first, as in MultEval.
+    formula : Metric
+        From counts to the score.
+    counting : Counting
+        From distinct outputs (normalized lines) and columns of references to counts, (outputs, segments, K).
+    columns : slice
+        Those of the counts that the metric needs.
+    parts : tuple of str
+        The names of what MultEval calls submetrics.
+    parts_of : callable
+        From counts, (N, K), to the submetrics, (N, parts).
+    """
+
+    key: str
+    name: str
+    about: str
+    arrow: str
+    higher_is_better: bool
+    formula: Metric
+    counting: Counting
+    columns: slice = slice(None)
+    parts: tuple[str, ...] = ()
+    parts_of: Callable[[Counts], Scores] = lambda counts: np.empty((len(counts), 0))
+
+    def scores(self, counts: ArrayLike) -> Scores:
+        """Scores of segments or of sums: (…, K) in, (…) out. MultEval has the same formula for both."""
+        return self.formula.score(counts)
+
+
+def metrics_named(keys: Sequence[str], options: OptionsOfMetrics) -> list[ScoredMetric]:
+    """The metrics with these names on the command line."""
+    found: list[ScoredMetric] = []
+    if not keys:
+        raise InputError(f"--metrics: expected any of {', '.join(METRICS)}, got none")
+    for key in keys:
+        if key not in METRICS:
+            raise InputError(f"--metrics: there is no metric {key!r}; expected any of {', '.join(METRICS)}")
+        if key in keys[: len(found)]:
+            raise InputError(f"--metrics: {key} is named twice")
+        found.append(METRICS[key](options))
+    return found
+
+
+def counts_of(
+    metrics: Sequence[ScoredMetric],
+    outputs: Sequence[Sequence[str]],
+    references: Sequence[Sequence[str]],
+    threads: int | None,
+) -> list[Counts]:
+    """The counts of each metric, (outputs, segments, K). What two metrics have in common is counted once."""
+    counted: dict[Counting, Counts] = {}
+    for each in metrics:
+        if each.counting not in counted:
+            counted[each.counting] = each.counting(outputs, references, threads)
+    return [counted[each.counting][..., each.columns] for each in metrics]
+
+
+# --- BLEU and length
+
+
+def _bleu(_: OptionsOfMetrics) -> ScoredMetric:
+    return ScoredMetric(
+        key="bleu",
+        name="BLEU",
+        about="BLEU as jBLEU 0.1.1 computes it (mteval-v13a's smoothing, no tokenization)",
+        arrow=r" $\uparrow$",
+        higher_is_better=True,
+        formula=_native_bleu(),
+        counting=_count_split,
+        parts=(*(f"bleu{n}p" for n in range(1, ORDERS + 1)), "brevity"),
+        parts_of=_cumulative_bleu,
+    )
+
+
+def _length(_: OptionsOfMetrics) -> ScoredMetric:
+    return ScoredMetric(
+        key="length",
+        name="Length",
+        about="length of the hypotheses in percent of that of the closest references",
+        arrow="",
+        higher_is_better=True,
+        formula=Formula("Length", lambda totals: 100.0 * (totals[..., 0] / totals[..., 1])),
+        counting=_count_split,
+        columns=slice(2),  # the lengths
+    )
+
+
+def _native_bleu() -> NativeMetric:
+    """BLEU of tokens separated by ASCII white space. MultEval smooths as mteval-v13a does, at corpus level, too."""
+    return metric("bleu", tokenize="multi-bleu", smooth_method="mteval")
+
+
+def _count_split(outputs: Sequence[Sequence[str]], references: Sequence[Sequence[str]], threads: int | None) -> Counts:
+    return _native_bleu().suff_stats(
+        [with_split_tokens(lines) for lines in outputs],
+        [with_split_tokens(lines) for lines in references],
+        threads=threads,
+    )
+
+
+def _cumulative_bleu(counts: Counts) -> Scores:
+    """BLEU of orders 1 to n as jBLEU prints it, for n from 1 to 4, and the brevity penalty: (N, K) in, (N, 5) out.
+
+    Every order has the weight 1/4 also where n < 4.
+    """
+    lengths, references = counts[:, 0].astype(float), counts[:, 1]
+    matches, totals = counts[:, 2 : 2 + ORDERS].astype(float), counts[:, 2 + ORDERS :]
+    smoothed = (totals > 0) & (matches == 0)
+    matches = np.where(smoothed, 0.5 ** np.cumsum(smoothed, axis=1), matches)
+    logarithms = np.log(np.where(totals > 0, matches / np.maximum(totals, 1), 1.0))
+    penalty = np.exp(np.minimum(0.0, 1.0 - references / lengths))
+    return np.column_stack([penalty[:, None] * np.exp(np.cumsum(logarithms, axis=1) / ORDERS), penalty])
+
+
+# --- TER
+
+
+def _ter(options: OptionsOfMetrics) -> ScoredMetric:
+    native = metric("ter", variant="tercom", no_punct=options.ignore_punctuation_in_ter)
+    return ScoredMetric(
+        key="ter",
+        name="TER",
+        about="TER as Tercom 0.8 computes it",
+        arrow=r" $\downarrow$",
+        higher_is_better=False,
+        formula=native,
+        counting=lambda outputs, references, threads: _whole_edits(native, outputs, references, threads),
+    )
+
+
+def _whole_edits(
+    native: NativeMetric, outputs: Sequence[Sequence[str]], references: Sequence[Sequence[str]], threads: int | None
+) -> Counts:
+    """Edits and mean lengths of references, of which MultEval keeps the integer part for each segment."""
+    # Counts are in steps of fractions of a word, so that means are exact: so many steps are one word.
+    word = int(native.suff_stats([["a"]], [["a"]] * len(references))[0, 0, 1])
+    counts: Counts = native.suff_stats(outputs, references, threads=threads) // word
+    return counts
+
+
+# --- METEOR
+
+
+def _meteor(options: OptionsOfMetrics) -> ScoredMetric:
+    native = metric("meteor", **_meteor_options(options))
+    modules = "its default modules" if options.modules is None else f"the modules {', '.join(options.modules)}"
+    punctuation = "with" if options.keep_punctuation else "without"
+    return ScoredMetric(
+        key="meteor",
+        name="METEOR",
+        about=f"METEOR 1.5 for {options.language}, task {options.task or 'rank'}, {modules}, {punctuation} punctuation",
+        arrow=r" $\uparrow$",
+        higher_is_better=True,
+        formula=native,
+        counting=lambda outputs, references, threads: native.suff_stats(outputs, references, threads=threads),
+        parts=("prec", "rec", "frag"),
+        parts_of=lambda counts: _parts_of_meteor(native, counts),
+    )
+
+
+def _meteor_options(options: OptionsOfMetrics) -> Mapping[str, Any]:
+    """The options as those of reshuffle's METEOR."""
+    if options.language is None:
+        raise InputError(
+            "METEOR needs the language of the texts: add --meteor.language, such as --meteor.language en, or leave "
+            "METEOR out with --metrics bleu ter length"
+        )
+    jar, wordnet = options.jar, options.wordnet
+    if options.synonyms is not None:
+        folder = Path(options.synonyms)
+        if (folder / "index.noun").is_file():
+            wordnet = wordnet or options.synonyms
+        elif folder.name == "synonym" and folder.is_dir():
+            jar = jar or str(folder.parent)
+        else:
+            raise InputError(
+                f"--meteor.synonymDirectory: {options.synonyms} is neither a folder with WordNet's dictionary files "
+                "nor a folder of METEOR that is called synonym"
+            )
+    named = {
+        "language": options.language,
+        "task": options.task,
+        "parameters": options.parameters,
+        "modules": options.modules,
+        "module_weights": options.weights,
+        "meteor_jar": jar,
+        "wordnet": wordnet,
+        "paraphrases": options.paraphrases,
+    }
+    kept = {name: value for name, value in named.items() if value is not None}
+    return kept if options.keep_punctuation else {**kept, "normalized": True, "no_punct": True}
+
+
+def _parts_of_meteor(native: NativeMetric, counts: Counts) -> Scores:
+    distinct, places = np.unique(counts, axis=0, return_inverse=True)
+    details = [native.details(row) for row in distinct]
+    parts = [[row[name] / 100 for name in ("precision", "recall", "penalty")] for row in details]
+    return np.array(parts)[places.reshape(-1)]
+
+
+METRICS: Mapping[str, Callable[[OptionsOfMetrics], ScoredMetric]] = {
+    "bleu": _bleu,
+    "meteor": _meteor,
+    "ter": _ter,
+    "length": _length,
+}

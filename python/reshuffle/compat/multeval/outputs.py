@@ -1,0 +1,155 @@
+"""Reading texts, and files that are about to be written."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from reshuffle import InputError, read_lines
+
+from .texts import normalized
+
+__all__ = ["Texts", "check_file", "check_output", "output_folder", "read_references", "read_texts", "say", "write"]
+
+# As much of an existing file as tells whether it is an earlier output: characters.
+BEGINNING = 10_000
+
+
+class Texts(NamedTuple):
+    """Normalized outputs and references.
+
+    Attributes
+    ----------
+    references : list of columns
+    names : list of str
+        Of the systems; the first is the baseline.
+    files : list of lists of str
+        Those of the runs, system by system.
+    distinct : list of outputs
+        Without copies, so that nothing is counted twice.
+    places : list of lists of int
+        For each system the index of each run's output in ``distinct``.
+    """
+
+    references: list[list[str]]
+    names: list[str]
+    files: list[list[str]]
+    distinct: list[list[str]]
+    places: list[list[int]]
+
+    @property
+    def n_runs(self) -> int:
+        """The number of runs, which is the same for all systems."""
+        return len(self.files[0])
+
+    def output(self, system: int, run: int) -> list[str]:
+        """The lines of an output."""
+        return self.distinct[self.places[system][run]]
+
+
+def read_texts(references: Sequence[str], systems: Mapping[str, Sequence[str]]) -> Texts:
+    """Read and normalize all files. ``systems`` are the files of their runs by option; the first is the baseline.
+
+    Raises :class:`InputError` if numbers of runs or of lines differ, or if a file cannot be read.
+    """
+    (baseline, first), *others = systems.items()
+    for option, files in others:
+        if len(files) != len(first):
+            raise InputError(
+                f"{option} names {_files(files)}, but {baseline} {_files(first)}: every system needs as many runs as "
+                "the baseline"
+            )
+    distinct: dict[str, int] = {}
+    texts: list[list[str]] = []
+    places: list[list[int]] = []
+    for files in systems.values():
+        places.append([])
+        for file in files:
+            lines = read_lines(file)
+            _check_length(file, len(lines), first[0], len(texts[0]) if texts else len(lines))
+            key = "\n".join(lines)
+            if key not in distinct:
+                distinct[key] = len(texts)
+                texts.append(normalized(lines))
+            places[-1].append(distinct[key])
+    names = ["baseline", *(f"system {number}" for number in range(1, len(systems)))]
+    columns = read_references(references, first[0], len(texts[0]))
+    return Texts(columns, names, [list(files) for files in systems.values()], texts, places)
+
+
+def read_references(files: Sequence[str], other: str, n: int) -> list[list[str]]:
+    """The normalized lines of each file, which must be as many as the segments of the file ``other``."""
+    columns = []
+    for file in files:
+        lines = normalized(read_lines(file))
+        _check_length(file, len(lines), other, n)
+        columns.append(lines)
+    return columns
+
+
+def _check_length(file: str, n: int, other: str, expected: int) -> None:
+    if n != expected:
+        raise InputError(
+            f"{file} has {_segments(n)}, but {other} has {_segments(expected)}: they must match line by line"
+        )
+
+
+def _segments(n: int) -> str:
+    return f"{n:,} segment{'s' * (n != 1)}"
+
+
+def _files(files: Sequence[str]) -> str:
+    return f"{len(files)} file{'s' * (len(files) != 1)}"
+
+
+def output_folder(path: str) -> Path:
+    """The folder, which is made if it does not exist."""
+    try:
+        Path(path).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"cannot make the folder {path}: {error.strerror}") from None
+    return Path(path)
+
+
+def check_output(path: str | os.PathLike[str], own: str) -> None:
+    """:class:`InputError` if there is a file at ``path`` that this command would not have written.
+
+    ``own`` is a regular expression for the beginning of its files. A device or a pipe holds nothing that could be lost.
+    """
+    try:
+        if Path(path).exists() and not Path(path).is_file() and not Path(path).is_dir():
+            return
+        with open(path, encoding="utf-8", errors="replace") as file:
+            text = file.read(BEGINNING)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise InputError(f"cannot write {path}: {error.strerror}") from None
+    if text and not re.match(own, text, re.DOTALL):
+        raise InputError(f"{path} exists and does not look like an earlier output of this command: choose another name")
+
+
+def check_file(path: str, own: str) -> None:
+    """:func:`check_output` of a file whose folder has to exist."""
+    if not Path(path).parent.is_dir():
+        raise InputError(f"cannot write {path}: there is no folder {Path(path).parent}")
+    check_output(path, own)
+
+
+def write(path: str | os.PathLike[str], text: str) -> None:
+    """Write a file; :class:`InputError` if that is impossible."""
+    try:
+        Path(path).write_text(text, "utf-8", newline="\n")
+    except OSError as error:
+        raise InputError(f"cannot write {path}: {error.strerror}") from None
+
+
+def say(message: str) -> None:
+    """Print to standard error, if there is one."""
+    with suppress(OSError, AttributeError):
+        print(message, file=sys.stderr)

@@ -1,0 +1,308 @@
+"""Tests of systems with several runs: from the statistics of exchange units to p-values."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InputError, either
+from ..metrics.base import Scores, tolerance
+from ..resampling import extremeness
+from ..resampling.reductions import reached
+from ..resampling.run_exchange import Exchanged
+from ..resampling.runs import RunData
+from ..resampling.samples import Pairs
+from .exchange import EXCHANGES, ExchangeUnit
+from .multiplicity import ADJUSTMENTS
+from .pvalues import threshold
+from .step_down import extremeness_to_reach, running_maximum
+
+__all__ = ["PairOutcome", "RunTesting", "chosen_exchanges", "pair_outcomes", "runs_needed", "smallest_of_splits"]
+
+# The exchange units that ``all`` stands for. MultEval's has to be asked for by name.
+ALL = tuple(name for name in EXCHANGES if name != "multeval")
+# The adjustments for comparisons of runs.
+OF_PVALUES = tuple(name for name, adjustment in ADJUSTMENTS.items() if not adjustment.from_replicates)
+# What ``auto`` shows beside the unit that answers the question. Exchanging runs takes the test set as given, which the
+# hierarchical bootstrap does not. The reading of Clark et al. 2011 is "pooled".
+BESIDE = {
+    "run": ("hierarchical", "pooled"),
+    "hierarchical": ("segment", "pooled"),
+    "segment": ("pooled",),
+}
+# More runs than this are not recommended to anybody.
+MOST_RUNS = 1000
+
+
+def smallest_of_splits(n: int, m: int, alternative: str = "two-sided") -> float:
+    """The smallest p-value of an exact test that exchanges whole runs, for n and m runs.
+
+    With as many runs of both systems, the opposite of the observed split is as extreme as that split.
+
+    >>> [round(smallest_of_splits(n, n), 4) for n in (3, 4, 5)]
+    [0.1, 0.0286, 0.0079]
+    """
+    opposite = n == m and alternative == "two-sided"
+    return min(1.0, (2 if opposite else 1) / math.comb(n + m, n))
+
+
+def runs_needed(alpha: float, alternative: str = "two-sided") -> int | None:
+    """The number of runs of each system with which exchanging whole runs can give a p-value of at most alpha.
+
+    None if even a thousand are not enough.
+
+    >>> runs_needed(0.05), runs_needed(0.05, "greater"), runs_needed(0.001)
+    (4, 3, 7)
+    """
+    enough = (n for n in range(1, MOST_RUNS + 1) if smallest_of_splits(n, n, alternative) <= alpha)
+    return next(enough, None)
+
+
+@dataclass(frozen=True)
+class RunTesting:
+    """What is tested for all pairs, and how; checked by :meth:`check`."""
+
+    statistic: str = "pooled"
+    alternative: str = "two-sided"
+    adjust: str | None = "auto"
+    family: str = "metric"
+    alpha: float = 0.05
+
+    def check(self) -> None:
+        """Raise :class:`InputError` for an adjustment that comparisons of runs do not have."""
+        if self.adjust not in (None, "auto", "none", "maxt", *OF_PVALUES):
+            raise InputError(
+                f"comparisons of runs have no adjustment {self.adjust!r}: use "
+                f"{either(map(repr, ('auto', 'none', 'maxt', *OF_PVALUES)))}"
+            )
+
+    def adjustment(self, n_tests: int, together: bool) -> str | None:
+        """The adjustment of a family of so many tests, or None. ``together`` is :attr:`Exchanged.together`."""
+        if n_tests == 1 or self.adjust in (None, "none"):
+            return None
+        if self.adjust == "auto" or (self.adjust == "maxt" and not together):
+            return "maxt" if together else "holm"
+        return self.adjust
+
+
+@dataclass(frozen=True)
+class PairOutcome:
+    """The test of a pair under a metric, with one exchange unit. See :class:`~reshuffle.results.studies.RunDifference`.
+
+    ``adjustment`` is the name of the adjustment, None if there is none.
+    """
+
+    difference: float
+    pvalue: float
+    adjusted_pvalue: float | None
+    smallest_pvalue: float
+    runs_needed: int | None
+    exceedances: int
+    n_resamples: int
+    exact: bool
+    degrees_of_freedom: float | None
+    adjustment: str | None
+
+
+def chosen_exchanges(
+    numbers: Mapping[str, int], pairs: Pairs, requested: Sequence[str], testing: RunTesting
+) -> tuple[list[str], str | None, dict[str, str]]:
+    """The exchange units to test, the most important first; why; and those that are left out, with the reasons.
+
+    ``numbers`` are the numbers of runs of the systems; pairs are of their places. ``requested`` are names in
+    :data:`EXCHANGES`, or ``auto`` alone, or ``all`` with or without names.
+    """
+    if not pairs:
+        return [], None, {}
+    systems = [_Numbered(*item) for item in numbers.items()]
+    named = [(systems[a], systems[b]) for a, b in pairs]
+    smallest = max(smallest_of_splits(a.n_runs, b.n_runs, testing.alternative) for a, b in named)
+    fewest = min(system.n_runs for pair in named for system in pair)
+    main, why_main = _default(smallest, fewest, testing)
+    reason: str | None = why_main
+    if requested == ["auto"]:
+        wanted = [main, *BESIDE[main]]
+    elif "all" in requested:
+        wanted = list(dict.fromkeys([main, *ALL, *(name for name in requested if name != "all")]))
+    else:
+        wanted, reason = list(dict.fromkeys(requested)), None
+    impossible = {name: why for name in wanted if (why := _impossible(EXCHANGES[name], named, testing))}
+    if reason is None and impossible:
+        name, why = next(iter(impossible.items()))
+        raise InputError(f"exchange {name!r} {why}")
+    return [name for name in wanted if name not in impossible], reason, impossible
+
+
+def _default(smallest: float, fewest: int, testing: RunTesting) -> tuple[str, str]:
+    """The exchange unit that answers the question, and why."""
+    if smallest <= testing.alpha:
+        return "run", (
+            f"whole runs are exchanged, because with these numbers of runs p can be as small as {smallest:.2g}"
+        )
+    needed = runs_needed(testing.alpha, testing.alternative)
+    enough = "" if needed is None else f" ({needed} runs of each system would be enough)"
+    if fewest > 1:
+        return "hierarchical", (
+            f"exchanging whole runs cannot give p <= {testing.alpha:g} with these numbers of runs{enough}; the "
+            "hierarchical bootstrap takes both runs and segments into account"
+        )
+    return "segment", (
+        "a system with one run says nothing about how much runs differ, so only segments are exchanged; the result "
+        "holds for these outputs, not for other runs of the systems"
+    )
+
+
+class _Numbered(NamedTuple):
+    """A system and the number of its runs."""
+
+    name: str
+    n_runs: int
+
+
+def _impossible(unit: ExchangeUnit, pairs: Sequence[tuple[_Numbered, _Numbered]], testing: RunTesting) -> str | None:
+    """Why systems with these numbers of runs cannot be tested with this unit, or None."""
+    fewest = min((system for pair in pairs for system in pair), key=lambda system: system.n_runs)
+    if testing.statistic not in unit.statistics:
+        return f"supports the statistic {either(map(repr, unit.statistics))}, not {testing.statistic!r}"
+    if unit.needs_runs > fewest.n_runs:
+        return (
+            f"needs at least {unit.needs_runs} runs of each system, but {fewest.name} has {fewest.n_runs}: add "
+            "runs, or choose another unit, such as 'segment'"
+        )
+    alone = next(((a, b) for a, b in pairs if a.n_runs == b.n_runs == 1), None)
+    if unit.name == "run" and alone is not None:
+        a, b = alone
+        return (
+            f"needs more than one run, but {b.name} and {a.name} have one each, so that p would be 1 "
+            "whatever the outputs: add runs, or choose another unit, such as 'segment'"
+        )
+    unequal = next(((a, b) for a, b in pairs if a.n_runs != b.n_runs), None)
+    if unit.equal_runs and unequal is not None:
+        a, b = unequal
+        return (
+            f"needs as many runs of one system as of the other, but {b.name} has {b.n_runs} and "
+            f"{a.name} has {a.n_runs}: choose another unit, such as 'pooled'"
+        )
+    return None
+
+
+def pair_outcomes(data: RunData, pairs: Pairs, unit: ExchangeUnit, testing: RunTesting) -> list[list[PairOutcome]]:
+    """Test all pairs (system, baseline) under all metrics: a list of pairs for each metric."""
+    exchanged = unit.run(data, pairs, testing.statistic)
+    scores = np.array([data.score_of(system, testing.statistic) for system in range(len(data.names))]).T
+    a, b = np.array(pairs).T
+    observed = scores[:, a] - scores[:, b]
+    tolerances = tolerance(scores[:, a], scores[:, b])
+    compared = observed if exchanged.observed is None else np.array(exchanged.observed)
+    thresholds = threshold(compared, tolerances if unit.ties == ">=" else -tolerances, testing.alternative)
+    counts = np.array(
+        [
+            [int(reached(values, limit, testing.alternative).sum()) for values, limit in zip(own, limits, strict=True)]
+            for own, limits in zip(exchanged.statistics, thresholds, strict=True)
+        ]
+    )
+    pvalues = _pvalues(exchanged, counts)
+    # p-values that do not count ties are not valid, and no adjustment makes them so.
+    adjustment = testing.adjustment(_family_size(counts, testing), exchanged.together) if unit.ties == ">=" else None
+    adjusted = None if adjustment is None else _adjusted(exchanged, (thresholds, pvalues), adjustment, testing)
+    return [
+        [
+            PairOutcome(
+                difference=float(observed[m, p]),
+                pvalue=float(pvalues[m, p]),
+                adjusted_pvalue=None if adjusted is None else float(adjusted[m, p]),
+                smallest_pvalue=_smallest(exchanged, unit, data, (m, p), pairs, testing),
+                runs_needed=runs_needed(testing.alpha, testing.alternative) if unit.name == "run" else None,
+                exceedances=int(counts[m, p]),
+                n_resamples=len(exchanged.statistics[m][p]),
+                exact=bool(exchanged.exact[p]),
+                degrees_of_freedom=_degrees_of_freedom(exchanged, m, p),
+                adjustment=adjustment,
+            )
+            for p in range(len(pairs))
+        ]
+        for m in range(len(data.samples))
+    ]
+
+
+def _degrees_of_freedom(exchanged: Exchanged, m: int, p: int) -> float | None:
+    return None if exchanged.degrees_of_freedom is None else float(exchanged.degrees_of_freedom[m][p])
+
+
+def _family_size(counts: NDArray[np.int64], testing: RunTesting) -> int:
+    return counts.size if testing.family == "all" else counts.shape[1]
+
+
+def _pvalues(exchanged: Exchanged, counts: NDArray[np.int64]) -> Scores:
+    """From (metrics, pairs) counts of replicates: (c + 1)/(R + 1), or c/N of all N arrangements."""
+    plus = np.where(exchanged.exact, 0, 1)
+    n = np.array([[len(values) for values in own] for own in exchanged.statistics])
+    return np.asarray((counts + plus) / (n + plus))
+
+
+def _smallest(
+    exchanged: Exchanged, unit: ExchangeUnit, data: RunData, at: tuple[int, int], pairs: Pairs, testing: RunTesting
+) -> float:
+    """The smallest p-value that the test of a pair under a metric can reach."""
+    m, p = at
+    n, exact = len(exchanged.statistics[m][p]), exchanged.exact[p]
+    if unit.name == "run":
+        a, b = pairs[p]
+        of_splits = smallest_of_splits(data.n_runs[a], data.n_runs[b], testing.alternative)
+        return of_splits if exact else max(of_splits, 1 / (n + 1))
+    if exact:
+        return min(1.0, (2 if testing.alternative == "two-sided" else 1) / n)
+    return 1 / (n + 1)
+
+
+def _adjusted(exchanged: Exchanged, unadjusted: tuple[Scores, Scores], adjustment: str, testing: RunTesting) -> Scores:
+    """The adjusted p-values: (metrics, pairs). ``unadjusted`` are the thresholds of the statistics, and p."""
+    thresholds, pvalues = unadjusted
+    adjusted = np.empty_like(pvalues)
+    for family in _families(pvalues.shape, testing.family):
+        if adjustment == "maxt":
+            adjusted[family] = _max_t(exchanged, family, thresholds[family], testing.alternative)
+        else:
+            of_pvalues = ADJUSTMENTS[adjustment].of_pvalues
+            assert of_pvalues is not None
+            adjusted[family] = of_pvalues(pvalues[family])
+    return np.maximum(adjusted, pvalues)
+
+
+def _families(shape: tuple[int, ...], family: str) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """The indices of the metrics and of the pairs of each family."""
+    metrics, pairs = np.indices(shape)
+    if family == "all":
+        yield metrics.ravel(), pairs.ravel()
+    else:
+        yield from zip(metrics, pairs, strict=True)
+
+
+def _max_t(
+    exchanged: Exchanged, family: tuple[NDArray[np.intp], NDArray[np.intp]], thresholds: Scores, alternative: str
+) -> Scores:
+    """Step-down maxT (Westfall & Young 1993) of the tests of a family: (tests,).
+
+    Statistics are divided by their root mean square over the replicates, whose expected value is 0.
+    """
+    series = [exchanged.statistics[m][p] for m, p in zip(*family, strict=True)]
+    scales = np.array([math.sqrt(float(np.mean(values**2))) for values in series])
+    extremes = extremeness_to_reach(thresholds, alternative)
+    # Where no replicate differs from 0, either the systems are the same or no replicate reaches the difference.
+    to_reach = np.divide(extremes, scales, out=np.where(extremes > 0, np.inf, 0.0), where=scales > 0)
+    order = np.lexsort((-np.arange(len(to_reach)), to_reach))  # the least extreme first
+    largest = np.full(len(series[0]), -np.inf)
+    counts = np.empty(len(series))
+    for test in order.tolist():
+        if scales[test] > 0:
+            np.maximum(largest, extremeness(series[test], alternative) / scales[test], out=largest)
+        else:
+            np.maximum(largest, 0, out=largest)
+        counts[test] = np.count_nonzero(largest >= to_reach[test])
+    plus = 0 if all(exchanged.exact) else 1
+    return running_maximum(np.argsort(-to_reach, kind="stable"), (counts + plus) / (len(largest) + plus))

@@ -1,0 +1,162 @@
+"""The report of ``exchange``: type-I errors of the exchange units of optimizer runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ...results.studies import StudyResult
+from ...results.studies.exchange import ExchangeRate
+from ..cells import Table
+from ..notes import ci, counted, joined, number
+from .base import Explained, Figure, StudyReport
+from .wording import CONSERVATIVE, LIBERAL, constant, differing, of_name, percent, rate_decimals
+
+if TYPE_CHECKING:
+    from ..plots.style import Drawing
+
+__all__ = ["REPORT"]
+
+# The columns that identify a row, and what tables call them.
+NAMES = {"metric": "Metric", "size": "n", "runs": "Runs", "correlation": "ρ", "run_sd": "τ"}
+
+
+def title(study: StudyResult) -> str:
+    """The statistic and where the runs are from."""
+    return f"Type-I error of tests of optimizer runs: {joined(study.plan['exchange'])}"
+
+
+def _rates(study: StudyResult) -> Sequence[ExchangeRate]:
+    return study.tables["exchange_sizes"]
+
+
+def tables(study: StudyResult) -> Iterator[Explained]:
+    """A table for each level: a column for each exchange unit; then the expected rates."""
+    rates = _rates(study)
+    for alpha in dict.fromkeys(rate.alpha for rate in rates):
+        own = of_name(rates, alpha=alpha)
+        yield _table(study, own, f"Type-I error in %: {_in_common(own)}"), _symbols(own)
+    if any(rate.expected is not None for rate in rates):
+        for alpha in dict.fromkeys(rate.alpha for rate in rates):
+            own = [rate for rate in of_name(rates, alpha=alpha) if rate.expected is not None]
+            yield _table(study, own, f"Expected for many segments, in %: α = {number(alpha)}", expected=True), ""
+
+
+def _in_common(rates: Sequence[ExchangeRate]) -> str:
+    """What all rates have in common."""
+    metric, size, simulations = (constant(rates, name) for name in ("metric", "size", "simulations"))
+    parts = [
+        f"α = {number(rates[0].alpha)}",
+        None if metric is None else str(metric),
+        None if size is None else f"n = {size:,}",
+        None if simulations is None else counted(simulations, "simulation"),
+    ]
+    return ", ".join(filter(None, parts))
+
+
+def _table(study: StudyResult, rates: Sequence[ExchangeRate], heading: str, expected: bool = False) -> Table:
+    """A row for each kind of data set, and a column for each exchange unit."""
+    names = [name for name in NAMES if name == "runs" or name in differing(rates, NAMES)]
+    units = [unit for unit in study.plan["exchange"] if of_name(rates, exchange=unit)]
+    table = Table(heading, [*(NAMES[name] for name in names), *units], n_names=len(names))
+    decimals = rate_decimals(min(rate.simulations for rate in rates))
+    width = 0 if expected else max(len(_mark(rate)) for rate in rates)
+    rows: dict[tuple[Any, ...], dict[str, ExchangeRate]] = {}
+    for rate in rates:
+        rows.setdefault(tuple(getattr(rate, name) for name in names), {})[rate.exchange] = rate
+    before = None
+    for key, by_unit in rows.items():
+        group = key[:-1] if names[-1] == "run_sd" else None
+        if before not in (None, group):
+            table.rule()
+        before = group
+        row, bold = [_named(value) for value in key], [False] * len(key)
+        for unit in units:
+            found = by_unit.get(unit)
+            if found is None:
+                row.append("–")
+            elif expected:
+                row.append(percent(found.expected or 0, decimals))
+            else:
+                row.append(f"{percent(found.rate, decimals)}{_mark(found):<{width}}")
+            bold.append(not expected and found is not None and found.verdict == "liberal")
+        table.add(row, bold)
+    return table
+
+
+def _named(value: Any) -> str:
+    return f"{value:,}" if isinstance(value, int) else number(value) if isinstance(value, float) else str(value)
+
+
+def _mark(rate: ExchangeRate) -> str:
+    """The mark of a rate; empty if the interval contains the level."""
+    return {"liberal": LIBERAL, "conservative": CONSERVATIVE}.get(rate.verdict, "")
+
+
+def _symbols(rates: Sequence[ExchangeRate]) -> str:
+    """What the symbols of the table mean."""
+    marks, shown = set(map(_mark, rates)), differing(rates, NAMES)
+    level = ci(rates[0].confidence_interval.confidence_level)
+    parts = [
+        "ρ: correlation between the segment differences of runs." if "correlation" in shown else "",
+        "τ: standard deviation between runs, in sampling standard deviations of a score." if "run_sd" in shown else "",
+        f"{LIBERAL}: the {level} lies above α." if LIBERAL in marks else "",
+        f"{CONSERVATIVE}: it lies below α." if CONSERVATIVE in marks else "",
+    ]
+    return " ".join(filter(None, parts))
+
+
+def conclusions(study: StudyResult) -> Iterator[str]:
+    """Which units reject too often, and which do not."""
+    rates = _rates(study)
+    liberal = {rate.exchange for rate in rates if rate.verdict == "liberal"}
+    for unit in dict.fromkeys(rate.exchange for rate in rates if rate.exchange in liberal):
+        own = of_name(rates, exchange=unit)
+        worst = max(own, key=lambda rate: rate.rate / rate.alpha)
+        found = sum(rate.verdict == "liberal" for rate in own)
+        where = "every time" if found == len(own) else f"in {found:,} of {len(own):,} cases"
+        yield f"{unit} rejects too often {where}: up to {percent(worst.rate, 1)}% at α = {number(worst.alpha)}."
+    others = [unit for unit in dict.fromkeys(rate.exchange for rate in rates) if unit not in liberal]
+    if others:
+        yield f"{joined(others)} never reject{'s' * (len(others) == 1)} significantly too often here."
+
+
+def notes(study: StudyResult) -> Iterator[str]:
+    """What the rates and intervals are, and what is left out."""
+    rates = _rates(study)
+    widest = max((rate.confidence_interval.high - rate.confidence_interval.low) / 2 for rate in rates)
+    level = ci(rates[0].confidence_interval.confidence_level)
+    yield (
+        "Rates: the share of simulated test sets with p ≤ α, two-sided, with "
+        f"{counted(study.plan['n_resamples'], 'replicate')} each. Half the width of the {level} is at most "
+        f"{percent(widest, 1)} points."
+    )
+    if any(rate.exchange == "run" and rate.rate == 0 for rate in rates):
+        yield "run has few possible p-values: with 3 runs of each configuration the smallest is .1, with 4 it is .029."
+    if constant(rates, "correlation") not in (None, 0.0) or "correlation" in differing(rates, NAMES):
+        yield (
+            "run takes the segments as given. With ρ > 0 the configurations differ on these segments, though not on "
+            "average over all segments."
+        )
+    if study.plan.get("left_out"):
+        yield f"Left out, because they need more runs: {joined(study.plan['left_out'])}."
+
+
+def _figure(study: StudyResult, records: Sequence[Any]) -> Drawing:
+    from .figures.exchange import ExchangeFigure
+
+    return ExchangeFigure(records)
+
+
+FIGURES = {
+    "exchange": Figure(
+        "Type-I error against the standard deviation between runs, with confidence intervals; dotted lines are "
+        "expected values for many segments, and the dashed line is α.",
+        "exchange_sizes",
+        ("metric", "runs", "correlation", "size", "alpha"),
+        _figure,
+        over="run_sd",
+    ),
+}
+
+REPORT = StudyReport(title, tables, conclusions, notes, FIGURES)

@@ -1,0 +1,406 @@
+"""The sentences of comparisons of runs: what was found, what the statistics say (Clark et al. 2011, 4.1), and how."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+from ...results.studies import RunComparison, RunDifference, StudyResult
+from ..notes import ci, counted, joined
+from .run_values import adjusts, by_pair, decimals_under, deviation, exchange_phrase, is_significant, of_runs, of_unit
+from .wording import of_name
+
+__all__ = ["MOST_OBSERVED", "conclusions", "intervals", "notes", "variance_test"]
+
+# Clark et al. recommend at least so many replications.
+RECOMMENDED = 3
+# A standard deviation is large if it is at least this share of a difference (s_sel, s_dev), or of s_sel (s_dev).
+LARGE = 0.5
+# More names or cases than this are counted.
+MAX_NAMED = 4
+# Longer tables of what other experiments would observe are only in CSV and JSON.
+MOST_OBSERVED = 12
+
+
+def conclusions(study: StudyResult) -> Iterator[str]:
+    """The answer, what limits it, and how to read the statistics."""
+    result = of_runs(study)
+    if result.comparisons:
+        yield _answer(result)
+        yield from _unreachable(result)
+    yield from _duplicates(result)
+    yield from _few_runs(result)
+    yield from _local_optima(result)
+    yield from _overfitting(result)
+    yield from _more_runs(result)
+    yield from _median_runs(result)
+
+
+def notes(study: StudyResult) -> Iterator[str]:
+    """Which tests there are, why, and what their replicates are."""
+    result, plan = of_runs(study), study.plan
+    if result.comparisons:
+        if plan.get("exchange_reason"):
+            reason = of_unit(result, plan["exchange_reason"].rstrip(".").replace("<=", "≤"))
+            yield f"Why {plan['exchange'][0]} decides: {reason}."
+        for name, reason in (plan.get("left_out") or {}).items():
+            yield f"{name} is left out: it {reason.partition(':')[0].rstrip('.')}."
+        yield from _caveats(result)
+        yield _tests(result)
+        yield from intervals(result)
+    if len([*by_pair(result.observed)]) > MOST_OBSERVED:
+        yield (
+            "What experiments with other numbers of runs would observe is left out here, because the table is long: "
+            "--format csv --table observed."
+        )
+    if plan.get("median_on") == "test" and any(n > 1 for n in plan["systems"].values()):
+        yield (
+            "Median runs: Clark et al. recommend to choose them on another set than the one to analyse (median_on, "
+            "--median-on)."
+        )
+    yield f"Runs are numbered from 0. Standard deviations of runs divide by n − 1; s_sel is from {_draws(result)}."
+
+
+def _draws(result: RunComparison) -> str:
+    n, unit = result.plan.get("n_resamples"), result.plan.get("unit", "segment")
+    return f"bootstrap draws of {unit}s" if n is None else f"{counted(n, 'bootstrap draw')} of {unit}s"
+
+
+# What was found.
+
+
+def _answer(result: RunComparison) -> str:
+    """Which systems are better, by the exchange unit that decides."""
+    parts: dict[str, list[str]] = {}
+    for metric in result.metrics:
+        own = of_name(result.comparisons, metric=metric.name, exchange=result.default_exchange)
+        parts.setdefault(_statement(result, own, metric.higher_is_better), []).append(metric.name)
+    (first, metrics), *others = parts.items()
+    rest = "".join(f"; under {joined(names)} {text}" for text, names in others)
+    start = f"By {exchange_phrase(result)}, "
+    return f"{start}{first} under {joined(metrics)}{rest}."
+
+
+def _statement(result: RunComparison, tested: Sequence[RunDifference], higher_is_better: bool) -> str:
+    relations: dict[str, list[str]] = {"better than": [], "worse than": [], "not separated from": []}
+    several = len({each.baseline for each in tested}) > 1
+    for each in tested:
+        relation = "not separated from"
+        if is_significant(result, each):
+            relation = "better than" if (each.difference > 0) == higher_is_better else "worse than"
+        relations[relation].append(f"{each.system} − {each.baseline}" if several else each.system)
+    if several:
+        separated = sum(is_significant(result, each) for each in tested)
+        return f"{separated:,} of {counted(len(tested), 'pair')} differ significantly"
+    baseline = tested[0].baseline
+    shown = [
+        f"{joined(names) if len(names) <= MAX_NAMED else counted(len(names), 'system')} "
+        f"{'is' if len(names) == 1 else 'are'} {relation} {baseline}"
+        for relation, names in relations.items()
+        if names
+    ]
+    return joined(shown)
+
+
+def smallest_of_runs(n: int, m: int, two_sided: bool) -> float:
+    """The smallest p of an exact test that exchanges whole runs: with equal numbers, two splits are as extreme.
+
+    >>> [round(smallest_of_runs(n, n, True), 4) for n in (3, 4, 5)]
+    [0.1, 0.0286, 0.0079]
+    """
+    return min(1.0, (2 if two_sided and n == m else 1) / math.comb(n + m, n))
+
+
+def _unreachable(result: RunComparison) -> Iterator[str]:
+    """Tests whose p cannot reach alpha, and how many runs would be enough."""
+    alpha = result.plan["alpha"]
+    for name in result.plan["exchange"]:
+        limited = [each for each in of_name(result.comparisons, exchange=name) if each.smallest_pvalue > alpha]
+        if not limited:
+            continue
+        worst = max(limited, key=lambda each: each.smallest_pvalue)
+        if name != "run" or worst.runs_needed is None:
+            few = of_unit(result, "all exchanges are counted, because the outputs differ in so few segments")
+            advice = few if worst.exact else "use more replicates (n_resamples, -n)"
+            yield f"{name}: p ≥ {worst.smallest_pvalue:.3g}: {advice}."
+            continue
+        yield f"{name}: {_whatever(result, worst, worst.smallest_pvalue)}; {_enough(result, worst)}."
+    if "run" not in result.plan["exchange"] and result.plan.get("exchange_requested") == "auto":
+        yield from _unreachable_run(result)
+
+
+def _unreachable_run(result: RunComparison) -> Iterator[str]:
+    """The same for exchanging whole runs where ``auto`` has not tested it."""
+    numbers, two_sided = result.plan["systems"], result.plan.get("alternative", "two-sided") == "two-sided"
+    pairs = {(each.system, each.baseline): each for each in result.comparisons}
+    smallest = {pair: smallest_of_runs(numbers[pair[0]], numbers[pair[1]], two_sided) for pair in pairs}
+    pair = max(smallest, key=lambda pair: smallest[pair])
+    if smallest[pair] > result.plan["alpha"]:
+        limit = _whatever(result, pairs[pair], smallest[pair])
+        yield f"Exchanging whole runs is not tested: {limit}; {_enough(result, pairs[pair])}."
+
+
+def _whatever(result: RunComparison, each: RunDifference, smallest: float) -> str:
+    """The smallest p that the numbers of runs of a pair allow."""
+    n, m = (result.plan["systems"][name] for name in (each.system, each.baseline))
+    numbers = f"{counted(n, 'run')} of each system" if n == m else f"{n:,} and {m:,} runs"
+    return f"with {numbers} p {'=' if smallest == 1 else '≥'} {smallest:.3g} whatever the outputs"
+
+
+def _enough(result: RunComparison, each: RunDifference) -> str:
+    """The smallest p of the next numbers of runs that are enough."""
+    two_sided = result.plan.get("alternative", "two-sided") == "two-sided"
+    needed = each.runs_needed or 1
+    while smallest_of_runs(needed, needed, two_sided) > result.plan["alpha"]:
+        needed += 1
+    first, second = (smallest_of_runs(n, n, two_sided) for n in (needed, needed + 1))
+    return f"{needed:,} of each could reach {first:.3g}, and {needed + 1:,} could reach {second:.2g}"
+
+
+# What limits the answer.
+
+
+def _duplicates(result: RunComparison) -> Iterator[str]:
+    """Runs with the same output: of one system, of systems that are the same in all runs, and others."""
+    found = [tuple(each) for each in result.plan.get("duplicates") or ()]
+    if not found:
+        return
+    first = {(name, run): (other, of) for name, run, other, of in found}
+    outputs = {
+        name: sorted(first.get((name, run), (name, run)) for run in range(n))
+        for name, n in result.plan["systems"].items()
+    }
+    same = [(b, a) for a, b in _pairs_of(result) if outputs[a] == outputs[b]]
+    for b, a in same:
+        tested = of_name(result.comparisons, system=b, baseline=a, exchange=result.default_exchange)
+        p = ": p = 1" if tested and all(each.pvalue == 1 for each in tested) else ""
+        yield f"{b} and {a} are identical: their runs have the same outputs, byte for byte{p}."
+    within = [(name, run, of) for name, run, other, of in found if name == other]
+    between = [
+        f"run {run} of {name} and run {of} of {other}"
+        for name, run, other, of in found
+        if name != other and not any({name, other} == {*pair} for pair in same)
+    ]
+    shown = [f"runs {of} and {run} of {name}" for name, run, of in within] + between
+    if shown:
+        copies = "copies fake evidence, because p takes them as further runs"
+        yield f"Warning: {_listed(shown)} have the same bytes: {copies}."
+
+
+def _pairs_of(result: RunComparison) -> list[tuple[str, str]]:
+    """The pairs of systems in the order of the result, each with those before it."""
+    names = [*result.plan["systems"]]
+    return [(a, b) for at, b in enumerate(names) for a in names[:at]]
+
+
+def _few_runs(result: RunComparison) -> Iterator[str]:
+    """Fewer runs than recommended."""
+    few = {name: n for name, n in result.plan["systems"].items() if n < RECOMMENDED}
+    if not few:
+        return
+    by_number = {n: [name for name, own in few.items() if own == n] for n in sorted(set(few.values()))}
+    shown = (
+        f"{_named(names)} {'has' if len(names) == 1 else 'have'} {counted(n, 'run')}{' each' * (len(names) > 1)}"
+        for n, names in by_number.items()
+    )
+    undefined = " With one run, s_test is undefined." if 1 in by_number else ""
+    yield (
+        f"Warning: {joined(shown)}; Clark et al. 2011 recommend at least {RECOMMENDED}, because runs of the same "
+        f"system differ.{undefined}"
+    )
+
+
+def _named(names: Sequence[str]) -> str:
+    return joined(names) if len(names) <= MAX_NAMED else counted(len(names), "system")
+
+
+def _listed(cases: Sequence[str]) -> str:
+    """Some cases, and how many others there are."""
+    left = len(cases) - MAX_NAMED
+    return joined(cases) if left <= 0 else f"{', '.join(cases[:MAX_NAMED])} and {left:,} more"
+
+
+# How to read the statistics: Clark et al. 2011, 4.1.
+
+
+def _smallest_difference(result: RunComparison, metric: str, system: str) -> float | None:
+    """The smallest absolute difference of a system from those that it is compared with; None without one."""
+    own = of_name(result.comparisons, metric=metric, exchange=result.default_exchange)
+    found = [abs(each.difference) for each in own if system in (each.system, each.baseline) and each.difference]
+    return min(found, default=None)
+
+
+def _local_optima(result: RunComparison) -> Iterator[str]:
+    """Systems whose scores on the development set depend on the run."""
+    cases = []
+    for metric in result.metrics:
+        decimals = decimals_under(result, metric.name)
+        for system in result.systems:
+            scores = system.scores[metric.name]
+            difference = _smallest_difference(result, metric.name, system.name)
+            against, what = (scores.s_sel, "s_sel") if difference is None else (difference, "difference")
+            if scores.s_dev is not None and 0 < LARGE * against <= scores.s_dev:
+                size = f"{deviation(scores.s_dev, decimals)}, {what} {against:.{decimals}f}"
+                cases.append(f"{system.name} under {metric.name} ({size})")
+    if cases:
+        yield (
+            f"High s_dev: {_listed(cases)}. The optimizer may end in different local optima, and more random restarts "
+            "may help."
+        )
+
+
+def variance_test(dev: Sequence[float], test: Sequence[float]) -> float | None:
+    """Two-sided p-value of the Pitman–Morgan test that runs vary equally on two sets; None if it is undefined.
+
+    The correlation of the sums with the differences is tested by Student's t with n − 2 degrees of freedom (Pitman
+    1939, doi:10.1093/biomet/31.1-2.9).
+    """
+    n = len(dev)
+    sums, differences = ([x + sign * y for x, y in zip(test, dev, strict=True)] for sign in (1, -1))
+    if n < 3 or min(max(sums) - min(sums), max(differences) - min(differences)) <= 0:
+        return None
+    from scipy.special import stdtr  # takes long to import
+
+    a, b = ([x - math.fsum(values) / n for x in values] for values in (sums, differences))
+    r = math.fsum(x * y for x, y in zip(a, b, strict=True)) / math.sqrt(
+        math.fsum(x * x for x in a) * math.fsum(y * y for y in b)
+    )
+    if abs(r) >= 1:
+        return 0.0
+    return float(2 * stdtr(n - 2, -abs(r) * math.sqrt((n - 2) / (1 - r * r))))
+
+
+def _overfitting(result: RunComparison) -> Iterator[str]:
+    """Systems whose runs differ more on the test set than on the development set, unless that may be chance."""
+    sure: list[str] = []
+    unsure: list[str] = []
+    for metric in result.metrics:
+        decimals = decimals_under(result, metric.name)
+        for system in result.systems:
+            scores = system.scores[metric.name]
+            if scores.s_dev is None or scores.s_test is None or scores.s_test <= scores.s_dev:
+                continue
+            p = variance_test(scores.dev_runs, scores.runs)
+            values = f"{deviation(scores.s_test, decimals)} > {deviation(scores.s_dev, decimals)}"
+            shown = "" if p is None else ", p < 0.001" if p < 0.001 else f", p = {p:.2g}"
+            case = f"{system.name} under {metric.name} ({values}{shown})"
+            (sure if p is not None and p <= result.plan["alpha"] else unsure).append(case)
+    if sure:
+        yield f"s_test > s_dev: {_listed(sure)}. This points to overfitting of the tuning set (p: Pitman–Morgan test)."
+    if unsure:
+        yield (
+            f"s_test > s_dev: {_listed(unsure)}. It may be overfitting of the tuning set, but with so few runs also "
+            "chance (p: Pitman–Morgan test)."
+        )
+
+
+def _more_runs(result: RunComparison) -> Iterator[str]:
+    """Differences that are not separated, and small against s_sel."""
+    cases = []
+    for (metric, baseline, system), tested in by_pair(of_name(result.comparisons, exchange=result.default_exchange)):
+        difference = abs(tested[0].difference)
+        s_sel = max(each.scores[metric].s_sel for each in result.systems if each.name in (baseline, system))
+        if difference and s_sel >= LARGE * difference and not is_significant(result, tested[0]):
+            decimals = decimals_under(result, metric)
+            pair = f"{system} − {baseline} under {metric}"
+            cases.append(f"{pair} ({deviation(s_sel, decimals)}, difference {difference:.{decimals}f})")
+    if cases:
+        yield (
+            f"Large s_sel: {_listed(cases)}. Clark et al. advise more runs in this case, and say that a larger test "
+            "set may help."
+        )
+
+
+def _median_runs(result: RunComparison) -> Iterator[str]:
+    """Which runs to analyse by hand, and that other metrics choose others."""
+    plan = result.plan
+    several = [system for system in result.systems if len(next(iter(system.scores.values())).runs) > 1]
+    if not several:
+        return
+    metric = plan.get("median_metric") or result.metrics[0].name
+    where = "development" if plan.get("median_on") == "dev" else "test"
+    chosen = [f"run {system.scores[metric].median_run} of {system.name}" for system in several]
+    runs = "run" if len(chosen) == 1 else "runs"
+    be = "is" if len(chosen) == 1 else "are"
+    yield f"For manual analysis: the median {runs} by {metric} on the {where} set {be} {_listed(chosen)}."
+    others: list[str] = []
+    for other in result.metrics:
+        differing = [s for s in several if s.scores[other.name].median_run != s.scores[metric].median_run]
+        if differing:
+            cases = [f"{system.scores[other.name].median_run} of {system.name}" for system in differing]
+            others.append(f"{other.name} (run {_listed(cases)})")
+    if others:
+        yield f"Other metrics choose other median runs: {_listed(others)}. Use the metric that you trust most."
+
+
+# How it was computed.
+
+TITLES = {"maxt": "step-down maxT (Westfall & Young 1993)", "holm": "Holm 1979"}
+
+CAVEATS = {
+    "run": "takes the test set as given, so it also finds differences that hold only on these segments",
+    "segment": "ignores that other runs of the same systems would differ",
+    "pooled": "(as Clark et al. describe the test) takes the outputs of a segment by different runs as independent",
+    "cell": "takes the outputs of a segment by different runs as independent",
+    "multeval": "(MultEval's shuffles) takes the outputs of a segment by different runs as independent, and with three "
+    "or more runs an output may be in both shuffled systems or in neither",
+}
+
+
+def _caveats(result: RunComparison) -> Iterator[str]:
+    """What the tests beside the one that decides ignore."""
+    # The names of exchange units stay as they are where documents are resampled.
+    shown = [f"{name} {of_unit(result, CAVEATS[name])}" for name in result.plan["exchange"] if name in CAVEATS]
+    if shown:
+        yield f"Caveats: {'; '.join(shown)}."
+
+
+def _tests(result: RunComparison) -> str:
+    """The alternative, the replicates and the adjustment."""
+    plan = result.plan
+    parts: dict[str, list[str]] = {}
+    for name in plan["exchange"]:
+        own = of_name(result.comparisons, exchange=name)
+        for exact in (True, False):
+            numbers = sorted({each.n_resamples for each in own if each.exact == exact})
+            if numbers:
+                n = " to ".join(f"{number:,}" for number in dict.fromkeys((numbers[0], numbers[-1])))
+                shown = f"all {n} exchanges" if exact else f"{n} replicate{'s' * (numbers[-1] != 1)}"
+                parts.setdefault(shown, []).append(name)
+    sentences = [f"{joined(names)}: {shown}" for shown, names in parts.items()]
+    return f"Tests: {'; '.join([str(plan.get('alternative', 'two-sided')), *sentences, *_adjustments(result)])}."
+
+
+def _adjustments(result: RunComparison) -> Iterator[str]:
+    """How p is adjusted, with the exchange units if these differ in it."""
+    if not adjusts(result):
+        return
+    by_title: dict[str, list[str]] = {}
+    for name, how in (result.plan.get("adjustments") or {}).items():
+        if how and how != "none":
+            by_title.setdefault(TITLES.get(how, how), []).append(name)
+    shown = [f"{how} ({joined(names)})" if len(by_title) > 1 else how for how, names in by_title.items()]
+    over = "all pairs and metrics" if result.plan.get("family") == "all" else "the pairs under each metric"
+    yield f"p adjusted by {joined(shown or [str(result.plan.get('adjust'))])} over {over}"
+
+
+def intervals(result: RunComparison) -> Iterator[str]:
+    """What the intervals are, of the unit that decides."""
+    found = [each for each in result.comparisons if each.exchange == result.default_exchange]
+    intervals = [each.confidence_interval for each in found if each.confidence_interval is not None]
+    if not intervals:
+        return
+    freedom = sorted(each.degrees_of_freedom for each in found if each.degrees_of_freedom is not None)
+    t = ""
+    if freedom:
+        ends = list(dict.fromkeys(f"{value:.1f}" for value in (freedom[0], freedom[-1])))
+        t = f", {' to '.join(ends)} degrees of freedom"
+    method = intervals[0].method
+    yield f"{ci(intervals[0].confidence_level)}: {of_unit(result, METHODS.get(method, method))}{t}."
+
+
+METHODS = {
+    "percentile": "percentile bootstrap of segments, for these runs",
+    "welch-t": "Welch's t interval of the runs' scores, for this test set",
+    "hierarchical": "hierarchical bootstrap of runs and segments, stretched to Student's t for few runs",
+}

@@ -1,0 +1,83 @@
+"""What the tables, sentences and figures of comparisons of runs have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from ...results.studies import RunComparison, RunDifference, StudyResult
+from ..cells import decimals_for
+from .wording import of_name
+
+__all__ = [
+    "adjusts",
+    "by_pair",
+    "decimals_under",
+    "deviation",
+    "exchange_phrase",
+    "is_significant",
+    "of_runs",
+    "of_unit",
+]
+
+# How the exchange units are called in a sentence about the result.
+BY = {
+    "run": "exchanging whole runs",
+    "segment": "exchanging segments (for these runs only)",
+    "pooled": "exchanging all outputs of a segment",
+    "cell": "exchanging the outputs of each run and segment",
+    "hierarchical": "the hierarchical bootstrap",
+    "multeval": "MultEval's shuffles",
+}
+
+
+def of_runs(study: StudyResult) -> RunComparison:
+    """The study, which is a comparison of runs."""
+    assert isinstance(study, RunComparison)
+    return study
+
+
+def decimals_under(result: RunComparison, metric: str) -> int:
+    """The decimals of scores and differences under a metric."""
+    return decimals_for(max(abs(system.scores[metric].mean) for system in result.systems))
+
+
+def deviation(value: float | None, decimals: int) -> str:
+    """A standard deviation; a dash if it is undefined, and never 0 for what only rounds to it.
+
+    >>> deviation(0.26, 2), deviation(None, 2), deviation(0.001, 2), deviation(0.0, 2)
+    ('0.26', '–', '<0.01', '0.00')
+    """
+    if value is None:
+        return "–"
+    rounded = f"{value:.{decimals}f}"
+    return f"<{10.0**-decimals:.{decimals}f}" if value > 0 and float(rounded) == 0 else rounded
+
+
+def adjusts(result: RunComparison) -> bool:
+    """Whether p-values are adjusted."""
+    return any(each.adjusted_pvalue is not None for each in result.comparisons)
+
+
+def is_significant(result: RunComparison, each: RunDifference) -> bool:
+    """Whether a test of the exchange unit that decides rejects."""
+    p = each.pvalue if each.adjusted_pvalue is None else each.adjusted_pvalue
+    return each.exchange == result.default_exchange and bool(p <= result.plan["alpha"])
+
+
+def by_pair(records: Sequence[Any]) -> Iterator[tuple[tuple[str, str, str], list[Any]]]:
+    """The records of each metric, baseline and system."""
+    for key in dict.fromkeys((each.metric, each.baseline, each.system) for each in records):
+        yield key, of_name(records, metric=key[0], baseline=key[1], system=key[2])
+
+
+def of_unit(result: RunComparison, text: str) -> str:
+    """A text about segments, for documents if these are resampled."""
+    unit = str(result.plan.get("unit", "segment"))
+    return text.replace("segment", unit).replace("Segment", unit.capitalize())
+
+
+def exchange_phrase(result: RunComparison) -> str:
+    """What the test that decides does, after ``by``."""
+    name = result.default_exchange or ""
+    return of_unit(result, BY.get(name, name))

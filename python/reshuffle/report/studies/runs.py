@@ -1,0 +1,380 @@
+"""The report of ``runs``: systems with several optimizer runs each (Clark et al. 2011)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ...results import UsedMetric
+from ...results.studies import ObservedDifference, RunComparison, RunDifference, RunScores, StudyResult, SystemRuns
+from ..cells import Table, interval_cells
+from ..notes import EXACT, ci, counted, number
+from .base import Explained, Figure, StudyReport
+from .run_sentences import MOST_OBSERVED, conclusions, intervals, notes
+from .run_values import adjusts, by_pair, decimals_under, deviation, exchange_phrase, is_significant, of_runs, of_unit
+from .wording import constant, of_name, percent
+
+if TYPE_CHECKING:
+    from ..plots.style import Drawing
+
+__all__ = ["REPORT", "ScoredRuns"]
+
+# The mark of p-values of tests that cannot reach alpha, whatever the outputs are.
+UNREACHABLE = "‡"
+# Before the name of an exchange unit whose null hypothesis follows.
+NULL = "Null hypothesis of "
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredRuns:
+    """The scores of a system's runs under one metric, as figures need them."""
+
+    system: str
+    metric: str
+    scores: RunScores
+
+
+def scored_runs(systems: Sequence[SystemRuns]) -> list[ScoredRuns]:
+    """The scores of all systems under all metrics."""
+    return [ScoredRuns(each.name, metric, scores) for each in systems for metric, scores in each.scores.items()]
+
+
+def title(study: StudyResult) -> str:
+    """The systems and the number of runs."""
+    systems = study.plan["systems"]
+    return f"Runs of {counted(len(systems), 'system')}: {counted(sum(systems.values()), 'output')}"
+
+
+def tables(study: StudyResult) -> Iterator[Explained]:
+    """The scores, the tested differences, what scores vary with, and what other experiments would observe."""
+    result = of_runs(study)
+    yield _scores(result), SPREAD + (S_DEV if _has_dev(result) else "")
+    if result.comparisons:
+        yield _differences(result), p_symbols(result)
+    yield from _variance_tables(result)
+    observed = [*by_pair(result.observed)]
+    if 0 < len(observed) <= MOST_OBSERVED:
+        yield _observed(result, observed), REVERSED
+
+
+def paper(study: StudyResult) -> Iterator[Explained]:
+    """The same for papers: scores and tests against a baseline are in one table, and captions state the nulls."""
+    result = of_runs(study)
+    spread = SPREAD + (S_DEV if _has_dev(result) else "")
+    nulls = " ".join(f"{NULL}{name}: {null.rstrip('.')}." for name, null in study.truths.items())
+    tested = " ".join([p_symbols(result), *intervals(result), nulls]) if result.comparisons else ""
+    if result.comparisons and len({each.baseline for each in result.comparisons}) == 1:
+        yield _scores_and_tests(result), f"Avg: mean of the runs. {spread} {tested}"
+    else:
+        yield _scores(result), spread
+        if result.comparisons:
+            yield _differences(result), tested
+    yield from _variance_tables(result)
+    if result.observed:
+        yield _observed_rows(result), REVERSED
+
+
+def _variance_tables(result: RunComparison) -> Iterator[Explained]:
+    """The table of variances, unless all systems have one run."""
+    if any(each.scores.between_runs is not None for each in scored_runs(result.systems)):
+        yield _variances(result), of_unit(result, EFFECTIVE)
+
+
+SPREAD = (
+    "s_sel: mean over the runs of the bootstrap standard deviation of a run's score; s_test: standard deviation of the "
+    "runs' scores (both in points of the metric)."
+)
+S_DEV = " s_dev: that of the runs' scores on the development set."
+EFFECTIVE = (
+    "Effective test sets: how many independent test sets the runs are worth together, from 1 (runs do not matter) to "
+    "the number of runs (segments do not matter)."
+)
+REVERSED = (
+    "Central 95% of the differences of means, on this test set; rev.: in how many experiments, in %, the difference "
+    "has the opposite sign (a difference of 0 counts as half)."
+)
+
+
+def _has_dev(result: RunComparison) -> bool:
+    return any(each.scores.s_dev is not None for each in scored_runs(result.systems))
+
+
+def with_arrow(metric: UsedMetric) -> str:
+    """The name of a metric, and whether higher or lower scores are better."""
+    return f"{metric.name} {'↑' if metric.higher_is_better else '↓'}"
+
+
+def _spread_cells(result: RunComparison, scores: RunScores, decimals: int) -> list[str]:
+    values = [scores.s_sel, scores.s_test, *([scores.s_dev] if _has_dev(result) else [])]
+    return [deviation(value, decimals) for value in values]
+
+
+def _spread_header(result: RunComparison) -> list[str]:
+    return ["s_sel", "s_test", *(["s_dev"] if _has_dev(result) else [])]
+
+
+def _numberof_runs(result: RunComparison) -> int | None:
+    """The number of runs of each system; None if it differs."""
+    numbers = set(result.plan["systems"].values())
+    return numbers.pop() if len(numbers) == 1 else None
+
+
+def _scores(result: RunComparison) -> Table:
+    """A row for each metric and system: the mean of the runs, and how much they vary."""
+    n = _numberof_runs(result)
+    runs = "runs" if n is None else f"{counted(n, 'run')} of each system"
+    title = f"Scores of {runs}: {counted(result.plan['segments'], 'segment')}"
+    header = ["Metric", "System", *(["Runs"] if n is None else []), "Mean", *_spread_header(result)]
+    table = Table(title, [*header, "Range", "Median run"], n_names=2, grouped=1)
+    for metric in result.metrics:
+        if table.rows:
+            table.rule()
+        decimals = decimals_under(result, metric.name)
+        for system in result.systems:
+            scores = system.scores[metric.name]
+            table.add(
+                [
+                    with_arrow(metric),
+                    system.name,
+                    *([f"{len(scores.runs):,}"] if n is None else []),
+                    f"{scores.mean:.{decimals}f}",
+                    *_spread_cells(result, scores, decimals),
+                    "–" if len(scores.runs) == 1 else f"{scores.minimum:.{decimals}f} to {scores.maximum:.{decimals}f}",
+                    str(scores.median_run),
+                ]
+            )
+    return table
+
+
+def _p_headers(result: RunComparison) -> list[str]:
+    """A column for each exchange unit."""
+    units = result.plan["exchange"]
+    return [f"p, {name}" for name in units]
+
+
+def _p_in_title(result: RunComparison) -> str:
+    """What p is, and which column decides."""
+    p, units = ("adjusted p" if adjusts(result) else "p"), result.plan["exchange"]
+    decides = f"{units[0]} decides" if len(units) > 1 else units[0]
+    return f"{p} by exchange unit ({decides})"
+
+
+def pvalue(each: RunDifference, p: float) -> str:
+    """``p`` with as many decimals as the replicates allow, as in comparisons of systems."""
+    if p < 1e-4:
+        return "<0.0001"
+    return f"{p:.{4 if each.exact else max(4, math.ceil(math.log10(each.n_resamples)))}f}"
+
+
+def _p_cells(result: RunComparison, tested: Sequence[RunDifference]) -> list[str]:
+    """The p-values of a pair, with marks in a place of their own."""
+    cells = []
+    for each in tested:
+        marks = ("*" if is_significant(result, each) else "") + (EXACT if each.exact else "")
+        marks += UNREACHABLE if each.smallest_pvalue > result.plan["alpha"] else ""
+        cells.append(pvalue(each, each.pvalue if each.adjusted_pvalue is None else each.adjusted_pvalue) + marks)
+    return cells
+
+
+def _aligned(table: Table, columns: Sequence[int]) -> None:
+    """Pad cells in which marks follow numbers, so that the numbers are in line."""
+    for column in columns:
+        marks = [len(row[column]) - len(row[column].rstrip(f"*{EXACT}{UNREACHABLE}")) for row in table.rows]
+        for row, own in zip(table.rows, marks, strict=True):
+            row[column] += " " * (max(marks) - own)
+
+
+def _interval_of(tested: Sequence[RunDifference], decimals: int) -> str:
+    """The interval of the exchange unit that decides."""
+    return "".join(interval_cells(tested[0].confidence_interval, decimals, "+")) or "–"
+
+
+def _interval_header(result: RunComparison) -> str:
+    return ci(result.plan.get("confidence_level") or 0.95)
+
+
+def _differences(result: RunComparison) -> Table:
+    """A row for each metric and pair: the difference with its interval, and p for each exchange unit."""
+    baseline = constant(result.comparisons, "baseline")
+    names = ["Metric", "System", *([] if baseline is not None else ["Baseline"])]
+    header = [*names, "Δ", _interval_header(result), *_p_headers(result)]
+    shown = "Differences" if baseline is None else f"Differences from {baseline}"
+    table = Table(f"{shown}, and {_p_in_title(result)}", header, n_names=len(names), grouped=1)
+    table.breaks = tuple(range(len(names) + 3, len(header)))
+    arrows = {metric.name: with_arrow(metric) for metric in result.metrics}
+    for (metric, base, system), tested in by_pair(result.comparisons):
+        if table.rows and table.rows[-1][0] != arrows[metric]:
+            table.rule()
+        decimals = decimals_under(result, metric)
+        cells = [arrows[metric], system, *([] if baseline is not None else [base])]
+        cells += [f"{tested[0].difference:+.{decimals}f}", _interval_of(tested, decimals)]
+        _add(table, [*cells, *_p_cells(result, tested)], is_significant(result, tested[0]))
+    _aligned(table, range(len(names) + 2, len(header)))
+    return table
+
+
+def _add(table: Table, cells: Sequence[str], bold: bool) -> None:
+    """Append a row. The name of the metric spans rows, so it is never bold."""
+    table.add(cells, [False, *[bold] * (len(cells) - 1)])
+
+
+def p_symbols(result: RunComparison) -> str:
+    """What the marks and the columns of the tests mean."""
+    alpha = number(result.plan["alpha"])
+    p = "adjusted p" if adjusts(result) else "p"
+    parts = [f"Δ: {DIFFERENCES[constant(result.comparisons, 'statistic') or 'pooled']}"]
+    if any(is_significant(result, each) for each in result.comparisons):
+        parts.append(f"*: {p} ≤ {alpha} by {exchange_phrase(result)}")
+    if any(each.exact for each in result.comparisons):
+        parts.append(f"{EXACT}: exact p")
+    if any(each.smallest_pvalue > result.plan["alpha"] for each in result.comparisons):
+        parts.append(f"{UNREACHABLE}: no outputs could give p ≤ {alpha}")
+    return ". ".join(parts) + "."
+
+
+DIFFERENCES = {
+    "pooled": "difference of the scores of all outputs of each system taken as one, which can differ a little from "
+    "the difference of the means",
+    "mean": "difference of the means of the runs' scores",
+}
+
+
+def _scores_and_tests(result: RunComparison) -> Table:
+    """The table of a paper: a row for each metric and system, as MultEval's, with p for each exchange unit."""
+    n = _numberof_runs(result)
+    runs = "runs" if n is None else counted(n, "run")
+    p_headers = _p_headers(result)
+    header = ["Metric", "System", *(["n"] if n is None else []), "Avg", *_spread_header(result)]
+    header += ["Δ", _interval_header(result), *p_headers]
+    baseline = constant(result.comparisons, "baseline")
+    title = f"Scores of {runs}, differences from {baseline}, and {_p_in_title(result)}"
+    table = Table(title, header, n_names=2, grouped=1)
+    pairs = {(metric, system): tested for (metric, _, system), tested in by_pair(result.comparisons)}
+    for metric in result.metrics:
+        if table.rows:
+            table.rule()
+        decimals = decimals_under(result, metric.name)
+        for system in result.systems:
+            scores, tested = system.scores[metric.name], pairs.get((metric.name, system.name))
+            cells = [with_arrow(metric), system.name, *([f"{len(scores.runs):,}"] if n is None else [])]
+            cells += [f"{scores.mean:.{decimals}f}", *_spread_cells(result, scores, decimals)]
+            if tested is None:
+                table.add([*cells, *["–"] * (2 + len(p_headers))])
+                continue
+            cells += [f"{tested[0].difference:+.{decimals}f}", _interval_of(tested, decimals)]
+            _add(table, [*cells, *_p_cells(result, tested)], is_significant(result, tested[0]))
+    _aligned(table, range(len(header) - len(p_headers), len(header)))
+    return table
+
+
+def _variances(result: RunComparison) -> Table:
+    """A row for each metric and system: the shares of the variance of one run's score."""
+    parts = [of_unit(result, name) for name in ("Segments", "Run × segment")]
+    header = ["Metric", "System", "Runs", *parts, "Effective test sets"]
+    table = Table("What one run's score varies with, in % of its variance", header, n_names=2, grouped=1)
+    for metric in result.metrics:
+        if table.rows:
+            table.rule()
+        for system in result.systems:
+            scores = system.scores[metric.name]
+            components = (scores.between_runs, scores.between_segments, scores.interaction)
+            total = sum(part or 0 for part in components)
+            shares = ["–" if part is None or total <= 0 else percent(part / total, 0) for part in components]
+            worth = scores.effective_test_sets
+            of = "–" if worth is None else f"{worth:.1f} of {len(scores.runs):,}"
+            table.add([with_arrow(metric), system.name, *shares, of])
+    return table
+
+
+def _observed(result: RunComparison, pairs: Sequence[tuple[tuple[str, str, str], list[ObservedDifference]]]) -> Table:
+    """A row for each metric and pair: differences that experiments with other numbers of runs would observe."""
+    baseline = constant(result.observed, "baseline")
+    numbers = sorted({each.n_runs for each in result.observed})
+    header, breaks = ["Metric", "System", *([] if baseline is not None else ["Baseline"])], []
+    n_names = len(header)
+    for n in numbers:
+        breaks.append(len(header))
+        header += [counted(n, "run"), "rev."]
+    table = Table(_observed_title(result), header, n_names=n_names, breaks=tuple(breaks[1:]), grouped=1)
+    arrows = {metric.name: with_arrow(metric) for metric in result.metrics}
+    for (metric, base, system), own in pairs:
+        if table.rows and table.rows[-1][0] != arrows[metric]:
+            table.rule()
+        decimals = decimals_under(result, metric)
+        cells = [arrows[metric], system, *([] if baseline is not None else [base])]
+        for n in numbers:
+            found = of_name(own, n_runs=n)
+            cells += ["–", "–"] if not found else _observed_cells(found[0], decimals)
+        table.add(cells)
+    return table
+
+
+def _observed_rows(result: RunComparison) -> Table:
+    """The same for papers, which have no room for so many columns: a row for each number of runs."""
+    names = ["Metric", "System", *([] if constant(result.observed, "baseline") is not None else ["Baseline"])]
+    header = [*names, "Runs", "Central 95%", "rev."]
+    table = Table(_observed_title(result), header, n_names=len(names), grouped=len(names))
+    arrows = {metric.name: with_arrow(metric) for metric in result.metrics}
+    for (metric, base, system), own in by_pair(result.observed):
+        if table.rows:
+            table.rule()
+        for each in own:
+            cells = [arrows[metric], system, *([base] if len(names) == 3 else []), f"{each.n_runs:,}"]
+            table.add([*cells, *_observed_cells(each, decimals_under(result, metric))])
+    return table
+
+
+def _observed_title(result: RunComparison) -> str:
+    baseline = constant(result.observed, "baseline")
+    of = "" if baseline is None else f" from {baseline}"
+    return f"Differences{of} that experiments with other numbers of runs would observe"
+
+
+def _observed_cells(each: ObservedDifference, decimals: int) -> list[str]:
+    return [f"{each.low:+.{decimals}f} to {each.high:+.{decimals}f}", percent(each.reversed, 0)]
+
+
+def _runs_figure(study: StudyResult, records: Sequence[Any]) -> Drawing:
+    from .figures.runs import RunsFigure
+
+    return RunsFigure(records)
+
+
+def _histogram_figure(study: StudyResult, records: Sequence[Any]) -> Drawing:
+    from .figures.runs import HistogramFigure
+
+    return HistogramFigure(records)
+
+
+def _observed_figure(study: StudyResult, records: Sequence[Any]) -> Drawing:
+    from .figures.runs import ObservedFigure
+
+    return ObservedFigure(records)
+
+
+FIGURES = {
+    "runs": Figure(
+        "The score of each run ± s_sel, their mean (line) and s_test around it (band).",
+        "systems",
+        ("metric",),
+        _runs_figure,
+        flat=scored_runs,
+    ),
+    "histogram": Figure(
+        "The distribution of the runs' scores of each system, as in Fig. 1 of Clark et al. 2011.",
+        "systems",
+        ("metric",),
+        _histogram_figure,
+        flat=scored_runs,
+    ),
+    "observed": Figure(
+        "The difference that experiments with fewer or more runs would observe, as in Fig. 2 of Clark et al. 2011.",
+        "observed",
+        ("metric", "system"),
+        _observed_figure,
+    ),
+}
+
+REPORT = StudyReport(title, tables, conclusions, notes, FIGURES, paper=paper, truths="Null hypotheses", truth=NULL)

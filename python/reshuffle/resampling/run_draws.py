@@ -1,0 +1,148 @@
+"""Bootstrap draws of systems with several runs each: of segments, and of runs and segments.
+
+The segments of a draw are the same for all outputs of all systems, because all of them translate the same test set. The
+runs of a system are drawn independently of those of other systems.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _core
+from ..errors import InputError
+from ..lazy import lazy
+from ..metrics.base import LARGEST_SUM, Counts, Scores
+from .replicates import Replicates
+from .samples import BATCH_CELLS, resampler_of_sums, stratum_sizes
+
+if TYPE_CHECKING:
+    from .runs import RunData
+
+__all__ = ["DrawnRuns"]
+
+
+# The scores of all systems on R draws, by statistic and metric: (systems, R).
+Series: TypeAlias = Mapping[str, Sequence[Scores]]
+
+
+@dataclass(frozen=True, eq=False)
+class DrawnRuns:
+    """The scores of R draws. Segments are drawn once for all outputs and metrics."""
+
+    data: RunData
+
+    @lazy
+    def deviations(self) -> list[Scores]:
+        """The standard deviation of each output's score over draws of segments, with R − 1: (outputs,) by metric.
+
+        0 if R is 1. The core computes those of metrics in Rust, in one pass without storing the draws.
+        """
+        data, replicates = self.data, self._replicates
+        if replicates.n_resamples == 1:
+            return [np.zeros(len(data.totals)) for _ in data.samples]
+        found: dict[int, Scores] = {}
+        native = {m: counts for m, sample in enumerate(data.samples) if (counts := sample.native("draws")) is not None}
+        if native:
+            resampler = _core.Resampler(
+                list(native.values()),
+                kind="draws",
+                strata=stratum_sizes(replicates.strata),
+                threads=replicates.threads,
+            )
+            (moments,) = resampler.run(
+                [_core.Moments()],
+                n=replicates.n_resamples,
+                seed=replicates.seed,
+                threads=replicates.threads,
+                progress=replicates.progress,
+            )
+            found.update(zip(native, np.split(moments.deviations, len(native)), strict=True))
+        return [found[m] if m in found else self._scored[2][m] for m in range(len(data.samples))]
+
+    @property
+    def fixed(self) -> Series:
+        """The scores of draws of segments, with all runs of each system: (systems, R) by statistic and metric."""
+        return self._scored[0]
+
+    @property
+    def hierarchical(self) -> Series:
+        """The scores of draws of segments and runs: n − 1 of a system's n runs, with replacement, or its only run.
+
+        With n − 1 runs the draws have the variance between runs that n runs have (Rao & Wu 1988,
+        doi:10.1080/01621459.1988.10478591).
+        """
+        return self._scored[1]
+
+    @lazy
+    def _replicates(self) -> Replicates:
+        return Replicates.from_settings(self.data.samples[:1], self.data.resampling)
+
+    @lazy
+    def _scored(self) -> tuple[Series, Series, list[Scores]]:
+        """``fixed``, ``hierarchical``, and the standard deviations of all outputs, in one pass.
+
+        Memory: 4·R numbers for each system and metric.
+        """
+        data, replicates = self.data, self._replicates
+        n_metrics, k, n_draws = len(data.samples), len(data.names), replicates.n_resamples
+        fixed, hierarchical = (
+            {name: [np.empty((k, n_draws)) for _ in range(n_metrics)] for name in ("pooled", "mean")} for _ in range(2)
+        )
+        observed = data.scored(data.totals)
+        sums, squares = np.zeros((2, n_metrics, len(data.totals)))
+        runs = [_drawn_runs(replicates.seed, system, n, n_draws) for system, n in enumerate(data.n_runs)]
+        for first, drawn in _batches(replicates, data.counts):
+            own = slice(first, first + len(drawn))
+            _check_pooled(drawn, data)
+            scores = data.scored(drawn)
+            for m, of_metric in enumerate(scores):
+                shifted = of_metric - observed[m]
+                sums[m] += shifted.sum(axis=0)
+                squares[m] += (shifted**2).sum(axis=0)
+            for system, rows in enumerate(data.rows):
+                taken = runs[system][own]
+                of_pooled = data.scored(drawn[:, rows].sum(axis=1))
+                of_drawn = data.scored(np.einsum("rn,rnk->rk", taken, drawn[:, rows]))
+                for m, of_metric in enumerate(scores):
+                    values = of_metric[:, rows]
+                    fixed["pooled"][m][system, own] = of_pooled[m]
+                    fixed["mean"][m][system, own] = values.mean(axis=1)
+                    hierarchical["pooled"][m][system, own] = of_drawn[m]
+                    hierarchical["mean"][m][system, own] = (taken * values).sum(axis=1) / taken[0].sum()
+        variances = np.maximum(squares - sums**2 / n_draws, 0) / max(n_draws - 1, 1)
+        return fixed, hierarchical, list(np.sqrt(variances))
+
+
+def _check_pooled(drawn: Counts, data: RunData) -> None:
+    """Raise :class:`InputError` if the sum over a system's runs could pass ``LARGEST_SUM`` in a draw."""
+    for name, n, rows in zip(data.names, data.n_runs, data.rows, strict=True):
+        of_system = drawn[:, rows]
+        # as integers of Python, which do not overflow
+        if n * max(int(of_system.max()), -int(of_system.min())) > LARGEST_SUM:
+            raise InputError(
+                f"the counts of the {n} runs of {name} are too large to be added up in bootstrap draws: use fewer "
+                "runs, or round the scores of segments to a few decimals"
+            )
+
+
+def _batches(replicates: Replicates, counts: Counts) -> Iterator[tuple[int, Counts]]:
+    """The sums of all columns of (outputs, units, ΣK) counts over drawn units, in batches: (n, outputs, ΣK)."""
+    k, _, width = counts.shape
+    strata = replicates.strata
+    resampler = resampler_of_sums("draws", counts if strata is None else strata.sort_units(counts), strata)
+    for batch in replicates.batches(max(1, BATCH_CELLS // (k * width)), "drawing"):
+        yield batch.first, batch.sums(resampler).reshape(batch.n, k, width)
+
+
+def _drawn_runs(seed: int, system: int, n: int, n_draws: int) -> NDArray[np.int64]:
+    """How often each draw takes each of a system's n runs: (R, n), with sums of n − 1, or 1 for a single run."""
+    n_taken = max(n - 1, 1)
+    indices = _core.stream_indices(_core.derive(seed, "run", system), 0, n, n_draws * n_taken).astype(np.int64)
+    # the number of a draw and run, as one index
+    indices += np.repeat(np.arange(n_draws) * n, n_taken)
+    return np.bincount(indices, minlength=n_draws * n).reshape(n_draws, n)

@@ -1,0 +1,406 @@
+"""What random exchanges do to the difference of two systems with several runs each.
+
+Each function returns the statistic of every pair in every replicate, for all metrics, from the same random numbers. An
+exchange makes two pseudo-systems with as many pseudo-runs as the systems have, whose summed counts are scored as those
+of the systems are: as one long output (``pooled``), or run by run (``mean``).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import chain, combinations, islice
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _core
+from ..errors import InputError
+from ..metrics.base import Counts, Scores
+from ..seeds import derive_seed
+from .reductions import Series
+from .replicates import Replicates
+from .run_layout import swapped_sums
+from .runs import RunData
+from .samples import BATCH_CELLS, Batch, CountSample, Pairs, resampler_of_sums
+
+__all__ = [
+    "Exchanged",
+    "exchange_cells",
+    "exchange_pooled",
+    "exchange_runs",
+    "exchange_segments",
+    "number_of_splits",
+    "shuffle_as_multeval",
+    "splits_are_exact",
+]
+
+# All splits of the runs are used if there are at most this many, or at most R.
+MANY_SPLITS = 20_000
+# Random splits that are drawn together. They depend on this number, so it is the same everywhere.
+SPLITS_TOGETHER = 4096
+
+Indices: TypeAlias = NDArray[np.intp]
+# Sums of counts of pseudo-runs, all metrics side by side: (n, runs, ΣK).
+RunSums: TypeAlias = Counts
+
+
+@dataclass(frozen=True, eq=False)
+class Exchanged:
+    """The statistics of all replicates.
+
+    Attributes
+    ----------
+    statistics : list of list of (R,) ndarray
+        For each metric and pair: score(a) − score(b) in every replicate. R may depend on the pair if ``exact``.
+    exact : sequence of bool
+        For each pair, whether these are all possible replicates, the observed arrangement among them.
+    together : bool
+        Whether replicate r of all pairs is the same exchange, so that the maximum over pairs has a meaning.
+    centred : bool
+        Whether the statistics are deviations of bootstrap draws from the observed difference, not shuffles.
+    degrees_of_freedom : list of list of float, or None
+        For each metric and pair: those of the t distribution that corrects ``hierarchical`` for few runs.
+    observed : list of list of float, or None
+        For each metric and pair: the statistic of the observed arrangement, which replicates have to be compared with.
+        None if that is the difference of the systems' scores. It can be another number where sums are weighted for
+        unequal numbers of runs and the metric is not a function of ratios of sums, such as BLEU with some smoothings.
+    """
+
+    statistics: Sequence[Sequence[Scores]]
+    exact: Sequence[bool]
+    together: bool = True
+    centred: bool = False
+    degrees_of_freedom: Sequence[Sequence[float]] | None = None
+    observed: Sequence[Sequence[float]] | None = None
+
+
+def number_of_splits(n: int, m: int) -> int:
+    """In how many ways n + m runs can be split into n and m: C(n + m, n).
+
+    >>> number_of_splits(3, 3), number_of_splits(5, 5)
+    (20, 252)
+    """
+    return math.comb(n + m, n)
+
+
+def splits_are_exact(n: int, m: int, n_resamples: int) -> bool:
+    """Whether whole runs are exchanged in all ways, not in R random ones.
+
+    >>> splits_are_exact(7, 7, 999), splits_are_exact(9, 9, 10_000), splits_are_exact(9, 9, 100_000)
+    (True, False, True)
+    """
+    return number_of_splits(n, m) <= max(n_resamples, MANY_SPLITS)
+
+
+def exchange_runs(data: RunData, pairs: Pairs, statistic: str) -> Exchanged:
+    """Whole runs are exchanged: all splits of the n + m runs if they are few, otherwise R random ones."""
+    replicates = Replicates.from_settings([data.samples[0]], data.resampling)
+    n_resamples, sizes = replicates.n_resamples, [_sizes(data, pair) for pair in pairs]
+    exact = [splits_are_exact(*size, n_resamples) for size in sizes]
+    found: list[list[Scores]] = [[] for _ in data.samples]
+    for (a, b), size, every in zip(pairs, sizes, exact, strict=True):
+        totals = data.totals[np.r_[data.rows[a], data.rows[b]]]
+        n_splits = number_of_splits(*size) if every else n_resamples
+        splits = _all_splits(*size) if every else _random_splits(*size, n_resamples, replicates.seed)
+        of_pair = _of_splits(data, totals, splits, n_splits, size[0], statistic)
+        for own, statistics in zip(found, of_pair, strict=True):
+            own.append(statistics)
+    return Exchanged(found, exact, together=len(set(sizes)) <= 1)
+
+
+def _of_splits(
+    data: RunData, totals: Counts, splits: Iterator[Indices], n_splits: int, n: int, statistic: str
+) -> list[Scores]:
+    """The statistic of each split for each metric: (n_splits,). The first n runs of a split are those of a."""
+    found: list[Scores] = [np.empty(n_splits) for _ in data.samples]
+    scores = data.scored(totals)
+    first = 0
+    for split in splits:
+        these = slice(first, first + len(split))
+        if statistic == "pooled":
+            sides = [data.scored(_sum_of_runs(totals, side)) for side in (split[:, :n], split[:, n:])]
+        else:
+            sides = [[own[side].mean(axis=1) for own in scores] for side in (split[:, :n], split[:, n:])]
+        for statistics, x, y in zip(found, *sides, strict=True):
+            statistics[these] = x - y
+        first = these.stop
+    return found
+
+
+def _sum_of_runs(totals: Counts, runs: Indices) -> Counts:
+    """The sums of the totals of some runs: (N, ΣK) and (n, runs) in, (n, ΣK) out."""
+    members = np.zeros((len(runs), len(totals)), dtype=np.int64)
+    np.put_along_axis(members, runs, 1, axis=1)
+    return np.asarray(members @ totals)
+
+
+def _all_splits(n: int, m: int) -> Iterator[Indices]:
+    """All splits of n + m runs, in batches of (n_splits, n + m). The first is the observed one."""
+    left = combinations(range(n + m), n)
+    while flat := list(chain.from_iterable(islice(left, SPLITS_TOGETHER))):
+        a = np.array(flat, dtype=np.intp).reshape(-1, n)
+        others = np.ones((len(a), n + m), dtype=np.bool_)
+        np.put_along_axis(others, a, False, axis=1)
+        yield np.concatenate([a, np.nonzero(others)[1].reshape(-1, m)], axis=1)
+
+
+def _random_splits(n: int, m: int, n_resamples: int, seed: int) -> Iterator[Indices]:
+    """R random splits of n + m runs, in batches of (n_splits, n + m). Each side is in order."""
+    for first in range(0, n_resamples, SPLITS_TOGETHER):
+        size = min(SPLITS_TOGETHER, n_resamples - first)
+        orders = _core.permutations(seed, first // SPLITS_TOGETHER, n + m, size).astype(np.intp)
+        yield np.concatenate([np.sort(orders[:, :n], axis=1), np.sort(orders[:, n:], axis=1)], axis=1)
+
+
+def exchange_segments(data: RunData, pairs: Pairs, statistic: str) -> Exchanged:
+    """One coin for each unit swaps all outputs of one system with all outputs of the other.
+
+    With unequal numbers of runs, both systems stand for the least common multiple of the numbers: see
+    :meth:`RunData.weights`. All patterns of swaps are used if the systems differ in so few units that there are at most
+    R.
+    """
+    replicates = Replicates.from_settings([data.samples[0]], data.resampling)
+    patterns = _few_patterns(data, pairs, replicates.n_resamples)
+    if patterns is not None:
+        replicates = replicates.with_codes(patterns, 1 << int(np.count_nonzero(patterns)))
+    exact = [patterns is not None] * len(pairs)
+    if statistic == "mean":
+        return Exchanged(_segments_of_runs(data, pairs, replicates), exact)
+    return Exchanged(_pooled_segments(data, pairs, replicates), exact, observed=_observed_if_weighted(data, pairs))
+
+
+def _observed_if_weighted(data: RunData, pairs: Pairs) -> list[list[float]] | None:
+    """The difference of the scores of weighted sums for each metric and pair; None if all weights are 1."""
+    weights = [data.weights(pair) for pair in pairs]
+    if all(pair == (1, 1) for pair in weights):
+        return None
+    pooled = [data.totals[rows].sum(axis=0) for rows in data.rows]
+    a, b = (np.stack([pooled[pair[i]] * w[i] for pair, w in zip(pairs, weights, strict=True)]) for i in (0, 1))
+    return [(x - y).tolist() for x, y in zip(data.scored(a), data.scored(b), strict=True)]
+
+
+def _few_patterns(data: RunData, pairs: Pairs, n_resamples: int) -> NDArray[np.uint64] | None:
+    """A bit for each unit in which any pair differs, (units,); None if they have more than R patterns of swaps."""
+    differs = np.zeros(data.n_units, dtype=np.bool_)
+    for a, b in pairs:
+        for x, y in _virtual_runs(data, (a, b)):
+            np.logical_or(differs, (data.counts[x] != data.counts[y]).any(axis=1), out=differs)
+            if 1 << int(np.count_nonzero(differs)) > n_resamples:
+                return None
+    (units,) = np.nonzero(differs)
+    codes = np.zeros(data.n_units, dtype=np.uint64)
+    codes[units] = np.uint64(1) << np.arange(len(units), dtype=np.uint64)
+    return codes
+
+
+def _virtual_runs(data: RunData, pair: tuple[int, int]) -> list[tuple[int, int]]:
+    """The outputs of two systems side by side: those of run 0 of each, of run 1 and so on.
+
+    The runs of each system are repeated in order up to the least common multiple of the numbers of runs.
+    """
+    (n, m), (a, b) = _sizes(data, pair), (data.rows[system].start for system in pair)
+    return [(a + run % n, b + run % m) for run in range(math.lcm(n, m))]
+
+
+def _pooled_segments(data: RunData, pairs: Pairs, replicates: Replicates) -> list[list[Scores]]:
+    """The statistic of coins for units: scores of the systems' sums over runs, for each metric and pair."""
+    found: list[list[Scores]] = [[np.empty(0)] * len(pairs) for _ in data.samples]
+    groups: dict[int, list[int]] = {}  # pairs whose systems stand for equally many runs
+    for p, pair in enumerate(pairs):
+        groups.setdefault(math.lcm(*_sizes(data, pair)), []).append(p)
+    for common, group in groups.items():
+        systems = sorted(set(chain.from_iterable(pairs[p] for p in group)))
+        index = {system: row for row, system in enumerate(systems)}
+        samples = [
+            CountSample.from_counts(
+                sample.metric,
+                np.stack([sample.counts[data.rows[s]].sum(axis=0) * (common // data.n_runs[s]) for s in systems]),
+            )
+            for sample in data.samples
+        ]
+        own_pairs = [(index[pairs[p][0]], index[pairs[p][1]]) for p in group]
+        (statistics,) = replicates.with_samples(samples).run([Series()], own_pairs)
+        for m, of_metric in enumerate(statistics):
+            for p, of_pair in zip(group, of_metric, strict=True):
+                found[m][p] = of_pair
+    return found
+
+
+def _segments_of_runs(data: RunData, pairs: Pairs, replicates: Replicates) -> list[list[Scores]]:
+    """The statistic of coins for units: means of the scores of runs, for each metric and pair."""
+    outputs, _, width = data.counts.shape
+    resampler = resampler_of_sums("shuffles", data.counts)
+    most = max(math.lcm(*_sizes(data, pair)) for pair in pairs)
+    collected = _Collected.of(data, pairs, "mean", replicates.n_resamples)
+    virtual = [np.array(_virtual_runs(data, pair)).T for pair in pairs]
+    for batch in replicates.batches(_batch_size(max(outputs, most) * width), "shuffling"):
+        flipped = batch.sums(resampler).reshape(batch.n, outputs, width)
+        for p, (x, y) in enumerate(virtual):
+            moved = flipped[:, y] - flipped[:, x]
+            collected.add(batch, p, data.totals[x] + moved, data.totals[y] - moved)
+    return collected.statistics
+
+
+def exchange_pooled(data: RunData, pairs: Pairs, statistic: str) -> Exchanged:
+    """The n + m outputs of each unit are permuted.
+
+    For the pooled statistic, output l is one of a's if label l of the permutation is below n. The mean needs to know
+    the run, too: position i, which is run i of a if i is below n, has the output of label i.
+    """
+    replicates = Replicates.from_settings([data.samples[0]], data.resampling)
+    collected = _Collected.of(data, pairs, statistic, replicates.n_resamples)
+    sizes = [_sizes(data, pair) for pair in pairs]
+    if statistic == "pooled":
+        for n, m in sorted(set(sizes)):
+            own = [p for p, size in enumerate(sizes) if size == (n, m)]
+            rows = [partial(_signed_outputs, data, pairs[p]) for p in own]
+            for batch, i, sums in swapped_sums(replicates, ("pooled", n, m), rows, data.counts[0].size * (n + m)):
+                (a, b), moved = pairs[own[i]], sums[:, 0]
+                totals_a, totals_b = (data.totals[data.rows[system]].sum(axis=0) for system in (a, b))
+                collected.add_pooled(batch, own[i], totals_a + moved, totals_b - moved)
+    else:
+        width = data.totals.shape[1]
+        for p, (a, b) in enumerate(pairs):
+            both, n = np.r_[data.rows[a], data.rows[b]], data.n_runs[a]
+            resampler = resampler_of_sums("permutations", data.counts[both])
+            for batch in replicates.batches(_batch_size(len(both) * width), "permuting"):
+                sums = batch.sums(resampler).reshape(batch.n, len(both), width)
+                collected.add(batch, p, sums[:, :n], sums[:, n:])
+    return Exchanged(collected.statistics, [False] * len(pairs), together=len(set(sizes)) <= 1)
+
+
+def _signed_outputs(data: RunData, pair: tuple[int, int]) -> Counts:
+    """What a gains if an output changes sides: minus the outputs of a, then those of b, (1, n + m, units, ΣK)."""
+    a, b = (data.counts[data.rows[system]] for system in pair)
+    return np.concatenate([-a, b])[None]
+
+
+def exchange_cells(data: RunData, pairs: Pairs, statistic: str) -> Exchanged:
+    """One coin for each run and unit swaps the outputs of the two systems.
+
+    Run i of one system is paired with run i of the other. The coins of run i are those of the seed derived for run i.
+    """
+    cells = _Cells.of(data, pairs, "cell")
+    replicates = Replicates.from_settings([data.samples[0]], data.resampling)
+    seeds = [derive_seed(replicates.seed, "run", run) for run in range(cells.n_runs)]
+    collected = _Collected.of(data, pairs, statistic, replicates.n_resamples)
+    for batch in replicates.batches(cells.batch_size, "shuffling"):
+        flipped = cells.sums([replace(batch, seed=int(seed)) for seed in seeds])
+        for p, (a, b) in enumerate(pairs):
+            moved = cells.moved(flipped, (a, b))
+            collected.add(batch, p, data.totals[data.rows[a]] + moved, data.totals[data.rows[b]] - moved)
+    return Exchanged(collected.statistics, [False] * len(pairs))
+
+
+def shuffle_as_multeval(data: RunData, pairs: Pairs, statistic: str) -> Exchanged:
+    """The shuffle of MultEval 0.5.1: a coin for each run and unit, and a permutation of the runs in each unit.
+
+    Pseudo-system X takes in run i of a unit the output of run π(i), of a or, if the coin of i says so, of b. Y takes
+    the output of run π⁻¹(i), of the other system. If π is not its own inverse, which needs three runs, some outputs are
+    in both and others in neither.
+    """
+    assert statistic == "pooled"
+    n = _equal_runs(data, pairs, "multeval")
+    replicates = Replicates.from_settings([data.samples[0]], data.resampling)
+    collected = _Collected.of(data, pairs, statistic, replicates.n_resamples)
+    rows = [partial(_differences_of_sides, data, pair) for pair in pairs]
+    for batch, p, sums in swapped_sums(replicates, ("multeval", n), rows, data.counts[0].size * 4 * n):
+        a, b = (data.totals[data.rows[system]].sum(axis=0) for system in pairs[p])
+        collected.add_pooled(batch, p, a + sums[:, 0], b - sums[:, 1])
+    return Exchanged(collected.statistics, [False] * len(pairs))
+
+
+def _differences_of_sides(data: RunData, pair: tuple[int, int]) -> Counts:
+    """Outputs of b minus those of a, run by run, in the rows of X for X and in those of Y for Y: (2, 2n, units, ΣK)."""
+    a, b = (data.counts[data.rows[system]] for system in pair)
+    sides = np.zeros((2, 2, *a.shape), dtype=np.int64)
+    sides[0, 0] = sides[1, 1] = b - a
+    return sides.reshape(2, -1, *a.shape[1:])
+
+
+@dataclass(frozen=True, eq=False)
+class _Cells:
+    """The counts of systems with equally many runs, run by run."""
+
+    n_runs: int
+    index: dict[int, int]
+    resamplers: Sequence[_core.Resampler]
+    shape: tuple[int, int, int]
+
+    @classmethod
+    def of(cls, data: RunData, pairs: Pairs, exchange: str) -> _Cells:
+        """Those of the systems of some pairs. :class:`InputError` if they have different numbers of runs."""
+        n_runs, systems = _equal_runs(data, pairs, exchange), sorted(set(chain.from_iterable(pairs)))
+        starts = np.array([data.rows[system].start for system in systems])
+        resamplers = [resampler_of_sums("shuffles", data.counts[starts + run]) for run in range(n_runs)]
+        shape = len(systems), data.n_units, data.totals.shape[1]
+        return cls(n_runs, {system: row for row, system in enumerate(systems)}, resamplers, shape)
+
+    @property
+    def batch_size(self) -> int:
+        k, _, width = self.shape
+        return _batch_size(self.n_runs * k * width)
+
+    def sums(self, batches: Sequence[Batch]) -> Counts:
+        """The sums of the swapped outputs with one batch for each run: (n, runs, systems, ΣK)."""
+        k, _, width = self.shape
+        each = [own.sums(resampler) for own, resampler in zip(batches, self.resamplers, strict=True)]
+        return np.stack([sums.reshape(-1, k, width) for sums in each], axis=1)
+
+    def moved(self, sums: Counts, pair: tuple[int, int]) -> RunSums:
+        """What the swaps add to the runs of the first system and take from those of the second."""
+        a, b = (self.index[system] for system in pair)
+        return np.asarray(sums[:, :, b] - sums[:, :, a])
+
+
+@dataclass(frozen=True, eq=False)
+class _Collected:
+    """The statistics of all replicates, filled batch by batch."""
+
+    data: RunData
+    statistic: str
+    statistics: list[list[Scores]]
+
+    @classmethod
+    def of(cls, data: RunData, pairs: Pairs, statistic: str, n_resamples: int) -> _Collected:
+        return cls(data, statistic, [[np.empty(n_resamples) for _ in pairs] for _ in data.samples])
+
+    def add_pooled(self, batch: Batch, p: int, a: Counts, b: Counts) -> None:
+        """Score the summed pseudo-runs of both sides of pair p: each (n, ΣK)."""
+        self.add(batch, p, a[:, None], b[:, None])
+
+    def add(self, batch: Batch, p: int, a: RunSums, b: RunSums) -> None:
+        """Score the pseudo-runs of both sides of pair p."""
+        for own, x, y in zip(self.statistics, self._scored(a), self._scored(b), strict=True):
+            own[p][batch.first : batch.first + batch.n] = x - y
+
+    def _scored(self, runs: RunSums) -> list[Scores]:
+        if self.statistic == "pooled":
+            return self.data.scored(runs.sum(axis=1))
+        return [scores.mean(axis=1) for scores in self.data.scored(runs)]
+
+
+def _equal_runs(data: RunData, pairs: Pairs, exchange: str) -> int:
+    """The number of runs of all systems of some pairs. :class:`InputError` if they have different numbers."""
+    systems = sorted(set(chain.from_iterable(pairs)))
+    numbers = {data.n_runs[system] for system in systems}
+    if len(numbers) > 1:
+        own = ", ".join(f"{data.names[system]} {data.n_runs[system]}" for system in systems)
+        raise InputError(
+            f"the exchange {exchange!r} pairs run i of one system with run i of the other, so all systems need the "
+            f"same number of runs, but they have: {own}. Choose another exchange, or leave out some runs"
+        )
+    return numbers.pop()
+
+
+def _sizes(data: RunData, pair: tuple[int, int]) -> tuple[int, int]:
+    return data.n_runs[pair[0]], data.n_runs[pair[1]]
+
+
+def _batch_size(cells: int) -> int:
+    """How many replicates fit a batch if each has this many numbers."""
+    return max(1, BATCH_CELLS // cells)

@@ -1,0 +1,157 @@
+"""How the scores of runs vary over test sets: their covariances, by the delta method.
+
+Run i of a system has the score f(T_i). Its contribution from unit s is u_is = ∇f(T_i)·(x_is − T_i/S), and the
+covariance of the scores of two runs on random test sets is S/(S − 1) Σ_s u_is u_js. The runs of a system see the same
+segments. So the covariance of two runs is what their segments have in common, and the rest of a run's variance is the
+interaction of run and segment. This is the two-way analysis of variance of the contributions in terms of covariances,
+as Obuchowski & Rockette 1995 (doi:10.1080/03610919508813243) use it for readers and cases.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ..metrics.base import Scores
+from .linear import CELLS, gradient
+from .units import Strata
+
+if TYPE_CHECKING:
+    from .runs import RunData
+
+__all__ = ["Parts", "RunCovariances"]
+
+ADVICE = "leave out this metric, or the exchange unit 'hierarchical'"
+
+
+class Parts(NamedTuple):
+    """Estimated variances of a system's scores, in squared points of the metric.
+
+    Attributes
+    ----------
+    observed : float
+        The variance of the runs' scores, with n − 1.
+    between_runs, between_segments, interaction : float
+        Estimated variance components of the score of one run. Estimates below 0 are kept.
+    """
+
+    observed: float
+    between_runs: float
+    between_segments: float
+    interaction: float
+
+
+class Spread(NamedTuple):
+    """The variance of a difference of two systems, from :meth:`RunCovariances.of_difference`.
+
+    Attributes
+    ----------
+    variance : float
+        For new runs and new segments.
+    of_draws : float
+        What the draws of runs and segments have by construction: they count the interaction more than once.
+    degrees_of_freedom : float
+        Those of ``variance``.
+    """
+
+    variance: float
+    of_draws: float
+    degrees_of_freedom: float
+
+    @property
+    def factor(self) -> float:
+        """What the deviations of draws are multiplied by, so that they have ``variance``; 1 where they do not vary."""
+        return math.sqrt(self.variance / self.of_draws) if self.of_draws > 0 else 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class RunCovariances:
+    """The scores of all outputs under a metric, and their covariances over random test sets.
+
+    Attributes
+    ----------
+    scores : (outputs,) ndarray
+    covariances : (outputs, outputs) ndarray
+        Of the scores of two outputs on the same random test set of this size.
+    shrunk : (outputs, outputs) ndarray
+        The same for bootstrap draws, which have S_h instead of S_h − 1 in the denominator of each stratum.
+    n_units : int
+    rows : list of slice
+        The outputs of each system.
+    """
+
+    scores: Scores
+    covariances: Scores
+    shrunk: Scores
+    n_units: int
+    rows: list[slice]
+
+    @classmethod
+    def from_data(cls, data: RunData, m: int) -> RunCovariances:
+        """For metric m. Cost: a product of matrices with a column for each output and S rows."""
+        sample = data.samples[m]
+        counts, totals = sample.counts, sample.totals
+        k, n, n_counts = counts.shape
+        strata = Strata.or_single(sample.strata, n)
+        slopes = np.concatenate([gradient(sample.metric, counts[[x]], totals[[x]], ADVICE) for x in range(k)])
+        sums, products, drawn = np.zeros((strata.n_strata, k)), np.zeros((k, k)), np.zeros((k, k))
+        size = max(1, CELLS // max(k, n_counts))
+        for first in range(0, n, size):
+            block = slice(first, first + size)
+            values = np.stack(
+                [(rows[block] - mean) @ slope for rows, mean, slope in zip(counts, totals / n, slopes, strict=True)]
+            )
+            if strata.n_strata > 1:  # the mean of a single stratum is 0
+                sums += np.stack([np.bincount(strata.index[block], row, strata.n_strata) for row in values], axis=1)
+            products += (values * strata.factors[block]) @ values.T
+            drawn += values @ values.T
+        # less the means of the strata
+        products -= (sums / np.maximum(strata.sizes - 1, 1)[:, None]).T @ sums
+        drawn -= (sums / strata.sizes[:, None]).T @ sums
+        return cls(sample.scores, products, drawn, n, data.rows)
+
+    def parts(self, system: int) -> Parts | None:
+        """The variance components of a system; None for one run."""
+        rows = self.rows[system]
+        scores = self.scores[rows]
+        if len(scores) < 2:
+            return None
+        own, shared = own_and_shared(self.covariances[rows, rows])
+        observed = float(scores.var(ddof=1))
+        return Parts(observed, observed - (own - shared), shared, own - shared)
+
+    def of_difference(self, a: int, b: int) -> Spread:
+        """The variance of the difference of two systems' mean scores, each with at least 2 runs.
+
+        The mean scores of new runs differ with the variance Σ s²/n of the observed ones over both systems, which
+        contains the interaction. The segments add the covariance of different runs, without the interaction. The
+        degrees of freedom are Satterthwaite's, n − 1 for the runs of a system and S − 1 for the segments.
+        """
+        weights = np.zeros(len(self.scores))
+        runs, squares, drawn_runs, interaction = 0.0, 0.0, 0.0, 0.0
+        for system, sign in ((a, 1), (b, -1)):
+            rows = self.rows[system]
+            n = rows.stop - rows.start
+            weights[rows] += sign / n
+            own, shared = own_and_shared(self.covariances[rows, rows])
+            drawn_own, drawn_shared = own_and_shared(self.shrunk[rows, rows])
+            of_mean = float(self.scores[rows].var(ddof=1)) / n
+            runs += of_mean
+            squares += of_mean**2 / (n - 1)
+            interaction += (own - shared) / n
+            drawn_runs += of_mean + (drawn_own - drawn_shared) / n
+        segments = max(float(weights @ self.covariances @ weights) - interaction, 0.0)
+        variance = runs + segments
+        squares += segments**2 / (self.n_units - 1)
+        degrees = variance**2 / squares if squares > 0 else self.n_units - 1
+        return Spread(variance, drawn_runs + float(weights @ self.shrunk @ weights), float(degrees))
+
+
+def own_and_shared(covariances: Scores) -> tuple[float, float]:
+    """The mean of the diagonal and of the rest of a (n, n) matrix, n ≥ 2."""
+    n = len(covariances)
+    own = float(np.trace(covariances))
+    return own / n, (float(covariances.sum()) - own) / (n * (n - 1))

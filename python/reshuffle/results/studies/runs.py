@@ -1,0 +1,195 @@
+"""The result of a comparison of systems with several optimizer runs each, and its records."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ..intervals import ConfidenceInterval
+from .base import StudyResult
+
+__all__ = ["RUN_TABLES", "ObservedDifference", "RunComparison", "RunDifference", "RunScores", "SystemRuns"]
+
+# The tables of a comparison of runs.
+RUN_TABLES = ("systems", "comparisons", "observed")
+
+
+@dataclass(frozen=True, slots=True)
+class RunScores:
+    """The scores of a system's runs under one metric, and how much they vary.
+
+    All standard deviations are in points of the metric, and have n − 1 in the denominator.
+
+    Attributes
+    ----------
+    runs : tuple of float
+        The score of each run on the test set.
+    mean, minimum, maximum : float
+        Of ``runs``.
+    pooled : float
+        The score of all outputs of all runs taken as one long output.
+    s_test : float or None
+        Standard deviation of ``runs``: Clark et al. 2011 (P11-2031), 4.1. None for one run.
+    s_sel : float
+        The mean over runs of the bootstrap standard deviation of a run's score, from draws of segments. NaN for one
+        draw.
+    s_dev : float or None
+        Standard deviation of ``dev_runs``. None without the development set, or with one run.
+    dev_runs : tuple of float
+        The score of each run on the development set, or empty.
+    median_run : int
+        The index of the run with the median score, from 0; the lower one of an even number of runs.
+    between_runs, between_segments, interaction : float or None
+        Variance components of the score of one run on a test set of this size: the runs' expected scores, the choice of
+        segments, and what is neither. None for one run.
+    effective_test_sets : float or None
+        How many independent test sets the runs are worth together: the variance of one run's score divided by that of
+        the mean of all runs. 1 if runs do not matter; the number of runs if segments do not matter. None for one run.
+    """
+
+    runs: tuple[float, ...]
+    mean: float
+    minimum: float
+    maximum: float
+    pooled: float
+    s_test: float | None
+    s_sel: float
+    s_dev: float | None
+    dev_runs: tuple[float, ...]
+    median_run: int
+    between_runs: float | None
+    between_segments: float | None
+    interaction: float | None
+    effective_test_sets: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class SystemRuns:
+    """A system: its runs, and their scores under each metric.
+
+    Attributes
+    ----------
+    name : str
+    outputs : tuple of str
+        The name of each run's output, such as its file.
+    scores : mapping of str to RunScores
+        By the name of the metric.
+    """
+
+    name: str
+    outputs: tuple[str, ...]
+    scores: Mapping[str, RunScores]
+
+
+@dataclass(frozen=True, slots=True)
+class RunDifference:
+    """The difference of a system from the baseline, tested by exchanging one kind of unit.
+
+    Attributes
+    ----------
+    baseline, system, metric : str
+    exchange : str
+        What is exchanged: a name in :data:`reshuffle.inference.exchange.EXCHANGES`.
+    statistic : str
+        ``pooled``: the difference of the scores of all outputs of each system taken as one; ``mean``: the difference of
+        the mean scores of the runs.
+    difference : float
+        The statistic: system − baseline.
+    pvalue : float
+        Not adjusted for multiple tests.
+    adjusted_pvalue : float or None
+        Adjusted for all pairs of the family, or None.
+    smallest_pvalue : float
+        The smallest p-value that the test can reach with these runs and replicates.
+    runs_needed : int or None
+        How many runs of each system the test needs so that p can reach alpha; None if the number of runs does not
+        limit p.
+    exceedances, n_resamples : int
+        The number of replicates at least as extreme as the difference, and of all replicates.
+    exact : bool
+        Whether the replicates are all possible ones, so that p is exceedances/n_resamples.
+    degrees_of_freedom : float or None
+        Of the t distribution that corrects ``hierarchical`` for few runs.
+    confidence_interval : ConfidenceInterval or None
+        Of the difference, for the sources of variation that the test takes into account.
+    """
+
+    baseline: str
+    system: str
+    metric: str
+    exchange: str
+    statistic: str
+    difference: float
+    pvalue: float
+    adjusted_pvalue: float | None
+    smallest_pvalue: float
+    runs_needed: int | None
+    exceedances: int
+    n_resamples: int
+    exact: bool
+    degrees_of_freedom: float | None
+    confidence_interval: ConfidenceInterval | None
+
+
+@dataclass(frozen=True, slots=True)
+class ObservedDifference:
+    """The difference that an experiment with fewer or more runs would have observed, by drawing from the runs.
+
+    Clark et al. 2011 (P11-2031), Figure 2. The test set is fixed.
+
+    Attributes
+    ----------
+    baseline, system, metric : str
+    n_runs : int
+        The number of runs of each system in the experiment.
+    mean, standard_deviation, minimum, maximum : float
+        Of the difference of the mean scores.
+    low, high : float
+        The central 95 % of the differences.
+    reversed : float
+        The share of experiments whose difference has the other sign than that of all runs, ties counted as half.
+    experiments : int
+        The number of draws of runs, or of all possible choices of runs.
+    """
+
+    baseline: str
+    system: str
+    metric: str
+    n_runs: int
+    mean: float
+    standard_deviation: float
+    minimum: float
+    maximum: float
+    low: float
+    high: float
+    reversed: float
+    experiments: int
+
+
+class RunComparison(StudyResult):
+    """The result of :func:`reshuffle.compare_runs`: a :class:`~reshuffle.StudyResult` called ``runs``.
+
+    Its tables are ``systems`` (:class:`SystemRuns`), ``comparisons`` (:class:`RunDifference`) and ``observed``
+    (:class:`ObservedDifference`). ``truths`` has the null hypothesis of each exchange unit in words.
+    """
+
+    @property
+    def systems(self) -> tuple[SystemRuns, ...]:
+        """The systems with the scores of their runs."""
+        return self.tables["systems"]
+
+    @property
+    def comparisons(self) -> tuple[RunDifference, ...]:
+        """The tested differences; empty with only one system."""
+        return self.tables.get("comparisons", ())
+
+    @property
+    def observed(self) -> tuple[ObservedDifference, ...]:
+        """What experiments with other numbers of runs would observe; empty with only one system."""
+        return self.tables.get("observed", ())
+
+    @property
+    def default_exchange(self) -> str | None:
+        """The exchange unit whose p-values answer the question; the others are shown beside it. None without tests."""
+        exchanges = self.plan["exchange"]
+        return exchanges[0] if exchanges else None

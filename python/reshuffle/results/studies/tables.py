@@ -1,0 +1,60 @@
+"""The types of the records in the tables of studies, and of their results."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from .agreement import DomainBand, GainBin, GainThreshold, PairPvalue, TestAgreement
+from .base import Rate, StudyResult
+from .design import DetectableAtSize, PairError, PlannedPower, PlannedSize
+from .exchange import ExchangeRate
+from .multiplicity import FamilyWiseRate
+from .power import FittedSwapEffects, PowerRate
+from .runs import ObservedDifference, RunComparison, RunDifference, SystemRuns
+from .samples import CurvePoint, SampleDifference, SampleRange, SampleScore
+from .sensitivity import MetricSensitivity, PowerContrast, ScoredSystem, TestedDifference
+from .type1 import PvalueShare
+from .validation import BandAccuracy, GapConclusions, PairConclusions, SampleSpread
+
+__all__ = ["RECORDS", "RESULTS"]
+
+# The type of the records of each table of any study, by the name of the table: JSON, CSV and data frames are made from
+# its fields, and saved studies are read back with it. Fields are str, int (not negative), float, bool,
+# ConfidenceInterval, any of them or None, tuples of one of them, or mappings from names to records.
+RECORDS: Mapping[str, type[Any]] = {
+    "rates": Rate,
+    "pvalues": PvalueShare,
+    "family_wise": FamilyWiseRate,
+    "pairs": PairConclusions,
+    "bands": BandAccuracy,
+    "gaps": GapConclusions,
+    "spread": SampleSpread,
+    "scores": SampleScore,
+    "ranges": SampleRange,
+    "differences": SampleDifference,
+    "curves": CurvePoint,
+    "pair_pvalues": PairPvalue,
+    "gains": GainBin,
+    "thresholds": GainThreshold,
+    "domains": DomainBand,
+    "tests": TestAgreement,
+    "power": PowerRate,
+    "fits": FittedSwapEffects,
+    "detectable": DetectableAtSize,
+    "planned": PlannedPower,
+    "needed": PlannedSize,
+    "simulated": PowerRate,
+    "errors": PairError,
+    "sensitivity": MetricSensitivity,
+    "scored": ScoredSystem,
+    "tested": TestedDifference,
+    "contrasts": PowerContrast,
+    "exchange_sizes": ExchangeRate,
+    "systems": SystemRuns,
+    "comparisons": RunDifference,
+    "observed": ObservedDifference,
+}
+
+# The type of the result of a study, where it is not StudyResult.
+RESULTS: Mapping[str, type[StudyResult]] = {"runs": RunComparison}

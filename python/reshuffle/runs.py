@@ -1,0 +1,600 @@
+"""``compare_runs``: systems with several optimizer runs each.
+
+:func:`compare_runs` checks its arguments and counts the outputs; :func:`compared_runs`, which the command line calls,
+does the rest.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from typing import Any, Literal
+
+import numpy as np
+
+from . import _core, signature, types
+from .data.corpus import Lines
+from .errors import InputError, listed, quoted, unknown_name, warn
+from .inference.exchange import EXCHANGES
+from .inference.hypotheses import ON_ONE_SET
+from .inference.run_intervals import interval_of
+from .inference.run_tests import PairOutcome, RunTesting, chosen_exchanges, pair_outcomes
+from .inference.run_variation import observed_differences, variations
+from .inference.steps import counting_steps
+from .metrics.native import NativeMetric
+from .progress import AnyProgress, reported
+from .resampling.counting import Data, Metrics, References
+from .resampling.runs import STATISTICS, RunData
+from .resampling.samples import Pairs
+from .results import UsedMetric
+from .results.studies import RunComparison, RunDifference, RunScores, SystemRuns
+from .settings import DocumentIds, Levels, Resampling, StratumIds, Units
+from .validate import check_name
+
+__all__ = ["SETS", "Development", "RunSettings", "Runs", "compare_runs", "compared_runs", "output_name"]
+
+# The test sets on which the median run can be determined.
+SETS = ("test", "dev")
+# Clark et al. 2011 (P11-2031), section 5, recommend at least so many runs.
+RECOMMENDED_RUNS = 3
+
+
+def output_name(system: str, run: int) -> str:
+    """The name of an output: the key of its scores in :class:`~reshuffle.SegmentScores` and ``FromCounts``.
+
+    >>> output_name("baseline", 0)
+    'baseline#0'
+    """
+    return f"{system}#{run}"
+
+
+@dataclass(frozen=True)
+class RunSettings:
+    """What is tested, and how. Fields are named like the keywords of :func:`compare_runs`."""
+
+    exchange: str | Sequence[str] = "auto"
+    statistic: str = "pooled"
+    baseline: str | None = None
+    all_pairs: bool = False
+    alternative: str = "two-sided"
+    adjust: str | None = "auto"
+    family: str = "metric"
+    confidence_level: float | None = None
+    alpha: float | None = None
+    median_on: str = "test"
+    median_metric: str | None = None
+
+    @property
+    def requested(self) -> list[str]:
+        """The requested exchange units."""
+        return [self.exchange] if isinstance(self.exchange, str) else list(self.exchange)
+
+    def checked(self, names: Sequence[str]) -> RunSettings:
+        """The settings with checked levels, for systems with these names; :class:`InputError` for unknown names."""
+        for name in self.requested:
+            check_name("exchange", name, ["auto", "all", *EXCHANGES])
+        if not self.requested or (len(self.requested) > 1 and "auto" in self.requested):
+            raise InputError(f"exchange: expected auto, or names of units, got {listed(self.requested) or 'none'}")
+        check_name("statistic", self.statistic, list(STATISTICS))
+        check_name("alternative", self.alternative, ["two-sided", "greater", "less"])
+        check_name("family", self.family, ["metric", "all"])
+        check_name("median_on", self.median_on, list(SETS))
+        if self.all_pairs and self.baseline is not None:
+            raise InputError("a baseline and all pairs cannot be combined: leave one of them out")
+        if self.baseline is not None and self.baseline not in names:
+            raise unknown_name("baseline", self.baseline, names)
+        levels = Levels.for_tests(None, self.confidence_level, self.alpha)
+        testing = RunTesting(self.statistic, self.alternative, self.adjust, ON_ONE_SET[self.family], levels.alpha)
+        testing.check()
+        return replace(self, confidence_level=levels.confidence_level, alpha=levels.alpha)
+
+    @property
+    def testing(self) -> RunTesting:
+        """The part that tests read, of checked settings."""
+        assert self.alpha is not None
+        return RunTesting(self.statistic, self.alternative, self.adjust, self.family, self.alpha)
+
+
+@dataclass(frozen=True)
+class Runs:
+    """The outputs of some systems on a test set.
+
+    Attributes
+    ----------
+    data : Data
+        Its systems are the outputs, each called :func:`output_name`, system by system.
+    outputs : mapping of str to sequence of str
+        The names of each system's outputs in reports, such as their files.
+    units : Units
+    """
+
+    data: Data
+    outputs: Mapping[str, Sequence[str]]
+    units: Units = field(default_factory=Units)
+
+    @classmethod
+    def from_arguments(
+        cls,
+        references: References,
+        systems: Mapping[str, Sequence[Lines] | int],
+        metrics: Metrics,
+        units: Units | None = None,
+        outputs: Mapping[str, Sequence[str]] | None = None,
+    ) -> Runs:
+        """From the arguments of :func:`compare_runs`; :class:`InputError` if they cannot be used together."""
+        if not isinstance(systems, Mapping) or not systems:
+            raise InputError(f"systems: expected a mapping from names to the outputs of runs, got {quoted(systems)}")
+        for name, runs in systems.items():
+            _check_runs(name, runs, references is None)
+        numbers = {name: runs if isinstance(runs, int) else len(runs) for name, runs in systems.items()}
+        data = Data.from_arguments(None, None, metrics) if references is None else None
+        if data is not None:  # before names are made, because a number of runs may be a mistake
+            known = set(data.names)
+            outputs_of = (output_name(name, run) for name, n in numbers.items() for run in range(n))
+            missing = next((name for name in outputs_of if name not in known), None)
+            if missing is not None:
+                raise InputError(
+                    f"{data.metrics[0].name} has no scores of {missing!r}: the scores of run 0 of the system 'x' are "
+                    "those of 'x#0'"
+                )
+        names = {name: [output_name(name, run) for run in range(n)] for name, n in numbers.items()}
+        flat = [name for own in names.values() for name in own]
+        if data is not None:
+            data = replace(data, names=tuple(flat))
+        else:
+            lines = [line for runs in systems.values() if not isinstance(runs, int) for line in runs]
+            texts = dict(zip(flat, lines, strict=True))
+            data = Data.from_arguments(references, texts, metrics, warn_of_duplicates=False)
+        shown = names if outputs is None else {name: outputs.get(name, own) for name, own in names.items()}
+        return cls(data, shown, units or Units())
+
+    @property
+    def n_runs(self) -> dict[str, int]:
+        """The number of runs of each system."""
+        return {name: len(own) for name, own in self.outputs.items()}
+
+    def ordered(self, names: Sequence[str]) -> Runs:
+        """The same with the systems in this order."""
+        flat = tuple(output_name(name, run) for name in names for run in range(len(self.outputs[name])))
+        return replace(self, data=replace(self.data, names=flat), outputs={name: self.outputs[name] for name in names})
+
+
+def _check_runs(name: str, runs: object, without_texts: bool) -> None:
+    """:class:`InputError` unless ``runs`` are outputs of runs, or without texts their number."""
+    if without_texts and isinstance(runs, int) and not isinstance(runs, bool):
+        if runs < 1:
+            raise InputError(f"system {name!r}: expected at least one run, got {runs}")
+        return
+    if isinstance(runs, str) or not isinstance(runs, Sequence):
+        expected = "the number of its runs" if without_texts else "a sequence with the output of each run"
+        raise InputError(f"system {name!r}: expected {expected}, got {quoted(runs)}")
+    if not len(runs):
+        raise InputError(f"system {name!r} has no runs: expected the output of at least one")
+    if isinstance(runs[0], str):
+        raise InputError(
+            f"system {name!r}: expected a sequence with the output of each run, got the lines of one output: put it "
+            "into a list"
+        )
+
+
+@dataclass(frozen=True)
+class Development:
+    """What is known of the runs on the development set: their outputs, or scores by system and metric, or neither."""
+
+    runs: Runs | None = None
+    scores: Mapping[str, Mapping[str, Sequence[float]]] | None = None
+
+
+def compare_runs(
+    references: References,
+    systems: Mapping[str, Sequence[Lines] | int],
+    metrics: Metrics = "bleu",
+    *,
+    exchange: types.Exchange | str | Sequence[str] = "auto",
+    statistic: types.RunStatistic | str = "pooled",
+    baseline: str | None = None,
+    all_pairs: bool = False,
+    dev_references: References = None,
+    dev_systems: Mapping[str, Sequence[Lines]] | None = None,
+    dev_scores: Mapping[str, Mapping[str, Sequence[float]]] | None = None,
+    median_on: types.RunSet | str = "test",
+    median_metric: str | None = None,
+    documents: DocumentIds | None = None,
+    strata: StratumIds | None = None,
+    alternative: types.Alternative | str = "two-sided",
+    adjust: types.Adjustment | str | None = "auto",
+    family: types.Family | str = "metric",
+    confidence_level: float | None = None,
+    alpha: float | None = None,
+    n_resamples: int | Literal["auto"] = 10_000,
+    seed: int = 12345,
+    threads: int | None = None,
+    progress: AnyProgress = None,
+) -> RunComparison:
+    """Compare systems with several optimizer runs each: replications of training or tuning with other random numbers.
+
+    Scores of runs differ, so a difference between two outputs may come from the runs and not from the systems (Clark et
+    al. 2011, P11-2031). The result has the scores of all runs and their spread, and tests of each difference by several
+    exchange units, whose null hypotheses it states in words.
+
+    Parameters
+    ----------
+    references : S references, or columns of S references each, or None
+        As for :func:`reshuffle.compare`. None if all metrics bring their own scores.
+    systems : mapping of str to sequence of S hypotheses each
+        For each system the outputs of its runs; systems may have different numbers of runs. Without
+        references, the number of runs of each system.
+    metrics : str, metric, or sequence of these
+        As for :func:`reshuffle.compare`. For metrics that bring their own scores, the output of run i of the system
+        ``x`` is called ``x#i``, counted from 0. Functions of texts are not supported.
+    exchange : str or sequence of str
+        What is exchanged: names in :data:`reshuffle.inference.exchange.EXCHANGES`, of which the first one decides. The
+        default, ``auto``, is ``run`` if its p-value can be as small as ``alpha`` with these numbers of runs, with
+        ``hierarchical`` beside it; else ``hierarchical`` with ``segment`` beside it; with one run of a system,
+        ``segment``. ``pooled``, the reading of Clark et al., is shown beside each. ``all`` stands for all but
+        ``multeval``.
+    statistic : {'pooled', 'mean'}
+        The score of all outputs of a system taken as one long output, or the mean of the scores of its runs.
+    baseline : str, optional
+        The system that all others are compared with. The first by default.
+    all_pairs : bool
+        Compare every pair of systems instead.
+    dev_references, dev_systems
+        References and outputs of the same runs on the development set, for ``s_dev``.
+    dev_scores : mapping of str to (mapping of str to sequence of float), optional
+        Instead of outputs: for each system and metric the score of each run on the development set.
+    median_on : {'test', 'dev'}
+        The set on which the median run is determined. Clark et al. recommend another set than the one to analyse.
+    median_metric : str, optional
+        The metric whose median run the report recommends for analysis by hand. The first by default.
+    documents, strata, n_resamples, seed, threads, progress
+        As for :func:`reshuffle.compare`. ``auto`` replicates are 20/``alpha`` − 1, but at least 10,000.
+    alternative : {'two-sided', 'greater', 'less'}
+        ``greater``: the alternative hypothesis is that the system scores higher than the baseline.
+    adjust : str or None
+        How p-values are adjusted for several pairs: step-down ``maxt`` by default (``holm`` where pairs have no
+        replicates in common), ``none``, or the name of an adjustment of p-values.
+    family : {'metric', 'all'}
+        Which tests are adjusted together: the pairs under each metric, or all pairs under all metrics.
+    confidence_level, alpha : float, optional
+        The level of the intervals, and the significance level. 0.95 and 0.05 by default.
+
+    Returns
+    -------
+    RunComparison
+
+    Raises
+    ------
+    InputError
+        If outputs differ in length, a system has no runs, a name is unknown, or the data do not suit the exchange
+        units: ``run`` and ``hierarchical`` need two runs of each system, and ``cell`` and ``multeval`` equal numbers.
+
+    Warns
+    -----
+    InputWarning
+        For fewer than three runs, and for runs with the same output, which are no independent evidence.
+
+    Notes
+    -----
+    Memory: 8·n·S·K bytes for the counts of n outputs, and 8·R bytes for each pair, metric and exchange unit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from reshuffle import SegmentScores, compare_runs
+    >>> rng = np.random.default_rng(1)
+    >>> means = {"a": 0.0, "b": 0.3}
+    >>> ratings = {f"{name}#{run}": rng.normal(mean, 1, 300) for name, mean in means.items() for run in range(4)}
+    >>> result = compare_runs(None, {"a": 4, "b": 4}, SegmentScores("rating", ratings), n_resamples=999)
+    >>> [(each.exchange, round(each.smallest_pvalue, 4)) for each in result.comparisons]
+    [('run', 0.0286), ('hierarchical', 0.001), ('pooled', 0.001)]
+    """
+    settings = RunSettings(
+        _names_of(exchange),
+        statistic,
+        baseline,
+        all_pairs,
+        alternative,
+        adjust,
+        family,
+        confidence_level,
+        alpha,
+        median_on,
+        median_metric,
+    )
+    runs = Runs.from_arguments(references, systems, metrics, Units(documents, strata))
+    dev = None
+    if dev_references is not None or dev_systems is not None:
+        if dev_references is None or dev_systems is None:
+            raise InputError("dev_references and dev_systems belong together: pass both, or neither")
+        reading = [m for m in runs.data.metrics if isinstance(m, NativeMetric)]
+        dev = Runs.from_arguments(dev_references, dev_systems, reading) if reading else None
+    with reported(progress) as watched:
+        resampling = Resampling(n_resamples, seed, threads, watched)
+        return compared_runs(runs, Development(dev, dev_scores), settings, resampling)
+
+
+def _names_of(exchange: object) -> str | list[str]:
+    """A name, or the names of a sequence."""
+    if isinstance(exchange, str):
+        return exchange
+    if not isinstance(exchange, Iterable):
+        raise InputError(f"exchange: expected auto, or names of units, got {quoted(exchange)}")
+    return [str(name) for name in exchange]
+
+
+def compared_runs(runs: Runs, dev: Development, settings: RunSettings, resampling: Resampling) -> RunComparison:
+    """Compare systems whose outputs are known: see :func:`compare_runs`."""
+    settings = settings.checked(list(runs.outputs))
+    resampling.check()
+    assert settings.alpha is not None
+    resampling = resampling.with_number(max(10_000, math.ceil(20 / settings.alpha) - 1))
+    names = list(runs.outputs)
+    base = settings.baseline if settings.baseline is not None else names[0]
+    if not settings.all_pairs:
+        names.sort(key=lambda name: name != base)
+    runs = runs.ordered(names)
+    pairs = [(y, x) for x, y in combinations(range(len(names)), 2) if settings.all_pairs or x == 0]
+    units, reason, left_out = chosen_exchanges(runs.n_runs, pairs, settings.requested, settings.testing)
+    if settings.median_metric is not None:
+        settings = replace(settings, median_metric=_metric_label(runs.data, settings.median_metric))
+    dev_scores = _dev_scores(runs, dev, resampling)
+    if settings.median_on == "dev":
+        _check_medians(names, settings.median_metric or runs.data.labels[0], dev_scores)
+    if resampling.progress is not None:
+        resampling.progress.plan(counting_steps(runs.data, len(runs.data.names)))
+    data = RunData.from_data(runs.data, runs.n_runs, runs.units, resampling)
+    data.check_sums()
+    systems = tuple(_systems(runs, data, settings, dev_scores))
+    tests = {name: pair_outcomes(data, pairs, EXCHANGES[name], settings.testing) for name in units}
+    duplicates = _duplicates(runs, data)
+    _warn(runs, duplicates)
+    plan = {
+        **_plan(runs, data, settings, units),
+        "exchange_reason": reason,
+        "left_out": left_out,
+        "adjustments": {name: of_unit[0][0].adjustment or "none" for name, of_unit in tests.items()},
+        "duplicates": duplicates,
+        **_median_plan(systems, settings, runs.data.labels[0]),
+    }
+    metrics = tuple(
+        UsedMetric(label, m.signature(runs.data.n_references), m.higher_is_better, None, m.source)
+        for label, m in zip(runs.data.labels, runs.data.metrics, strict=True)
+    )
+    signed = {
+        key: plan[key]
+        for key in ("systems", "exchange", "statistic", "alternative", "adjustments", "unit", "units", "n_resamples")
+    }
+    return RunComparison(
+        study="runs",
+        plan=plan,
+        metrics=metrics,
+        tables={
+            "systems": systems,
+            "comparisons": tuple(_differences(runs, data, pairs, settings, tests)),
+            "observed": observed_differences(data, pairs, runs.data.labels) if pairs else (),
+        },
+        truths={name: EXCHANGES[name].worded(EXCHANGES[name].null, data.unit) for name in units},
+        signature=signature.for_study("runs", signed, resampling.seed, [m.signature for m in metrics]),
+        version=_core.VERSION,
+    )
+
+
+def _metric_label(data: Data, name: str) -> str:
+    """The label of a metric, by its label, name or key."""
+    for label, m in zip(data.labels, data.metrics, strict=True):
+        if name in (label, m.name, m.key if isinstance(m, NativeMetric) else m.name):
+            return label
+    raise unknown_name("metric", name, data.labels)
+
+
+def _check_medians(names: Sequence[str], metric: str, dev_scores: Mapping[tuple[str, str], Sequence[float]]) -> None:
+    """Raise :class:`InputError` unless the median run of each system on the development set is known."""
+    lacking = [name for name in names if not dev_scores.get((name, metric))]
+    if lacking:
+        raise InputError(
+            f"the median run on the development set (median_on='dev', --median-on dev) is chosen by {metric}, but "
+            f"there are no outputs or scores of it for {listed(lacking)}: add them, or choose another metric "
+            "(median_metric, --median-metric)"
+        )
+
+
+def _plan(runs: Runs, data: RunData, settings: RunSettings, units: Sequence[str]) -> dict[str, Any]:
+    """The settings, as the result has them."""
+    sample = data.samples[0]
+    exchange = settings.exchange if isinstance(settings.exchange, str) else list(settings.exchange)
+    return {
+        "systems": runs.n_runs,
+        "baseline": None if settings.all_pairs else data.names[0],
+        "all_pairs": settings.all_pairs,
+        "exchange": list(units),
+        "exchange_requested": exchange,
+        "statistic": settings.statistic,
+        "alternative": settings.alternative,
+        "adjust": settings.adjust,
+        "family": settings.family,
+        "alpha": settings.alpha,
+        "confidence_level": settings.confidence_level,
+        "segments": runs.data.n_segments,
+        "unit": data.unit,
+        "units": data.n_units,
+        "strata": None if sample.strata is None else sample.strata.n_strata,
+        "n_resamples": data.resampling.n_resamples,
+        "seed": data.resampling.seed,
+    }
+
+
+def _median_plan(systems: Sequence[SystemRuns], settings: RunSettings, first: str) -> dict[str, Any]:
+    """Which run of each system to analyse."""
+    metric = settings.median_metric or first
+    return {
+        "median_on": settings.median_on,
+        "median_metric": metric,
+        "median_runs": {system.name: system.scores[metric].median_run for system in systems},
+    }
+
+
+def _dev_scores(runs: Runs, dev: Development, resampling: Resampling) -> dict[tuple[str, str], tuple[float, ...]]:
+    """The score of each run on the development set, by system and metric, as far as they are known."""
+    found: dict[tuple[str, str], tuple[float, ...]] = {}
+    if dev.runs is not None:
+        for name, n in dev.runs.n_runs.items():
+            if name not in runs.outputs:
+                raise unknown_name("system", name, runs.outputs)
+            _check_number(name, n, runs)
+        silent = replace(resampling, progress=None)
+        data = RunData.from_data(dev.runs.data, dev.runs.n_runs, Units(), silent)
+        for label, sample in zip(dev.runs.data.labels, data.samples, strict=True):
+            for name, rows in zip(data.names, data.rows, strict=True):
+                found[name, label] = tuple(sample.scores[rows].tolist())
+    if dev.scores is not None and not isinstance(dev.scores, Mapping):
+        raise InputError(f"dev_scores: expected a mapping from systems to their scores, got {quoted(dev.scores)}")
+    for name, of_system in (dev.scores or {}).items():
+        if name not in runs.outputs:
+            raise unknown_name("system", name, runs.outputs)
+        if not isinstance(of_system, Mapping):
+            raise InputError(
+                f"scores of {name} on the development set: expected a mapping from metrics to the scores of runs, got "
+                f"{quoted(of_system)}"
+            )
+        for metric, values in of_system.items():
+            label = _metric_label(runs.data, metric)
+            if (name, label) in found:
+                raise InputError(f"{label} of {name} on the development set is given twice: leave out one of them")
+            found[name, label] = _numbers(f"{label} of {name} on the development set", values)
+            _check_number(name, len(found[name, label]), runs)
+    return found
+
+
+def _numbers(what: str, values: object) -> tuple[float, ...]:
+    """Finite numbers, one for each run."""
+    try:
+        array = np.asarray(values)
+        numbers = array.astype(np.float64) if array.dtype.kind in "iuf" else np.array([np.nan])
+    except (TypeError, ValueError, OverflowError):
+        numbers = np.array([np.nan])
+    if numbers.ndim != 1 or not np.isfinite(numbers).all():
+        raise InputError(f"{what}: expected a finite number for each run, got {quoted(values)}")
+    return tuple(numbers.tolist())
+
+
+def _check_number(name: str, n: int, runs: Runs) -> None:
+    expected = len(runs.outputs[name])
+    if n != expected:
+        raise InputError(
+            f"{name} has {expected} run{'s' * (expected != 1)} on the test set and {n} on the development set: they "
+            "must be the same runs, in the same order"
+        )
+
+
+def _systems(
+    runs: Runs, data: RunData, settings: RunSettings, dev: Mapping[tuple[str, str], tuple[float, ...]]
+) -> Iterator[SystemRuns]:
+    """The scores of all runs, and how much they vary."""
+    of_metrics = variations(data)
+    for s, (name, rows) in enumerate(zip(data.names, data.rows, strict=True)):
+        scores = {}
+        for m, label in enumerate(runs.data.labels):
+            own, on_dev, varying = data.samples[m].scores[rows], dev.get((name, label), ()), of_metrics[m][s]
+            medians = on_dev if settings.median_on == "dev" and on_dev else own
+            scores[label] = RunScores(
+                runs=tuple(own.tolist()),
+                mean=float(own.mean()),
+                minimum=float(own.min()),
+                maximum=float(own.max()),
+                pooled=data.score_of(s, "pooled")[m],
+                s_test=_spread(own),
+                s_sel=varying.s_sel,
+                s_dev=_spread(on_dev),
+                dev_runs=on_dev,
+                median_run=_median(medians),
+                between_runs=varying.between_runs,
+                between_segments=varying.between_segments,
+                interaction=varying.interaction,
+                effective_test_sets=varying.effective_test_sets,
+            )
+        yield SystemRuns(name, tuple(runs.outputs[name]), scores)
+
+
+def _spread(scores: Any) -> float | None:
+    """The sample standard deviation; None for fewer than two scores."""
+    return float(np.std(scores, ddof=1)) if len(scores) > 1 else None
+
+
+def _median(scores: Any) -> int:
+    """The index of the median score: of an even number, that of the lower one.
+
+    >>> _median([3.0, 1.0, 2.0]), _median([4.0, 1.0, 3.0, 2.0])
+    (2, 3)
+    """
+    return int(np.argsort(scores, kind="stable")[(len(scores) - 1) // 2])
+
+
+def _differences(
+    runs: Runs,
+    data: RunData,
+    pairs: Pairs,
+    settings: RunSettings,
+    tests: Mapping[str, Sequence[Sequence[PairOutcome]]],
+) -> Iterator[RunDifference]:
+    """The tested differences: by metric, then pair, then exchange unit."""
+    assert settings.confidence_level is not None
+    for m, label in enumerate(runs.data.labels):
+        for p, (a, b) in enumerate(pairs):
+            for name, of_unit in tests.items():
+                tested = of_unit[m][p]
+                yield RunDifference(
+                    baseline=data.names[b],
+                    system=data.names[a],
+                    metric=label,
+                    exchange=name,
+                    statistic=settings.statistic,
+                    difference=tested.difference,
+                    pvalue=tested.pvalue,
+                    adjusted_pvalue=tested.adjusted_pvalue,
+                    smallest_pvalue=tested.smallest_pvalue,
+                    runs_needed=tested.runs_needed,
+                    exceedances=tested.exceedances,
+                    n_resamples=tested.n_resamples,
+                    exact=tested.exact,
+                    degrees_of_freedom=tested.degrees_of_freedom,
+                    confidence_interval=interval_of(
+                        name, data, m, (a, b), settings.statistic, settings.confidence_level
+                    ),
+                )
+
+
+def _duplicates(runs: Runs, data: RunData) -> list[list[Any]]:
+    """Runs whose outputs are the same as those of an earlier run: [system, run, earlier system, earlier run]."""
+    places = [(name, run) for name, n in runs.n_runs.items() for run in range(n)]
+    corpus = runs.data.corpus
+    seen: dict[Any, tuple[str, int]] = {}
+    found: list[list[Any]] = []
+    for row, place in enumerate(places):
+        if corpus is None:
+            key: Any = data.counts[row].tobytes()
+        else:
+            key = tuple(corpus.systems[output_name(*place)])
+        if key in seen:
+            found.append([*place, *seen[key]])
+        else:
+            seen[key] = place
+    return found
+
+
+def _warn(runs: Runs, duplicates: Sequence[Sequence[Any]]) -> None:
+    """Warn of duplicated outputs, and of systems with few runs."""
+    if duplicates:
+        same = [f"run {run} of {name} and run {other} of {system}" for name, run, system, other in duplicates]
+        warn(
+            f"these runs have the same output: {listed(same)}; copies of a run are no independent evidence, and "
+            "within a system they make p-values too small"
+        )
+    few = [name for name, n in runs.n_runs.items() if n < RECOMMENDED_RUNS]
+    if few:
+        warn(
+            f"fewer than {RECOMMENDED_RUNS} runs of {listed(few)}: Clark et al. 2011 (P11-2031) recommend at least "
+            f"{RECOMMENDED_RUNS}, because runs of the same system differ"
+        )

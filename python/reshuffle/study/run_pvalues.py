@@ -1,0 +1,130 @@
+"""The p-values of exchange units on many simulated test sets at a time.
+
+The scores are linear in their components (:class:`~reshuffle.study.run_model.RunModel`), and so is a difference of mean
+scores. So the components are exchanged or drawn once, for all correlations and standard deviations between runs.
+:func:`composed_pvalues` is the plain way, test set by test set, with which the tests compare it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..inference.exchange import ExchangeUnit
+from ..inference.pvalues import threshold
+from ..inference.run_tests import RunTesting, pair_outcomes
+from ..metrics.base import Counts, Scores, tolerance
+from ..resampling.reductions import reached
+from ..resampling.run_hierarchical import draw_runs_and_segments
+from ..resampling.run_linear import RunCovariances
+from ..resampling.runs import RunData
+from ..settings import Resampling
+from .run_model import RunModel, data_of
+
+__all__ = ["PAIR", "composed_pvalues", "model_pvalues"]
+
+# The difference that is tested: second − first.
+PAIR = (1, 0)
+
+
+def model_pvalues(
+    unit: ExchangeUnit,
+    model: RunModel,
+    components: Counts,
+    coefficients: Scores,
+    statistic: str,
+    resampling: Resampling,
+) -> tuple[Scores, bool]:
+    """The p-values of a unit on simulated test sets, (cells, simulations), and whether they are exact.
+
+    ``components`` are (simulations, 3, 2n, S), ``coefficients`` (cells, 3). All test sets get the same replicates.
+    """
+    simulations = len(components)
+    data = data_of(components.reshape(-1, *components.shape[2:]), resampling)
+    if unit.run is draw_runs_and_segments:
+        return _drawn_pvalues(model, data, components, coefficients), False
+    exchanged = unit.run(data, [PAIR], statistic)
+    if exchanged.centred:  # a bootstrap that adapts its draws to the data
+        return composed_pvalues(unit, model, components, coefficients, statistic, resampling)
+    replicates = np.array([series for (series,) in exchanged.statistics]).reshape(simulations, 3, -1)
+    observed, tolerances = _observed(data, coefficients, statistic)
+    limits = threshold(observed, tolerances if unit.ties == ">=" else -tolerances, "two-sided")
+    return _pvalues(replicates, coefficients, limits, exchanged.exact[0]), bool(exchanged.exact[0])
+
+
+def composed_pvalues(
+    unit: ExchangeUnit,
+    model: RunModel,
+    components: Counts,
+    coefficients: Scores,
+    statistic: str,
+    resampling: Resampling,
+) -> tuple[Scores, bool]:
+    """As :func:`model_pvalues`, from the scores of each test set, as :func:`reshuffle.compare_runs` tests them."""
+    composed = np.stack([model.composed(components, own) for own in coefficients])
+    data = data_of(composed.reshape(-1, *composed.shape[2:]), resampling)
+    outcomes = pair_outcomes(data, [PAIR], unit, RunTesting(statistic, adjust=None))
+    pvalues = np.array([pair.pvalue for (pair,) in outcomes]).reshape(len(coefficients), len(components))
+    return pvalues, outcomes[0][0].exact
+
+
+def _observed(data: RunData, coefficients: Scores, statistic: str) -> tuple[Scores, Scores]:
+    """The differences, and the tolerances of ties: (cells, simulations) each. ``data`` has the components."""
+    scores = [np.array(data.score_of(system, statistic)).reshape(-1, 3) @ coefficients.T for system in PAIR]
+    a, b = (np.ascontiguousarray(each.T) for each in scores)
+    return a - b, tolerance(a, b)
+
+
+def _pvalues(replicates: Scores, coefficients: Scores, limits: Scores, exact: bool) -> Scores:
+    """The p-values, (cells, simulations), from the replicates of the components, (simulations, 3, R)."""
+    counts = [
+        reached(np.einsum("c,scr->sr", own, replicates), limit[:, None], "two-sided").sum(axis=1)
+        for own, limit in zip(coefficients, limits, strict=True)
+    ]
+    plus = 0 if exact else 1
+    return np.asarray((np.array(counts) + plus) / (replicates.shape[2] + plus))
+
+
+def _drawn_pvalues(model: RunModel, data: RunData, components: Counts, coefficients: Scores) -> Scores:
+    """The p-values of the hierarchical bootstrap: (cells, simulations).
+
+    Its deviations are stretched to Student's t by an increasing function, so the difference is shrunk instead.
+    """
+    from scipy.special import ndtri, stdtr
+
+    a, b = PAIR
+    drawn = np.array([scores[a] - scores[b] for scores in data.drawn.hierarchical["mean"]])
+    observed, tolerances = _observed(data, coefficients, "mean")
+    of_components = np.subtract(*(np.array(data.score_of(system, "mean")) for system in PAIR))
+    deviations = (drawn - of_components[:, None]).reshape(len(components), 3, -1)
+    factors, degrees = _spreads(model, data.rows, components, coefficients)
+    squares = np.einsum("ka,kb,sab->ks", coefficients, coefficients, deviations @ deviations.transpose(0, 2, 1))
+    scales = np.sqrt(squares / deviations.shape[2]) * factors
+    reduced = np.maximum(np.abs(observed) - tolerances, 0)
+    ratios = np.divide(reduced, scales, out=np.zeros_like(reduced), where=scales > 0)
+    # stretched(z·scale) ≥ d exactly if Φ(−z) ≤ T(−d/scale)
+    limits = -ndtri(stdtr(degrees, -ratios)) * np.divide(scales, factors)
+    limits = np.where((scales > 0) | (reduced == 0), limits, np.inf)
+    return _pvalues(deviations, coefficients, limits, False)
+
+
+def _spreads(
+    model: RunModel, rows: list[slice], components: Counts, coefficients: Scores
+) -> tuple[Scores, NDArray[np.float64]]:
+    """The factor and the degrees of freedom of each difference: (cells, simulations).
+
+    They are those of :class:`~reshuffle.resampling.run_linear.Spread`.
+    """
+    simulations, _, outputs, size = components.shape
+    means = components.mean(axis=3)
+    centred = (components - means[..., None]).reshape(simulations, 3 * outputs, size) / size
+    products = (centred @ centred.transpose(0, 2, 1)).reshape(simulations, 3, outputs, 3, outputs)
+    found = np.empty((2, len(coefficients), simulations))
+    for cell, own in enumerate(coefficients):
+        covariances = np.einsum("a,b,saxby->sxy", own, own, products)
+        scores = np.einsum("a,sax->sx", own, means)
+        for at in range(simulations):
+            runs = RunCovariances(scores[at], covariances[at] * size / (size - 1), covariances[at], size, rows)
+            spread = runs.of_difference(*PAIR)
+            found[:, cell, at] = spread.factor, spread.degrees_of_freedom
+    return found[0], found[1]

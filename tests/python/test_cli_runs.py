@@ -1,0 +1,666 @@
+"""``reshuffle runs``: options, manifests and files against ``compare_runs``, and every kind of bad input."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import shlex
+import statistics
+import string
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import reshuffle
+from reshuffle import SegmentScores, compare_runs, types
+from reshuffle.cli.command import Words, _spread
+from reshuffle.data.demo import demo_corpus, demo_runs
+from reshuffle.data.manifest import manifest_table
+from reshuffle.data.run_manifest import read_run_manifest
+from reshuffle.inference.exchange import EXCHANGES
+
+N = ("-n", "99", "--threads", "1")
+SEGMENTS = 30
+SYSTEMS = {"baseline": ("old/0.txt", "old/1.txt", "old/2.txt"), "new": ("new/0.txt", "new/1.txt", "new/2.txt")}
+OLD, NEW = ("--baseline", *SYSTEMS["baseline"]), ("--system", "new", *SYSTEMS["new"])
+TEXTS = ("--refs", "ref.txt", *OLD, *NEW)
+DEV = {name: tuple(f"dev/{file.replace('/', '.')}" for file in files) for name, files in SYSTEMS.items()}
+DEV_TEXTS = ("--dev-refs", "dev/ref.txt", "--dev-baseline", *DEV["baseline"], "--dev-system", "new", *DEV["new"])
+SCORES = {name: tuple(file.replace(".txt", ".comet") for file in files) for name, files in SYSTEMS.items()}
+
+
+def sentence(rng: random.Random, errors: float = 0.0, words: Sequence[str] = ()) -> list[str]:
+    """Twelve words, or these with errors."""
+    words = words or [rng.choice("abcdefgh") for _ in range(12)]
+    return [rng.choice("xyz") if rng.random() < errors else word for word in words]
+
+
+def write(path: str, lines: Sequence[object]) -> None:
+    Path(path).parent.mkdir(exist_ok=True)
+    Path(path).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+
+
+def lines(path: str) -> list[str]:
+    return Path(path).read_text("utf-8").splitlines()
+
+
+@pytest.fixture
+def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Texts, texts of a development set and scores of two systems with three runs each, in the current directory."""
+    monkeypatch.chdir(tmp_path)
+    rng = random.Random(11)
+    for reference, systems in (("ref.txt", SYSTEMS), ("dev/ref.txt", DEV)):
+        texts = [sentence(rng) for _ in range(SEGMENTS)]
+        write(reference, [" ".join(text) for text in texts])
+        for files, errors in zip(systems.values(), (0.3, 0.25), strict=True):
+            for file in files:
+                write(file, [" ".join(sentence(rng, errors, text)) for text in texts])
+    for files in SCORES.values():
+        for file in files:
+            write(file, [rng.gauss(0, 1) for _ in range(SEGMENTS)])
+    return tmp_path
+
+
+def document(run: Any, *args: str) -> dict[str, Any]:
+    """The result as JSON, from a command that warns of nothing."""
+    outcome = run("runs", *args, *N, "--format", "json")
+    assert (outcome.code, outcome.err) == (0, "")
+    return dict(json.loads(outcome.out))
+
+
+def tables(result: Mapping[str, Any]) -> list[Any]:
+    """What does not depend on how the files are called."""
+    systems = [{**system, "outputs": None} for system in result["systems"]]
+    return [systems, result["comparisons"], result["observed"], result["plan"]]
+
+
+def from_python(*args: Any, **options: Any) -> list[Any]:
+    result = compare_runs(*args, n_resamples=99, threads=1, **options)
+    return tables(json.loads(result.render("json")))
+
+
+def outputs(systems: Mapping[str, Sequence[str]]) -> dict[str, list[list[str]]]:
+    return {name: [lines(file) for file in files] for name, files in systems.items()}
+
+
+def test_the_command_gives_what_compare_runs_gives(runs: Path, run: Any) -> None:
+    found = document(run, *TEXTS, *DEV_TEXTS, "-m", "bleu", "ter", "--exchange", "segment", "run", "--seed", "3")
+    assert tables(found) == from_python(
+        lines("ref.txt"),
+        outputs(SYSTEMS),
+        ["bleu", "ter"],
+        baseline="baseline",
+        exchange=["segment", "run"],
+        dev_references=lines("dev/ref.txt"),
+        dev_systems=outputs(DEV),
+        seed=3,
+    )
+    assert [system["outputs"] for system in found["systems"]] == [
+        ["old/0.txt", "old/1.txt", "old/2.txt"],
+        ["new/0.txt", "new/1.txt", "new/2.txt"],
+    ]
+
+
+def test_options_of_the_test_reach_it(runs: Path, run: Any) -> None:
+    args = ["--all-pairs", "--statistic", "mean", "--alternative", "less", "--adjust", "holm", "--family", "all"]
+    args += ["--alpha", "0.1", "--confidence", "0.8", "--exchange", "segment", "--median-metric", "ter"]
+    args += ["--system", "third", "new/2.txt", "old/0.txt", "new/1.txt"]
+    outcome = run("runs", *TEXTS, *args, "-m", "bleu", "ter", *N, "--format", "json")
+    with pytest.warns(reshuffle.InputWarning, match="same output"):
+        expected = from_python(
+            lines("ref.txt"),
+            outputs({**SYSTEMS, "third": ("new/2.txt", "old/0.txt", "new/1.txt")}),
+            ["bleu", "ter"],
+            all_pairs=True,
+            statistic="mean",
+            alternative="less",
+            adjust="holm",
+            family="all",
+            alpha=0.1,
+            confidence_level=0.8,
+            exchange="segment",
+            median_metric="ter",
+        )
+    assert tables(json.loads(outcome.out)) == expected
+    assert "run 0 of third and run 2 of new" in outcome.err
+
+
+def test_several_references_are_references_of_every_segment(runs: Path, run: Any) -> None:
+    write("ref2.txt", [line.upper() for line in lines("ref.txt")])
+    expected = from_python(
+        [lines("ref.txt"), lines("ref2.txt")], outputs(SYSTEMS), "bleu", baseline="baseline", exchange="segment"
+    )
+    for refs in (("--refs", "ref.txt", "ref2.txt"), ("--ref", "ref.txt", "--ref", "ref2.txt")):
+        found = document(run, *refs, *OLD, *NEW, "--exchange", "segment")
+        assert tables(found) == expected
+        assert "nrefs:2" in found["signature"]
+
+
+def test_flags_of_metrics_documents_and_strata_apply(runs: Path, run: Any) -> None:
+    write("docs.txt", [f"d{segment // 3}" for segment in range(SEGMENTS)])
+    write("strata.txt", ["news" if segment < 15 else "talks" for segment in range(SEGMENTS)])
+    found = document(
+        run, *TEXTS, "--docs", "docs.txt", "--strata", "strata.txt", "--lowercase", "--exchange", "segment"
+    )
+    assert (found["plan"]["unit"], found["plan"]["units"], found["plan"]["strata"]) == ("document", 10, 2)
+    assert "case:lc" in found["signature"]
+
+
+def scores_of(systems: Mapping[str, Sequence[str]]) -> SegmentScores:
+    by_run = {f"{name}#{run}": file for name, files in systems.items() for run, file in enumerate(files)}
+    return SegmentScores("COMET", {key: list(map(float, lines(file))) for key, file in by_run.items()})
+
+
+def test_scores_may_stand_alone_or_beside_texts(runs: Path, run: Any) -> None:
+    test = ("--exchange", "segment")
+    alone = document(
+        run, "--scores", "COMET", "--baseline", *SCORES["baseline"], "--system", "new", *SCORES["new"], *test
+    )
+    numbers = {name: len(files) for name, files in SCORES.items()}
+    expected = from_python(None, numbers, scores_of(SCORES), baseline="baseline", exchange="segment")
+    assert tables(alone) == expected
+    beside = document(run, *TEXTS, "--scores", "COMET", *SCORES["baseline"], *SCORES["new"], *test)
+    assert [metric["name"] for metric in beside["metrics"]] == ["BLEU", "COMET"]
+    assert beside["systems"][1]["scores"]["COMET"] == alone["systems"][1]["scores"]["COMET"]
+    # A second metric from files, without texts.
+    more = ("--scores", "twice", *SCORES["baseline"], *SCORES["new"], "--lower-is-better", "twice")
+    both = document(
+        run, "--baseline", *SCORES["baseline"], "--system", "new", *SCORES["new"], "--scores", "COMET", *more, *test
+    )
+    assert [metric["higher_is_better"] for metric in both["metrics"]] == [True, False]
+
+
+def parsed(file: str) -> str:
+    """Parses of a file's segments, in which each word depends on the word before it."""
+    sentences = []
+    for line in lines(file):
+        rows = [f"{i}\t{word}\t{word}\tX\t_\t_\t{i - 1}\tdep\t_\t_" for i, word in enumerate(line.split(), 1)]
+        sentences.append("\n".join([f"# text = {line}", *rows]) + "\n")
+    write(f"{file}.conllu", sentences)
+    return f"{file}.conllu"
+
+
+def test_parses_stand_beside_texts(runs: Path, run: Any) -> None:
+    files = ["ref.txt", *SYSTEMS["baseline"], *SYSTEMS["new"]]
+    parses = [parsed(file) for file in files]
+    args = (*TEXTS, *DEV_TEXTS, "-m", "bleu", "depf", "--exchange", "segment", "--parses")
+    found = document(run, *args, *parses)
+    assert [metric["name"] for metric in found["metrics"]] == ["BLEU", "DepF"]
+    scores = found["systems"][1]["scores"]
+    alone = document(run, "--refs", parses[0], "--baseline", *parses[1:4], "--system", "new", *parses[4:], "-m", "depf",
+                     "--exchange", "segment")  # fmt: skip
+    assert scores["DepF"] == alone["systems"][1]["scores"]["DepF"]
+    # Parses of the development set are not given.
+    assert scores["BLEU"]["s_dev"] > 0
+    assert scores["DepF"]["s_dev"] is None
+    outcome = run("runs", *args, *parses[:4])
+    assert outcome.code == 2
+    assert "--parses: expected a file for each of 1 references and 6 runs, got 4" in outcome.err
+
+
+@pytest.mark.parametrize("named_by", ["run", "file"])
+def test_one_file_may_have_the_scores_of_all_runs(runs: Path, run: Any, named_by: str) -> None:
+    rows = ["segment\tsystem\tCOMET"]
+    for name, files in SCORES.items():
+        for number, file in enumerate(files):
+            # As 'reshuffle score --segments' names the outputs, or as runs are called.
+            system = f"{name}#{number}" if named_by == "run" else SYSTEMS[name][number]
+            rows += [f"{segment}\t{system}\t{score}" for segment, score in enumerate(lines(file), 1)]
+    write("all.tsv", rows)
+    found = document(run, *TEXTS, "--scores", "COMET", "all.tsv#COMET", "--exchange", "segment")
+    expected = document(run, *TEXTS, "--scores", "COMET", *SCORES["baseline"], *SCORES["new"], "--exchange", "segment")
+    assert tables(found) == tables(expected)
+
+
+def test_scores_of_segments_can_be_read_back(runs: Path, run: Any) -> None:
+    files = [file for own in SYSTEMS.values() for file in own]
+    assert run("score", "ref.txt", *files, "-m", "chrf", "--segments", "-o", "chrf.tsv").code == 0
+    found = document(run, *TEXTS, "--scores", "mean-chrF", "chrf.tsv#chrF2", "--exchange", "segment")
+    assert [metric["name"] for metric in found["metrics"]] == ["BLEU", "mean-chrF"]
+
+
+def test_one_system_alone_has_no_tests(runs: Path, run: Any) -> None:
+    found = document(run, "--refs", "ref.txt", *OLD, "--baseline-name", "Moses", *DEV_TEXTS[:6])
+    assert found["plan"]["exchange"] == []
+    assert [system["name"] for system in found["systems"]] == ["Moses"]
+    assert not found.get("comparisons")
+    assert found["systems"][0]["scores"]["BLEU"]["s_dev"] > 0
+
+
+def test_dev_scores_have_the_spread_of_their_runs(runs: Path, run: Any) -> None:
+    dev = ("--dev-scores", "baseline", "BLEU", "20", "-1.5", "23", "--dev-scores", "new", "ter", "1", "3", "2")
+    found = document(run, *TEXTS, *dev, "-m", "bleu", "ter", "--exchange", "segment")
+    old, new = (system["scores"] for system in found["systems"])
+    assert old["BLEU"]["dev_runs"] == [20, -1.5, 23]
+    assert old["BLEU"]["s_dev"] == pytest.approx(statistics.stdev([20, -1.5, 23]))
+    assert new["TER"]["s_dev"] == 1
+    assert old["TER"]["s_dev"] is new["BLEU"]["s_dev"] is None
+    every = (*dev, "--dev-scores", "new", "BLEU", "1", "3", "2")
+    chosen = document(run, *TEXTS, *every, "-m", "bleu", "ter", "--median-on", "dev", "--exchange", "segment")
+    assert chosen["systems"][0]["scores"]["BLEU"]["median_run"] == 0
+    assert chosen["systems"][1]["scores"]["TER"]["median_run"] == 2
+
+
+def test_outputs_on_the_development_set_are_scored_as_those_on_the_test_set(runs: Path, run: Any) -> None:
+    found = document(run, *TEXTS, *DEV_TEXTS, "--lowercase", "--exchange", "segment")
+    swapped = document(
+        run, "--refs", "dev/ref.txt", "--baseline", *DEV["baseline"], "--system", "new", *DEV["new"], "--lowercase",
+        "--exchange", "segment",
+    )  # fmt: skip
+    for system, on_dev in zip(found["systems"], swapped["systems"], strict=True):
+        assert system["scores"]["BLEU"]["dev_runs"] == on_dev["scores"]["BLEU"]["runs"]
+        assert system["scores"]["BLEU"]["s_dev"] == on_dev["scores"]["BLEU"]["s_test"]
+
+
+TOML = """
+references = "../ref.txt"
+baseline = "old"
+metrics = ["bleu:lowercase", "ter"]
+documents = "../docs.txt"
+lower_is_better = "COMET"
+case_sensitive = true
+
+[systems]
+new = ["../new/0.txt", "../new/1.txt", "../new/2.txt"]
+old = ["../old/0.txt", "../old/1.txt", "../old/2.txt"]
+
+[scores.COMET]
+old = ["../old/0.comet", "../old/1.comet", "../old/2.comet"]
+new = ["../new/0.comet", "../new/1.comet", "../new/2.comet"]
+
+[dev]
+references = ["../dev/ref.txt"]
+
+[dev.systems]
+old = ["../dev/old.0.txt", "../dev/old.1.txt", "../dev/old.2.txt"]
+new = ["../dev/new.0.txt", "../dev/new.1.txt", "../dev/new.2.txt"]
+
+[dev.scores.new]
+COMET = [0.5, 0.25, 1]
+"""
+
+
+def test_a_manifest_says_what_the_options_say(runs: Path, run: Any) -> None:
+    write("docs.txt", [f"d{segment // 3}" for segment in range(SEGMENTS)])
+    write("sub/runs.toml", [TOML])
+    Path("sub/runs.json").write_text(json.dumps(manifest_table("sub/runs.toml", "")[1]), "utf-8")
+    found = document(run, "--manifest", "sub/runs.toml", "--exchange", "segment")
+    assert document(run, "--manifest", "sub/runs.json", "--exchange", "segment") == found
+    args = ["--refs", "ref.txt", *OLD, "--baseline-name", "old", *NEW, "--docs", "docs.txt", "--case-sensitive"]
+    args += ["-m", "bleu:lowercase", "ter", "--scores", "COMET", *SCORES["baseline"], *SCORES["new"]]
+    args += ["--lower-is-better", "COMET", *DEV_TEXTS, "--dev-scores", "new", "COMET", "0.5", "0.25", "1"]
+    assert tables(document(run, *args, "--exchange", "segment")) == tables(found)
+    assert found["plan"]["baseline"] == "old"
+
+
+def test_a_manifest_may_have_nothing_but_scores(runs: Path, run: Any) -> None:
+    content = {"scores": {"COMET": {name: list(files) for name, files in SCORES.items()}}}
+    Path("runs.json").write_text(json.dumps(content), "utf-8")
+    found = document(run, "--manifest", "runs.json", "--exchange", "segment")
+    scores = ("--scores", "COMET", "--baseline", *SCORES["baseline"], "--system", "new", *SCORES["new"])
+    assert tables(document(run, *scores, "--exchange", "segment")) == tables(found)
+
+
+def test_outputs_are_called_by_what_distinguishes_their_files(runs: Path, run: Any) -> None:
+    for folder in ("a", "b"):
+        for file in SYSTEMS["new"]:
+            write(f"{folder}-{Path(file).name[0]}/out.txt", lines(file))
+    files = [f"{folder}-{number}/out.txt" for folder in "ab" for number in range(3)]
+    outcome = run("runs", "--refs", "ref.txt", "--baseline", *files[:3], "--system", "b", *files[3:5], files[4], *N,
+                  "--exchange", "segment", "--format", "json")  # fmt: skip
+    assert "run 2 of b and run 1 of baseline" in outcome.err
+    shown = [name for system in json.loads(outcome.out)["systems"] for name in system["outputs"]]
+    assert shown == ["a-0/out.txt", "a-1/out.txt", "a-2/out.txt", "b-0/out.txt", "b-1/out.txt", "b-1/out.txt#2"]
+
+
+@pytest.mark.parametrize("fmt", get_args(types.Format))
+def test_every_format_has_the_systems(runs: Path, run: Any, fmt: str) -> None:
+    outcome = run("runs", *TEXTS, "--exchange", "segment", *N, "--format", fmt)
+    assert (outcome.code, outcome.err) == (0, "")
+    assert "baseline" in outcome.out
+    assert "new" in outcome.out
+
+
+def test_every_table_can_be_written(runs: Path, run: Any) -> None:
+    assert run("runs", *TEXTS, "--exchange", "segment", *N, "-o", "all.csv").out == ""
+    assert not Path("all.csv").exists()
+    headers = set()
+    for table in get_args(types.RunTable):
+        outcome = run("runs", *TEXTS, "--exchange", "segment", *N, "--format", "csv", "--table", table, "-o", "out.csv")
+        assert (outcome.code, outcome.out, outcome.err) == (0, "", "")
+        assert lines("out.csv") == lines(f"all.{table}.csv")
+        headers.add(lines("out.csv")[0])
+    assert len(headers) == len(get_args(types.RunTable))
+
+
+def test_the_default_is_decided_by_the_number_of_runs(runs: Path, run: Any) -> None:
+    few = document(run, *TEXTS)
+    assert few["plan"]["exchange"] == ["hierarchical", "segment", "pooled"]
+    assert "run" in few["plan"]["exchange_reason"]
+    enough = document(run, *TEXTS, "--alpha", "0.1")
+    assert enough["plan"]["exchange"][0] == "run"
+    every = document(run, *TEXTS, "--exchange", "all")
+    assert set(every["plan"]["exchange"]) == set(EXCHANGES) - {"multeval"}
+
+
+def test_the_same_seed_gives_the_same_bytes_on_any_number_of_threads(runs: Path, run: Any) -> None:
+    args = ("runs", *TEXTS, "--exchange", "all", "-n", "300", "--format", "json")
+    one, three = (run(*args, "--threads", number) for number in ("1", "3"))
+    assert one == three
+    assert run(*args, "--seed", "1").out != one.out
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (("--exchange", "all", "--system", "new", "new/0.txt"), "fewer than 3 runs of new: Clark et al. 2011"),
+        (("--exchange", "segment", "--system", "new", *SYSTEMS["new"], "new/1.txt"), "run 3 of new and run 1 of new"),
+    ],
+)
+def test_doubtful_runs_are_warned_of(runs: Path, run: Any, args: Sequence[str], message: str) -> None:
+    outcome = run("runs", "--refs", "ref.txt", *OLD, *args, *N, "--format", "json")
+    assert outcome.code == 0
+    assert outcome.err.startswith("reshuffle: warning: ")
+    assert message in outcome.err
+
+
+SCORED = ("--scores", "COMET", "--baseline", *SCORES["baseline"], "--system", "new", *SCORES["new"])
+BAD = [
+    # Runs.
+    (("--refs", "ref.txt", *OLD, "--system", "new", "new/0.txt", "short.txt"),
+     "ref.txt has 30 segments, short.txt has 29: they must match segment by segment"),
+    (("--refs", "ref.txt", "--baseline", "short.txt", "--system", "new", "new/0.txt", "shorter.txt"),
+     "ref.txt has 30 segments, short.txt has 29, shorter.txt has 28"),
+    (("--refs", "ref.txt", *OLD, "--system", "new", "empty.txt"), "empty.txt is empty: expected one segment per line"),
+    (("--refs", "ref.txt", *OLD, "--system", "new", "none.txt"), "none.txt: no such file"),
+    (("--refs", "ref.txt", *OLD, "--system", "new"), "--system new: expected the output of each run after the name"),
+    (("--refs", "ref.txt", *OLD, "--system", "", "a"), "--system: expected a name and the output of each run"),
+    (("--refs", "ref.txt", *NEW), "no baseline: add --baseline FILE FILE"),
+    (("--refs", "ref.txt", *OLD, *NEW, *NEW), "--system new is used twice: choose different names"),
+    (("--refs", "ref.txt", *OLD, "--system", "baseline", "new/0.txt"), "--system baseline has the name of the base"),
+    (("--refs", "ref.txt", *OLD, "--baseline-name", "new", *NEW), "--system new has the name of the baseline"),
+    (("--refs", "ref.txt", *OLD, "--baseline-name", ""), "--baseline-name: expected a name, got an empty one"),
+    ((*OLD, *NEW), "no references for old/0.txt: add --refs FILE"),
+    (("ref.txt", "old/0.txt"), "ref.txt, old/0.txt: expected a file after an option: write --refs REF"),
+    (("--refs", "ref.txt", "--baseline=old/0.txt", "old/1.txt"),
+     "--baseline= takes one file, but 'old/1.txt' follows '--baseline=old/0.txt'"),
+    (("--refs", "ref.txt", "--baseline", "-", "--system", "new", "-"), "standard input (-) can supply only one text"),
+    # Tests.
+    ((*TEXTS, "--exchange", "rnu"), "unknown value of --exchange 'rnu': did you mean 'run'?"),
+    ((*TEXTS, "--exchange", "auto", "run"), "exchange: expected auto, or names of units, got auto, run"),
+    (("--refs", "ref.txt", "--baseline", "old/0.txt", "--system", "new", "new/0.txt", "--exchange", "run"),
+     "exchange 'run' "),
+    (("--refs", "ref.txt", *OLD, "--system", "new", "new/0.txt", "--exchange", "hierarchical"),
+     "exchange 'hierarchical' needs at least 2 runs of each system, but new has 1: add runs, or choose another unit"),
+    (("--refs", "ref.txt", *OLD, "--system", "new", "new/0.txt", "--exchange", "cell"),
+     "exchange 'cell' needs as many runs of one system as of the other, but baseline has 3 and new has 1"),
+    ((*TEXTS, "--statistic", "median"), "unknown statistic 'median'"),
+    ((*TEXTS, "--adjust", "tukey"), "unknown adjustment 'tukey'"),
+    ((*TEXTS, "--family", "sets"), "unknown family 'sets'; known: metric, all"),
+    ((*TEXTS, "--confidence", "95"), "--confidence must lie strictly between 0 and 1, got 95.0: for 95% write 0.95"),
+    ((*TEXTS, "-n", "0"), "-n must be a whole number"),
+    ((*TEXTS, "--hyps-sys1", "x"), "there is no option --hyps-sys1: use 'reshuffle runs' with --system NAME FILE"),
+    # Metrics and scores.
+    ((*TEXTS, "-m", "blue"), "unknown metric 'blue': did you mean 'bleu'?"),
+    ((*TEXTS, "--scores", "COMET"), "--scores COMET: expected a file for each of 6 runs (3 of baseline, 3 of new)"),
+    ((*TEXTS, "--scores", "COMET", *SCORES["new"]),
+     "--scores COMET: expected a file for each of 6 runs (3 of baseline, 3 of new) after the name, got 3"),
+    ((*TEXTS, "--scores", "COMET", "new/0.comet"), "--scores COMET: expected a file for each of 6 runs after the name"),
+    ((*TEXTS, "--scores", ""), "--scores: expected a name and files, got an empty name"),
+    ((*TEXTS, "--scores", "C", "all.tsv#C"), "C has no counts or scores for system 'baseline#0', only for x"),
+    ((*SCORED, "-m", "bleu"), "-m bleu needs texts: add --refs; external scores need no -m"),
+    ((*SCORED, "--scores", "other"), "the files of --baseline and --system have the scores of COMET"),
+    ((*SCORED, "--scores", "COMET", *SCORES["new"]), "--scores COMET is used twice: choose different names"),
+    (("--scores", "COMET", *SCORES["baseline"], *SCORES["new"], *OLD, *NEW), "no --refs, and --scores with files"),
+    (("--scores", "COMET", "--baseline", "missing.comet", "--system", "new", "new/0.comet"),
+     "COMET lacks some, the first of"),
+    ((*SCORED, "--lower-is-better", "COMTE"), "unknown --lower-is-better 'COMTE': did you mean 'COMET'?"),
+    ((*TEXTS, "--parses", "ref.txt"), "--parses does not apply to bleu: add -m depf, or leave it out"),
+    ((*SCORED, "--parses", "ref.txt"), "--parses needs texts: add --refs, or leave it out"),
+    # The development set.
+    ((*TEXTS, "--dev-refs", "dev/ref.txt"), "references of the development set without outputs: add --dev-baseline"),
+    ((*TEXTS, "--dev-baseline", *DEV["baseline"]), "outputs on the development set without references: add --dev-refs"),
+    ((*TEXTS, *DEV_TEXTS[:2], "--dev-baseline", *DEV["baseline"][:2]),
+     "baseline has 3 runs on the test set, but 2 outputs on the development set"),
+    ((*TEXTS, *DEV_TEXTS, "--dev-system", "new", *DEV["new"]), "also by --dev-system new"),
+    ((*TEXTS, *DEV_TEXTS, "--dev-system", "nwe", *DEV["new"]), "--dev-system: unknown system 'nwe': did you mean"),
+    ((*TEXTS, "--dev-refs", "ref.txt", "--dev-baseline", "old/0.txt", "old/1.txt", "short.txt"),
+     "development set: ref.txt has 30 segments, short.txt has 29"),
+    ((*SCORED, *DEV_TEXTS), "outputs on the development set need metrics on texts"),
+    ((*TEXTS, "--dev-scores", "new"), "--dev-scores new: expected a metric and the score of each run after the name"),
+    ((*TEXTS, "--dev-scores", "new", "BLEU"), "--dev-scores new BLEU: expected the score of each of 3 runs after"),
+    ((*TEXTS, "--dev-scores", "new", "BLEU", "1", "2"),
+     "new has 3 runs on the test set, but 2 scores of BLEU on the development set"),
+    ((*TEXTS, "--dev-scores", "new", "BLEU", "1", "nan", "2"), "expected a finite number for each run, got 'nan'"),
+    ((*TEXTS, "--dev-scores", "new", "BLEU", "1", "two", "2"), "expected a finite number for each run, got 'two'"),
+    ((*TEXTS, "--dev-scores", "neww", "BLEU", "1"), "--dev-scores: unknown system 'neww': did you mean 'new'?"),
+    ((*TEXTS, "--dev-scores", "new", "BLUE", "1", "2", "3"),
+     "scores of new on the development set: unknown metric 'BLUE': did you mean 'BLEU'?"),
+    ((*TEXTS, *["--dev-scores", "new", "BLEU", "1", "2", "3"] * 2), "--dev-scores new BLEU is used twice"),
+    ((*TEXTS, *DEV_TEXTS, "--dev-scores", "new", "BLEU", "1", "2", "3"), "given twice: leave out one of them"),
+    ((*TEXTS, "--median-on", "dev"), "--median-on dev needs the development set of each system, but there is none for"),
+    ((*TEXTS, "--median-on", "dve"), "unknown value of --median-on 'dve': did you mean 'dev'?"),
+    ((*TEXTS, "-m", "chrf", "--median-metric", "chr"), "--median-metric: unknown metric 'chr': did you mean 'chrF2'?"),
+    # Output.
+    ((*TEXTS, "-o", "new/1.txt"), "new/1.txt is also an input and would be overwritten"),
+    ((*TEXTS, *DEV_TEXTS, "-o", "dev/new.1.txt"), "dev/new.1.txt is also an input and would be overwritten"),
+    ((*TEXTS, "-o", "ref.txt"), "ref.txt is also an input and would be overwritten"),
+    ((*TEXTS, "--table", "pairs"), "unknown table 'pairs'; known: systems, comparisons, observed"),
+    ((*TEXTS, "--table", "systems"), "--table is for the format csv, not text: leave it out, or add --format csv"),
+    ((*TEXTS, "--manifest", "runs.json"), "--refs and --manifest cannot be combined: use the key 'references'"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("args", "message"), BAD, ids=[message[:40] for _, message in BAD])
+def test_bad_input_is_refused_in_a_sentence(runs: Path, run: Any, args: Sequence[str], message: str) -> None:
+    write("short.txt", lines("ref.txt")[1:])
+    write("shorter.txt", lines("ref.txt")[2:])
+    write("empty.txt", [])
+    write("missing.comet", ["1", "", *"3" * (SEGMENTS - 2)])
+    write("all.tsv", ["segment\tsystem\tC", "1\tx\t3"])
+    outcome = run("runs", *args)
+    assert (outcome.code, outcome.out) == (2, "")
+    error = outcome.err.splitlines()[-1]
+    assert error.startswith("reshuffle: error: ")
+    assert message in error
+    warnings = outcome.err.splitlines()[:-1]
+    assert all(line.startswith("reshuffle: warning: ") for line in warnings)
+
+
+def with_key(key: str, value: object) -> dict[str, Any]:
+    content: dict[str, Any] = {
+        "references": "ref.txt",
+        "systems": {name: list(files) for name, files in SYSTEMS.items()},
+    }
+    *path, last = key.split(".")
+    inner = content
+    for name in path:
+        inner = inner.setdefault(name, {})
+    inner[last] = value
+    return content
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ([], "runs.json: expected an object (a table in TOML), got []"),
+        ("{", "runs.json is not valid JSON"),
+        (with_key("sytems", {}), "runs.json: unknown key 'sytems': did you mean 'systems'?"),
+        (with_key("dev.refs", "x"), "runs.json, dev: unknown key 'refs': did you mean 'scores'? Known: references"),
+        (with_key("systems", []), "runs.json, systems: expected an object (a table in TOML), got []"),
+        (with_key("systems.new", 3), "runs.json, systems, new: expected a string or a list of strings, got 3"),
+        (with_key("systems.new", []), "runs.json, systems, new: expected a string or a list of strings, got []"),
+        (with_key("systems.", ["x"]), "runs.json: expected a name for each system, got an empty one"),
+        (with_key("baseline", "nwe"), "runs.json: unknown baseline 'nwe': did you mean 'new'?"),
+        (with_key("metrics", "blue"), "unknown metric 'blue': did you mean 'bleu'?"),
+        (with_key("lowercased", True), "runs.json: unknown key 'lowercased': did you mean 'lowercase'?"),
+        (with_key("scores.COMET.nwe", ["x"]), "scores of COMET: unknown system 'nwe': did you mean 'new'?"),
+        (
+            with_key("scores.COMET.new", list(SCORES["new"])),
+            "scores of COMET: expected files for each system, got none",
+        ),
+        (
+            with_key("scores.COMET", {"baseline": list(SCORES["baseline"]), "new": ["new/0.comet", "new/1.comet"]}),
+            "scores of COMET: new has 3 runs, but 2 files of scores: expected one for each run",
+        ),
+        (
+            with_key("dev.scores.new.BLEU", [1, 2, "3"]),
+            "runs.json, dev, scores, new, BLEU: expected a list of finite numbers, one for each run, got '3'",
+        ),
+        (
+            with_key("dev.scores.new.BLEU", [1, 2, 10**400]),
+            "runs.json, dev, scores, new, BLEU: expected a list of finite numbers, one for each run, got 1000",
+        ),
+        (with_key("dev.scores.new.BLEU", [1, 2]), "new has 3 runs on the test set, but 2 scores of BLEU"),
+        (with_key("dev.systems.nwe", ["x"]), "outputs on the development set without references"),
+        (with_key("dev", {"references": "ref.txt", "systems": {"nwe": "x"}}), "unknown system 'nwe'"),
+        ({"references": "ref.txt"}, "runs.json has references without systems: add the key 'systems'"),
+        ({"systems": {"a": "b"}}, "runs.json has systems without references: add the key 'references'"),
+        ({}, "runs.json names no systems: add the keys 'references' and 'systems', or 'scores'"),
+    ],
+)
+def test_bad_manifests_are_refused_in_a_sentence(runs: Path, run: Any, content: object, message: str) -> None:
+    text = content if isinstance(content, str) else json.dumps(content)
+    Path("runs.json").write_text(text, "utf-8")
+    outcome = run("runs", "--manifest", "runs.json")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err.startswith("reshuffle: error: ")
+    assert len(outcome.err.splitlines()) == 1
+    assert message in outcome.err
+
+
+def test_the_name_of_the_baseline_is_that_of_the_manifest(runs: Path, run: Any) -> None:
+    Path("runs.json").write_text(json.dumps(with_key("baseline", "new")), "utf-8")
+    outcome = run("runs", "--manifest", "runs.json", "--baseline-name", "old")
+    assert outcome.code == 2
+    assert "--baseline-name and --manifest cannot be combined: use the key 'baseline'" in outcome.err
+
+
+def test_all_systems_need_the_metric_that_chooses_median_runs_on_the_development_set(runs: Path, run: Any) -> None:
+    scores = ["--dev-scores", "new", "BLEU", "1", "2", "3", "--dev-scores", "baseline", "TER", "1", "2", "3"]
+    outcome = run("runs", *TEXTS, "-m", "bleu", "ter", "--median-on", "dev", *scores)
+    assert outcome.code == 2
+    assert "chosen by BLEU, but there are no outputs or scores of it for baseline" in outcome.err
+
+
+def test_a_manifest_is_not_overwritten(runs: Path, run: Any) -> None:
+    Path("runs.json").write_text(json.dumps(with_key("metrics", "bleu")), "utf-8")
+    outcome = run("runs", "--manifest", "runs.json", "-o", "runs.json")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert "runs.json is also an input and would be overwritten" in outcome.err
+
+
+def test_the_help_fits_on_a_page_and_has_every_name(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    out = run("runs", "--help").out
+    assert len(out.splitlines()) <= 100
+    words = set(re.findall(r"[\w-]+", out))
+    for names in (types.Exchange, types.RunStatistic, types.RunSet, types.RunTable, types.RunAdjustment, types.Format):
+        assert set(get_args(names)) - {"test", "dev"} <= words
+
+
+def test_the_manifest_of_the_guide_can_be_read(runs: Path) -> None:
+    guide = (Path(__file__).resolve().parents[2] / "docs/guide.md").read_text("utf-8")
+    section = guide.split("## Optimizer runs")[1].split("## Studies")[0]
+    found = re.search(r"```toml\n(.*?)```", section, re.DOTALL)
+    assert found is not None
+    Path("runs.toml").write_text(found[1], "utf-8")
+    files = read_run_manifest("runs.toml", ["tokenize"])
+    assert files.baseline == "old"
+    assert {len(own) for own in files.systems.values()} == {3}
+    assert files.dev.scores == {"new": {"COMET": [0.81, 0.83, 0.82]}}
+    assert files.options == {"tokenize": "13a"}
+
+
+def test_the_runs_of_the_demo_are_compared_as_it_says(tmp_path: Path, monkeypatch: Any, run: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    shown = run("demo", "--runs", "2").out
+    written = run("demo", "--runs", "2", "--write", "demo").out
+    assert written.startswith("Wrote 7 files of 400 lines.")
+    again = run(*shlex.split(written.splitlines()[1])[1:])
+    assert again.err.startswith("reshuffle: warning: fewer than 3 runs")
+    assert shown.startswith(again.out)
+    assert shown.endswith("To repeat this with files: reshuffle demo --runs 2 --write demo\n")
+    outcome = run("demo", "--runs", "2", "--write", "demo")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert "exists already: choose another directory" in outcome.err
+    for number in ("0", "101"):
+        assert run("demo", "--runs", number).err.startswith("reshuffle: error: the number of runs must be a whole")
+
+
+def test_the_runs_of_the_demo_share_half_of_their_sentences() -> None:
+    corpus, found = demo_corpus(), demo_runs(3)
+    assert demo_runs(2)["larger"] == found["larger"][:2]  # more runs do not change the others
+    for name, own in found.items():
+        for output in own:
+            same = sum(map(str.__eq__, output, corpus.systems[name]))
+            assert 0.4 * len(output) < same < 0.8 * len(output)
+        assert len(set(map(tuple, own))) == 3
+
+
+def test_exchange_units_are_listed(run: Any) -> None:
+    listed = json.loads(run("metrics", "--format", "json").out)["exchanges"]
+    assert [unit["name"] for unit in listed] == list(EXCHANGES)
+    assert all(unit["about"] and unit["null"] and unit["source"] for unit in listed)
+    text = run("metrics").out
+    assert all(name in text for name in EXCHANGES)
+
+
+TAKERS = {
+    "--each": Words(lambda word: True, noun="file"),
+    "--joined": Words(lambda word: True, joined=True, noun="word"),
+    "--digits": Words(str.isdigit),
+}
+WORDS = st.text(string.ascii_letters + string.digits + "#.", min_size=1, max_size=3)
+
+
+@given(st.lists(st.tuples(st.sampled_from([*TAKERS, "--other"]), st.lists(WORDS, min_size=1, max_size=4))))
+def test_words_go_to_the_option_before_them(groups: list[tuple[str, list[str]]]) -> None:
+    expected: list[str] = []
+    for option, given_words in groups:
+        if option == "--each":
+            expected += [part for word in given_words for part in (option, word)]
+        elif option == "--joined":
+            expected += [option, "\0".join(given_words)]
+        elif option == "--digits":
+            first, *rest = given_words
+            n = next((i for i, word in enumerate(rest) if not word.isdigit()), len(rest))
+            expected += [option, first, *(part for word in rest[:n] for part in (option, word)), *rest[n:]]
+        else:
+            expected += [option, *given_words]
+    assert _spread([part for option, own in groups for part in (option, *own)], TAKERS) == expected
+
+
+def test_negative_numbers_are_joined_words_and_options_are_not() -> None:
+    args = ["--joined", "a", "-1.5", "-.5", "-n", "9", "--each", "-", "-#x"]
+    assert _spread(args, TAKERS) == ["--joined", "a\0-1.5\0-.5", "-n", "9", "--each", "-", "--each", "-#x"]
+
+
+# MultEval 0.5.1, multeval.sh eval --refs ref.txt --hyps-baseline baseline/opt*.txt --hyps-sys1 sys1/opt*.txt --metrics
+# bleu ter length: mean, s_opt and the median run of each system.
+MULTEVAL = {
+    "BLEU": ((18.526808, 0.057280, 0), (18.813470, 0.294001, 2)),
+    "TER": ((65.656694, 0.203397, 2), (64.816644, 0.589323, 2)),
+    "length": ((107.544525, 0.121665, 2), (107.700640, 0.724763, 2)),
+}
+
+
+def test_the_example_of_multeval_has_its_figures(data: Path, run: Any) -> None:
+    folder = data / "multeval-newstest2010-optreps"
+    files = {name: sorted(map(str, (folder / name).iterdir())) for name in ("baseline", "sys1")}
+    args = ["--refs", str(folder / "ref.txt"), "--baseline", *files["baseline"], "--system", "sys1", *files["sys1"]]
+    args += ["-m", "bleu:tokenize=none", "ter:variant=tercom", "length:tokenize=none", "--exchange", "segment"]
+    outcome = run("runs", *args, "-n", "999", "--format", "json")
+    result = json.loads(outcome.out)
+    for metric, published in MULTEVAL.items():
+        scale = 100 if metric == "length" else 1
+        for system, (mean, s_opt, median) in zip(result["systems"], published, strict=True):
+            found = system["scores"][metric]
+            assert round(scale * found["mean"], 6) == pytest.approx(mean, abs=1.5e-6)
+            assert round(scale * found["s_test"], 6) == pytest.approx(s_opt, abs=1.5e-6)
+            assert found["median_run"] == median

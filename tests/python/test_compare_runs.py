@@ -1,0 +1,120 @@
+"""``compare_runs``: bad arguments are refused in a sentence, before texts are counted; degenerate data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from reshuffle import InputError, SegmentScores, compare_runs
+from reshuffle.resampling.runs import RunData
+
+NUMBERS = {"a": 3, "b": 3}
+RATINGS = {
+    f"{name}#{run}": np.random.default_rng([run, ord(name)]).normal(size=20) for name in NUMBERS for run in range(3)
+}
+X, Y = SegmentScores("X", RATINGS), SegmentScores("Y", RATINGS)
+FULL = {"a": [1.0, 2.0, 3.0], "b": [3.0, 2.0, 1.0]}
+
+
+@pytest.mark.parametrize(
+    ("numbers", "options", "message"),
+    [
+        ({"a": 3, "b": 2}, {"exchange": "cell"}, "'cell' needs as many runs .* a has 3 and b has 2"),
+        ({"a": 3, "b": 2}, {"exchange": "multeval"}, "'multeval' needs as many runs"),
+        ({"a": 1, "b": 1}, {"exchange": "run"}, "'run' needs more than one run, but a and b have one each"),
+        ({"a": 3, "b": 1}, {"exchange": "hierarchical"}, "at least 2 runs of each system, but b has 1"),
+        (NUMBERS, {"statistic": "mean", "exchange": "multeval"}, "supports the statistic 'pooled'"),
+        (NUMBERS, {"median_on": "dev"}, "chosen by X, but there are no outputs or scores of it for a, b"),
+        (NUMBERS, {"median_on": "dev", "dev_scores": {"a": {"X": FULL["a"]}}}, "scores of it for b"),
+        (
+            NUMBERS,
+            {"median_on": "dev", "dev_scores": {"a": {"X": FULL["a"]}, "b": {"Y": FULL["b"]}}},
+            "chosen by X, .* for b",
+        ),
+    ],
+)
+def test_what_needs_no_counts_is_refused_before_counting(
+    monkeypatch: pytest.MonkeyPatch, numbers: dict[str, int], options: dict[str, Any], message: str
+) -> None:
+    monkeypatch.setattr(RunData, "from_data", lambda *args: pytest.fail("counted"))
+    with pytest.raises(InputError, match=message):
+        compare_runs(None, numbers, [X, Y], n_resamples=9, **options)
+
+
+@pytest.mark.parametrize(
+    "values", [3, "abc", [1, 2, None], [1, 2, 10**400], [1, 2, 3j], [1, 2, float("nan")], [[1], [2], [3]], {1, 2, 3}]
+)
+def test_scores_on_the_development_set_are_finite_numbers(values: object) -> None:
+    with pytest.raises(InputError, match="X of a on the development set: expected a finite number for each run, got"):
+        compare_runs(None, NUMBERS, X, n_resamples=9, dev_scores={"a": {"X": values}})  # type: ignore[dict-item]
+
+
+@pytest.mark.parametrize("scores", [[1], {"a": [1, 2, 3]}])
+def test_scores_on_the_development_set_are_by_system_and_metric(scores: Any) -> None:
+    with pytest.raises(InputError, match="expected a mapping from"):
+        compare_runs(None, NUMBERS, X, n_resamples=9, dev_scores=scores)
+
+
+def test_the_median_run_may_be_chosen_by_scores_of_zero() -> None:
+    zeros = {name: {"X": [0.0, 0.0, 0.0]} for name in NUMBERS}
+    result = compare_runs(None, NUMBERS, X, n_resamples=9, dev_scores=zeros, median_on="dev")
+    assert result.plan["median_runs"] == {"a": 1, "b": 1}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"exchange": 3}, "exchange: expected auto, or names of units, got 3"),
+        ({"exchange": None}, "exchange: expected auto, or names of units, got None"),
+        ({"baseline": 0}, "unknown baseline 0; known: a, b"),
+        ({"median_metric": 3}, "unknown metric 3; known: X"),
+    ],
+)
+def test_names_of_a_wrong_type_are_refused_in_a_sentence(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        compare_runs(None, NUMBERS, X, n_resamples=9, **options)
+
+
+def test_exchange_units_may_come_from_a_generator() -> None:
+    result = compare_runs(None, NUMBERS, X, n_resamples=9, exchange=(name for name in ("run", "cell")))  # type: ignore[arg-type]
+    assert result.plan["exchange"] == ["run", "cell"]
+
+
+def test_a_huge_number_of_runs_is_refused_at_once() -> None:
+    with pytest.raises(InputError, match="X has no scores of 'b#3'"):
+        compare_runs(None, {"a": 3, "b": 10**30}, X)
+
+
+def test_missing_scores_are_named() -> None:
+    scores = {**RATINGS, "b#1": [1.0, np.nan, *np.ones(18)]}
+    with pytest.raises(InputError, match="X lacks some, the first of b#1 on segment 2"):
+        compare_runs(None, NUMBERS, SegmentScores("X", scores, missing="pairwise"))
+
+
+def test_p_values_that_do_not_count_ties_are_never_adjusted() -> None:
+    scores = SegmentScores("X", {**RATINGS, **{f"c#{run}": RATINGS[f"a#{run}"] for run in range(3)}})
+    with pytest.warns(match="same output"):
+        result = compare_runs(
+            None, {"a": 3, "b": 3, "c": 3}, scores, exchange=["multeval", "cell"], adjust="maxt", n_resamples=99
+        )
+    assert result.plan["adjustments"] == {"multeval": "none", "cell": "maxt"}
+    adjusted = {(each.exchange, each.system): each.adjusted_pvalue for each in result.comparisons}
+    assert (adjusted["multeval", "b"], adjusted["multeval", "c"]) == (None, None)
+    assert adjusted["cell", "c"] == 1
+
+
+def test_a_difference_that_no_draw_changes_is_not_adjusted_to_1() -> None:
+    constant = {"a": 1.0, "b": 2.0, "c": 1.0}
+    scores = SegmentScores("X", {f"{name}#{run}": np.full(9, x) for name, x in constant.items() for run in range(3)})
+    with pytest.warns(match="same output"):
+        result = compare_runs(None, dict.fromkeys(constant, 3), scores, exchange="hierarchical", n_resamples=99)
+    assert [(each.pvalue, each.adjusted_pvalue) for each in result.comparisons] == [(0.01, 0.01), (1, 1)]
+
+
+def test_sums_over_many_runs_that_would_overflow_are_refused_with_advice() -> None:
+    rng = np.random.default_rng(1)
+    scores = SegmentScores("X", {f"{name}#{run}": rng.normal(30, 1, 20) for name in "ab" for run in range(300)})
+    with pytest.raises(InputError, match=r"the 300 runs of a are too large .* round the scores"):
+        compare_runs(None, {"a": 300, "b": 300}, scores, exchange="pooled", n_resamples=9)

@@ -1,0 +1,868 @@
+"""``python -m reshuffle.compat.multeval``: the numbers and files of MultEval 0.5.1."""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import math
+import os
+import re
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from decimal import ROUND_HALF_UP, Decimal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reshuffle import InputError, RunComparison, metric, read_json, tokenize
+from reshuffle.compat.multeval import arguments, evaluation, main, nbest
+from reshuffle.compat.multeval.java import as_double, fixed
+from reshuffle.compat.multeval.metrics import OptionsOfMetrics, ScoredMetric, counts_of, metrics_named
+from reshuffle.compat.multeval.outputs import read_texts
+from reshuffle.compat.multeval.texts import EMPTY_TOKEN, normalized, with_split_tokens
+from test_meteor import complete_jar, jar
+
+__all__ = ["complete_jar", "jar"]  # fixtures
+
+SET = "multeval-newstest2010-optreps"
+SYSTEMS = ["baseline", "sys1", "sys2"]
+METRICS = ["--metrics", "bleu", "ter", "length"]
+
+# MultEval 0.5.1, multeval.sh eval --refs ref.txt --hyps-baseline baseline/* --hyps-sys1 sys1/* --hyps-sys2 sys2/*
+# --meteor.language en --verbosity 1: standard error. Runs 0, 1 and 2, their mean and standard deviation.
+RUNS = {
+    ("BLEU", "baseline"): ([18.538889, 18.464451, 18.577084], 18.526808, 0.057280),
+    ("METEOR", "baseline"): ([29.330036, 29.255569, 29.340350], 29.308651, 0.046259),
+    ("TER", "baseline"): ([65.519164, 65.890337, 65.560582], 65.656694, 0.203397),
+    ("Length", "baseline"): ([107.466467, 107.684710, 107.482397], 107.544525, 0.121665),
+    ("BLEU", "system 1"): ([18.986909, 18.474014, 18.979487], 18.813470, 0.294001),
+    ("METEOR", "system 1"): ([30.304878, 30.191196, 30.375191], 30.290422, 0.092845),
+    ("TER", "system 1"): ([64.177844, 65.339153, 64.932934], 64.816644, 0.589323),
+    ("Length", "system 1"): ([106.864307, 108.145092, 108.092522], 107.700640, 0.724763),
+}
+# The same: MEDIAN_IDX.
+MEDIANS = {
+    "BLEU": {"baseline": 0, "system 1": 2},
+    "METEOR": {"baseline": 0, "system 1": 0},
+    "TER": {"baseline": 2, "system 1": 2},
+    "Length": {"baseline": 2, "system 1": 2},
+}
+# Bootstrap standard deviations, 20,000 draws in numpy: baseline and system 1.
+S_SEL = {
+    "BLEU": [0.2629, 0.2620],
+    "METEOR": [0.1480, 0.1433],
+    "TER": [0.3687, 0.3641],
+    "Length": [0.3633, 0.3439],
+}
+# The same command's table, without the column of METEOR, which is to the right of BLEU. Lines end in spaces.
+TABLE = """\
+n=3            BLEU (s_sel/s_opt/p)   TER (s_sel/s_opt/p)    Length (s_sel/s_opt/p)_
+baseline       18.5 (0.3/0.1/-)       65.7 (0.4/0.2/-)       107.5 (0.4/0.1/-)     _
+system 1       18.8 (0.3/0.3/0.00)    64.8 (0.4/0.6/0.00)    107.7 (0.3/0.7/0.09)  _
+system 2       18.5 (0.3/0.1/0.00)    65.7 (0.4/0.2/0.00)    107.5 (0.4/0.1/0.00)  _
+""".replace("_\n", " \n")
+METEOR_COLUMN = [
+    "METEOR (s_sel/s_opt/p) ",
+    "29.3 (0.1/0.0/-)       ",
+    "30.3 (0.1/0.1/0.00)    ",
+    "29.3 (0.1/0.0/0.00)    ",
+]
+# p-values of MultEval in several starts, 10,000 shuffles without a seed. First those of the example.
+PVALUES = {"BLEU": (0.0001, 0.0004), "TER": (0.0001, 0.0001), "Length": (0.088, 0.095)}
+# Those of other runs: b0 is run 0 of the baseline, s1 run 1 of system 1. With three runs their order matters.
+PVALUES_OF_RUNS = [
+    ("b0", "s1", {"BLEU": (0.616, 0.625), "TER": (0.247, 0.257)}),
+    ("b1", "s1", {"BLEU": (0.936, 0.940)}),
+    ("b0", "b1", {"BLEU": (0.343, 0.356), "Length": (0.0082, 0.0103)}),
+    ("b01", "s12", {"BLEU": (0.0145, 0.0150)}),
+    ("b012", "s120", {"Length": (0.085, 0.085)}),
+    ("b000", "s111", {"TER": (0.047, 0.047)}),
+]
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def multeval(capfd: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Runs the command in an empty folder: exit code, standard output, standard error."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*given: Any) -> tuple[int, str, str]:
+        try:
+            code = main([str(argument) for argument in given])
+        except SystemExit as stopped:
+            code = int(stopped.code or 0)
+        captured = capfd.readouterr()
+        return code, captured.out, captured.err
+
+    return run
+
+
+def example(data: Path, systems: Sequence[str] = SYSTEMS) -> list[str]:
+    """The options that name the files of the example."""
+    folder = data / SET
+    options = ["--refs", str(folder / "ref.txt")]
+    for number, system in enumerate(systems):
+        options.append(f"--hyps-sys{number}" if number else "--hyps-baseline")
+        options += [str(folder / system / f"opt{run}.txt") for run in range(3)]
+    return options
+
+
+def results(err: str) -> dict[tuple[str, str, str], float]:
+    """The lines ``RESULT: system: metric: name: number`` of standard error."""
+    found = re.findall(r"^RESULT: (.*?): (.*?): (.*?): (\S+)$", err, re.MULTILINE)
+    return {(system, name, key): float(value) for system, name, key, value in found}
+
+
+def write_lines(path: str, lines: Sequence[str]) -> str:
+    Path(path).write_text("".join(f"{line}\n" for line in lines), "utf-8", newline="\n")
+    return path
+
+
+# Lines, tokens and numbers, against slow twins.
+
+# Guava's CharMatcher.BREAKING_WHITESPACE, and what Java's \s and String.trim() mean.
+BREAKING = {
+    *"\t\n\v\f\r \u0085\u1680\u2028\u2029\u205f\u3000",
+    *map(chr, [*range(0x2000, 0x2007), 0x2008, 0x2009, 0x200A]),
+}
+ASCII_SPACE = set(" \t\n\v\f\r")
+PIECES = [
+    *"ab.,",
+    *sorted(BREAKING - {"\n"}),
+    "\u00a0",
+    "\u2007",
+    "\u202f",
+    "\u200b",
+    "\x00",
+    "\x1c",
+    "\x1f",
+    "\ufeff",
+    "é",
+]
+RAW_LINES = st.lists(st.sampled_from(PIECES), max_size=8).map("".join) | st.text(
+    st.characters(codec="utf-8", exclude_characters="\n"), max_size=8
+)
+FEW_WORDS = st.lists(st.sampled_from(["a", "b", "c", ".", "\u3000", ""]), max_size=9).map(" ".join)
+
+
+def slow_line(line: str) -> str:
+    while line and line[0] <= " ":
+        line = line[1:]
+    while line and line[-1] <= " ":
+        line = line[:-1]
+    kept = ""
+    for character in line:
+        if character not in ASCII_SPACE:
+            kept += character
+        elif kept[-1] != " ":
+            kept += " "
+    return kept
+
+
+def slow_tokens(line: str) -> list[str]:
+    tokens = [""]
+    for character in line:
+        if character in BREAKING:
+            tokens.append("")
+        else:
+            tokens[-1] += character
+    return tokens
+
+
+@given(st.lists(RAW_LINES, max_size=5))
+def test_lines_and_tokens_equal_those_of_a_slow_twin(lines: list[str]) -> None:
+    clean = normalized(lines)
+    assert clean == [slow_line(line) for line in lines]
+    assert normalized(clean) == clean
+    split = tokenize(with_split_tokens(clean), "multi-bleu")
+    assert [["" if token == EMPTY_TOKEN else token for token in tokens] for tokens in split] == [
+        slow_tokens(line) for line in clean
+    ]
+
+
+def test_white_space_that_breaks_and_that_does_not() -> None:
+    assert slow_tokens("") == [""]
+    assert with_split_tokens(["", "a\u3000b", "a\u00a0b", "a \u2028b"]) == [
+        EMPTY_TOKEN,
+        "a b",
+        "a\u00a0b",
+        f"a {EMPTY_TOKEN} b",
+    ]
+
+
+@given(st.lists(st.floats(-1e6, 1e6) | st.integers(-4000, 4000).map(lambda n: n / 80), max_size=9), st.integers(1, 6))
+def test_numbers_are_rounded_as_in_java(values: list[float], decimals: int) -> None:
+    slow = [str(Decimal(repr(value)).quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP)) for value in values]
+    assert [text if float(text) else text.lstrip("-") for text in fixed(values, decimals)] == [
+        text if float(text) else text.lstrip("-") for text in slow
+    ]
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_numbers_in_full_are_javas(value: float) -> None:
+    (text,) = as_double([value])
+    assert float(text) == value
+    mantissa, _, exponent = text.partition("E")
+    assert re.fullmatch(r"-?\d+\.\d+", mantissa)
+    assert bool(exponent) == (value != 0 and not 1e-3 <= abs(value) < 1e7)
+    assert not exponent or re.fullmatch(r"-?[1-9]\.\d+", mantissa)
+
+
+def slow_bleu(hypothesis: str, references: Sequence[str]) -> list[int]:
+    """Totals of orders 1 to 4, matches, and the length of the closest reference, the shorter of two."""
+
+    def ngrams(tokens: list[str], n: int) -> Counter[tuple[str, ...]]:
+        return Counter(tuple(tokens[i : i + n]) for i in range(len(tokens) - n + 1))
+
+    tokens, others = slow_tokens(hypothesis), [slow_tokens(reference) for reference in references]
+    totals, matches = [], []
+    for n in range(1, 5):
+        own = ngrams(tokens, n)
+        best: Counter[tuple[str, ...]] = Counter()
+        for other in others:
+            best |= ngrams(other, n)
+        totals.append(sum(own.values()))
+        matches.append(sum((own & best).values()))
+    _, closest = min((abs(len(other) - len(tokens)), len(other)) for other in others)
+    return [*totals, *matches, closest]
+
+
+def slow_bleu_score(counts: Sequence[int]) -> list[float]:
+    """BLEU in percent and the submetrics."""
+    penalty = min(1.0, math.exp(1 - counts[8] / counts[0]))
+    logarithm, zeros, cumulative = 0.0, 0, []
+    for total, matches in zip(counts[:4], counts[4:8], strict=True):
+        if total and not matches:
+            zeros += 1
+            logarithm += math.log(1 / (2**zeros * total))
+        elif total:
+            logarithm += math.log(matches / total)
+        cumulative.append(penalty * math.exp(logarithm / 4))
+    return [100 * cumulative[-1], *cumulative, penalty]
+
+
+@given(st.lists(FEW_WORDS, min_size=1, max_size=4), st.integers(1, 3), st.data())
+def test_counts_and_scores_equal_those_of_slow_twins(lines: list[str], n_references: int, draw: st.DataObject) -> None:
+    references = [
+        normalized(draw.draw(st.lists(FEW_WORDS, min_size=len(lines), max_size=len(lines))))
+        for _ in range(n_references)
+    ]
+    lines = normalized(lines)
+    bleu, ter, length = metrics_named(["bleu", "ter", "length"], OptionsOfMetrics())
+    of_bleu, of_ter, of_length = (counts[0] for counts in counts_of([bleu, ter, length], [lines], references, 1))
+    slow = [slow_bleu(line, of_segment) for line, *of_segment in zip(lines, *references, strict=True)]
+    assert [[*row[6:], *row[2:6], row[1]] for row in of_bleu.tolist()] == slow
+    assert of_length.tolist() == [[row[0], row[8]] for row in slow]
+    rows = [*slow, [sum(column) for column in zip(*slow, strict=True)]]
+    counts = np.concatenate([of_bleu, of_bleu.sum(axis=0, keepdims=True)])
+    ours = np.column_stack([bleu.scores(counts), bleu.parts_of(counts)])
+    np.testing.assert_allclose(ours, [slow_bleu_score(row) for row in rows], rtol=1e-12)
+    np.testing.assert_allclose(length.scores(of_length), [100 * row[0] / row[8] for row in slow], rtol=1e-15)
+
+    tercom = metric("ter", variant="tercom")
+    single = np.array([tercom.suff_stats([lines], [column])[0] for column in references])
+    edits, words = single[..., 0].min(axis=0), single[..., 1].sum(axis=0)
+    assert of_ter.tolist() == [[int(e), int(w / n_references)] for e, w in zip(edits, words, strict=True)]
+
+
+def test_punctuation_of_ter_has_the_inverse_meaning() -> None:
+    def edits(punctuation: bool) -> list[int]:
+        (ter,) = metrics_named(["ter"], OptionsOfMetrics(ignore_punctuation_in_ter=punctuation))
+        return [int(x) for x in counts_of([ter], [["a b ."]], [["a b !"]], 1)[0][0, 0]]
+
+    assert edits(False) == [1, 3]
+    assert edits(True)[0] == 0
+
+
+# The example of MultEval.
+
+
+def test_scores_deviations_and_medians_of_all_runs_are_those_of_multeval(data: Path, multeval: Run) -> None:
+    code, _, err = multeval(
+        "eval", *example(data, SYSTEMS[:2]), *METRICS, "--verbosity", 1, "--ar-shuffles", 1, "--boot-samples", 2
+    )
+    assert code == 0, err
+    check_scores(results(err), ["BLEU", "TER", "Length"])
+
+
+def check_scores(found: dict[tuple[str, str, str], float], names: Sequence[str]) -> None:
+    for (name, system), (runs, mean, deviation) in RUNS.items():
+        if name in names:
+            assert [found[system, name, f"OptRun {run}"] for run in range(3)] == runs
+            assert (found[system, name, "AVG"], found[system, name, "STDDEV"]) == (mean, deviation)
+            assert (found[system, name, "MIN"], found[system, name, "MAX"]) == (min(runs), max(runs))
+            assert found[system, name, "MEDIAN_IDX"] == MEDIANS[name][system]
+            assert found[system, name, "MEDIAN"] == runs[MEDIANS[name][system]]
+
+
+def test_the_table_is_that_of_multeval_to_the_byte(data: Path, multeval: Run) -> None:
+    code, out, err = multeval("eval", *example(data), *METRICS)
+    assert (code, out) == (0, TABLE), err
+    found = results(err)
+    check_pvalues(found, PVALUES)
+    for name in ("BLEU", "TER", "Length"):
+        ours = [found[system, name, "RESAMPLED_STDDEV_AVG"] for system in ("baseline", "system 1")]
+        # Relative errors of standard deviations from 20,000 and 10,000 draws.
+        np.testing.assert_allclose(ours, S_SEL[name], rtol=4 * math.sqrt(1 / 40_000 + 1 / 20_000))
+        # System 2 is the baseline, so that no shuffle is more extreme than no difference.
+        assert found["system 2", name, "P_VALUE"] == round(1 / 10_001, 6)
+    assert "run 2 of system 2 and run 2 of baseline" in err
+    assert err.count("note: p-values are those of MultEval's own test") == 1
+
+
+@pytest.mark.slow
+def test_meteor_is_that_of_multeval(data: Path, complete_jar: Path, multeval: Run) -> None:
+    code, out, err = multeval(
+        "eval", *example(data), "--meteor.language", "en", "--meteor.jar", complete_jar, "--verbosity", "1"
+    )
+    assert code == 0, err
+    check_scores(results(err), list(MEDIANS))
+    lines = TABLE.splitlines()
+    assert out.splitlines() == [
+        line[:38] + column + line[38:] for line, column in zip(lines, METEOR_COLUMN, strict=True)
+    ]
+    ours = [results(err)[system, "METEOR", "RESAMPLED_STDDEV_AVG"] for system in ("baseline", "system 1")]
+    np.testing.assert_allclose(ours, S_SEL["METEOR"], rtol=4 * math.sqrt(1 / 40_000 + 1 / 20_000))
+
+
+def test_options_of_meteor(data: Path, multeval: Run) -> None:
+    """METEOR 1.5, -m 'exact stem' -w '1.0 0.6', without its files: the score of the first run of the baseline."""
+    folder = data / SET
+    code, _, err = multeval(
+        *("eval", "--refs", folder / "ref.txt", "--hyps-baseline", folder / "baseline/opt0.txt"),
+        *("--metrics", "meteor", "--meteor.language", "en", "--meteor.modules", "exact stem"),
+        *("--meteor.weights", 1, 0.6, "--boot-samples", 2),
+    )
+    assert code == 0, err
+    assert results(err)["baseline", "METEOR", "AVG"] == 25.881407
+
+
+def check_pvalues(found: dict[tuple[str, str, str], float], ranges: Mapping[str, tuple[float, float]]) -> None:
+    """Within the range of MultEval's, and three standard errors of 10,000 shuffles."""
+    for name, (low, high) in ranges.items():
+        error = 3 * math.sqrt(high * (1 - high) / 10_000)
+        assert low - error <= found["system 1", name, "P_VALUE"] <= high + error
+
+
+@pytest.mark.parametrize(("first", "second", "ranges"), PVALUES_OF_RUNS)
+def test_pvalues_of_other_runs_are_those_of_multeval(
+    data: Path, multeval: Run, first: str, second: str, ranges: Mapping[str, tuple[float, float]]
+) -> None:
+    folders = {"b": "baseline", "s": "sys1"}
+    b, s = ([data / SET / folders[own[0]] / f"opt{run}.txt" for run in own[1:]] for own in (first, second))
+    names = [name.lower() for name in ranges]
+    options = ["--refs", data / SET / "ref.txt", "--hyps-baseline", *b, "--hyps-sys1", *s, "--metrics", *names]
+    code, _, err = multeval("eval", *options, "--boot-samples", 2)
+    assert code == 0, err
+    check_pvalues(results(err), ranges)
+
+
+def test_the_pvalues_in_the_documentation(data: Path) -> None:
+    page = Path(__file__).resolve().parents[2] / "docs/coming-from.md"
+    section = page.read_text("utf-8").split("## MultEval\n")[1].split("\n## ")[0]
+    shown = re.findall(r"^\| `(\w+)` \|.*?\| (\.\d+) \| (\.\d+) \| (\.\d+) \|$", section, re.MULTILINE)
+    assert len(shown) == 6
+    files = {f"--{system}": [str(data / SET / system / f"opt{run}.txt") for run in range(3)] for system in SYSTEMS[:2]}
+    texts = read_texts([str(data / SET / "ref.txt")], files)
+    done = evaluation.Evaluated.of(texts, metrics_named(["bleu", "ter", "length"], OptionsOfMetrics()), None)
+    options = {"test": [unit for unit, *_ in shown], "ar_shuffles": 10_000, "boot_samples": 10_000}
+    result = evaluation.compared(done, argparse.Namespace(**options, seed=12345, threads=0))
+    ours = {(each.exchange, each.metric): f"{each.pvalue:.4f}".lstrip("0") for each in result.comparisons}
+    assert [(unit, *(ours[unit, name] for name in ("BLEU", "TER", "Length"))) for unit, *_ in shown] == shown
+
+
+# Small files.
+
+REFERENCE = ["the cat sat on the mat", "a dog barked", "it rained all day", "", "no more"]
+OUTPUTS = {
+    "b0": ["the cat sat on a mat", "a dog barks", "it rains all day", "", "no more"],
+    "b1": ["cat on the mat", "the dog barked", "it rained", "a", "no"],
+    "s0": ["the cat sat on the mat", "dog barked", "it rained all the day", "", "no more more"],
+    "s1": ["the cat is on the mat", "a dog", "it rained all day", "", "more"],
+}
+
+
+@pytest.fixture
+def small(multeval: Run) -> list[str]:
+    """Files of two systems with two runs each, and the options that name them."""
+    for name, lines in {"ref": REFERENCE, "ref2": list(OUTPUTS["b1"]), **OUTPUTS}.items():
+        write_lines(name, lines)
+    return ["eval", "--refs", "ref", "--hyps-baseline", "b0", "b1", "--hyps-sys1", "s0", "s1", *METRICS]
+
+
+def instead(options: Sequence[str], name: str, *values: str) -> list[str]:
+    """The options with other values of one of them, or with one more."""
+    start = options.index(name) if name in options else len(options)
+    stop = next((i for i in range(start + 1, len(options)) if options[i].startswith("--")), len(options))
+    return [*options[:start], name, *values, *options[stop:]]
+
+
+def test_one_run_gets_stars_and_footnotes(small: list[str], multeval: Run) -> None:
+    options = ["eval", "--refs", "ref", "--hyps-baseline", "b0", "--hyps-sys1", "s0", "--metrics", "bleu"]
+    code, out, err = multeval(*options, "--boot-samples", 50, "--latex", "t.tex")
+    lines = out.splitlines()
+    assert (code, len(lines)) == (0, 5)
+    assert lines[0] == f"{'n=1':<15}{'BLEU (s_sel/s_opt/p)':<23}"
+    assert re.fullmatch(r"baseline {7}\d+\.\d \(\d+\.\d/\*/-\) +", lines[1])
+    assert re.fullmatch(r"system 1 {7}\d+\.\d \(\d+\.\d/\*/\*\*\) +", lines[2])
+    assert lines[3].startswith("  *  ")
+    assert lines[4].startswith("  ** ")
+    assert "RESULT: baseline: BLEU: STDDEV: NaN" in err
+    assert re.search(r"^& baseline & \S+ & \S+ & - & - \\\\$", Path("t.tex").read_text(), re.MULTILINE)
+    code, out, err = multeval(*options[:5], "--metrics", "bleu")
+    assert (code, "**" in out, "note:" in err) == (0, False, False)
+
+
+def test_the_median_of_two_runs_is_the_upper_one(small: list[str], multeval: Run) -> None:
+    code, _, err = multeval(*small, "--verbosity", 1)
+    found = results(err)
+    assert code == 0
+    for system in ("baseline", "system 1"):
+        for name in ("BLEU", "TER", "Length"):
+            runs = [found[system, name, f"OptRun {run}"] for run in range(2)]
+            assert found[system, name, "MEDIAN"] == max(runs)
+            assert found[system, name, "MEDIAN_IDX"] == runs.index(max(runs))
+
+
+def test_the_latex_table(small: list[str], multeval: Run) -> None:
+    code, out, _ = multeval(*small, "--latex", "t.tex")
+    table = Path("t.tex").read_text("utf-8")
+    assert code == 0
+    lines = table.splitlines()
+    # MultEval 0.5.1: the first lines of its table.
+    assert lines[:8] == [
+        r"\begin{table}[htb]",
+        r"\begin{center}",
+        r"\begin{footnotesize}",
+        r"\begin{tabular}{|l|l|l|l|l|l|}",
+        r"\hline",
+        r"\bf Metric & \bf System & \bf Avg & \bf $\overline{s}_{\text{sel}}$ "
+        r"& \bf $s_{\text{Test}}$ & \bf $p$-value \\",
+        r"\hline",
+        r"\multirow{2}{*}{BLEU $\uparrow$}",
+    ]
+    assert [line for line in lines if "multirow" in line][1:] == [
+        r"\multirow{2}{*}{TER $\downarrow$}",
+        r"\multirow{2}{*}{Length }",
+    ]
+    # Every number of the plain table.
+    cells = [re.split("[ (/)]+", cell) for row in out.splitlines()[1:] for cell in re.split(" {2,}", row.strip())[1:]]
+    rows = [re.sub(r" \\\\$", "", line).split(" & ")[1:] for line in lines if line.startswith("& ")]
+    assert sorted(cell[:4] for cell in cells) == sorted(rows)
+    assert lines[-2].startswith(r"\caption{\label{tab:scores} Means of 2 runs: ")
+    assert "MultEval's test" in lines[-2]
+    assert multeval(*small, "--latex", "t.tex", "--fullLatexDoc", "--test", "segment")[0] == 0
+    document = Path("t.tex").read_text("utf-8")
+    assert document.startswith("\\documentclass")
+    assert document.endswith("\\end{table}\n\\end{document}\n")
+    assert "MultEval's test" not in document
+
+
+def test_segment_scores(small: list[str], multeval: Run) -> None:
+    code, _, _ = multeval(*instead(small, "--refs", "ref", "ref2"), "--sentLevelDir", "segments/scores")
+    assert code == 0
+    folder = Path("segments/scores")
+    assert sorted(path.name for path in folder.iterdir()) == ["sys1.opt1", "sys1.opt2", "sys2.opt1", "sys2.opt2"]
+    for file, output in {"sys1.opt1": "b0", "sys1.opt2": "b1", "sys2.opt1": "s0", "sys2.opt2": "s1"}.items():
+        expected = []
+        rows = zip(OUTPUTS[output], REFERENCE, OUTPUTS["b1"], strict=True)
+        for number, (line, *references) in enumerate(rows):
+            counts = slow_bleu(line, references)
+            edits, words = metric("ter", variant="tercom").suff_stats([[line]], [[each] for each in references])[0, 0]
+            ter = 100 * (edits // 2) / (words // 2) if words // 2 else 100.0 * (edits > 0)
+            scores = fixed([slow_bleu_score(counts)[0], ter, 100 * counts[0] / counts[8]], 2)
+            parts = fixed(slow_bleu_score(counts)[1:], 2)
+            expected.append(
+                f"{number} ||| {line} ||| bleu={scores[0]} ter={scores[1]} length={scores[2]} ||| "
+                f"bleu1p={parts[0]} bleu2p={parts[1]} bleu3p={parts[2]} bleu4p={parts[3]} brevity={parts[4]}"
+            )
+        assert (folder / file).read_text("utf-8").splitlines() == expected
+
+
+def test_segments_of_a_metric_without_submetrics(small: list[str], multeval: Run) -> None:
+    assert multeval(*small[:-3], "ter", "--sentLevelDir", "d")[0] == 0
+    assert Path("d/sys1.opt1").read_text().splitlines()[1] == "1 ||| a dog barks ||| ter=33.33 |||"
+
+
+def test_segments_ranked_by_their_difference(small: list[str], multeval: Run) -> None:
+    """One run each, so that the median runs are known; the numbers are worked out by hand."""
+    options = ["--refs", "ref", "--hyps-baseline", "b0", "--hyps-sys1", "s0", "--metrics", "ter", "length"]
+    code, _, err = multeval("eval", *options, "--rankDir", "rank")
+    assert code == 0, err
+    assert sorted(path.name for path in Path("rank").iterdir()) == ["sys2.sortedby.length", "sys2.sortedby.ter"]
+    blocks = Path("rank/sys2.sortedby.ter").read_text("utf-8").split("\n\n")[:-1]
+    # TER rises most where the system is worst: that segment comes first, and equal differences are in order.
+    assert [block.split("\t")[0] for block in blocks] == ["SENT 4", "SENT 1", "SENT 2", "SENT 3", "SENT 0"]
+    assert blocks[0] == (
+        "SENT 4\tter: 0.0 -> 50.0 = 50.0\tlength: 100.0 -> 150.0 = 50.0\n"
+        "ter-median-baseline: no more\nter-median-variant: no more more\nref1: no more"
+    )
+    assert blocks[4].startswith("SENT 0\tter: 16.7 -> 0.0 = -16.7\tlength: 100.0 -> 100.0 = 0.0\n")
+    blocks = Path("rank/sys2.sortedby.length").read_text("utf-8").split("\n\n")[:-1]
+    assert [block.split("\t")[0] for block in blocks] == ["SENT 4", "SENT 2", "SENT 0", "SENT 3", "SENT 1"]
+    assert blocks[1].startswith("SENT 2\tlength: 100.0 -> 125.0 = 25.0\tter: 25.0 -> 25.0 = 0.0\n")
+
+
+def test_seeds_threads_and_files(small: list[str], multeval: Run) -> None:
+    first = multeval(*small, "--json", "a.json")
+    assert first == multeval(*small, "--json", "b.json", "--threads", 1)
+    assert Path("a.json").read_bytes() == Path("b.json").read_bytes()
+    assert multeval(*small, "--seed", 7)[2] != first[2]
+    result = read_json("a.json")
+    assert isinstance(result, RunComparison)
+    assert [system.outputs for system in result.systems] == [("b0", "b1"), ("s0", "s1")]
+    assert {each.exchange for each in result.comparisons} == {"multeval"}
+    plain = json.loads(Path("a.json").read_text())
+    assert plain["systems"][1]["scores"]["TER"]["runs"] == list(result.systems[1].scores["TER"].runs)
+
+
+def test_draws_and_shuffles_are_separate_numbers(small: list[str], multeval: Run) -> None:
+    def numbers(*given: Any) -> tuple[dict[Any, float], dict[Any, float]]:
+        found = results(multeval(*small, *given)[2])
+        return (
+            {key: value for key, value in found.items() if key[2] == "RESAMPLED_STDDEV_AVG"},
+            {key: value for key, value in found.items() if key[2] == "P_VALUE"},
+        )
+
+    draws, pvalues = numbers("--boot-samples", 500, "--ar-shuffles", 500)
+    assert numbers("--boot-samples", 500, "--ar-shuffles", 40)[0] == draws
+    assert numbers("--boot-samples", 40, "--ar-shuffles", 500)[1] == pvalues
+    code, out, _ = multeval(*small, "--boot-samples", 1)  # as scripts that need no deviation
+    assert (code, "(NaN/" in out) == (0, True)
+
+
+def test_reshuffles_own_tests(small: list[str], multeval: Run) -> None:
+    for unit in ("run", "segment", "pooled", "cell", "hierarchical"):
+        code, _, err = multeval(*small, "--test", unit)
+        assert code == 0, err
+        assert f"note: p-values are those of --test {unit}" in err
+        assert "MultEval's own test" not in err
+    code, _, err = multeval(*small, "--test", "run")
+    pvalues = {value for key, value in results(err).items() if key[2] == "P_VALUE"}
+    assert min(pvalues) >= round(1 / 3, 6) - 1e-9  # six splits, of which two are as extreme as the best
+    code, _, err = multeval(*small, "--test", "auto")
+    assert (code, "--test hierarchical" in err) == (0, True)
+
+
+def test_several_references_and_short_options(small: list[str], multeval: Run) -> None:
+    long = multeval(*instead(small, "--refs", "ref", "ref2"), "--ar-shuffles", 50, "--boot-samples", 60)
+    short = ["eval", "-R", "ref ref2", "-B", "b0", "b1", "-H1", "s0", "s1", "-o", "bleu,ter length", "-s", 50, "-b", 60]
+    assert multeval(*short, "-D", "-t", 1, "-v", 0, "--bleu.verbosity", 1, "--ter.beamWidth", 20) == long
+
+
+def test_compressed_files_are_read(small: list[str], multeval: Run) -> None:
+    plain = multeval(*small)
+    Path("ref.gz").write_bytes(gzip.compress(Path("ref").read_bytes()))
+    assert multeval(*instead(small, "--refs", "ref.gz")) == plain
+
+
+# N-best lists.
+
+NBEST = """\
+0 ||| a b c d ||| f: 1 2 ||| -1.5
+0 ||| a b x d ||| f: 2 ||| -28.842
+0|||a  b c d||| f: 3 ||| -3
+1 ||| e f ||| g: 0 ||| -1
+1 ||| e f g h ||| g: 1 ||| -2e1
+"""
+
+
+@pytest.fixture
+def lists(multeval: Run) -> list[str]:
+    write_lines("nbest", NBEST.splitlines())
+    write_lines("ref", ["a b c d", "e f g h"])
+    return ["nbest", "--nbest", "nbest", "--refs", "ref", "--metrics", "ter", "length"]
+
+
+def test_nbest(lists: list[str], multeval: Run) -> None:
+    """Worked out by hand. The decoder's score is printed as MultEval's single-precision number."""
+    code, out, err = multeval(*lists, "--rankDir", "rank")
+    assert code == 0, err
+    scored = [
+        "0 ||| a b c d ||| f: 1 2 ||| -1.500000 ||| origRank=0 terRank=0 lengthRank=0 ||| ter=0.0 length=100.0",
+        "0 ||| a b x d ||| f: 2 ||| -28.841999 ||| origRank=1 terRank=2 lengthRank=2 ||| ter=25.0 length=100.0",
+        "0 ||| a b c d ||| f: 3 ||| -3.000000 ||| origRank=2 terRank=1 lengthRank=1 ||| ter=0.0 length=100.0",
+        "1 ||| e f ||| g: 0 ||| -1.000000 ||| origRank=0 terRank=1 lengthRank=1 ||| ter=50.0 length=50.0",
+        "1 ||| e f g h ||| g: 1 ||| -20.000000 ||| origRank=1 terRank=0 lengthRank=0 ||| ter=0.0 length=100.0",
+    ]
+    assert out.splitlines() == scored
+    order = [0, 2, 1, 4, 3]
+    for name in ("ter", "length"):
+        assert Path(f"rank/{name}.sorted").read_text("utf-8").splitlines() == [scored[line] for line in order]
+    assert [line for line in err.splitlines() if "score:" in line] == [
+        "TER topbest score: 25.00 ()",
+        "TER oracle score: 0.00 ()",
+        "TER worst-oracle score: 37.50 ()",
+        "Length topbest score: 75.00 ()",
+        "Length oracle score: 100.00 ()",
+        "Length worst-oracle score: 75.00 ()",
+    ]
+
+
+def test_nbest_with_bleu(lists: list[str], multeval: Run) -> None:
+    """By hand: the first hypotheses have 6 of 6 words, 4 of 4 pairs, 2 of 2 and 1 of 1; c = 6, r = 8."""
+    code, out, err = multeval(*lists, "--metrics", "bleu")
+    penalty = math.exp(1 - 8 / 6)
+    assert code == 0
+    assert f"BLEU topbest score: {100 * penalty:.2f} (bleu1p={penalty:.2f}; bleu2p={penalty:.2f}; " in err
+    assert f"brevity={penalty:.2f})" in err
+    values = dict(re.findall(r"(\w+)=(\S+)", out.splitlines()[1]))
+    # a b x d: 3 of 4 words, 1 of 3 pairs, 0 of 2 and 0 of 1.
+    expected = [0.75, 0.75 / 3, 0.75 / 3 / 4, 0.75 / 3 / 4 / 4]
+    for n, product in enumerate(expected, 1):
+        assert float(values[f"bleu{n}p"]) == pytest.approx(product**0.25, rel=1e-12)
+    assert float(values["bleu"]) == pytest.approx(100 * expected[3] ** 0.25, rel=1e-12)
+
+
+def slow_ranks(scores: Sequence[Sequence[float]], segments: Sequence[int], signs: Sequence[int]) -> list[list[int]]:
+    """The rank of each line by each metric, by stable sorts one after the other."""
+    ranks = [[0] * len(signs) for _ in segments]
+    for segment in set(segments):
+        lines = [line for line, own in enumerate(segments) if own == segment]
+        for number in range(len(signs)):
+            lines.sort(key=lambda line: signs[number] * scores[number][line])
+            for rank, line in enumerate(lines):
+                ranks[line][number] = rank
+    return ranks
+
+
+@given(
+    st.lists(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=1, max_size=5), min_size=1, max_size=4)
+)
+def test_ranks_equal_those_of_a_slow_twin(groups: list[list[tuple[int, int]]]) -> None:
+    segments = [number for number, group in enumerate(groups) for _ in group]
+    scores = [np.array([float(pair[k]) for group in groups for pair in group]) for k in range(2)]
+    metrics = metrics_named(["ter", "bleu"], OptionsOfMetrics())
+    n = len(segments)
+    found = nbest.rank(scores, nbest.Hypotheses(segments, [""] * n, [""] * n, [0.0] * n), metrics)
+    assert found.ranks.tolist() == slow_ranks([own.tolist() for own in scores], segments, [1, -1])
+
+
+def test_a_real_nbest_list(data: Path, multeval: Run) -> None:
+    """The oracles are bounds of the decoder's choice, and every line of the list is there."""
+    lines = (data / "moses-nbest/scorer/nbest.out").read_text("utf-8").splitlines()
+    references = (data / "moses-nbest/scorer/reference.txt").read_text("utf-8").splitlines()
+    segments = 1 + max(int(line.split("|||")[0]) for line in lines)
+    write_lines("ref", references[:segments])
+    code, out, err = multeval(
+        "nbest", "--nbest", data / "moses-nbest/scorer/nbest.out", "--refs", "ref", "--metrics", "bleu", "ter"
+    )
+    assert code == 0, err
+    assert len(out.splitlines()) == len(lines)
+    scores = {(name, which): float(value) for name, which, value in re.findall(r"(\w+) (\S+) score: (\S+)", err)}
+    assert scores["BLEU", "worst-oracle"] < scores["BLEU", "topbest"] < scores["BLEU", "oracle"]
+    assert scores["TER", "worst-oracle"] > scores["TER", "topbest"] > scores["TER", "oracle"]
+
+
+# Errors.
+
+
+EN = ["--metrics", "meteor", "--meteor.language", "en"]
+
+
+@pytest.mark.parametrize(
+    ("given_options", "message"),
+    [
+        (["--hyps-sys1", "s0"], "--hyps-sys1 names 1 file, but --hyps-baseline 2 files"),
+        (["--hyps-sys3", "s0", "s1"], "--hyps-sys3 is given, but --hyps-sys2 is not"),
+        (["--refs", "short"], "short has 1 segment, but b0 has 5 segments: they must match line by line"),
+        (["--hyps-sys1", "s0", "short"], "short has 1 segment, but b0 has 5 segments"),
+        (["--refs", "nothing"], "nothing"),
+        (["--metrics", "blue"], "there is no metric 'blue'; expected any of bleu, meteor, ter, length"),
+        (["--metrics", "ter", "ter"], "ter is named twice"),
+        (["--metrics", ""], "--metrics: expected any of bleu, meteor, ter, length, got none"),
+        (["--metrics", "meteor"], "METEOR needs the language of the texts: add --meteor.language"),
+        (["--metrics", "meteor", "--meteor.language", "xx"], "unknown --meteor.language 'xx'; known: en, "),
+        ([*EN, "--meteor.task", "x"], "unknown --meteor.task 'x'; known: rank, "),
+        ([*EN, "--meteor.jar", "no.jar"], "--meteor.jar must be METEOR's jar, "),
+        ([*EN, "--meteor.wordnet", "x"], "--meteor.wordnet must be a folder "),
+        ([*EN, "--meteor.paraphraseFile", "x"], "--meteor.paraphraseFile must be a table "),
+        ([*EN, "--meteor.params", "1", "2"], "--meteor.params must be four numbers"),
+        ([*EN, "--meteor.modules", "x"], "unknown --meteor.modules 'x'"),
+        ([*EN, "--meteor.modules", "exact", "--meteor.weights", "1", "2"], "--meteor.weights must be "),
+        (["--metrics", "meteor", "--meteor.language", "en", "--meteor.params", "x"], "expected numbers, got 'x'"),
+        (["--metrics", "meteor", "--meteor.language", "en", "--meteor.synonymDirectory", "x"], "x is neither"),
+        (["--seed", "9" * 19], "--seed: expected a whole number below 10^18"),
+        (["--boot-samples", "0"], "--boot-samples: expected 1 to 1,000,000,000,000, got 0"),
+        (["--ar-shuffles", "9" * 15], "--ar-shuffles: expected 1 to 1,000,000,000,000, got 99"),
+        (["--ar-shuffles", "many"], "expected a whole number below 10^18, got 'many'"),
+        (["--ter.beamWidth", "30"], "--ter.beamWidth: reshuffle has 20 only, got 30: leave it out"),
+        (["--ter.shiftCost", "2"], "--ter.shiftCost: reshuffle has 1 only"),
+        (["--meteor.beamSize", "10"], "--meteor.beamSize: reshuffle has 40 only"),
+        (["--ter.punctuation", "maybe"], "expected true or false, got 'maybe'"),
+        (["--test", "runs"], "run"),
+        (["--unknown"], "--unknown"),
+        (["--latex", "ref"], "ref exists and does not look like an earlier output of this command"),
+        (["--json", "ref"], "ref exists"),
+        (["--latex", "folder"], "cannot write folder"),
+        (["--latex", "no/t.tex"], "cannot write no/t.tex: there is no folder no"),
+        (["--latex", "t", "--json", "folder/../t"], "--latex and --json name the same file"),
+        (["--latex", ""], "--latex: expected a name, got an empty one"),
+        (["--sentLevelDir", ""], "--sentLevelDir: expected a name, got an empty one"),
+        (["--hyps-sys1", "s0", "--hyps-sys1", "s1"], "--hyps-sys1 is given twice: name all files after one"),
+        (["--refs", "ref", "--refs", "ref2"], "--refs is given twice"),
+        (["--rankDir", "mine"], "mine/sys2.sortedby.bleu exists"),
+        (["--sentLevelDir", "mine"], "mine/sys1.opt1 exists"),
+        (["--sentLevelDir", "ref"], "ref"),
+    ],
+)
+def test_errors_are_one_sentence(small: list[str], multeval: Run, given_options: list[str], message: str) -> None:
+    write_lines("short", ["a"])
+    for name in ("folder", "mine"):
+        Path(name).mkdir()
+    for name in ("sys1.opt1", "sys2.sortedby.bleu"):
+        write_lines(f"mine/{name}", ["mine"])
+    before = {path: path.read_bytes() for path in Path().rglob("*") if path.is_file()}
+    code, out, err = multeval(*instead(small, *given_options))
+    (line,) = [line for line in err.splitlines() if not line.startswith(("RESULT", "note", "multeval: warning"))]
+    assert (code, out) == (2, "")
+    assert line.startswith("multeval: error: ")
+    assert message in line
+    assert before == {path: path.read_bytes() for path in before}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("0 ||| a ||| f\n", "nbest, line 1: expected id ||| hypothesis ||| features ||| score, got '0 ||| a ||| f'"),
+        ("0 ||| a ||| f ||| x\n", "line 1: expected id"),
+        ("0 ||| a ||| f ||| 1_0\n", "line 1: expected id"),
+        ("0_0 ||| a ||| f ||| 0\n", "line 1: expected id"),
+        ("\u0660 ||| a ||| f ||| 0\n", "line 1: expected id"),
+        ("1 ||| a ||| f ||| 0\n", "line 1: segment 1 at the beginning"),
+        ("0 ||| a ||| f ||| 0\n2 ||| a ||| f ||| 0\n", "line 2: segment 2 after 0"),
+        ("0 ||| a ||| f ||| 0\n", "ref has 2 segments, but nbest has 1 segment"),
+        ("", "nbest is empty"),
+    ],
+)
+def test_errors_in_lists(lists: list[str], multeval: Run, text: str, message: str) -> None:
+    Path("nbest").write_text(text)
+    code, out, err = multeval(*lists)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert message in err
+
+
+def test_scores_of_the_decoder_that_are_not_finite(lists: list[str], multeval: Run) -> None:
+    """Java prints them in this way. 1e39 is too large for single precision."""
+    write_lines("nbest", [f"{i // 3} ||| a ||| f ||| {score}" for i, score in enumerate("-inf 1e39 nan 0 1 2".split())])
+    code, out, err = multeval(*lists)
+    assert (code, "warning" in err) == (0, False)
+    assert [line.split(" ||| ")[3] for line in out.splitlines()[:3]] == ["-Infinity", "Infinity", "NaN"]
+
+
+def test_advice_names_the_options_of_the_command(
+    small: list[str], multeval: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("reshuffle.metrics.meteor.find_wordnet", lambda: None)
+    code, _, err = multeval(*instead(small, *EN))
+    (warning,) = [line for line in err.splitlines() if line.startswith("multeval: warning: METEOR")]
+    assert code == 0
+    assert "name METEOR's jar (--meteor.jar), or leave" in warning
+    given = re.search(r"\((--meteor\.modules=.*)\)", warning)
+    assert given is not None
+    assert "warning: METEOR" not in multeval(*instead(small, *EN), given[1])[2]
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs Linux")  # noqa: PTH110
+def test_outputs_that_are_no_files_or_full(small: list[str]) -> None:
+    """Devices hold no earlier output, and reading some of them would never end."""
+    command = [sys.executable, "-m", "reshuffle.compat.multeval", *small]
+
+    def end(stdout: Any, *options: str) -> tuple[int, str]:
+        given = {"stdout": stdout, "stderr": subprocess.PIPE, "text": True, "timeout": 60, "check": False}
+        done = subprocess.run([*command, *options], **given)
+        return done.returncode, done.stderr.splitlines()[-1]
+
+    with open("/dev/full", "w") as full:
+        problem = "multeval: error: standard output cannot be written: No space left on device"
+        assert end(full) == (2, problem)
+    assert end(subprocess.DEVNULL, "--latex", "/dev/full") == (
+        2,
+        "multeval: error: cannot write /dev/full: No space left on device",
+    )
+    assert end(subprocess.DEVNULL, "--latex", "/dev/null")[0] == 0
+    done = subprocess.run([*command, "--latex", "/dev/stdout"], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.startswith("\\begin{table}")
+    closed = ["sh", "-c", 'exec "$@" >&-', "sh", *command]
+    done = subprocess.run(closed, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (2, "multeval: error: standard output is closed\n")
+
+
+def test_memory_that_runs_out(small: list[str], multeval: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: Any) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(evaluation, "read_texts", full)
+    code, out, err = multeval(*small)
+    assert (code, out) == (3, "")
+    assert err.startswith("multeval: error: not enough memory")
+
+
+def test_earlier_outputs_are_replaced(small: list[str], lists: list[str], multeval: Run) -> None:
+    for name, lines in OUTPUTS.items():
+        write_lines(name, lines)
+    options = [*lists, "--rankDir", "rank"]
+    assert [multeval(*options)[0] for _ in range(2)] == [0, 0]
+    write_lines("ref", REFERENCE)
+    files = ["--latex", "t.tex", "--json", "r.json", "--rankDir", "rank", "--sentLevelDir", "rank"]
+    assert [multeval(*small, *files)[0] for _ in range(2)] == [0, 0]
+    assert multeval(*small, *files, "--fullLatexDoc", "true")[0] == 0
+    assert multeval(*small, *files)[0] == 0
+
+
+def test_help_imports_neither_numpy_nor_the_core() -> None:
+    environment = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
+    for module in ("eval", "nbest"):
+        program = (
+            "import runpy, os, sys, atexit\n"
+            f"sys.argv = ['multeval', {module!r}, '--help']\n"
+            "atexit.register(lambda: print('numpy' in sys.modules, 'reshuffle._core' in sys.modules))\n"
+            "atexit.register(lambda: print(os.environ.get('OPENBLAS_NUM_THREADS')))\n"
+            "runpy.run_module('reshuffle.compat.multeval', run_name='__main__')"
+        )
+        done = subprocess.run(
+            [sys.executable, "-W", "error", "-c", program], capture_output=True, text=True, check=True, env=environment
+        )
+        assert done.stdout.startswith("usage: python -m reshuffle.compat.multeval")
+        assert done.stdout.splitlines()[-2:] == ["1", "False False"]
+
+
+def test_the_command_as_a_program(small: list[str]) -> None:
+    command = [sys.executable, "-W", "error", "-m", "reshuffle.compat.multeval"]
+    done = subprocess.run([*command, *small], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout[:3]) == (0, "n=2"), done.stderr
+    assert subprocess.run(command, capture_output=True, check=False).returncode == 2
+
+
+def test_what_the_command_reads_and_computes_once(small: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Copies of outputs are counted once, and BLEU and length together."""
+    texts = read_texts(["ref"], {"--hyps-baseline": ["b0", "b0"], "--hyps-sys1": ["s0", "b0"]})
+    assert (len(texts.distinct), texts.places) == (2, [[0, 0], [1, 0]])
+    calls = []
+    bleu, length = metrics_named(["bleu", "length"], OptionsOfMetrics())
+
+    def counting(*given: Any) -> Any:
+        calls.append(given)
+        return bleu.counting(*given)
+
+    def counted(each: ScoredMetric) -> ScoredMetric:
+        return each._replace(counting=counting)
+
+    evaluation.Evaluated.of(texts, [counted(bleu), counted(length)], 1)
+    assert len(calls) == 1
+
+
+def test_options_that_name_systems() -> None:
+    options = arguments.parse(["eval", "-R", "r", "-B", "b", "--hyps-sys2", "y", "z", "-H1", "x"])
+    assert isinstance(options, argparse.Namespace)
+    assert options.systems == [["x"], ["y", "z"]]
+    with pytest.raises(InputError, match="--hyps-sys1 is not"):
+        arguments.parse(["eval", "-R", "r", "-B", "b", "--hyps-sys2", "y"])

@@ -1,0 +1,417 @@
+"""How much the scores of runs vary, the hierarchical bootstrap, and intervals: each against a slow twin."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from itertools import product
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from scipy import stats
+
+from reshuffle import FromCounts, InputError, SegmentScores, _core, compare_runs, metric
+from reshuffle.inference.exchange import EXCHANGES
+from reshuffle.inference.run_intervals import RUN_INTERVALS, interval_of
+from reshuffle.inference.run_tests import RunTesting, pair_outcomes
+from reshuffle.inference.run_variation import observed_differences, variations
+from reshuffle.resampling import run_draws
+from reshuffle.resampling.run_hierarchical import Hierarchical
+from reshuffle.resampling.run_linear import RunCovariances
+from reshuffle.resampling.runs import RunData
+from reshuffle.runs import Runs
+from reshuffle.settings import Resampling, Units
+
+Array = NDArray[np.float64]
+
+N_DRAWS, SEED = 60, 11
+
+
+def run_data(
+    scores: Mapping[str, Array], n_draws: int = N_DRAWS, units: Units | None = None, threads: int | None = 1
+) -> RunData:
+    """Systems with (n, S) segment scores of n runs."""
+    own = {f"{name}#{run}": row for name, rows in scores.items() for run, row in enumerate(rows)}
+    runs = Runs.from_arguments(None, {name: len(rows) for name, rows in scores.items()}, SegmentScores("x", own))
+    return RunData.from_data(runs.data, runs.n_runs, units or Units(), Resampling(n_draws, SEED, threads))
+
+
+def ratio_data(seed: int, numbers: Sequence[int], n_segments: int, **options: Any) -> RunData:
+    """Systems under two ratios of counts: one scored in Rust (the length) and one by a function."""
+    rng = np.random.default_rng(seed)
+    names = [f"s{i}#{run}" for i, n in enumerate(numbers) for run in range(n)]
+    length = rng.integers(3, 30, n_segments)
+    counts = {name: np.stack([length + rng.integers(-2, 4, n_segments), length], axis=1) for name in names}
+    twice = FromCounts("twice", counts, lambda totals: 200 * totals[..., 0] / totals[..., 1])
+    metrics = [FromCounts("length", counts, "length"), twice]
+    runs = Runs.from_arguments(None, {f"s{i}": n for i, n in enumerate(numbers)}, metrics)
+    return RunData.from_data(
+        runs.data, runs.n_runs, Units(), Resampling(**{"n_resamples": N_DRAWS, "seed": SEED} | options)
+    )
+
+
+def slow_draws(data: RunData, m: int) -> tuple[Array, dict[str, Array], dict[str, Array]]:
+    """Deviations, fixed and hierarchical scores under metric m: a loop over draws and systems."""
+    sample = data.samples[m]
+    sizes = None if sample.strata is None else sample.strata.sizes.tolist()
+    order = np.arange(data.n_units) if sample.strata is None else sample.strata.order
+    n_draws, k = data.resampling.n_resamples, len(data.names)
+    scores = np.empty((len(data.totals), n_draws))
+    fixed, drawn = ({name: np.empty((k, n_draws)) for name in ("pooled", "mean")} for _ in range(2))
+    for r in range(n_draws):
+        weights = np.empty(data.n_units, np.int64)
+        weights[order] = _core.draw_weights(SEED, r, data.n_units, strata=sizes)
+        sums = [sum(int(w) * row for w, row in zip(weights, rows, strict=True)) for rows in sample.counts]
+        scores[:, r] = [float(sample.metric.score(each)) for each in sums]
+        for system, rows in enumerate(data.rows):
+            n = data.n_runs[system]
+            taken = max(n - 1, 1)
+            stream = _core.stream_indices(_core.derive(SEED, "run", system), 0, n, n_draws * taken)
+            chosen = [rows.start + int(i) for i in stream[r * taken : (r + 1) * taken]]
+            every = range(rows.start, rows.stop)
+            for found, outputs in ((fixed, every), (drawn, chosen)):
+                found["pooled"][system, r] = sample.metric.score(sum(sums[i] for i in outputs))
+                found["mean"][system, r] = np.mean([scores[i, r] for i in outputs])
+    return scores.std(axis=1, ddof=1), fixed, drawn
+
+
+@pytest.mark.parametrize("numbers", [(1, 2), (3, 3), (2, 4, 1)])
+def test_draws_agree_with_a_loop(numbers: tuple[int, ...]) -> None:
+    data = ratio_data(3, numbers, 17)
+    for m in range(2):
+        deviations, fixed, drawn = slow_draws(data, m)
+        np.testing.assert_allclose(data.drawn.deviations[m], deviations, rtol=1e-9)
+        for name in ("pooled", "mean"):
+            np.testing.assert_allclose(data.drawn.fixed[name][m], fixed[name], rtol=1e-12)
+            np.testing.assert_allclose(data.drawn.hierarchical[name][m], drawn[name], rtol=1e-12)
+
+
+def test_draws_within_strata_and_of_documents_agree_with_a_loop() -> None:
+    rng = np.random.default_rng(5)
+    scores = {"a": rng.normal(size=(3, 12)), "b": rng.normal(size=(2, 12))}
+    strata, documents = ["news", "talks", "news"] * 4, [0, 1, 2, 3, 4, 5] * 2
+    for units in (Units(strata=strata), Units(documents=documents), Units(documents, strata)):
+        data = run_data(scores, units=units)
+        deviations, fixed, drawn = slow_draws(data, 0)
+        np.testing.assert_allclose(data.drawn.deviations[0], deviations, rtol=1e-9)
+        np.testing.assert_allclose(data.drawn.fixed["pooled"][0], fixed["pooled"], rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(data.drawn.hierarchical["mean"][0], drawn["mean"], rtol=1e-9, atol=1e-12)
+
+
+def test_draws_depend_neither_on_batches_nor_on_threads() -> None:
+    once = ratio_data(4, (3, 2), 40).drawn
+    with mock.patch.object(run_draws, "BATCH_CELLS", 100):
+        batches = ratio_data(4, (3, 2), 40, threads=3).drawn
+        for m in range(2):
+            np.testing.assert_allclose(batches.deviations[m], once.deviations[m], rtol=1e-12)
+            for name in ("pooled", "mean"):
+                np.testing.assert_array_equal(batches.fixed[name][m], once.fixed[name][m])
+                np.testing.assert_array_equal(batches.hierarchical[name][m], once.hierarchical[name][m])
+
+
+def test_more_draws_begin_with_the_same_ones() -> None:
+    few, many = (ratio_data(4, (3, 2), 20, n_resamples=n).drawn for n in (10, 30))
+    np.testing.assert_array_equal(few.hierarchical["mean"][0], many.hierarchical["mean"][0][:, :10])
+
+
+def test_sums_over_runs_that_would_overflow_are_an_error() -> None:
+    counts = {f"{name}#{run}": np.full((4, 2), 2**59) for name in "ab" for run in range(3)}
+    runs = Runs.from_arguments(None, {"a": 3, "b": 3}, FromCounts("x", counts, lambda t: t[..., 0] / t[..., 1]))
+    data = RunData.from_data(runs.data, runs.n_runs, Units(), Resampling(9, SEED, 1))
+    with pytest.raises(InputError, match="the 3 runs of a are too large to be added up in bootstrap draws"):
+        _ = data.drawn.fixed
+
+
+def mean_squares(values: Array) -> tuple[float, float, float]:
+    """The textbook's estimates for the mean of (n, S) values over columns: between rows, between columns, the rest."""
+    n, s = values.shape
+    grand = values.mean()
+    rows = s * sum((values[i].mean() - grand) ** 2 for i in range(n)) / (n - 1)
+    columns = n * sum((values[:, j].mean() - grand) ** 2 for j in range(s)) / (s - 1)
+    rest = sum(
+        (values[i, j] - values[i].mean() - values[:, j].mean() + grand) ** 2 for i, j in product(range(n), range(s))
+    ) / ((n - 1) * (s - 1))
+    # of the mean of S columns
+    return (rows - rest) / s, (columns - rest) / n / s, rest / s
+
+
+@given(st.integers(0, 10**6), st.integers(2, 5), st.integers(2, 12))
+def test_components_are_the_two_way_moments(seed: int, n: int, s: int) -> None:
+    rng = np.random.default_rng(seed)
+    values = np.round(rng.normal(size=(n, s)) + 2 * rng.normal(size=s) + rng.normal(size=(n, 1)), 4)
+    data = run_data({"a": values})
+    parts = data.covariances[0].parts(0)
+    assert parts is not None
+    expected = mean_squares(values)
+    assert parts[1:] == pytest.approx(expected, abs=1e-9)
+    (variation,) = variations(data)[0]
+    runs, segments, rest = (max(each, 0) for each in expected)
+    assert (variation.between_runs, variation.between_segments, variation.interaction) == pytest.approx(
+        (runs, segments, rest), abs=1e-9
+    )
+    assert variation.effective_test_sets == pytest.approx((runs + segments + rest) / ((runs + rest) / n + segments))
+
+
+@given(st.integers(0, 10**6), st.integers(2, 4), st.sampled_from([0.1, 3, 40]))
+def test_components_scale_with_the_square_of_the_metric(seed: int, n: int, factor: float) -> None:
+    values = np.round(np.random.default_rng(seed).normal(size=(n, 9)), 3)
+    one, other = (variations(run_data({"a": rows}))[0][0] for rows in (values, factor * values))
+    assert other.s_sel == pytest.approx(factor * one.s_sel, rel=1e-6)
+    for name in ("between_runs", "between_segments", "interaction"):
+        assert getattr(other, name) == pytest.approx(factor**2 * getattr(one, name), rel=1e-6, abs=1e-9)
+    assert other.effective_test_sets == pytest.approx(one.effective_test_sets)
+
+
+def test_one_run_has_no_components_and_copies_do_not_vary() -> None:
+    row = np.random.default_rng(0).normal(size=20)
+    one, copies = variations(run_data({"one": row[None], "copies": np.stack([row] * 4)}))[0]
+    assert one.s_sel > 0
+    assert (one.between_runs, one.between_segments, one.interaction, one.effective_test_sets) == (None,) * 4
+    assert copies.s_sel == pytest.approx(one.s_sel)
+    assert (copies.between_runs, copies.interaction) == pytest.approx((0, 0), abs=1e-12)
+    assert copies.between_segments == pytest.approx(row.var(ddof=1) / 20)
+    assert copies.effective_test_sets == pytest.approx(1)
+
+
+def test_effective_test_sets_are_the_runs_if_they_share_nothing() -> None:
+    values = np.random.default_rng(1).normal(size=(4, 8))
+    values -= values.mean(axis=0)
+    (variation,) = variations(run_data({"a": np.round(values, 6)}))[0]
+    assert variation.between_segments == 0
+    assert variation.effective_test_sets == pytest.approx(4)
+    (constant,) = variations(run_data({"a": np.ones((3, 5))}))[0]
+    assert (constant.s_sel, constant.effective_test_sets) == (0, None)
+
+
+def test_covariances_of_a_curved_metric_are_those_of_draws() -> None:
+    data = ratio_data(8, (3, 2), 400, n_resamples=4000)
+    for m in range(2):
+        sds = np.sqrt(np.diag(data.covariances[m].covariances))
+        np.testing.assert_allclose(data.drawn.deviations[m], sds, rtol=0.05)
+        fixed = data.drawn.fixed["mean"][m]
+        weights = np.array([1 / 3] * 3 + [-1 / 2] * 2)
+        expected = math.sqrt(weights @ data.covariances[m].shrunk @ weights)
+        assert (fixed[0] - fixed[1]).std() == pytest.approx(expected, rel=0.05)
+    assert data.covariances[1].covariances == pytest.approx(
+        200**2 * data.covariances[0].covariances, rel=1e-6, abs=1e-6
+    )
+
+
+@pytest.mark.parametrize("units", [Units(), Units(strata=["x", "y", "x"] * 4), Units(documents=list("aabbccddeeff"))])
+def test_covariances_are_those_of_the_delta_method(units: Units) -> None:
+    rng = np.random.default_rng(5)
+    data = run_data({"a": rng.normal(size=(3, 12)), "b": rng.normal(size=(2, 12))}, units=units)
+    covariances, variances = data.covariances[0].covariances, data.samples[0].linear
+    assert np.diag(covariances) == pytest.approx([variances.variance(i) for i in range(5)])
+    for i, j in product(range(5), repeat=2):
+        difference = covariances[i, i] + covariances[j, j] - 2 * covariances[i, j]
+        assert difference == pytest.approx(variances.variance(i, j), abs=1e-12)
+
+
+def slow_spread(a: Array, b: Array) -> tuple[float, float]:
+    """The variance of mean(a) − mean(b), for (n, S) and (m, S) scores, and its degrees of freedom."""
+    s = a.shape[1]
+    runs = [rows.mean(axis=1).var(ddof=1) / len(rows) for rows in (a, b)]
+    interaction = sum(mean_squares(rows)[2] / len(rows) for rows in (a, b))
+    segments = max((a.mean(axis=0) - b.mean(axis=0)).var(ddof=1) / s - interaction, 0)
+    variance = sum(runs) + segments
+    squares = sum(part**2 / (len(rows) - 1) for part, rows in zip(runs, (a, b), strict=True))
+    return variance, variance**2 / (squares + segments**2 / (s - 1))
+
+
+@given(st.integers(0, 10**6), st.integers(2, 5), st.integers(2, 5))
+def test_the_spread_of_a_difference_is_that_of_the_mean_squares(seed: int, n: int, m: int) -> None:
+    rng = np.random.default_rng(seed)
+    shared = rng.normal(size=10)
+    a, b = (np.round(rng.normal(size=(size, 10)) + shift, 4) for size, shift in ((n, shared), (m, 0)))
+    spread = run_data({"a": a, "b": b}).covariances[0].of_difference(0, 1)
+    assert (spread.variance, spread.degrees_of_freedom) == pytest.approx(slow_spread(a, b), rel=1e-6)
+    assert min(n, m) - 1 <= spread.degrees_of_freedom <= n + m + 7 + 1e-9
+
+
+def test_draws_have_the_variance_that_the_correction_assumes() -> None:
+    rng = np.random.default_rng(2)
+    a, b = rng.normal(size=(3, 30)) + rng.normal(size=(3, 1)) / 3, rng.normal(size=(4, 30))
+    data = run_data({"a": a, "b": b}, n_draws=40_000)
+    spread = data.covariances[0].of_difference(0, 1)
+    difference = data.score_of(0, "mean")[0] - data.score_of(1, "mean")[0]
+    drawn = data.drawn.hierarchical["mean"][0]
+    assert np.mean((drawn[0] - drawn[1] - difference) ** 2) == pytest.approx(spread.of_draws, rel=0.03)
+    corrected = Hierarchical.from_data(data, 0, (0, 1), "mean").deviations
+    assert np.mean(corrected**2) == pytest.approx(spread.variance, rel=0.03)
+
+
+@pytest.mark.parametrize("degrees", [1, 2.5, 7, 400])
+def test_normal_deviations_give_the_p_value_of_students_t(degrees: float) -> None:
+    n = 20_000
+    normal = stats.norm.ppf((np.arange(n) + 0.5) / n) * 3
+    for t in (0.3, 1.0, 2.0, 3.0):
+        drawn = Hierarchical(t * 3, normal, degrees)
+        p = np.mean(np.abs(normal) >= drawn.compared)
+        assert p == pytest.approx(2 * stats.t.sf(t, degrees), rel=0.01, abs=1e-4)
+        assert Hierarchical(-t * 3, normal, degrees).compared == -drawn.compared
+        assert drawn.expanded(drawn.compared) == pytest.approx(drawn.difference)
+
+
+@pytest.mark.parametrize("statistic", ["pooled", "mean"])
+@given(seed=st.integers(0, 10**6), level=st.sampled_from([0.5, 0.8, 0.95]))
+def test_the_interval_excludes_zero_exactly_when_the_test_rejects(statistic: str, seed: int, level: float) -> None:
+    rng = np.random.default_rng(seed)
+    data = run_data({"a": rng.normal(size=(3, 8)) + rng.normal(), "b": rng.normal(size=(2, 8))}, n_draws=99)
+    testing = RunTesting(statistic)
+    outcome = pair_outcomes(data, [(0, 1)], EXCHANGES["hierarchical"], testing)[0][0]
+    interval = interval_of("hierarchical", data, 0, (0, 1), statistic, level)
+    assert interval is not None
+    assert interval.method == "hierarchical"
+    assert (outcome.pvalue <= round(1 - level, 12)) == (not interval.low <= 0 <= interval.high)
+    assert (interval.low + interval.high) / 2 == pytest.approx(outcome.difference)
+    assert outcome.degrees_of_freedom == pytest.approx(data.covariances[0].of_difference(0, 1).degrees_of_freedom)
+
+
+def test_identical_systems_have_p_one_though_their_runs_are_drawn_apart() -> None:
+    rows = np.random.default_rng(3).normal(size=(3, 25))
+    outcome = pair_outcomes(run_data({"a": rows, "b": rows}), [(0, 1)], EXCHANGES["hierarchical"], RunTesting())[0][0]
+    assert (outcome.difference, outcome.pvalue) == (0, 1)
+
+
+@given(st.integers(0, 10**6), st.integers(2, 5), st.integers(2, 5))
+def test_the_interval_of_runs_is_welchs(seed: int, n: int, m: int) -> None:
+    rng = np.random.default_rng(seed)
+    a, b = (np.round(rng.normal(size=(size, 6)), 4) for size in (n, m))
+    data = run_data({"a": a, "b": b})
+    interval = interval_of("run", data, 0, (0, 1), "mean", 0.9)
+    assert interval is not None
+    means = [scores.mean(axis=1) for scores in (a, b)]
+    shares = [mean.var(ddof=1) / len(mean) for mean in means]
+    df = sum(shares) ** 2 / sum(share**2 / (len(mean) - 1) for share, mean in zip(shares, means, strict=True))
+    half = stats.t.ppf(0.95, df) * math.sqrt(sum(shares))
+    centre = means[0].mean() - means[1].mean()
+    assert (interval.low, interval.high) == pytest.approx((centre - half, centre + half), abs=1e-6)
+    assert interval.method == "welch-t"
+
+
+def test_the_interval_of_runs_is_centred_at_the_statistic() -> None:
+    data = ratio_data(6, (3, 4), 15)
+    for statistic in ("pooled", "mean"):
+        interval = interval_of("run", data, 0, (0, 1), statistic, 0.95)
+        assert interval is not None
+        difference = data.score_of(0, statistic)[0] - data.score_of(1, statistic)[0]
+        assert (interval.low + interval.high) / 2 == pytest.approx(difference)
+
+
+@pytest.mark.parametrize("exchange", ["segment", "pooled", "cell", "multeval"])
+def test_intervals_with_fixed_runs_are_percentiles_of_the_draws(exchange: str) -> None:
+    data = ratio_data(6, (2, 2), 15, n_resamples=199)
+    for m, statistic in product(range(2), ("pooled", "mean")):
+        _, fixed, _ = slow_draws(data, m)
+        draws = sorted(fixed[statistic][0] - fixed[statistic][1])
+        interval = interval_of(exchange, data, m, (0, 1), statistic, 0.9)
+        assert interval is not None
+        assert (interval.low, interval.high) == pytest.approx((draws[9], draws[-10]), rel=1e-9)
+        assert interval.method == "percentile"
+
+
+def test_one_run_has_an_interval_only_where_runs_are_fixed() -> None:
+    data = ratio_data(6, (1, 3), 15)
+    found = {name: interval_of(name, data, 0, (0, 1), "pooled", 0.95) is not None for name in RUN_INTERVALS}
+    assert found == {name: name not in ("run", "hierarchical") for name in EXCHANGES}
+
+
+def test_copies_of_one_run_have_an_interval_of_one_point() -> None:
+    a, b = np.random.default_rng(3).normal(size=(2, 25))
+    interval = interval_of("run", run_data({"a": np.stack([a, a]), "b": np.stack([b] * 3)}), 0, (0, 1), "mean", 0.95)
+    assert interval is not None
+    assert interval.low == interval.high == pytest.approx(a.mean() - b.mean())
+
+
+def test_observed_differences_are_all_experiments() -> None:
+    a, b = np.array([1.0, 2, 4]), np.array([0.0, 2.5])
+    data = run_data({"b": np.stack([b] * 3, axis=1), "a": np.stack([a] * 3, axis=1)})
+    found = {each.n_runs: each for each in observed_differences(data, [(1, 0)], ["x"])}
+    assert list(found) == [1, 2, 3, 5, 10]
+    for n in (1, 2, 3, 5):
+        differences = [np.mean(x) - np.mean(y) for x, y in product(product(a, repeat=n), product(b, repeat=n))]
+        each = found[n]
+        assert (each.baseline, each.system, each.metric, each.experiments) == ("b", "a", "x", 6**n)
+        assert each.mean == pytest.approx(np.mean(differences))
+        assert each.standard_deviation == pytest.approx(np.std(differences, ddof=1))
+        assert (each.minimum, each.maximum) == pytest.approx((min(differences), max(differences)))
+        assert (each.low, each.high) == pytest.approx(np.quantile(differences, [0.025, 0.975]))
+        signs = np.sign(np.round(differences, 9))
+        assert each.reversed == pytest.approx(np.mean(signs < 0) + np.mean(signs == 0) / 2)
+
+
+def test_random_experiments_have_the_variance_of_new_runs() -> None:
+    rng = np.random.default_rng(9)
+    data = run_data({"a": rng.normal(size=(12, 4)), "b": rng.normal(size=(4, 4))})
+    found = {each.n_runs: each for each in observed_differences(data, [(0, 1)], ["x"])}
+    assert list(found) == [1, 2, 3, 5, 10]
+    scores = [data.samples[0].scores[rows] for rows in data.rows]
+    for n, each in found.items():
+        expected = math.sqrt(sum(own.var() / n for own in scores))
+        assert each.standard_deviation == pytest.approx(expected, rel=0.03)
+        assert each.mean == pytest.approx(scores[0].mean() - scores[1].mean(), abs=0.05 * expected)
+        assert each.experiments == (48 if n == 1 else 48**2 if n == 2 else 10_000)
+
+
+def test_equal_systems_are_reversed_half_of_the_time_and_one_run_shows_nothing() -> None:
+    rows = np.random.default_rng(9).normal(size=(3, 6))
+    data = run_data({"a": rows, "b": rows, "one": rows[:1]})
+    found = observed_differences(data, [(0, 1), (0, 2)], ["x"])
+    assert {each.system for each in found} == {"a"}
+    assert {each.baseline for each in found} == {"b"}
+    assert [each.reversed for each in found] == [0.5] * 5
+    assert all(each.mean == pytest.approx(0, abs=0.02) for each in found)
+
+
+def test_numbers_of_runs_go_up_to_those_there_are() -> None:
+    data = run_data({"a": np.random.default_rng(9).normal(size=(30, 4)), "b": np.zeros((2, 4))})
+    assert [each.n_runs for each in observed_differences(data, [(0, 1)], ["x"])] == [1, 2, 3, 5, 10, 20]
+
+
+# s_sel from 20,000 draws in numpy; MultEval 0.5.1 on its example, s_test of the same runs.
+S_SEL = {"BLEU": (0.2629, 0.2620), "TER": (0.3687, 0.3641), "length": (0.003633, 0.003439)}
+
+
+def multeval_example(data: Path) -> tuple[list[str], dict[str, list[list[str]]]]:
+    """The references and the outputs of MultEval's example."""
+    folder = data / "multeval-newstest2010-optreps"
+    references = (folder / "ref.txt").read_text("utf-8").split("\n")[:2489]
+    outputs = {
+        name: [path.read_text("utf-8").split("\n")[:2489] for path in sorted((folder / name).iterdir())]
+        for name in ("baseline", "sys1")
+    }
+    return references, outputs
+
+
+def test_s_sel_of_multevals_example(data: Path) -> None:
+    metrics = [metric("bleu", tokenize="none"), metric("ter", variant="tercom"), metric("length", tokenize="none")]
+    references, outputs = multeval_example(data)
+    result = compare_runs(references, outputs, metrics, n_resamples=20_000)
+    for system, place in (("baseline", 0), ("sys1", 1)):
+        scores = next(each for each in result.systems if each.name == system).scores
+        for name, expected in S_SEL.items():
+            # both figures have a relative Monte Carlo error of about .5 %
+            assert scores[name].s_sel == pytest.approx(expected[place], rel=0.025)
+            own = scores[name]
+            assert own.s_test is not None
+            assert own.between_runs is not None
+            assert own.interaction is not None
+            assert own.between_runs + own.interaction == pytest.approx(own.s_test**2)
+
+
+def test_covariances_need_two_runs() -> None:
+    covariances = run_data({"a": np.ones((1, 3))}).covariances[0]
+    assert isinstance(covariances, RunCovariances)
+    assert covariances.parts(0) is None
+
+
+def test_one_draw_has_no_standard_deviation() -> None:
+    found = variations(run_data({"a": np.zeros((2, 4)), "b": np.ones((2, 4))}, n_draws=1))
+    assert all(math.isnan(each.s_sel) for of_metric in found for each in of_metric)

@@ -1,0 +1,370 @@
+"""The study of exchange units: its model, its fast paths, the published sizes, and runs of a real system."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from reshuffle import InputError, SegmentScores, StudyResult, compare_runs, derive_seed, read_json
+from reshuffle.inference.exchange import EXCHANGES
+from reshuffle.results import ConfidenceInterval, clopper_pearson
+from reshuffle.results.studies import ExchangeRate
+from reshuffle.settings import Resampling
+from reshuffle.study import exchange
+from reshuffle.study.run_model import RunModel, RunPool, size_for_ratio, size_of_splits, variance_ratio
+from reshuffle.study.run_pvalues import composed_pvalues, model_pvalues
+
+# The type-I errors at .05 that were measured with another implementation (1,000 simulations are assumed): exchange
+# unit, n, ρ, τ, rate. τ² = .6 is the variance between runs that both rates "with run variance on top" imply.
+PUBLISHED = [
+    ("cell", 3, 0.54, 0.0, 0.170),
+    ("pooled", 3, 0.54, 0.0, 0.217),
+    ("segment", 3, 0.54, 0.0, 0.044),
+    ("multeval", 3, 0.54, 0.0, 0.184),
+    ("cell", 5, 0.54, 0.0, 0.262),
+    ("segment", 5, 0.54, 0.0, 0.045),
+    ("multeval", 5, 0.54, 0.0, 0.294),
+    ("cell", 3, 0.54, math.sqrt(0.6), 0.230),
+    ("segment", 3, 0.54, math.sqrt(0.6), 0.084),
+    # standard deviations between runs of 0, .3 and .7 with a sampling standard deviation of .3
+    ("segment", 5, 0.0, 0.0, 0.059),
+    ("segment", 5, 0.0, 1.0, 0.138),
+    ("segment", 5, 0.0, 0.7 / 0.3, 0.406),
+]
+
+
+def rates_of(result: StudyResult, **fields: object) -> list[ExchangeRate]:
+    return [
+        rate
+        for rate in result.tables["exchange_sizes"]
+        if all(getattr(rate, name) == value for name, value in fields.items())
+    ]
+
+
+def components_of(model: RunModel, simulations: int, seed: int = 1) -> Any:
+    return np.stack([model.components(derive_seed(seed, "simulation", i)) for i in range(simulations)])
+
+
+def test_components_are_what_the_model_says() -> None:
+    model = RunModel(3, 5000)
+    rows = model.components(7) * 1e-4
+    shared, noise, quality = rows
+    assert (shared[:3] == shared[0]).all()
+    assert (shared[3:] == shared[3]).all()
+    assert (quality == quality[:, :1]).all()
+    assert len({*quality[:, 0]}) == 6
+    independent = np.concatenate([shared[[0, 3]], noise])
+    assert np.corrcoef(independent) == pytest.approx(np.eye(8), abs=0.06)
+    assert independent.mean(axis=1) == pytest.approx(np.zeros(8), abs=0.06)
+    assert independent.std(axis=1) == pytest.approx(np.ones(8), abs=0.04)
+
+
+def test_correlation_and_standard_deviation_between_runs_are_those_of_the_composed_scores() -> None:
+    model, size = RunModel(2, 400), 400
+    scores = model.composed(components_of(model, 500), model.coefficients(0.54, 0.8)) * 1e-4
+    a, b = scores[:, :2] - scores[:, 2:], scores.mean(axis=2)
+    within = a - a.mean(axis=2, keepdims=True)
+    correlations = (within[:, 0] * within[:, 1]).sum(axis=1) / (within**2).sum(axis=2).mean(axis=1)
+    assert correlations.mean() == pytest.approx(0.54, abs=0.01)
+    # Runs of one configuration: noise and quality, in units of the sampling variance 1/S.
+    assert ((b[:, 0] - b[:, 1]) ** 2).mean() / 2 * size == pytest.approx(1 - 0.54 + 0.8**2, rel=0.2)
+
+
+@pytest.mark.parametrize("name", EXCHANGES)
+@pytest.mark.parametrize("n", [3, 10])
+def test_all_cells_from_one_pass_agree_with_the_tests_of_each_test_set(name: str, n: int) -> None:
+    model, resampling = RunModel(n, 90), Resampling(199, 3, None, None)
+    components = components_of(model, 6)
+    coefficients = np.array([model.coefficients(*cell) for cell in ((0, 0), (0.5, 0), (0.5, 1), (1, 0.3), (0, 3))])
+    arguments = EXCHANGES[name], model, components, coefficients, "pooled", resampling
+    fast, exact = model_pvalues(*arguments)
+    plain, plain_exact = composed_pvalues(*arguments)
+    assert exact == plain_exact
+    # Composed scores are rounded: a few replicates near the difference change sides.
+    assert fast == pytest.approx(plain, abs=2.1 / 200)
+    assert (np.abs(fast - plain) > 1e-9).mean() < 0.5
+    assert len({*fast.ravel()}) > (10 if name != "run" or n > 3 else 3)
+
+
+@pytest.mark.parametrize("name", ["run", "segment", "cell", "hierarchical"])
+def test_p_is_that_of_a_comparison_of_runs(name: str) -> None:
+    model, resampling = RunModel(4, 60), Resampling(99, 5, None, None)
+    components, coefficients = components_of(model, 3), np.array([model.coefficients(0.3, 0.7)])
+    pvalues, _ = model_pvalues(EXCHANGES[name], model, components, coefficients, "pooled", resampling)
+    for at, scores in enumerate(model.composed(components, coefficients[0])):
+        outputs = {f"{'ab'[row // 4]}#{row % 4}": own for row, own in enumerate(scores)}
+        compared = compare_runs(
+            None, {"a": 4, "b": 4}, SegmentScores("quality", outputs), exchange=name, n_resamples=99, seed=5
+        )
+        assert compared.comparisons[0].pvalue == pytest.approx(pvalues[0, at], abs=0.0201)
+
+
+def test_the_difficulty_of_segments_cancels() -> None:
+    model, resampling = RunModel(3, 50), Resampling(99, 3, None, None)
+    components, coefficients = components_of(model, 4), np.array([model.coefficients(0.5, 0.5)])
+    difficulty = np.random.default_rng(1).integers(-(10**5), 10**5, 50)
+    for name, unit in EXCHANGES.items():
+        harder = components.copy()
+        harder[:, 1] += difficulty
+        one, other = (
+            model_pvalues(unit, model, each, coefficients, "mean" if name != "multeval" else "pooled", resampling)[0]
+            for each in (components, harder)
+        )
+        assert one == pytest.approx(other, abs=1e-9), name
+
+
+@pytest.mark.parametrize(("name", "n", "correlation", "run_sd", "published"), PUBLISHED)
+def test_published_sizes_follow_from_the_model(
+    name: str, n: int, correlation: float, run_sd: float, published: float
+) -> None:
+    ratio = variance_ratio(name, n, correlation, run_sd)
+    assert ratio is not None
+    expected = size_for_ratio(ratio, 0.05, 999)
+    assert abs(published - expected) < 3 * math.sqrt(expected * (1 - expected) / 1000)
+    if name != "segment":
+        other = variance_ratio("segment", n, correlation, run_sd)
+        assert other is not None
+        assert abs(published - size_for_ratio(other, 0.05, 999)) > 5 * math.sqrt(0.05 * 0.95 / 1000)
+
+
+def test_simulated_sizes_follow_the_model() -> None:
+    names = ("segment", "pooled", "cell", "multeval")
+    study = exchange(
+        exchange=names, runs=3, run_sd=[0, 1], correlation=0.54, sizes=64, simulations=800, n_resamples=199
+    )
+    for rate in rates_of(study):
+        assert rate.expected is not None
+        assert rate.confidence_interval.low - 0.01 < rate.expected < rate.confidence_interval.high + 0.01
+    sizes = {name: rates_of(study, exchange=name, run_sd=0.0)[0].rate for name in names}
+    assert sizes["segment"] < 0.08 < 0.13 < sizes["cell"] < sizes["pooled"]
+    assert sizes["cell"] <= sizes["multeval"]
+
+
+def test_whole_runs_keep_their_level_and_rows_do_not() -> None:
+    study = exchange(
+        exchange=["run", "segment"], runs=5, run_sd=[0, 1, 0.7 / 0.3], correlation=0, sizes=60, n_resamples=199, seed=3
+    )
+    for rate in rates_of(study, exchange="run"):
+        assert rate.expected == pytest.approx(12 / 252)
+        assert rate.confidence_interval.low < 12 / 252 < rate.confidence_interval.high
+    assert [rate.verdict for rate in rates_of(study, exchange="segment")] == ["at its level", "liberal", "liberal"]
+
+
+@pytest.mark.slow
+def test_published_sizes_by_simulation() -> None:
+    """Sizes of tests of runs: simulated with 5,000 test sets, beside those of another implementation."""
+    units = tuple(EXCHANGES)
+    common: dict[str, Any] = {"exchange": units, "simulations": 5000}
+    correlated = exchange(runs=[3, 5], run_sd=[0, math.sqrt(0.6)], correlation=0.54, **common)
+    varied = exchange(runs=5, run_sd=[0, 1, 0.7 / 0.3], correlation=0, **common)
+    print(correlated, varied, sep="\n")
+    for name, n, correlation, run_sd, published in PUBLISHED:
+        (rate,) = rates_of(varied if not correlation else correlated, exchange=name, runs=n, run_sd=run_sd)
+        assert rate.expected is not None
+        assert abs(rate.rate - rate.expected) < 0.02
+        assert abs(rate.rate - published) < 3.3 * math.sqrt(rate.rate * (1 - rate.rate) / 1000)
+    for rate in [*rates_of(varied, exchange="run"), *rates_of(varied, exchange="hierarchical")]:
+        assert 0.03 < rate.rate < 0.06
+    for rate in rates_of(correlated, exchange="hierarchical"):
+        assert rate.rate < 0.065
+
+
+@given(st.floats(1, 50), st.sampled_from([19, 99, 999]), st.sampled_from([0.01, 0.05, 0.1]))
+@settings(max_examples=30, deadline=None)
+def test_the_expected_size_is_that_of_simulated_tests(ratio: float, n_resamples: int, alpha: float) -> None:
+    rng = np.random.default_rng(int(ratio * 1000))
+    z = np.abs(rng.normal(size=20_000)) * math.sqrt(ratio)
+    exceedances = rng.binomial(n_resamples, [math.erfc(each / math.sqrt(2)) for each in z])
+    simulated = ((exceedances + 1) / (n_resamples + 1) <= alpha * (1 + 1e-12)).mean()
+    assert size_for_ratio(ratio, alpha, n_resamples) == pytest.approx(simulated, abs=0.018)
+
+
+@pytest.mark.parametrize(("correlation", "run_sd"), [(0.0, 0.0), (0.3, 0.5), (0.9, 0.2)])
+def test_the_size_of_exchanged_runs_is_that_of_all_splits(correlation: float, run_sd: float) -> None:
+    study = exchange(
+        exchange="run", runs=[4, 5], run_sd=run_sd, correlation=correlation, sizes=30, simulations=1000, n_resamples=9
+    )
+    for rate in rates_of(study):
+        assert rate.expected == size_of_splits(rate.runs, correlation, run_sd, 0.05)
+        assert rate.rate == pytest.approx(rate.expected, abs=0.04)
+    assert size_of_splits(5, 1, 0, 0.05) == 1
+    assert size_of_splits(3, 1, 0, 0.05) == 0
+
+
+def test_the_same_seed_gives_the_same_bytes_on_any_number_of_threads() -> None:
+    first, second = (
+        exchange(exchange=["run", "pooled", "hierarchical"], runs=4, run_sd=0.5, sizes=40, simulations=60,
+                 n_resamples=49, threads=threads).render("json")
+        for threads in (1, 3)
+    )  # fmt: skip
+    assert first == second
+    assert "exchange_sizes" in first
+
+
+def test_other_values_of_the_plan_do_not_change_a_cell() -> None:
+    common: dict[str, Any] = {"runs": 3, "sizes": 40, "simulations": 50, "n_resamples": 49}
+    alone = exchange(exchange="cell", run_sd=0.5, correlation=0.5, **common)
+    among = exchange(exchange=["segment", "cell"], run_sd=[0, 0.5], correlation=[0, 0.5], **common)
+    (one,) = rates_of(alone)
+    assert one in rates_of(among)
+
+
+# Runs of a real system.
+
+
+def runs_of(k: int, size: int, seed: int = 1) -> dict[str, Any]:
+    return {f"run{i}": row for i, row in enumerate(np.random.default_rng(seed).integers(0, 50, (k, size)))}
+
+
+def test_disjoint_sets_of_runs_are_compared_on_drawn_segments() -> None:
+    counts = np.random.default_rng(2).integers(0, 9, (7, 30, 2))
+    pool = RunPool([SegmentScores("x", {"any": [0.0, 1.0]})], [counts], 3, 20, "replace")
+    seen = set()
+    for i in range(300):
+        seed = derive_seed(1, "simulation", i)
+        split, units = pool.split(seed), pool.units(seed)
+        assert len({*split}) == 6
+        assert pool.unordered(split) == pool.unordered(split[3:] + split[:3])
+        seen.add(pool.unordered(split))
+        assert len(units) == 20
+        data = pool.data(seed, Resampling(9, 1, None, None))
+        assert data.n_runs == (3, 3)
+        assert (data.counts == counts[np.array(split)][:, units]).all()
+    assert len(seen) > 60  # of 70
+    drawn = np.concatenate([pool.units(derive_seed(1, "simulation", i)) for i in range(300)])
+    assert np.bincount(drawn, minlength=30).min() > 140
+    subset = RunPool(pool.metrics, pool.counts, 3, 20, "subset").units(4)
+    assert (np.diff(subset) > 0).all()
+    assert (RunPool(pool.metrics, pool.counts, 3, 30, "fixed").units(4) == np.arange(30)).all()
+
+
+def test_runs_of_one_system_never_differ() -> None:
+    outputs = runs_of(10, 60)
+    study = exchange(metrics=SegmentScores("quality", outputs), runs=[2, 5], simulations=100, n_resamples=99)
+    assert study.plan["systems"] == [*outputs]
+    assert {rate.exchange for rate in rates_of(study)} == {name for name in EXCHANGES if name != "multeval"}
+    for rate in rates_of(study, runs=5):
+        # The runs differ on this pool, and only two units expect that.
+        assert rate.verdict == ("at its level" if rate.exchange in ("run", "hierarchical") else "liberal")
+        assert (rate.run_sd, rate.correlation, rate.expected) == (None, None, None)
+    assert [rate.rate for rate in rates_of(study, runs=2, exchange="run")] == [0.0]
+    assert read_json(study.render("json")) == study
+
+
+def test_a_rate_of_real_runs_is_that_of_comparisons() -> None:
+    outputs = runs_of(6, 40)
+    quality = SegmentScores("quality", outputs)
+    study = exchange(metrics=quality, exchange="segment", runs=2, simulations=40, n_resamples=49, alphas=0.2)
+    counts = np.stack([quality.counts[name] for name in outputs])
+    pool = RunPool([quality], [counts], 2, 40, "replace")
+    rejections = 0
+    for i in range(40):
+        seed = derive_seed(12345, "simulation", i)
+        scores = counts[:, pool.units(seed), 0]
+        named = {f"{'ab'[at // 2]}#{at % 2}": scores[run] for at, run in enumerate(pool.split(seed))}
+        compared = compare_runs(
+            None, {"a": 2, "b": 2}, SegmentScores("quality", named), exchange="segment", n_resamples=49, seed=seed
+        )
+        rejections += compared.comparisons[0].pvalue <= 0.2
+    assert rates_of(study)[0].rate == rejections / 40
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_runs_of_multeval(data: Any) -> None:
+    folder = data / "multeval-newstest2010-optreps"
+    if not folder.is_dir():
+        pytest.skip("no MultEval example")
+    from reshuffle import read_lines
+
+    lines = {name: read_lines(path) for name, path in ((p.stem, p) for p in sorted(folder.glob("sys1/*.txt")))}
+    study = exchange(
+        [read_lines(folder / "ref.txt")], lines, ["bleu", "length"], sizes=300, simulations=20, n_resamples=49
+    )
+    assert study.plan["runs"] == [1]
+    assert study.plan["left_out"] == ["hierarchical with 1 run"]
+    assert {rate.metric for rate in rates_of(study)} == {"BLEU", "length"}
+
+
+# Reports and errors.
+
+
+def rate(**fields: Any) -> ExchangeRate:
+    given: dict[str, Any] = {
+        "exchange": "run", "metric": "score", "statistic": "pooled", "runs": 3, "run_sd": 0.0, "correlation": 0.0,
+        "size": 200, "alpha": 0.05, "rate": 0.05, "confidence_interval": clopper_pearson(50, 1000), "expected": 0.05,
+        "simulations": 1000,
+    }  # fmt: skip
+    return ExchangeRate(**{**given, **fields})
+
+
+def test_verdicts() -> None:
+    assert rate().verdict == "at its level"
+    assert rate(confidence_interval=ConfidenceInterval(0.06, 0.09, 0.95, "x")).verdict == "liberal"
+    assert rate(confidence_interval=ConfidenceInterval(0.01, 0.04, 0.95, "x")).verdict == "conservative"
+
+
+def test_the_text_has_a_column_for_each_unit_and_says_what_was_true() -> None:
+    study = exchange(exchange=["all", "multeval"], runs=[1, 4], sizes=50, simulations=200, n_resamples=99)
+    text = study.render()
+    header = next(line for line in text.splitlines() if line.startswith("Runs"))
+    assert header.split() == ["Runs", "ρ", "τ", *study.plan["exchange"]]
+    assert "The two configurations have the same expected score." in text
+    assert "hierarchical with 1 run" in " ".join(text.split())
+    assert "run takes the segments as given." in text
+    assert "rejects too often" in text
+    assert "Expected for many segments" in text
+    drawn = study.plot.exchange(runs=4, correlation=0.5)
+    assert drawn.get_ylabel() == "type-I error at α = 0.05"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"exchange": "rows"}, "unknown exchange 'rows'"),
+        ({"exchange": "multeval", "statistic": "mean"}, "exchange 'multeval' supports the statistic 'pooled'"),
+        ({"runs": 0}, "runs"),
+        ({"runs": []}, "no runs"),
+        ({"run_sd": -1}, "run_sd: expected a number of at least 0, got -1"),
+        ({"run_sd": float("nan")}, "run_sd: expected a number of at least 0"),
+        ({"correlation": 1.5}, "correlation: expected a number from 0 to 1, got 1.5"),
+        ({"correlation": [0.5, 0.5]}, "correlation: 0.5 is given twice"),
+        ({"exchange": "hierarchical", "runs": 1}, "hierarchical with 1 run cannot be tested, so add runs"),
+        ({"statistic": "median"}, "unknown statistic 'median'"),
+    ],
+)
+def test_wrong_arguments_are_one_sentence(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        exchange(**arguments)
+
+
+def test_too_few_runs_of_a_system() -> None:
+    with pytest.raises(InputError, match="two disjoint sets of 3 runs need at least 6 runs of one system, but there"):
+        exchange(metrics=SegmentScores("x", runs_of(5, 10)), runs=3)
+
+
+def test_the_command_gives_what_the_function_gives(run: Any) -> None:
+    words = ["study", "exchange", "--exchange", "run", "pooled", "--runs", "3,4", "--run-sd", "0", "1"]
+    words += ["--correlation", "0.5", "--sizes", "40", "--simulations", "30", "-n", "49", "--format", "json"]
+    expected = exchange(
+        exchange=["run", "pooled"], runs=[3, 4], run_sd=[0, 1], correlation=0.5, sizes=40, simulations=30,
+        n_resamples=49,
+    )  # fmt: skip
+    assert read_json(run(*words).out) == expected
+
+
+def test_the_command_reads_runs(run: Any, demo: Any) -> None:
+    files = [str(demo / f"{name}.txt") for name in ("reference", "baseline", "tuned", "larger", "rules")]
+    words = ["study", "exchange", *files, "--sizes", "30", "--simulations", "10", "-n", "19", "--format", "json"]
+    found = read_json(run(*words).out)
+    assert isinstance(found, StudyResult)
+    assert found.plan["runs"] == [2]
+    assert found.plan["systems"] == ["baseline", "tuned", "larger", "rules"]
+    refused = run(*words, "--run-sd", "1")
+    assert refused.code == 2
+    assert "--run-sd is for simulated scores" in refused.err
+    assert run("study", "exchange", "--sampling", "subset").code == 2
