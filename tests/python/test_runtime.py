@@ -601,17 +601,20 @@ def test_other_python_threads_run_while_replicates_are_scored() -> None:
 
         ticker = threading.Thread(target=tick)
         ticker.start()
-        before = ticks
-        begun = time.monotonic()
-        scored(totals)
-        # If the call held the interpreter, there would be at most one tick.
-        during, took = ticks - before, time.monotonic() - begun
+        during = []
+        # On a busy machine the ticker may miss a call; several in a row only if they held the interpreter.
+        while len(during) < 20 and max(during, default=0) <= 3:
+            before = ticks
+            scored(totals)
+            during.append(ticks - before)
         stop.set()
         ticker.join()
-        assert during > 3, (during, took)
+        # If the call held the interpreter, there would be at most one tick.
+        assert max(during) > 3, during
 
 
-def test_progress_grows_and_ends_at_the_total() -> None:
+def progress_seen(n_resamples: int) -> list[int]:
+    """What another thread sees of the progress of a test, every 10 ms, and then of a short test after it."""
     progress = Progress()
     assert (progress.stage, progress.total, progress.done) == ("", 0, 0)
     seen: list[int] = []
@@ -624,16 +627,24 @@ def test_progress_grows_and_ends_at_the_total() -> None:
     looker = threading.Thread(target=look)
     looker.start()
     a, b = counts(3000)
-    # Enough shuffles for 15 steps of progress, of which a busy machine may miss some; fewer with more threads.
-    approximate_randomization(a, b, BLEU, n_resamples=3_000_000, threads=2, progress=progress)
-    assert (progress.stage, progress.total, progress.done) == ("shuffling", 3_000_000, 3_000_000)
+    approximate_randomization(a, b, BLEU, n_resamples=n_resamples, threads=2, progress=progress)
+    assert (progress.stage, progress.total, progress.done) == ("shuffling", n_resamples, n_resamples)
     bootstrap_test(a, b, BLEU, n_resamples=1000, progress=progress)
     stop.set()
     looker.join()
     assert (progress.stage, progress.done) == ("drawing", 1000)
-    shuffling = seen[: seen.index(max(seen))]
-    assert shuffling == sorted(shuffling)
-    assert len(set(shuffling)) > 3
+    return seen[: seen.index(max(seen))] if seen else []
+
+
+def test_progress_grows_and_ends_at_the_total() -> None:
+    # Three million shuffles are 15 steps of progress. A busy machine misses some of them: then it gets more to do.
+    n_resamples, steps = 3_000_000, 0
+    while steps <= 3 and n_resamples < 100_000_000:
+        shuffling = progress_seen(n_resamples)
+        assert shuffling == sorted(shuffling)
+        steps = len(set(shuffling))
+        n_resamples *= 2
+    assert steps > 3
 
 
 def test_progress_of_a_formula_counts_all_batches(monkeypatch: pytest.MonkeyPatch) -> None:
