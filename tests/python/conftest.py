@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -24,6 +25,11 @@ os.environ.pop("PYTEST_ADDOPTS", None)
 # The size of a terminal, which readline, imported by pytest, puts into the environment of the workers of pytest-xdist.
 for name in ("COLUMNS", "LINES"):
     os.environ.pop(name, None)
+
+# A run in the background, or under nohup, ignores signals, and so would the commands that tests interrupt.
+for number, handler in ((signal.SIGINT, signal.default_int_handler), (getattr(signal, "SIGHUP", None), signal.SIG_DFL)):
+    if number is not None and signal.getsignal(number) == signal.SIG_IGN:
+        signal.signal(number, handler)
 
 # No deadline: the first example of a test pays for imports. Derandomized: CI must not fail by chance.
 settings.register_profile("default", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
