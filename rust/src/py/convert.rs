@@ -23,20 +23,27 @@ pub(super) fn in_order<'a, T: numpy::Element, D: numpy::ndarray::Dimension>(
     Ok(array.as_slice()?)
 }
 
-/// Packs up to 64 booleans into a word, the first one into its lowest bit.
-fn pack(bits: &[bool]) -> u64 {
-    // Eight booleans at a time: the highest byte of the product consists of the lowest bits of the eight bytes.
+/// The bytes of an array of booleans; all but 0 are true. NumPy treats them so, and some of its operations leave other
+/// bytes than 0 and 1 (`^=` of NumPy 1.24), which are no `bool`.
+pub(super) fn bytes<'py, D: Dimension>(array: &PyReadonlyArray<'py, bool, D>) -> PyResult<PyReadonlyArray<'py, u8, D>> {
+    array.call_method1("view", ("uint8",))?.extract()
+}
+
+/// Packs up to 64 bytes into a word, whose bits tell which bytes are not 0: the first byte into its lowest bit.
+fn pack(bytes: &[u8]) -> u64 {
+    // Eight at a time: the highest byte of the product consists of the lowest bits of the eight bytes.
     const GATHER: u64 = 0x0102_0408_1020_4080;
-    let (eights, rest) = bits.as_chunks::<8>();
-    let byte = |bits: &[bool; 8]| u64::from_le_bytes(bits.map(u8::from)).wrapping_mul(GATHER) >> 56;
-    let word = eights.iter().enumerate().fold(0, |word, (i, bits)| word | byte(bits) << (8 * i));
-    rest.iter().enumerate().fold(word, |word, (i, &bit)| word | u64::from(bit) << (8 * eights.len() + i))
+    let (eights, rest) = bytes.as_chunks::<8>();
+    let bits = |bytes: &[u8; 8]| u64::from_le_bytes(bytes.map(|byte| u8::from(byte != 0))).wrapping_mul(GATHER) >> 56;
+    let word = eights.iter().enumerate().fold(0, |word, (i, bytes)| word | bits(bytes) << (8 * i));
+    rest.iter().enumerate().fold(word, |word, (i, &byte)| word | u64::from(byte != 0) << (8 * eights.len() + i))
 }
 
 /// Packs an (R, S) array of booleans into flip masks. Returns the masks and R.
 pub(super) fn flips(py: Python<'_>, masks: &PyReadonlyArray2<'_, bool>) -> PyResult<(Vec<u64>, usize)> {
     let &[replicates, units] = masks.shape() else { unreachable!("the array has two dimensions") };
-    let masks = in_order(masks)?;
+    let masks = bytes(masks)?;
+    let masks = in_order(&masks)?;
     let words = run_serial(py, |stop| {
         let mut words = reserved(masks.len() / units.max(1) * units.div_ceil(64))?;
         let mut meter = WorkMeter::default();
