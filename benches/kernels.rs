@@ -45,7 +45,7 @@ fn with_run<T>(body: impl FnOnce(&mut Run<'_>) -> T) -> T {
 }
 
 fn counts(metric: &dyn Metric, systems: &[Vec<String>], references: &[Vec<Option<String>>]) -> Vec<i64> {
-    with_run(|run| metric::count(metric, systems, references, run)).unwrap()
+    with_run(|run| metric::count(&[metric], systems, references, run)).unwrap().remove(0)
 }
 
 fn bench(c: &mut Criterion) {

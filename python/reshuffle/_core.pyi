@@ -44,6 +44,7 @@ __all__ = [
     "Tally",
     "TokenizerSpec",
     "broken_parse",
+    "count",
     "derive",
     "draw_many",
     "draw_weights",
@@ -161,16 +162,6 @@ class Metric:
     def segment_signature(self) -> list[tuple[str, str]]:
         """The options that change a segment score."""
 
-    def count(
-        self,
-        systems: Sequence[Sequence[str]],
-        references: Sequence[Sequence[str | None]],
-        *,
-        threads: int = 0,
-        progress: Progress | None = None,
-    ) -> NDArray[np.int64]:
-        """Count k systems of S segments: (k, S, K)."""
-
     def scores(self, totals: NDArray[np.int64]) -> NDArray[np.float64]:
         """The scores of (R, K) summed counts: (R,)."""
 
@@ -182,6 +173,16 @@ class Metric:
 
     def details(self, totals: NDArray[np.int64]) -> list[tuple[str, float]]:
         """The components of the score of (K,) summed counts, by name."""
+
+def count(
+    metrics: Sequence[Metric],
+    systems: Sequence[Sequence[str]],
+    references: Sequence[Sequence[str | None]],
+    *,
+    threads: int = 0,
+    progress: Progress | None = None,
+) -> list[NDArray[np.int64]]:
+    """Count k systems of S segments by each metric: (k, S, K). What metrics have in common is counted once."""
 
 @final
 class Studentized:

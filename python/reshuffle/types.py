@@ -45,6 +45,7 @@ __all__ = [
     "SentenceSmoothing",
     "SmoothingMethod",
     "SmoothingPrior",
+    "SmoothingReading",
     "StandardError",
     "Stopping",
     "StudyPlotKind",
@@ -80,6 +81,194 @@ SentenceSmoothing: TypeAlias = Literal[
 
 SmoothingPrior: TypeAlias = Literal["smoothed", "raw"]
 """The option ``smoothing_prior`` of ``sentbleu`` in :func:`reshuffle.metrics.registry.metric_specs`."""
+
+SmoothingReading: TypeAlias = Literal["paper", "strict"]
+"""The option ``smoothing_reading`` of ``sentbleu`` in :func:`reshuffle.metrics.registry.metric_specs`."""
+
+TerVariant: TypeAlias = Literal["sacrebleu", "tercom"]
+"""The option ``variant`` of ``ter`` in :func:`reshuffle.metrics.registry.metric_specs`."""
+
+MeteorLanguage: TypeAlias = Literal[
+    "en", "cz", "cs", "de", "es", "fr", "ru", "da", "fi", "hu", "it", "nl", "no", "pt", "ro", "sv", "se", "tr", "other"
+]  # fmt: skip
+"""The option ``language`` of ``meteor`` in :func:`reshuffle.metrics.registry.metric_specs`."""
+
+MeteorTask: TypeAlias = Literal["rank", "adq", "hter", "li", "tune", "util", "universal"]
+"""The option ``task`` of ``meteor`` in :func:`reshuffle.metrics.registry.metric_specs`."""
+
+MeteorModule: TypeAlias = Literal["exact", "stem", "synonym", "paraphrase"]
+"""The values of the option ``modules`` of ``meteor`` in :func:`reshuffle.metrics.registry.metric_specs`."""
+
+Test: TypeAlias = Literal[
+    "ar", "ar-studentized", "permutation", "bootstrap", "bootstrap-both", "bootstrap-percentile",
+    "bootstrap-shift", "paired-bootstrap", "t-test", "anova", "wilcoxon", "sign-test",
+    "equivalence", "equivalence-studentized", "equivalence-ar",
+    "non-inferiority", "non-inferiority-studentized", "non-inferiority-ar",
+]  # fmt: skip
+""":data:`reshuffle.inference.tests.TESTS`."""
+
+BootstrapMethod: TypeAlias = Literal["centred", "both", "percentile", "shift", "paired"]
+""":data:`reshuffle.inference.significance.BOOTSTRAP_METHODS`."""
+
+Alternative: TypeAlias = Literal["two-sided", "greater", "less"]
+""":data:`reshuffle.inference.tests.ALTERNATIVES`."""
+
+Scheme: TypeAlias = Literal["auto", "iid", "subgroup", "exact"]
+""":data:`reshuffle.resampling.schemes.SCHEMES`."""
+
+Ties: TypeAlias = Literal[">=", ">"]
+""":data:`reshuffle.inference.replay.TIES`."""
+
+Stopping: TypeAlias = Literal["besag-clifford", "gandy"]
+""":data:`reshuffle.resampling.stopping.STOPPING`."""
+
+Adjustment: TypeAlias = Literal[
+    "auto", "none", "bonferroni", "holm", "sidak", "hochberg", "hommel", "bh", "by", "maxt", "minp", "tukey",
+    "scheffe",
+]  # fmt: skip
+""":data:`reshuffle.inference.tests.ADJUSTMENT_CHOICES`: ``auto``, ``none`` and the registry of adjustments."""
+
+Family: TypeAlias = Literal["metric", "set", "sets", "all"]
+""":data:`reshuffle.inference.hypotheses.FAMILIES`."""
+
+Interval: TypeAlias = Literal[
+    "percentile", "koehn", "basic", "normal", "bca", "studentized", "delta", "jackknife", "ar-studentized", "t"
+]
+""":data:`reshuffle.inference.intervals.INTERVALS`."""
+
+MissingSystems: TypeAlias = Literal["error", "drop"]
+""":data:`reshuffle.sets.TREATMENTS_OF_MISSING_SYSTEMS`."""
+
+Missing: TypeAlias = Literal["error", "pairwise"]
+""":data:`reshuffle.metrics.precomputed.TREATMENTS_OF_MISSING`."""
+
+StandardError: TypeAlias = Literal["delta", "jackknife", "bootstrap"]
+""":data:`reshuffle.inference.intervals.STANDARD_ERRORS`."""
+
+SeedKind: TypeAlias = Literal["test-set", "simulation", "run", "restart"]
+"""Kinds of :func:`reshuffle.derive_seed`, which the core defines."""
+
+Format: TypeAlias = Literal["text", "json", "csv", "markdown", "latex", "typst", "html"]
+""":data:`reshuffle.report.FORMATS`."""
+
+Table: TypeAlias = Literal["systems", "pairs"]
+""":data:`reshuffle.report.TABLES`."""
+
+SegmentFormat: TypeAlias = Literal["tsv", "jsonl"]
+""":data:`reshuffle.report.SEGMENT_FORMATS`."""
+
+FlipFormat: TypeAlias = Literal["text", "json", "csv"]
+""":data:`reshuffle.report.FLIP_FORMATS`."""
+
+CatalogueFormat: TypeAlias = Literal["text", "json", "markdown"]
+""":data:`reshuffle.cli.listing.CATALOGUE_FORMATS`."""
+
+InputFormat: TypeAlias = Literal["text", "mteval", "tsv", "jsonl", "conllu"]
+""":data:`reshuffle.data.formats.INPUT_FORMATS`."""
+
+JudgmentFormat: TypeAlias = Literal["rank", "rnk", "rnk-2008"]
+""":data:`reshuffle.data.evaluations.JUDGMENT_FORMATS`."""
+
+ScoreColumn: TypeAlias = Literal["system", "segment", "score", "language_pair", "test_set", "metric"]
+""":data:`reshuffle.data.meta_manifest.COLUMNS`."""
+
+ScoreFormat: TypeAlias = Literal["table", "mt-metrics-eval", "jsonl"]
+""":data:`reshuffle.data.evaluations.SCORE_FORMATS`."""
+
+Repeats: TypeAlias = Literal["net", "all"]
+""":data:`reshuffle.data.judgments.REPEATS`."""
+
+RepeatedScores: TypeAlias = Literal["mean", "error"]
+""":data:`reshuffle.data.score_tables.REPEATED`."""
+
+UnknownSystems: TypeAlias = Literal["error", "drop"]
+""":data:`reshuffle.data.system_names.TREATMENTS_OF_UNKNOWN_SYSTEMS`."""
+
+HumanScore: TypeAlias = Literal["wins", "expected-wins", "wins-or-ties"]
+""":data:`reshuffle.meta.HUMAN_SCORES`."""
+
+PlotKind: TypeAlias = Literal["ranking", "forest", "matrix", "null", "densities"]
+""":data:`reshuffle.report.PLOTS`."""
+
+Null: TypeAlias = Literal[
+    "swap", "equal-score", "margin", "documents", "documents-as-units", "noise", "replicate", "variants"
+]  # fmt: skip
+""":data:`reshuffle.study.nulls.NULLS`."""
+
+Sampling: TypeAlias = Literal["replace", "subset", "fixed"]
+""":data:`reshuffle.study.populations.SAMPLING`."""
+
+StudyScheme: TypeAlias = Literal["iid", "subgroup", "orbit"]
+""":data:`reshuffle.study.settings.STUDY_SCHEMES`."""
+
+StudyStopping: TypeAlias = Literal["besag-clifford"]
+""":data:`reshuffle.study.settings.STUDY_STOPPING`."""
+
+Equalize: TypeAlias = Literal["mix", "drop-words"]
+""":data:`reshuffle.study.null_data.EQUALIZE`."""
+
+Variances: TypeAlias = Literal["equal", "unequal"]
+""":data:`reshuffle.study.families.VARIANCES`."""
+
+PowerModel: TypeAlias = Literal["eta", "real", "parametric"]
+""":data:`reshuffle.study.power.MODELS`."""
+
+SampleLayout: TypeAlias = Literal["broad", "block"]
+""":data:`reshuffle.study.pools.LAYOUTS`."""
+
+Truth: TypeAlias = Literal["complement", "whole"]
+""":data:`reshuffle.study.validation.TRUTHS`."""
+
+Exchange: TypeAlias = Literal["run", "segment", "pooled", "cell", "hierarchical", "multeval"]
+""":data:`reshuffle.inference.exchange.EXCHANGES`."""
+
+RunAdjustment: TypeAlias = Literal[
+    "auto", "none", "bonferroni", "holm", "sidak", "hochberg", "hommel", "bh", "by", "maxt"
+]  # fmt: skip
+"""The adjustments that :mod:`reshuffle.inference.run_tests` has for comparisons of runs."""
+
+MetaAdjustment: TypeAlias = Literal[
+    "auto", "none", "bonferroni", "holm", "sidak", "hochberg", "hommel", "bh", "by", "maxt", "minp"
+]  # fmt: skip
+"""The adjustments that :mod:`reshuffle.meta` has for comparisons of metrics."""
+
+RunStatistic: TypeAlias = Literal["pooled", "mean"]
+""":data:`reshuffle.resampling.runs.STATISTICS`."""
+
+RunSet: TypeAlias = Literal["test", "dev"]
+""":data:`reshuffle.runs.SETS`."""
+
+RunTable: TypeAlias = Literal["systems", "comparisons", "observed"]
+""":data:`reshuffle.results.studies.runs.RUN_TABLES`."""
+
+MetaCoefficient: TypeAlias = Literal[
+    "tau", "darr", "pearson", "spearman", "kendall-b", "kendall-c", "acc23", "tau23", "accuracy", "soft-accuracy"
+]  # fmt: skip
+""":data:`reshuffle.meta.COEFFICIENTS`."""
+
+Grouping: TypeAlias = Literal["none", "sys", "item"]
+""":data:`reshuffle.meta.coefficients.GROUPINGS`."""
+
+MetricTies: TypeAlias = Literal["half", "discordant", "ignore", "denominator"]
+""":data:`reshuffle.meta.coefficients.TIES`."""
+
+MetaTest: TypeAlias = Literal[
+    "williams", "perm-both", "perm-inputs", "perm-systems", "boot-both", "boot-inputs", "boot-systems"
+]  # fmt: skip
+""":data:`reshuffle.meta.TESTS`."""
+
+MetaInterval: TypeAlias = Literal["boot-both", "boot-inputs", "boot-systems"]
+"""The entries of :data:`reshuffle.meta.TESTS` with draws."""
+
+MetaTable: TypeAlias = Literal["results", "comparisons", "groups", "human", "systems"]
+""":data:`reshuffle.results.studies.meta.META_TABLES`."""
+
+StudyPlotKind: TypeAlias = Literal[
+    "rates", "qq", "families", "power", "sizes", "detectable", "sensitivity", "bands", "gaps", "curves",
+    "differences", "scores", "gains", "agreement", "exchange", "runs", "histogram", "observed", "forest", "matrix",
+    "scatter", "grid",
+]  # fmt: skip
+"""The figures of all studies: :data:`reshuffle.report.studies.STUDIES`."""
 
 TerVariant: TypeAlias = Literal["sacrebleu", "tercom"]
 """The option ``variant`` of ``ter`` in :func:`reshuffle.metrics.registry.metric_specs`."""

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from sacrebleu.metrics.bleu import BLEU as SacreBLEU  # noqa: N811
 
 from reshuffle import InputError, metric, read_corpus, read_lines, score, tokenize
+from reshuffle.metrics.native import count_all
 from texts import LINES, Columns, corpora
 
 OPTIONS: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
@@ -221,6 +222,30 @@ def test_counts_are_equal_for_any_number_of_threads(wmt17: Any) -> None:
     expected = bleu.suff_stats(outputs, wmt17.references, threads=1)
     for threads in (2, 3, 8):
         np.testing.assert_array_equal(expected, bleu.suff_stats(outputs, wmt17.references, threads=threads))
+
+
+# Some count the same matches, and two are given other lines than the others.
+TOGETHER = [
+    *(metric("sentbleu", smoothing=str(smoothing)) for smoothing in range(8)),
+    metric("sentbleu", smoothing="4", smoothing_k=10.0, max_ngram_order=2),
+    metric("bleu"),
+    metric("bleu", lowercase=True),
+    metric("bleu", tokenize="mteval-intl"),
+    metric("sentbleu", tokenize="mteval-intl"),
+    metric("ter"),
+    metric("nist"),
+]
+
+
+@given(corpora(), st.permutations(range(len(TOGETHER))), st.integers(1, len(TOGETHER)))
+def test_counts_of_metrics_together_are_those_of_each_alone(
+    corpus: tuple[list[str], Columns], order: list[int], n: int
+) -> None:
+    hypotheses, references = corpus
+    systems = {"a": hypotheses, "b": hypotheses[::-1]}
+    chosen = [TOGETHER[number] for number in order[:n]]
+    for m, counts in zip(chosen, count_all(chosen, systems, references, None, None), strict=True):
+        np.testing.assert_array_equal(m.suff_stats(systems, references), counts)
 
 
 def test_errors_name_the_system() -> None:

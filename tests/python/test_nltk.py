@@ -71,7 +71,8 @@ def test_scores_of_any_sentence_equal_sentence_bleu(
 ) -> None:
     # Method 6 uses the third order, and raises an AssertionError if nothing matches there; ours gives 0.
     assume(smoothing != "nltk-6" or weights is None or len(weights) > 2)
-    # Method 0 replaces no match by 2e-308; ours gives 0. The difference is visible with weights as small as 0.01.
+    # Without any match, methods 1 and 3 give 0, as our strict reading. Method 0 replaces no match by 2e-308; ours gives
+    # 0. The difference is visible with weights as small as 0.01.
     assume(smoothing != "0" or weights is None or 0.01 not in weights)
     ours, theirs = options_of(weights, auto_reweigh)
     method = getattr(SmoothingFunction(), f"method{SENTENCE_METHODS[smoothing]}")
@@ -84,7 +85,7 @@ def test_scores_of_any_sentence_equal_sentence_bleu(
             except AssertionError:
                 assert smoothing == "nltk-6"
                 expected.append(0.0)
-    bleu = metric("sentbleu", tokenize="none", smoothing=smoothing, **ours)
+    bleu = metric("sentbleu", tokenize="none", smoothing=smoothing, smoothing_reading="strict", **ours)
     rows = bleu.suff_stats([corpus[0]], corpus[1])[0]
     np.testing.assert_allclose(bleu.segment_scores(rows) / 100, expected, rtol=1e-8, atol=1e-8)
 
@@ -131,7 +132,7 @@ def test_nltk_counts_an_ngram_of_every_order_in_every_sentence() -> None:
 def test_a_sentence_with_an_empty_closest_reference_has_a_score_but_no_weight() -> None:
     # nltk 3.10.4: sentence_bleu([["a", "b", "z", "a"], []], ["a"], smoothing_function=method2) is 0.5946.
     references, hypotheses = [["a b z a", "x y"], ["", "x y z"]], ["a", "x y"]
-    bleu = metric("sentbleu", tokenize="none", smoothing="2")
+    bleu = metric("sentbleu", tokenize="none", smoothing="2", smoothing_reading="strict")
     table = segment_scores(references, [hypotheses], bleu).scores["sentBLEU"][0]
     assert table == pytest.approx([59.46, 100 * 0.25**0.25], abs=0.005)
     # Eq. 13 of W14-3346: the weight of the first sentence is 0.

@@ -228,16 +228,25 @@ def test_the_plans_of_other_functions_have_all_stages(watch: Watch) -> None:
         watch.call(bootstrap_test, A, B, metric_, n_resamples=99, keep_null_distribution=True)
 
 
-def test_counting_is_planned_metric_by_metric() -> None:
+def test_counting_names_its_metrics_if_they_are_few() -> None:
     progress = Progress()
-    for call in (
-        lambda: score(REFERENCES, SYSTEMS, ["bleu", "chrf"], progress=progress),
-        lambda: segment_scores(REFERENCES, SYSTEMS, ["bleu", "chrf"], progress=progress),
-        lambda: flips(REFERENCES, SYSTEMS, "chrf", system="tuned", baseline="larger", threshold=50, progress=progress),
+    many = ["bleu", "chrf", "ter", "length"]
+    for step, call in (
+        ("BLEU, chrF2", lambda: score(REFERENCES, SYSTEMS, ["bleu", "chrf"], progress=progress)),
+        ("BLEU, chrF2", lambda: segment_scores(REFERENCES, SYSTEMS, ["bleu", "chrf"], progress=progress)),
+        ("4 metrics", lambda: score(REFERENCES, SYSTEMS, many, progress=progress)),
+        # The core is given other lines.
+        ("TER", lambda: score(REFERENCES, SYSTEMS, [metric("bleu", tokenize="mteval-intl"), "ter"], progress=progress)),
+        (
+            "chrF2",
+            lambda: flips(
+                REFERENCES, SYSTEMS, "chrf", system="tuned", baseline="larger", threshold=50, progress=progress
+            ),
+        ),
     ):
         progress.plan([])
         call()
-        assert (progress.step, progress.fraction) == ("counting chrF2", 1)
+        assert (progress.step, progress.fraction) == (f"counting {step}", 1)
     metric("bleu").suff_stats(SYSTEMS, [REFERENCES], progress=progress)
     assert (progress.step, progress.fraction) == ("counting", 1)
 

@@ -99,12 +99,13 @@ def test_an_interrupt_cannot_fall_into_the_first_array_of_the_core() -> None:
     source = """
 import builtins
 import numpy as np
-from reshuffle import metric
+from reshuffle import _core, metric
 core = metric("bleu").core
 def interrupted(*args, **options):
     raise KeyboardInterrupt
 np.lib.NumpyVersion = builtins.__import__ = interrupted
-print(core.scores(core.count([["a b c d"], ["a b c e"]], [["a b c d"]])[:, 0]).tolist())
+(counts,) = _core.count([core], [["a b c d"], ["a b c e"]], [["a b c d"]])
+print(core.scores(counts[:, 0]).tolist())
 """
     done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
@@ -550,7 +551,7 @@ LONG: dict[str, Callable[[], object]] = {
         [(BLEU.core, counts(3000))], [(0, 1)], "less", np.zeros((1, 1)), n=10**6, seed=1, threads=1
     ),
     "draw": lambda: calls.draw_scores([(BLEU.core, counts(3000))], n=10**5, seed=1, threads=1),
-    "count": lambda: BLEU.core.count([["a b c d e"] * 200_000], [["a b c e d"] * 200_000], threads=1),
+    "count": lambda: _core.count([BLEU.core], [["a b c d e"] * 200_000], [["a b c e d"] * 200_000], threads=1),
     "tokenize": lambda: _core.tokenize([LINE] * 10, "13a"),
     "random values": lambda: _core.stream_values(1, "draw", 0, 10**8),
     "exact": lambda: _core.subset_sum_distribution(np.full(3000, 1000, dtype=np.uint64)),
@@ -601,7 +602,7 @@ def test_other_python_threads_run_while_replicates_are_scored() -> None:
 
         ticker = threading.Thread(target=tick)
         ticker.start()
-        during = []
+        during: list[int] = []
         # On a busy machine the ticker may miss a call; several in a row only if they held the interpreter.
         while len(during) < 20 and max(during, default=0) <= 3:
             before = ticks

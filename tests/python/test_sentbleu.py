@@ -6,6 +6,7 @@ import json
 import math
 import warnings
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -25,8 +26,10 @@ WORKED: dict[str, dict[str, Any]] = {
     "S6_mlprior": {"smoothing": "6", "smoothing_prior": "raw"},
     "S7_m5smoothed": {"smoothing": "7", "smoothing_extra": True},
 }
-# Our smoothings that are NLTK's methods; those that deviate from Chen & Cherry have NLTK in their names.
+# Our smoothings that are NLTK's methods: 0 to 3 in the strict reading, others with NLTK in their names.
 NLTK = {"0": 0, "1": 1, "2": 2, "3": 3, "nltk-4": 4, "nltk-5": 5, "nltk-6": 6, "nltk-7": 7}
+
+STRICT = {"smoothing_reading": "strict"}
 
 SENTENCES = st.lists(st.sampled_from("abcd"), max_size=9) | PLAIN.map(str.split)
 
@@ -75,7 +78,7 @@ def test_sentences_scored_by_nltk(examples: list[dict[str, Any]], smoothing: str
     # nltk 3.10.4: the file has its numbers, or the message of its AssertionError.
     kept = [example["nltk_3.10.4"][f"method{NLTK[smoothing]}"] for example in examples]
     assert sum(isinstance(value, str) for value in kept) == (2 if smoothing == "nltk-6" else 0)
-    got = scores([e["ref"] for e in examples], [e["hyp"] for e in examples], smoothing=smoothing)
+    got = scores([e["ref"] for e in examples], [e["hyp"] for e in examples], smoothing=smoothing, **STRICT)
     np.testing.assert_allclose(got, [0 if isinstance(v, str) else v for v in kept], rtol=0, atol=1e-9)
     live = [nltk_score([e["ref"].split()], e["hyp"].split(), NLTK[smoothing]) for e in examples]
     np.testing.assert_allclose(got, live, rtol=0, atol=1e-9)
@@ -87,7 +90,7 @@ def test_scores_of_any_sentences_equal_nltks(segments: list[tuple[list[str], lis
     # A sentence is weighted by its reference length, so without reference words it has no weight and shows 0.
     segments = [(hypothesis, reference or ["a"]) for hypothesis, reference in segments]
     expected = [nltk_score([reference], hypothesis, NLTK[smoothing]) for hypothesis, reference in segments]
-    got = scores([" ".join(r) for _, r in segments], [" ".join(h) for h, _ in segments], smoothing=smoothing)
+    got = scores([" ".join(r) for _, r in segments], [" ".join(h) for h, _ in segments], smoothing=smoothing, **STRICT)
     np.testing.assert_allclose(got, expected, rtol=0, atol=1e-8)
 
 
@@ -99,7 +102,7 @@ def test_scores_with_several_references_equal_nltks(corpus: tuple[list[str], Col
         nltk_score([line.split() for line in references], hypothesis.split(), NLTK[smoothing])
         for hypothesis, references in zip(hypotheses, references_of(columns), strict=True)
     ]
-    bleu = metric("sentbleu", tokenize="none", smoothing=smoothing)
+    bleu = metric("sentbleu", tokenize="none", smoothing=smoothing, **STRICT)
     rows = bleu.suff_stats([hypotheses], columns)[0]
     np.testing.assert_allclose(bleu.segment_scores(rows) / 100, expected, rtol=0, atol=1e-8)
     lengths = [
@@ -116,7 +119,8 @@ def test_scores_of_500_real_sentences_equal_nltks(wmt17: Corpus, smoothing: str)
     reference = [wmt17.references[0][i] or "" for i in chosen]
     hypotheses = [wmt17.systems[names[i % len(names)]][i] for i in chosen]
     expected = [nltk_score([r.split()], h.split(), NLTK[smoothing]) for h, r in zip(hypotheses, reference, strict=True)]
-    np.testing.assert_allclose(scores(reference, hypotheses, smoothing=smoothing), expected, rtol=0, atol=1e-8)
+    got = scores(reference, hypotheses, smoothing=smoothing, **STRICT)
+    np.testing.assert_allclose(got, expected, rtol=0, atol=1e-8)
 
 
 @cache
@@ -126,70 +130,132 @@ def counts(hypothesis: tuple[str, ...], reference: tuple[str, ...], order: int) 
     return sum(min(grams[0].count(g), grams[1].count(g)) for g in set(grams[0])), max(len(grams[0]), 1)
 
 
-def chen_cherry(
-    hypothesis: tuple[str, ...], reference: tuple[str, ...], smoothing: int, raw: bool, extra: bool
-) -> float:
-    """W14-3346, section 2.2, one smoothing after the other; what it leaves open follows the metric's documentation."""
+@dataclass(frozen=True)
+class Options:
+    """Options of smoothings: Chen & Cherry's parameters, and how their formulas are read."""
+
+    epsilon: float = 0.1
+    k: float = 5.0
+    alpha: float = 5.0
+    floor: float | None = None
+    raw: bool = False
+    extra: bool = False
+    strict: bool = False
+
+    def of_metric(self) -> dict[str, Any]:
+        """The options of the metric."""
+        return {
+            "smoothing_epsilon": self.epsilon,
+            "smoothing_k": self.k,
+            "smoothing_alpha": self.alpha,
+            "smoothing_floor": self.floor,
+            "smoothing_prior": "raw" if self.raw else "smoothed",
+            "smoothing_extra": self.extra,
+            "smoothing_reading": "strict" if self.strict else "paper",
+        }
+
+
+OPTIONS = st.builds(
+    Options,
+    epsilon=st.sampled_from([0.1, 0.0, 0.5, 1e-9]),
+    k=st.sampled_from([5.0, 0.5, 100.0]),
+    alpha=st.sampled_from([5.0, 0.0, 0.25]),
+    floor=st.sampled_from([None, 0.0, 1e-30, 1e-3]),
+    raw=st.booleans(),
+    extra=st.booleans(),
+    strict=st.booleans(),
+)
+
+
+def chen_cherry(hypothesis: tuple[str, ...], reference: tuple[str, ...], smoothing: int, options: Options) -> float:
+    """W14-3346, section 2.2, one smoothing after the other; what it leaves open follows docs/counting.md."""
+    if not hypothesis:
+        return 0.0
     matched, possible = zip(*(counts(hypothesis, reference, n) for n in range(1, 6)), strict=True)
-    if matched[0] == 0:
+    if matched[0] == 0 and (options.strict or smoothing in (0, 2, 6)):
         return 0.0
     m = [float(x) for x in matched]
+    ngrams = [max(len(hypothesis) - n, 1 if options.strict else 0) for n in range(5)]
     if smoothing in (1, 3, 4, 7):
         nothing = [n for n in range(5) if m[n] == 0]
         for i, n in enumerate(nothing, 1):
             if smoothing == 1:
-                m[n] = 0.1
+                m[n] = options.epsilon
             elif smoothing == 3:
                 m[n] = 1 / 2**i
-            elif n < 4 or extra:
-                m[n] = min(1.0, (math.log(len(hypothesis)) / 5) ** i)
+            elif n < 4 or options.extra:
+                pseudo = (math.log(len(hypothesis)) / options.k) ** i
+                m[n] = min(1.0, pseudo) if options.strict else pseudo
     if smoothing == 2:
-        p = [(m[n] + (n > 0)) / (possible[n] + (n > 0)) for n in range(4)]
+        p = [m[0] / possible[0], *((m[n] + 1) / (ngrams[n] + 1) for n in (1, 2, 3))]
     elif smoothing in (5, 7):
         below, p = m[0] + 1, []
         for n in range(4):
             below = (below + m[n] + m[n + 1]) / 3
             p.append(below / possible[n])
     elif smoothing == 6:
-        p = [m[n] / possible[n] for n in range(4)]
+        least = options.floor if options.floor is not None else 0.0 if options.strict else 1e-30
+        p = [max(least, m[n] / possible[n]) for n in range(4)]
         plain = p[:]
         for n in (2, 3):
-            q = plain if raw else p
+            q = plain if options.raw else p
             prior = q[n - 1] ** 2 / q[n - 2] if q[n - 2] else 0.0
-            p[n] = (m[n] + 5 * prior) / (possible[n] + 5)
+            denominator = ngrams[n] + options.alpha
+            p[n] = max(least, (m[n] + options.alpha * prior) / denominator if denominator else 0.0)
     else:
         p = [m[n] / possible[n] for n in range(4)]
     penalty = min(1.0, math.exp(1 - len(reference) / len(hypothesis)))
-    return float(penalty * math.prod(p) ** 0.25)
+    return float(penalty * math.exp(math.fsum(math.log(x) for x in p) / 4)) if min(p) > 0 else 0.0
 
 
-@settings(max_examples=300)
+@settings(max_examples=400)
 @given(
     st.lists(st.tuples(SENTENCES, SENTENCES.filter(bool)), min_size=1, max_size=4),
     st.integers(0, 7),
-    st.booleans(),
-    st.booleans(),
+    st.just(Options()) | OPTIONS,
 )
 def test_the_corpus_score_is_the_mean_weighted_by_length(
-    segments: list[tuple[list[str], list[str]]], smoothing: int, raw: bool, extra: bool
+    segments: list[tuple[list[str], list[str]]], smoothing: int, options: Options
 ) -> None:
     # W14-3346, Eq. 13: sum(len(R_i) BLEU_i) / sum(len(R_i)).
-    expected = [chen_cherry(tuple(h), tuple(r), smoothing, raw, extra) for h, r in segments]
-    options = {"smoothing": str(smoothing), "smoothing_prior": "raw" if raw else "smoothed", "smoothing_extra": extra}
-    bleu = metric("sentbleu", tokenize="none", **options)
+    expected = [chen_cherry(tuple(h), tuple(r), smoothing, options) for h, r in segments]
+    bleu = metric("sentbleu", tokenize="none", smoothing=str(smoothing), **options.of_metric())
     rows = bleu.suff_stats([[" ".join(h) for h, _ in segments]], [[" ".join(r) for _, r in segments]])[0]
-    np.testing.assert_allclose(bleu.segment_scores(rows) / 100, expected, rtol=0, atol=1e-9)
+    got = bleu.segment_scores(rows) / 100
+    np.testing.assert_allclose(got, expected, rtol=0, atol=1e-9)
+    # Also tiny scores have six digits, so that they rank sentences.
+    np.testing.assert_allclose(got, expected, rtol=1e-6, atol=0)
     weights = [len(reference) for _, reference in segments]
     mean = math.fsum(w * x for w, x in zip(weights, expected, strict=True)) / sum(weights)
     assert float(bleu.score(rows.sum(axis=0))) / 100 == pytest.approx(mean, abs=1e-9)
 
 
-def test_an_order_without_a_match_never_scores_higher_than_one_match() -> None:
-    # ln 200 > 5: without the limit, an order without a match would score higher than one with a match.
+def test_only_smoothings_0_2_and_6_give_0_without_a_match() -> None:
+    # W14-3346: smoothings 1 and 3 act "for n ranging from 1 to N"; 4 is 3 with other counts, m'_0 of 5 is m_1 + 1.
+    hypotheses = ["e f g h", "", "e"]
+    for smoothing in range(8):
+        got = scores(["a b c d"] * 3, hypotheses, smoothing=str(smoothing))
+        assert [score > 0 for score in got] == [smoothing not in (0, 2, 6), False, smoothing not in (0, 2, 4, 6)]
+        assert scores(["a b c d"] * 3, hypotheses, smoothing=str(smoothing), **STRICT) == [0, 0, 0]
+
+
+def test_smoothing_6_ranks_sentences_without_a_match_of_two_words() -> None:
+    # Of four words one or two match: the geometric mean of 1/4 or 2/4 and three times 1e-30.
+    hypotheses = ["a f g h", "a f c h", "e f g h"]
+    expected = [(0.25e-90) ** 0.25, (0.5e-90) ** 0.25, 0]
+    np.testing.assert_allclose(scores(["a b c d"] * 3, hypotheses, smoothing="6"), expected, rtol=1e-7)
+    assert scores(["a b c d"] * 3, hypotheses, smoothing="6", smoothing_floor=0) == [0, 0, 0]
+
+
+@pytest.mark.parametrize("reading", ["paper", "strict"])
+def test_pseudo_counts_of_long_sentences_exceed_1_unless_strict(reading: str) -> None:
+    # ln 200 > 5: by the paper's formula an order without a match can score higher than one with a match.
+    k = math.log(200) / 5 if reading == "paper" else 1.0
     words = [f"w{i}" for i in range(200)]
     hypothesis, reference = " ".join(words), " ".join([words[0], *(w + "x" for w in words[1:])])
-    expected = (1 / 200 * 1 / 199 * 1 / 198 * 1 / 197) ** 0.25
-    assert scores([reference], [hypothesis], smoothing="4") == [pytest.approx(expected, abs=1e-9)]
+    score = (1 / 200 * k / 199 * k**2 / 198 * k**3 / 197) ** 0.25
+    got = scores([reference], [hypothesis], smoothing="4", smoothing_reading=reading)
+    assert got == [pytest.approx(score, abs=1e-9)]
 
 
 def test_scores_exceed_1_in_nltk_only() -> None:
@@ -216,7 +282,7 @@ def test_method_6_of_nltk_fails_for_many_real_sentences(data: Path) -> None:
     assert (sum(failed), len(failed)) == (113, 560)
     assert (got[failed] == 0).all()
     np.testing.assert_allclose(got[~np.array(failed)], theirs, rtol=0, atol=1e-8)
-    ours = np.array(scores(reference, hypotheses, smoothing="6"))
+    ours = np.array(scores(reference, hypotheses, smoothing="6", **STRICT))
     pairs_match = np.array(
         [counts(tuple(h.split()), tuple(r.split()), 2)[0] > 0 for h, r in zip(hypotheses, reference, strict=True)]
     )

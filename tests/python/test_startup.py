@@ -186,6 +186,7 @@ def kinds_of_seeds() -> list[str]:
         (types.SmoothingMethod, choices("bleu", "smooth_method")),
         (types.SentenceSmoothing, choices("sentbleu", "smoothing")),
         (types.SmoothingPrior, choices("sentbleu", "smoothing_prior")),
+        (types.SmoothingReading, choices("sentbleu", "smoothing_reading")),
         (types.TerVariant, choices("ter", "variant")),
         (types.MeteorLanguage, choices("meteor", "language")),
         (types.MeteorTask, choices("meteor", "task")),

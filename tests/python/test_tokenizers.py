@@ -27,6 +27,7 @@ from sacrebleu.tokenizers.tokenizer_spm import SPM_MODELS
 
 from reshuffle import InputError, InputWarning, Progress, _core, metric, read_lines, tokenize
 from reshuffle.cli.main import main
+from reshuffle.metrics.native import count_all
 from reshuffle.metrics.registry import metric_specs, tokenizer_specs
 from reshuffle.metrics.tokenizers import EXTERNAL
 
@@ -465,6 +466,12 @@ def test_each_distinct_line_is_tokenized_once_lower_cased_and_stripped(upper: Up
     assert sorted(upper.lines) == ["a-b", "c", "c"]
     assert counts[0, :, :3].tolist() == [[2, 2, 2], [1, 1, 1]]
     assert progress.stage == "counting"
+    # Once for all metrics that are given the same tokens, too.
+    upper.lines.clear()
+    smoothed = metric("sentbleu", tokenize="ja-mecab", lowercase=True)
+    together = count_all([ours, metric("bleu"), smoothed], {"x": ["A-b"]}, [["c"]], None, None)
+    assert sorted(upper.lines) == ["a-b", "c"]
+    np.testing.assert_array_equal(smoothed.suff_stats([["A-b"]], [["c"]]), together[2])
     # Tokens are compared as the tokenizer returns them, in any case.
     assert ours.suff_stats([["x"]], [["X"]])[0, 0, 2] == 1
     assert ours.signature("1") == "BLEU|nrefs:1|case:lc|eff:no|tok:upper-1.0|smooth:exp"

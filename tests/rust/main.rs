@@ -22,7 +22,8 @@ fn with_run<T>(body: impl FnOnce(&mut Run<'_>) -> Result<T>) -> Result<T> {
 
 fn counts(metric: &dyn metric::Metric) -> Result<Vec<i64>> {
     let references = [REFERENCE.map(Some).to_vec()];
-    with_run(|run| metric::count(metric, &[NEAR.to_vec(), FAR.to_vec()], &references, run))
+    with_run(|run| metric::count(&[metric], &[NEAR.to_vec(), FAR.to_vec()], &references, run))
+        .map(|mut all| all.remove(0))
 }
 
 #[test]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from ..metrics.black_box import CorpusFunction
 from ..metrics.native import NativeMetric
+from ..metrics.native import counting_steps as native_steps
 from ..resampling.counting import AnyMetric, Data
 from ..resampling.replicates import PROGRESS_STAGES
 from .estimates import SUMS
@@ -35,12 +36,9 @@ STUDENTIZED = 8
 
 
 def counting_steps(data: Data, n_systems: int, of: str = "") -> list[Step]:
-    """The steps of counting these texts by each metric. ``of`` is added to their names."""
-    steps: list[Step] = []
-    for m, label in zip(data.metrics, data.labels, strict=True):
-        if isinstance(m, NativeMetric):
-            steps += m.counting_steps(n_systems * data.n_segments, f" {label}{of}")
-    return steps
+    """The steps of counting these texts. ``of`` is added to their names."""
+    native = {label: m for label, m in zip(data.labels, data.metrics, strict=True) if isinstance(m, NativeMetric)}
+    return native_steps(native, n_systems * data.n_segments, of)
 
 
 def array_steps(kind: str | None, n_stages: int = 1) -> list[Step]:

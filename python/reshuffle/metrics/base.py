@@ -99,7 +99,11 @@ class Metric(ABC):
     def reported_segment_scores(self, names: Sequence[str], counts: Counts) -> Scores:
         """Segment scores as they are reported to the user: (k, S) for (k, S, K) counts of k systems, by name."""
         scores = self.segment_scores(counts)
-        return scores if self.decimals is None else scores.round(self.decimals)
+        if self.decimals is None:
+            return scores
+        rounded = scores.round(self.decimals)
+        # Scores that are not 0 are not reported as 0, so that they rank as they are.
+        return np.where(rounded == 0, scores, rounded)
 
     def details(self, totals: Counts) -> Mapping[str, float]:
         """Components of the score of one (K,) row of summed counts, such as BLEU's precisions."""

@@ -27,12 +27,15 @@ from .meteor import warn_of_gaps, with_wordnet
 from .registry import metric_specs, tokenizer_specs
 from .tokenizers import EXTERNAL, LoadedTokenizer, for_language, load, model_takers
 
-__all__ = ["NativeMetric", "metric", "resolve", "tokenize"]
+__all__ = ["NativeMetric", "count_all", "counting_steps", "metric", "resolve", "tokenize"]
 
 # Rough times to count a segment, in nanoseconds on one thread, for progress bars: of metrics that take longer or less
 # than the others, of the others, and of a tokenizer in Python.
 COUNT_NS = {"chrf": 11_000, "chrf++": 14_000, "ter": 30_000, "gtm": 2_000, "length": 1_000}
 OTHERS_NS, TOKENIZE_NS = 3_500, 20_000
+
+# A step that counts more metrics than this is not named after them.
+NAMED_METRICS = 3
 
 # Metrics that use files of other packages: what adds the installed ones to the options, and what warns, when texts are
 # counted, of those that were not found.
@@ -156,13 +159,8 @@ class NativeMetric(Metric):
         named = named_columns("systems", systems) or number_systems(segment_list("systems", systems))
         with reported(progress) as watched:
             if watched is not None:
-                watched.plan(self.counting_steps(sum(map(len, named.values()))))
+                watched.plan(counting_steps({"": self}, sum(map(len, named.values()))))
             return self.counted(named, references, threads, watched)
-
-    def counting_steps(self, n: int, of: str = "") -> list[tuple[str, float, int]]:
-        """The steps of counting n segments, with their rough costs in nanoseconds. ``of`` is added to their names."""
-        tokenizing = [] if self._tokenize is None else [(f"tokenizing{of}", n * TOKENIZE_NS, 1)]
-        return [*tokenizing, (f"counting{of}", n * COUNT_NS.get(self.key, OTHERS_NS), 1)]
 
     def counted(
         self,
@@ -172,19 +170,18 @@ class NativeMetric(Metric):
         progress: Progress | None,
     ) -> Counts:
         """The counts of systems with names, as a part of a job that has a plan: see :meth:`suff_stats`."""
-        texts = [segment_list(name, column) for name, column in named.items()], reference_columns(references)
-        if self.key in GAPS:
-            GAPS[self.key](self.core)
-        if self.options.get("tokenize") == "mteval-intl":
-            texts = _unstripped(texts[0]), _unstripped(texts[1])
-        try:
-            tokenized = texts if self._tokenize is None else _tokenized(self._tokenize, *texts, progress)
-            return self.core.count(*tokenized, threads=thread_count(threads), progress=progress)
-        except InputError as error:  # from the core, which knows systems by number only
-            names = list(named)
-            raise error.with_names(System, lambda system: names[system - 1]) from None
-        except (TypeError, UnicodeError) as error:
-            raise _find_bad_line(list(named), *texts, error) from None
+        (counts,) = count_all([self], named, references, threads, progress)
+        return counts
+
+    def counted_unchecked(self, systems: list[list[str]], references: list[list[str | None]]) -> Counts:
+        """The counts of lists of lines, if the core tokenizes them. Errors are those of the core."""
+        (counts,) = _core.count([self.core], systems, references)
+        return counts
+
+    @property
+    def _reads(self) -> tuple[object, ...]:
+        """What the core is given of a line. Metrics for which it is the same are counted in one pass."""
+        return self.options.get("tokenize") == "mteval-intl", *self._overrides.items()
 
     def score(self, totals: ArrayLike) -> Scores:
         """See :meth:`Metric.score`.
@@ -258,6 +255,43 @@ def metric(name: MetricName | str, **options: Any) -> NativeMetric:
     'BLEU|case:mixed|eff:no|tok:zh|smooth:exp'
     """
     return NativeMetric(name, options)
+
+
+def count_all(
+    metrics: Sequence[NativeMetric],
+    named: Mapping[str, Sequence[str]],
+    references: Sequence[Sequence[str | None]],
+    threads: int | None,
+    progress: Progress | None,
+) -> list[Counts]:
+    """The counts of systems with names by each metric: see :meth:`NativeMetric.counted`.
+
+    Texts are passed to the core once, and it counts what metrics have in common once.
+    """
+    columns = [segment_list(name, column) for name, column in named.items()], reference_columns(references)
+    counts: dict[int, Counts] = {}
+    for group in _passes(metrics):
+        chosen = [metrics[i] for i in group]
+        counts.update(zip(group, _count_together(chosen, list(named), columns, threads, progress), strict=True))
+    return [counts[i] for i in range(len(metrics))]
+
+
+def counting_steps(metrics: Mapping[str, NativeMetric], n: int, of: str = "") -> list[tuple[str, float, int]]:
+    """The steps in which these metrics, by label, count n segments, with their rough costs in nanoseconds.
+
+    ``of`` is added to their names.
+    """
+    labels, steps = list(metrics), []
+    for group in _passes(list(metrics.values())):
+        chosen = [metrics[labels[i]] for i in group]
+        own = ", ".join(labels[i] for i in group) if len(group) <= NAMED_METRICS else f"{len(group)} metrics"
+        name = f"{' ' if own else ''}{own}{of}"
+        if chosen[0]._tokenize is not None:
+            steps.append((f"tokenizing{name}", float(n * TOKENIZE_NS), 1))
+        # Variants of a metric over the same words have most of the cost in common.
+        costs = {(m.key, m.options.get("tokenize"), m.options.get("lowercase")): _cost(m) for m in chosen}
+        steps.append((f"counting{name}", float(n * sum(costs.values())), 1))
+    return steps
 
 
 def resolve(like: MetricLike) -> Metric:
@@ -334,6 +368,42 @@ def _load_external(name: object, model: object) -> LoadedTokenizer | None:
 def _tokenize_line(tokenizer: LoadedTokenizer, lowercase: bool, line: str) -> str:
     """The tokens of a line with spaces between them. As in sacreBLEU, its end is stripped after lowercasing."""
     return tokenizer((line.lower() if lowercase else line).rstrip())
+
+
+def _cost(m: NativeMetric) -> int:
+    return COUNT_NS.get(m.key, OTHERS_NS)
+
+
+def _passes(metrics: Sequence[NativeMetric]) -> list[list[int]]:
+    """The numbers of the metrics that are counted in one pass."""
+    passes: dict[object, list[int]] = {}
+    for number, m in enumerate(metrics):
+        passes.setdefault(m._reads, []).append(number)
+    return list(passes.values())
+
+
+def _count_together(
+    metrics: Sequence[NativeMetric],
+    names: Sequence[str],
+    columns: tuple[list[list[str]], list[list[str | None]]],
+    threads: int | None,
+    progress: Progress | None,
+) -> list[Counts]:
+    """The counts by each metric of a pass."""
+    for m in metrics:
+        if m.key in GAPS:
+            GAPS[m.key](m.core)
+    first, texts = metrics[0], columns
+    if first.options.get("tokenize") == "mteval-intl":
+        texts = _unstripped(texts[0]), _unstripped(texts[1])
+    try:
+        tokenized = texts if first._tokenize is None else _tokenized(first._tokenize, *texts, progress)
+        cores = [m.core for m in metrics]
+        return _core.count(cores, *tokenized, threads=thread_count(threads), progress=progress)
+    except InputError as error:  # from the core, which knows systems by number only
+        raise error.with_names(System, lambda system: names[system - 1]) from None
+    except (TypeError, UnicodeError) as error:
+        raise _find_bad_line(names, *texts, error) from None
 
 
 def _tokenized(

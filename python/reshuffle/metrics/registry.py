@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 
 from .. import _core
 from .tokenizers import EXTERNAL, LANGUAGES, model_takers
@@ -60,9 +61,10 @@ def tokenizer_specs() -> list[TokenizerSpec]:
     return core + [TokenizerSpec(t.name, t.about) for t in EXTERNAL.values()]
 
 
-def metric_specs() -> list[MetricSpec]:
+@cache
+def metric_specs() -> tuple[MetricSpec, ...]:
     """All metrics of the core. Those with an option ``tokenize`` also take the tokenizers of other packages."""
-    return [MetricSpec(m.name, m.about, m.source, m.reads_parses, list(_options(m))) for m in _core.metrics()]
+    return tuple(MetricSpec(m.name, m.about, m.source, m.reads_parses, list(_options(m))) for m in _core.metrics())
 
 
 def _options(metric: _core.MetricSpec) -> Iterator[OptionSpec]:

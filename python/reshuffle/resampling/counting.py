@@ -12,9 +12,9 @@ from ..data.columns import Table
 from ..data.corpus import Corpus, Lines
 from ..errors import InputError, quoted, warn
 from ..lazy import lazy
-from ..metrics.base import Metric
+from ..metrics.base import Counts, Metric
 from ..metrics.black_box import CorpusFunction
-from ..metrics.native import NativeMetric, metric
+from ..metrics.native import NativeMetric, count_all, metric
 from ..metrics.precomputed import PrecomputedCounts, SegmentScores
 from ..results import ComparedTexts
 from ..settings import Resampling
@@ -31,32 +31,25 @@ Metrics: TypeAlias = "MetricName | str | AnyMetric | Sequence[MetricName | str |
 
 
 @singledispatch
-def sample_for(m: object, names: Sequence[str], corpus: Corpus | None, resampling: Resampling) -> Sample:
-    """The outputs of these systems, counted by a metric."""
+def sample_for(m: object, names: Sequence[str], corpus: Corpus | None) -> Sample:
+    """The outputs of these systems under a metric that does not count their texts here."""
     raise _no_metric(m)
 
 
 @sample_for.register
-def _(m: PrecomputedCounts, names: Sequence[str], corpus: Corpus | None, resampling: Resampling) -> Sample:
+def _(m: PrecomputedCounts, names: Sequence[str], corpus: Corpus | None) -> Sample:
     return CountSample.from_counts(m, m.counts_of(names))
 
 
 @sample_for.register
-def _(m: SegmentScores, names: Sequence[str], corpus: Corpus | None, resampling: Resampling) -> Sample:
+def _(m: SegmentScores, names: Sequence[str], corpus: Corpus | None) -> Sample:
     if m.is_complete:
         return CountSample.from_counts(m, m.counts_of(names))
     return IncompleteSample.from_scores(m, names)
 
 
 @sample_for.register
-def _(m: NativeMetric, names: Sequence[str], corpus: Corpus | None, resampling: Resampling) -> Sample:
-    texts = _texts(m, corpus)
-    outputs = {name: texts.systems[name] for name in names}
-    return CountSample.from_counts(m, m.counted(outputs, texts.references, resampling.threads, resampling.progress))
-
-
-@sample_for.register
-def _(m: CorpusFunction, names: Sequence[str], corpus: Corpus | None, resampling: Resampling) -> Sample:
+def _(m: CorpusFunction, names: Sequence[str], corpus: Corpus | None) -> Sample:
     texts = _texts(m, corpus)
     return TextSample(m, [texts.systems[name] for name in names], texts.references)
 
@@ -160,8 +153,14 @@ class Data:
         return ComparedTexts(references, systems, {})
 
     def count(self, names: Sequence[str], resampling: Resampling) -> list[Sample]:
-        """Count these systems, once for each metric."""
-        samples = [sample_for(m, names, self.corpus, resampling) for m in self.metrics]
+        """Count these systems by each metric. What metrics have in common is counted once."""
+        counts = iter(self._native_counts(names, resampling))
+        samples = [
+            CountSample.from_counts(m, next(counts))
+            if isinstance(m, NativeMetric)
+            else sample_for(m, names, self.corpus)
+            for m in self.metrics
+        ]
         for sample in samples:
             if sample.n_units != self.n_segments:
                 other = samples[0].metric.name if self.corpus is None else "the texts"
@@ -170,6 +169,15 @@ class Data:
                     "must be equal"
                 )
         return samples
+
+    def _native_counts(self, names: Sequence[str], resampling: Resampling) -> list[Counts]:
+        """The counts by each native metric, in their order."""
+        native = [m for m in self.metrics if isinstance(m, NativeMetric)]
+        if not native:
+            return []
+        texts = _texts(native[0], self.corpus)
+        outputs = {name: texts.systems[name] for name in names}
+        return count_all(native, outputs, texts.references, resampling.threads, resampling.progress)
 
 
 def _check_string(what: str, segment: int, line: object) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..errors import InputError, listed
 from ..metrics.base import Counts
-from ..metrics.native import NativeMetric
+from ..metrics.native import NativeMetric, count_all
 from .null_data import NullData, Request, swap_probability
 from .populations import Population
 
@@ -36,11 +36,8 @@ def of_noise(request: Request) -> NullData:
     for number, name in enumerate(material.names):
         lines = [str(line) for line in corpus.systems[name]]
         copies = {f"{name} {copy}": noisy(lines, rate, request, 2 * number + copy) for copy in (0, 1)}
-        counts = [
-            metric.counted(copies, corpus.references, threads, None)
-            for metric in material.metrics
-            if isinstance(metric, NativeMetric)
-        ]
+        native = [metric for metric in material.metrics if isinstance(metric, NativeMetric)]
+        counts = count_all(native, copies, corpus.references, threads, None)
         populations.append(material.population_of(f"{name}, with noise", counts))
     truth = (
         f"Two copies of one system ({_and_others(material.names)}), each with its own random edits of {rate:.2%} of "

@@ -1,15 +1,13 @@
 //! BLEU (Papineni et al. 2002, P02-1040), with sacreBLEU's options and counts.
 
+use super::matches::{self, MatchBased, Matches};
 use super::text::{LOWERCASE, TOKENIZE, Words, quirks, yes};
 use super::weights::{AUTO_REWEIGH, WEIGHTS, Weights};
-use super::{
-    Counter, Counters, Formula, Kind, Metric, MetricSpec, OptionSpec, Options, Texts, Value, gradients_by_row,
-};
+use super::{Counters, Formula, Kind, Metric, MetricSpec, OptionSpec, Options, Texts, Value, gradients_by_row};
 use crate::error::Result;
 use crate::math::exp_of_negative;
-use crate::pool::{Run, Stop};
+use crate::pool::Run;
 use crate::simd::{Simd, dispatch};
-use crate::text::ngram::Ngrams;
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "bleu",
@@ -344,7 +342,32 @@ impl Formula for Bleu {
 
 impl Metric for Bleu {
     fn counters<'a>(&'a self, _: &Texts<'a>, _: &mut Run<'_>) -> Result<Counters<'a>> {
-        Ok(Box::new(|| Box::new(BleuCounter { bleu: self, references: Ngrams::default() })))
+        Ok(matches::counters(vec![self]))
+    }
+
+    fn match_based(&self) -> Option<&dyn MatchBased> {
+        Some(self)
+    }
+}
+
+impl MatchBased for Bleu {
+    fn words(&self) -> Words {
+        self.words
+    }
+
+    fn order(&self) -> usize {
+        self.order
+    }
+
+    fn fill(&self, matches: &Matches<'_>, row: &mut [i64]) -> Result<()> {
+        let (lengths, ngrams) = row.split_at_mut(2);
+        let (matched, totals) = ngrams.split_at_mut(self.order);
+        lengths.copy_from_slice(&[matches.length as i64, matches.closest as i64]);
+        matched.copy_from_slice(&matches.by_order[..self.order]);
+        for (n, total) in totals.iter_mut().enumerate() {
+            *total = matches.length.saturating_sub(n).max(usize::from(self.nltk)) as i64;
+        }
+        Ok(())
     }
 }
 
@@ -448,33 +471,6 @@ fn root(product: f64, order: usize) -> f64 {
 #[inline(never)]
 fn power(x: f64, exponent: f64) -> f64 {
     x.powf(exponent)
-}
-
-struct BleuCounter<'a> {
-    bleu: &'a Bleu,
-    references: Ngrams,
-}
-
-impl Counter for BleuCounter<'_> {
-    fn count(&mut self, references: &[&str], hypotheses: &[&str], rows: &mut [i64], stop: &Stop<'_>) -> Result<()> {
-        let Bleu { words, order, nltk, .. } = *self.bleu;
-        self.references.clear();
-        for reference in references {
-            self.references.add(|emit| words.tokens(reference, emit), stop)?;
-        }
-        self.references.count(order, stop)?;
-        for (hypothesis, row) in hypotheses.iter().zip(rows.chunks_exact_mut(2 + 2 * order)) {
-            let (lengths, ngrams) = row.split_at_mut(2);
-            let (matches, totals) = ngrams.split_at_mut(order);
-            let length = self.references.overlap(|emit| words.tokens(hypothesis, emit), matches, stop)?;
-            lengths[0] = length as i64;
-            lengths[1] = self.references.closest_length(length) as i64;
-            for (n, total) in totals.iter_mut().enumerate() {
-                *total = length.saturating_sub(n).max(usize::from(nltk)) as i64;
-            }
-        }
-        Ok(())
-    }
 }
 
 #[cfg(test)]

@@ -243,7 +243,8 @@ mod tests {
     fn an_invalid_parse_is_reported() {
         let depf = metric("depf", &[]).unwrap();
         let mut run = crate::pool::Run { threads: 1, watch: &mut |_| Ok(()) };
-        let error = crate::metric::count(depf.as_ref(), &[vec!["", "1\ta\n"]], &[vec![Some(""), Some("")]], &mut run);
+        let error =
+            crate::metric::count_alone(depf.as_ref(), &[vec!["", "1\ta\n"]], &[vec![Some(""), Some("")]], &mut run);
         let expected =
             "segment 2, system 1, line 1: expected 10 columns of CoNLL-U, separated by tabs, got 2: \"1\\ta\"";
         assert_eq!(expected, error.unwrap_err().to_string());

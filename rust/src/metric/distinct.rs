@@ -85,13 +85,13 @@ impl<'a> Distinct<'a> {
 
 #[cfg(test)]
 mod tests {
-    use crate::metric::{METRICS, count, metric};
+    use crate::metric::{METRICS, count_alone, metric};
     use crate::pool::Run;
     use proptest::prelude::*;
 
     fn counted(name: &str, systems: &[Vec<&str>], references: &[&str]) -> crate::Result<Vec<i64>> {
         let references = [references.iter().copied().map(Some).collect()];
-        count(metric(name, &[])?.as_ref(), systems, &references, &mut Run { threads: 1, watch: &mut |_| Ok(()) })
+        count_alone(metric(name, &[])?.as_ref(), systems, &references, &mut Run { threads: 1, watch: &mut |_| Ok(()) })
     }
 
     proptest! {

@@ -237,7 +237,7 @@ impl<W: Splitter, E: Edits> Counter for RowCounter<W, E> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::metric::{count, count_segment, metric};
+    use crate::metric::{count_alone, count_segment, metric};
     use crate::pool::Run;
 
     #[test]
@@ -260,7 +260,7 @@ mod tests {
         for name in ["ter", "wer", "per"] {
             let metric = metric(name, &[]).unwrap();
             let mut run = Run { threads: 1, watch: &mut |_| Ok(()) };
-            let rows = count(metric.as_ref(), &[vec!["b", "d e"]], &references, &mut run).unwrap();
+            let rows = count_alone(metric.as_ref(), &[vec!["b", "d e"]], &references, &mut run).unwrap();
             // One reference and three: L = 3. The second segment has 4 words in three references.
             assert_eq!(vec![3, 6, 6, 4], rows, "{name}");
         }
@@ -277,7 +277,7 @@ mod tests {
         let ter = metric("ter", &[]).unwrap();
         let mut run = Run { threads: 1, watch: &mut |_| Ok(()) };
         for most in [22, 23, 40, 100] {
-            let rows = count(ter.as_ref(), &[vec!["b c d"; most]], &corpus(most), &mut run).unwrap();
+            let rows = count_alone(ter.as_ref(), &[vec!["b c d"; most]], &corpus(most), &mut run).unwrap();
             let totals = [rows.iter().step_by(2).sum(), rows.iter().skip(1).step_by(2).sum()];
             // The nearest reference is the first, which has no words: three edits. The mean length of 0, 1 … s words is
             // s/2.

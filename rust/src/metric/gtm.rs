@@ -241,7 +241,7 @@ impl Counter for GtmCounter<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::metric::{count, count_segment, metric};
+    use crate::metric::{count_alone, count_segment, metric};
 
     fn gtm(exponent: f64) -> std::sync::Arc<dyn Metric> {
         metric("gtm", &[("exponent".into(), Value::Real(exponent))]).unwrap()
@@ -329,7 +329,7 @@ mod tests {
         let words: Vec<_> = (0..100).map(|i| format!("w{i}")).collect();
         let (text, reversed) = (words.join(" "), words.iter().rev().cloned().collect::<Vec<_>>().join(" "));
         let mut run = Run { threads: 1, watch: &mut |_| Ok(()) };
-        let rows = count(gtm(0.1).as_ref(), &[vec![reversed]], &[vec![Some(text)]], &mut run);
+        let rows = count_alone(gtm(0.1).as_ref(), &[vec![reversed]], &[vec![Some(text)]], &mut run);
         assert_eq!(Err(Error::Overflow { column: 0 }), rows);
     }
 }

@@ -3,11 +3,13 @@
 
 mod bleu;
 mod chrf;
+mod counting;
 mod depf;
 mod distinct;
 mod error_rate;
 mod gtm;
 mod length;
+mod matches;
 mod mean;
 mod meteor;
 mod nist;
@@ -23,14 +25,13 @@ mod wer;
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
-use crate::pool::{self, Blocks, Run, Stop};
-use crate::resample::zeros;
+use crate::pool::{Run, Stop};
 use crate::simd::dispatch;
-use crate::stats::SuffStats;
-use distinct::Distinct;
+use matches::MatchBased;
 
 pub use bleu::Bleu;
 pub use chrf::Chrf;
+pub use counting::count;
 pub use depf::DepF;
 pub use gtm::Gtm;
 pub use length::Length;
@@ -131,11 +132,17 @@ fn gradients_by_row(gradient: impl Fn(&[i64], &mut [f64]), totals: &[i64], n: us
 /// An automatic metric: counts segments, and scores sums of counts by its [`Formula`].
 pub trait Metric: Formula {
     /// Prepares whatever depends on the whole corpus, and returns a function that makes counters, one for each block of
-    /// segments. Long preparations use [`pool::run`].
+    /// segments. Long preparations use [`crate::pool::run`].
     ///
     /// # Errors
-    /// Texts or files that the metric cannot use, and whatever [`pool::run`] returned.
+    /// Texts or files that the metric cannot use, and whatever [`crate::pool::run`] returned.
     fn counters<'a>(&'a self, texts: &Texts<'a>, run: &mut Run<'_>) -> Result<Counters<'a>>;
+
+    /// Itself, if its counts follow from n-gram matches. [`count`] finds the matches once for all such metrics over the
+    /// same words.
+    fn match_based(&self) -> Option<&dyn MatchBased> {
+        None
+    }
 }
 
 /// [`Formula::gradient`] of `factor` times the first count divided by the second; 0 if the second is 0.
@@ -323,107 +330,8 @@ pub fn metric(name: &str, values: &[(String, Value)]) -> Result<Arc<dyn Metric>>
     (spec.build)(&Options::resolve(name, spec.options, values)?).map(Arc::from)
 }
 
-/// Counts all segments of all systems against the references, in parallel over segments.
-///
-/// `systems` holds k columns of S hypotheses. `references` holds columns of S references, where `None` means that the
-/// column has no reference for the segment. The result is k × S × K, system by system.
-///
-/// # Errors
-/// [`Error::Empty`] without systems, references or segments, [`Error::LengthMismatch`] for columns of different
-/// lengths, [`Error::NoReference`] for a segment without references, [`Error::Overflow`] for counts too large to be
-/// resampled, whatever [`Counter::count`] returned, with the segment, and whatever [`pool::run`] returned.
-pub fn count<H: AsRef<str> + Sync, R: AsRef<str> + Sync>(
-    metric: &dyn Metric,
-    systems: &[Vec<H>],
-    references: &[Vec<Option<R>>],
-    run: &mut Run<'_>,
-) -> Result<Vec<i64>> {
-    let segments = check(systems, references)?;
-    let get = |column: usize, segment: usize| references[column][segment].as_ref().map(AsRef::as_ref);
-    let hypothesis = |system: usize, segment: usize| systems[system][segment].as_ref();
-    let corpus_references = References { columns: references.len(), segments, get: &get };
-    let texts = Texts { references: corpus_references, systems: systems.len(), hypothesis: &hypothesis };
-    let counters = run.without_progress(|run| metric.counters(&texts, run))?;
-    let width = metric.width();
-    let (n_systems, per_segment) = (systems.len(), systems.len() * width);
-    let mut out = zeros(&[n_systems, segments, width])?;
-    let mut failed = None;
-    // A token costs about as much as a hundred additions, and a segment has about twenty tokens.
-    let blocks = Blocks { items: segments, size: 64, cost: 2000 * (n_systems + references.len()) as u64, lead: 0 };
-    pool::run(
-        blocks,
-        run,
-        || (),
-        |(), range, stop| {
-            let mut rows = vec![0; range.len() * per_segment];
-            let mut counter = counters();
-            let (mut segment_references, mut distinct) = (Vec::new(), Distinct::new());
-            for (s, rows) in range.zip(rows.chunks_exact_mut(per_segment)) {
-                if stop.requested() {
-                    return None;
-                }
-                segment_references.clear();
-                segment_references.extend(corpus_references.of_segment(s));
-                distinct.read(systems.iter().map(|c| c[s].as_ref()));
-                match distinct.count(counter.as_mut(), &segment_references, rows, stop) {
-                    Ok(()) => {}
-                    Err(Error::Interrupted) => return None,
-                    Err(error) => return Some(Err(error.in_segment(s + 1))),
-                }
-            }
-            Some(Ok(rows))
-        },
-        |range, rows, _| {
-            let rows = match rows {
-                Ok(rows) => rows,
-                Err(error) => return failed = failed.take().or(Some(error)),
-            };
-            for (s, rows) in range.zip(rows.chunks_exact(per_segment)) {
-                for (system, row) in rows.chunks_exact(width).enumerate() {
-                    let start = (system * segments + s) * width;
-                    out[start..start + width].copy_from_slice(row);
-                }
-            }
-        },
-    )?;
-    failed.map_or(Ok(()), Err)?;
-    // Ensures that sums never overflow, and that whatever can be scored can be resampled.
-    SuffStats::new(&out, n_systems, segments, width)?;
-    Ok(out)
-}
-
-/// The number of segments, after checks that all columns have it and that every segment has a reference.
-fn check<H, R>(systems: &[Vec<H>], references: &[Vec<Option<R>>]) -> Result<usize> {
-    let first = references.first().ok_or_else(|| Error::Empty { what: "references".into() })?;
-    if systems.is_empty() {
-        return Err(Error::Empty { what: "systems".into() });
-    }
-    let segments = first.len();
-    if segments == 0 {
-        return Err(Error::Empty { what: "segments".into() });
-    }
-    let lengths = references
-        .iter()
-        .enumerate()
-        .map(|(i, c)| ("references", i, c.len()))
-        .chain(systems.iter().enumerate().map(|(i, c)| ("hypotheses", i, c.len())));
-    for (what, i, got) in lengths {
-        if got != segments {
-            return Err(Error::LengthMismatch { what: format!("column {i} of {what}"), expected: segments, got });
-        }
-    }
-    match (0..segments).find(|&s| references.iter().all(|c| c[s].is_none())) {
-        Some(s) => Err(Error::NoReference { segment: s + 1 }),
-        None => Ok(segments),
-    }
-}
-
-/// The row of one hypothesis, for tests.
 #[cfg(test)]
-fn count_segment(metric: &dyn Metric, references: &[&str], hypothesis: &str) -> Vec<i64> {
-    let references: Vec<_> = references.iter().map(|&r| vec![Some(r)]).collect();
-    count(metric, &[vec![hypothesis]], &references, &mut Run { threads: 1, watch: &mut |_| Ok(()) }).unwrap()
-}
+use counting::{count_alone, count_segment};
 
 #[cfg(test)]
 mod tests {
@@ -436,7 +344,7 @@ mod tests {
     }
 
     fn count_with(threads: usize, systems: &[Vec<&str>], references: &[Vec<Option<&str>>]) -> Result<Vec<i64>> {
-        count(bleu().as_ref(), systems, references, &mut Run { threads, watch: &mut |_| Ok(()) })
+        count_alone(bleu().as_ref(), systems, references, &mut Run { threads, watch: &mut |_| Ok(()) })
     }
 
     #[test]
@@ -483,7 +391,8 @@ mod tests {
                     Ok(())
                 };
                 let made = metric(spec.name, &[]).unwrap();
-                count(made.as_ref(), &[vec![line; 200]], &references, &mut Run { threads, watch: &mut watch }).unwrap();
+                count_alone(made.as_ref(), &[vec![line; 200]], &references, &mut Run { threads, watch: &mut watch })
+                    .unwrap();
                 assert_eq!(Some(&200), seen.last(), "{}", spec.name);
                 // No segment is finished while the references are read. A slow machine may report the end twice.
                 seen.dedup();
@@ -503,8 +412,8 @@ mod tests {
         let references = |segments| [vec![Some("a a a a a a a a a a a a a a a a a"); segments]];
         let hypothesis = "a b b b b b b b b b b b b b b b b";
         let mut run = Run { threads: 1, watch: &mut |_| Ok(()) };
-        assert!(count(bleu.as_ref(), &[vec![hypothesis; 2]], &references(2), &mut run).is_ok());
-        let error = count(bleu.as_ref(), &[vec![hypothesis; 6_000]], &references(6_000), &mut run);
+        assert!(count_alone(bleu.as_ref(), &[vec![hypothesis; 2]], &references(2), &mut run).is_ok());
+        let error = count_alone(bleu.as_ref(), &[vec![hypothesis; 6_000]], &references(6_000), &mut run);
         assert_eq!(Error::Overflow { column: 0 }, error.unwrap_err());
     }
 

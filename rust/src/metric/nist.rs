@@ -426,7 +426,7 @@ impl Counter for NistCounter<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::metric::{count, metric};
+    use crate::metric::{count_alone, metric};
     use crate::pool::Run;
     use proptest::prelude::*;
     use std::collections::HashMap;
@@ -441,7 +441,7 @@ mod tests {
     }
 
     fn rows(nist: &dyn Metric, hypotheses: &[String], references: &[Vec<Option<String>>]) -> Vec<i64> {
-        count(nist, &[hypotheses.to_vec()], references, &mut Run { threads: 1, watch: &mut |_| Ok(()) }).unwrap()
+        count_alone(nist, &[hypotheses.to_vec()], references, &mut Run { threads: 1, watch: &mut |_| Ok(()) }).unwrap()
     }
 
     fn ngrams(text: &str, n: usize) -> HashMap<Vec<&str>, i64> {

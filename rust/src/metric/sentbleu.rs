@@ -1,29 +1,35 @@
 //! Sentence-level BLEU with the smoothing methods 0 to 7 of Chen & Cherry 2014 (W14-3346). The corpus score is the mean
 //! of the sentence scores, weighted by reference length (their Eq. 13).
 //!
-//! The paper leaves some cases open, which are resolved as follows:
+//! The formulas are read literally (`smoothing_reading`):
 //!
-//! - without any match the score is 0, whatever the smoothing;
-//! - if a hypothesis is too short for an order, the order counts as one n-gram that does not match;
+//! - smoothings 1, 3, 4, 5 and 7 act from n = 1, so a hypothesis without any match has a score above 0. Smoothings 0, 2
+//!   and 6 give 0;
+//! - if a hypothesis is too short for an order, l_n is 0. Smoothing 2 gives (0 + 1) / (0 + 1) (Eqs. 6 and 7), smoothing 6
+//!   its prior (Eq. 10). The other formulas would divide by 0; there the order counts as one n-gram that does not match;
 //! - smoothing 4 replaces zero matches by (ln |T| / K)^i at the i-th order without a match. For |T| = 1 this is 0, and
-//!   so is the score. For |T| > e^K it would exceed a match, so it is limited to 1;
+//!   so is the score. For |T| > e^K it exceeds a match;
 //! - smoothing 5 averages counts, not precisions, so that no precision exceeds 1, and needs the matches of order N + 1;
-//! - smoothing 6 takes its prior from the smoothed precisions of the lower orders (`smoothing_prior`); after a
-//!   precision of 0 the prior is 0;
+//! - smoothing 6 takes its prior from the smoothed precisions of the lower orders (`smoothing_prior`). A precision of 0
+//!   would make all later ones 0; it is replaced by a small number (`smoothing_floor`);
 //! - smoothing 7 applies 4 and then 5, without smoothing the matches of order N + 1 (`smoothing_extra`).
+//!
+//! The reading `strict` differs: without any match the score is 0, whatever the smoothing; an order for which the
+//! hypothesis is too short always counts as one n-gram that does not match; the replacement in smoothing 4 is at most 1;
+//! and smoothing 6 has no floor, so that the prior after a precision of 0 is 0.
 //!
 //! `nltk-4` to `nltk-7` are NLTK 3.10's variants. 4 has 2^i K / ln |T| instead of (K / ln |T|)^i, and for |T| = 1
 //! ignores orders without a match. 5 and 7 average precisions, which can then exceed 1. 6 raises an error if no trigram
 //! matches (the score is 0 here), and for three words its fourth precision is the prior. After the last order, 5 and 7
 //! use the matches of order 5, whatever the last order is.
 
+use super::matches::{self, MatchBased, Matches};
 use super::text::{LOWERCASE, TOKENIZE, Words};
 use super::weights::{AUTO_REWEIGH, WEIGHTS, Weights};
-use super::{Counter, Counters, Formula, Kind, Metric, MetricSpec, OptionSpec, Options, Texts, Value};
+use super::{Counters, Formula, Kind, Metric, MetricSpec, OptionSpec, Options, Texts, Value};
 use crate::error::{Error, Result};
-use crate::pool::{Run, Stop};
+use crate::pool::Run;
 use crate::stats::fixed;
-use crate::text::ngram::Ngrams;
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "sentbleu",
@@ -70,6 +76,18 @@ pub(super) const SPEC: MetricSpec = MetricSpec {
             about: "let smoothing 7 also smooth the matches of order N + 1",
         },
         OptionSpec {
+            name: "smoothing_floor",
+            kind: Kind::Real(0.0, 1.0),
+            default: || Value::Unset,
+            about: "the least precision under smoothing 6: 1e-30 by default, 0 (none) in the strict reading",
+        },
+        OptionSpec {
+            name: "smoothing_reading",
+            kind: Kind::Choice(|| READINGS.to_vec()),
+            default: || Value::Name(READINGS[0].into()),
+            about: "the paper's formulas to the letter, or a strict reading: no match scores 0 under all smoothings",
+        },
+        OptionSpec {
             name: "max_ngram_order",
             kind: Kind::Integer(1, MAX_ORDER as i64),
             default: || Value::Integer(4),
@@ -85,10 +103,19 @@ const MAX_ORDER: usize = 16;
 
 const PRIORS: [&str; 2] = ["smoothed", "raw"];
 
+const READINGS: [&str; 2] = ["paper", "strict"];
+
+/// The default floor of smoothing 6. Portage, the toolkit of the paper's authors, replaces precisions of 0 by it. It is
+/// so small that it decides nothing but the order of sentences without a match of two words.
+const FLOOR: f64 = 1e-30;
+
 /// The numerators and denominators of the precisions, order by order.
 struct Precisions {
     matches: [f64; MAX_ORDER + 1],
+    /// The n-grams of the hypothesis, but at least one.
     possible: [f64; MAX_ORDER + 1],
+    /// The denominators where 0 is possible: the n-grams of the hypothesis in the reading of the paper.
+    ngrams: [f64; MAX_ORDER + 1],
 }
 
 impl Precisions {
@@ -103,19 +130,20 @@ const NLTK_ORDER: usize = 5;
 
 type Smoothing = fn(&SentBleu, &Precisions, hypothesis: f64) -> [f64; MAX_ORDER + 1];
 
-/// The smoothing methods: each returns the smoothed precisions of orders 1 to N. To add one, add a line here.
+/// The smoothing methods: each returns the smoothed precisions of orders 1 to N. To add one, add a line here, and to
+/// [`FROM_UNIGRAMS`] if it applies to unigrams, too.
 const SMOOTHINGS: [(&str, Smoothing); 12] = [
     ("0", |bleu, p, _| bleu.each(|n| p.precision(n))),
     ("1", |bleu, p, _| {
         bleu.each(|n| if p.precision(n) == 0.0 { bleu.epsilon / p.possible[n - 1] } else { p.precision(n) })
     }),
     ("2", |bleu, p, _| {
-        bleu.each(|n| if n == 1 { p.precision(n) } else { (p.matches[n - 1] + 1.0) / (p.possible[n - 1] + 1.0) })
+        bleu.each(|n| if n == 1 { p.precision(n) } else { (p.matches[n - 1] + 1.0) / (p.ngrams[n - 1] + 1.0) })
     }),
     ("3", |bleu, p, _| bleu.precisions(&bleu.with_pseudo_matches(p, |i| 0.5_f64.powi(i)), p)),
     ("4", |bleu, p, hypothesis| bleu.precisions(&bleu.by_length(p, hypothesis), p)),
     ("5", |bleu, p, _| bleu.precisions(&bleu.neighbours(&p.matches), p)),
-    ("6", |bleu, p, _| bleu.interpolated(p, |n| p.possible[n - 1])),
+    ("6", |bleu, p, _| bleu.interpolated(p, |n| p.ngrams[n - 1])),
     ("7", |bleu, p, hypothesis| {
         let mut matches = bleu.by_length(p, hypothesis);
         if !bleu.extra {
@@ -145,13 +173,20 @@ const SMOOTHINGS: [(&str, Smoothing); 12] = [
     }),
 ];
 
+/// The smoothing methods with which a sentence without any match has a score, unless the reading is strict.
+const FROM_UNIGRAMS: [&str; 5] = ["1", "3", "4", "5", "7"];
+
 /// The score of a sentence times its reference length is in multiples of 2^-30: nine digits of a score, and room for a
 /// million sentences of four thousand words.
 const BITS: u32 = 30;
 
+/// Scores below this have less than six digits in multiples of 2^-30.
+const TINY: f64 = 1.0 / (1 << 10) as f64;
+
 /// Sentence-level BLEU. A row is `[weighted, ref_len, unweighted]`: the score (0 to 1) times the length of the closest
-/// reference, in multiples of 2^-30, and that length. If the closest reference is empty the weight is 0; so that the
-/// sentence still has a score of its own, `unweighted` is its score in multiples of 2^-30. It is 0 for other sentences.
+/// reference, in multiples of 2^-30, and that length. `unweighted` does not enter the corpus score. It holds the score of
+/// a sentence where the other columns do not, also in multiples of 2^-30: the score if the closest reference is empty, so
+/// that the weight is 0; minus the natural logarithm of the score if the score is below 2^-10; and 0 for other sentences.
 pub struct SentBleu {
     words: Words,
     order: usize,
@@ -162,6 +197,8 @@ pub struct SentBleu {
     alpha: f64,
     raw_prior: bool,
     extra: bool,
+    floor: f64,
+    strict: bool,
     weights: Weights,
 }
 
@@ -172,6 +209,7 @@ impl SentBleu {
         let name = options.name("smoothing");
         let found = SMOOTHINGS.iter().find(|(known, _)| *known == name);
         let real = |name| options.real(name).expect("it has a default");
+        let strict = options.name("smoothing_reading") == "strict";
         Ok(SentBleu {
             words: Words::new(options)?,
             order: options.integer("max_ngram_order"),
@@ -182,6 +220,8 @@ impl SentBleu {
             alpha: real("smoothing_alpha"),
             raw_prior: options.name("smoothing_prior") == "raw" && !name.starts_with("nltk"),
             extra: options.flag("smoothing_extra"),
+            floor: if name == "6" { options.real("smoothing_floor").unwrap_or(default_floor(strict)) } else { 0.0 },
+            strict,
             weights: Weights::new("sentbleu", options)?,
         })
     }
@@ -191,11 +231,6 @@ impl SentBleu {
         let mut out = [0.0; MAX_ORDER + 1];
         (1..=self.order).for_each(|n| out[n - 1] = value(n));
         out
-    }
-
-    /// The highest order of n-grams that are counted.
-    fn counted(&self) -> usize {
-        (self.order + 1).max(NLTK_ORDER)
     }
 
     fn precisions(&self, matches: &[f64; MAX_ORDER + 1], p: &Precisions) -> [f64; MAX_ORDER + 1] {
@@ -215,7 +250,8 @@ impl SentBleu {
 
     /// The matches under smoothing 4.
     fn by_length(&self, p: &Precisions, hypothesis: f64) -> [f64; MAX_ORDER + 1] {
-        self.with_pseudo_matches(p, |i| (hypothesis.ln() / self.k).powi(i).min(1.0))
+        let most = if self.strict { 1.0 } else { f64::INFINITY };
+        self.with_pseudo_matches(p, |i| (hypothesis.ln() / self.k).powi(i).min(most))
     }
 
     /// The precisions under NLTK's variant of smoothing 4.
@@ -238,25 +274,30 @@ impl SentBleu {
 
     /// Smoothing 6, where each order has `possible(n)` n-grams.
     fn interpolated(&self, p: &Precisions, possible: impl Fn(usize) -> f64) -> [f64; MAX_ORDER + 1] {
-        let mut out = self.each(|n| p.precision(n));
+        let raw = self.each(|n| p.precision(n).max(self.floor));
+        let mut out = raw;
         for n in 2..self.order {
             let prior = |p: &[f64]| if p[n - 2] == 0.0 { 0.0 } else { p[n - 1] * p[n - 1] / p[n - 2] };
-            let prior = if self.raw_prior { prior(&self.each(|n| p.precision(n))) } else { prior(&out) };
+            let prior = prior(if self.raw_prior { &raw } else { &out });
             let denominator = possible(n + 1) + self.alpha;
-            out[n] = if denominator == 0.0 { 0.0 } else { (p.matches[n] + self.alpha * prior) / denominator };
+            let smoothed = if denominator == 0.0 { 0.0 } else { (p.matches[n] + self.alpha * prior) / denominator };
+            out[n] = smoothed.max(self.floor);
         }
         out
     }
 
     /// The score of a sentence, from both lengths and the matches of orders 1 to N + 1.
     fn sentence(&self, hypothesis: usize, reference: usize, matches: &[i64]) -> f64 {
-        if matches[0] == 0 {
+        if hypothesis == 0 || matches[0] == 0 && (reference == 0 || !self.scores_without_a_match()) {
             return 0.0;
         }
-        let mut p = Precisions { matches: [0.0; MAX_ORDER + 1], possible: [1.0; MAX_ORDER + 1] };
+        let zero = [0.0; MAX_ORDER + 1];
+        let mut p = Precisions { matches: zero, possible: [1.0; MAX_ORDER + 1], ngrams: zero };
         for (n, &matched) in matches.iter().enumerate() {
+            let ngrams = hypothesis.saturating_sub(n);
             p.matches[n] = matched as f64;
-            p.possible[n] = hypothesis.saturating_sub(n).max(1) as f64;
+            p.possible[n] = ngrams.max(1) as f64;
+            p.ngrams[n] = if self.strict { p.possible[n] } else { ngrams as f64 };
         }
         let precisions = (self.smoothing)(self, &p, hypothesis as f64);
         // NLTK averages the logarithms that exist.
@@ -266,9 +307,39 @@ impl SentBleu {
         if !self.weights.are_equal() {
             return penalty * self.weights.product(factors, hypothesis as i64, self.order);
         }
-        let product: f64 = factors.product();
+        let product: f64 = factors.clone().product();
+        if product < f64::MIN_POSITIVE {
+            // The product of many small precisions may be too small for a number, unlike their mean.
+            return penalty * (factors.map(f64::ln).sum::<f64>() / self.order as f64).exp();
+        }
         penalty * product.powf(1.0 / self.order as f64)
     }
+
+    /// Does the smoothing give sentences without any match a score above 0?
+    fn scores_without_a_match(&self) -> bool {
+        !self.strict && FROM_UNIGRAMS.contains(&self.name.as_str())
+    }
+
+    /// Do the readings differ under the smoothing, apart from the floor?
+    fn depends_on_reading(&self) -> bool {
+        !(self.name == "0" || self.name.starts_with("nltk"))
+    }
+
+    /// The column `unweighted` of a sentence.
+    fn unweighted(score: f64, closest: usize) -> Option<i64> {
+        if closest == 0 {
+            fixed::from_real(score, BITS)
+        } else if 0.0 < score && score < TINY {
+            fixed::from_real(-score.ln(), BITS)
+        } else {
+            Some(0)
+        }
+    }
+}
+
+/// The floor of smoothing 6 unless one is given.
+fn default_floor(strict: bool) -> f64 {
+    if strict { 0.0 } else { FLOOR }
 }
 
 impl Formula for SentBleu {
@@ -278,6 +349,10 @@ impl Formula for SentBleu {
 
     fn columns(&self) -> Vec<String> {
         ["weighted", "ref_len", "unweighted"].map(Into::into).into()
+    }
+
+    fn width(&self) -> usize {
+        3
     }
 
     fn higher_is_better(&self) -> bool {
@@ -298,6 +373,12 @@ impl Formula for SentBleu {
         if self.name == "7" && self.extra {
             signature.push(("extra", "yes".into()));
         }
+        if self.name == "6" && self.floor != default_floor(self.strict) {
+            signature.push(("floor", format!("{:?}", self.floor)));
+        }
+        if self.strict && self.depends_on_reading() {
+            signature.push(("reading", READINGS[1].into()));
+        }
         if self.order != 4 {
             signature.push(("order", self.order.to_string()));
         }
@@ -310,7 +391,11 @@ impl Formula for SentBleu {
     }
 
     fn segment_score(&self, row: &[i64]) -> f64 {
-        if row[1] == 0 { 100.0 * fixed::to_real(row[2], BITS) } else { self.score(row) }
+        match row {
+            [_, 0, unweighted] => 100.0 * fixed::to_real(*unweighted, BITS),
+            [_, _, logarithm] if *logarithm > 0 => 100.0 * (-fixed::to_real(*logarithm, BITS)).exp(),
+            _ => self.score(row),
+        }
     }
 
     fn details(&self, totals: &[i64]) -> Vec<(String, f64)> {
@@ -331,51 +416,58 @@ impl Formula for SentBleu {
 
 impl Metric for SentBleu {
     fn counters<'a>(&'a self, _: &Texts<'a>, _: &mut Run<'_>) -> Result<Counters<'a>> {
-        Ok(Box::new(|| Box::new(SentBleuCounter { bleu: self, references: Ngrams::default() })))
+        Ok(matches::counters(vec![self]))
+    }
+
+    fn match_based(&self) -> Option<&dyn MatchBased> {
+        Some(self)
     }
 }
 
-struct SentBleuCounter<'a> {
-    bleu: &'a SentBleu,
-    references: Ngrams,
-}
+impl MatchBased for SentBleu {
+    fn words(&self) -> Words {
+        self.words
+    }
 
-impl Counter for SentBleuCounter<'_> {
-    fn count(&mut self, references: &[&str], hypotheses: &[&str], rows: &mut [i64], stop: &Stop<'_>) -> Result<()> {
-        let words = self.bleu.words;
-        self.references.clear();
-        for reference in references {
-            self.references.add(|emit| words.tokens(reference, emit), stop)?;
-        }
-        let counted = self.bleu.counted();
-        self.references.count(counted, stop)?;
-        for (hypothesis, row) in hypotheses.iter().zip(rows.chunks_exact_mut(3)) {
-            let mut matches = [0; MAX_ORDER + 1];
-            let matches = &mut matches[..counted];
-            let length = self.references.overlap(|emit| words.tokens(hypothesis, emit), matches, stop)?;
-            let closest = self.references.closest_length(length);
-            let score = self.bleu.sentence(length, closest, matches);
-            let in_steps = |x: f64, column| fixed::from_real(x, BITS).ok_or(Error::Overflow { column });
-            let weighted = in_steps(score * closest as f64, 0)?;
-            let unweighted = if closest == 0 { in_steps(score, 2)? } else { 0 };
-            row.copy_from_slice(&[weighted, closest as i64, unweighted]);
-        }
+    fn order(&self) -> usize {
+        (self.order + 1).max(NLTK_ORDER)
+    }
+
+    fn fill(&self, matches: &Matches<'_>, row: &mut [i64]) -> Result<()> {
+        let &Matches { length, closest, by_order } = matches;
+        let score = self.sentence(length, closest, &by_order[..self.order()]);
+        let weighted = fixed::from_real(score * closest as f64, BITS).ok_or(Error::Overflow { column: 0 })?;
+        let unweighted = SentBleu::unweighted(score, closest).ok_or(Error::Overflow { column: 2 })?;
+        row.copy_from_slice(&[weighted, closest as i64, unweighted]);
         Ok(())
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
     use crate::metric::{count_segment, metric};
 
+    fn bleu(smoothing: &str, more: &[(&str, Value)]) -> Arc<dyn Metric> {
+        let name = |name: &str, of: &str| (name.to_owned(), Value::Name(of.into()));
+        let mut options = vec![name("smoothing", smoothing), name("tokenize", "none")];
+        options.extend(more.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
+        metric("sentbleu", &options).unwrap()
+    }
+
+    fn score_with(smoothing: &str, more: &[(&str, Value)], reference: &str, hypothesis: &str) -> f64 {
+        let bleu = bleu(smoothing, more);
+        bleu.segment_score(&count_segment(bleu.as_ref(), &[reference], hypothesis)) / 100.0
+    }
+
     fn score(smoothing: &str, reference: &str, hypothesis: &str) -> f64 {
-        let options = [
-            ("smoothing".to_owned(), Value::Name(smoothing.into())),
-            ("tokenize".to_owned(), Value::Name("none".into())),
-        ];
-        let bleu = metric("sentbleu", &options).unwrap();
-        bleu.score(&count_segment(bleu.as_ref(), &[reference], hypothesis)) / 100.0
+        score_with(smoothing, &[], reference, hypothesis)
+    }
+
+    fn strict(smoothing: &str, reference: &str, hypothesis: &str) -> f64 {
+        score_with(smoothing, &[("smoothing_reading", Value::Name("strict".into()))], reference, hypothesis)
     }
 
     fn close(expected: f64, actual: f64) {
@@ -383,19 +475,90 @@ mod tests {
     }
 
     #[test]
-    fn without_a_match_the_score_is_0() {
+    fn without_a_match_only_smoothings_0_2_and_6_give_0() {
+        let (k, text) = (4_f64.ln() / 5.0, ("a b c d", "e f g h"));
+        let fourth = |p: [f64; 4]| p.iter().product::<f64>().powf(0.25);
+        let eight = |n: i32| 0.5_f64.powi(n);
+        close(fourth([0.1 / 4.0, 0.1 / 3.0, 0.1 / 2.0, 0.1]), score("1", text.0, text.1));
+        close(fourth([eight(1) / 4.0, eight(2) / 3.0, eight(3) / 2.0, eight(4)]), score("3", text.0, text.1));
+        close(fourth([k / 4.0, k.powi(2) / 3.0, k.powi(3) / 2.0, k.powi(4)]), score("4", text.0, text.1));
+        // m'_0 = m_1 + 1 = 1, and each m'_n is a third of the one below it.
+        close(fourth([1.0 / 12.0, 1.0 / 27.0, 1.0 / 54.0, 1.0 / 81.0]), score("5", text.0, text.1));
+        let m = [k, k.powi(2), k.powi(3), k.powi(4), 0.0];
+        let mut below = k + 1.0;
+        let averaged = [0, 1, 2, 3].map(|n| {
+            below = (below + m[n] + m[n + 1]) / 3.0;
+            below / (4 - n) as f64
+        });
+        close(fourth(averaged), score("7", text.0, text.1));
+        for (name, _) in SMOOTHINGS.iter().filter(|(name, _)| !FROM_UNIGRAMS.contains(name)) {
+            assert_eq!(0.0, score(name, text.0, text.1), "{name}");
+        }
         for (name, _) in SMOOTHINGS {
-            assert_eq!(0.0, score(name, "a b c d", "e f g h"), "{name}");
+            assert_eq!(0.0, strict(name, text.0, text.1), "{name}");
             assert_eq!(0.0, score(name, "a b c d", ""), "{name}");
             assert_eq!(0.0, score(name, "", "a b"), "{name}");
         }
     }
 
     #[test]
-    fn an_order_that_cannot_occur_counts_as_one_ngram_without_a_match() {
+    fn an_order_that_cannot_occur_counts_as_one_ngram_without_a_match_unless_a_formula_has_a_value() {
         close((0.1_f64 * 0.1).powf(0.25), score("1", "a b", "a b"));
-        close((1.0_f64 * 1.0 * 0.5 * 0.5).powf(0.25), score("2", "a b", "a b"));
+        close(1.0, score("2", "a b", "a b"));
+        close((1.0_f64 * 1.0 * 0.5 * 0.5).powf(0.25), strict("2", "a b", "a b"));
         close((0.5_f64 * 0.25).powf(0.25), score("3", "a b", "a b"));
+        // p_3 = (0 + 5 p_2^2 / p_1) / (1 + 5), and p_4 is its prior p_3^2 / p_2.
+        let p: [f64; 3] = [2.0 / 3.0, 1.0 / 2.0, 5.0 / 6.0 * 3.0 / 8.0];
+        close((p[0] * p[2].powi(3)).powf(0.25), score("6", "a b c", "a b z"));
+        close((p[0] * p[1] * p[2] * 5.0 / 6.0 * p[2] * p[2] / p[1]).powf(0.25), strict("6", "a b c", "a b z"));
+        close(1.0, score("6", "a b", "a b"));
+    }
+
+    #[test]
+    fn a_floor_orders_sentences_without_a_match_of_two_words() {
+        let relative = |expected: f64, actual: f64| assert!((expected / actual - 1.0).abs() < 1e-6, "{actual:e}");
+        // The geometric mean of 1/4 or 2/4 and three floors.
+        relative((0.25_f64 * 1e-90).powf(0.25), score("6", "a b c d", "a e f g"));
+        relative((0.5_f64 * 1e-90).powf(0.25), score("6", "a b c d", "a e c g"));
+        let floor = |floor| score_with("6", &[("smoothing_floor", Value::Real(floor))], "a b c d", "a e c g");
+        assert_eq!(0.0, floor(0.0));
+        close((0.5_f64 * 1e-6).powf(0.25), floor(0.01));
+        assert_eq!(0.0, strict("6", "a b c d", "a e c g"));
+        // Such scores are too small to matter in the corpus score.
+        let six = bleu("6", &[]);
+        let row = count_segment(six.as_ref(), &["a b c d"], "a e f g");
+        assert_eq!((0, 4, 0.0), (row[0], row[1], six.score(&row)));
+    }
+
+    #[test]
+    fn tiny_scores_keep_their_digits() {
+        let long = [("max_ngram_order", Value::Integer(16)), ("smoothing_epsilon", Value::Real(1e-100))];
+        let p = score_with("1", &long, "a b", "a c").ln();
+        // Of 1/2 and 15 times 1e-100 / 1, whose product is below the smallest number.
+        let expected = (0.5_f64.ln() - 1500.0 * 10_f64.ln()) / 16.0;
+        assert!((expected - p).abs() < 1e-8, "{expected} {p}");
+        let zero = [("smoothing_epsilon", Value::Real(0.0))];
+        assert_eq!(0.0, score_with("1", &zero, "a b", "a c"));
+    }
+
+    #[test]
+    fn signatures_tell_readings_and_floors_apart() {
+        let last = |smoothing: &str, more: &[(&str, Value)]| {
+            let signature = bleu(smoothing, more).signature();
+            signature.iter().skip(2).map(|(key, value)| format!("{key}:{value}")).collect::<Vec<_>>().join("|")
+        };
+        let strict = ("smoothing_reading", Value::Name("strict".into()));
+        let floor = |x| ("smoothing_floor", Value::Real(x));
+        assert_eq!("smooth:7[5]", last("7", &[]));
+        assert_eq!("smooth:7[5]|reading:strict", last("7", std::slice::from_ref(&strict)));
+        // These are the same in both readings.
+        assert_eq!("smooth:0", last("0", std::slice::from_ref(&strict)));
+        assert_eq!("smooth:nltk-5", last("nltk-5", std::slice::from_ref(&strict)));
+        assert_eq!("smooth:5", last("5", &[floor(0.1)]));
+        assert_eq!("smooth:6[5]", last("6", &[floor(1e-30)]));
+        assert_eq!("smooth:6[5]|floor:0.0", last("6", &[floor(0.0)]));
+        assert_eq!("smooth:6[5]|reading:strict", last("6", &[floor(0.0), strict.clone()]));
+        assert_eq!("smooth:6[5]|floor:1e-30|reading:strict", last("6", &[floor(1e-30), strict]));
     }
 
     #[test]
@@ -405,20 +568,21 @@ mod tests {
     }
 
     #[test]
-    fn orders_that_cannot_occur_have_nltks_prior_as_precision() {
-        close((5.0_f64 / 6.0).powf(0.25), score("6", "a b c", "a b c"));
+    fn orders_that_cannot_occur_have_the_prior_as_precision_unless_strict() {
+        close((5.0_f64 / 6.0).powf(0.25), strict("6", "a b c", "a b c"));
+        close(1.0, score("6", "a b c", "a b c"));
         close(1.0, score("nltk-6", "a b c", "a b c"));
     }
 
     #[test]
-    fn pseudo_matches_do_not_exceed_1() {
+    fn pseudo_matches_exceed_1_in_long_sentences_unless_strict() {
         let long = |word: &str, n: usize| vec![word; n].join(" x ");
         let (reference, hypothesis) = (long("a", 100), long("b", 100).replacen('b', "a", 1));
-        // One a, every x and one "a x" match. No trigram matches; its pseudo-count ln(199)/5 would exceed 1.
-        let p = score("4", &reference, &hypothesis);
-        let m = [100.0, 1.0, 1.0, 1.0];
-        let expected: f64 = m.iter().zip([199.0, 198.0, 197.0, 196.0]).map(|(m, l)| m / l).product();
-        close(expected.powf(0.25), p);
+        // One a, every x and one "a x" match. No trigram matches; its pseudo-count is k, which exceeds 1.
+        let k = 199_f64.ln() / 5.0;
+        let expected = |m: [f64; 4]| m.iter().zip([199.0, 198.0, 197.0, 196.0]).map(|(m, l)| m / l).product::<f64>();
+        close(expected([100.0, 1.0, k, k * k]).powf(0.25), score("4", &reference, &hypothesis));
+        close(expected([100.0, 1.0, 1.0, 1.0]).powf(0.25), strict("4", &reference, &hypothesis));
     }
 
     #[test]
@@ -432,7 +596,7 @@ mod tests {
     #[test]
     fn the_corpus_score_weights_sentences_by_reference_length() {
         let bleu = metric("sentbleu", &[("tokenize".into(), Value::Name("none".into()))]).unwrap();
-        let rows = [("a b c d", "a b c d"), ("e f", "x y")].map(|(r, h)| count_segment(bleu.as_ref(), &[r], h));
+        let rows = [("a b c d", "a b c d"), ("e f", "")].map(|(r, h)| count_segment(bleu.as_ref(), &[r], h));
         let total: Vec<i64> = (0..2).map(|i| rows[0][i] + rows[1][i]).collect();
         close(bleu.score(&rows[0]) * 4.0 / 6.0, bleu.score(&total));
     }

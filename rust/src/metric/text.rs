@@ -18,11 +18,18 @@ pub(super) const LOWERCASE: OptionSpec =
 
 /// Splits lines into tokens according to [`TOKENIZE`] and [`LOWERCASE`].
 #[derive(Clone, Copy)]
-pub(super) struct Words {
+pub struct Words {
     pub(super) tokenizer: &'static dyn Tokenizer,
     pub(super) lowercase: bool,
     /// Does lower-casing change ASCII letters only?
     pub(super) ascii_case: bool,
+}
+
+impl PartialEq for Words {
+    fn eq(&self, other: &Self) -> bool {
+        let key = |words: &Self| (words.tokenizer.name(), words.lowercase, words.ascii_case);
+        key(self) == key(other)
+    }
 }
 
 impl Words {

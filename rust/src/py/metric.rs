@@ -108,29 +108,6 @@ impl Metric {
         self.formula.segment_signature()
     }
 
-    #[pyo3(signature = (systems, references, *, threads=0, progress=None))]
-    fn count<'py>(
-        &self,
-        py: Python<'py>,
-        systems: Vec<Vec<PyBackedStr>>,
-        references: Vec<Vec<Option<PyBackedStr>>>,
-        threads: usize,
-        progress: Option<&Progress>,
-    ) -> PyResult<Bound<'py, PyArray3<i64>>> {
-        let Some(metric) = &self.counting else {
-            let (place, expected) = (Place::default(), "segment scores".into());
-            return Err(raise(
-                py,
-                Error::Malformed { place, expected, got: "texts, which a mean of segment scores cannot count".into() },
-            ));
-        };
-        let segments = references.first().map_or(0, Vec::len);
-        let counts = run_long(py, threads, progress, ("counting", segments), |run| {
-            core::count(metric.as_ref(), &systems, &references, run)
-        })?;
-        shaped(py, counts, [systems.len(), segments, self.formula.width()])
-    }
-
     fn scores<'py>(&self, py: Python<'py>, totals: PyReadonlyArray2<'py, i64>) -> PyResult<Bound<'py, PyArray1<f64>>> {
         self.check_width(py, totals.shape()[1])?;
         self.row_by_row(py, &totals, |row| self.formula.score(row))
@@ -168,6 +145,30 @@ impl Metric {
         self.check_width(py, totals.shape()[0])?;
         Ok(self.formula.details(in_order(&totals)?))
     }
+}
+
+#[pyfunction]
+#[pyo3(signature = (metrics, systems, references, *, threads=0, progress=None))]
+pub fn count<'py>(
+    py: Python<'py>,
+    metrics: Vec<PyRef<'py, Metric>>,
+    systems: Vec<Vec<PyBackedStr>>,
+    references: Vec<Vec<Option<PyBackedStr>>>,
+    threads: usize,
+    progress: Option<&Progress>,
+) -> PyResult<Vec<Bound<'py, PyArray3<i64>>>> {
+    let counting: Option<Vec<&dyn core::Metric>> = metrics.iter().map(|metric| metric.counting.as_deref()).collect();
+    let Some(counting) = counting else {
+        let (place, expected) = (Place::default(), "segment scores".into());
+        let got = "texts, which a mean of segment scores cannot count".into();
+        return Err(raise(py, Error::Malformed { place, expected, got }));
+    };
+    let segments = references.first().map_or(0, Vec::len);
+    let counts = run_long(py, threads, progress, ("counting", segments), |run| {
+        core::count(&counting, &systems, &references, run)
+    })?;
+    let shape = |metric: &dyn core::Metric| [systems.len(), segments, metric.width()];
+    counts.into_iter().zip(&counting).map(|(counts, metric)| shaped(py, counts, shape(*metric))).collect()
 }
 
 /// The studentized formula of a pair of systems.

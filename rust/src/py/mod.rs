@@ -23,7 +23,7 @@ mod _core {
     use super::histograms::{Bins, histograms};
     #[pymodule_export]
     use super::metric::{
-        Metric, MetricSpec, OptionSpec, Studentized, TokenizerSpec, broken_parse, metrics, tokenize, tokenizers,
+        Metric, MetricSpec, OptionSpec, Studentized, TokenizerSpec, broken_parse, count, metrics, tokenize, tokenizers,
     };
     #[pymodule_export]
     use super::reduce::{

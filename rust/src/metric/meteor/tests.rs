@@ -1,6 +1,6 @@
 use super::*;
 use crate::error::Error;
-use crate::metric::{count, count_segment};
+use crate::metric::{count_alone, count_segment};
 use proptest::prelude::*;
 
 fn meteor() -> Meteor {
@@ -72,7 +72,7 @@ fn counts_are_the_same_for_any_number_of_threads() {
     let references = [column(1).into_iter().map(Some).collect::<Vec<_>>()];
     let counted = |threads| {
         let mut run = Run { threads, watch: &mut |_| Ok(()) };
-        count(&meteor(), &[column(2), column(3)], &references, &mut run).unwrap()
+        count_alone(&meteor(), &[column(2), column(3)], &references, &mut run).unwrap()
     };
     let expected = counted(1);
     assert_eq!(expected, counted(3));
@@ -95,7 +95,7 @@ fn a_very_long_segment_can_be_stopped() {
     };
     let mut run = Run { threads: 1, watch: &mut watch };
     let begun = std::time::Instant::now();
-    let got = count(&meteor(), &[vec![hypothesis]], &[vec![Some(reference)]], &mut run);
+    let got = count_alone(&meteor(), &[vec![hypothesis]], &[vec![Some(reference)]], &mut run);
     assert_eq!(Err(Error::Interrupted), got);
     assert!(begun.elapsed() < std::time::Duration::from_secs(10));
 }

@@ -1,0 +1,248 @@
+//! Counts texts by metrics: in parallel over segments, and once for what metrics or systems have in common.
+
+use super::distinct::Distinct;
+use super::matches::{self, MatchBased};
+use super::{Counters, Metric, References, Texts};
+use crate::error::{Error, Result};
+use crate::pool::{self, Blocks, Run};
+use crate::resample::zeros;
+use crate::stats::SuffStats;
+
+/// Counts all segments of all systems against the references by each metric, in parallel over segments.
+///
+/// `systems` holds k columns of S hypotheses. `references` holds columns of S references, where `None` means that the
+/// column has no reference for the segment. The result is k × S × K for each metric, system by system: the same as if
+/// the metric were alone.
+///
+/// # Errors
+/// [`Error::Empty`] without systems, references or segments, [`Error::LengthMismatch`] for columns of different
+/// lengths, [`Error::NoReference`] for a segment without references, [`Error::Overflow`] for counts too large to be
+/// resampled, whatever [`super::Counter::count`] returned, with the segment, and whatever [`pool::run`] returned.
+pub fn count<H: AsRef<str> + Sync, R: AsRef<str> + Sync>(
+    metrics: &[&dyn Metric],
+    systems: &[Vec<H>],
+    references: &[Vec<Option<R>>],
+    run: &mut Run<'_>,
+) -> Result<Vec<Vec<i64>>> {
+    let segments = check(systems, references)?;
+    let get = |column: usize, segment: usize| references[column][segment].as_ref().map(AsRef::as_ref);
+    let hypothesis = |system: usize, segment: usize| systems[system][segment].as_ref();
+    let corpus_references = References { columns: references.len(), segments, get: &get };
+    let texts = Texts { references: corpus_references, systems: systems.len(), hypothesis: &hypothesis };
+    let groups = run.without_progress(|run| groups(metrics, &texts, run))?;
+    let n_systems = systems.len();
+    let mut out = metrics.iter().map(|m| zeros(&[n_systems, segments, m.width()])).collect::<Result<Vec<_>>>()?;
+    let mut failed = None;
+    // A token costs about as much as a hundred additions, and a segment has about twenty tokens.
+    let cost = 2000 * (groups.len() * (n_systems + references.len())) as u64;
+    pool::run(
+        Blocks { items: segments, size: 64, cost, lead: 0 },
+        run,
+        || (),
+        |(), range, stop| {
+            let mut rows = Vec::with_capacity(groups.len());
+            let (mut segment_references, mut distinct) = (Vec::new(), Distinct::new());
+            for group in &groups {
+                let mut counter = (group.counters)();
+                let mut own = vec![0; range.len() * n_systems * group.width];
+                for (s, rows) in range.clone().zip(own.chunks_exact_mut(n_systems * group.width)) {
+                    if stop.requested() {
+                        return None;
+                    }
+                    segment_references.clear();
+                    segment_references.extend(corpus_references.of_segment(s));
+                    distinct.read(systems.iter().map(|c| c[s].as_ref()));
+                    match distinct.count(counter.as_mut(), &segment_references, rows, stop) {
+                        Ok(()) => {}
+                        Err(Error::Interrupted) => return None,
+                        Err(error) => return Some(Err(error.in_segment(s + 1))),
+                    }
+                }
+                rows.push(own);
+            }
+            Some(Ok(rows))
+        },
+        |range, rows, _| match rows {
+            Ok(rows) => {
+                for (group, rows) in groups.iter().zip(&rows) {
+                    group.split(metrics, rows, (range.start, segments), &mut out);
+                }
+            }
+            Err(error) => failed = failed.take().or(Some(error)),
+        },
+    )?;
+    failed.map_or(Ok(()), Err)?;
+    for (metric, counts) in metrics.iter().zip(&out) {
+        // Ensures that sums never overflow, and that whatever can be scored can be resampled.
+        SuffStats::new(counts, n_systems, segments, metric.width())?;
+    }
+    Ok(out)
+}
+
+/// Metrics that are counted together. A row holds the counts of all of them, one after another.
+struct Group<'a> {
+    /// Their numbers.
+    metrics: Vec<usize>,
+    counters: Counters<'a>,
+    width: usize,
+}
+
+impl Group<'_> {
+    /// Copies rows, segment by segment from a first one, to the counts of each metric, system by system.
+    fn split(&self, metrics: &[&dyn Metric], rows: &[i64], (first, segments): (usize, usize), out: &mut [Vec<i64>]) {
+        let mut from = 0;
+        for &m in &self.metrics {
+            let width = metrics[m].width();
+            let n_systems = out[m].len() / (segments * width);
+            for (i, row) in rows.chunks_exact(self.width).enumerate() {
+                let start = (i % n_systems * segments + first + i / n_systems) * width;
+                out[m][start..start + width].copy_from_slice(&row[from..from + width]);
+            }
+            from += width;
+        }
+    }
+}
+
+/// The groups of metrics whose counts follow from the same matches; a group of its own for every other metric.
+fn groups<'a>(metrics: &[&'a dyn Metric], texts: &Texts<'a>, run: &mut Run<'_>) -> Result<Vec<Group<'a>>> {
+    let mut members: Vec<Vec<usize>> = Vec::new();
+    for (i, metric) in metrics.iter().enumerate() {
+        let words = |m: &dyn Metric| m.match_based().map(MatchBased::words);
+        match members.iter_mut().find(|group| words(*metric).is_some_and(|own| words(metrics[group[0]]) == Some(own))) {
+            Some(group) => group.push(i),
+            None => members.push(vec![i]),
+        }
+    }
+    let group = |members: Vec<usize>| {
+        let counters = match members[..] {
+            [alone] => metrics[alone].counters(texts, run)?,
+            _ => matches::counters(members.iter().filter_map(|&m| metrics[m].match_based()).collect()),
+        };
+        Ok(Group { width: members.iter().map(|&m| metrics[m].width()).sum(), counters, metrics: members })
+    };
+    members.into_iter().map(group).collect()
+}
+
+/// The number of segments, after checks that all columns have it and that every segment has a reference.
+fn check<H, R>(systems: &[Vec<H>], references: &[Vec<Option<R>>]) -> Result<usize> {
+    let first = references.first().ok_or_else(|| Error::Empty { what: "references".into() })?;
+    if systems.is_empty() {
+        return Err(Error::Empty { what: "systems".into() });
+    }
+    let segments = first.len();
+    if segments == 0 {
+        return Err(Error::Empty { what: "segments".into() });
+    }
+    let lengths = references
+        .iter()
+        .enumerate()
+        .map(|(i, c)| ("references", i, c.len()))
+        .chain(systems.iter().enumerate().map(|(i, c)| ("hypotheses", i, c.len())));
+    for (what, i, got) in lengths {
+        if got != segments {
+            return Err(Error::LengthMismatch { what: format!("column {i} of {what}"), expected: segments, got });
+        }
+    }
+    match (0..segments).find(|&s| references.iter().all(|c| c[s].is_none())) {
+        Some(s) => Err(Error::NoReference { segment: s + 1 }),
+        None => Ok(segments),
+    }
+}
+
+/// [`count`] for one metric, for tests.
+#[cfg(test)]
+pub(super) fn count_alone<H: AsRef<str> + Sync, R: AsRef<str> + Sync>(
+    metric: &dyn Metric,
+    systems: &[Vec<H>],
+    references: &[Vec<Option<R>>],
+    run: &mut Run<'_>,
+) -> Result<Vec<i64>> {
+    count(&[metric], systems, references, run).map(|mut counts| counts.remove(0))
+}
+
+/// The row of one hypothesis, for tests.
+#[cfg(test)]
+pub(super) fn count_segment(metric: &dyn Metric, references: &[&str], hypothesis: &str) -> Vec<i64> {
+    let references: Vec<_> = references.iter().map(|&r| vec![Some(r)]).collect();
+    count_alone(metric, &[vec![hypothesis]], &references, &mut Run { threads: 1, watch: &mut |_| Ok(()) }).unwrap()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::metric::{Value, metric};
+    use proptest::prelude::*;
+
+    /// Metrics of which some share matches: they differ in smoothings, orders, words and case.
+    fn many() -> Vec<std::sync::Arc<dyn Metric>> {
+        let name = |key: &str, of: &str| (key.to_owned(), Value::Name(of.into()));
+        let flag = |key: &str| (key.to_owned(), Value::Flag(true));
+        let order = |n| ("max_ngram_order".to_owned(), Value::Integer(n));
+        let none = || name("tokenize", "none");
+        [
+            ("sentbleu", vec![name("smoothing", "1")]),
+            ("ter", vec![]),
+            ("sentbleu", vec![name("smoothing", "7"), order(6)]),
+            ("bleu", vec![]),
+            ("bleu", vec![none()]),
+            ("sentbleu", vec![none(), order(1)]),
+            ("bleu", vec![flag("lowercase")]),
+            ("bleu", vec![flag("lowercase"), flag("mteval_quirks")]),
+            ("chrf", vec![]),
+            ("bleu", vec![order(2), flag("nltk_quirks")]),
+            ("nist", vec![]),
+            ("sentbleu", vec![name("smoothing", "nltk-5"), order(2)]),
+        ]
+        .map(|(name, options)| metric(name, &options).unwrap())
+        .into()
+    }
+
+    fn run<T>(threads: usize, body: impl FnOnce(&mut Run<'_>) -> T) -> T {
+        body(&mut Run { threads, watch: &mut |_| Ok(()) })
+    }
+
+    #[test]
+    fn metrics_over_the_same_words_are_one_group() {
+        let metrics = many();
+        let metrics: Vec<&dyn Metric> = metrics.iter().map(AsRef::as_ref).collect();
+        let references = References { columns: 1, segments: 1, get: &|_, _| Some("a") };
+        let texts = Texts { references, systems: 1, hypothesis: &|_, _| "a" };
+        let found = run(1, |run| groups(&metrics, &texts, run)).unwrap();
+        let expected = [vec![0, 2, 3, 9, 11], vec![1], vec![4, 5], vec![6], vec![7], vec![8], vec![10]];
+        assert_eq!(expected.to_vec(), found.into_iter().map(|group| group.metrics).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn an_error_names_the_segment_and_the_column_of_its_metric() {
+        let options = [
+            ("smoothing".to_owned(), Value::Name("1".into())),
+            ("smoothing_epsilon".to_owned(), Value::Real(1e6)),
+            ("max_ngram_order".to_owned(), Value::Integer(16)),
+        ];
+        let (bleu, large) = (metric("bleu", &[]).unwrap(), metric("sentbleu", &options).unwrap());
+        let reference = vec![Some("a a a a a a a a a a a a a a a a a"); 6_000];
+        let systems = [vec!["a b b b b b b b b b b b b b b b b"; 6_000]];
+        let error = run(1, |run| count(&[bleu.as_ref(), large.as_ref()], &systems, &[reference], run));
+        assert_eq!(Error::Overflow { column: 0 }, error.unwrap_err());
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(24))]
+        #[test]
+        fn counts_of_metrics_together_are_those_of_each_alone(
+            lines in prop::collection::vec(prop::collection::vec("[aAbİΣ,. ]{0,14}", 4), 1..150),
+            chosen in prop::collection::vec(0..12usize, 1..9),
+            threads in 1..4usize,
+        ) {
+            let all = many();
+            let metrics: Vec<&dyn Metric> = chosen.iter().map(|&i| all[i].as_ref()).collect();
+            let column = |c: usize| lines.iter().map(|line| line[c].as_str()).collect::<Vec<_>>();
+            let systems = [column(0), column(1)];
+            let references = [2, 3].map(|c| column(c).into_iter().map(Some).collect::<Vec<_>>());
+            let together = run(threads, |run| count(&metrics, &systems, &references, run)).unwrap();
+            for (metric, got) in metrics.iter().zip(together) {
+                prop_assert_eq!(run(1, |run| count_alone(*metric, &systems, &references, run)).unwrap(), got);
+            }
+        }
+    }
+}
