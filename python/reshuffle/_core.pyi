@@ -50,6 +50,16 @@ __all__ = [
     "draw_weights",
     "histograms",
     "load_numpy",
+    "meta_calibrate",
+    "meta_drawn",
+    "meta_pair_counts",
+    "meta_permuted",
+    "meta_permuted_votes",
+    "meta_soft_drawn",
+    "meta_soft_permuted",
+    "meta_soft_pvalues",
+    "meta_soft_values",
+    "meta_votes",
     "metrics",
     "permutations",
     "shuffle_many",
@@ -116,7 +126,8 @@ class Progress:
 
     @property
     def stage(self) -> str:
-        """The current stage: ``tokenizing``, ``counting``, ``shuffling``, ``drawing``, ``permuting`` or ``adjusting``.
+        """The current stage: ``tokenizing``, ``counting``, ``shuffling``, ``drawing``, ``permuting``, ``adjusting`` or
+        ``calibrating``.
 
         Empty before the first.
         """
@@ -747,6 +758,88 @@ def draw_many(
     :class:`Draws` with its seed.
     """
 
+def meta_permuted(
+    scores: NDArray[np.float64],
+    human: NDArray[np.float64],
+    statistics: Sequence[tuple[str, str]],
+    unit: str,
+    pairs: NDArray[np.int64],
+    *,
+    n: int,
+    seed: int,
+    first: int = 0,
+    masks: NDArray[np.bool_] | None = None,
+    threads: int = 0,
+    progress: Progress | None = None,
+) -> NDArray[np.float64]:
+    """The differences value(A') − value(B') of metrics whose scores are swapped at random: (statistics, P, n).
+
+    ``scores`` has shape (M, N, S) for M metrics, N systems and S segments, ``human`` (N, S), and ``pairs`` (P, 2). NaN
+    is a gap; a cell is used if all metrics and people have it. Scores are swapped as they are: the caller standardises
+    them. A statistic is a grouping and a coefficient. Groupings: ``none`` (all cells), ``sys`` and ``item`` (the mean
+    over systems or segments for which the coefficient is defined), ``system`` (the means of systems). Coefficients:
+    ``pearson``, ``spearman``, ``kendall-b``, ``kendall-c``, ``accuracy`` (of the pairs that people order, the share
+    that the metric orders alike), and, not for ``system``, ``acc23`` and ``tau23``, whose ties are calibrated in each
+    replicate. NaN where a value is undefined.
+
+    ``unit`` is ``both`` (cell (i, s) is swapped if bit i·S + s of the replicate's stream ``shuffle`` is set),
+    ``inputs`` (segment s, by bit s) or ``systems`` (system i, by bit i). ``masks`` of shape (first + n, N, S) replace
+    the seed.
+
+    Takes O(cells) per metric and replicate for Pearson's r and system scores. Other coefficients take, per pair and
+    replicate, O(n log n) for a group of n cells, for few cells less; the calibration O(pairs of cells), of which there
+    may be 2²⁴. Groups are sorted again for every call and 4,096 replicates, so batches should not be small.
+    """
+
+def meta_permuted_votes(
+    scores: NDArray[np.float64],
+    segment: NDArray[np.int64],
+    better: NDArray[np.int64],
+    worse: NDArray[np.int64],
+    votes: NDArray[np.int64],
+    ties: str,
+    unit: str,
+    pairs: NDArray[np.int64],
+    *,
+    n: int,
+    seed: int,
+    first: int = 0,
+    masks: NDArray[np.bool_] | None = None,
+    threads: int = 0,
+    progress: Progress | None = None,
+) -> NDArray[np.float64]:
+    """As :func:`meta_permuted` for Kendall's τ from people's votes: (P, n).
+
+    Vote j says ``votes[j]`` times that on segment ``segment[j]`` the system ``better[j]`` is better than ``worse[j]``;
+    it is left out if a metric has not scored both. ``ties`` is ``half``, ``denominator`` (the same), ``discordant`` or
+    ``ignore``.
+    """
+
+def meta_drawn(
+    scores: NDArray[np.float64],
+    human: NDArray[np.float64],
+    statistics: Sequence[tuple[str, str]],
+    unit: str,
+    *,
+    n: int,
+    seed: int,
+    first: int = 0,
+    copies: tuple[NDArray[np.uint32], NDArray[np.uint32]] | None = None,
+    threads: int = 0,
+    progress: Progress | None = None,
+) -> NDArray[np.float64]:
+    """The coefficients of each metric on systems and segments drawn with replacement: (statistics, M, n).
+
+    Arguments as for :func:`meta_permuted`, except that each metric's cells are those that it and people have. ``unit``
+    is ``both``, ``inputs`` or ``systems``: what is drawn. All S segments of the matrix are drawn from, by
+    :func:`draw_weights`; systems by N :func:`stream_indices` for ``selection``. ``copies``, of shapes (first + n, N)
+    and (first + n, S), replace them.
+
+    A cell has as many copies as its system times its segment. Copies of one cell are not compared with each other, as
+    pairs; for variant c they count as points. The mean over groups counts a group as often as its system or segment is
+    drawn. NaN where a value is undefined, as in a draw of equal scores.
+    """
+
 def derive(seed: int, kind: str, index: int) -> int:
     """A seed for the ``index``-th test set, simulation, run or restart.
 
@@ -782,6 +875,65 @@ def simd() -> str:
     call. If the variable is invalid, this function and all long calls raise :class:`reshuffle.InputError`.
     """
 
+def meta_votes(
+    scores: NDArray[np.float64],
+    segment: NDArray[np.int64],
+    better: NDArray[np.int64],
+    worse: NDArray[np.int64],
+    votes: NDArray[np.int64],
+    *,
+    threads: int = 0,
+    progress: Progress | None = None,
+) -> NDArray[np.int64]:
+    """The votes of people that metrics agree with: (metrics, segments, 4).
+
+    ``scores`` has the shape (metrics, systems, segments), higher is better, and NaN is a gap. Each of the J judgments
+    has a segment, the system that people found better, the worse one (all counted from 0), and how many votes it has.
+    The columns of the result sum the votes with which the metric agrees, disagrees, has a tie, and has no score for one
+    of the outputs.
+    """
+
+def meta_pair_counts(
+    scores: NDArray[np.float64],
+    human: NDArray[np.float64],
+    grouping: str,
+    *,
+    epsilons: NDArray[np.float64] | None = None,
+    minimum_difference: float = 0.0,
+    threads: int = 0,
+    progress: Progress | None = None,
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Counts of pairs of outputs, (metrics, groups, 5), and sizes of groups, (metrics, groups, 3).
+
+    ``scores`` has the shape (metrics, systems, segments) and ``human`` (systems, segments); NaN is a gap. The groups
+    are all cells (``none``), the segments of each system (``sys``) or the systems on each segment (``item``). Pairs are
+    formed within a group from the cells that the metric and people have scored. The five counts are pairs that are
+    concordant, discordant, tied only in the metric, tied only by people, and tied in both. A metric has a tie if its
+    scores differ by at most its ``epsilon`` (0 by default), people if theirs are equal or differ by less than
+    ``minimum_difference``. The sizes are the number of cells, and of different scores of the metric and of people.
+
+    Long groups take O(n log n) time for n cells.
+    """
+
+def meta_calibrate(
+    scores: NDArray[np.float64],
+    human: NDArray[np.float64],
+    grouping: str,
+    *,
+    threads: int = 0,
+    progress: Progress | None = None,
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Tie calibration: ε of each metric, (metrics,), and the counts of :func:`meta_pair_counts` with it.
+
+    Of 0 and all differences of two scores of a metric within a group, ε is the one with the highest accuracy: the share
+    of pairs that are concordant or tied in both, averaged over the groups with at least one pair. Among equals it is
+    the smallest; NaN if there is no pair. The same ε is best for 2 · accuracy − 1 (τ23). Source: 2023.emnlp-main.798,
+    section 4.
+
+    All pairs are used, in O(P) time for P pairs and memory for the cells only. Accuracies are compared exactly if all
+    groups have equally many pairs, and otherwise to about 100 binary places.
+    """
+
 def stream_values(seed: int, purpose: str, replicate: int, n: int) -> NDArray[np.uint64]:
     """The first n random 64-bit values of a replicate; ``purpose`` is ``shuffle``, ``draw``, ``code``, ``permutation``.
 
@@ -791,3 +943,86 @@ def stream_values(seed: int, purpose: str, replicate: int, n: int) -> NDArray[np
 
 def stream_indices(seed: int, replicate: int, bound: int, n: int, *, purpose: str = "draw") -> NDArray[np.uint32]:
     """The first n uniform indices below ``bound`` from the stream of a draw, by Lemire's method with 32 bits each."""
+
+def meta_soft_drawn(
+    people: tuple[Metric, NDArray[np.int64], bool, bool],
+    metrics: Sequence[tuple[Metric, NDArray[np.int64], bool, bool]],
+    unit: str,
+    *,
+    n: int,
+    seed: int,
+    permutations: int,
+    inner_seed: int,
+    first: int = 0,
+    threads: int = 0,
+    progress: Progress | None = None,
+) -> NDArray[np.float64]:
+    """The soft pairwise accuracies of metrics on draws ``first`` to ``first + n - 1``: (metrics, n).
+
+    People and metrics are a formula each, the counts of N systems on S segments, (N, S, K), whether lower scores are
+    better, and whether a score is a ratio of two counts, not defined where the second sums to 0. ``unit`` is what is
+    drawn with replacement: ``inputs`` (segments), ``systems`` or ``both``. Every draw computes p-values of all pairs of
+    systems from the same permutations: drawn segment number s, counted from 0 in ascending order, is swapped in
+    permutation k if bit s of the shuffle k of ``inner_seed`` is set. Pairs of copies of a system are left out. NaN
+    where a system has no score, or all drawn systems are the same. Source: 2024.wmt-1.118.
+
+    A draw takes N·S·K·(permutations + 256)/8 additions for each metric, and permutations·N² scores.
+    """
+
+def meta_soft_pvalues(
+    people: tuple[Metric, NDArray[np.int64], bool, bool],
+    metrics: Sequence[tuple[Metric, NDArray[np.int64], bool, bool]],
+    segments: NDArray[np.uint32],
+    *,
+    permutations: int,
+    inner_seed: int,
+    threads: int = 0,
+    progress: Progress | None = None,
+) -> NDArray[np.float64]:
+    """One-sided p-values that the first system of a pair is better: people and metrics in rows, pairs x < y in columns.
+
+    People and metrics as for :func:`meta_soft_drawn`. Of the metrics' segments only these count; people's counts are
+    those of these segments. Number s of them is swapped in permutation k if bit s of the shuffle k of ``inner_seed`` is
+    set. p = (c + 1)/(permutations + 1), ties included. NaN where a system has no score.
+
+    Takes N·S·K·(permutations + 256)/8 additions for each metric, and permutations·N² scores for formulas other than the
+    mean of scores that all systems have.
+    """
+
+def meta_soft_values(
+    scores: NDArray[np.float64],
+    people: NDArray[np.float64],
+    segments: NDArray[np.uint32],
+    *,
+    permutations: int,
+    inner_seed: int,
+    threads: int = 0,
+    progress: Progress | None = None,
+) -> NDArray[np.float64]:
+    """The soft pairwise accuracies of metrics by means of their scores: (metrics,).
+
+    ``scores`` has the shape (metrics, N, S), higher is better, and must not have gaps on the ``segments`` that are
+    used. ``people`` are p-values of all pairs x < y of systems, (N·(N − 1)/2,), with the alternative that x is better.
+    """
+
+def meta_soft_permuted(
+    scores: NDArray[np.float64],
+    people: NDArray[np.float64],
+    segments: NDArray[np.uint32],
+    unit: str,
+    pairs: NDArray[np.int64],
+    *,
+    n: int,
+    seed: int,
+    permutations: int,
+    inner_seed: int,
+    first: int = 0,
+    threads: int = 0,
+    progress: Progress | None = None,
+) -> NDArray[np.float64]:
+    """Differences between the soft pairwise accuracies of pairs of metrics after swaps of their scores: (pairs, n).
+
+    Arguments as for :func:`meta_soft_values`. Replicate r swaps cells (``both``), segments (``inputs``) or systems by
+    the bits of the shuffle r of ``seed``, as :func:`meta_permuted` does, and computes all p-values again with the same
+    inner permutations.
+    """

@@ -38,6 +38,7 @@
 
 pub mod error;
 mod math;
+pub mod meta;
 pub mod metric;
 pub mod pool;
 #[cfg(feature = "python")]

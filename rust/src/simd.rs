@@ -68,6 +68,15 @@ impl Simd {
         choice().clone()
     }
 
+    /// The path with at most 32 bytes per instruction: for loops that the compiler spoils with longer ones.
+    pub fn at_most_avx2(self) -> Self {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Simd::Avx512(_) => Simd::Avx2(Avx2(())),
+            other => other,
+        }
+    }
+
     /// The name of the path, as in `RESHUFFLE_SIMD`.
     pub fn name(self) -> &'static str {
         match self {
@@ -200,6 +209,16 @@ mod tests {
         for nothing in [None, Some(OsStr::new(""))] {
             assert_eq!(Ok(available[available.len() - 1]), choose(nothing, &available));
             assert_eq!(Ok(Simd::Portable), choose(nothing, &available[..1]));
+        }
+    }
+
+    #[test]
+    fn a_path_with_shorter_registers_is_available_too() {
+        let available = Simd::available();
+        for &simd in &available {
+            let shorter = simd.at_most_avx2();
+            assert!(shorter.name() != "avx512" && available.contains(&shorter));
+            assert!(simd.name() == "avx512" || simd == shorter);
         }
     }
 

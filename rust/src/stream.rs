@@ -33,7 +33,7 @@ pub enum Purpose {
     Derive = 5,
     /// Permutations of the systems within units.
     Permutation = 6,
-    /// The units of a simulated test set.
+    /// The units of a simulated test set, and the systems that a draw of systems takes.
     Selection = 7,
     /// The units of a simulated test set in which two systems are swapped.
     Assignment = 8,

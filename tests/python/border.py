@@ -194,6 +194,84 @@ def rules(data: st.DataObject) -> Call:
     return call
 
 
+def agreement(data: st.DataObject) -> Call:
+    """Calls that count agreement of metrics with people."""
+    shape = data.draw(st.tuples(*[st.sampled_from([0, 1, 2, 41, 70])] * 3) | st.just((2**30, 0, 2**20)))
+    scores = data.draw(arrays(float, shape=shape)) if 0 not in shape else np.zeros(shape)
+    if scores.size and data.draw(st.booleans()):
+        with np.errstate(invalid="ignore"):
+            scores = np.random.default_rng(0).integers(0, 9, size=shape) * np.float64(data.draw(reals))
+    of_people = shape[1:] if data.draw(st.integers(0, 9)) else (data.draw(lengths), data.draw(lengths))
+    human = np.resize(np.array([0.0, 1.0, -5.0, data.draw(reals)]), of_people)
+    grouping, threads_ = data.draw(st.sampled_from(["none", "sys", "item", "other"])), data.draw(threads)
+    epsilons = data.draw(st.none() | arrays(float, shape=(data.draw(few),)) | arrays(float, shape=(2,)))
+    index = st.sampled_from([0, 1, 2, 69, 70, -1, 2**62, -(2**63)])
+    n = data.draw(st.sampled_from([1, 2, 70]))
+    columns = [np.full(n if data.draw(st.integers(0, 9)) else 3, data.draw(index)) for _ in range(4)]
+    minimum = data.draw(reals)
+    calls: list[Call] = [
+        lambda: _core.meta_votes(scores, columns[0], columns[1], columns[2], columns[3], threads=threads_),
+        lambda: _core.meta_pair_counts(
+            scores, human, grouping, epsilons=epsilons, minimum_difference=minimum, threads=threads_
+        ),
+        lambda: _core.meta_calibrate(scores, human, grouping, threads=threads_),
+    ]
+    return data.draw(st.sampled_from(calls))
+
+
+def replicated_agreement(data: st.DataObject) -> Call:
+    """Calls that swap or draw scores of metrics again, and most arguments of which can be used."""
+
+    def mostly(usual: st.SearchStrategy[Any], other: st.SearchStrategy[Any]) -> Any:
+        return data.draw(usual if data.draw(st.integers(0, 9)) else other)
+
+    sizes = st.tuples(*[st.sampled_from([1, 2, 3, 20])] * 3)
+    shape = mostly(sizes, st.just((2**30, 0, 2**20)) | st.just((1, 2**20, 0)) | st.just((0, 2, 3)))
+    scores = np.full(shape, data.draw(reals))
+    if scores.size and data.draw(st.booleans()):
+        with np.errstate(invalid="ignore"):
+            scores = np.random.default_rng(0).integers(0, 9, size=shape) * np.float64(data.draw(reals))
+    of_people = mostly(st.just(shape[1:]), st.tuples(lengths, lengths))
+    human = mostly(
+        st.just(np.resize(np.array([0.0, 1.0, -5.0, data.draw(reals)]), of_people)), st.just(np.zeros((0, 0)))
+    )
+    grouping = st.sampled_from(["none", "sys", "item", "system"])
+    coefficient = st.sampled_from(["pearson", "spearman", "kendall-b", "kendall-c", "acc23", "tau23", "accuracy"])
+    names = mostly(st.lists(st.tuples(grouping, coefficient), max_size=2), st.just([("other", "pearson")]))
+    unit = mostly(st.sampled_from(["both", "inputs", "systems"]), st.just("other"))
+    odd = st.sampled_from([69, 70, -1, 2**62, -(2**63)])
+    index = [mostly(st.integers(0, max(0, n - 1)), odd) for n in (*shape, *shape)]
+    by = np.array([index[:1] + index[3:4]] * data.draw(st.integers(0, 2)), dtype=np.int64).reshape(-1, 2)
+    votes = mostly(st.just(1), st.sampled_from([0, -1, 2**27, 2**62]))
+    lengths_ = [mostly(st.just(9), st.just(3)) for _ in range(4)]
+    columns = [np.full(n, i) for n, i in zip(lengths_, (index[2], index[1], index[4], votes), strict=True)]
+    n, first = mostly(few, numbers), mostly(st.sampled_from([0, 1, 2**40]), numbers)
+    options = {"n": n, "seed": data.draw(seeds), "first": first, "threads": mostly(st.just(2), threads)}
+    own_masks = mostly(st.none(), arrays(bool, shape=(65, *shape[1:])))
+    copy = data.draw(st.sampled_from([0, 1, 2**32 - 1]))
+    copies = mostly(st.none(), st.just(tuple(np.full((65, n), copy, np.uint32) for n in shape[1:])))
+    soft = {"permutations": mostly(few, numbers), "inner_seed": 1, "threads": options["threads"]}
+    formulas = [(MEAN, WIDE, False, True), (BLEU, COUNTS, True, False), (MEAN, COUNTS[..., :2].copy(), True, True)]
+    counted = mostly(st.sampled_from(formulas), st.just((BLEU, WIDE, False, True)))
+    metrics = data.draw(st.lists(st.just(counted) | st.sampled_from(formulas), max_size=2))
+    segments = np.arange(shape[2] if shape[2] < 2**20 else 0, dtype=np.uint32)
+    segments = mostly(st.just(segments), arrays(np.uint32, shape=(70,)) | st.just(np.full(2, 2**32 - 1, np.uint32)))
+    n_pairs = shape[1] * (shape[1] - 1) // 2 if shape[1] < 2**20 else 0
+    people = mostly(st.just(np.full(n_pairs, data.draw(reals))), arrays(float, shape=(2,)))
+    calls: list[Call] = [
+        lambda: _core.meta_permuted(scores, human, names, unit, by, masks=own_masks, **options),
+        lambda: _core.meta_drawn(scores, human, names, unit, copies=copies, **options),
+        lambda: _core.meta_permuted_votes(
+            scores, columns[0], columns[1], columns[2], columns[3], "half", unit, by, **options
+        ),
+        lambda: _core.meta_soft_drawn(counted, metrics, unit, **{**options, **soft}),
+        lambda: _core.meta_soft_pvalues(counted, metrics, segments, **soft),
+        lambda: _core.meta_soft_values(scores, people, segments, **soft),
+        lambda: _core.meta_soft_permuted(scores, people, segments, unit, by, **{**options, **soft}),
+    ]
+    return data.draw(st.sampled_from(calls))
+
+
 def others(data: st.DataObject) -> Call:
     """All remaining calls."""
     line = st.sampled_from(["", "a b", "a " * 5000, "\x00", "日本 &amp; x.", "1\ta\ta\t_\t_\t_\t0\troot\t_\t_", "1-\t"])
@@ -234,7 +312,7 @@ def others(data: st.DataObject) -> Call:
         bin_values,
         lambda: _core.histograms(values, some, None, centres[: len(some)], threads=threads_),
         lambda: _core.histograms(values, some, some[::-1], centres[:1], threads=threads_),
-        lambda: _core.Metric(name, {}).count([column], references, threads=threads_),
+        lambda: _core.count([_core.Metric(name, {})] * rows, [column], references, threads=threads_),
         lambda: _core.tokenize(column, tokenizer),
         lambda: _core.broken_parse(column),
         lambda: _core.Metric(name, options),
@@ -258,7 +336,7 @@ def main(examples: int) -> None:
     @settings(
         max_examples=examples, deadline=None, database=None, derandomize=True, suppress_health_check=list(HealthCheck)
     )
-    @given(st.sampled_from([shuffles, draws, many, streams, rules, others]), st.data())
+    @given(st.sampled_from([shuffles, draws, many, streams, rules, agreement, replicated_agreement, others]), st.data())
     def every_call_returns_or_raises(some: Any, data: st.DataObject) -> None:
         call = some(data)
         with contextlib.suppress(*EXPECTED):

@@ -161,6 +161,18 @@ LONG_STEPS = {
         "c = np.zeros((2, 10**6, 10), np.int64)",
         "_core.Counts([c]).differing([(0, 1)] * 10**4, most=1)",
     ),
+    "calibration": (
+        "m = rng.normal(size=(1, 100, 3000))\nh = np.round(m[0])",
+        "_core.meta_calibrate(m, h, 'none', progress=progress)",
+    ),
+    "long groups of pairs": (
+        "m = rng.normal(size=(1, 2, 4 * 10**6))",
+        "_core.meta_pair_counts(m, np.round(m[0], 3), 'none', progress=progress)",
+    ),
+    "short groups of pairs": (
+        "m = rng.normal(size=(2, 20, 10**5))",
+        "while True: _core.meta_pair_counts(m, m[0], 'item', progress=progress)",
+    ),
     # Three gigabytes of results; no page of them is written before it is needed.
     "room for results": (
         "c = rng.integers(1, 30, size=(2, 64, 10))",

@@ -7,6 +7,9 @@ mod call;
 mod convert;
 mod counts;
 mod histograms;
+mod meta;
+mod meta_resample;
+mod meta_soft;
 mod metric;
 mod reduce;
 mod resample;
@@ -21,6 +24,12 @@ mod _core {
     use super::counts::Counts;
     #[pymodule_export]
     use super::histograms::{Bins, histograms};
+    #[pymodule_export]
+    use super::meta::{meta_calibrate, meta_pair_counts, meta_votes};
+    #[pymodule_export]
+    use super::meta_resample::{meta_drawn, meta_permuted, meta_permuted_votes};
+    #[pymodule_export]
+    use super::meta_soft::{meta_soft_drawn, meta_soft_permuted, meta_soft_pvalues, meta_soft_values};
     #[pymodule_export]
     use super::metric::{
         Metric, MetricSpec, OptionSpec, Studentized, TokenizerSpec, broken_parse, count, metrics, tokenize, tokenizers,

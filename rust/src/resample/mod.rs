@@ -91,7 +91,7 @@ mod zeroed {
         )*};
     }
 
-    zero!(u8, u16, u32, u64, i8, i16, i32, i64, f64);
+    zero!(u8, u16, u32, u64, i8, i16, i32, i64, i128, f64);
 
     // SAFETY: all bits 0 are an array of zeros.
     unsafe impl<T: Zero, const N: usize> Zero for [T; N] {}

@@ -1,0 +1,288 @@
+//! Counts of pairs that a metric and people order alike, differently, or not at all.
+
+use std::ops::Range;
+
+use super::{Cell, Grouping, Matrices};
+use crate::error::{Error, Result};
+use crate::pool::{self, Blocks, Run, Stop, WorkMeter};
+use crate::resample::{reserved, resize, zeros};
+
+/// Groups of at most this many cells are counted pair by pair.
+const FEW: usize = 40;
+
+/// Work per block, in additions, roughly.
+const BLOCK: u64 = 1 << 17;
+
+/// Which differences are ties.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Ties {
+    /// The largest difference of two scores of the metric that is a tie.
+    pub epsilon: f64,
+    /// The smallest difference of two scores of people that is none. A difference of 0 always is one.
+    pub minimum_difference: f64,
+}
+
+impl Ties {
+    /// Only equal scores.
+    pub const EQUAL: Ties = Ties { epsilon: 0.0, minimum_difference: 0.0 };
+
+    /// Whether people have found an output better, given the difference of their scores for it and the other one.
+    #[inline(always)]
+    fn better(&self, difference: f64) -> bool {
+        difference > 0.0 && difference >= self.minimum_difference
+    }
+
+    /// Neither negative nor NaN.
+    fn check(self) -> Result<()> {
+        for (option, value) in [("epsilon", self.epsilon), ("minimum_difference", self.minimum_difference)] {
+            if value.is_nan() || value < 0.0 {
+                let expected = "at least 0".into();
+                return Err(Error::InvalidOption { option: option.into(), expected, got: value.to_string() });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Pairs of cells of a group, by how a metric and people order them, and the sizes of the group.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct PairCounts {
+    /// Ordered alike.
+    pub concordant: u64,
+    /// Ordered differently.
+    pub discordant: u64,
+    /// Tied only in the metric.
+    pub tied_metric: u64,
+    /// Tied only by people.
+    pub tied_human: u64,
+    /// Tied in both.
+    pub tied_both: u64,
+    /// The number of cells.
+    pub cells: u64,
+    /// How many different scores the metric gave.
+    pub metric_values: u64,
+    /// How many different scores people gave.
+    pub human_values: u64,
+}
+
+/// Buffers for the counts of one group after the other.
+#[derive(Debug, Default)]
+pub struct Counter {
+    cells: Vec<Cell>,
+    /// The rank of each cell's human score among the different ones.
+    ranks: Vec<u32>,
+    /// For each rank, how many of the lower ranks people found worse, and the first rank that they found better.
+    limits: Vec<(u32, u32)>,
+    /// The scores of the metric with their ranks by human scores.
+    ordered: Vec<(f64, u32)>,
+    tree: Vec<u32>,
+}
+
+impl Counter {
+    /// Counts the pairs of a group.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`] or [`Error::Memory`].
+    pub(crate) fn count(
+        &mut self,
+        cells: impl Iterator<Item = Cell>,
+        ties: Ties,
+        meter: &mut WorkMeter,
+        stop: &Stop<'_>,
+    ) -> Result<PairCounts> {
+        self.cells.clear();
+        self.cells.extend(cells);
+        meter.charge(self.cells.len() * self.cells.len().min(FEW), stop)?;
+        if self.cells.len() <= FEW { Ok(few(&self.cells, ties)) } else { self.many(ties, meter, stop) }
+    }
+
+    /// In O(n log n): from lower to higher scores of the metric, each cell is compared with all that lie more than ε
+    /// below it, which are in a tree of counts by human rank.
+    fn many(&mut self, ties: Ties, meter: &mut WorkMeter, stop: &Stop<'_>) -> Result<PairCounts> {
+        let n = self.cells.len();
+        self.rank(ties, stop)?;
+        let (ranks, tied_by_people) = (self.limits.len(), self.tied_by_people());
+        self.ordered.clear();
+        self.ordered.extend(self.cells.iter().zip(&self.ranks).map(|(cell, &rank)| (cell.metric, rank)));
+        pool::sort(&mut self.ordered, |a, b| a.0.total_cmp(&b.0), stop)?;
+        resize(&mut self.tree, ranks + 1)?;
+        self.tree.fill(0);
+        let (mut below, mut apart, mut concordant, mut discordant) = (0, 0, 0, 0);
+        for &(score, rank) in &self.ordered {
+            meter.charge(64, stop)?;
+            while score - self.ordered[below].0 > ties.epsilon {
+                add(&mut self.tree, self.ordered[below].1);
+                below += 1;
+            }
+            let (worse, better) = self.limits[rank as usize];
+            concordant += sum(&self.tree, worse);
+            discordant += below as u64 - sum(&self.tree, better);
+            apart += below as u64;
+        }
+        let pairs = n as u64 * (n as u64 - 1) / 2;
+        let tied_human = apart - concordant - discordant;
+        let tied_both = tied_by_people - tied_human;
+        let changes = self.ordered.windows(2).filter(|pair| pair[0].0 != pair[1].0).count();
+        Ok(PairCounts {
+            concordant,
+            discordant,
+            tied_metric: pairs - apart - tied_both,
+            tied_human,
+            tied_both,
+            cells: n as u64,
+            metric_values: changes as u64 + 1,
+            human_values: ranks as u64,
+        })
+    }
+
+    /// Ranks the human scores. On return, `limits` has as many entries as there are different scores, and `tree` the
+    /// number of cells of each rank.
+    fn rank(&mut self, ties: Ties, stop: &Stop<'_>) -> Result<()> {
+        pool::sort(&mut self.cells, |a, b| a.human.total_cmp(&b.human), stop)?;
+        self.ranks.clear();
+        self.limits.clear();
+        self.tree.clear();
+        let mut values: Vec<f64> = reserved(self.cells.len())?;
+        for cell in &self.cells {
+            if values.last().is_none_or(|&last| last != cell.human) {
+                values.push(cell.human);
+                self.tree.push(0);
+            }
+            self.ranks.push(values.len() as u32 - 1);
+            self.tree[values.len() - 1] += 1;
+        }
+        let (mut worse, mut better) = (0, 0);
+        for &value in &values {
+            while ties.better(value - values[worse]) {
+                worse += 1;
+            }
+            while better < values.len() && !ties.better(values[better] - value) {
+                better += 1;
+            }
+            self.limits.push((worse as u32, better as u32));
+        }
+        Ok(())
+    }
+
+    /// The number of pairs that are tied by people, from what `rank` left.
+    fn tied_by_people(&self) -> u64 {
+        let (mut first, mut lower, mut tied) = (0, 0, 0);
+        for (&(worse, _), &cells) in self.limits.iter().zip(&self.tree) {
+            // `lower` is the number of cells of lower ranks that are not worse.
+            while first < worse {
+                lower -= u64::from(self.tree[first as usize]);
+                first += 1;
+            }
+            let cells = u64::from(cells);
+            tied += cells * (cells - 1) / 2 + cells * lower;
+            lower += cells;
+        }
+        tied
+    }
+}
+
+/// Adds 1 at a rank of a Fenwick tree.
+#[inline]
+fn add(tree: &mut [u32], rank: u32) {
+    let mut node = rank as usize + 1;
+    while node < tree.len() {
+        tree[node] += 1;
+        node += node & node.wrapping_neg();
+    }
+}
+
+/// The sum below a rank.
+#[inline]
+fn sum(tree: &[u32], rank: u32) -> u64 {
+    let (mut node, mut sum) = (rank as usize, 0);
+    while node > 0 {
+        sum += tree[node];
+        node &= node - 1;
+    }
+    u64::from(sum)
+}
+
+/// Counts pair by pair.
+fn few(cells: &[Cell], ties: Ties) -> PairCounts {
+    let mut counts = PairCounts { cells: cells.len() as u64, ..PairCounts::default() };
+    let mut kinds = [0_u32; 9];
+    for (i, one) in cells.iter().enumerate() {
+        let mut seen = (false, false);
+        for other in &cells[..i] {
+            let (metric, human) = (one.metric - other.metric, one.human - other.human);
+            let metric = 1 + usize::from(metric > ties.epsilon) - usize::from(-metric > ties.epsilon);
+            let human = 1 + usize::from(ties.better(human)) - usize::from(ties.better(-human));
+            kinds[3 * metric + human] += 1;
+            seen.0 |= one.metric == other.metric;
+            seen.1 |= one.human == other.human;
+        }
+        counts.metric_values += u64::from(!seen.0);
+        counts.human_values += u64::from(!seen.1);
+    }
+    let kinds = kinds.map(u64::from);
+    counts.concordant = kinds[0] + kinds[8];
+    counts.discordant = kinds[2] + kinds[6];
+    counts.tied_metric = kinds[3] + kinds[5];
+    counts.tied_human = kinds[1] + kinds[7];
+    counts.tied_both = kinds[4];
+    counts
+}
+
+/// The columns of [`count`].
+pub const COLUMNS: usize = 5;
+
+/// The columns of the sizes of groups.
+pub const SIZES: usize = 3;
+
+/// Counts of pairs, (metrics, groups, 5), and sizes of groups, (metrics, groups, 3), in the order of the fields of
+/// [`PairCounts`].
+pub type Counts = (Vec<i64>, Vec<i64>);
+
+/// Counts the pairs of all metrics and groups. There is one `epsilon` per metric; None for 0.
+///
+/// # Errors
+/// [`Error::LengthMismatch`] or [`Error::InvalidOption`] for the ties, [`Error::Memory`], or what `run.watch` returned.
+pub fn count(
+    matrices: Matrices<'_>,
+    grouping: Grouping,
+    epsilons: Option<&[f64]>,
+    minimum_difference: f64,
+    run: &mut Run<'_>,
+) -> Result<Counts> {
+    let (metrics, groups) = (matrices.metrics(), matrices.groups(grouping));
+    let given = epsilons.map_or(metrics, <[f64]>::len);
+    if given != metrics {
+        return Err(Error::LengthMismatch { what: "epsilons".into(), expected: metrics, got: given });
+    }
+    let ties = |epsilon| Ties { epsilon, minimum_difference };
+    ties(0.0).check()?;
+    epsilons.unwrap_or_default().iter().try_for_each(|&epsilon| ties(epsilon).check())?;
+    let cells = matrices.largest(grouping) as u64;
+    let cost = (cells * cells).min(cells.saturating_mul(200)).max(8);
+    let mut counts = zeros(&[metrics, groups, COLUMNS])?;
+    let mut sizes = zeros(&[metrics, groups, SIZES])?;
+    let blocks = Blocks { items: metrics * groups, size: (BLOCK / cost).max(1) as usize, cost, lead: 0 };
+    let mut failed = None;
+    let work = |(counter, meter): &mut (Counter, WorkMeter), items: Range<usize>, stop: &Stop<'_>| {
+        let count = |item| {
+            let (metric, group) = (item / groups, item % groups);
+            let ties = ties(epsilons.map_or(0.0, |epsilons| epsilons[metric]));
+            counter.count(matrices.cells(metric, grouping, group), ties, meter, stop)
+        };
+        let found: Result<Vec<PairCounts>> = items.map(count).collect();
+        if found == Err(Error::Interrupted) { None } else { Some(found) }
+    };
+    pool::run(blocks, run, Default::default, work, |items, found, _| match found {
+        Ok(found) => {
+            let rows = counts[items.start * COLUMNS..].chunks_exact_mut(COLUMNS);
+            for ((found, row), size) in found.iter().zip(rows).zip(sizes[items.start * SIZES..].chunks_exact_mut(SIZES))
+            {
+                let pairs = [found.concordant, found.discordant, found.tied_metric, found.tied_human, found.tied_both];
+                row.copy_from_slice(&pairs.map(|pairs| pairs as i64));
+                size.copy_from_slice(&[found.cells, found.metric_values, found.human_values].map(|n| n as i64));
+            }
+        }
+        Err(error) => failed = failed.take().or(Some(error)),
+    })?;
+    failed.map_or(Ok((counts, sizes)), Err)
+}

@@ -1,0 +1,384 @@
+//! Coefficients of metrics on systems and segments that are drawn with replacement.
+
+use std::ops::Range;
+
+use super::super::Unit;
+use super::permute::run_pairs;
+use super::points::{Points, Scratch};
+use super::small::{PairCounts, value};
+use super::{Coefficient, Grouping, LANES, Material, Statistic, at, constant};
+use crate::error::{Error, Result};
+use crate::pool::{Run, Stop, WorkMeter, sort};
+use crate::resample::{draw_weights, reserved, zeros};
+use crate::stream::{Purpose, Stream};
+
+/// How often each system and segment is drawn.
+#[derive(Debug, Clone, Copy)]
+pub enum Drawn<'a> {
+    /// A seed, and what is drawn. Segments are drawn by `draw_weights`, systems by the indices of the stream for
+    /// selections.
+    Seeded(u64, Unit),
+    /// For each replicate, the copies of each system and of each segment. Replicates are counted from 0.
+    Copies(&'a [u32], &'a [u32]),
+}
+
+/// The copies of systems and of segments in some replicates.
+struct Copies {
+    systems: Vec<u32>,
+    segments: Vec<u32>,
+}
+
+/// Replicates that are held at once.
+const BATCH: usize = 4096;
+
+/// Groups of at most this many cells are compared pair by pair.
+const FEW: usize = 12;
+
+impl Drawn<'_> {
+    fn check(&self, [systems, segments]: [usize; 2], replicates: &Range<u64>) -> Result<()> {
+        let Drawn::Copies(of_systems, of_segments) = self else { return Ok(()) };
+        let n = replicates.end as usize;
+        for (what, expected, got) in [
+            ("copies of systems", n * systems, of_systems.len()),
+            ("copies of segments", n * segments, of_segments.len()),
+        ] {
+            if expected != got {
+                return Err(Error::LengthMismatch { what: what.into(), expected, got });
+            }
+        }
+        Ok(())
+    }
+
+    fn copies(&self, [systems, segments]: [usize; 2], replicates: Range<u64>, run: &mut Run<'_>) -> Result<Copies> {
+        match *self {
+            Drawn::Copies(of_systems, of_segments) => {
+                let range = replicates.start as usize..replicates.end as usize;
+                Ok(Copies {
+                    systems: of_systems[range.start * systems..range.end * systems].to_vec(),
+                    segments: of_segments[range.start * segments..range.end * segments].to_vec(),
+                })
+            }
+            Drawn::Seeded(seed, unit) => {
+                let n = (replicates.end - replicates.start) as usize;
+                let mut copies = Copies { systems: zeros(&[n, systems])?, segments: reserved(n * segments)? };
+                for (replicate, of_systems) in replicates.zip(copies.systems.chunks_exact_mut(systems)) {
+                    if unit == Unit::Inputs {
+                        of_systems.fill(1);
+                    } else {
+                        let mut indices = Stream::new(seed, Purpose::Selection, replicate).indices(systems as u32);
+                        (0..systems).for_each(|_| of_systems[indices.draw() as usize] += 1);
+                    }
+                    if unit == Unit::Systems {
+                        copies.segments.extend(std::iter::repeat_n(1, segments));
+                    } else {
+                        copies.segments.extend(draw_weights((seed, replicate), segments as u32, &[], run)?);
+                    }
+                }
+                Ok(copies)
+            }
+        }
+    }
+
+    /// Whether the copies of systems, or of segments, are always 1.
+    fn fixed(&self) -> [bool; 2] {
+        match self {
+            Drawn::Seeded(_, unit) => [*unit == Unit::Inputs, *unit == Unit::Systems],
+            Drawn::Copies(..) => [false; 2],
+        }
+    }
+}
+
+/// The values of each metric's coefficients on draws, in the order statistic, metric, replicate. NaN where undefined.
+///
+/// Each metric has a material of its own, with the cells that it and people have scored. Cell (i, s) has as many copies as
+/// system i times segment s. Copies of one cell are not compared with each other. The mean over groups counts a group as
+/// often as its system or segment is drawn.
+///
+/// # Errors
+/// As [`super::permuted`]; [`Error::Empty`] without systems or segments.
+pub fn drawn(
+    materials: &[Material],
+    statistics: &[Statistic],
+    (draws, replicates): (Drawn<'_>, Range<u64>),
+    run: &mut Run<'_>,
+) -> Result<Vec<f64>> {
+    let n = (replicates.end - replicates.start) as usize;
+    let metrics = materials.len();
+    let mut out: Vec<f64> = zeros(&[statistics.len(), metrics, n])?;
+    let Some(shape) = materials.first().map(|material| material.shape) else { return Ok(out) };
+    materials.iter().try_for_each(Material::check_human)?;
+    draws.check(shape, &replicates)?;
+    let mut done = 0;
+    for first in (0..n).step_by(BATCH) {
+        let length = BATCH.min(n - first);
+        let begin = replicates.start + first as u64;
+        let copies = run.without_progress(|run| draws.copies(shape, begin..begin + length as u64, run))?;
+        for (&statistic, out) in statistics.iter().zip(out.chunks_exact_mut(metrics * n)) {
+            let work = |metric: usize, blocks: Range<usize>, stop: &Stop<'_>| {
+                let replicates = blocks.start * LANES..length.min(blocks.end * LANES);
+                values(&materials[metric], statistic, (&copies, draws.fixed(), replicates), stop)
+            };
+            let cost = LANES * materials[0].cells.len() * 16;
+            let mut watch = |finished| (run.watch)(done + finished);
+            let mut run = Run { threads: run.threads, watch: &mut watch };
+            run_pairs((metrics, length, cost), &mut run, work, &mut |metric, at, values| {
+                out[metric * n + first + at..][..values.len()].copy_from_slice(values);
+            })?;
+            done += (length * metrics) as u64;
+        }
+    }
+    Ok(out)
+}
+
+fn values(
+    material: &Material,
+    statistic: Statistic,
+    (copies, fixed, replicates): (&Copies, [bool; 2], Range<usize>),
+    stop: &Stop<'_>,
+) -> Result<Vec<f64>> {
+    let [systems, segments] = material.shape;
+    let of = |replicate: usize| {
+        (&copies.systems[replicate * systems..][..systems], &copies.segments[replicate * segments..][..segments])
+    };
+    let mut meter = WorkMeter::default();
+    let coefficient = statistic.coefficient;
+    if statistic.grouping == Grouping::System {
+        let rows = material.groups(Grouping::System, 1);
+        return replicates
+            .map(|replicate| {
+                meter.charge(material.cells.len() * 4, stop)?;
+                Ok(system_value(material, &rows, coefficient, of(replicate)))
+            })
+            .collect();
+    }
+    let weighing = Weighing { material, grouping: statistic.grouping };
+    if statistic.is_calibrated() {
+        let ties = Calibrated::new(weighing, stop)?;
+        return replicates
+            .map(|replicate| {
+                meter.charge(ties.steps.len() * 4, stop)?;
+                let accuracy = ties.accuracy(of(replicate));
+                Ok(if coefficient == Coefficient::Tau23 { 2.0 * accuracy - 1.0 } else { accuracy })
+            })
+            .collect();
+    }
+    let groups = Groups::new(weighing, coefficient);
+    // Within a segment only copies of systems matter, and within a system only copies of segments.
+    let constant = match statistic.grouping {
+        Grouping::Item => fixed[0],
+        Grouping::Sys => fixed[1],
+        _ => false,
+    };
+    let mut scratch = Scratch::default();
+    let mut known: Option<Vec<f64>> = None;
+    let mut out = reserved(replicates.len())?;
+    for replicate in replicates {
+        let copies = of(replicate);
+        if known.is_none() || !constant {
+            let mut values = known.take().unwrap_or_default();
+            values.clear();
+            for group in 0..groups.groups.len() {
+                meter.charge(groups.groups[group].cells.len() * 64, stop)?;
+                let needed = constant || groups.weight(group, copies) > 0;
+                values.push(if needed { groups.value(group, copies, &mut scratch) } else { f64::NAN });
+            }
+            known = Some(values);
+        }
+        meter.charge(groups.groups.len(), stop)?;
+        out.push(groups.mean(known.as_deref().unwrap_or_default(), copies));
+    }
+    Ok(out)
+}
+
+/// Copies of systems and of segments.
+type Numbers<'a> = (&'a [u32], &'a [u32]);
+
+/// How copies of systems and segments become weights of cells and groups.
+#[derive(Clone, Copy)]
+struct Weighing<'a> {
+    material: &'a Material,
+    grouping: Grouping,
+}
+
+impl Weighing<'_> {
+    /// The weight of a cell within its group.
+    fn cell(&self, cell: u32, (systems, segments): Numbers<'_>) -> u32 {
+        let system = || systems[self.material.system(cell) as usize];
+        let segment = || segments[self.material.segment(cell) as usize];
+        match self.grouping {
+            Grouping::None | Grouping::System => system() * segment(),
+            Grouping::Sys => segment(),
+            Grouping::Item => system(),
+        }
+    }
+
+    /// The weight of a group in the mean.
+    fn group(&self, number: usize, (systems, segments): Numbers<'_>) -> u32 {
+        match self.grouping {
+            Grouping::None | Grouping::System => 1,
+            Grouping::Sys => systems[number],
+            Grouping::Item => segments[number],
+        }
+    }
+}
+
+struct Group {
+    number: usize,
+    cells: Vec<u32>,
+    x: Vec<f64>,
+    y: Vec<f64>,
+    /// The points in order, if they are many.
+    points: Option<Points>,
+}
+
+struct Groups<'a> {
+    weighing: Weighing<'a>,
+    coefficient: Coefficient,
+    groups: Vec<Group>,
+}
+
+impl<'a> Groups<'a> {
+    fn new(weighing: Weighing<'a>, coefficient: Coefficient) -> Self {
+        let group = |(number, cells): (usize, Vec<u32>)| {
+            let [x, y] = [&weighing.material.scores[0], &weighing.material.human].map(|values| at(values, &cells));
+            let points = (cells.len() > FEW).then(|| Points::new(x.clone(), y.clone()));
+            (!constant(&y)).then_some(Group { number, cells, x, y, points })
+        };
+        let groups = weighing.material.groups(weighing.grouping, 2).into_iter().filter_map(group).collect();
+        Groups { weighing, coefficient, groups }
+    }
+
+    /// How often the group is drawn.
+    fn weight(&self, group: usize, copies: Numbers<'_>) -> u32 {
+        self.weighing.group(self.groups[group].number, copies)
+    }
+
+    fn value(&self, group: usize, copies: Numbers<'_>, scratch: &mut Scratch) -> f64 {
+        let group = &self.groups[group];
+        let weights: Vec<u32> = group.cells.iter().map(|&cell| self.weighing.cell(cell, copies)).collect();
+        match &group.points {
+            Some(points) => points.value(self.coefficient, &weights, scratch),
+            None => value(self.coefficient, &group.x, &group.y, &weights),
+        }
+    }
+
+    fn mean(&self, values: &[f64], copies: Numbers<'_>) -> f64 {
+        let (mut sum, mut count) = (0.0, 0.0);
+        for (group, value) in self.groups.iter().zip(values) {
+            let weight = f64::from(self.weighing.group(group.number, copies));
+            if weight > 0.0 && !value.is_nan() {
+                sum += weight * value;
+                count += weight;
+            }
+        }
+        sum / count
+    }
+}
+
+fn system_value(
+    material: &Material,
+    rows: &[(usize, Vec<u32>)],
+    coefficient: Coefficient,
+    (systems, segments): Numbers<'_>,
+) -> f64 {
+    let (mut x, mut y, mut weights) = (Vec::new(), Vec::new(), Vec::new());
+    for (system, cells) in rows {
+        let (mut sum, mut human, mut count) = (0.0, 0.0, 0.0);
+        for &cell in cells {
+            let weight = f64::from(segments[material.segment(cell) as usize]);
+            sum += weight * material.scores[0][cell as usize];
+            human += weight * material.human[cell as usize];
+            count += weight;
+        }
+        if count > 0.0 && systems[*system] > 0 {
+            x.push(sum / count);
+            y.push(human / count);
+            weights.push(systems[*system]);
+        }
+    }
+    value(coefficient, &x, &y, &weights)
+}
+
+/// A pair of cells at which the accuracy changes when ε falls below the difference of their scores.
+struct Step {
+    cells: [u32; 2],
+    group: u32,
+    /// Concordant, rather than tied by people.
+    concordant: bool,
+    last: bool,
+}
+
+/// The pairs of a metric's cells, by the differences of their scores, as in `ties`.
+struct Calibrated<'a> {
+    weighing: Weighing<'a>,
+    groups: Vec<(usize, Vec<u32>)>,
+    steps: Vec<Step>,
+    /// Pairs that people tie.
+    tied: Vec<([u32; 2], u32)>,
+}
+
+impl<'a> Calibrated<'a> {
+    fn new(weighing: Weighing<'a>, stop: &Stop<'_>) -> Result<Self> {
+        let material = weighing.material;
+        let groups = material.groups(weighing.grouping, 2);
+        super::ties::check_size(&groups)?;
+        let mut meter = WorkMeter::default();
+        let (mut keys, mut tied) = (Vec::new(), Vec::new());
+        for ((_, cells), group) in groups.iter().zip(0..) {
+            for (i, &a) in cells.iter().enumerate() {
+                meter.charge(i, stop)?;
+                for &b in &cells[..i] {
+                    let [x, y] = [a, b].map(|cell| material.scores[0][cell as usize]);
+                    let [human_x, human_y] = [a, b].map(|cell| material.human[cell as usize]);
+                    let concordant = human_x != human_y && (x > y) == (human_x > human_y);
+                    if human_x == human_y {
+                        tied.push(([a, b], group));
+                    }
+                    if x != y && (concordant || human_x == human_y) {
+                        keys.push(((x - y).abs().to_bits(), [a, b], group, concordant));
+                    }
+                }
+            }
+        }
+        sort(&mut keys, |a, b| b.cmp(a), stop)?;
+        let step = |(at, &(difference, cells, group, concordant)): (usize, &(u64, [u32; 2], u32, bool))| Step {
+            cells,
+            group,
+            concordant,
+            last: keys.get(at + 1).is_none_or(|(next, ..)| *next != difference),
+        };
+        let steps = keys.iter().enumerate().map(step).collect();
+        Ok(Calibrated { weighing, groups, steps, tied })
+    }
+
+    fn accuracy(&self, copies: Numbers<'_>) -> f64 {
+        let mut weights = vec![0.0; self.weighing.material.cells.len()];
+        let (mut factors, mut count) = (Vec::with_capacity(self.groups.len()), 0.0);
+        for (number, cells) in &self.groups {
+            let mut counts = PairCounts::default();
+            let mut squares = 0;
+            for &cell in cells {
+                let weight = self.weighing.cell(cell, copies);
+                weights[cell as usize] = f64::from(weight);
+                counts.points += u64::from(weight);
+                squares += u64::from(weight) * u64::from(weight);
+            }
+            let pairs = (counts.points * counts.points - squares) / 2;
+            let weight = f64::from(self.weighing.group(*number, copies));
+            let defined = pairs > 0 && weight > 0.0;
+            factors.push(if defined { weight / pairs as f64 } else { 0.0 });
+            count += if defined { weight } else { 0.0 };
+        }
+        let weight = |cells: [u32; 2], group: u32| {
+            weights[cells[0] as usize] * weights[cells[1] as usize] * factors[group as usize]
+        };
+        let mut sum: f64 = self.tied.iter().map(|&(cells, group)| weight(cells, group)).sum();
+        let mut largest = sum;
+        for step in &self.steps {
+            let weight = weight(step.cells, step.group);
+            sum += if step.concordant { weight } else { -weight };
+            largest = if step.last && sum > largest { sum } else { largest };
+        }
+        largest / count
+    }
+}

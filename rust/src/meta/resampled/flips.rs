@@ -1,0 +1,125 @@
+//! Which cells of two metrics are swapped in which replicate.
+
+use std::ops::Range;
+
+use super::super::Unit;
+use super::{LANES, Material};
+use crate::error::{Error, Result};
+use crate::resample::zeros;
+use crate::simd::Simd;
+use crate::stream::{Purpose, Stream, fill_by_replicate};
+
+/// Where the swaps come from.
+#[derive(Debug, Clone, Copy)]
+pub enum Plan<'a> {
+    /// A seed, and what is swapped at once.
+    Seeded(u64, Unit),
+    /// For each replicate and position in the matrix, whether it is swapped: not 0. Replicates are counted from 0.
+    Masks(&'a [u8]),
+}
+
+impl Plan<'_> {
+    /// Whether two cells are always swapped together.
+    pub(super) fn together(&self, material: &Material, a: u32, b: u32) -> bool {
+        match self {
+            Plan::Seeded(_, Unit::Inputs) => material.segment(a) == material.segment(b),
+            Plan::Seeded(_, Unit::Systems) => material.system(a) == material.system(b),
+            _ => a == b,
+        }
+    }
+
+    /// Checks the number of masks.
+    pub(super) fn check(&self, [systems, segments]: [usize; 2], replicates: &Range<u64>) -> Result<()> {
+        let Plan::Masks(masks) = self else { return Ok(()) };
+        let cells = systems * segments;
+        match masks.len() == cells * replicates.end as usize {
+            true => Ok(()),
+            false => Err(Error::LengthMismatch {
+                what: "cells of masks".into(),
+                expected: cells * replicates.end as usize,
+                got: masks.len(),
+            }),
+        }
+    }
+}
+
+/// The swaps of some replicates, in blocks of 64.
+pub(super) struct Flips {
+    cells: usize,
+    /// For each block and cell, bit r is set if the cell is swapped in replicate r of the block.
+    words: Vec<u64>,
+    /// The same as bytes: −1 or 0.
+    bytes: Vec<[i8; LANES]>,
+}
+
+/// Bytes of flips that are held at once, roughly.
+const BYTES_AT_ONCE: usize = 1 << 25;
+
+impl Flips {
+    /// The number of replicates that are held at once.
+    pub fn batch(cells: usize) -> usize {
+        LANES * (BYTES_AT_ONCE / (LANES * cells.max(1))).clamp(1, 64)
+    }
+
+    pub fn new(material: &Material, plan: &Plan<'_>, replicates: Range<u64>) -> Result<Self> {
+        let cells = material.cells.len();
+        let blocks = ((replicates.end - replicates.start) as usize).div_ceil(LANES);
+        let mut words: Vec<u64> = zeros(&[blocks, cells])?;
+        let [systems, segments] = material.shape;
+        match plan {
+            Plan::Seeded(seed, unit) => {
+                let values = unit.bits(material.shape).div_ceil(64);
+                let mut random: Vec<u64> = zeros(&[values, LANES])?;
+                for (block, words) in words.chunks_exact_mut(cells.max(1)).enumerate() {
+                    let first = replicates.start + (block * LANES) as u64;
+                    let stream = Stream::new(*seed, Purpose::Shuffle, first);
+                    fill_by_replicate(Simd::best(), stream, LANES, 0, &mut random);
+                    random.as_chunks_mut().0.iter_mut().for_each(transpose);
+                    for (word, &position) in words.iter_mut().zip(&material.cells) {
+                        *word = random[unit.bit(position as usize, segments)];
+                    }
+                }
+            }
+            Plan::Masks(masks) => {
+                for (lane, replicate) in (replicates.start as usize..replicates.end as usize).enumerate() {
+                    let mask = &masks[replicate * systems * segments..][..systems * segments];
+                    let words = &mut words[lane / LANES * cells..][..cells];
+                    for (word, &position) in words.iter_mut().zip(&material.cells) {
+                        *word |= u64::from(mask[position as usize] != 0) << (lane % LANES);
+                    }
+                }
+            }
+        }
+        let mut bytes: Vec<[i8; LANES]> = zeros(&[words.len()])?;
+        for (bytes, &word) in bytes.iter_mut().zip(&words) {
+            bytes.iter_mut().zip(0..).for_each(|(byte, lane)| *byte = -((word >> lane & 1) as i8));
+        }
+        Ok(Flips { cells, words, bytes })
+    }
+
+    /// The words of all cells in a block of replicates.
+    pub fn words(&self, block: usize) -> &[u64] {
+        &self.words[block * self.cells..][..self.cells]
+    }
+
+    /// The bytes of all cells in a block of replicates.
+    pub fn bytes(&self, block: usize) -> &[[i8; LANES]] {
+        &self.bytes[block * self.cells..][..self.cells]
+    }
+}
+
+/// Swaps rows and columns of a matrix of bits, the lowest bit of a word being its first column.
+pub(super) fn transpose(words: &mut [u64; 64]) {
+    let (mut step, mut mask) = (32, 0xFFFF_FFFF_u64);
+    while step > 0 {
+        let mut row = 0;
+        while row < 64 {
+            let swapped = (words[row] >> step ^ words[row + step]) & mask;
+            words[row] ^= swapped << step;
+            words[row + step] ^= swapped;
+            row = (row + step + 1) & !step;
+        }
+        step /= 2;
+        mask ^= mask << step;
+    }
+}

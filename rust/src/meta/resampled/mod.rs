@@ -1,0 +1,210 @@
+//! Replicates of coefficients of agreement: cells of two metrics swapped, or systems and segments drawn again.
+//!
+//! A [`Material`] holds the cells that all metrics and people have scored. [`permuted`] swaps two metrics' scores, in all
+//! cells independently, in whole columns or in whole rows, and computes the difference of their coefficients again
+//! (Deutsch, Dror and Roth 2021, doi:10.1162/tacl_a_00417). [`drawn`] draws systems, segments or both with replacement.
+//! Replicate r is a pure function of the seed and r.
+
+mod draw;
+mod few;
+mod flips;
+mod form;
+mod permute;
+mod points;
+mod small;
+mod sums;
+mod sweep;
+mod ties;
+mod votes;
+
+pub use draw::{Drawn, drawn};
+pub use flips::Plan;
+pub use permute::permuted;
+pub use votes::{TieRule, permuted_votes};
+
+use super::named;
+use crate::error::{Error, Result};
+use crate::resample::reserved;
+
+/// Replicates side by side: the bits of a word.
+const LANES: usize = 64;
+
+/// Which cells of a matrix of systems × segments are compared with each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Grouping {
+    /// All cells.
+    None,
+    /// The segments of a system.
+    Sys,
+    /// The systems on a segment.
+    Item,
+    /// The systems' means over their cells.
+    System,
+}
+
+/// A coefficient of agreement between scores of a metric and of people.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Coefficient {
+    /// Pearson's r.
+    Pearson,
+    /// Spearman's ρ.
+    Spearman,
+    /// Kendall's τ, variant b.
+    KendallB,
+    /// Kendall's τ, variant c.
+    KendallC,
+    /// The share of pairs that the metric orders, or calls tied, as people do; ties of the metric are calibrated.
+    Acc23,
+    /// 2 · acc23 − 1.
+    Tau23,
+    /// The share of the pairs that people order which the metric orders alike.
+    Accuracy,
+}
+
+/// A coefficient and what it is computed on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Statistic {
+    grouping: Grouping,
+    coefficient: Coefficient,
+}
+
+const GROUPINGS: [(&str, Grouping); 4] =
+    [("none", Grouping::None), ("sys", Grouping::Sys), ("item", Grouping::Item), ("system", Grouping::System)];
+
+const COEFFICIENTS: [(&str, Coefficient); 7] = [
+    ("pearson", Coefficient::Pearson),
+    ("spearman", Coefficient::Spearman),
+    ("kendall-b", Coefficient::KendallB),
+    ("kendall-c", Coefficient::KendallC),
+    ("acc23", Coefficient::Acc23),
+    ("tau23", Coefficient::Tau23),
+    ("accuracy", Coefficient::Accuracy),
+];
+
+impl Statistic {
+    /// The coefficient of that name in that grouping.
+    ///
+    /// # Errors
+    /// [`Error::UnknownName`] for an unknown name, [`Error::InvalidOption`] for calibrated ties of system scores.
+    pub fn named(grouping: &str, coefficient: &str) -> Result<Self> {
+        let grouping = named("grouping", grouping, &GROUPINGS)?;
+        let statistic = Statistic { grouping, coefficient: named("coefficient", coefficient, &COEFFICIENTS)? };
+        if grouping == Grouping::System && statistic.is_calibrated() {
+            return Err(Error::InvalidOption {
+                option: "the coefficient of system scores".into(),
+                expected: "pearson, spearman, kendall-b, kendall-c or accuracy".into(),
+                got: coefficient.into(),
+            });
+        }
+        Ok(statistic)
+    }
+
+    fn is_calibrated(self) -> bool {
+        matches!(self.coefficient, Coefficient::Acc23 | Coefficient::Tau23)
+    }
+}
+
+/// The cells that some metrics and people have scored.
+pub struct Material {
+    /// The numbers of systems and segments.
+    shape: [usize; 2],
+    /// The positions of the cells in a matrix of systems × segments, ascending.
+    cells: Vec<u32>,
+    /// The scores of each metric in these cells.
+    scores: Vec<Vec<f64>>,
+    /// The scores of people in these cells, if there are any.
+    human: Vec<f64>,
+}
+
+impl Material {
+    /// Takes scores of the shapes (metrics, systems, segments) and (systems, segments).
+    ///
+    /// # Errors
+    /// [`Error::Empty`] without systems or segments, [`Error::LengthMismatch`] if an array has another length,
+    /// [`Error::InvalidOption`] if there are too many cells.
+    pub fn new(scores: &[f64], human: Option<&[f64]>, [metrics, systems, segments]: [usize; 3]) -> Result<Self> {
+        // What follows needs memory for every row and column, which arrays without cells do not bound.
+        for (what, n) in [("systems", systems), ("segments", segments)] {
+            if n == 0 {
+                return Err(Error::Empty { what: what.into() });
+            }
+        }
+        let all = systems.saturating_mul(segments);
+        if all >= 1 << 31 {
+            let (option, expected) = ("the number of cells".into(), "below 2^31".into());
+            return Err(Error::InvalidOption { option, expected, got: all.to_string() });
+        }
+        let check = |what: &str, expected: usize, got: usize| match expected == got {
+            true => Ok(()),
+            false => Err(Error::LengthMismatch { what: what.into(), expected, got }),
+        };
+        check("scores of metrics", metrics.saturating_mul(all), scores.len())?;
+        human.map_or(Ok(()), |human| check("scores of people", all, human.len()))?;
+        let present = |cell: &usize| {
+            !human.is_some_and(|human| human[*cell].is_nan())
+                && (0..metrics).all(|metric| !scores[metric * all + cell].is_nan())
+        };
+        let mut cells = reserved(all)?;
+        cells.extend((0..all).filter(present).map(|cell| cell as u32));
+        let of = |values: &[f64]| cells.iter().map(|&cell| values[cell as usize]).collect::<Vec<_>>();
+        Ok(Material {
+            shape: [systems, segments],
+            scores: (0..metrics).map(|metric| of(&scores[metric * all..][..all])).collect(),
+            human: human.map(of).unwrap_or_default(),
+            cells,
+        })
+    }
+
+    /// Checks that people have scored the cells.
+    fn check_human(&self) -> Result<()> {
+        match self.human.len() == self.cells.len() {
+            true => Ok(()),
+            false => Err(Error::Empty { what: "scores of people".into() }),
+        }
+    }
+
+    fn system(&self, cell: u32) -> u32 {
+        self.cells[cell as usize] / self.shape[1] as u32
+    }
+
+    fn segment(&self, cell: u32) -> u32 {
+        self.cells[cell as usize] % self.shape[1] as u32
+    }
+
+    /// The groups of at least `least` cells: the number of the row or column, and the cells by their place in `cells`.
+    fn groups(&self, grouping: Grouping, least: usize) -> Vec<(usize, Vec<u32>)> {
+        let all = 0..self.cells.len() as u32;
+        let mut groups = match grouping {
+            Grouping::None => vec![all.collect()],
+            Grouping::Sys | Grouping::System => {
+                let mut groups = vec![Vec::new(); self.shape[0]];
+                all.for_each(|cell| groups[self.system(cell) as usize].push(cell));
+                groups
+            }
+            Grouping::Item => {
+                let mut groups = vec![Vec::new(); self.shape[1]];
+                all.for_each(|cell| groups[self.segment(cell) as usize].push(cell));
+                groups
+            }
+        };
+        groups
+            .iter_mut()
+            .enumerate()
+            .filter(|(_, cells)| cells.len() >= least)
+            .map(|(i, c)| (i, std::mem::take(c)))
+            .collect()
+    }
+}
+
+/// The values of the given cells.
+fn at(values: &[f64], cells: &[u32]) -> Vec<f64> {
+    cells.iter().map(|&cell| values[cell as usize]).collect()
+}
+
+/// Whether all values are equal.
+fn constant(values: &[f64]) -> bool {
+    values.iter().all(|value| *value == values[0])
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,400 @@
+//! Differences of the coefficients of two metrics whose cells are swapped.
+
+use std::ops::Range;
+
+use super::few::Counted;
+use super::flips::{Flips, Plan};
+use super::points::{Points, Scratch};
+use super::sums::{PearsonSums, SystemMeans};
+use super::sweep::{self, Sweep};
+use super::ties::GroupPairs;
+use super::{Coefficient, Grouping, LANES, Material, Statistic, at, constant};
+use crate::error::{Error, Result};
+use crate::pool::{self, Blocks, Run, Stop, WorkMeter};
+use crate::resample::zeros;
+
+/// The most cells of a group whose pairs are counted one by one.
+const FEW: usize = 64;
+
+/// The most patterns of swaps in a group for which all values are tabulated, as a power of two.
+const MOST_SWITCHES: usize = 10;
+
+/// Pieces of work that there are at least, where replicates suffice, so that any number of threads is busy.
+const PIECES: usize = 32;
+
+/// How a statistic is computed.
+enum Method {
+    Pearson(PearsonSums),
+    System(SystemMeans),
+    /// And what the differences of accuracies are multiplied by.
+    Ties(GroupPairs, f64),
+    /// Each group by itself.
+    Groups(Coefficient, Vec<Vec<u32>>),
+}
+
+impl Method {
+    fn new(material: &Material, statistic: Statistic, plan: &Plan<'_>) -> Result<Self> {
+        let Statistic { grouping, coefficient } = statistic;
+        if grouping == Grouping::System {
+            return Ok(Method::System(SystemMeans::new(material, statistic)));
+        }
+        let groups = material.groups(grouping, 2);
+        Ok(match coefficient {
+            Coefficient::Pearson => Method::Pearson(PearsonSums::new(material, &groups)),
+            Coefficient::Acc23 => Method::Ties(GroupPairs::new(material, &groups, plan)?, 1.0),
+            Coefficient::Tau23 => Method::Ties(GroupPairs::new(material, &groups, plan)?, 2.0),
+            _ => {
+                let groups = groups.into_iter().map(|(_, cells)| cells);
+                let groups = groups.filter(|cells| !constant(&at(&material.human, cells))).collect();
+                Method::Groups(coefficient, groups)
+            }
+        })
+    }
+}
+
+/// The differences value(A') − value(B') of the given pairs of metrics (A, B), where A' and B' are A and B with cells
+/// swapped, in the order statistic, pair, replicate. NaN where a value is undefined.
+///
+/// # Errors
+/// [`Error::OutOfRange`] for a metric that does not exist, [`Error::Empty`] without scores of people,
+/// [`Error::LengthMismatch`] for masks of another shape, [`Error::InvalidOption`] for too many pairs of cells,
+/// [`Error::Memory`], and whatever `run.watch` returned.
+pub fn permuted(
+    material: &Material,
+    statistics: &[Statistic],
+    pairs: &[[usize; 2]],
+    (plan, replicates): (Plan<'_>, Range<u64>),
+    run: &mut Run<'_>,
+) -> Result<Vec<f64>> {
+    check_pairs(pairs, material.scores.len())?;
+    material.check_human()?;
+    plan.check(material.shape, &replicates)?;
+    let n = (replicates.end - replicates.start) as usize;
+    let mut out: Vec<f64> = zeros(&[statistics.len(), pairs.len(), n])?;
+    if n == 0 || pairs.is_empty() {
+        return Ok(out);
+    }
+    let methods =
+        statistics.iter().map(|&statistic| Method::new(material, statistic, &plan)).collect::<Result<Vec<_>>>()?;
+    let batch = Flips::batch(material.cells.len());
+    let mut done = 0;
+    for first in (0..n).step_by(batch) {
+        let length = batch.min(n - first);
+        let begin = replicates.start + first as u64;
+        let flips = Flips::new(material, &plan, begin..begin + length as u64)?;
+        for (method, out) in methods.iter().zip(out.chunks_exact_mut(pairs.len() * n)) {
+            let mut watch = |finished| (run.watch)(done + finished);
+            let mut run = Run { threads: run.threads, watch: &mut watch };
+            let task = Task { material, method, pairs, plan, flips: &flips, length };
+            task.run(&mut run, |pair, at, values| {
+                out[pair * n + first + at..][..values.len()].copy_from_slice(values)
+            })?;
+            done += (length * pairs.len()) as u64;
+        }
+    }
+    Ok(out)
+}
+
+/// Checks that all metrics of pairs exist.
+pub(super) fn check_pairs(pairs: &[[usize; 2]], len: usize) -> Result<()> {
+    match pairs.iter().flatten().find(|metric| **metric >= len) {
+        Some(&index) => Err(Error::OutOfRange { what: "metric".into(), index, len }),
+        None => Ok(()),
+    }
+}
+
+/// A statistic on some replicates.
+struct Task<'a> {
+    material: &'a Material,
+    method: &'a Method,
+    pairs: &'a [[usize; 2]],
+    plan: Plan<'a>,
+    flips: &'a Flips,
+    length: usize,
+}
+
+impl Task<'_> {
+    /// Calls `keep` with the pair, the first replicate and the differences of some replicates.
+    fn run(&self, run: &mut Run<'_>, mut keep: impl FnMut(usize, usize, &[f64])) -> Result<()> {
+        match self.method {
+            Method::Pearson(_) | Method::System(_) => self.run_blocks(run, keep),
+            Method::Ties(..) | Method::Groups(..) => {
+                let cost = self.material.cells.len() * LANES * 16;
+                run_pairs(
+                    (self.pairs.len(), self.length, cost),
+                    run,
+                    |pair, blocks, stop| self.pair(pair, blocks, stop),
+                    &mut keep,
+                )
+            }
+        }
+    }
+
+    /// All pairs of a block of replicates at once.
+    fn run_blocks(&self, run: &mut Run<'_>, mut keep: impl FnMut(usize, usize, &[f64])) -> Result<()> {
+        let cost = (self.material.cells.len() * self.material.scores.len() + self.pairs.len()) * LANES;
+        let blocks = Blocks { items: self.length.div_ceil(LANES), size: 1, cost: cost as u64, lead: 0 };
+        let mut watch = |finished| (run.watch)(finished * (LANES * self.pairs.len()) as u64);
+        let mut run = Run { threads: run.threads, watch: &mut watch };
+        let mut outcome = Ok(());
+        let work = |(): &mut (), range: Range<usize>, stop: &Stop<'_>| {
+            let place = (self.flips, range.start);
+            Some(match self.method {
+                Method::Pearson(sums) => sums.differences(self.material, self.pairs, place, stop),
+                Method::System(means) => means.differences(self.material, self.pairs, place, stop),
+                _ => unreachable!("other methods work pair by pair"),
+            })
+        };
+        pool::run(
+            blocks,
+            &mut run,
+            || (),
+            work,
+            |range, values, _| {
+                let at = range.start * LANES;
+                match values {
+                    Ok(values) => {
+                        let kept = LANES.min(self.length - at);
+                        values
+                            .chunks_exact(LANES)
+                            .enumerate()
+                            .for_each(|(pair, values)| keep(pair, at, &values[..kept]));
+                    }
+                    Err(error) => outcome = Err(error),
+                }
+            },
+        )?;
+        outcome
+    }
+
+    /// The differences of a pair in some blocks.
+    fn pair(&self, pair: usize, blocks: Range<usize>, stop: &Stop<'_>) -> Result<Vec<f64>> {
+        let scores = self.pairs[pair].map(|metric| self.material.scores[metric].as_slice());
+        match self.method {
+            Method::Ties(pairs, factor) => {
+                let mut differences = pairs.differences(scores, (self.flips, blocks), stop)?;
+                differences.iter_mut().for_each(|difference| *difference *= factor);
+                Ok(differences)
+            }
+            Method::Groups(coefficient, groups) => self.groups(scores, (*coefficient, groups), blocks, stop),
+            _ => unreachable!("other methods work block by block"),
+        }
+    }
+
+    fn groups(
+        &self,
+        scores: [&[f64]; 2],
+        (coefficient, groups): (Coefficient, &[Vec<u32>]),
+        blocks: Range<usize>,
+        stop: &Stop<'_>,
+    ) -> Result<Vec<f64>> {
+        let mut means = vec![Mean::default(); blocks.len()];
+        let (mut meter, mut memory) = (WorkMeter::default(), sweep::Memory::default());
+        // If no group can be undefined, only the difference of the sums matters.
+        let certain = !groups.iter().any(|cells| can_be_constant(scores, cells));
+        for cells in groups {
+            let human = at(&self.material.human, cells);
+            let scores = scores.map(|scores| at(scores, cells));
+            let switches = self.switches(cells);
+            let by_pairs = matches!(coefficient, Coefficient::KendallB | Coefficient::Accuracy) && cells.len() <= FEW;
+            let few = switches.iter().max().is_none_or(|last| *last < MOST_SWITCHES);
+            if by_pairs {
+                let counted = Counted::new(coefficient, &scores, &human);
+                for (mean, block) in means.iter_mut().zip(blocks.clone()) {
+                    meter.charge(cells.len() * cells.len() * 16, stop)?;
+                    counted.add(self.flips.bytes(block), cells, certain, mean);
+                }
+                continue;
+            }
+            let patterns = 1 << switches.iter().max().map_or(0, |last| last + 1).min(32);
+            let tabulated = few && patterns <= LANES * blocks.len();
+            let kendall = matches!(coefficient, Coefficient::KendallB | Coefficient::KendallC);
+            if kendall && cells.len() < sweep::MOST_CELLS && (cells.len() > FEW || !tabulated) {
+                let sweep = Sweep::new([&scores[0], &scores[1]], &human, cells);
+                for (mean, block) in means.iter_mut().zip(blocks.clone()) {
+                    meter.charge(cells.len() * LANES * 8, stop)?;
+                    mean.add_lanes(&sweep.values(coefficient, self.flips.bytes(block), &mut memory));
+                }
+                continue;
+            }
+            let both = Points::of_swaps([&scores[0], &scores[1]], &human);
+            let evaluate = Evaluation { points: &both, coefficient };
+            if tabulated {
+                let table = evaluate.table(&switches, patterns, (&mut meter, stop))?;
+                for (mean, block) in means.iter_mut().zip(blocks.clone()) {
+                    meter.charge(LANES * cells.len(), stop)?;
+                    let words = self.flips.words(block);
+                    for (lane, pattern) in pattern_of(&switches, cells, words).into_iter().enumerate() {
+                        mean.add(lane, [table[pattern], table[patterns - 1 - pattern]]);
+                    }
+                }
+                continue;
+            }
+            let mut scratch = Scratch::default();
+            for (mean, block) in means.iter_mut().zip(blocks.clone()) {
+                let words = self.flips.words(block);
+                let words: Vec<_> = cells.iter().map(|&cell| words[cell as usize]).collect();
+                for lane in 0..LANES {
+                    meter.charge(cells.len() * 64, stop)?;
+                    mean.add(lane, evaluate.both(|i| words[i] >> lane & 1 == 1, cells.len(), &mut scratch));
+                }
+            }
+        }
+        Ok(means.iter().flat_map(Mean::differences).collect())
+    }
+
+    /// For each cell of a group, the number of its switch: cells that are always swapped together share one.
+    fn switches(&self, cells: &[u32]) -> Vec<usize> {
+        let mut leaders: Vec<u32> = Vec::new();
+        let mut switches = Vec::with_capacity(cells.len());
+        for &cell in cells {
+            let known = leaders.iter().position(|&leader| self.plan.together(self.material, leader, cell));
+            switches.push(known.unwrap_or(leaders.len()));
+            if known.is_none() {
+                leaders.push(cell);
+                if leaders.len() > MOST_SWITCHES {
+                    break;
+                }
+            }
+        }
+        switches
+    }
+}
+
+/// Runs `work` for all pairs and pieces of the replicates, and passes the results to `keep`.
+pub(super) fn run_pairs(
+    (pairs, length, cost): (usize, usize, usize),
+    run: &mut Run<'_>,
+    work: impl Fn(usize, Range<usize>, &Stop<'_>) -> Result<Vec<f64>> + Sync,
+    keep: &mut impl FnMut(usize, usize, &[f64]),
+) -> Result<()> {
+    let blocks = length.div_ceil(LANES);
+    let per_piece = blocks.div_ceil(PIECES.div_ceil(pairs));
+    let pieces = blocks.div_ceil(per_piece);
+    let items = Blocks { items: pairs * pieces, size: 1, cost: (cost * per_piece) as u64, lead: 0 };
+    let mut outcome = Ok(());
+    let mut watch = |finished| (run.watch)(finished * (pairs * length) as u64 / items.items as u64);
+    let mut run = Run { threads: run.threads, watch: &mut watch };
+    let piece = |item: usize| (item / pieces, item % pieces * per_piece);
+    let work = |(): &mut (), range: Range<usize>, stop: &Stop<'_>| {
+        let (pair, first) = piece(range.start);
+        Some(work(pair, first..blocks.min(first + per_piece), stop))
+    };
+    pool::run(
+        items,
+        &mut run,
+        || (),
+        work,
+        |range, values, _| match values {
+            Ok(values) => {
+                let (pair, first) = piece(range.start);
+                keep(pair, first * LANES, &values[..values.len().min(length - first * LANES)]);
+            }
+            Err(error) => outcome = Err(error),
+        },
+    )?;
+    outcome
+}
+
+/// Whether some swaps could make all scores equal.
+fn can_be_constant([a, b]: [&[f64]; 2], cells: &[u32]) -> bool {
+    let first = cells[0] as usize;
+    let reaches = |value: f64| cells.iter().all(|&cell| a[cell as usize] == value || b[cell as usize] == value);
+    reaches(a[first]) || reaches(b[first])
+}
+
+/// For each replicate of a block, the number whose bits are the swaps of the switches.
+fn pattern_of(switches: &[usize], cells: &[u32], words: &[u64]) -> [usize; LANES] {
+    let mut patterns = [0; LANES];
+    let mut next = 0;
+    for (&switch, &cell) in switches.iter().zip(cells) {
+        if switch < next {
+            continue;
+        }
+        next = switch + 1;
+        let word = words[cell as usize];
+        patterns
+            .iter_mut()
+            .zip(0..)
+            .for_each(|(pattern, lane)| *pattern |= (word >> lane & 1) as usize * (1 << switch));
+    }
+    patterns
+}
+
+/// Sums and numbers of the values of groups, of both metrics.
+#[derive(Clone)]
+pub(super) struct Mean {
+    pub sums: [[f64; LANES]; 2],
+    pub counts: [[f64; LANES]; 2],
+}
+
+impl Default for Mean {
+    fn default() -> Self {
+        Mean { sums: [[0.0; LANES]; 2], counts: [[0.0; LANES]; 2] }
+    }
+}
+
+impl Mean {
+    /// Adds the values of a group unless they are undefined.
+    fn add(&mut self, lane: usize, values: [f64; 2]) {
+        for ((sum, count), value) in self.sums.iter_mut().zip(&mut self.counts).zip(values) {
+            if !value.is_nan() {
+                sum[lane] += value;
+                count[lane] += 1.0;
+            }
+        }
+    }
+
+    fn add_lanes(&mut self, values: &[[f64; LANES]; 2]) {
+        (0..LANES).for_each(|lane| self.add(lane, [values[0][lane], values[1][lane]]));
+    }
+
+    fn differences(&self) -> [f64; LANES] {
+        let mean = |side: usize, lane: usize| self.sums[side][lane] / self.counts[side][lane];
+        // Equal numbers of groups: one division, and no difference between equal sums.
+        std::array::from_fn(|lane| match self.counts[0][lane] == self.counts[1][lane] {
+            true => (self.sums[0][lane] - self.sums[1][lane]) / self.counts[0][lane],
+            false => mean(0, lane) - mean(1, lane),
+        })
+    }
+}
+
+/// A coefficient of both metrics after swaps: the points of A and then of B have weight 0 or 1.
+struct Evaluation<'a> {
+    points: &'a Points,
+    coefficient: Coefficient,
+}
+
+impl Evaluation<'_> {
+    fn both(&self, swapped: impl Fn(usize) -> bool, cells: usize, scratch: &mut Scratch) -> [f64; 2] {
+        let mut weights = vec![0; 2 * cells];
+        [false, true].map(|side| {
+            for i in 0..cells {
+                let from_b = swapped(i) != side;
+                (weights[i], weights[cells + i]) = (u32::from(!from_b), u32::from(from_b));
+            }
+            self.points.value(self.coefficient, &weights, scratch)
+        })
+    }
+
+    /// The value of the first metric for each pattern of swaps. The second has the value of the opposite pattern.
+    fn table(
+        &self,
+        switches: &[usize],
+        patterns: usize,
+        (meter, stop): (&mut WorkMeter, &Stop<'_>),
+    ) -> Result<Vec<f64>> {
+        let cells = switches.len();
+        let (mut weights, mut scratch) = (vec![0; 2 * cells], Scratch::default());
+        let mut table = Vec::with_capacity(patterns);
+        for pattern in 0..patterns {
+            meter.charge(cells * 64, stop)?;
+            for (i, switch) in switches.iter().enumerate() {
+                let swapped = (pattern >> switch & 1) as u32;
+                (weights[i], weights[cells + i]) = (1 - swapped, swapped);
+            }
+            table.push(self.points.value(self.coefficient, &weights, &mut scratch));
+        }
+        Ok(table)
+    }
+}

@@ -1,0 +1,201 @@
+//! Accuracy over pairs with calibrated ties (Deutsch, Foster and Freitag 2023, doi:10.18653/v1/2023.emnlp-main.798), of two
+//! metrics whose cells are swapped.
+//!
+//! Two scores are tied if they differ by at most ε, and ε maximises the mean accuracy of the groups: of each replicate, since
+//! the observed value is a maximum, too. If everything is tied, the pairs that people tie are right. As ε decreases, pairs
+//! become untied in the order of their differences: a pair that people tie becomes wrong, and a concordant pair right. The
+//! four possible differences of each pair of cells are sorted once; a replicate takes those that its swaps make, in order.
+
+use std::ops::Range;
+
+use super::flips::{Flips, Plan};
+use super::form::Lane;
+use super::{LANES, Material};
+use crate::error::{Error, Result};
+use crate::pool::{Stop, WorkMeter, sort};
+use crate::resample::{reserved, zeros};
+use crate::simd::{Simd, dispatch};
+
+/// The most pairs of cells: their differences take 64 bytes each in every thread.
+const MOST_PAIRS: u64 = 1 << 24;
+
+/// The pairs of cells within groups, and what each adds to the mean accuracy.
+pub(super) struct GroupPairs {
+    pairs: Vec<Pair>,
+    /// What the lanes are divided by.
+    divisor: f64,
+    /// An upper bound of all sums in the lanes, or None if weights are fractions.
+    largest: Option<u64>,
+}
+
+#[derive(Clone, Copy)]
+struct Pair {
+    cells: [u32; 2],
+    /// The sign of the difference of people's scores.
+    sign: i8,
+    together: bool,
+    weight: f64,
+}
+
+fn pairs_of(cells: &[u32]) -> u64 {
+    cells.len() as u64 * (cells.len() as u64 - 1) / 2
+}
+
+/// The number of pairs of cells within groups.
+///
+/// # Errors
+/// [`Error::InvalidOption`] if there are too many.
+pub(super) fn check_size(groups: &[(usize, Vec<u32>)]) -> Result<u64> {
+    let all: u64 = groups.iter().map(|(_, cells)| pairs_of(cells)).sum();
+    match all > MOST_PAIRS {
+        true => Err(Error::InvalidOption {
+            option: "the number of pairs of scores whose ties are calibrated".into(),
+            expected: format!("at most {MOST_PAIRS} in replicates (group by item, or take fewer segments)"),
+            got: all.to_string(),
+        }),
+        false => Ok(all),
+    }
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+impl GroupPairs {
+    /// # Errors
+    /// [`Error::InvalidOption`] if there are too many pairs.
+    pub fn new(material: &Material, groups: &[(usize, Vec<u32>)], plan: &Plan<'_>) -> Result<Self> {
+        let sizes = || groups.iter().map(|(_, cells)| pairs_of(cells));
+        let all = check_size(groups)?;
+        // Integers, if all groups can have the same denominator.
+        let common = sizes().try_fold(1_u64, |lcm, size| (lcm / gcd(lcm, size)).checked_mul(size));
+        let common = common.filter(|common| common.saturating_mul(groups.len() as u64) < 1 << 31);
+        let mut pairs = reserved(all as usize)?;
+        for (_, cells) in groups {
+            let size = (cells.len() * (cells.len() - 1) / 2) as u64;
+            let weight = common.map_or(1.0 / size as f64, |common| (common / size) as f64);
+            for (i, &a) in cells.iter().enumerate() {
+                for &b in &cells[..i] {
+                    let human = [a, b].map(|cell| material.human[cell as usize]);
+                    let sign = i8::from(human[0] > human[1]) - i8::from(human[0] < human[1]);
+                    pairs.push(Pair { cells: [a, b], sign, together: plan.together(material, a, b), weight });
+                }
+            }
+        }
+        let divisor = common.unwrap_or(1) as f64 * groups.len() as f64;
+        Ok(GroupPairs { pairs, divisor, largest: common.map(|common| common * groups.len() as u64) })
+    }
+
+    /// The cost of a block of replicates, in additions, roughly.
+    pub fn cost(&self) -> usize {
+        self.pairs.len() * 64
+    }
+
+    /// The differences of the accuracies of two metrics in the given blocks of replicates.
+    pub fn differences(
+        &self,
+        scores: [&[f64]; 2],
+        (flips, blocks): (&Flips, Range<usize>),
+        stop: &Stop<'_>,
+    ) -> Result<Vec<f64>> {
+        let steps = Steps::new(&self.pairs, scores, stop)?;
+        let mut out = zeros(&[blocks.len(), LANES])?;
+        let mut meter = WorkMeter::default();
+        for (out, block) in out.as_chunks_mut::<LANES>().0.iter_mut().zip(blocks) {
+            meter.charge(self.cost(), stop)?;
+            let rows = flips.bytes(block);
+            let differences = match self.largest {
+                Some(largest) if largest < 1 << 15 => differences::<i16>(&steps, rows),
+                Some(_) => differences::<i32>(&steps, rows),
+                None => differences::<f64>(&steps, rows),
+            };
+            out.iter_mut().zip(differences).for_each(|(out, difference)| *out = difference / self.divisor);
+        }
+        Ok(out)
+    }
+}
+
+/// A difference of two scores that some replicates have.
+#[derive(Clone, Copy)]
+struct Step {
+    cells: [u32; 2],
+    /// The swaps that make this difference: −1 where the cell is not swapped.
+    reversed: [i8; 2],
+    /// Whether the next difference is smaller.
+    last: bool,
+    weight: f64,
+}
+
+struct Steps(Vec<Step>);
+
+impl Steps {
+    /// The differences in descending order, without those that change nothing.
+    fn new(pairs: &[Pair], scores: [&[f64]; 2], stop: &Stop<'_>) -> Result<Self> {
+        let mut meter = WorkMeter::default();
+        // Sorted by the bits of the difference; the low bits of the second number are the swaps of both cells.
+        let mut keys: Vec<(u64, u32)> = reserved(4 * pairs.len())?;
+        for (i, pair) in pairs.iter().enumerate() {
+            meter.charge(16, stop)?;
+            for swaps in 0..4_u32 {
+                let [f, g] = [swaps & 1, swaps >> 1];
+                if pair.together && f != g {
+                    continue;
+                }
+                let [x, y] =
+                    [(f, pair.cells[0]), (g, pair.cells[1])].map(|(f, cell)| scores[f as usize][cell as usize]);
+                let discordant = pair.sign != 0 && (x > y) != (pair.sign > 0);
+                if x != y && !discordant {
+                    keys.push(((x - y).abs().to_bits(), (i as u32) << 2 | swaps));
+                }
+            }
+        }
+        sort(&mut keys, |a, b| b.cmp(a), stop)?;
+        let mut steps: Vec<Step> = reserved(keys.len())?;
+        for (at, &(difference, from)) in keys.iter().enumerate() {
+            meter.charge(4, stop)?;
+            let pair = pairs[(from >> 2) as usize];
+            let weight = if pair.sign == 0 { -pair.weight } else { pair.weight };
+            steps.push(Step {
+                cells: pair.cells,
+                reversed: [(from & 1) as i8 - 1, (from >> 1 & 1) as i8 - 1],
+                last: keys.get(at + 1).is_none_or(|(next, _)| *next != difference),
+                weight,
+            });
+        }
+        Ok(Steps(steps))
+    }
+}
+
+/// The largest sum of steps of the first metric, minus that of the second, of each replicate.
+fn differences<T: Lane>(steps: &Steps, rows: &[[i8; LANES]]) -> [f64; LANES] {
+    let mut largest = [[T::ZERO; LANES]; 2];
+    sweep(Simd::best(), steps, rows, &mut largest);
+    std::array::from_fn(|lane| largest[0][lane].as_f64() - largest[1][lane].as_f64())
+}
+
+dispatch! {
+    fn sweep<T: Lane>(steps: &Steps, rows: &[[i8; LANES]], largest: &mut [[T; LANES]; 2]) = sweep_inline;
+}
+
+#[inline(always)]
+fn sweep_inline<T: Lane>(steps: &Steps, rows: &[[i8; LANES]], out: &mut [[T; LANES]; 2]) {
+    let (mut sums, mut largest) = ([[T::ZERO; LANES]; 2], *out);
+    for step in &steps.0 {
+        let [f, g] = step.cells.map(|cell| &rows[cell as usize]);
+        let weight = T::new(step.weight);
+        let [first, second] = step.reversed;
+        for lane in 0..LANES {
+            let (f, g) = (f[lane] ^ first, g[lane] ^ second);
+            sums[0][lane] = sums[0][lane].plus(weight.masked(f & g));
+            sums[1][lane] = sums[1][lane].plus(weight.masked(!(f | g)));
+        }
+        if step.last {
+            for (largest, sums) in largest.iter_mut().zip(&sums) {
+                for (largest, &sum) in largest.iter_mut().zip(sums) {
+                    *largest = if sum > *largest { sum } else { *largest };
+                }
+            }
+        }
+    }
+    *out = largest;
+}

@@ -1,0 +1,158 @@
+//! Differences of Kendall's τ from people's votes between two metrics whose cells are swapped.
+
+use std::ops::Range;
+
+use super::super::votes::{Judgment, Votes};
+use super::flips::{Flips, Plan};
+use super::form::{self, Form};
+use super::permute::{check_pairs, run_pairs};
+use super::{LANES, Material, named};
+use crate::error::{Error, Result};
+use crate::pool::{Run, Stop};
+use crate::resample::zeros;
+use crate::simd::Simd;
+
+/// What a tie of the metric counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TieRule {
+    /// Half concordant and half discordant, which is the same as counting it in the denominator only.
+    Half,
+    /// Discordant.
+    Discordant,
+    /// Nothing.
+    Ignore,
+}
+
+impl TieRule {
+    /// The rule of that name.
+    ///
+    /// # Errors
+    /// [`Error::UnknownName`] if there is none.
+    pub fn named(name: &str) -> Result<Self> {
+        let known = [
+            ("half", TieRule::Half),
+            ("discordant", TieRule::Discordant),
+            ("ignore", TieRule::Ignore),
+            ("denominator", TieRule::Half),
+        ];
+        named("tie rule", name, &known)
+    }
+}
+
+/// The cells of a vote by their place in the material, and its weight.
+type Vote = (u32, u32, i32);
+
+/// The votes on cells that all metrics have scored.
+fn on(material: &Material, votes: Votes<'_>, run: &mut Run<'_>) -> Result<Vec<Vote>> {
+    let [systems, segments] = material.shape;
+    let judgments = run.without_progress(|run| votes.checked((systems, segments), run))?;
+    let sum: i64 = judgments.iter().map(|judgment| judgment.votes).sum();
+    // Sums of four counts per vote must fit in 32 bits.
+    if sum >= 1 << 28 {
+        let (option, expected) = ("the number of votes".into(), "less than 2^28".into());
+        return Err(Error::InvalidOption { option, expected, got: sum.to_string() });
+    }
+    let mut places = vec![u32::MAX; systems * segments];
+    material.cells.iter().zip(0..).for_each(|(&cell, place)| places[cell as usize] = place);
+    let placed = |judgment: Judgment| (places[judgment.better], places[judgment.worse], judgment.votes as i32);
+    Ok(judgments.into_iter().map(placed).filter(|vote| vote.0.max(vote.1) != u32::MAX).collect())
+}
+
+/// The differences τ(A') − τ(B') of the given pairs of metrics, in the order pair, replicate. NaN where τ is undefined.
+///
+/// Votes on a cell that a metric has not scored are left out.
+///
+/// # Errors
+/// As [`super::permuted`]; and as [`super::super::votes::count`] for votes that cannot be.
+pub fn permuted_votes(
+    material: &Material,
+    (votes, rule): (Votes<'_>, TieRule),
+    pairs: &[[usize; 2]],
+    (plan, replicates): (Plan<'_>, Range<u64>),
+    run: &mut Run<'_>,
+) -> Result<Vec<f64>> {
+    check_pairs(pairs, material.scores.len())?;
+    plan.check(material.shape, &replicates)?;
+    let votes = on(material, votes, run)?;
+    let n = (replicates.end - replicates.start) as usize;
+    let mut out: Vec<f64> = zeros(&[pairs.len(), n])?;
+    if n == 0 || pairs.is_empty() {
+        return Ok(out);
+    }
+    let batch = Flips::batch(material.cells.len());
+    for first in (0..n).step_by(batch) {
+        let length = batch.min(n - first);
+        let begin = replicates.start + first as u64;
+        let flips = Flips::new(material, &plan, begin..begin + length as u64)?;
+        let done = (first * pairs.len()) as u64;
+        let mut watch = |finished| (run.watch)(done + finished);
+        let mut run = Run { threads: run.threads, watch: &mut watch };
+        let work = |pair: usize, blocks: Range<usize>, stop: &Stop<'_>| {
+            let scores = pairs[pair].map(|metric| material.scores[metric].as_slice());
+            differences(scores, (&votes, rule), (&flips, blocks), stop)
+        };
+        let cost = LANES * (material.cells.len() + votes.len());
+        run_pairs((pairs.len(), length, cost), &mut run, work, &mut |pair, at, values| {
+            out[pair * n + first + at..][..values.len()].copy_from_slice(values);
+        })?;
+    }
+    Ok(out)
+}
+
+fn differences(
+    scores: [&[f64]; 2],
+    (votes, rule): (&[Vote], TieRule),
+    (flips, blocks): (&Flips, Range<usize>),
+    stop: &Stop<'_>,
+) -> Result<Vec<f64>> {
+    let cells: Vec<u32> = (0..scores[0].len() as u32).collect();
+    // A form takes the pairs of cells by the later one.
+    let mut sorted: Vec<(u32, u32, i32, bool)> = votes
+        .iter()
+        .map(|&(better, worse, votes)| (better.max(worse), better.min(worse), votes, better > worse))
+        .collect();
+    sorted.sort_unstable();
+    let form = |count: &dyn Fn(f64, f64) -> i32| {
+        Form::new(cells.len(), |add| {
+            for &(i, j, votes, better_first) in &sorted {
+                let of = |f: usize, g: usize| {
+                    let (x, y) = (scores[f][i as usize], scores[g][j as usize]);
+                    votes * if better_first { count(x, y) } else { count(y, x) }
+                };
+                add(i as usize, j as usize, [of(0, 0), of(1, 0), of(0, 1), of(1, 1)]);
+            }
+        })
+    };
+    let all: i64 = votes.iter().map(|(.., votes)| i64::from(*votes)).sum();
+    let order = form(&|better, worse| match rule {
+        TieRule::Discordant => 2 * i32::from(better > worse) - 1,
+        _ => i32::from(better > worse) - i32::from(better < worse),
+    });
+    let ties = (rule == TieRule::Ignore).then(|| form(&|better, worse| i32::from(better == worse)));
+    let mut out = Vec::with_capacity(blocks.len() * LANES);
+    for block in blocks {
+        if stop.requested() {
+            return Err(Error::Interrupted);
+        }
+        let rows = flips.bytes(block);
+        match &ties {
+            None => {
+                let mut difference = [0_i32; LANES];
+                form::difference(Simd::best(), &order, rows, &cells, &mut difference);
+                out.extend(difference.map(|difference| f64::from(difference) / all as f64));
+            }
+            Some(ties) => {
+                let [order, ties] = [&order, ties].map(|form| {
+                    let mut counts = [[0_i32; LANES]; 2];
+                    form::counts(Simd::best(), form, rows, &cells, &mut counts);
+                    counts
+                });
+                let tau = |side: usize, lane: usize| {
+                    f64::from(order[side][lane]) / (all as f64 - f64::from(ties[side][lane]))
+                };
+                out.extend((0..LANES).map(|lane| tau(0, lane) - tau(1, lane)));
+            }
+        }
+    }
+    Ok(out)
+}

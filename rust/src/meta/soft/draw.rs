@@ -1,0 +1,293 @@
+//! Soft pairwise accuracy on segments, systems or both that are drawn with replacement.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::super::Unit;
+use super::{Buffers, Signs, check_length, count, pairs, pvalue};
+use crate::error::{Error, Result};
+use crate::metric::Formula;
+use crate::pool::{self, Blocks, Run, Stop, WorkMeter};
+use crate::resample::{draw_weights, resize, zeros};
+use crate::simd::Simd;
+use crate::stream::{Purpose, Stream};
+
+/// The counts of all systems under a metric, or by people, and the formula that scores their sums.
+pub struct Scored {
+    formula: Arc<dyn Formula>,
+    /// A row of systems × columns for every segment that is used.
+    rows: Vec<i64>,
+    systems: usize,
+    columns: usize,
+    /// Whether lower scores are better.
+    lower: bool,
+    /// Whether the score is the ratio of both columns, not defined where the second is 0.
+    ratio: bool,
+    /// For ratios whose second column is the same for all systems, as in means of scores without gaps: that column, which
+    /// `rows` then lack. Swaps do not change it, so sums can be compared instead of scores.
+    shared: Option<Vec<i64>>,
+}
+
+impl Scored {
+    /// Takes counts in the order system, segment, column. Only these segments are used.
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`], [`Error::OutOfRange`] for a segment, [`Error::Memory`].
+    pub fn new(
+        formula: Arc<dyn Formula>,
+        counts: &[i64],
+        [systems, all]: [usize; 2],
+        segments: impl Iterator<Item = usize> + Clone,
+        (lower, ratio): (bool, bool),
+    ) -> Result<Self> {
+        let columns = formula.columns().len();
+        let expected = systems.saturating_mul(all).saturating_mul(columns);
+        check_length(&format!("counts of {}", formula.name()), expected, counts.len())?;
+        if let Some(index) = segments.clone().find(|segment| *segment >= all) {
+            return Err(Error::OutOfRange { what: "segment".into(), index, len: all });
+        }
+        let second = |system: usize, segment: usize| counts[(system * all + segment) * columns + 1];
+        let even =
+            ratio && segments.clone().all(|segment| (1..systems).all(|s| second(s, segment) == second(0, segment)));
+        let shared = (even && systems > 0).then(|| segments.clone().map(|segment| second(0, segment)).collect());
+        let kept = if shared.is_some() { 1 } else { columns };
+        let mut rows: Vec<i64> = zeros(&[segments.clone().count(), systems, kept])?;
+        let taken = rows.chunks_exact_mut((systems * kept).max(1)).zip(segments);
+        match kept {
+            1 => taken.for_each(|(row, segment)| {
+                let first = counts[segment * columns..].iter().step_by(all * columns);
+                row.iter_mut().zip(first).for_each(|(own, count)| *own = *count);
+            }),
+            _ => taken.for_each(|(row, segment)| {
+                for (system, row) in row.chunks_exact_mut(kept).enumerate() {
+                    row.copy_from_slice(&counts[(system * all + segment) * columns..][..kept]);
+                }
+            }),
+        }
+        Ok(Scored { formula, rows, systems, columns: kept, lower, ratio, shared })
+    }
+
+    fn cells(&self) -> usize {
+        self.systems * self.columns
+    }
+
+    /// The p-values of all pairs on some segments, which may be repeated. None if a system has no score.
+    fn pvalues(
+        &self,
+        segments: &[u32],
+        signs: &Signs,
+        scratch: &mut Scratch,
+        stop: &Stop<'_>,
+    ) -> Result<Option<Vec<f64>>> {
+        let cells = self.cells();
+        let Scratch { buffers, rows, sums, swapped } = scratch;
+        rows.clear();
+        let numbers = cells * segments.len();
+        rows.try_reserve(numbers).map_err(|_| Error::Memory { numbers: numbers as u128 })?;
+        segments.iter().for_each(|&segment| rows.extend_from_slice(&self.rows[segment as usize * cells..][..cells]));
+        let mut totals = vec![0; cells];
+        rows.chunks_exact(cells).for_each(|row| totals.iter_mut().zip(row).for_each(|(total, own)| *total += own));
+        let undefined = match &self.shared {
+            Some(shared) => segments.iter().all(|segment| shared[*segment as usize] == 0),
+            None => self.ratio && totals.chunks_exact(self.columns).any(|totals| totals[1] == 0),
+        };
+        if undefined {
+            return Ok(None);
+        }
+        signs.sums((rows, cells), buffers, sums, stop)?;
+        let mut meter = WorkMeter::default();
+        let mut found = Vec::with_capacity(self.systems * self.systems / 2);
+        for pair in pairs(self.systems) {
+            meter.charge(8 * self.columns * signs.permutations, stop)?;
+            let reached = match self.shared {
+                Some(_) => self.reached_by_sums(pair, &totals, (sums, signs.permutations)),
+                None => self.reached(pair, &totals, (sums, signs.permutations), swapped)?,
+            };
+            found.push(pvalue(reached, signs.permutations));
+        }
+        Ok(Some(found))
+    }
+
+    /// The permutations that reach the observed difference, by sums: swapping moves F_x − F_y from x to y.
+    fn reached_by_sums(&self, (x, y): (usize, usize), totals: &[i64], (sums, n): (&[i64], usize)) -> usize {
+        let tolerance = 8.0 * spacing(totals[x].unsigned_abs().max(totals[y].unsigned_abs()) as f64);
+        let (x, y) = if self.lower { (y, x) } else { (x, y) };
+        let of = |system: usize| &sums[system * n..][..n];
+        count(Simd::best(), of(x), of(y), tolerance as i64)
+    }
+
+    /// The permutations that reach the observed difference, by the formula.
+    fn reached(
+        &self,
+        (x, y): (usize, usize),
+        totals: &[i64],
+        (sums, n): (&[i64], usize),
+        [to_x, to_y]: &mut [Vec<i64>; 2],
+    ) -> Result<usize> {
+        let columns = self.columns;
+        [&mut *to_x, &mut *to_y].into_iter().try_for_each(|swapped| resize(swapped, columns * n))?;
+        let [total_x, total_y] = [x, y].map(|system| &totals[system * columns..][..columns]);
+        for column in 0..columns {
+            let of = |system: usize| &sums[(system * columns + column) * n..][..n];
+            let swapped = to_x[column * n..][..n].iter_mut().zip(&mut to_y[column * n..][..n]);
+            for ((to_x, to_y), (from_x, from_y)) in swapped.zip(of(x).iter().zip(of(y))) {
+                let moved = from_x - from_y;
+                (*to_x, *to_y) = (total_x[column] - moved, total_y[column] + moved);
+            }
+        }
+        let mut statistics: Vec<f64> = zeros(&[n])?;
+        self.formula.statistics(&to_x[..columns * n], &to_y[..columns * n], &mut statistics);
+        let mut observed = [0.0];
+        self.formula.statistics(total_x, total_y, &mut observed);
+        let [score_x, score_y] = [total_x, total_y].map(|totals| self.formula.score(totals).abs());
+        let tolerance = 16.0 * spacing(score_x.max(score_y));
+        Ok(match self.lower {
+            true => statistics.iter().filter(|statistic| **statistic <= observed[0] + tolerance).count(),
+            false => statistics.iter().filter(|statistic| **statistic >= observed[0] - tolerance).count(),
+        })
+    }
+}
+
+/// The distance from `x` ≥ 0 to the next larger number.
+fn spacing(x: f64) -> f64 {
+    if x.is_finite() { x.next_up() - x } else { f64::NAN }
+}
+
+/// Memory that a thread reuses.
+#[derive(Default)]
+struct Scratch {
+    buffers: Buffers,
+    rows: Vec<i64>,
+    sums: Vec<i64>,
+    swapped: [Vec<i64>; 2],
+}
+
+/// The p-values of all pairs of systems under each metric: NaN where a system has no score. The alternative is that the
+/// first system of a pair is better. In the order metric, pair.
+///
+/// # Errors
+/// [`Error::LengthMismatch`] if shapes differ, [`Error::Memory`], and whatever `run.watch` returned.
+pub fn pvalues(metrics: &[Scored], segments: usize, signs: &Signs, run: &mut Run<'_>) -> Result<Vec<f64>> {
+    let systems = metrics.first().map_or(0, |metric| metric.systems);
+    let n = pairs(systems).count();
+    let mut out: Vec<f64> = zeros(&[metrics.len(), n])?;
+    let mut cells = 0;
+    for each in metrics {
+        check_length("systems", systems, each.systems)?;
+        check_length("segments", segments * each.cells(), each.rows.len())?;
+        cells = cells.max(each.cells());
+    }
+    let blocks = Blocks { items: metrics.len(), size: 1, cost: cost(cells, segments, signs), lead: 0 };
+    let all: Vec<u32> = (0..segments as u32).collect();
+    let mut failed = None;
+    pool::run(
+        blocks,
+        run,
+        Scratch::default,
+        |scratch, at, stop| {
+            let found = metrics[at.start].pvalues(&all, signs, scratch, stop);
+            (!matches!(found, Err(Error::Interrupted))).then_some(found)
+        },
+        |at, found: Result<Option<Vec<f64>>>, _| match found {
+            Ok(Some(found)) => out[at.start * n..][..n].copy_from_slice(&found),
+            Ok(None) => out[at.start * n..][..n].fill(f64::NAN),
+            Err(error) => failed = failed.take().or(Some(error)),
+        },
+    )?;
+    failed.map_or(Ok(out), Err)
+}
+
+/// The cost of summing so many columns.
+fn cost(cells: usize, segments: usize, signs: &Signs) -> u64 {
+    (cells * segments / 8 * (signs.permutations + 256)) as u64
+}
+
+/// The soft pairwise accuracy of every metric on draws, in the order metric, replicate. NaN where a system has no score,
+/// or all drawn systems are the same. Pairs of copies of one system are left out; other pairs count as often as the
+/// product of their copies.
+///
+/// # Errors
+/// [`Error::LengthMismatch`] if shapes differ, [`Error::Empty`] without segments or systems, [`Error::Memory`], and
+/// whatever `run.watch` returned.
+pub fn drawn(
+    people: &Scored,
+    metrics: &[Scored],
+    segments: usize,
+    (signs, unit): (&Signs, Unit),
+    (seed, replicates): (u64, Range<u64>),
+    run: &mut Run<'_>,
+) -> Result<Vec<f64>> {
+    let n = (replicates.end - replicates.start) as usize;
+    if segments == 0 || people.systems == 0 {
+        return Err(Error::Empty { what: "segments or systems".into() });
+    }
+    let mut out: Vec<f64> = zeros(&[metrics.len(), n])?;
+    let every: Vec<_> = std::iter::once(people).chain(metrics).collect();
+    for each in &every {
+        check_length("systems", people.systems, each.systems)?;
+        check_length("segments", segments * each.cells(), each.rows.len())?;
+    }
+    let cells: usize = every.iter().map(|each| each.cells()).sum();
+    let blocks = Blocks { items: n, size: 1, cost: cost(cells, segments, signs), lead: 0 };
+    let mut failed = None;
+    pool::run(
+        blocks,
+        run,
+        Scratch::default,
+        |scratch, at, stop| {
+            let replicate = replicates.start + at.start as u64;
+            let values = draw((seed, replicate), unit, [people.systems, segments])
+                .and_then(|draw| values(&every, &draw, signs, scratch, stop));
+            (!matches!(values, Err(Error::Interrupted))).then_some(values)
+        },
+        |at, values: Result<Vec<f64>>, _| match values {
+            Ok(values) => values.iter().enumerate().for_each(|(m, value)| out[m * n + at.start] = *value),
+            Err(error) => failed = failed.take().or(Some(error)),
+        },
+    )?;
+    failed.map_or(Ok(out), Err)
+}
+
+/// The drawn segments, ascending, and how often each system is drawn.
+struct Draw {
+    segments: Vec<u32>,
+    copies: Vec<u32>,
+}
+
+fn draw((seed, replicate): (u64, u64), unit: Unit, [systems, segments]: [usize; 2]) -> Result<Draw> {
+    let mut copies = vec![u32::from(unit == Unit::Inputs); systems];
+    if unit != Unit::Inputs {
+        let mut indices = Stream::new(seed, Purpose::Selection, replicate).indices(systems as u32);
+        (0..systems).for_each(|_| copies[indices.draw() as usize] += 1);
+    }
+    let segments = segments as u32;
+    let mut drawn = Vec::with_capacity(segments as usize);
+    if unit == Unit::Systems {
+        drawn.extend(0..segments);
+    } else {
+        let mut watch = |_| Ok(());
+        let weights = draw_weights((seed, replicate), segments, &[], &mut Run { threads: 1, watch: &mut watch })?;
+        for (segment, weight) in (0..).zip(weights) {
+            drawn.extend(std::iter::repeat_n(segment, weight as usize));
+        }
+    }
+    Ok(Draw { segments: drawn, copies })
+}
+
+/// The values of all metrics on a draw. The first of `every` are people.
+fn values(every: &[&Scored], draw: &Draw, signs: &Signs, scratch: &mut Scratch, stop: &Stop<'_>) -> Result<Vec<f64>> {
+    let weights: Vec<_> =
+        pairs(draw.copies.len()).map(|(x, y)| f64::from(draw.copies[x]) * f64::from(draw.copies[y])).collect();
+    let all: f64 = weights.iter().sum();
+    let people = every[0].pvalues(&draw.segments, signs, scratch, stop)?;
+    let Some(people) = people.filter(|_| all > 0.0) else { return Ok(vec![f64::NAN; every.len() - 1]) };
+    let of = |metric: &&Scored| {
+        let own = metric.pvalues(&draw.segments, signs, scratch, stop)?;
+        let distance = |own: Vec<f64>| {
+            let apart = weights.iter().zip(own.iter().zip(&people)).map(|(weight, (p, q))| weight * (p - q).abs());
+            1.0 - apart.sum::<f64>() / all
+        };
+        Ok(own.map_or(f64::NAN, distance))
+    };
+    every[1..].iter().map(of).collect()
+}

@@ -1,0 +1,134 @@
+//! How many of people's votes between two outputs a metric agrees with.
+
+use crate::error::{Error, Result};
+use crate::pool::{self, Blocks, Run, WorkMeter};
+use crate::resample::{resize, zeros};
+use crate::stats::LARGEST_SUM;
+
+/// Votes that one output of a segment is better than another.
+#[derive(Debug, Clone, Copy)]
+pub struct Votes<'a> {
+    /// The segment.
+    pub segment: &'a [i64],
+    /// The better system.
+    pub better: &'a [i64],
+    /// The worse system.
+    pub worse: &'a [i64],
+    /// How many votes.
+    pub votes: &'a [i64],
+}
+
+/// A judgment with checked indices: the cells of the better and the worse output in a matrix, the segment, the votes.
+pub(super) struct Judgment {
+    pub better: usize,
+    pub worse: usize,
+    pub segment: usize,
+    pub votes: i64,
+}
+
+/// The number of kinds of votes that [`count`] distinguishes.
+pub const KINDS: usize = 4;
+
+/// An index below `len`.
+fn index(what: &str, value: i64, len: usize) -> Result<usize> {
+    match usize::try_from(value) {
+        Ok(index) if index < len => Ok(index),
+        Ok(index) => Err(Error::OutOfRange { what: what.into(), index, len }),
+        Err(_) => {
+            let (option, expected) = (format!("each {what}"), "a number of at least 0".into());
+            Err(Error::InvalidOption { option, expected, got: value.to_string() })
+        }
+    }
+}
+
+impl Votes<'_> {
+    /// Judgments whose indices are in range, and whose votes can be added.
+    pub(super) fn checked(&self, (systems, segments): (usize, usize), run: &mut Run<'_>) -> Result<Vec<Judgment>> {
+        let expected = self.segment.len();
+        for (what, got) in [("better", self.better.len()), ("worse", self.worse.len()), ("votes", self.votes.len())] {
+            if got != expected {
+                return Err(Error::LengthMismatch { what: format!("judgments of {what}"), expected, got });
+            }
+        }
+        run.serial(|stop, _| {
+            let mut judgments = crate::resample::reserved(expected)?;
+            let (mut meter, mut sum) = (WorkMeter::default(), 0_i64);
+            for i in 0..expected {
+                meter.charge(8, stop)?;
+                let segment = index("segment", self.segment[i], segments)?;
+                let [better, worse] =
+                    [index("system", self.better[i], systems)?, index("system", self.worse[i], systems)?];
+                let votes = self.votes[i];
+                sum = match sum.checked_add(votes) {
+                    _ if votes < 0 => {
+                        let (option, expected) = ("votes".into(), "at least 0".into());
+                        return Err(Error::InvalidOption { option, expected, got: votes.to_string() });
+                    }
+                    Some(sum) if sum <= LARGEST_SUM => sum,
+                    _ => return Err(Error::Overflow { column: 0 }),
+                };
+                if better == worse {
+                    let (option, expected) = ("worse".into(), "another system than better".into());
+                    let got = format!("system {worse} twice on segment {segment}, counted from 0");
+                    return Err(Error::InvalidOption { option, expected, got });
+                }
+                let [better, worse] = [better, worse].map(|system| system * segments + segment);
+                judgments.push(Judgment { better, worse, segment, votes });
+            }
+            Ok(judgments)
+        })
+    }
+}
+
+/// For each metric and segment: the votes with which the metric agrees, disagrees, between whose outputs it has a tie,
+/// and of whose outputs it has no score. `scores` has the shape (metrics, systems, segments), the result (metrics,
+/// segments, 4).
+///
+/// # Errors
+/// If lengths differ, an index is out of range, votes are negative or too many, or a system is compared with itself.
+pub fn count(
+    scores: &[f64],
+    [metrics, systems, segments]: [usize; 3],
+    votes: Votes<'_>,
+    run: &mut Run<'_>,
+) -> Result<Vec<i64>> {
+    let expected = metrics.saturating_mul(systems).saturating_mul(segments);
+    if scores.len() != expected {
+        return Err(Error::LengthMismatch { what: "scores of metrics".into(), expected, got: scores.len() });
+    }
+    let judgments = run.without_progress(|run| votes.checked((systems, segments), run))?;
+    let mut out = zeros(&[metrics, segments, KINDS])?;
+    let cells = systems * segments;
+    let items = if judgments.is_empty() { 0 } else { metrics };
+    let blocks = Blocks { items, size: 1, cost: 4 * judgments.len() as u64, lead: 0 };
+    let mut failed = None;
+    pool::run(
+        blocks,
+        run,
+        || (),
+        |(), metrics, stop| {
+            let (metric, mut meter) = (metrics.start, WorkMeter::default());
+            let scores = &scores[metric * cells..][..cells];
+            let mut counts: Vec<i64> = Vec::new();
+            if let Err(error) = resize(&mut counts, segments * KINDS) {
+                return Some(Err(error));
+            }
+            for judgment in &judgments {
+                meter.charge(4, stop).ok()?;
+                let (better, worse) = (scores[judgment.better], scores[judgment.worse]);
+                // Without a score (NaN) all comparisons are false.
+                let kind = 3
+                    - 3 * usize::from(better > worse)
+                    - 2 * usize::from(better < worse)
+                    - usize::from(better == worse);
+                counts[judgment.segment * KINDS + kind] += judgment.votes;
+            }
+            Some(Ok(counts))
+        },
+        |metrics, counts: Result<Vec<i64>>, _| match counts {
+            Ok(counts) => out[metrics.start * counts.len()..][..counts.len()].copy_from_slice(&counts),
+            Err(error) => failed = failed.take().or(Some(error)),
+        },
+    )?;
+    failed.map_or(Ok(out), Err)
+}

@@ -1,0 +1,107 @@
+//! Agreement of metrics with people: counts of pairs and tie calibration.
+
+use numpy::{PyArray1, PyArray3, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3, PyUntypedArrayMethods};
+use pyo3::prelude::*;
+
+use super::call::{Progress, raise, run_long};
+use super::convert::{in_order, shaped};
+use crate::error::Error;
+use crate::meta::{Grouping, Matrices, calibrate, pairs, votes};
+
+/// The shape of scores: metrics, systems, segments.
+fn shape(scores: &PyReadonlyArray3<'_, f64>) -> [usize; 3] {
+    let &[metrics, systems, segments] = scores.shape() else { unreachable!("the array has three dimensions") };
+    [metrics, systems, segments]
+}
+
+#[pyfunction]
+#[pyo3(signature = (scores, segment, better, worse, votes, *, threads=0, progress=None))]
+#[allow(clippy::too_many_arguments)]
+pub fn meta_votes<'py>(
+    py: Python<'py>,
+    scores: PyReadonlyArray3<'py, f64>,
+    segment: PyReadonlyArray1<'py, i64>,
+    better: PyReadonlyArray1<'py, i64>,
+    worse: PyReadonlyArray1<'py, i64>,
+    votes: PyReadonlyArray1<'py, i64>,
+    threads: usize,
+    progress: Option<&Progress>,
+) -> PyResult<Bound<'py, PyArray3<i64>>> {
+    let [metrics, systems, segments] = shape(&scores);
+    let scores = in_order(&scores)?;
+    let votes = votes::Votes {
+        segment: in_order(&segment)?,
+        better: in_order(&better)?,
+        worse: in_order(&worse)?,
+        votes: in_order(&votes)?,
+    };
+    let counts = run_long(py, threads, progress, ("counting", metrics), |run| {
+        votes::count(scores, [metrics, systems, segments], votes, run)
+    })?;
+    shaped(py, counts, [metrics, segments, votes::KINDS])
+}
+
+/// Scores of metrics and of people of the same shape.
+fn matrices<'a>(
+    py: Python<'_>,
+    scores: &'a PyReadonlyArray3<'_, f64>,
+    human: &'a PyReadonlyArray2<'_, f64>,
+) -> PyResult<Matrices<'a>> {
+    let [metrics, systems, segments] = shape(scores);
+    let lengths = [("systems", systems, human.shape()[0]), ("segments", segments, human.shape()[1])];
+    for (what, expected, got) in lengths {
+        if expected != got {
+            let what = format!("{what} that people have scored");
+            return Err(raise(py, Error::LengthMismatch { what, expected, got }));
+        }
+    }
+    Matrices::new(in_order(scores)?, in_order(human)?, [metrics, systems, segments]).map_err(|e| raise(py, e))
+}
+
+/// Counts of pairs, and sizes of groups.
+type CountArrays<'py> = (Bound<'py, PyArray3<i64>>, Bound<'py, PyArray3<i64>>);
+
+#[pyfunction]
+#[pyo3(signature = (scores, human, grouping, *, epsilons=None, minimum_difference=0.0, threads=0, progress=None))]
+#[allow(clippy::too_many_arguments)]
+pub fn meta_pair_counts<'py>(
+    py: Python<'py>,
+    scores: PyReadonlyArray3<'py, f64>,
+    human: PyReadonlyArray2<'py, f64>,
+    grouping: &str,
+    epsilons: Option<PyReadonlyArray1<'py, f64>>,
+    minimum_difference: f64,
+    threads: usize,
+    progress: Option<&Progress>,
+) -> PyResult<CountArrays<'py>> {
+    let grouping = Grouping::named(grouping).map_err(|e| raise(py, e))?;
+    let matrices = matrices(py, &scores, &human)?;
+    let (metrics, groups) = (matrices.metrics(), matrices.groups(grouping));
+    let epsilons = epsilons.as_ref().map(in_order).transpose()?;
+    let total = metrics.saturating_mul(groups);
+    let (counts, sizes) = run_long(py, threads, progress, ("counting", total), |run| {
+        pairs::count(matrices, grouping, epsilons, minimum_difference, run)
+    })?;
+    Ok((shaped(py, counts, [metrics, groups, pairs::COLUMNS])?, shaped(py, sizes, [metrics, groups, pairs::SIZES])?))
+}
+
+/// For each metric ε, then for each metric and group the counts of pairs.
+type Calibrated<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray3<i64>>);
+
+#[pyfunction]
+#[pyo3(signature = (scores, human, grouping, *, threads=0, progress=None))]
+pub fn meta_calibrate<'py>(
+    py: Python<'py>,
+    scores: PyReadonlyArray3<'py, f64>,
+    human: PyReadonlyArray2<'py, f64>,
+    grouping: &str,
+    threads: usize,
+    progress: Option<&Progress>,
+) -> PyResult<Calibrated<'py>> {
+    let grouping = Grouping::named(grouping).map_err(|e| raise(py, e))?;
+    let matrices = matrices(py, &scores, &human)?;
+    let (metrics, groups) = (matrices.metrics(), matrices.groups(grouping));
+    let (epsilons, (counts, _)) =
+        run_long(py, threads, progress, ("calibrating", metrics), |run| calibrate::calibrate(matrices, grouping, run))?;
+    Ok((shaped(py, epsilons, [metrics])?, shaped(py, counts, [metrics, groups, pairs::COLUMNS])?))
+}

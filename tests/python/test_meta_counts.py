@@ -1,0 +1,404 @@
+"""Counts of pairs and votes, and tie calibration: against loops, SciPy and, where it is installed, mt-metrics-eval."""
+
+from __future__ import annotations
+
+import csv
+import itertools
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from scipy.stats import kendalltau
+
+from reshuffle import InputError, _core
+
+Matrix = NDArray[np.float64]
+GROUPINGS = ("none", "sys", "item")
+
+
+def groups(matrix: Matrix, grouping: str) -> list[Matrix]:
+    """The cells of a matrix of systems × segments by group."""
+    return {"none": [matrix.ravel()], "sys": list(matrix), "item": list(matrix.T)}[grouping]
+
+
+def both(scores: Matrix, human: Matrix) -> tuple[list[float], list[float]]:
+    """The cells that both have."""
+    kept = [(m, h) for m, h in zip(scores.tolist(), human.tolist(), strict=True) if m == m and h == h]
+    return [m for m, _ in kept], [h for _, h in kept]
+
+
+def pair_counts(scores: Matrix, human: Matrix, epsilon: float = 0.0, minimum: float = 0.0) -> list[int]:
+    """Concordant, discordant, tied only in the metric, tied only by people, tied in both: pair by pair."""
+    counts = [0] * 5
+    cells = list(zip(*both(scores, human), strict=True))
+    for (m1, h1), (m2, h2) in itertools.combinations(cells, 2):
+        tied = abs(m1 - m2) <= epsilon, h1 == h2 or abs(h1 - h2) < minimum
+        if any(tied):
+            counts[{(True, False): 2, (False, True): 3, (True, True): 4}[tied]] += 1
+        else:
+            counts[0 if (m1 > m2) == (h1 > h2) else 1] += 1
+    return counts
+
+
+def accuracy(scores: Matrix, human: Matrix, grouping: str, epsilon: float) -> Fraction | None:
+    """The mean over groups of the share of pairs that are concordant or tied in both, exactly."""
+    of_groups = []
+    for m, h in zip(groups(scores, grouping), groups(human, grouping), strict=True):
+        counts = pair_counts(m, h, epsilon)
+        if sum(counts):
+            of_groups.append(Fraction(counts[0] + counts[4], sum(counts)))
+    return sum(of_groups, Fraction(0)) / len(of_groups) if of_groups else None
+
+
+def best_epsilon(scores: Matrix, human: Matrix, grouping: str) -> float:
+    """The smallest of all candidates with the highest accuracy."""
+    candidates = {0.0}
+    for m, h in zip(groups(scores, grouping), groups(human, grouping), strict=True):
+        candidates.update(abs(a - b) for a, b in itertools.combinations(both(m, h)[0], 2))
+    accuracies = {epsilon: accuracy(scores, human, grouping, epsilon) for epsilon in candidates}
+    if None in accuracies.values():
+        return float("nan")
+    return min(candidates, key=lambda epsilon: (-(accuracies[epsilon] or 0), epsilon))
+
+
+def matrices(draw: st.DrawFn, shape: tuple[int, ...], values: list[float]) -> Matrix:
+    """A matrix of few different values and gaps."""
+    cells = draw(st.lists(st.sampled_from(values), min_size=int(np.prod(shape)), max_size=int(np.prod(shape))))
+    return np.array(cells, dtype=float).reshape(shape)
+
+
+@st.composite
+def problems(draw: st.DrawFn, most: int = 6) -> tuple[Matrix, Matrix]:
+    """Scores of two metrics and of people, with ties, gaps and infinities."""
+    shape = draw(st.tuples(st.integers(0, most), st.integers(0, most)))
+    nan, inf = float("nan"), float("inf")
+    scores = matrices(
+        draw, (2, *shape), [0.0, -0.0, 0.1, 0.2, 0.30000000000000004, 0.4, 1.0, 1.0, nan, inf, -inf, 5e-324]
+    )
+    human = matrices(draw, shape, [0.0, 0.0, -1.0, -5.0, 0.5, -25.0, -0.0, nan])
+    return scores, human
+
+
+def finite(scores: Matrix) -> Matrix:
+    return np.where(np.isinf(scores), np.sign(scores) * 3.0, scores)
+
+
+@pytest.mark.parametrize("grouping", GROUPINGS)
+@given(problem=problems(), epsilon=st.sampled_from([0.0, 0.1, 0.2, 0.5]), minimum=st.sampled_from([0.0, 0.5, 1.0, 5.0]))
+def test_pair_counts_are_those_of_a_loop_over_pairs(
+    grouping: str, problem: tuple[Matrix, Matrix], epsilon: float, minimum: float
+) -> None:
+    scores, human = finite(problem[0]), problem[1]
+    epsilons = np.array([0.0, epsilon])
+    counts, sizes = _core.meta_pair_counts(
+        scores, human, grouping, epsilons=epsilons, minimum_difference=minimum, threads=2
+    )
+    for metric, of_metric in enumerate(scores):
+        by_group = zip(groups(of_metric, grouping), groups(human, grouping), strict=True)
+        for group, (m, h) in enumerate(by_group):
+            assert counts[metric, group].tolist() == pair_counts(m, h, epsilons[metric], minimum)
+            kept = both(m, h)
+            assert sizes[metric, group].tolist() == [len(kept[0]), len(set(kept[0])), len(set(kept[1]))]
+
+
+@pytest.mark.parametrize("minimum", [0.0, 0.4])
+@pytest.mark.parametrize("epsilon", [0.0, 0.05, 3.0])
+@pytest.mark.parametrize("n", [40, 41, 150])
+def test_long_groups_are_counted_like_short_ones(n: int, epsilon: float, minimum: float) -> None:
+    rng = np.random.default_rng(n)
+    scores = np.where(rng.random((3, n, 1)) < 0.1, np.nan, np.round(rng.normal(size=(3, n, 1)), 1))
+    scores[0] = rng.normal(size=(n, 1))
+    human = np.where(rng.random((n, 1)) < 0.1, np.nan, np.round(rng.normal(size=(n, 1)), 1))
+    counts, _ = _core.meta_pair_counts(scores, human, "none", epsilons=np.full(3, epsilon), minimum_difference=minimum)
+    for metric in range(3):
+        expected = pair_counts(scores[metric].ravel(), human.ravel(), epsilon, minimum)
+        assert counts[metric, 0].tolist() == expected
+
+
+def test_infinite_scores_are_compared_like_others() -> None:
+    scores = np.array([[[np.inf, np.inf, -np.inf, -np.inf, 0.0]]])
+    human = np.array([[3.0, 2.0, 1.0, 1.0, 5.0]])
+    counts, _ = _core.meta_pair_counts(scores, human, "none", epsilons=np.array([1e300]))
+    # inf and 0: discordant twice; -inf and 0: concordant twice; inf and -inf: concordant four times.
+    assert counts[0, 0].tolist() == [6, 2, 1, 0, 1]
+    epsilon, _ = _core.meta_calibrate(scores, human, "none")
+    assert epsilon.tolist() == [0.0]
+
+
+def tau(variant: str, counts: NDArray[np.int64], sizes: NDArray[np.int64]) -> float:
+    """Kendall's τ from counts."""
+    concordant, discordant, metric, human, tied = (int(count) for count in counts)
+    n, pairs = int(sizes[0]), sum((concordant, discordant, metric, human, tied))
+    classes = int(sizes[1:].min())
+    if classes < 2:
+        return float("nan")
+    if variant == "b":
+        return float((concordant - discordant) / np.sqrt(float(pairs - metric - tied) * float(pairs - human - tied)))
+    return 2 * (concordant - discordant) * classes / (n**2 * (classes - 1))
+
+
+@pytest.mark.parametrize("grouping", GROUPINGS)
+@pytest.mark.parametrize("variant", ["b", "c"])
+@given(problem=problems(7))
+@settings(max_examples=40)
+def test_kendalls_tau_is_scipys(variant: Any, grouping: str, problem: tuple[Matrix, Matrix]) -> None:
+    scores, human = finite(problem[0]), problem[1]
+    counts, sizes = _core.meta_pair_counts(scores, human, grouping)
+    for metric, of_metric in enumerate(scores):
+        by_group = zip(groups(of_metric, grouping), groups(human, grouping), strict=True)
+        for group, (m, h) in enumerate(by_group):
+            ours, kept = tau(variant, counts[metric, group], sizes[metric, group]), both(m, h)
+            theirs = kendalltau(*kept, variant=variant).statistic if len(kept[0]) > 1 else float("nan")
+            np.testing.assert_allclose(ours, theirs, rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("grouping", GROUPINGS)
+@given(problem=problems(5))
+@settings(max_examples=60)
+def test_epsilon_is_the_best_of_all_candidates(grouping: str, problem: tuple[Matrix, Matrix]) -> None:
+    scores, human = finite(problem[0]), problem[1]
+    epsilons, counts = _core.meta_calibrate(scores, human, grouping)
+    for metric, of_metric in enumerate(scores):
+        np.testing.assert_array_equal(epsilons[metric], best_epsilon(of_metric, human, grouping))
+    defined = np.nan_to_num(epsilons)
+    np.testing.assert_array_equal(counts, _core.meta_pair_counts(scores, human, grouping, epsilons=defined)[0])
+
+
+def all_candidates(scores: Matrix, human: Matrix, grouping: str) -> tuple[Matrix, Any, bool]:
+    """Each ε and the accuracy that it adds, by sorting all pairs; and whether the accuracies are exact.
+
+    They are unless groups have too many different sizes.
+    """
+    differences: list[Any] = [np.zeros(1)]
+    gains, sizes = [np.zeros(1, dtype=np.int64)], [1]
+    for m, h in zip(groups(scores, grouping), groups(human, grouping), strict=True):
+        kept = ~(np.isnan(m) | np.isnan(h))
+        i, j = np.triu_indices(int(kept.sum()), 1)
+        if len(i):
+            metric, people = m[kept][i] - m[kept][j], h[kept][i] - h[kept][j]
+            differences.append(np.abs(metric))
+            gains.append((people == 0).astype(np.int64) - (np.sign(metric) == np.sign(people)))
+            sizes.append(len(i))
+    order = np.argsort(np.concatenate(differences), kind="stable")
+    unit = math.lcm(*sizes)
+    exact = unit * len(sizes) < 2**62
+    weights: list[Any] = [unit // size if exact else 1 / size for size in sizes]
+    values = np.cumsum(np.concatenate([gain * weight for gain, weight in zip(gains, weights, strict=True)])[order])
+    sorted_differences = np.concatenate(differences)[order]
+    last = np.append(sorted_differences[1:] != sorted_differences[:-1], True)
+    return sorted_differences[last], values[last], exact
+
+
+def simulated(n_systems: int, n_segments: int, gaps: float, digits: int = 99) -> tuple[Matrix, Matrix]:
+    """Scores of metrics that agree with people, more or less closely, who often see no difference."""
+    rng = np.random.default_rng(n_systems)
+    quality = rng.normal(size=(n_systems, n_segments)) + rng.normal(size=n_segments)
+    human: Matrix = -np.round(np.maximum(0.0, 1.5 * quality + rng.normal(size=quality.shape)))
+    noisy = [rng.normal(size=quality.shape) * noise - quality for noise in (0.3, 1.0, 3.0)]
+    scores: Any = np.round(np.array(noisy), digits)
+    human[rng.random(human.shape) < gaps] = np.nan
+    scores[rng.random(scores.shape) < gaps] = np.nan
+    scores[2] *= 1e-9
+    return scores, human
+
+
+@pytest.mark.parametrize(("grouping", "n_segments"), [("none", 40), ("sys", 80), ("item", 200)])
+@pytest.mark.parametrize("n_systems", [6, 20])
+@pytest.mark.parametrize("gaps", [0.0, 0.1])
+@pytest.mark.parametrize("digits", [1, 99])
+def test_buckets_of_pairs_miss_no_maximum(
+    grouping: str, n_systems: int, n_segments: int, gaps: float, digits: int
+) -> None:
+    scores, human = simulated(n_systems, n_segments, gaps, digits)
+    epsilons, counts = _core.meta_calibrate(scores, human, grouping, threads=3)
+    for of_threads in (1, 4):
+        again = _core.meta_calibrate(scores, human, grouping, threads=of_threads)
+        assert again[0].tobytes() == epsilons.tobytes()
+    for metric, of_metric in enumerate(scores):
+        candidates, accuracies, exact = all_candidates(of_metric, human, grouping)
+        chosen = np.flatnonzero(candidates == epsilons[metric])[0]
+        tolerance = 0 if exact else 1e-10
+        assert chosen == np.flatnonzero(accuracies >= accuracies.max() - tolerance)[0]
+    defined = np.nan_to_num(epsilons)
+    np.testing.assert_array_equal(counts, _core.meta_pair_counts(scores, human, grouping, epsilons=defined)[0])
+
+
+def mqm(data: Path) -> tuple[list[str], Matrix]:
+    """WMT21's MQM scores for systems with outputs: names, and (systems, segments) with gaps."""
+    path = data / "wmt21-en-de/judgments/mqm_newstest2021_ende.avg_seg_scores.tsv"
+    rows = [line.split() for line in path.read_text(encoding="utf-8").splitlines()[1:]]
+    files = {"Nemo": "NVIDIA-NeMo"}
+    names = sorted(name for name in {row[0] for row in rows} if not name.startswith(("ref", "metric")))
+    human = np.full((len(names), 1002), np.nan)
+    for system, score, segment in rows:
+        if system in names and score != "None":
+            human[names.index(system), int(segment) - 1] = float(score)
+    return [files.get(name, name) for name in names], human
+
+
+def lines(path: Path) -> list[str]:
+    return path.read_text(encoding="utf-8").split("\n")[:-1]
+
+
+def wmt21(data: Path) -> tuple[Matrix, Matrix]:
+    """Two metrics and MQM."""
+    names, human = mqm(data)
+    folder = data / "wmt21-en-de"
+    outputs = [lines(folder / f"sys/{name}.txt") for name in names]
+    references = [lines(folder / "ref-C.txt")]
+    scores = []
+    for metric in (_core.Metric("sentbleu", {}), _core.Metric("chrf", {})):
+        (counts,) = _core.count([metric], outputs, references)
+        scores.append(np.stack([metric.segment_scores(of_system) for of_system in counts]))
+    return np.stack(scores), human
+
+
+@pytest.mark.parametrize("grouping", ["item", "sys"])
+def test_calibration_on_mqm(data: Path, grouping: str) -> None:
+    scores, human = wmt21(data)
+    epsilons, counts = _core.meta_calibrate(scores, human, grouping)
+    for of_metric, epsilon in zip(scores, epsilons, strict=True):
+        candidates, accuracies, _ = all_candidates(of_metric, human, grouping)
+        assert epsilon == candidates[np.flatnonzero(accuracies >= accuracies.max() - 1e-10)[0]]
+        assert epsilon > 0
+    pairs = counts.sum(axis=2)
+    assert (pairs[:, pairs[0] > 0] == (28 if grouping == "item" else 527 * 526 // 2)).all()
+    assert (pairs[0] > 0).sum() == (527 if grouping == "item" else 8)
+
+
+@pytest.mark.parametrize("grouping", ["item", "sys"])
+def test_calibration_is_that_of_mt_metrics_eval(data: Path, grouping: str) -> None:
+    # The package of this name on PyPI is another one, without statistics.
+    stats = pytest.importorskip("mt_metrics_eval.stats")
+    scores, human = wmt21(data)
+    segments = np.flatnonzero(~np.isnan(human).all(axis=0))[: 60 if grouping == "sys" else None]
+    scores, human = np.ascontiguousarray(scores[:, :, segments]), np.ascontiguousarray(human[:, segments])
+    human[3, ::7] = np.nan
+    gold = [None if np.isnan(score) else score for score in human.ravel().tolist()]
+    epsilons, counts = _core.meta_calibrate(scores, human, grouping)
+    for of_metric, epsilon, of_groups in zip(scores, epsilons, counts, strict=True):
+        pairs = of_groups.sum(axis=1)
+        ours = ((of_groups[:, 0] + of_groups[:, 4])[pairs > 0] / pairs[pairs > 0]).mean()
+        for variant, expected in [("acc23", ours), ("23", 2 * ours - 1)]:
+            value, threshold, _ = stats.KendallWithTiesOpt(
+                gold, of_metric.ravel().tolist(), variant, len(human), grouping, sample_rate=1.0
+            )
+            np.testing.assert_allclose(value, expected, rtol=1e-9)
+            # It adds up rounded accuracies, whose maximum may be another one of several that are equal.
+            candidates, accuracies, _ = all_candidates(of_metric, human, grouping)
+            of_ours, of_theirs = (accuracies[candidates == each][0] for each in (epsilon, threshold))
+            np.testing.assert_allclose(of_ours, of_theirs, atol=1e-9)
+
+
+def judged(data: Path, pair: str) -> tuple[list[str], list[tuple[int, str, str]]]:
+    """The names of systems of WMT13, and judgments: segment, better, worse."""
+    folder = data / f"wmt13-{pair}"
+    with (folder / "judgments/sysmap.tsv").open(encoding="utf-8") as file:
+        names = {row[0]: row[1] for row in csv.reader(file, delimiter="\t")}
+    rows = [line.split("\t") for line in lines(folder / f"judgments/{pair}.rank")]
+    judgments = [(int(row[0]) - 1, names[row[2]], names[row[4]]) for row in rows]
+    return sorted({name for row in judgments for name in row[1:]}), judgments
+
+
+@pytest.mark.parametrize("pair", ["cs-en", "de-en", "fr-en"])
+def test_votes_of_wmt13_are_counted_by_segment(data: Path, pair: str) -> None:
+    names, judgments = judged(data, pair)
+    folder = data / f"wmt13-{pair}"
+    metric = _core.Metric("sentbleu", {})
+    outputs = [lines(folder / f"sys/{name}.txt") for name in names]
+    (counts,) = _core.count([metric], outputs, [lines(folder / "ref.txt")])
+    bleu = np.stack([metric.segment_scores(of_system) for of_system in counts])
+    scores = np.stack([bleu, np.round(bleu, -1), -bleu])
+    scores[2, 0, ::3] = np.nan
+    place = {name: at for at, name in enumerate(names)}
+    rows = np.array([(s, place[b], place[w], 1 + s % 3) for s, b, w in judgments], dtype=np.int64)
+    segments, winners, losers, votes = np.ascontiguousarray(rows.T)
+    got = _core.meta_votes(scores, segments, winners, losers, votes, threads=2)
+    expected = np.zeros_like(got)
+    for i, of_metric in enumerate(scores):
+        x, y = of_metric[winners, segments], of_metric[losers, segments]
+        kinds = np.where(np.isnan(x + y), 3, np.where(x > y, 0, np.where(x < y, 1, 2)))
+        np.add.at(expected[i], (segments, kinds), votes)
+    np.testing.assert_array_equal(got, expected)
+    assert (got.sum(axis=(0, 1)) > 0).all()
+    raw = {"cs-en": 85_469, "de-en": 128_668, "fr-en": 80_741}[pair]
+    assert _core.meta_votes(scores, segments, winners, losers, votes // votes).sum(axis=(1, 2)).tolist() == [raw] * 3
+
+
+SCORES, HUMAN = np.zeros((2, 3, 4)), np.zeros((3, 4))
+
+
+def votes_of(segment: int = 0, better: int = 0, worse: int = 1, votes: int = 1, more: int = 0) -> NDArray[np.int64]:
+    """One vote, or several."""
+    one = [np.array([number], dtype=np.int64) for number in (segment, better, worse)]
+    return _core.meta_votes(SCORES, one[0], one[1], one[2], np.full(1 + more, votes))
+
+
+BAD: dict[str, tuple[Callable[[], object], str]] = {
+    "segment": (lambda: votes_of(4), "segment 4 is out of range: there are 4, counted from 0"),
+    "system": (lambda: votes_of(worse=3), "system 3 is out of range: there are 3, counted from 0"),
+    "negative": (lambda: votes_of(better=-1), "each system must be a number of at least 0, got -1"),
+    "votes": (lambda: votes_of(votes=-2), "votes must be at least 0, got -2"),
+    "too many votes": (lambda: votes_of(votes=2**62 + 1), "the counts of column 0 are too large"),
+    "lengths": (lambda: votes_of(more=1), "judgments of votes: expected 1, got 2"),
+    "same": (lambda: votes_of(2, 1, 1), "worse must be another system than better, got system 1 twice on segment 2"),
+    "grouping": (
+        lambda: _core.meta_pair_counts(SCORES, HUMAN, "items"),
+        "unknown grouping 'items': did you mean 'item'? Known: none, sys, item",
+    ),
+    "people": (
+        lambda: _core.meta_calibrate(SCORES, HUMAN[:, :3].copy(), "none"),
+        "segments that people have scored: expected 4, got 3",
+    ),
+    "epsilons": (
+        lambda: _core.meta_pair_counts(SCORES, HUMAN, "none", epsilons=np.zeros(3)),
+        "epsilons: expected 2, got 3",
+    ),
+    "epsilon": (
+        lambda: _core.meta_pair_counts(SCORES, HUMAN, "none", epsilons=np.array([0, np.nan])),
+        "epsilon must be at least 0, got NaN",
+    ),
+    "minimum": (
+        lambda: _core.meta_pair_counts(SCORES, HUMAN, "none", minimum_difference=-1.0),
+        "minimum_difference must be at least 0, got -1",
+    ),
+}
+
+
+@pytest.mark.parametrize(("call", "message"), BAD.values(), ids=BAD.keys())
+def test_bad_arguments_are_explained(call: Callable[[], object], message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        call()
+    assert message in str(caught.value)
+
+
+def test_nothing_gives_nothing() -> None:
+    none = np.zeros(0, dtype=np.int64)
+    assert _core.meta_votes(SCORES, none, none, none, none).sum() == 0
+    for shape in [(0, 3, 4), (2, 0, 4), (2, 3, 0)]:
+        for grouping, n_groups in zip(GROUPINGS, (1, *shape[1:]), strict=True):
+            counts, sizes = _core.meta_pair_counts(np.zeros(shape), np.zeros(shape[1:]), grouping)
+            assert (counts.shape, counts.sum()) == ((shape[0], n_groups, 5), 0)
+            assert sizes.shape == (shape[0], n_groups, 3)
+            epsilons, _ = _core.meta_calibrate(np.zeros(shape), np.zeros(shape[1:]), grouping)
+            assert epsilons.shape == shape[:1]
+            assert np.isnan(epsilons).all()
+
+
+def test_progress_reaches_its_end() -> None:
+    scores, human = simulated(6, 150, 0.1)
+    for grouping in GROUPINGS:
+        for call, stage, n in (
+            (_core.meta_pair_counts, "counting", 3 * {"none": 1, "sys": 6, "item": 150}[grouping]),
+            (_core.meta_calibrate, "calibrating", 3),
+        ):
+            progress = _core.Progress()
+            call(scores, human, grouping, progress=progress)
+            assert (progress.stage, progress.total, progress.done) == (stage, n, n)

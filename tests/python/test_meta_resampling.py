@@ -1,0 +1,480 @@
+"""Replicates of coefficients of agreement: every statistic against plain loops on the same swaps and draws."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import signal
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from scipy import stats
+
+from reshuffle import InputError, _core
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+SEGMENT_COEFFICIENTS = ("pearson", "spearman", "kendall-b", "kendall-c", "accuracy", "acc23", "tau23")
+SYSTEM_COEFFICIENTS = ("pearson", "spearman", "kendall-b", "kendall-c", "accuracy")
+STATISTICS = [(grouping, name) for grouping in ("none", "sys", "item") for name in SEGMENT_COEFFICIENTS]
+STATISTICS += [("system", name) for name in SYSTEM_COEFFICIENTS]
+UNITS = ("both", "inputs", "systems")
+
+
+# The slow twin: coefficients of two vectors, in which a point with c copies appears c times.
+
+
+def pairs_of(x: Sequence[float], y: Sequence[float], copies: Sequence[int]) -> tuple[Floats, Floats, Floats]:
+    """The differences in x and y of all pairs of different points, and how many pairs of copies there are."""
+    i, j = np.triu_indices(len(copies), 1)
+    dx, dy = (np.subtract(values[i], values[j]) for values in (np.array(x), np.array(y)))
+    return dx, dy, np.array(copies, dtype=float)[i] * np.array(copies, dtype=float)[j]
+
+
+def coefficient(name: str, x: Sequence[float], y: Sequence[float], copies: Sequence[int]) -> float:
+    """Pearson's r and Spearman's ρ of all copies; τ and the accuracy from all pairs of different points."""
+    xs, ys = np.repeat(x, copies), np.repeat(y, copies)
+    if len(xs) < 2:
+        return np.nan
+    dx, dy, n = pairs_of(x, y, copies)
+    if name == "accuracy":
+        ordered = n * (dy != 0)
+        return float((ordered * (np.sign(dx) == np.sign(dy))).sum() / ordered.sum()) if ordered.any() else np.nan
+    if (xs == xs[0]).all() or (ys == ys[0]).all():
+        return np.nan
+    if name == "kendall-c":
+        balance = float((n * np.sign(dx) * np.sign(dy)).sum())
+        classes = min(len(set(xs.tolist())), len(set(ys.tolist())))
+        return 2 * balance / (len(xs) ** 2 * (classes - 1) / classes)
+    if name == "kendall-b":
+        return float((n * np.sign(dx) * np.sign(dy)).sum() / np.sqrt((n * (dx != 0)).sum() * (n * (dy != 0)).sum()))
+    if name == "spearman":
+        xs, ys = stats.rankdata(xs), stats.rankdata(ys)
+    return float(np.corrcoef(xs, ys)[0, 1])
+
+
+Group = tuple[list[float], list[float], list[int], int]
+
+
+def acc23(groups: Sequence[Group]) -> float:
+    """The largest mean accuracy over every ε that could matter: 0 and all differences."""
+    compared = [(pairs_of(x, y, copies), weight) for x, y, copies, weight in groups if weight]
+    compared = [(pairs, weight) for pairs, weight in compared if pairs[2].any()]
+    if not compared:
+        return np.nan
+    epsilons = np.unique(np.concatenate([[0.0], *(np.abs(dx[n > 0]) for (dx, _, n), _ in compared)]))[:, None]
+    values = []
+    for (dx, dy, n), _ in compared:
+        right = np.where(np.abs(dx) <= epsilons, dy == 0, np.sign(dx) == np.sign(dy))
+        values.append(right @ n / n.sum())
+    return float(np.average(values, axis=0, weights=[weight for _, weight in compared]).max())
+
+
+def groups_of(
+    scores: Floats, human: Floats, grouping: str, systems: Sequence[int], segments: Sequence[int]
+) -> list[Group]:
+    n_systems, n_segments = scores.shape
+    cells = [(i, s) for i in range(n_systems) for s in range(n_segments) if not np.isnan(scores[i, s] + human[i, s])]
+    groups: dict[int, Group] = {}
+    for i, s in cells:
+        key, weight, copies = {
+            "none": (0, 1, systems[i] * segments[s]),
+            "sys": (i, systems[i], segments[s]),
+            "item": (s, segments[s], systems[i]),
+        }[grouping]
+        x, y, numbers, _ = groups.setdefault(key, ([], [], [], weight))
+        x.append(scores[i, s])
+        y.append(human[i, s])
+        numbers.append(copies)
+    return list(groups.values())
+
+
+def value(
+    scores: Floats,
+    human: Floats,
+    statistic: tuple[str, str],
+    copies: tuple[Sequence[int], Sequence[int]] | None = None,
+) -> float:
+    """A coefficient of one metric: the mean over groups in which it is defined."""
+    grouping, name = statistic
+    systems, segments = copies or ([1] * scores.shape[0], [1] * scores.shape[1])
+    if grouping == "system":
+        points = []
+        for i in range(scores.shape[0]):
+            cells = [
+                s
+                for s in range(scores.shape[1])
+                if not np.isnan(scores[i, s] + human[i, s])
+                for _ in range(segments[s])
+            ]
+            if cells:
+                points.append((float(np.mean(scores[i, cells])), float(np.mean(human[i, cells])), systems[i]))
+        return coefficient(name, *zip(*points, strict=True)) if points else np.nan
+    groups = groups_of(scores, human, grouping, systems, segments)
+    if name in ("acc23", "tau23"):
+        accuracy = acc23(groups)
+        return accuracy if name == "acc23" else 2 * accuracy - 1
+    values = [(coefficient(name, x, y, numbers), weight) for x, y, numbers, weight in groups if weight]
+    values = [(v, weight) for v, weight in values if not np.isnan(v)]
+    if not values:
+        return np.nan
+    return float(np.average([v for v, _ in values], weights=[weight for _, weight in values]))
+
+
+def swapped(a: Floats, b: Floats, mask: Bools) -> tuple[Floats, Floats]:
+    return np.where(mask, b, a), np.where(mask, a, b)
+
+
+# Scores with many ties, gaps and constant groups. Multiples of 1/8 have exact sums and differences.
+
+
+def matrix(draw: st.DrawFn, shape: tuple[int, ...], gaps: bool, largest: int) -> Floats:
+    numbers = draw(st.lists(st.integers(0, largest), min_size=int(np.prod(shape)), max_size=int(np.prod(shape))))
+    out = np.array(numbers, float).reshape(shape) / 8
+    if gaps:
+        missing = draw(st.lists(st.integers(0, out.size - 1), max_size=max(1, out.size // 3)))
+        out.ravel()[missing] = np.nan
+    return out
+
+
+@st.composite
+def problems(draw: st.DrawFn, metrics: int = 3) -> tuple[Floats, Floats]:
+    shape = (draw(st.integers(1, 5)), draw(st.integers(1, 5)))
+    gaps, largest = draw(st.booleans()), draw(st.sampled_from([1, 3, 20, 500]))
+    return matrix(draw, (metrics, *shape), gaps, largest), matrix(draw, shape, gaps, draw(st.sampled_from([1, 3, 20])))
+
+
+def masks_of(rng: np.random.Generator, unit: str, n: int, shape: tuple[int, int]) -> Bools:
+    systems, segments = shape
+    size = {"both": (n, systems, segments), "inputs": (n, 1, segments), "systems": (n, systems, 1)}[unit]
+    return np.ascontiguousarray(np.broadcast_to(rng.random(size) < 0.5, (n, *shape)))
+
+
+def streamed(seed: int, replicate: int, unit: str, shape: tuple[int, ...]) -> Bools:
+    """The swaps of a replicate, from the values of its stream."""
+    systems, segments = shape
+    bits = {"both": systems * segments, "inputs": segments, "systems": systems}[unit]
+    values = _core.stream_values(seed, "shuffle", replicate, -(-bits // 64))
+    flips = (values[np.arange(bits) // 64] >> (np.arange(bits) % 64).astype(np.uint64) & np.uint64(1)).astype(bool)
+    flips = {"both": lambda: flips.reshape(shape), "inputs": lambda: flips[None], "systems": lambda: flips[:, None]}[
+        unit
+    ]()
+    return np.broadcast_to(flips, shape)
+
+
+PAIRS = np.array([(0, 1), (2, 0), (1, 1)])
+
+
+def test_the_coefficients_of_vectors_are_scipys() -> None:
+    rng = np.random.default_rng(7)
+    for _ in range(20):
+        x, y = rng.permutation(9) // 2 / 8, rng.permutation(9) // 3 / 8
+        copies = rng.integers(1, 4, 9)
+        copies[:2] = 0
+        xs, ys = np.repeat(x, copies), np.repeat(y, copies)
+        expected = [stats.pearsonr(xs, ys)[0], stats.spearmanr(xs, ys)[0]]
+        expected += [stats.kendalltau(xs, ys, variant="b")[0], stats.kendalltau(xs, ys, variant="c")[0]]
+        for name, other in zip(SEGMENT_COEFFICIENTS, expected, strict=False):
+            assert coefficient(name, x.tolist(), y.tolist(), copies.tolist()) == pytest.approx(other)
+
+
+@pytest.mark.parametrize("statistic", STATISTICS, ids="-".join)
+@settings(max_examples=8)
+@given(problem=problems(), unit=st.sampled_from(UNITS), seed=st.integers(0, 2**64 - 1))
+def test_swapped_scores_have_the_values_of_a_plain_loop(
+    statistic: tuple[str, str], problem: tuple[Floats, Floats], unit: str, seed: int
+) -> None:
+    scores, human = problem
+    common = ~np.isnan(scores).any(axis=0)
+    restricted = np.where(common, human, np.nan)
+    got = _core.meta_permuted(scores, human, [statistic], unit, PAIRS, n=2, seed=seed, first=2, threads=1)[0]
+    for r in range(2):
+        mask = streamed(seed, r + 2, unit, human.shape)
+        for p, (a, b) in enumerate(PAIRS):
+            values = [value(m, restricted, statistic) for m in swapped(scores[a], scores[b], mask)]
+            np.testing.assert_allclose(got[p, r], values[0] - values[1], rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("statistic", STATISTICS, ids="-".join)
+@settings(max_examples=8)
+@given(problem=problems(metrics=2), unit=st.sampled_from(UNITS), seed=st.integers(0, 2**64 - 1))
+def test_draws_have_the_values_of_a_plain_loop(
+    statistic: tuple[str, str], problem: tuple[Floats, Floats], unit: str, seed: int
+) -> None:
+    scores, human = problem
+    systems, segments = human.shape
+    got = _core.meta_drawn(scores, human, [statistic], unit, n=2, seed=seed, first=1, threads=1)[0]
+    for r in range(2):
+        indices = _core.stream_indices(seed, r + 1, systems, systems, purpose="selection")
+        copies = (
+            [1] * systems if unit == "inputs" else np.bincount(indices, minlength=systems).tolist(),
+            [1] * segments if unit == "systems" else _core.draw_weights(seed, r + 1, segments).tolist(),
+        )
+        expected = [value(metric, human, statistic, copies) for metric in scores]
+        np.testing.assert_allclose(got[:, r], expected, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("unit", UNITS)
+@pytest.mark.parametrize("shape", [(3, 30), (12, 4), (66, 2)], ids=["long", "wide", "many"])
+def test_larger_groups_have_the_values_of_a_plain_loop(shape: tuple[int, int], unit: str) -> None:
+    """Groups beyond the sizes at which tables and counts of single pairs end, and more than one block of replicates."""
+    rng = np.random.default_rng(sum(shape))
+    human = np.round(rng.normal(size=shape) * 4) / 4
+    scores = np.round((rng.normal(size=(2, *shape)) + human) * 8) / 8
+    scores[0, 0, 0] = human[1, 1] = np.nan
+    common = np.where(np.isnan(scores).any(axis=0), np.nan, human)
+    statistics = [s for s in STATISTICS if s[1] != "tau23" and not (s[1] == "acc23" and s[0] == "none")]
+    masks = masks_of(rng, unit, 130, shape)
+    # A call with masks cannot know that cells are swapped together; a call with a seed does.
+    for seed, given_masks in ((5, None), (0, masks)):
+        got = _core.meta_permuted(scores, human, statistics, unit, PAIRS[:1], n=130, seed=seed, masks=given_masks)[:, 0]
+        for r in (0, 129) if given_masks is None else (129,):
+            mask = streamed(seed, r, unit, shape) if given_masks is None else masks[r]
+            for statistic, values in zip(statistics, got, strict=True):
+                a, b = (value(metric, common, statistic) for metric in swapped(scores[0], scores[1], mask))
+                np.testing.assert_allclose(values[r], a - b, rtol=0, atol=1e-9, err_msg=str(statistic))
+    copies = (rng.integers(0, 3, (3, shape[0]), dtype=np.uint32), rng.integers(0, 3, (3, shape[1]), dtype=np.uint32))
+    got = _core.meta_drawn(scores, human, statistics, unit, n=3, seed=0, copies=copies)[:, 0]
+    for r, (statistic, values) in itertools.product(range(3), zip(statistics, got, strict=True)):
+        expected = value(scores[0], human, statistic, (copies[0][r].tolist(), copies[1][r].tolist()))
+        np.testing.assert_allclose(values[r], expected, rtol=0, atol=1e-9, err_msg=str(statistic))
+
+
+def permuted_votes(
+    scores: Floats, columns: Sequence[NDArray[np.int64]], ties: str, unit: str, n: int, seed: int
+) -> Floats:
+    segment, better, worse, votes = columns
+    return _core.meta_permuted_votes(
+        scores, segment, better, worse, votes, ties, unit, PAIRS, n=n, seed=seed, threads=1
+    )
+
+
+def tau(scores: Floats, votes: NDArray[np.int64], ties: str) -> float:
+    counts = {1: 0, -1: 0, 0: 0}
+    for segment, better, worse, n in votes.tolist():
+        if not np.isnan(scores[better, segment] + scores[worse, segment]):
+            counts[int(np.sign(scores[better, segment] - scores[worse, segment]))] += n
+    concordant, discordant, tied = counts[1], counts[-1], counts[0]
+    balance = concordant - discordant - (tied if ties == "discordant" else 0)
+    pairs = concordant + discordant + (0 if ties == "ignore" else tied)
+    return balance / pairs if pairs else np.nan
+
+
+@pytest.mark.parametrize("ties", ["half", "denominator", "discordant", "ignore"])
+@settings(max_examples=20)
+@given(problem=problems(), unit=st.sampled_from(UNITS), data=st.data())
+def test_votes_have_the_values_of_a_plain_loop(
+    ties: str, problem: tuple[Floats, Floats], unit: str, data: st.DataObject
+) -> None:
+    scores = problem[0]
+    systems, segments = scores.shape[1:]
+    vote = st.tuples(*(st.integers(0, n - 1) for n in (segments, systems, systems)), st.integers(0, 3))
+    votes = np.array(
+        data.draw(st.lists(vote.filter(lambda v: v[1] != v[2]), max_size=20) if systems > 1 else st.just([]))
+    )
+    votes = votes.reshape(-1, 4).astype(np.int64)
+    columns = [np.ascontiguousarray(column) for column in votes.T]
+    common = np.where(np.isnan(scores).any(axis=0), np.nan, scores)
+    got = permuted_votes(scores, columns, ties, unit, 3, 9)
+    for r in range(3):
+        mask = streamed(9, r, unit, (systems, segments))
+        for p, (a, b) in enumerate(PAIRS):
+            values = [tau(metric, votes, ties) for metric in swapped(common[a], common[b], mask)]
+            np.testing.assert_allclose(got[p, r], values[0] - values[1], rtol=0, atol=1e-12)
+
+
+def test_all_masks_of_a_tiny_matrix_give_the_exact_p_value() -> None:
+    """2⁶ ways to swap six cells: the share of differences at least as large is the p-value of the complete test."""
+    rng = np.random.default_rng(4)
+    human = rng.integers(0, 8, (2, 3)) / 4
+    scores = np.stack([human + rng.integers(-1, 2, (2, 3)) / 4, rng.integers(0, 8, (2, 3)) / 4])
+    masks = np.array(list(itertools.product([False, True], repeat=6))).reshape(-1, 2, 3)
+    for statistic in [
+        ("none", "pearson"),
+        ("none", "kendall-b"),
+        ("item", "acc23"),
+        ("none", "acc23"),
+        ("none", "spearman"),
+    ]:
+        got = _core.meta_permuted(scores, human, [statistic], "both", PAIRS[:1], n=64, seed=0, masks=masks)[0, 0]
+        expected = []
+        for mask in masks:
+            a, b = (value(metric, human, statistic) for metric in swapped(scores[0], scores[1], mask))
+            expected.append(a - b)
+        observed = value(scores[0], human, statistic) - value(scores[1], human, statistic)
+        assert got[0] == pytest.approx(observed, abs=1e-12)
+        reach = [np.mean(np.abs(values) >= abs(observed) - 1e-12) for values in (got, expected)]
+        assert reach[0] == reach[1]
+        # Swapping everything is the same as renaming the metrics.
+        np.testing.assert_allclose(got, -got[::-1], atol=1e-12)
+
+
+def test_nearly_constant_scores_lose_no_digits() -> None:
+    """Scores far from 0 that hardly differ: sums of squares would cancel."""
+    rng = np.random.default_rng(0)
+    human = rng.normal(size=(5, 6))
+    scores = 1e3 + rng.normal(size=(2, 5, 6)) * 1e-5
+    scores[1] += 7
+    for statistic in [("item", "pearson"), ("none", "pearson"), ("sys", "pearson")]:
+        got = _core.meta_permuted(scores, human, [statistic], "inputs", PAIRS[:1], n=20, seed=1)[0, 0]
+        for r in range(20):
+            a, b = (
+                value(m, human, statistic) for m in swapped(scores[0], scores[1], streamed(1, r, "inputs", human.shape))
+            )
+            assert got[r] == pytest.approx(a - b, abs=1e-6)
+
+
+def arrays() -> tuple[Floats, Floats]:
+    rng = np.random.default_rng(8)
+    human = np.round(rng.normal(size=(5, 20)), 1)
+    human[rng.random(human.shape) < 0.2] = np.nan
+    return np.round(rng.normal(size=(3, 5, 20)), 1), human
+
+
+def test_threads_batches_and_other_metrics_do_not_change_a_byte() -> None:
+    scores, human = arrays()
+    call: dict[str, Any] = {"n": 150, "seed": 5}
+    for unit in UNITS:
+        whole = _core.meta_permuted(scores, human, STATISTICS, unit, PAIRS, threads=1, **call)
+        drawn = _core.meta_drawn(scores, human, STATISTICS, unit, threads=1, **call)
+        for threads in (2, 4):
+            again = _core.meta_permuted(scores, human, STATISTICS, unit, PAIRS, threads=threads, **call)
+            assert again.tobytes() == whole.tobytes()
+            assert (
+                _core.meta_drawn(scores, human, STATISTICS, unit, threads=threads, **call).tobytes() == drawn.tobytes()
+            )
+        part = _core.meta_permuted(scores, human, STATISTICS, unit, PAIRS[1:2], n=70, first=30, seed=5)
+        np.testing.assert_allclose(part[:, 0], whole[:, 1, 30:100], atol=1e-12)
+        part = _core.meta_drawn(scores[1:], human, STATISTICS, unit, n=70, first=30, seed=5)
+        assert part.tobytes() == np.ascontiguousarray(drawn[:, 1:, 30:100]).tobytes()
+
+
+def test_identical_metrics_never_differ() -> None:
+    scores, human = arrays()
+    twice = np.stack([scores[0], scores[0]])
+    got = _core.meta_permuted(twice, human, STATISTICS, "both", PAIRS[:1], n=100, seed=5)
+    assert (got == 0).all()
+
+
+def test_nothing_in_common_is_undefined() -> None:
+    nothing = np.full((3, 4), np.nan)
+    scores = np.zeros((2, 3, 4))
+    assert np.isnan(_core.meta_permuted(scores, nothing, STATISTICS, "both", PAIRS[:1], n=2, seed=1)).all()
+    assert np.isnan(_core.meta_drawn(scores, nothing, STATISTICS, "both", n=2, seed=1)).all()
+    assert _core.meta_permuted(scores, nothing, STATISTICS, "both", PAIRS[:0], n=2, seed=1).shape == (26, 0, 2)
+    assert _core.meta_permuted(scores, nothing, [], "both", PAIRS[:1], n=2, seed=1).shape == (0, 1, 2)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"statistics": [("word", "pearson")]}, "unknown grouping"),
+        ({"statistics": [("item", "kendall")]}, "unknown coefficient"),
+        ({"statistics": [("system", "acc23")]}, "the coefficient of system scores must be pearson"),
+        ({"unit": "cells"}, "unknown unit"),
+        ({"pairs": np.array([(0, 3)])}, "metric 3 is out of range: there are 3"),
+        ({"pairs": np.array([(0, -1)])}, "out of range"),
+        ({"pairs": np.zeros((1, 3), np.int64)}, "metrics of a pair: expected 2, got 3"),
+        ({"human": np.zeros((5, 19))}, "segments of human scores: expected 20, got 19"),
+        ({"masks": np.zeros((3, 5, 20), bool)}, "replicates of masks: expected 4, got 3"),
+    ],
+)
+def test_bad_arguments_are_refused(change: dict[str, Any], message: str) -> None:
+    scores, human = arrays()
+    call = {"human": human, "statistics": [("item", "pearson")], "unit": "both", "pairs": PAIRS, "n": 4, "seed": 1}
+    with pytest.raises(InputError, match=message):
+        _core.meta_permuted(scores, **{**call, **change})
+
+
+@pytest.mark.parametrize(("shape", "what"), [((3, 0, 20), "systems"), ((2**30, 5, 0), "segments")])
+def test_arrays_without_cells_are_refused(shape: tuple[int, int, int], what: str) -> None:
+    with pytest.raises(InputError, match=f"{what}: expected at least one, got none"):
+        _core.meta_permuted(np.zeros(shape), np.zeros(shape[1:]), STATISTICS, "both", PAIRS[:1], n=4, seed=1)
+
+
+def test_bad_votes_and_copies_are_refused() -> None:
+    scores, human = arrays()
+    good = [np.zeros(1, np.int64), np.zeros(1, np.int64), np.ones(1, np.int64), np.ones(1, np.int64)]
+    for place, number, message in [
+        (0, 20, "segment 20 is out of range"),
+        (1, 5, "system 5 is out of range"),
+        (2, -1, "each system must be a number of at least 0, got -1"),
+        (3, -1, "votes must be at least 0"),
+        (3, 2**40, "less than 2"),
+    ]:
+        votes = [column.copy() for column in good]
+        votes[place][0] = number
+        with pytest.raises(InputError, match=message):
+            permuted_votes(scores, votes, "half", "both", 1, 1)
+    with pytest.raises(InputError, match="unknown tie rule"):
+        permuted_votes(scores, good, "third", "both", 1, 1)
+    with pytest.raises(InputError, match="votes: expected 1, got 2"):
+        permuted_votes(scores, [*good[:3], np.ones(2, np.int64)], "half", "both", 1, 1)
+    copies = (np.ones((2, 5), np.uint32), np.ones((2, 21), np.uint32))
+    with pytest.raises(InputError, match="segments of copies of segments: expected 20, got 21"):
+        _core.meta_drawn(scores, human, [("item", "pearson")], "both", n=2, seed=1, copies=copies)
+
+
+def test_too_many_pairs_to_calibrate_are_refused_at_once() -> None:
+    scores = np.zeros((2, 10, 700))
+    with pytest.raises(InputError, match=r"at most 16777216 in replicates .* got 24496500"):
+        _core.meta_permuted(scores, scores[0], [("none", "acc23")], "both", PAIRS[:1], n=1, seed=1)
+
+
+def test_an_interrupt_stops_a_long_call() -> None:
+    rng = np.random.default_rng(0)
+    scores, human = rng.normal(size=(2, 20, 2000)), rng.normal(size=(20, 2000))
+    calls: list[Callable[[], Floats]] = [
+        lambda: _core.meta_permuted(scores, human, [("none", "kendall-b")], "both", PAIRS[:1], n=10**5, seed=1),
+        lambda: _core.meta_drawn(scores, human, [("none", "kendall-b")], "both", n=10**5, seed=1),
+    ]
+    for call in calls:
+        stop = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+        stop.start()
+        with pytest.raises(KeyboardInterrupt):
+            call()
+        stop.join()
+
+
+@pytest.mark.parametrize("level", ["input", "global", "system"])
+@pytest.mark.parametrize("method", ["both", "inputs", "systems"])
+def test_the_swaps_of_nlpstats_give_its_samples(level: str, method: str) -> None:
+    """nlpstats 0.0.1: ``permutation_test(X, Y, Z, level, "kendall", method)`` draws from ``numpy.random``."""
+    correlations = pytest.importorskip("nlpstats.correlations")
+    rng = np.random.default_rng(2)
+    human = np.round(rng.normal(size=(6, 9)), 1)
+    scores = np.round(rng.normal(size=(2, 6, 9)) + human, 2)
+    standardised = (scores - scores.mean(axis=(1, 2), keepdims=True)) / scores.std(axis=(1, 2), keepdims=True)
+    for name, ours in [("pearson", "pearson"), ("kendall", "kendall-b"), ("spearman", "spearman")]:
+        np.random.seed(7)  # noqa: NPY002
+        samples = correlations.permutation_test(*scores, human, level, name, method, n_resamples=20).samples
+        np.random.seed(7)  # noqa: NPY002
+        masks = np.zeros((20, 6, 9), bool)
+        for mask in masks:
+            if method != "inputs":
+                mask ^= np.random.rand(6, 1) > 0.5  # noqa: NPY002
+            if method != "systems":
+                mask ^= np.random.rand(1, 9) > 0.5  # noqa: NPY002
+        statistic = ({"input": "item", "global": "none", "system": "system"}[level], ours)
+        got = _core.meta_permuted(standardised, human, [statistic], "both", PAIRS[:1], n=20, seed=0, masks=masks)
+        np.testing.assert_allclose(got[0, 0], samples, atol=1e-9)
+
+
+def test_masks_may_have_other_bytes_than_0_and_1() -> None:
+    """As some operations of NumPy 1.24 leave them: all but 0 are true."""
+    rng = np.random.default_rng(5)
+    human, scores = rng.normal(size=(4, 7)), rng.normal(size=(2, 4, 7))
+    masks = rng.integers(0, 2, (20, 4, 7)).astype(bool)
+    other = (masks * np.uint8(254)).view(bool)
+    found = [
+        _core.meta_permuted(scores, human, [("item", "pearson")], "both", PAIRS[:1], n=20, seed=0, masks=each)
+        for each in (masks, other)
+    ]
+    np.testing.assert_array_equal(found[0], found[1])
