@@ -6,11 +6,14 @@ more, and one makes errors at the same rate, so that its higher score is due to 
 
 Runs of the systems, as from an optimizer with several seeds, share some of their sentences and differ in their error
 rates.
+
+Judgments are votes of simulated people, who mind lost words most and synonyms little.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -19,11 +22,24 @@ from ..errors import InputError, listed
 from ..validate import check_integer
 from .corpus import Corpus
 
-__all__ = ["MAX_RUNS", "REFERENCE_FILE", "demo_corpus", "demo_runs", "write_demo", "write_demo_runs"]
+__all__ = [
+    "JUDGMENTS_FILE",
+    "MAX_RUNS",
+    "REFERENCE_FILE",
+    "SYSTEMS_FOLDER",
+    "demo_corpus",
+    "demo_runs",
+    "demo_votes",
+    "write_demo",
+    "write_demo_judgments",
+    "write_demo_runs",
+]
 
 N_SEGMENTS = 400
 SEED = 2005
 REFERENCE_FILE = "reference.txt"
+JUDGMENTS_FILE = "judgments.rank"
+SYSTEMS_FOLDER = "systems"
 
 # Probability that a system gets a word wrong, in 256ths.
 ERROR_RATES = {"baseline": 40, "tuned": 40, "larger": 27, "rules": 72}
@@ -32,6 +48,10 @@ ERROR_RATES = {"baseline": 40, "tuned": 40, "larger": 27, "rules": 72}
 SYSTEMS_WITH_RUNS = ("baseline", "tuned", "larger")
 RATE_STEP = 3
 MAX_RUNS = 100
+
+# What the simulated people mind: a lost word, and one replaced by a synonym; the weight of this beside chance; and how
+# many of 256 pairs of outputs they see.
+LOST, REPLACED, WEIGHT, SEEN = 3, 1, 20, 160
 
 TEMPLATES = (
     "The {who} {did} the {what} {when}.",
@@ -171,6 +191,33 @@ def _run(sentences: Sequence[tuple[str | None, str]], rate: int, random_bytes: I
     ]
 
 
+def demo_votes() -> list[tuple[int, str, str]]:
+    """Votes of simulated people: segment (from 1), better system, worse system.
+
+    >>> votes = demo_votes()
+    >>> len(votes), votes[0]
+    (1511, (1, 'larger', 'baseline'))
+    """
+    corpus = demo_corpus()
+    random_bytes = _random_bytes(len(corpus.systems) + 1)
+    votes = []
+    for segment, reference in enumerate(corpus.references[0]):
+        faults = {name: _faults(reference or "", lines[segment]) for name, lines in corpus.systems.items()}
+        for one, other in combinations(corpus.systems, 2):
+            seen, chance = next(random_bytes) < SEEN, next(random_bytes) - 127.5
+            better, worse = (one, other) if WEIGHT * (faults[other] - faults[one]) + chance > 0 else (other, one)
+            if seen:
+                votes.append((segment + 1, better, worse))
+    return votes
+
+
+def _faults(reference: str, output: str) -> int:
+    """What people mind in an output."""
+    words = set(output.split())
+    lost = [word for word in reference.split() if word not in words]
+    return sum(REPLACED if words.intersection(SYNONYMS.get(word, "").split()) else LOST for word in lost)
+
+
 def write_demo(directory: str) -> list[Path]:
     """Write the corpus to files and return their paths, the reference first. Existing files are not overwritten.
 
@@ -192,6 +239,19 @@ def write_demo_runs(directory: str, n: int) -> tuple[Path, dict[str, list[Path]]
     return reference, {name: [next(rest) for _ in own] for name, own in runs.items()}
 
 
+def write_demo_judgments(directory: str) -> tuple[Path, Path, Path]:
+    """Write the corpus with votes, as :func:`write_demo`, the systems in a folder of their own.
+
+    Returns the paths of the reference, of the folder, and of the judgments in WMT's format ``rank``.
+    """
+    corpus = demo_corpus()
+    votes = [f"{segment}\txx-en\t{better}\txx-en\t{worse}" for segment, better, worse in demo_votes()]
+    outputs = {f"{SYSTEMS_FOLDER}/{name}": lines for name, lines in corpus.systems.items()}
+    files = [(REFERENCE_FILE, corpus.references[0]), (JUDGMENTS_FILE, votes), *_files(outputs)]
+    reference, judgments, *paths = _written(directory, files)
+    return reference, paths[0].parent, judgments
+
+
 def _files(outputs: Mapping[str, Sequence[str]]) -> list[tuple[str, Sequence[str]]]:
     return [(f"{name}.txt", lines) for name, lines in outputs.items()]
 
@@ -206,6 +266,7 @@ def _written(directory: str, files: Sequence[tuple[str, Sequence[str | None]]]) 
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for path, lines in contents.items():
+            path.parent.mkdir(exist_ok=True)
             path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8", newline="\n")
     except OSError as error:
         raise InputError(f"{directory} cannot be written: {error.strerror or error}") from None

@@ -32,7 +32,7 @@ from ..results import (
 )
 from ..results.histograms import N_BINS
 from ..results.schemas import COMPARISON, NON_FINITE, SETS, STUDY
-from ..results.studies import RECORDS, RESULTS, RunComparison, StudyResult
+from ..results.studies import RESULTS, RunComparison, StudyResult, record_types
 from ..seeds import DerivedSeed
 from ..types import Stopping
 from .decoding import (
@@ -345,23 +345,24 @@ def _study_keys() -> Callable[[Any], dict[str, Any]]:
 
 
 @cache
-def _records(table: str) -> Decoder:
-    return list_of(record_of(RECORDS[table]))
+def _records(study: str, table: str) -> Decoder:
+    return list_of(record_of(record_types(study)[table]))
 
 
 def _study(document: Any) -> StudyResult:
     found = _study_keys()(document)
     metrics = tuple(UsedMetric(**metric) for metric in found.pop("metrics"))
     tables: dict[str, tuple[Any, ...]] = {}
+    known = record_types(found["study"])
     # Keys that this version does not know may be those of a later one.
     for name in document:
-        if name in RECORDS:
+        if name in known:
             try:
-                tables[name] = _records(name)(document[name])
+                tables[name] = _records(found["study"], name)(document[name])
             except Mismatch as mismatch:
                 raise mismatch.inside(name) from None
     if not any(tables.values()):
-        raise Mismatch(f"expected the records of a table, such as {', '.join(RECORDS)}, got none")
+        raise Mismatch(f"expected the records of a table, such as {', '.join(known)}, got none")
     result = RESULTS.get(found["study"], StudyResult)(metrics=metrics, tables=tables, **found)
     if isinstance(result, RunComparison):
         _check_runs(result)

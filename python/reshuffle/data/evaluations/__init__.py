@@ -1,0 +1,18 @@
+"""Formats of judgments and of scores, one module each. To add one, write a module and list its format here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from . import mtme, rank, rnk, tables
+from .base import JudgmentFormat, ScoreFormat
+
+__all__ = ["JUDGMENT_FORMATS", "SCORE_FORMATS"]
+
+JUDGMENT_FORMATS: Mapping[str, JudgmentFormat] = {"rank": rank.FORMAT, "rnk": rnk.RNK, "rnk-2008": rnk.RNK_2008}
+
+SCORE_FORMATS: Mapping[str, ScoreFormat] = {
+    "table": tables.FORMAT,
+    "mt-metrics-eval": mtme.FORMAT,
+    "jsonl": tables.JSONL,
+}

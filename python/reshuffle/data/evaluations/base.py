@@ -1,0 +1,341 @@
+"""What readers of judgments and of scores share: rows with columns by name, and the entries of the registries."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import LINE_MESSAGE, InputError, listed, quoted, unknown_name
+from ..files import split_lines
+from ..formats.base import Source
+from ..scores import MISSING_WORDS
+
+__all__ = [
+    "Cells",
+    "JudgmentFormat",
+    "Rows",
+    "ScoreFormat",
+    "ScoreOptions",
+    "Votes",
+    "check_segments",
+    "codes",
+    "first_line",
+    "integers",
+    "numbers",
+    "only",
+    "read_rows",
+]
+
+
+Integers = NDArray[np.int64]
+
+# The largest number of segments that is taken from a file: a larger one is a mistake, and would need much memory.
+MAX_SEGMENTS = 10_000_000
+# Numbers of so many digits fit into 64 bits.
+MAX_DIGITS = 18
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The rows of a table, by column.
+
+    ``lines`` has the line of the file on which each row ends, from 1, and ``source`` the file.
+    """
+
+    header: tuple[str, ...]
+    columns: Sequence[Sequence[str]]
+    lines: Sequence[int]
+    source: Source
+
+    def __getitem__(self, name: str) -> Sequence[str]:
+        """The column of this name."""
+        if name not in self.header:
+            raise InputError(f"{self.source.name}: {unknown_name('column', name, self.header)}")
+        if self.header.count(name) > 1:
+            self.source.fail(f"{self.header.count(name)} columns in the header are called {quoted(name)}: expected one")
+        return self.columns[self.header.index(name)]
+
+    def where(self, mask: NDArray[np.bool_]) -> Rows:
+        """The rows that a mask selects."""
+        if mask.all():
+            return self
+        kept = np.flatnonzero(mask).tolist()
+        columns = [[column[row] for row in kept] for column in self.columns]
+        return Rows(self.header, columns, [self.lines[row] for row in kept], self.source)
+
+    def fail(self, row: int, problem: str) -> NoReturn:
+        """Raise :class:`InputError` for a row, counted from 0."""
+        self.source.fail(problem, self.lines[row])
+
+
+class Votes(NamedTuple):
+    """What a file of judgments says, before ids are mapped to systems.
+
+    ``better`` and ``worse`` (J,) and the second and third column of ``tied`` (T, 3) are indices into ``ids``. Segments,
+    also the first column of ``tied``, count from 0. ``lines`` (J,) and ``tied_lines`` (T,) are lines of the file, and
+    ``id_lines`` the line on which each id occurs first. ``base`` is the number of the first segment in the file.
+    """
+
+    ids: list[str]
+    id_lines: Sequence[int]
+    segment: Integers
+    better: Integers
+    worse: Integers
+    lines: Integers
+    tied: Integers
+    tied_lines: Integers
+    base: int
+
+
+@dataclass(frozen=True, slots=True)
+class JudgmentFormat:
+    """A format of judgments.
+
+    Attributes
+    ----------
+    about : str
+        Short description of a line.
+    recognises : function
+        Whether a file that begins with this line has the format.
+    read : function
+        Takes the file, the language pair or task (None for the only one) and the number of the first segment (None for
+        the format's own), and returns the votes.
+    """
+
+    about: str
+    recognises: Callable[[str], bool]
+    read: Callable[[Source, str | None, int | None], Votes]
+
+
+class ScoreOptions(NamedTuple):
+    """What the caller chose: parts of the file, the columns by role, and the number of the first segment."""
+
+    metric: str | None = None
+    language_pair: str | None = None
+    test_set: str | None = None
+    columns: Mapping[str, str] = {}
+    base: int | None = None
+
+
+class Cells(NamedTuple):
+    """The scores of one metric or of people: a value for each rating, before ids are mapped to systems.
+
+    ``system`` (J,) are indices into ``ids``, or None if the file does not name systems. ``segment`` (J,) counts from 0;
+    None for scores of systems. ``values`` (J,) are NaN for missing scores. If ``in_order``, the file does not number
+    the segments, so that it must have a row for each.
+    """
+
+    metric: str
+    ids: list[str]
+    id_lines: Sequence[int]
+    system: Integers | None
+    segment: Integers | None
+    values: NDArray[np.float64]
+    lines: Sequence[int]
+    base: int
+    in_order: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreFormat:
+    """A format of scores.
+
+    Attributes
+    ----------
+    about : str
+        Short description of a line.
+    recognises : function
+        Whether a file of this name that begins with this line has the format.
+    names : function
+        The names of the metrics in a file, and whether one of them is the obvious choice (the first).
+    read : function
+        The scores of a metric, by name.
+    """
+
+    about: str
+    recognises: Callable[[str, str], bool]
+    names: Callable[[Source, ScoreOptions], tuple[list[str], bool]]
+    read: Callable[[Source, str, ScoreOptions], Cells]
+
+
+def first_line(source: Source) -> str:
+    """The first line of a file, as text. The rest is not decoded."""
+    line = source.data.partition(b"\n")[0]
+    return Source.text(replace(source, data=line)).removesuffix("\r") if line.strip() else ""
+
+
+def read_rows(source: Source, header: bool = True, may_be_short: bool = False) -> Rows:
+    """The rows of a file whose fields are separated by tabs, commas or white space, whichever its first line has.
+
+    Fields may be quoted as in CSV, unless they are separated by white space. Empty lines at the end are ignored. With
+    ``may_be_short``, empty fields at the end of a row may be missing.
+    """
+    text = source.text()
+    regular = _regular(text, header)
+    if regular is not None:
+        names, columns = regular
+        return Rows(names, columns, range(1 + header, len(columns[0]) + 1 + header), source)
+    lines = split_lines(text)
+    while lines and not lines[-1].strip():
+        lines.pop()
+    if not lines:
+        source.fail("contains only empty lines: expected a header and rows" if header else "contains only empty lines")
+    rows, numbers = _split(source, lines, _delimiter(lines[0]))
+    names = tuple(name.strip() for name in rows[0]) if header else tuple(map(str, range(len(rows[0]))))
+    rows, numbers = (rows[1:], numbers[1:]) if header else (rows, numbers)
+    if not rows:
+        source.fail(f"expected rows after the header {quoted(lines[0])}, got none")
+    if may_be_short:
+        rows = [row + [""] * (len(names) - len(row)) for row in rows]
+    if set(map(len, rows)) != {len(names)}:
+        row, number = next((row, number) for row, number in zip(rows, numbers, strict=True) if len(row) != len(names))
+        fields = f"{len(names)} field{'s' * (len(names) != 1)} as in the {'header' if header else 'first line'}"
+        source.fail(f"expected {fields}, got {len(row)}" if any(row) else f"expected {fields}, got none", number)
+    return Rows(names, list(zip(*rows, strict=True)), numbers, source)
+
+
+def _delimiter(line: str) -> str | None:
+    """What separates the fields of a line; None for white space."""
+    return next((each for each in "\t," if each in line), None)
+
+
+def _regular(text: str, header: bool) -> tuple[tuple[str, ...], list[Sequence[str]]] | None:
+    """Names and columns, if all lines have the same number of fields, and no field is quoted; else None.
+
+    It takes a third of the time of a split of each line.
+    """
+    delimiter = _delimiter(text.partition("\n")[0])
+    if delimiter is None or '"' in text or "\r" in text:
+        return None
+    text = text.removesuffix("\n")
+    letters = np.frombuffer(text.encode(), dtype=np.uint8)
+    ends = np.append(np.flatnonzero(letters == ord("\n")), len(letters))
+    counts = np.diff(np.searchsorted(np.flatnonzero(letters == ord(delimiter)), ends), prepend=0)
+    if len(counts) <= header or (counts != counts[0]).any():
+        return None
+    n = int(counts[0]) + 1
+    fields = text.replace("\n", delimiter).split(delimiter)
+    columns: list[Sequence[str]] = [fields[n * header + i :: n] for i in range(n)]
+    return tuple(name.strip() for name in fields[:n]) if header else tuple(map(str, range(n))), columns
+
+
+def _split(source: Source, lines: list[str], delimiter: str | None) -> tuple[list[list[str]], Sequence[int]]:
+    """The fields of each row, and the line on which it ends."""
+    if delimiter is None or not any('"' in line for line in lines):
+        return [line.split(delimiter) for line in lines], range(1, len(lines) + 1)
+    plain = [line.split(delimiter) for line in lines]
+    if delimiter == "\t" and not any(field.startswith('"') for fields in plain for field in fields):
+        return plain, range(1, len(lines) + 1)  # quotes within texts
+    try:
+        rows, numbers = _quoted(lines, delimiter)
+    except csv.Error as error:
+        rows, numbers, problem = [], [], str(error)
+    else:
+        problem = ""
+    if delimiter == "\t" and len({len(row) for row in rows}) != 1 and len({len(fields) for fields in plain}) == 1:
+        return plain, range(1, len(lines) + 1)  # no quoting, as in the TSV files of this package
+    if problem:
+        source.fail(f"the quotes in the table cannot be read: {problem}")
+    return rows, numbers
+
+
+def _quoted(lines: list[str], delimiter: str) -> tuple[list[list[str]], list[int]]:
+    """The fields of each row of a table with quotes, and the line on which it ends."""
+    reader = csv.reader((line + "\n" for line in lines), delimiter=delimiter, strict=True)
+    rows, numbers = [], []
+    for row in reader:
+        rows.append(row)
+        numbers.append(reader.line_num)
+    return rows, numbers
+
+
+def integers(rows: Rows, name: str, column: Sequence[str], what: str = "a whole number") -> Integers:
+    """A column of integers. ``what`` describes them in the error for another value."""
+    if "_" not in "".join(column):  # which int() accepts, and no other program writes
+        try:
+            return np.array(list(map(int, column)), dtype=np.int64)
+        except (ValueError, OverflowError):
+            pass
+    for row, field in enumerate(column):
+        if not field.strip().removeprefix("-").isdecimal():
+            rows.fail(row, f"expected {what} as {name}, got {quoted(field)}")
+        if len(field.strip()) > MAX_DIGITS:
+            rows.fail(row, f"expected {what} as {name}, with at most {MAX_DIGITS} digits, got {quoted(field)}")
+    return np.array([int(field) for field in column], dtype=np.int64)
+
+
+def numbers(rows: Rows, name: str, column: Sequence[str]) -> NDArray[np.float64]:
+    """A column of numbers, with NaN for missing ones: ``None``, ``NA``, ``NaN``, ``null`` or an empty field."""
+    try:
+        values = np.array(list(map(float, column)))
+        if "_" in "".join(column):  # which float() accepts, and no other program writes
+            raise ValueError
+    except ValueError:
+        values = np.array([_number(rows, row, name, field) for row, field in enumerate(column)])
+    bad = np.flatnonzero(np.isinf(values))
+    if bad.size:
+        rows.fail(int(bad[0]), f"expected a finite number as {name}, got {quoted(column[bad[0]])}")
+    return values
+
+
+def _number(rows: Rows, row: int, name: str, field: str) -> float:
+    is_missing = field.strip().lower() in MISSING_WORDS
+    try:
+        return np.nan if is_missing else float(field.replace("_", "?"))
+    except ValueError:
+        problem = f"expected a number as {name}, got {quoted(field)}"
+    raise InputError(LINE_MESSAGE, file=rows.source.name, line=rows.lines[row], problem=problem)
+
+
+def check_segments(
+    source: Source, segment: Integers, lines: Sequence[int] | Integers, base: int, n_segments: int | None
+) -> int:
+    """The number of segments; :class:`InputError` for the first line with a segment out of range.
+
+    ``n_segments`` is the number of segments of the texts, or None for the largest in the file.
+    """
+    n = MAX_SEGMENTS if n_segments is None else n_segments
+    wrong = np.flatnonzero((segment < 0) | (segment >= n))
+    if not wrong.size:
+        return int(segment.max()) + 1 if n_segments is None else n
+    line, at = min((int(lines[at]), at) for at in wrong.tolist())
+    known = f" to {n - 1 + base:,}, because the texts have {n:,} segment{'s' * (n != 1)}"
+    hint = f"the first segment is {base} unless segment_base (--segment-base) says otherwise"
+    got = f"got {segment[at] + base:,}"
+    if n_segments is None and segment[at] > 0:
+        known, hint = f" to {n - 1 + base:,}", "if the texts have more segments, say how many with n_segments"
+    elif n_segments is None:
+        known = ""
+    problem = f"expected a segment from {base}{known}, {got}; {hint}"
+    raise InputError(LINE_MESSAGE, file=source.name, line=line, problem=problem)
+
+
+def codes(columns: Iterable[Sequence[str]]) -> tuple[list[str], list[Integers]]:
+    """The distinct strings of several columns, in the order of their occurrence, and each column as indices."""
+    known: dict[str, int] = {}
+    columns = list(columns)
+    for column in columns:
+        for name in dict.fromkeys(column):
+            known.setdefault(name, len(known))
+    find = known.__getitem__
+    return list(known), [np.array(list(map(find, column)), dtype=np.int64) for column in columns]
+
+
+def only(source: Source, kind: str, option: str, wanted: str | None, known: Sequence[str]) -> str:
+    """``wanted`` if it is known, ignoring case, or the only known name if ``wanted`` is None; else InputError."""
+    if wanted is None:
+        if len(known) == 1:
+            return known[0]
+        flag = f" (--{option.replace('_', '-')})"
+        source.fail(
+            f"expected one {kind}, got {len(known)} ({listed(known)}): choose one with {option}={known[0]!r}{flag}"
+        )
+    exact = [name for name in known if name == wanted] or [name for name in known if name.lower() == wanted.lower()]
+    if not exact:
+        raise InputError(f"{source.name}: {unknown_name(kind, wanted, known)}")
+    return exact[0]

@@ -1,0 +1,60 @@
+"""Judgments of WMT's metrics task: ``.rank`` files, one vote on each line, ties removed."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...errors import quoted
+from ..formats.base import Source
+from .base import JudgmentFormat, Votes, codes, integers, only, read_rows
+
+BASE = 1  # "newstest2013" has 3,000 segments, and the files have numbers from 1 to 3000
+
+
+def read(source: Source, language_pair: str | None, base: int | None) -> Votes:
+    """See :class:`JudgmentFormat`."""
+    rows = read_rows(source, header=False)
+    if len(rows.header) != 5:
+        rows.fail(0, f"expected 5 fields ({FORMAT.about}), got {len(rows.header)}")
+    numbers, pairs, better, other_pairs, worse = rows.columns
+    if pairs != other_pairs:
+        row = next(row for row, (one, other) in enumerate(zip(pairs, other_pairs, strict=True)) if one != other)
+        rows.fail(row, f"the outputs are of two language pairs, {quoted(pairs[row])} and {quoted(other_pairs[row])}")
+    known = list(dict.fromkeys(pairs))
+    chosen = only(source, "language pair", "language_pair", language_pair, known)
+    kept = np.arange(len(pairs)) if len(known) == 1 else np.flatnonzero(np.array(pairs) == chosen)
+    segments = integers(rows, "the number of the segment", numbers)[kept]
+    base = BASE if base is None else base
+    ids, (winners, losers) = codes([better, worse])
+    winners, losers = winners[kept], losers[kept]
+    lines = kept + 1
+    same = np.flatnonzero(winners == losers)
+    if same.size:
+        source.fail(f"{quoted(ids[winners[same[0]]])} cannot be better than itself", int(lines[same[0]]))
+    used = np.unique(np.concatenate([winners, losers]))
+    id_lines = [int(lines[np.flatnonzero((winners == i) | (losers == i))[0]]) for i in used]
+    index = np.zeros(len(ids), dtype=np.int64)
+    index[used] = np.arange(len(used))
+    none = np.zeros(0, dtype=np.int64)
+    return Votes(
+        [ids[i] for i in used],
+        id_lines,
+        segments - base,
+        index[winners],
+        index[losers],
+        lines,
+        none.reshape(0, 3),
+        none,
+        base,
+    )
+
+
+def recognises(line: str) -> bool:
+    """Whether a line is a vote."""
+    fields = line.split()
+    return len(fields) == 5 and fields[0].isdecimal()
+
+
+FORMAT = JudgmentFormat(
+    "segment, language pair, better system, language pair, worse system", recognises=recognises, read=read
+)

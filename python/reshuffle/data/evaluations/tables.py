@@ -1,0 +1,219 @@
+"""Tables of scores whose header names the columns: DA, MQM, WMT's system scores, and segment scores of this package."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from typing import Any
+
+import numpy as np
+
+from ...errors import LINE_MESSAGE, InputError, listed, quoted, unknown_name, warn
+from ..files import split_lines
+from ..formats.base import Source, shown_json
+from ..scores import MISSING_WORDS
+from .base import (
+    Cells,
+    Integers,
+    Rows,
+    ScoreFormat,
+    ScoreOptions,
+    codes,
+    integers,
+    numbers,
+    only,
+    read_rows,
+)  # fmt: skip
+
+__all__ = ["FORMAT", "JSONL", "ROLES"]
+
+# Headers, in lower case, by the role of the column.
+ROLES = {
+    "system": ("system", "sys", "system_id", "systemid", "mt_system"),
+    "segment": ("segment", "seg_id", "sid", "segment_id", "segid"),
+    "score": ("human", "human_score", "mqm_avg_score", "score", "mqm", "da", "rating"),
+    "language_pair": ("lp", "language_pair", "lang_pair", "langpair"),
+    "test_set": ("testset", "test_set", "data", "dataset"),
+    "metric": ("metric",),
+}
+# All known headers of segments count from 1. WMT17's SID: the sources of all 560 segments of de-en are on these lines.
+BASE = 1
+TEXTS = ("source", "translation", "reference", "src", "mt", "ref", "hypothesis")
+# The system of a table that has no column of systems.
+UNNAMED = "system"
+
+
+def names(source: Source, options: ScoreOptions) -> tuple[list[str], bool]:
+    """See :class:`ScoreFormat`."""
+    return _names(_rows(source), options)
+
+
+def read(source: Source, metric: str, options: ScoreOptions) -> Cells:
+    """See :class:`ScoreFormat`."""
+    return _cells(_rows(source), metric, options)
+
+
+def _rows(source: Source) -> Rows:
+    """The table, from JSON lines if it begins with an object."""
+    return _from_json(source) if source.data.lstrip(b"\xef\xbb\xbf \t").startswith(b"{") else read_rows(source)
+
+
+def _names(rows: Rows, options: ScoreOptions) -> tuple[list[str], bool]:
+    roles = _roles(rows, options)
+    if "metric" in roles:
+        return list(dict.fromkeys(_chosen(rows, roles, options)[roles["metric"]])), False
+    if "score" in options.columns:
+        return [roles["score"]], True
+    taken = set(roles.values()) - {roles.get("score")}
+    others = [name for name in rows.header if name not in taken and name.lower() not in TEXTS]
+    wanted = roles.get("score"), options.metric
+    found = [name for name in others if name in wanted or _is_numeric(rows, name, options)]
+    if not found:
+        hint = "name it with columns={'score': …} (--columns score=…)"
+        rows.fail(0, f"expected a column of scores, got {listed(rows.header)}: {hint}")
+    if "score" in roles:
+        found = [roles["score"], *(name for name in found if name != roles["score"])]
+    return found, "score" in roles
+
+
+def _is_numeric(rows: Rows, name: str, options: ScoreOptions) -> bool:
+    """Whether a column has only numbers and missing scores. Warns of one that has mostly numbers, if all are read."""
+    with contextlib.suppress(ValueError):  # nearly always, and much faster
+        list(map(float, rows[name]))
+        return True
+    filled = [(at, field) for at, field in enumerate(rows[name]) if field.strip().lower() not in MISSING_WORDS]
+    wrong = [(at, field) for at, field in filled if not _is_number(field)]
+    if wrong and options.metric is None and 2 * len(wrong) < len(filled):
+        at, field = wrong[0]
+        warn(
+            f"{rows.source.name}, line {rows.lines[at]}: {quoted(field)} is no number, so the column {quoted(name)} is "
+            "left out: missing scores are empty fields, NA, NaN, None or null"
+        )
+    return not wrong
+
+
+def _is_number(field: str) -> bool:
+    try:
+        float(field)
+    except ValueError:
+        return False
+    return True
+
+
+def _roles(rows: Rows, options: ScoreOptions) -> dict[str, str]:
+    """The header of the column for each role."""
+    for role, name in options.columns.items():
+        if role not in ROLES:
+            raise InputError(f"columns: {unknown_name('role', role, ROLES)}")
+        if name not in rows.header:
+            raise InputError(f"{rows.source.name}: {unknown_name('column', name, rows.header)}")
+    roles = dict(options.columns)
+    by_name = {name.lower(): name for name in rows.header if name not in roles.values()}
+    for role, headers in ROLES.items():
+        found = next((by_name[name] for name in headers if name in by_name), None)
+        if role not in roles and found is not None:
+            roles[role] = found
+    if not roles:
+        known = listed(sorted({name for each in ROLES.values() for name in each}))
+        rows.source.fail(
+            f"expected a header with columns such as {known}, got {listed(rows.header)}: name the columns with "
+            "columns={'system': …, 'score': …} (--columns system=…,score=…)",
+            1,
+        )
+    return roles
+
+
+def _chosen(rows: Rows, roles: dict[str, str], options: ScoreOptions) -> Rows:
+    """The rows of the language pair and the test set."""
+    for role, wanted, kind in (
+        ("language_pair", options.language_pair, "language pair"),
+        ("test_set", options.test_set, "test set"),
+    ):
+        if role in roles:
+            known, (code,) = codes([rows[roles[role]]])
+            rows = rows.where(code == known.index(only(rows.source, kind, role, wanted, known)))
+        elif wanted is not None:
+            rows.source.fail(f"there is no column of {kind}s to choose {quoted(wanted)} from")
+    return rows
+
+
+def _cells(rows: Rows, metric: str, options: ScoreOptions) -> Cells:
+    roles = _roles(rows, options)
+    rows = _chosen(rows, roles, options)
+    score = metric
+    if "metric" in roles:
+        known, (code,) = codes([rows[roles["metric"]]])
+        rows = rows.where(code == known.index(only(rows.source, "metric", "metric", metric, known)))
+        if "score" not in roles:
+            rows.source.fail("expected a column SCORE: name it with columns={'score': …} (--columns score=…)", 1)
+        score = roles["score"]
+    values = numbers(rows, score, rows[score])
+    base, segment = _segments(rows, roles.get("segment"), options.base)
+    if "system" not in roles:
+        rows_are_segments = np.arange(len(values)) if segment is None else segment
+        first_line = rows.lines[:1]
+        return Cells(metric, [UNNAMED], first_line, None, rows_are_segments, values, rows.lines, base, segment is None)
+    ids, (system,) = codes([rows[roles["system"]]])
+    first = np.unique(system, return_index=True)[1].tolist()
+    if "" in ids:
+        rows.fail(first[ids.index("")], "expected the name of a system, got an empty field")
+    return Cells(metric, ids, [rows.lines[i] for i in first], system, segment, values, rows.lines, base)
+
+
+def _segments(rows: Rows, name: str | None, base: int | None) -> tuple[int, Integers | None]:
+    """The number of the first segment, and the segments from 0."""
+    if name is None:
+        return 1, None
+    if base is None and name.lower() not in ROLES["segment"]:
+        rows.source.fail(f"say with segment_base (--segment-base) whether {quoted(name)} counts from 0 or from 1")
+    base = BASE if base is None else base
+    return base, integers(rows, name, rows[name], "the number of a segment") - base
+
+
+def _from_json(source: Source) -> Rows:
+    """Objects with the same keys, one on each line, as rows."""
+    lines = split_lines(source.text())
+    rows: list[list[str]] = []
+    header: tuple[str, ...] = ()
+    for number, line in enumerate(lines, 1):
+        value = _object(source, line, number)
+        header = header or tuple(value)
+        if set(value) != set(header):
+            source.fail(f"expected an object with the keys {listed(header)}, got {listed(value)}", number)
+        rows.append([_field(source, number, name, value[name]) for name in header])
+    if not header:
+        source.fail("expected an object with a key for each column, got an empty one", 1)
+    return Rows(header, list(zip(*rows, strict=True)), range(1, len(rows) + 1), source)
+
+
+def _object(source: Source, line: str, number: int) -> dict[str, Any]:
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        source.fail(f"expected a JSON object, got {quoted(line)} ({error})", number)
+    if not isinstance(value, dict):
+        source.fail(f"expected a JSON object, got {shown_json(value)}", number)
+    return value
+
+
+def _field(source: Source, number: int, name: str, value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    if value is None or (isinstance(value, int | float) and not isinstance(value, bool)):
+        return str(value)
+    problem = f"expected a string or a number as {quoted(name)}, got {shown_json(value)}"
+    raise InputError(LINE_MESSAGE, file=source.name, line=number, problem=problem)
+
+
+def _recognises(file: str, line: str) -> bool:
+    names = {name.strip().lower() for name in (line.split("\t") if "\t" in line else line.replace(",", " ").split())}
+    return bool(names & {name for known in ROLES.values() for name in known})
+
+
+FORMAT = ScoreFormat("a table with the names of the columns in its first line", _recognises, names, read)
+JSONL = ScoreFormat(
+    "an object with a system, a segment and scores on each line",
+    lambda file, line: line.lstrip().startswith("{"),
+    names,
+    read,
+)

@@ -1,0 +1,329 @@
+"""Judgments: people's votes between pairs of outputs, and how they are read from files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import LINE_MESSAGE, InputError, quoted, unknown_name
+from ..types import JudgmentFormat, Repeats, UnknownSystems
+from ..validate import check_integer, check_name
+from .evaluations import JUDGMENT_FORMATS
+from .evaluations.base import Votes, check_segments, first_line
+from .files import MAX_INPUT, read_bytes
+from .formats.base import Source
+from .system_names import Naming, SystemMap
+
+__all__ = ["REPEATS", "Judgments", "read_judgments"]
+
+Integers = NDArray[np.int64]
+
+# How repeated votes count.
+REPEATS = ("net", "all")
+
+
+@dataclass(frozen=True, eq=False)
+class Judgments:
+    """People's votes between pairs of outputs of the same segment.
+
+    Attributes
+    ----------
+    systems : tuple of N str
+        The systems that were judged.
+    n_segments : int
+    segment : (J,) int64 array
+        The segment of each vote, from 0.
+    better, worse : (J,) int64 arrays
+        Indices into ``systems``: which output won and which lost.
+    votes : (J,) int64 array
+        How many votes the row stands for; 1 for net votes.
+    tied : (T, 3) int64 array
+        Segment and two systems. With net votes a row for each pair of outputs without a majority, else a row for each
+        tie.
+    repeats : {'net', 'all'}
+        ``net``: each pair of outputs of a segment has one vote, that of the majority of the votes that are not ties.
+        Pairs with as many votes for as against have none. ``all``: every vote counts.
+    n_raw, n_raw_ties : int
+        Votes and ties in the file, of the systems in ``systems``.
+    source : str
+        The file.
+    raw : Judgments or None
+        The same judgments with ``repeats="all"``; None if these are the same.
+    """
+
+    systems: tuple[str, ...]
+    n_segments: int
+    segment: Integers
+    better: Integers
+    worse: Integers
+    votes: Integers
+    tied: Integers
+    repeats: str
+    n_raw: int
+    n_raw_ties: int
+    source: str
+    raw: Judgments | None = field(default=None, repr=False)
+
+    @property
+    def n_votes(self) -> int:
+        """The number of votes.
+
+        >>> judgments = Judgments.from_votes(["a", "b"], 1, [0, 0, 0], [0, 0, 1], [1, 1, 0])
+        >>> judgments.n_votes, judgments.net().n_votes
+        (3, 1)
+        """
+        return int(self.votes.sum())
+
+    @classmethod
+    def from_votes(
+        cls,
+        systems: Iterable[str],
+        n_segments: int,
+        segment: object,
+        better: object,
+        worse: object,
+        tied: object = (),
+        source: str = "votes",
+    ) -> Judgments:
+        """All votes of one or more people: a value for each vote in ``segment``, ``better`` and ``worse``.
+
+        Raises
+        ------
+        InputError
+            If the arrays differ in length, or an index is out of range.
+
+        Examples
+        --------
+        >>> votes = Judgments.from_votes(["a", "b"], 2, segment=[1, 1], better=[0, 0], worse=[1, 1])
+        >>> votes.segment, votes.votes
+        (array([1]), array([2]))
+        """
+        names = tuple(systems)
+        columns = [np.asarray(column, dtype=np.int64) for column in (segment, better, worse)]
+        ties = np.asarray(tied, dtype=np.int64).reshape(-1, 3)
+        if any(column.ndim != 1 or len(column) != len(columns[0]) for column in columns):
+            raise InputError("segment, better and worse must have a value for each vote")
+        sizes = (n_segments, len(names), len(names))
+        for what, size, *parts in zip(("segment", "better", "worse"), sizes, columns, ties.T, strict=True):
+            values = np.concatenate(parts)
+            if values.size and not 0 <= values.min() <= values.max() < size:
+                raise InputError(f"{what}: expected numbers from 0 to {size - 1}")
+        if (columns[1] == columns[2]).any() or (ties[:, 1] == ties[:, 2]).any():
+            raise InputError("a system cannot be compared with itself")
+        return cls(names, n_segments, *_counted(len(names), *columns), ties, "all", len(columns[0]), len(ties), source)
+
+    def net(self) -> Judgments:
+        """One vote for each pair of outputs of a segment, as Chen & Cherry (2014, W14-3346) count them."""
+        if self.repeats == "net":
+            return self
+        n = len(self.systems)
+        key = _pair_key(n, self.segment, self.better, self.worse)
+        tied_key = _pair_key(n, *self.tied.T)
+        keys, inverse = np.unique(np.concatenate([key, tied_key]), return_inverse=True)
+        sign = np.where(self.better < self.worse, self.votes, -self.votes)
+        balance = np.bincount(inverse[: len(key)], weights=sign, minlength=len(keys))
+        segment, first, second = keys // (n * n), keys // n % n, keys % n
+        decided, open_ = balance != 0, balance == 0
+        return replace(
+            self,
+            segment=segment[decided],
+            better=np.where(balance > 0, first, second)[decided],
+            worse=np.where(balance > 0, second, first)[decided],
+            votes=np.ones(int(decided.sum()), dtype=np.int64),
+            tied=np.stack([segment[open_], first[open_], second[open_]], axis=1),
+            repeats="net",
+            raw=self,
+        )
+
+    def for_systems(self, systems: Iterable[str]) -> Judgments:
+        """The judgments between these systems, with the systems in this order.
+
+        Raises
+        ------
+        InputError
+            If a system was not judged, or is named twice.
+
+        Examples
+        --------
+        >>> votes = Judgments.from_votes(["a", "b", "c"], 1, [0, 0], [0, 1], [1, 2]).for_systems(["c", "b"])
+        >>> votes.systems, votes.better, votes.worse, votes.n_raw
+        (('c', 'b'), array([1]), array([0]), 1)
+        """
+        names = tuple(systems)
+        for name in names:
+            if name not in self.systems:
+                raise unknown_name("system", name, self.systems)
+            if names.count(name) > 1:
+                raise InputError(f"systems: {quoted(name)} is named twice")
+        index = np.full(len(self.systems), -1, dtype=np.int64)
+        index[[self.systems.index(name) for name in names]] = np.arange(len(names))
+        better, worse = index[self.better], index[self.worse]
+        kept = (better >= 0) & (worse >= 0)
+        tied = np.column_stack([self.tied[:, 0], index[self.tied[:, 1:]]])
+        tied = tied[(tied >= 0).all(axis=1)]
+        raw = None if self.raw is None else self.raw.for_systems(names)
+        votes = self.votes[kept]
+        n_raw, n_raw_ties = (int(votes.sum()), len(tied)) if raw is None else (raw.n_raw, raw.n_raw_ties)
+        return replace(
+            self,
+            systems=names,
+            segment=self.segment[kept],
+            better=better[kept],
+            worse=worse[kept],
+            votes=votes,
+            tied=tied,
+            n_raw=n_raw,
+            n_raw_ties=n_raw_ties,
+            raw=raw,
+        )
+
+
+def _pair_key(n: int, segment: Integers, one: Integers, other: Integers) -> Integers:
+    """A number for each segment and pair of systems, whichever is better."""
+    key: Integers = (segment * n + np.minimum(one, other)) * n + np.maximum(one, other)
+    return key
+
+
+def _counted(
+    n: int, segment: Integers, better: Integers, worse: Integers
+) -> tuple[Integers, Integers, Integers, Integers]:
+    """Distinct votes and how often each occurs, by segment and systems."""
+    keys, votes = np.unique((segment * n + better) * n + worse, return_counts=True)
+    return keys // (n * n), keys // n % n, keys % n, votes.astype(np.int64)
+
+
+def read_judgments(
+    path: str | os.PathLike[str],
+    *,
+    systems: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | None = None,
+    sysmap: str | os.PathLike[str] | Mapping[str, str] | SystemMap | None = None,
+    language_pair: str | None = None,
+    repeats: Repeats | str = "net",
+    segment_base: int | None = None,
+    n_segments: int | None = None,
+    unknown: UnknownSystems | str = "error",
+    input_format: JudgmentFormat | str | None = None,
+    max_input: int = MAX_INPUT,
+) -> Judgments:
+    """Read people's votes between pairs of outputs.
+
+    Parameters
+    ----------
+    path : str
+        ``rank``: a ``.rank`` file of WMT's metrics task, with segment, language pair, better system, language pair and
+        worse system on each line. ``rnk``: rankings of up to five outputs, in the CSV files that WMT published for 2009
+        and later. ``rnk-2008``: those of 2008, of which rows with ``TYPE`` RANK are read. A ranking of five outputs has
+        ten votes or ties.
+    systems : iterable of str, or str, optional
+        The names of the outputs, or their files, or the folder that has their files. By default the systems that were
+        judged. Names match with and without ``.txt``.
+    sysmap : str or mapping, optional
+        The name of the output for each id in the file; a file is read by :func:`read_sysmap`. Ids that are not in it
+        are names.
+    language_pair : str, optional
+        The language pair, such as ``cs-en``, or in the file of 2008 the task, such as ``All-English News``. By default
+        the only one in the file.
+    repeats : {'net', 'all'}
+        Whether all votes for a pair of outputs of a segment count as one, see :class:`Judgments`.
+    segment_base : int, optional
+        The number of the first segment: 1, but 0 in the file of 2008.
+    n_segments : int, optional
+        The number of segments of the texts. By default the largest number in the file.
+    unknown : {'error', 'drop'}
+        What to do if a judged system has no output: an error, or a warning, and its judgments are left out.
+    input_format : {'rank', 'rnk', 'rnk-2008'}, optional
+        By default found from the first line.
+    max_input : int, optional
+        As for :func:`reshuffle.read_lines`.
+
+    Returns
+    -------
+    Judgments
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read or violates its format, with file and line; if a system has no output, with the most
+        similar name of one; if a segment is out of range; if there are several language pairs, and none is chosen.
+
+    Notes
+    -----
+    WMT's README files say from which number segments count. A test compares ``.rank`` files with sentence BLEU: it
+    agrees with people only if the first segment is 1.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> _ = Path("a.rank").write_text("1\\ten-de\\tsys1\\ten-de\\tsys2\\n" * 3 + "2\\ten-de\\tsys2\\ten-de\\tsys1\\n")
+    >>> judgments = read_judgments("a.rank", sysmap={"sys1": "UEDIN", "sys2": "online-A"})
+    >>> judgments.systems, judgments.n_votes, judgments.n_raw
+    (('UEDIN', 'online-A'), 2, 4)
+    >>> Path("a.rank").unlink()
+    """
+    check_name("repeats", repeats, REPEATS)
+    naming = Naming.from_arguments(systems, sysmap, unknown)
+    if n_segments is not None:
+        check_integer("n_segments", n_segments, 1)
+    if segment_base is not None:
+        check_integer("segment_base", segment_base, 0)
+    file = os.fspath(path)
+    source = Source(file, read_bytes(file, "a line for each judgment", max_input))
+    votes = JUDGMENT_FORMATS[_format(source, input_format)].read(source, language_pair, segment_base)
+    n_segments = _n_segments(source, votes, n_segments)
+    names, numbers = naming.resolve(
+        votes.ids, lambda i: f"{source.name}, line {votes.id_lines[i]}", lambda lost: _lost(votes, lost)
+    )
+    index = np.array(numbers, dtype=np.int64)
+    better, worse = index[votes.better], index[votes.worse]
+    kept = (better >= 0) & (worse >= 0)
+    tied = np.stack([votes.tied[:, 0], index[votes.tied[:, 1]], index[votes.tied[:, 2]]], axis=1)
+    tied = tied[(tied >= 0).all(axis=1)]
+    names, (better, worse, first, second) = _judged(names, better[kept], worse[kept], tied[:, 1], tied[:, 2])
+    tied = np.stack([tied[:, 0], first, second], axis=1)
+    counted = _counted(len(names), votes.segment[kept], better, worse)
+    found = Judgments(names, n_segments, *counted, tied, "all", int(kept.sum()), len(tied), source.name)
+    return found.net() if repeats == "net" else found
+
+
+def _judged(names: tuple[str, ...], *columns: Integers) -> tuple[tuple[str, ...], list[Integers]]:
+    """The systems that occur in the columns, and the columns as indices of these."""
+    used = np.unique(np.concatenate(columns))
+    index = np.full(len(names), -1, dtype=np.int64)
+    index[used] = np.arange(len(used))
+    return tuple(names[i] for i in used), [index[column] for column in columns]
+
+
+def _format(source: Source, input_format: str | None) -> str:
+    """The format of a file of judgments."""
+    if input_format is not None:
+        check_name("input format", input_format, list(JUDGMENT_FORMATS))
+        return input_format
+    first = first_line(source)
+    for name, each in JUDGMENT_FORMATS.items():
+        if each.recognises(first):
+            return name
+    known = "; ".join(f"{name}: {each.about}" for name, each in JUDGMENT_FORMATS.items())
+    problem = f"expected judgments ({known}), got {quoted(first)}"
+    raise InputError(LINE_MESSAGE, file=source.name, line=1, problem=problem)
+
+
+def _n_segments(source: Source, votes: Votes, n_segments: int | None) -> int:
+    """The number of segments; :class:`InputError` for a segment out of range."""
+    segment = np.concatenate([votes.segment, votes.tied[:, 0]])
+    lines = np.concatenate([votes.lines, votes.tied_lines])
+    if not segment.size:
+        source.fail("expected judgments, got none")
+    return check_segments(source, segment, lines, votes.base, n_segments)
+
+
+def _lost(votes: Votes, lost: set[int]) -> str:
+    """How many votes and ties are left out without these ids."""
+    ids = list(lost)
+    n = int((np.isin(votes.better, ids) | np.isin(votes.worse, ids)).sum())
+    ties = int(np.isin(votes.tied[:, 1:], ids).any(axis=1).sum())
+    of_ties = f" and {ties:,} of {len(votes.tied_lines):,} ties" if len(votes.tied_lines) else ""
+    return f"{n:,} of {len(votes.lines):,} votes{of_ties}"

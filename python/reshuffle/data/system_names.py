@@ -1,0 +1,210 @@
+"""Which output a name in a file of judgments or scores stands for: maps of names, and names with file endings."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ..errors import LINE_MESSAGE, InputError, listed, quoted, shortened, unknown_name, warn
+from ..validate import check_name
+from .evaluations.base import read_rows
+from .files import MAX_INPUT, read_bytes
+from .formats.base import Source
+
+__all__ = ["Naming", "SystemMap", "read_sysmap"]
+
+TREATMENTS_OF_UNKNOWN_SYSTEMS = ("error", "drop")
+# First fields of a header, in lower case. Other first lines are pairs.
+HEADERS = {"from", "human", "id", "judged", "name", "rank_id", "sys", "sysid", "system", "system_id"}
+
+
+@dataclass(frozen=True)
+class SystemMap:
+    """The output that each id stands for, and the place of each id in the file for messages."""
+
+    names: Mapping[str, str]
+    file: str = "sysmap"
+    lines: Mapping[str, int] = field(default_factory=dict)
+
+    def where(self, key: str) -> str:
+        """The file and, if it was read from one, the line of an id."""
+        return f"{self.file}, line {self.lines[key]}" if key in self.lines else self.file
+
+
+def read_sysmap(path: str | os.PathLike[str], *, max_input: int = MAX_INPUT) -> SystemMap:
+    """Read which output each id stands for: a table with an id and the name of an output on each line.
+
+    Parameters
+    ----------
+    path : str
+        Fields are separated by tabs, or else by commas or white space. Fields after the second are ignored. A first
+        line whose first field is a word such as ``id``, ``rank_id`` or ``system`` is a header.
+    max_input : int, optional
+        As for :func:`reshuffle.read_lines`.
+
+    Raises
+    ------
+    InputError
+        If a line has another number of fields than the first, an id or a name is empty or occurs twice.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> _ = Path("sysmap.tsv").write_text("id\\tsystem\\nNemo\\tNVIDIA-NeMo\\n")
+    >>> dict(read_sysmap("sysmap.tsv").names)
+    {'Nemo': 'NVIDIA-NeMo'}
+    >>> Path("sysmap.tsv").unlink()
+    """
+    file = os.fspath(path)
+    expected = "the id of a system, a tab, and the name of its output on each line"
+    source = Source(file, read_bytes(file, expected, max_input))
+    rows = read_rows(source, header=False)
+    if len(rows.header) < 2:
+        rows.fail(0, f"expected {expected}, got {quoted(rows.columns[0][0])}")
+    names: dict[str, str] = {}
+    lines: dict[str, int] = {}
+    ids_of: dict[str, str] = {}
+    for row, (key, name) in enumerate(zip(rows.columns[0], rows.columns[1], strict=True)):
+        key, name = key.strip(), name.strip()
+        if row == 0 and key.lower() in HEADERS:
+            continue
+        if not key or not name:
+            rows.fail(row, f"expected {expected}, got {quoted(key or name)} and nothing else")
+        if key in names:
+            rows.fail(row, f"{quoted(key)} is already mapped on line {lines[key]}")
+        if name in ids_of:
+            other = ids_of[name]
+            rows.fail(row, f"{quoted(key)} and {quoted(other)} (line {lines[other]}) are mapped to {quoted(name)}")
+        names[key], lines[key], ids_of[name] = name, rows.lines[row], key
+    if not names:
+        source.fail(f"expected {expected}, got only a header")
+    return SystemMap(names, source.name, lines)
+
+
+@dataclass(frozen=True)
+class Naming:
+    """How ids in a file are mapped to systems.
+
+    Attributes
+    ----------
+    sysmap : SystemMap
+        May be empty: then ids are names.
+    systems : tuple of str, or None
+        The names of the outputs, without or with ``.txt``. None if they are not known: then all names are accepted.
+    unknown : {'error', 'drop'}
+        What happens to ids for which there is no output.
+    """
+
+    sysmap: SystemMap
+    systems: tuple[str, ...] | None
+    unknown: str
+
+    @classmethod
+    def from_arguments(
+        cls,
+        systems: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | None,
+        sysmap: str | os.PathLike[str] | Mapping[str, str] | SystemMap | None,
+        unknown: str,
+    ) -> Naming:
+        """Check the arguments of readers, and read the map."""
+        check_name("treatment of unknown systems", unknown, TREATMENTS_OF_UNKNOWN_SYSTEMS)
+        names = None
+        if systems is not None:
+            systems = _files(systems) if isinstance(systems, str | os.PathLike) else systems
+            names = tuple(
+                Path(name).name.removesuffix(".txt") if isinstance(name, os.PathLike) else name for name in systems
+            )
+            if len({name.removesuffix(".txt") for name in names}) < len(names):
+                raise InputError(f"systems: two outputs have the same name: {listed(names)}")
+        if sysmap is None:
+            sysmap = SystemMap({})
+        elif isinstance(sysmap, Mapping):
+            sysmap = SystemMap(dict(sysmap))
+        elif not isinstance(sysmap, SystemMap):
+            sysmap = read_sysmap(sysmap)
+        return cls(sysmap, names, unknown)
+
+    def resolve(
+        self, ids: Sequence[str], place: Callable[[int], str], count: Callable[[set[int]], str]
+    ) -> tuple[tuple[str, ...], list[int]]:
+        """The systems that the file has, and the index of each id among them, or -1 if it is left out.
+
+        ``place`` is the file and line of an id for messages. ``count`` says what is lost if the ids with these indices
+        are left out.
+
+        Raises
+        ------
+        InputError
+            If two ids stand for the same output; with ``unknown="error"`` for an id without an output.
+        """
+        found: list[str | None] = [self._name(key) for key in ids]
+        taken: dict[str, int] = {}
+        for index, name in enumerate(found):
+            if name is not None and name in taken:
+                both = f"{quoted(ids[taken[name]])} and {quoted(ids[index])}"
+                raise InputError(f"{place(index)}: {both} both stand for the output {quoted(name)}")
+            if name is not None:
+                taken[name] = index
+        lost = {index for index, name in enumerate(found) if name is None}
+        if lost:
+            self._lost(ids, lost, place, count)
+        systems = tuple(name for name in (taken if self.systems is None else self.systems) if name in taken)
+        if not systems:
+            raise InputError(f"{place(0).partition(', line')[0]}: none of the systems has an output")
+        numbers = {name: number for number, name in enumerate(systems)}
+        return systems, [-1 if name is None else numbers[name] for name in found]
+
+    def _name(self, key: str) -> str | None:
+        """The output of an id; None if there is none."""
+        name = self.sysmap.names.get(key, key)
+        if self.systems is None:
+            return name
+        if name in self.systems:
+            return name
+        plain = name.removesuffix(".txt")
+        return next((output for output in self.systems if output.removesuffix(".txt") == plain), None)
+
+    def _lost(
+        self, ids: Sequence[str], lost: set[int], place: Callable[[int], str], count: Callable[[set[int]], str]
+    ) -> None:
+        names = [ids[index] for index in sorted(lost)]
+        if self.unknown == "drop":
+            verb = "system has" if len(names) == 1 else "systems have"
+            file = place(min(lost)).partition(", line")[0]
+            warn(f"{file}: {len(names)} {verb} no output: {listed(names)}; {count(lost)} are left out")
+            return
+        index = min(lost)
+        key = ids[index]
+        problem = _unknown(self.sysmap.names.get(key, key), self.systems or ())
+        if key in self.sysmap.names:
+            problem = f"{shortened(key)} is mapped by {self.sysmap.where(key)}, to an {problem}"
+        others = f"; {len(names)} systems have no output: {listed(names)}" if len(names) > 1 else ""
+        hint = "map its name with sysmap (--sysmap), or leave it out with unknown='drop' (--missing-systems drop)"
+        file, _, line = place(index).rpartition(", line ")
+        raise InputError(LINE_MESSAGE, file=file, line=int(line), problem=f"{problem}{others}; {hint}")
+
+
+def _files(folder: str | os.PathLike[str]) -> list[Path]:
+    """The files of a folder, in the order of their names."""
+    try:
+        return sorted(file for file in Path(folder).iterdir() if file.is_file() and not file.name.startswith("."))
+    except (OSError, ValueError):
+        shown = quoted(os.fspath(folder))
+        raise InputError(f"systems: expected names of outputs or a folder of outputs, got {shown}") from None
+
+
+def _unknown(name: str, systems: Sequence[str]) -> str:
+    """The problem that no output has this name, with the most similar name.
+
+    Names of the same system differ more than misspelt ones: ``Nemo`` is ``NVIDIA-NeMo``. So case does not count, and
+    half of the letters are enough.
+    """
+    import difflib
+
+    plain = {system.removesuffix(".txt").casefold(): system for system in systems}
+    nearest = difflib.get_close_matches(name.removesuffix(".txt").casefold(), plain, n=1, cutoff=0.5)
+    if not nearest:
+        return str(unknown_name("system", name, systems))
+    return f"unknown system {quoted(name)}: did you mean {quoted(plain[nearest[0]])}? Known: {listed(systems)}"

@@ -1,0 +1,514 @@
+"""People's votes: every format against plain loops, WMT's published counts and scores, and messages for bad files."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import itertools
+import warnings
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from inputs import put
+from reshuffle import InputError, InputWarning, read_lines, segment_scores
+from reshuffle.data.judgments import Judgments, read_judgments
+from reshuffle.data.score_tables import read_scores
+from reshuffle.data.system_names import read_sysmap
+from reshuffle.meta.human import HUMAN_SCORES, human_scores
+from reshuffle.report.sources import ENTRIES
+
+pytestmark = pytest.mark.usefixtures("here")
+
+Scores: TypeAlias = NDArray[np.float64]
+
+# A ranking: the segment, and (system, rank) of up to five outputs; -1 is not ranked.
+RANKED = st.tuples(st.permutations("abcdefg"), st.lists(st.sampled_from([-1, 1, 2, 3]), min_size=5, max_size=5)).map(
+    lambda drawn: list(zip(drawn[0][:5], drawn[1], strict=True))
+)
+# Rankings, at least one of which has votes.
+RANKINGS = st.lists(st.tuples(st.integers(1, 3), RANKED), max_size=12).map(
+    lambda rankings: [*rankings, (2, [("a", 1), ("b", -1), ("c", 2), ("d", 2), ("e", 3)])]
+)
+
+
+def rnk(rankings: Sequence[tuple[int, Sequence[tuple[str, int]]]], pair: tuple[str, str] = ("Czech", "English")) -> str:
+    """A file as WMT published them in 2012."""
+    places = range(1, 6)
+    ids = [field for i in places for field in (f"system{i}Number", f"system{i}Id")]
+    lines = [["srclang,trglang,srcIndex,documentId,segmentId,judgeId", *ids, *(f"system{i}rank" for i in places)]]
+    for segment, ranked in rankings:
+        systems = [field for name, _ in ranked for field in ("-1", name)]
+        lines.append([*pair, str(segment), "-1", str(segment), "judge", *systems, *(str(rank) for _, rank in ranked)])
+    return "".join(",".join(fields) + "\n" for fields in lines)
+
+
+def rnk_2008(rankings: Sequence[tuple[int, Sequence[tuple[str, int]]]]) -> str:
+    """A file as WMT published it in 2008: outputs that were not ranked are missing, and rows may be short."""
+    header = "TASK,TYPE,ITEM_ID,ANNOTATOR_ID,TIME" + "".join(f",SYSTEM_{i},SCORE_{i}_A,SCORE_{i}_B" for i in range(5))
+    lines = [header, "WMT08 Czech-English News,CONSTITUENT,7,0,1,a,1,,b,2,"]
+    for segment, ranked in rankings:
+        fields = "".join(f",{name},{rank}," for name, rank in ranked if rank > 0)
+        lines.append(f"WMT08 Czech-English News,RANK,{segment - 1},0,1{fields}")
+    return "".join(line + "\n" for line in lines)
+
+
+def plain(rankings: Sequence[tuple[int, Sequence[tuple[str, int]]]]) -> tuple[Counter[tuple[int, str, str]], int]:
+    """All votes (segment from 0, better, worse), and the number of ties: a loop over pairs."""
+    votes: Counter[tuple[int, str, str]] = Counter()
+    ties = 0
+    for segment, ranked in rankings:
+        for (one, x), (other, y) in itertools.combinations(ranked, 2):
+            if x < 0 or y < 0:
+                continue
+            if x == y:
+                ties += 1
+            else:
+                votes[(segment - 1, one, other) if x < y else (segment - 1, other, one)] += 1
+    return votes, ties
+
+
+def net_of(votes: Counter[tuple[int, str, str]]) -> set[tuple[int, str, str]]:
+    """The majority's vote of each segment and pair: a loop over votes."""
+    balance: dict[tuple[int, str, str], int] = defaultdict(int)
+    for (segment, better, worse), count in votes.items():
+        first, second = sorted((better, worse))
+        balance[segment, first, second] += count if better == first else -count
+    return {(s, a, b) if x > 0 else (s, b, a) for (s, a, b), x in balance.items() if x}
+
+
+def as_votes(judgments: Judgments) -> Counter[tuple[int, str, str]]:
+    """The votes with names of systems."""
+    found: Counter[tuple[int, str, str]] = Counter()
+    name = judgments.systems.__getitem__
+    for segment, better, worse, n in zip(
+        judgments.segment.tolist(), judgments.better, judgments.worse, judgments.votes.tolist(), strict=True
+    ):
+        found[segment, name(better), name(worse)] += n
+    return found
+
+
+@given(RANKINGS, st.sampled_from([rnk, rnk_2008]))
+def test_rankings_are_read_as_a_loop_over_pairs_reads_them(rankings, write) -> None:  # type: ignore[no-untyped-def]
+    expected, ties = plain(rankings)
+    path = put("rankings.csv", write(rankings))
+    every, net = read_judgments(path, repeats="all"), read_judgments(path)
+    assert as_votes(every) == expected
+    assert (every.n_raw, every.n_raw_ties, every.n_votes) == (sum(expected.values()), ties, sum(expected.values()))
+    assert as_votes(net) == Counter(net_of(expected))
+    assert net.raw is not None
+    assert as_votes(net.raw) == expected
+    assert (net.n_raw, net.n_raw_ties) == (every.n_raw, every.n_raw_ties)
+    # Pairs that were compared have a vote or are tied, once.
+    pairs = {(s, *sorted(p)) for s, *p in expected} | {
+        (s, *sorted((net.systems[a], net.systems[b]))) for s, a, b in every.tied.tolist()
+    }
+    tied = {(s, *sorted((net.systems[a], net.systems[b]))) for s, a, b in net.tied.tolist()}
+    assert len(tied) == len(net.tied)
+    assert tied == pairs - {(s, *sorted(p)) for s, *p in net_of(expected)}
+
+
+@given(RANKINGS, st.permutations("abcdefg"), st.sets(st.sampled_from("bdefg")).map({"a", "c"}.union))
+def test_systems_are_those_with_outputs_that_were_judged_in_their_order(rankings, order, outputs) -> None:  # type: ignore[no-untyped-def]
+    kept = [(s, [(name, rank if name in outputs else -1) for name, rank in ranked]) for s, ranked in rankings]
+    expected, ties = plain(kept)
+    names = [name for name in order if name in outputs]
+    path = put("some.csv", rnk(rankings))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", InputWarning)
+        found = read_judgments(path, systems=[f"{name}.txt" for name in names], unknown="drop", repeats="all")
+    judged = {name for _, *pair in expected for name in pair} | {found.systems[i][0] for i in found.tied[:, 1:].ravel()}
+    assert found.systems == tuple(f"{name}.txt" for name in names if name in judged)
+    renamed = Counter({(s, f"{a}.txt", f"{b}.txt"): n for (s, a, b), n in expected.items()})
+    assert as_votes(found) == renamed
+    assert found.n_raw_ties == ties
+
+
+@given(RANKINGS)
+def test_human_scores_are_those_of_a_plain_loop(rankings) -> None:  # type: ignore[no-untyped-def]
+    judgments = read_judgments(put("scores.csv", rnk(rankings)))
+    votes, _ = plain(rankings)
+    wins: Counter[tuple[str, str]] = Counter()
+    ties: Counter[str] = Counter()
+    for (_, better, worse), n in votes.items():
+        wins[better, worse] += n
+    for _, ranked in rankings:
+        for (one, x), (other, y) in itertools.combinations(ranked, 2):
+            if x == y > 0:
+                ties.update([one, other])
+    for i, one in enumerate(judgments.systems):
+        others = [o for o in judgments.systems if wins[one, o] + wins[o, one]]
+        won, lost = sum(wins[one, o] for o in others), sum(wins[o, one] for o in others)
+        shares = [wins[one, o] / (wins[one, o] + wins[o, one]) for o in others]
+        expected = {
+            "wins": won / (won + lost) if others else np.nan,
+            "expected-wins": np.mean(shares) if others else np.nan,
+            "wins-or-ties": (won + ties[one]) / (won + lost + ties[one]),
+        }
+        for method, value in expected.items():
+            assert human_scores(judgments, method)[i] == pytest.approx(value, nan_ok=True)
+
+
+# Real judgments.
+
+PAIRS_2012 = ["cs-en", "de-en", "es-en", "fr-en", "en-cs", "en-de", "en-es", "en-fr"]
+
+
+def outputs(folder: Path) -> list[Path]:
+    return sorted((folder / "sys").iterdir())
+
+
+@pytest.mark.parametrize(
+    ("pair", "raw", "net", "systems"),
+    [("cs-en", 85_469, 46_434, 11), ("de-en", 128_668, 75_879, 17), ("fr-en", 80_741, 43_267, 13)],
+)
+def test_the_votes_of_2013_are_all_read(data: Path, pair: str, raw: int, net: int, systems: int) -> None:
+    folder = data / f"wmt13-{pair}"
+    judgments = read_judgments(
+        folder / f"judgments/{pair}.rank",
+        sysmap=folder / "judgments/sysmap.tsv",
+        systems=outputs(folder),
+        n_segments=3000,
+    )
+    assert (judgments.n_raw, judgments.n_votes, len(judgments.systems)) == (raw, net, systems)
+    assert judgments.n_raw_ties == 0
+
+
+def test_the_counts_of_2012_are_the_papers_within_half_a_percent(data: Path) -> None:
+    # Chen & Cherry 2014 (W14-3346), Table 1, has 49 systems and 34,909 pairs into English, 54 and 47,875 out of it.
+    path = data / "wmt12-judgments/wmt12.RNK_results.csv"
+    found = {True: np.zeros(3, dtype=int), False: np.zeros(3, dtype=int)}
+    for pair in PAIRS_2012:
+        judgments = read_judgments(path, language_pair=pair, systems=outputs(data / f"wmt12-{pair}"), n_segments=3003)
+        found[pair.endswith("-en")] += [len(judgments.systems), judgments.n_votes, judgments.n_raw]
+    assert found[True].tolist() == [49, 34_851, 44_345]
+    assert found[False].tolist() == [54, 47_687, 56_754]
+    assert found[True][1] == pytest.approx(34_909, rel=0.005)
+    assert found[False][1] == pytest.approx(47_875, rel=0.005)
+
+
+def test_the_rankings_of_2008_by_task(data: Path) -> None:
+    path = data / "wmt08-judgments/wmt08-human-judgments.csv"
+    every = read_judgments(path, language_pair="WMT08 All-English News", n_segments=2051)
+    assert (every.n_raw, every.n_raw_ties, every.n_votes, len(every.systems)) == (1751, 257, 1622, 35)
+    # Chen & Cherry have 7,804 pairs. That is no number of net votes in this file, but nearly that of all votes and ties
+    # of news from French, German, Czech and all of them: 7,807.
+    tasks = [f"{task}-English News" for task in ("French", "German", "Czech", "All")]
+    read = [read_judgments(path, language_pair=task, n_segments=2051) for task in tasks]
+    assert sum(each.n_raw + each.n_raw_ties for each in read) == 7807
+    assert sum(each.n_votes for each in read) == 5259
+
+
+def test_the_ranked_outputs_of_2013_are_the_votes_of_the_rank_file(data: Path) -> None:
+    folder = data / "wmt13-fr-en"
+
+    def read(name: str, sysmap: Path | None = None) -> Judgments:
+        path = folder / "judgments" / name
+        return read_judgments(path, sysmap=sysmap, systems=outputs(folder), n_segments=3000, repeats="all")
+
+    from_rank = read("fr-en.rank", folder / "judgments/sysmap.tsv")
+    from_rnk = read("trueskill-sample-fr-en-train.csv")
+    assert from_rnk.systems == from_rank.systems
+    assert as_votes(from_rnk) == as_votes(from_rank)
+    assert from_rnk.n_raw_ties == 19_219
+    test = read("trueskill-sample-fr-en-test.csv")
+    assert (test.n_raw, test.n_raw_ties, test.n_raw + test.n_raw_ties) == (1555, 445, 2000)
+
+
+def agreement(judgments: Judgments, scores: Scores, shift: int) -> float:
+    """Kendall's tau of scores (N, S) if segments were ``shift`` lines later."""
+    segment = judgments.segment + shift
+    inside = (segment >= 0) & (segment < scores.shape[1])
+    better, worse = (scores[i[inside], segment[inside]] for i in (judgments.better, judgments.worse))
+    return float(np.sign(better - worse).mean())
+
+
+def bleu(reference: Path, files: Sequence[Path]) -> Scores:
+    """Sentence BLEU of each output (N, S)."""
+    texts = {file.name + str(file.parent): read_lines(file) for file in files}
+    (scores,) = segment_scores(read_lines(reference), texts, metrics=["sentbleu"]).scores.values()
+    return scores
+
+
+@pytest.mark.parametrize("pair", ["cs-en", "fr-en"])
+def test_segments_of_rank_files_count_from_1(data: Path, pair: str) -> None:
+    folder = data / f"wmt13-{pair}"
+    judgments = read_judgments(
+        folder / f"judgments/{pair}.rank", sysmap=folder / "judgments/sysmap.tsv", systems=outputs(folder)
+    )
+    assert judgments.segment.max() == 2999  # of 3,000
+    scores = bleu(folder / "ref.txt", [file for file in outputs(folder) if file.stem in judgments.systems])
+    at, other = agreement(judgments, scores, 0), [agreement(judgments, scores, shift) for shift in (-2, -1, 1, 2)]
+    assert at > 0.2
+    assert max(other) < 0.1
+
+
+def test_segments_of_2008_count_from_0_and_1_is_the_best_rank(data: Path) -> None:
+    files = {f"{file.stem}_{pair}": file for pair in ("cz", "de", "fr") for file in outputs(data / f"wmt08-{pair}-en")}
+    with pytest.warns(InputWarning, match=r"8 systems have no output: .*; 556 of 1,751 votes and 69 of 257 ties are"):
+        judgments = read_judgments(
+            data / "wmt08-judgments/wmt08-human-judgments.csv",
+            language_pair="all-english news",
+            systems=files,
+            unknown="drop",
+            n_segments=2051,
+        )
+    scores = bleu(data / "wmt08-fr-en/ref.txt", [files[name] for name in judgments.systems])
+    at, other = agreement(judgments, scores, 0), [agreement(judgments, scores, shift) for shift in (-2, -1, 1, 2)]
+    assert at > 0.29
+    assert max(other) < 0.25
+
+
+def test_wins_are_the_official_scores_of_2012(data: Path) -> None:
+    # The scores that WMT12 published, as the examples for Williams' test (Graham & Baldwin 2014, D14-1020) have them.
+    path = data / "williams-test-examples/example-data-multi/mt-systems-scored-by-humans"
+    rows = [line.split("\t") for line in read_lines(path)[1:]]
+    for pair, n in (("es-en", 12), ("en-fr", 15)):
+        published = {name: float(score) for _, each, _, name, score in rows if each == pair}
+        judgments = read_judgments(data / "wmt12-judgments/wmt12.RNK_results.csv", language_pair=pair)
+        found = dict(zip(judgments.systems, 100 * human_scores(judgments, "wins"), strict=True))
+        assert len(published) == n
+        assert found == pytest.approx(published, abs=5e-5)
+
+
+def test_every_way_to_score_systems_has_a_source() -> None:
+    assert all(each.source in ENTRIES for each in HUMAN_SCORES.values())
+
+
+# Bad files: the name, the content, options, and the message.
+VOTES = "1\ten-de\ta\ten-de\tb\n2\ten-de\tb\ten-de\tc\n"
+HEADER = rnk([])
+RANKING = rnk([(3, [("a", 1), ("b", 2), ("c", -1), ("d", -1), ("e", -1)])])
+GERMAN = rnk([(3, [("a", 1), ("b", 2), ("c", -1), ("d", -1), ("e", -1)])], ("German", "English"))[len(HEADER) :]
+ROW_2008 = rnk_2008([(1, [("a", 1), ("b", 2)])])
+BAD: list[tuple[str, str | bytes, dict[str, Any], str]] = [
+    ("e.rank", "", {}, "e.rank is empty: expected a line for each judgment"),
+    ("e.rank", "\ufeff", {}, "e.rank is empty: it contains nothing but a byte order mark"),
+    ("e.rank", "\n\n", {}, "e.rank, line 1: expected judgments .rank: segment, language pair, .*, got ''"),
+    ("e.rank", "system\tscore\n", {}, "e.rank, line 1: expected judgments .*, got 'system"),
+    ("e.rank", "1 a b\n", {"input_format": "rank"}, "e.rank, line 1: expected 5 fields .*, got 3"),
+    ("e.rank", VOTES + "3\ten-de\ta\ten-de\n", {}, "e.rank, line 3: expected 5 fields as in the first line, got 4"),
+    ("e.rank", VOTES + "\n" + VOTES, {}, "e.rank, line 3: expected 5 fields as in the first line, got none"),
+    ("e.rank", VOTES + "x\ten-de\ta\ten-de\tb\n", {}, "line 3: expected a whole number as the number of .*, got 'x'"),
+    ("e.rank", VOTES + "1_0\ten-de\ta\ten-de\tb\n", {}, "line 3: expected a whole number as .*, got '1_0'"),
+    (
+        "e.rank",
+        VOTES + f"{2**64}\ten-de\ta\ten-de\tb\n",
+        {},
+        "line 3: expected a whole number as .*, with at most 18 digits, got '18446744",
+    ),
+    ("e.rank", VOTES + "0\ten-de\ta\ten-de\tb\n", {}, "e.rank, line 3: expected a segment from 1, got 0; the first"),
+    (
+        "e.rank",
+        VOTES,
+        {"n_segments": 1},
+        "line 2: expected a segment from 1 to 1, because the texts have 1 segment, got 2",
+    ),
+    (
+        "e.rank",
+        VOTES + f"{10**17}\ten-de\ta\ten-de\tb\n",
+        {},
+        "line 3: expected a segment from 1 to 10,000,000, got 100,000,",
+    ),
+    ("e.rank", VOTES, {"n_segments": 0}, "n_segments must be a whole number of at least 1, got 0"),
+    ("e.rank", VOTES + "1\ten-de\ta\ten-de\ta\n", {}, "e.rank, line 3: 'a' cannot be better than itself"),
+    (
+        "e.rank",
+        VOTES + "1\ten-de\ta\ten-fr\tb\n",
+        {},
+        "line 3: the outputs are of two language pairs, 'en-de' and 'en-fr'",
+    ),
+    ("e.rank", VOTES + "1\ten-fr\ta\ten-fr\tb\n", {}, "expected one language pair, got 2 .en-de, en-fr.: choose one"),
+    ("e.rank", VOTES, {"language_pair": "en-d"}, "unknown language pair 'en-d': did you mean 'en-de'"),
+    ("e.rank", VOTES.encode() + b"1\ten-de\t\xff\ten-de\tb\n", {}, "e.rank, line 3, byte 9: 0xff is not valid UTF-8"),
+    ("e.rank", VOTES, {"systems": ["A", "b", "c"]}, "e.rank, line 1: unknown system 'a': did you mean 'A'"),
+    (
+        "e.rank",
+        VOTES,
+        {"systems": ["b"]},
+        "line 1: unknown system 'a'; known: b; 2 systems have no output: a, c; map its",
+    ),
+    ("e.rank", VOTES, {"sysmap": {"a": "x", "c": "x"}}, "e.rank, line 2: 'a' and 'c' both stand for the output 'x'"),
+    ("e.rank", VOTES, {"repeats": "one"}, "unknown repeats 'one'"),
+    ("e.rank", VOTES, {"unknown": "ignore"}, "unknown treatment of unknown systems 'ignore'; known: error, drop"),
+    ("e.rank", VOTES, {"input_format": "ranks"}, "unknown input format 'ranks': did you mean 'rank'"),
+    ("e.rank", VOTES, {"input_format": "rnk"}, "e.rank: unknown column 'srclang'; known: 1, en-de"),
+    ("e.csv", HEADER, {}, "e.csv: expected rows after the header 'srclang,trglang,.*', got none"),
+    ("e.csv", RANKING + "Czech,English,3\n", {}, "e.csv, line 3: expected 21 fields as in the header, got 3"),
+    ("e.csv", RANKING.replace(",1,2,-1", ",x,2,-1"), {}, "e.csv, line 2: expected a rank as system1rank, got 'x'"),
+    ("e.csv", RANKING.replace(",1,2,-1", ",0,2,-1"), {}, "e.csv, line 2: expected a rank from 1, got 0"),
+    ("e.csv", RANKING.replace(",1,2,-1", ",-2,2,-1"), {}, "e.csv, line 2: expected a rank from 1, got -2"),
+    ("e.csv", RANKING.replace(",1,2,-1", ",1,-1,-1"), {}, "e.csv: expected judgments, got none"),
+    ("e.csv", RANKING.replace(",-1,b,", ",-1,a,"), {}, "e.csv, line 2: 'a' is ranked twice"),
+    (
+        "e.csv",
+        RANKING.replace("English,3,", "English,x,"),
+        {},
+        "e.csv, line 2: expected a whole number as srcIndex, got 'x'",
+    ),
+    ("e.csv", RANKING.replace("srcIndex", "Index"), {}, "e.csv: unknown column 'srcIndex': did you mean 'Index'"),
+    (
+        "e.csv",
+        RANKING + GERMAN,
+        {},
+        "expected one language pair, got 2 .Czech-English, German-English.: choose one with",
+    ),
+    (
+        "e.csv",
+        RANKING + GERMAN,
+        {"language_pair": "cz-en"},
+        "e.csv: unknown language pair 'cz-en'; known: Czech-English",
+    ),
+    ("e.csv", ROW_2008.replace("RANK", "NONE"), {}, "e.csv: expected rows whose TYPE is RANK, got none"),
+    ("e.csv", ROW_2008.replace(",b,2,", ",b,,"), {}, "e.csv, line 3: expected a rank as SCORE_1_A, got ''"),
+    ("e.csv", ROW_2008.replace("RANK,0,", "RANK,-1,"), {}, "e.csv, line 3: expected a segment from 0, got -1"),
+    (
+        "e.csv",
+        ROW_2008 + "WMT08 X,RANK,1,0,1,a,1,,b,2\n",
+        {},
+        "expected one task, got 2 .WMT08 Czech-English News, WMT08 X.",
+    ),
+    (
+        "e.csv",
+        ROW_2008 + "T,RANK,1" + "," * 20 + "\n",
+        {},
+        "e.csv, line 4: expected 20 fields as in the header, got 23",
+    ),
+    ("no.rank", "", {"sysmap": "nothing.tsv"}, "nothing.tsv: no such file"),
+]
+
+
+@pytest.mark.parametrize(("name", "content", "options", "message"), BAD)
+def test_what_is_wrong_with_a_file_is_said(
+    name: str, content: str | bytes, options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        read_judgments(put(name, content), **options)
+
+
+def test_nothing_is_left_if_no_system_has_an_output() -> None:
+    with pytest.warns(InputWarning, match="3 systems have no output: a, b, c; 2 of 2 votes are left out"):  # noqa: SIM117
+        with pytest.raises(InputError, match="none of the systems has an output"):
+            read_judgments(put("e.rank", VOTES), systems=["d"], unknown="drop")
+
+
+def test_outputs_are_a_folder_or_files(tmp_path: Path) -> None:
+    path = put("folder.rank", VOTES)
+    for name in ("c.txt", "a.txt", "b"):
+        (tmp_path / name).write_text("x\n")
+    assert read_judgments(path, systems=tmp_path).systems == ("a", "b", "c")
+    assert read_judgments(path, systems=str(tmp_path)).systems == ("a", "b", "c")
+    assert read_judgments(path, systems=[tmp_path / name for name in ("c.txt", "b", "a.txt")]).systems == (
+        "c",
+        "b",
+        "a",
+    )
+    with pytest.raises(InputError, match="systems: expected names of outputs or a folder of outputs, got 'abc'"):
+        read_judgments(path, systems="abc")
+
+
+# Pieces of files, also of bad ones.
+PIECES = [
+    "1",
+    "0",
+    "-1",
+    "x",
+    "a",
+    "b",
+    "en-de",
+    "en-fr",
+    "\t",
+    "\t",
+    "\n",
+    "\n",
+    ",",
+    '"',
+    "",
+    " ",
+    "\r",
+    "\ufeff",
+    "RANK",
+]
+
+
+@given(
+    st.sampled_from(["VOTES", "RANKING", "ROW_2008", ""]),
+    st.lists(st.tuples(st.integers(0, 400), st.sampled_from(PIECES), st.integers(0, 2)), max_size=8),
+)
+def test_no_file_is_read_with_another_error(start: str, changes: list[tuple[int, str, int]]) -> None:
+    text = {"VOTES": VOTES * 2, "RANKING": RANKING * 2, "ROW_2008": ROW_2008 * 2}.get(start, "")
+    for at, piece, drop in changes:
+        text = text[:at] + piece + text[at + drop :]
+    path = put("fuzz.rank", text)
+    for options in ({}, {"systems": ["a", "b"], "unknown": "drop"}, {"n_segments": 1}):
+        with contextlib.suppress(InputError), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            judgments = read_judgments(path, **options)
+            assert judgments.n_votes + len(judgments.tied) > 0
+    with contextlib.suppress(InputError), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        read_scores(path)
+
+
+def test_maps_of_names() -> None:
+    for content in ("id\tname\ta\nx\tX\t1\ny\tY\t2\n", "x\tX\ny\tY\n", "x X\ny Y", "\ufeffrank_id,f\r\nx,X\r\ny,Y\r\n"):
+        assert read_sysmap(put("map.tsv", content)).names == {"x": "X", "y": "Y"}
+    Path("map.tsv.gz").write_bytes(gzip.compress(b"a\tAlpha\nb\tBeta\nc\tGamma\n"))
+    assert read_judgments(put("v.rank", VOTES), sysmap="map.tsv.gz").systems == ("Alpha", "Beta", "Gamma")
+    message = "v.rank, line 2: c is mapped by map.tsv.gz, line 3, to an unknown system 'Gamma': did you mean 'Gama'"
+    with pytest.raises(InputError, match=message):
+        read_judgments("v.rank", sysmap="map.tsv.gz", systems=["Alpha", "Beta", "Gama"])
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "map.tsv is empty: expected the id of a system, a tab"),
+        ("id\tname\n", "map.tsv: expected the id of a system, .*, got only a header"),
+        ("a\n", "map.tsv, line 1: expected the id of a system, .*, got 'a'"),
+        ("a\tA\nb\n", "map.tsv, line 2: expected 2 fields as in the first line, got 1"),
+        ("a\tA\na\tB\n", "map.tsv, line 2: 'a' is already mapped on line 1"),
+        ("id\tx\na\tA\nb\tA\n", r"map.tsv, line 3: 'b' and 'a' \(line 2\) are mapped to 'A'"),
+        ("a\t\n", "map.tsv, line 1: expected the id of a system, .*, got 'a' and nothing else"),
+        (b"a\t\xff\n", "map.tsv, line 1, byte 3: 0xff is not valid UTF-8"),
+    ],
+)
+def test_what_is_wrong_with_a_map_is_said(content: str | bytes, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        read_sysmap(put("map.tsv", content))
+
+
+def test_judgments_of_some_systems() -> None:
+    votes = Judgments.from_votes("abc", 2, [0, 0, 0, 1], [0, 0, 1, 2], [1, 1, 2, 0], tied=[[1, 0, 1], [1, 1, 2]])
+    for judgments in (votes, votes.net()):
+        some = judgments.for_systems(["b", "a"])
+        assert some.systems == ("b", "a")
+        assert as_votes(some) == Counter({(0, "a", "b"): int(judgments.votes[0])})
+        assert some.tied.tolist() == [[1, 1, 0]] if judgments is votes else [[1, 1, 0]]
+        assert (some.n_raw, some.n_raw_ties) == (2, 1)
+        assert human_scores(some).tolist() == [0, 1]
+        with pytest.raises(InputError, match="unknown system 'd'"):
+            judgments.for_systems(["d"])
+        with pytest.raises(InputError, match="'a' is named twice"):
+            judgments.for_systems(["a", "a"])
+
+
+@pytest.mark.parametrize(
+    ("votes", "message"),
+    [
+        (([0], [0], [1, 1]), "segment, better and worse must have a value for each vote"),
+        (([2], [0], [1]), "segment: expected numbers from 0 to 1"),
+        (([0], [-1], [1]), "better: expected numbers from 0 to 2"),
+        (([0], [0], [0]), "a system cannot be compared with itself"),
+    ],
+)
+def test_what_is_wrong_with_votes_in_memory_is_said(votes: tuple[list[int], ...], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        Judgments.from_votes("abc", 2, votes[0], votes[1], votes[2])

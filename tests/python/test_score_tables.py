@@ -1,0 +1,418 @@
+"""Scores of people and of other tools: every format against plain loops, real files, and messages for bad ones."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import json
+import math
+import re
+import warnings
+from collections import defaultdict
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from inputs import put
+from reshuffle import InputError, InputWarning, read_lines
+from reshuffle.data.score_tables import ScoreTable, read_all_scores, read_scores
+
+pytestmark = pytest.mark.usefixtures("here")
+
+MISSING = ["None", "NA", "nan", "", "null"]
+# Ratings: system, segment, score.
+RATINGS = st.lists(
+    st.tuples(st.sampled_from("abc"), st.integers(1, 4), st.none() | st.integers(-9, 9).map(lambda n: n / 2)),
+    min_size=1,
+    max_size=15,
+).filter(lambda ratings: any(score is not None for *_, score in ratings))
+
+
+def field(score: float | None, i: int = 0) -> str:
+    return MISSING[i % len(MISSING)] if score is None else str(score)
+
+
+def means(ratings: list[tuple[str, int, float | None]]) -> dict[tuple[str, int], float]:
+    """The mean of the ratings of each cell: a loop over ratings."""
+    found = defaultdict(list)
+    for system, segment, score in ratings:
+        if score is not None:
+            found[system, segment].append(score)
+    return {cell: sum(scores) / len(scores) for cell, scores in found.items()}
+
+
+def cells(table: ScoreTable, base: int = 1) -> dict[tuple[str, int], float]:
+    """The cells of a table that have scores."""
+    assert table.segments is not None
+    return {
+        (system, segment): value
+        for system, row in zip(table.systems, table.segments.tolist(), strict=True)
+        for segment, value in enumerate(row, base)
+        if not math.isnan(value)
+    }
+
+
+def as_tsv(ratings: list[tuple[str, int, float | None]]) -> str:
+    rows = [f"{segment}\t{system}\t{field(score, i)}" for i, (system, segment, score) in enumerate(ratings)]
+    return "\n".join(["sid\tSYSTEM\tHUMAN", *rows, ""])
+
+
+def as_csv(ratings: list[tuple[str, int, float | None]]) -> str:
+    rows = [
+        f'"{system}",{field(score, i)},"a, ""b""\nc",{segment}' for i, (system, segment, score) in enumerate(ratings)
+    ]
+    return "\r\n".join(["system,HUMAN,source,segment", *rows, ""])
+
+
+def as_mqm(ratings: list[tuple[str, int, float | None]]) -> str:
+    rows = [f"{system}\t{'None' if score is None else score} {segment}" for system, segment, score in ratings]
+    return "\n".join(["system HUMAN seg_id", *rows, ""])
+
+
+def as_jsonl(ratings: list[tuple[str, int, float | None]]) -> str:
+    rows = [{"system": system, "segment": segment, "HUMAN": score} for system, segment, score in ratings]
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+@given(RATINGS, st.sampled_from([as_tsv, as_csv, as_mqm, as_jsonl]))
+def test_ratings_are_averaged_in_every_format(
+    ratings: list[tuple[str, int, float | None]], write: Callable[[Any], str]
+) -> None:
+    table = read_scores(put("any.txt", write(ratings)))
+    expected = means(ratings)
+    assert cells(table) == pytest.approx(expected)
+    assert table.n_segments == max(segment for _, segment, _ in ratings)
+    assert set(table.systems) == {system for system, *_ in ratings}
+    assert table.n_ratings == sum(score is not None for *_, score in ratings)
+    for system, mean in zip(table.systems, table.means, strict=True):
+        own = [value for (name, _), value in expected.items() if name == system]
+        assert mean == pytest.approx(np.mean(own) if own else math.nan, nan_ok=True)
+
+
+@given(RATINGS, st.permutations("abc"))
+def test_files_of_mt_metrics_eval_are_in_the_order_of_segments(
+    ratings: list[tuple[str, int, float | None]], systems: list[str]
+) -> None:
+    expected = {(s, i): value for s, i, value in ratings if value is not None}
+    lines = [f"{s}\t{expected.get((s, i))}\n" for s in systems for i in range(1, 5)]
+    table = read_scores(put("COMET-refA.seg.score", "".join(lines)), n_segments=4)
+    assert (table.name, table.systems, table.n_segments) == ("COMET-refA", tuple(systems), 4)
+    assert cells(table) == expected
+
+
+@given(RATINGS)
+def test_scores_of_systems_have_no_segments(ratings: list[tuple[str, int, float | None]]) -> None:
+    rows = "".join(f"en-de {field(score)} {system}\n" for system, _, score in ratings if score is not None)
+    table = read_scores(put("sys.csv", "LP HUMAN SYSTEM\n" + rows))
+    expected = means([(system, 1, score) for system, _, score in ratings])
+    assert table.segments is None
+    assert table.system_scores is not None
+    found = dict(zip(table.systems, table.system_scores.tolist(), strict=True))
+    assert found == pytest.approx({system: value for (system, _), value in expected.items()})
+
+
+def test_system_files_of_mt_metrics_eval() -> None:
+    table = read_scores(put("BLEU-refA.refB.sys.score", "a\t1\nb\tNone\n"), systems=["b", "a"])
+    assert table.system_scores is not None
+    assert (table.name, table.systems, table.segments) == ("BLEU-refA.refB", ("b", "a"), None)
+    np.testing.assert_array_equal(table.system_scores, [np.nan, 1])
+    Path("en-de.mqm.seg.score.gz").write_bytes(gzip.compress(b"a 1\na 2\nb 3\nb None\n"))
+    human = read_scores("en-de.mqm.seg.score.gz")
+    assert (human.name, human.n_ratings) == ("en-de.mqm", 3)
+
+
+def test_segment_scores_of_this_package(run: Callable[..., Any]) -> None:
+    ref = put("ref.txt", "the cat sat on the mat\nno\n")
+    files = [put("one.txt", "the cat sat on a mat\nno\n"), put("two.txt", "a cat\nyes\n")]
+    options = ["-m", "bleu", "-m", "ter"]
+    for name in ("tsv", "jsonl"):
+        result = run("score", ref, *files, *options, "--segments", "--format", name)
+        assert result.code == 0
+        found = read_all_scores(put(f"long.{name}", result.out), lower_is_better=["TER"], systems=["two", "one"])
+        assert [(table.name, table.higher_is_better) for table in found.values()] == [("BLEU", True), ("TER", False)]
+        assert found["BLEU"].systems == ("two", "one")
+        assert found["BLEU"].segments is not None
+        assert found["BLEU"].segments[1].tolist() == pytest.approx([53.7284966, 100], abs=1e-6)
+        only = read_scores(f"long.{name}", metric="TER", higher_is_better=False)
+        assert only.systems == ("one", "two")
+        np.testing.assert_array_equal(only.segments, found["TER"].segments[::-1])  # type: ignore[index]
+
+
+def test_json_lines_with_one_key_are_the_segments_of_one_system() -> None:
+    table = read_scores(put("one.jsonl", '{"score": 0.5}\n{"score": null}\n'), systems=["a"])
+    assert table.systems == ("a",)
+    np.testing.assert_array_equal(table.segments, [[0.5, np.nan]])
+
+
+def test_quotes_without_a_partner_are_text_in_tsv() -> None:
+    table = read_scores(put("q.tsv", 'system\tsource\tscore\na\t"\t1\nb\tx"y\t2\n'))
+    assert table.system_scores is not None
+    assert table.system_scores.tolist() == [1, 2]
+
+
+def test_names_match_with_and_without_txt() -> None:
+    path = put("n.tsv", "system\tscore\tsegment\nNemo\t1\t1\nA.txt\t2\t1\n")
+    for systems in (
+        ["A", "NVIDIA-NeMo"],
+        ["A.txt", "NVIDIA-NeMo.txt"],
+        [Path("sys/A.txt"), Path("sys/NVIDIA-NeMo.txt")],
+    ):
+        for name in ("NVIDIA-NeMo", "NVIDIA-NeMo.txt"):
+            table = read_scores(path, systems=systems, sysmap={"Nemo": name})
+            assert [each.removesuffix(".txt") for each in table.systems] == ["A", "NVIDIA-NeMo"]
+            assert cells(table) == {(table.systems[0], 1): 2, (table.systems[1], 1): 1}
+
+
+# Real files.
+
+
+def test_mqm_of_2021(data: Path) -> None:
+    path = data / "wmt21-en-de/judgments/mqm_newstest2021_ende.avg_seg_scores.tsv"
+    outputs = sorted((data / "wmt21-en-de/sys").iterdir())
+    with pytest.warns(InputWarning, match=r"9 systems have no output: .*ref-D; 4,743 of 8,959 scores are left out"):
+        table = read_scores(path, systems=outputs, sysmap={"Nemo": "NVIDIA-NeMo"}, unknown="drop", n_segments=1002)
+    judged = "Facebook-AI HuaweiTSC NVIDIA-NeMo Online-W UEdin VolcTrans-AT VolcTrans-GLAT eTranslation"
+    assert table.systems == tuple(judged.split())
+    assert table.segments is not None
+    has = np.isfinite(table.segments)
+    assert has.sum(axis=1).tolist() == [527] * 8
+    assert (has == has[0]).all()
+    assert [float(np.nanmin(table.segments)), float(np.nanmax(table.segments))] == [-25.0, 0.0]
+    # A loop over lines.
+    own = [line.split() for line in read_lines(path) if line.startswith("Nemo")]
+    assert [None if value == "None" else float(value) for _, value, _ in own] == [
+        None if math.isnan(value) else value for value in table.segments[2].tolist()
+    ]
+    with pytest.raises(InputError, match=r"line 2006: unknown system 'Nemo': did you mean 'NVIDIA-NeMo'\? Known"):
+        read_scores(path, systems=["Facebook-AI", "HuaweiTSC", "NVIDIA-NeMo"], n_segments=1002)
+
+
+def test_segments_of_direct_assessments_count_from_1(data: Path) -> None:
+    # The rows of testset_de-en.tsv have the scores and the sources, wmt17-en-de/ref.txt the source of de-en.
+    folder = data / "wmt17-da-seg"
+    table = read_scores(folder / "DA-seglevel.csv", language_pair="de-en", n_segments=3004)
+    rows = [line.split("\t") for line in read_lines(folder / "testset_de-en.tsv")[1:]]
+    source = [re.sub(r"\W", "", line.lower()) for line in read_lines(data / "wmt17-en-de/ref.txt")]
+    text_of = {round(float(row[4]), 9): re.sub(r"\W", "", row[1].lower()) for row in rows}
+    found = {(segment, round(value, 9)) for (_, segment), value in cells(table, base=0).items()}
+    assert len(found) == 560
+    assert sum(text_of[value] == source[segment] for segment, value in found) == 560
+    assert sum(text_of[value] == source[segment - 1] for segment, value in found) <= 1
+
+
+def test_rows_with_their_own_texts_are_the_segments_of_one_system(data: Path) -> None:
+    path = data / "wmt17-da-seg/testset_lv-en.tsv"  # 435 rows, sources with quotes
+    tables = read_all_scores(path)
+    assert list(tables) == ["HUMAN_score", "sentBLEU"]
+    human, bleu = tables.values()
+    assert human.systems == bleu.systems == ("system",)
+    assert human.n_segments == bleu.n_segments == 435
+    assert read_scores(path).name == "HUMAN_score"
+    assert human.segments is not None
+    assert human.segments[0, 0] == -1.68253166003065
+
+
+def test_sentence_bleu_agrees_with_people_as_wmt17_printed(data: Path) -> None:
+    # Pearson's r of sentBLEU on 560 segments (Bojar et al. 2017, W17-4755). testset_lv-en.tsv lacks some.
+    printed = {"cs": 0.435, "de": 0.432, "fi": 0.571, "ru": 0.484, "tr": 0.538, "zh": 0.512}
+    for pair, r in printed.items():
+        human, bleu = read_all_scores(data / f"wmt17-da-seg/testset_{pair}-en.tsv").values()
+        assert human.n_ratings == bleu.n_ratings == 560
+        assert np.corrcoef(human.segments[0], bleu.segments[0])[0, 1] == pytest.approx(r, abs=0.0006)  # type: ignore[index]
+
+
+def test_scores_of_systems_of_2017_and_2019(data: Path) -> None:
+    path = data / "wmt17-da-seg/DA-syslevel.csv"
+    outputs = sorted((data / "wmt17-en-de/sys").iterdir())
+    fbk = {"fbk-nmt-combination.4870": "FBK.4870"}
+    table = read_scores(path, language_pair="en-de", systems=outputs, sysmap=fbk)
+    assert len(table.systems) == 16
+    assert table.system_scores is not None
+    assert table.system_scores[[0, 1]].tolist() == [-0.27, -0.301]
+    with pytest.raises(InputError, match="expected one language pair, got 14"):
+        read_scores(path)
+    table = read_scores(
+        data / "wmt19-en-de/judgments/DA-syslevel-wmt19.csv",
+        language_pair="en-de",
+        systems=sorted((data / "wmt19-en-de/sys").iterdir()),
+    )
+    assert len(table.systems) == 22
+
+
+def test_several_metrics_in_one_file(data: Path) -> None:
+    folder = data / "williams-test-examples/example-data-multi"
+    tables = read_all_scores(folder / "mt-systems-scored-by-metrics", language_pair="es-en", lower_is_better=["TER"])
+    assert len(tables) == 12
+    assert all(len(table.systems) == 12 for table in tables.values())
+    human = read_scores(folder / "mt-systems-scored-by-humans", language_pair="es-en")
+    assert human.name == "HUMAN"
+    # Published beside them.
+    amber = tables["AMBER"]
+    scores = dict(zip(amber.systems, amber.means, strict=True))
+    r = np.corrcoef([scores[system] for system in human.systems], human.means)[0, 1]
+    printed = (folder.parent / "example-output/orig.pearson-corr.es-en").read_text()
+    assert r == pytest.approx(float(re.findall("AMBER (.*)", printed)[0]), abs=1e-12)
+
+
+# Bad files: the name, the content, options, and the message.
+MQM = "system\tmqm_avg_score\tseg_id\na\t-1\t1\nb\tNone\t1\n"
+PAIRS = "LP HUMAN SYSTEM\nen-de 1 a\nen-fr 2 a\n"
+WIDE = "segment\tsystem\tBLEU\tTER\n1\ta\t1\t2\n1\tb\t3\t2\n"
+LONG = "METRIC\tLP\tTESTSET\tSYSTEM\tSCORE\nA\tx\tn1\ts\t1\nB\tx\tn2\ts\t1\n"
+JSON = '{"segment": 1, "system": "a", "x": 0.5}\n'
+BAD: list[tuple[str, str | bytes, dict[str, Any], str]] = [
+    ("e.tsv", "", {}, "e.tsv is empty: expected a line for each score"),
+    ("e.tsv", "\n\n", {}, "e.tsv: contains only empty lines"),
+    ("e.tsv", "system\tscore\n", {}, "e.tsv: expected rows after the header 'system.*', got none"),
+    ("e.tsv", b"system\tscore\na\xff\t1\n", {}, "e.tsv, line 2, byte 2: 0xff is not valid UTF-8"),
+    ("e.tsv", "foo\tbar\n1 2\t3\n", {"input_format": "table"}, "e.tsv, line 1: expected a header with columns such as"),
+    ("e.tsv", "foo\tbar\tsystem\na\tb\tc\n", {}, "e.tsv, line 2: expected a column of scores, got foo, bar, system"),
+    ("e.tsv", MQM, {"columns": {"score": "mqm"}}, "e.tsv: unknown column 'mqm'; known: system, mqm_avg_score, seg_id"),
+    ("e.tsv", MQM, {"columns": {"scores": "x"}}, "columns: unknown role 'scores': did you mean 'score'?"),
+    ("e.tsv", MQM.replace("seg_id", "n"), {"columns": {"segment": "n"}}, "say with segment_base .* whether 'n' counts"),
+    ("e.tsv", MQM.replace("seg_id", "system"), {}, "2 columns in the header are called 'system': expected one"),
+    ("e.tsv", MQM + "a\t2\n", {}, "e.tsv, line 4: expected 3 fields as in the header, got 2"),
+    ("e.tsv", MQM + "\n" + MQM, {}, "e.tsv, line 4: expected 3 fields as in the header, got none"),
+    ("e.tsv", MQM + "a\tx\t2\n", {}, "e.tsv, line 4: expected a number as mqm_avg_score, got 'x'"),
+    ("e.tsv", MQM + "a\t1_0\t2\n", {}, "e.tsv, line 4: expected a number as mqm_avg_score, got '1_0'"),
+    ("e.tsv", MQM + "a\t-inf\t2\n", {}, "e.tsv, line 4: expected a finite number as mqm_avg_score, got '-inf'"),
+    ("e.tsv", MQM + "a\t1\t\n", {}, "e.tsv, line 4: expected the number of a segment as seg_id, got ''"),
+    ("e.tsv", MQM + "a\t1\t1.0\n", {}, "e.tsv, line 4: expected the number of a segment as seg_id, got '1.0'"),
+    ("e.tsv", MQM + "\t1\t1\n", {}, "e.tsv, line 4: expected the name of a system, got an empty field"),
+    ("e.tsv", MQM + "a\t1\t0\n", {}, "e.tsv, line 4: expected a segment from 1, got 0; the first segment is 1 unless"),
+    ("e.tsv", MQM + "a\t1\t3\n", {"n_segments": 2}, "line 4: expected a segment from 1 to 2, because the texts have 2"),
+    (
+        "e.tsv",
+        MQM + f"a\t1\t{10**12}\n",
+        {},
+        "line 4: expected a segment from 1 to 10,000,000, got .* say how many with n_seg",
+    ),
+    ("e.tsv", MQM, {"n_segments": 0}, "n_segments must be a whole number of at least 1, got 0"),
+    ("e.tsv", MQM, {"segment_base": -1}, "segment_base must be a whole number of at least 0, got -1"),
+    ("e.tsv", MQM, {"language_pair": "x"}, "e.tsv: there is no column of language pairs to choose 'x' from"),
+    ("e.tsv", MQM, {"metric": "mqm"}, "e.tsv: unknown metric 'mqm'; known: mqm_avg_score"),
+    ("e.tsv", MQM, {"systems": ["A", "b"]}, "e.tsv, line 2: unknown system 'a': did you mean 'A'\\? .*--sysmap"),
+    ("e.tsv", MQM, {"systems": ["b", "b.txt"]}, "systems: two outputs have the same name: b, b.txt"),
+    ("e.tsv", MQM, {"sysmap": {"a": "b"}}, "e.tsv, line 3: 'a' and 'b' both stand for the output 'b'"),
+    ("e.tsv", MQM, {"unknown": "ignore"}, "unknown treatment of unknown systems 'ignore'; known: error, drop"),
+    ("e.tsv", MQM.replace("-1", "NA"), {}, "e.tsv: expected scores of 'mqm_avg_score', got none: all are missing"),
+    ("e.csv", 'system,score\n"a,1\n', {}, "e.csv: the quotes in the table cannot be read: unexpected end of data"),
+    (
+        "e.txt",
+        PAIRS,
+        {},
+        "e.txt: expected one language pair, got 2 .en-de, en-fr.: choose one with language_pair='en-de'",
+    ),
+    ("e.txt", PAIRS, {"language_pair": "en-d"}, "unknown language pair 'en-d': did you mean 'en-de'?"),
+    ("e.txt", "score\n1\n2\n", {"systems": ["a", "b"]}, "expected a column of systems, because there are 2 outputs"),
+    ("e.txt", "score\n1\n2\n", {"n_segments": 3}, "expected 3 scores, because the texts have 3 segments, got 2"),
+    ("w.tsv", WIDE, {}, "w.tsv: expected the scores of one metric, got BLEU, TER: choose one with metric='BLEU'"),
+    ("w.tsv", WIDE, {"metric": "ter"}, "w.tsv: unknown metric 'ter': did you mean 'TER'?"),
+    ("k.tsv", LONG, {"metric": "A"}, "k.tsv: expected one test set, got 2 .n1, n2.: choose one with test_set='n1'"),
+    ("k.tsv", LONG, {"metric": "A", "test_set": "n2"}, "k.tsv: unknown metric 'A'; known: B"),
+    ("k.tsv", LONG.replace("SCORE", "X"), {"metric": "A", "test_set": "n1"}, "expected a column SCORE"),
+    (
+        "a.jsonl",
+        JSON + '{"segment": 1}\n',
+        {},
+        "line 2: expected an object with the keys segment, system, x, got segment",
+    ),
+    ("a.jsonl", JSON + "3\n", {}, "a.jsonl, line 2: expected a JSON object, got the number 3"),
+    ("a.jsonl", JSON + "{\n", {}, "a.jsonl, line 2: expected a JSON object, got '{'"),
+    ("a.jsonl", JSON.replace("0.5", "[1]"), {}, "a.jsonl, line 1: expected a string or a number as 'x', got a list"),
+    ("a.jsonl", JSON.replace("0.5", "true"), {}, "a.jsonl, line 1: expected a string or a number as 'x', got true"),
+    ("a.jsonl", "{}\n", {}, "a.jsonl, line 1: expected an object with a key for each column, got an empty one"),
+    ("a.seg.score", "a\t1\na\t2\nb\t3\n", {}, "but 'b' has 1 scores, and 'a' has 2"),
+    ("a.seg.score", "a\t1\na\t2\n", {"n_segments": 3}, "expected 3 scores of each system, .*, got 2"),
+    (
+        "a.seg.score",
+        "a\t1\na\t2\n",
+        {"n_segments": 1},
+        "line 2: expected a segment from 1 to 1, because the texts have 1",
+    ),
+    ("a.seg.score", "news\ta\t1\n", {}, "a.seg.score, line 1: expected a system and a score, .* got 3 fields"),
+    ("a.seg.score", "a\tx\n", {}, "a.seg.score, line 1: expected a number as the score, got 'x'"),
+    ("a.sys.score", "a\t1\nb\t1\na\t2\n", {}, "line 3: expected one score of each system, got a second one of 'a'"),
+    ("e.tsv", MQM, {"input_format": "tsv"}, "unknown input format 'tsv'; known: table, mt-metrics-eval, jsonl"),
+]
+
+
+@pytest.mark.parametrize(("name", "content", "options", "message"), BAD)
+def test_what_is_wrong_with_a_file_is_said(
+    name: str, content: str | bytes, options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        read_scores(put(name, content), **options)
+
+
+PIECES = [
+    "1",
+    "0",
+    "-1",
+    "x",
+    "a",
+    "None",
+    "\t",
+    "\t",
+    "\n",
+    "\n",
+    ",",
+    '"',
+    "{",
+    " ",
+    "\r",
+    "\ufeff",
+    "SYSTEM",
+    "score",
+    "e9",
+]
+
+
+@given(
+    st.sampled_from([MQM, PAIRS, WIDE, LONG, JSON, "a\t1\na\t2\n"]),
+    st.lists(st.tuples(st.integers(0, 90), st.sampled_from(PIECES), st.integers(0, 2)), max_size=8),
+    st.sampled_from(["fuzz.tsv", "fuzz.seg.score", "fuzz.jsonl"]),
+)
+def test_no_file_is_read_with_another_error(start: str, changes: list[tuple[int, str, int]], name: str) -> None:
+    text = start * 2
+    for at, piece, drop in changes:
+        text = text[:at] + piece + text[at + drop :]
+    path = put(name, text)
+    for options in ({}, {"systems": ["a", "b"], "unknown": "drop"}, {"n_segments": 1}):
+        with contextlib.suppress(InputError), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            table = read_scores(path, **options)
+            assert table.n_ratings > 0
+        with contextlib.suppress(InputError), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            assert read_all_scores(path, **options)
+
+
+def test_what_is_wrong_with_a_table_in_memory_is_said() -> None:
+    for options, message in [
+        ({}, "expected scores of segments or of systems, got neither"),
+        ({"segments": [[1.0]]}, r"segments: expected a row for each of 2 systems, got an array of shape \(1, 1\)"),
+        ({"system_scores": [1.0, math.inf]}, "system_scores: expected finite scores, or NaN"),
+    ]:
+        with pytest.raises(InputError, match=message):
+            ScoreTable("BLEU", ("a", "b"), **options)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="lower_is_better: unknown metric 'TRE': did you mean 'TER'"):
+        read_all_scores(put("w.tsv", WIDE), lower_is_better=["TRE"])
+
+
+def test_a_column_with_a_wrong_field_is_not_left_out_without_a_word(tmp_path: Path) -> None:
+    path = tmp_path / "two.tsv"
+    lines = ["system\tsegment\tA\tB\tremark", "a\t1\t1\t5\tgood", "a\t2\t.\t5\t7", "b\t1\t3\t5\tbad"]
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    with warnings.catch_warnings(record=True) as given:
+        warnings.simplefilter("always")
+        assert list(read_all_scores(path)) == ["B"]
+    (message,) = (str(each.message) for each in given)
+    assert f"{path}, line 3: '.' is no number, so the column 'A' is left out" in message
+    with pytest.raises(InputError, match=r"line 3: expected a number as A, got '\.'"):
+        read_scores(path, metric="A")
