@@ -174,7 +174,8 @@ _NAMES = {
     "sets": ("TestSet", "compare_sets"),
 }
 _MODULES = (
-    "_core", "compat", "data", "errors", "inference", "metrics", "report", "resampling", "results", "study", "types",
+    "_core", "compat", "data", "errors", "inference", "meta", "metrics", "report", "resampling", "results", "study",
+    "types",
 )  # fmt: skip
 _find = lazy_names(__name__, _NAMES, _MODULES)
 

@@ -22,17 +22,28 @@ __all__ = [
     "Family",
     "FlipFormat",
     "Format",
+    "Grouping",
+    "HumanScore",
     "InputFormat",
     "Interval",
+    "JudgmentFormat",
+    "MetaAdjustment",
+    "MetaCoefficient",
+    "MetaInterval",
+    "MetaTable",
+    "MetaTest",
     "MeteorLanguage",
     "MeteorModule",
     "MeteorTask",
     "MetricName",
+    "MetricTies",
     "Missing",
     "MissingSystems",
     "Null",
     "PlotKind",
     "PowerModel",
+    "RepeatedScores",
+    "Repeats",
     "RunAdjustment",
     "RunSet",
     "RunStatistic",
@@ -40,6 +51,8 @@ __all__ = [
     "SampleLayout",
     "Sampling",
     "Scheme",
+    "ScoreColumn",
+    "ScoreFormat",
     "SeedKind",
     "SegmentFormat",
     "SentenceSmoothing",
@@ -57,6 +70,7 @@ __all__ = [
     "Ties",
     "Tokenizer",
     "Truth",
+    "UnknownSystems",
     "Variances",
 ]
 
@@ -267,141 +281,5 @@ StudyPlotKind: TypeAlias = Literal[
     "rates", "qq", "families", "power", "sizes", "detectable", "sensitivity", "bands", "gaps", "curves",
     "differences", "scores", "gains", "agreement", "exchange", "runs", "histogram", "observed", "forest", "matrix",
     "scatter", "grid",
-]  # fmt: skip
-"""The figures of all studies: :data:`reshuffle.report.studies.STUDIES`."""
-
-TerVariant: TypeAlias = Literal["sacrebleu", "tercom"]
-"""The option ``variant`` of ``ter`` in :func:`reshuffle.metrics.registry.metric_specs`."""
-
-MeteorLanguage: TypeAlias = Literal[
-    "en", "cz", "cs", "de", "es", "fr", "ru", "da", "fi", "hu", "it", "nl", "no", "pt", "ro", "sv", "se", "tr", "other"
-]  # fmt: skip
-"""The option ``language`` of ``meteor`` in :func:`reshuffle.metrics.registry.metric_specs`."""
-
-MeteorTask: TypeAlias = Literal["rank", "adq", "hter", "li", "tune", "util", "universal"]
-"""The option ``task`` of ``meteor`` in :func:`reshuffle.metrics.registry.metric_specs`."""
-
-MeteorModule: TypeAlias = Literal["exact", "stem", "synonym", "paraphrase"]
-"""The values of the option ``modules`` of ``meteor`` in :func:`reshuffle.metrics.registry.metric_specs`."""
-
-Test: TypeAlias = Literal[
-    "ar", "ar-studentized", "permutation", "bootstrap", "bootstrap-both", "bootstrap-percentile",
-    "bootstrap-shift", "paired-bootstrap", "t-test", "anova", "wilcoxon", "sign-test",
-    "equivalence", "equivalence-studentized", "equivalence-ar",
-    "non-inferiority", "non-inferiority-studentized", "non-inferiority-ar",
-]  # fmt: skip
-""":data:`reshuffle.inference.tests.TESTS`."""
-
-BootstrapMethod: TypeAlias = Literal["centred", "both", "percentile", "shift", "paired"]
-""":data:`reshuffle.inference.significance.BOOTSTRAP_METHODS`."""
-
-Alternative: TypeAlias = Literal["two-sided", "greater", "less"]
-""":data:`reshuffle.inference.tests.ALTERNATIVES`."""
-
-Scheme: TypeAlias = Literal["auto", "iid", "subgroup", "exact"]
-""":data:`reshuffle.resampling.schemes.SCHEMES`."""
-
-Ties: TypeAlias = Literal[">=", ">"]
-""":data:`reshuffle.inference.replay.TIES`."""
-
-Stopping: TypeAlias = Literal["besag-clifford", "gandy"]
-""":data:`reshuffle.resampling.stopping.STOPPING`."""
-
-Adjustment: TypeAlias = Literal[
-    "auto", "none", "bonferroni", "holm", "sidak", "hochberg", "hommel", "bh", "by", "maxt", "minp", "tukey",
-    "scheffe",
-]  # fmt: skip
-""":data:`reshuffle.inference.tests.ADJUSTMENT_CHOICES`: ``auto``, ``none`` and the registry of adjustments."""
-
-Family: TypeAlias = Literal["metric", "set", "sets", "all"]
-""":data:`reshuffle.inference.hypotheses.FAMILIES`."""
-
-Interval: TypeAlias = Literal[
-    "percentile", "koehn", "basic", "normal", "bca", "studentized", "delta", "jackknife", "ar-studentized", "t"
-]
-""":data:`reshuffle.inference.intervals.INTERVALS`."""
-
-MissingSystems: TypeAlias = Literal["error", "drop"]
-""":data:`reshuffle.sets.TREATMENTS_OF_MISSING_SYSTEMS`."""
-
-Missing: TypeAlias = Literal["error", "pairwise"]
-""":data:`reshuffle.metrics.precomputed.TREATMENTS_OF_MISSING`."""
-
-StandardError: TypeAlias = Literal["delta", "jackknife", "bootstrap"]
-""":data:`reshuffle.inference.intervals.STANDARD_ERRORS`."""
-
-SeedKind: TypeAlias = Literal["test-set", "simulation", "run", "restart"]
-"""Kinds of :func:`reshuffle.derive_seed`, which the core defines."""
-
-Format: TypeAlias = Literal["text", "json", "csv", "markdown", "latex", "typst", "html"]
-""":data:`reshuffle.report.FORMATS`."""
-
-Table: TypeAlias = Literal["systems", "pairs"]
-""":data:`reshuffle.report.TABLES`."""
-
-SegmentFormat: TypeAlias = Literal["tsv", "jsonl"]
-""":data:`reshuffle.report.SEGMENT_FORMATS`."""
-
-FlipFormat: TypeAlias = Literal["text", "json", "csv"]
-""":data:`reshuffle.report.FLIP_FORMATS`."""
-
-CatalogueFormat: TypeAlias = Literal["text", "json", "markdown"]
-""":data:`reshuffle.cli.listing.CATALOGUE_FORMATS`."""
-
-InputFormat: TypeAlias = Literal["text", "mteval", "tsv", "jsonl", "conllu"]
-""":data:`reshuffle.data.formats.INPUT_FORMATS`."""
-
-PlotKind: TypeAlias = Literal["ranking", "forest", "matrix", "null", "densities"]
-""":data:`reshuffle.report.PLOTS`."""
-
-Null: TypeAlias = Literal[
-    "swap", "equal-score", "margin", "documents", "documents-as-units", "noise", "replicate", "variants"
-]  # fmt: skip
-""":data:`reshuffle.study.nulls.NULLS`."""
-
-Sampling: TypeAlias = Literal["replace", "subset", "fixed"]
-""":data:`reshuffle.study.populations.SAMPLING`."""
-
-StudyScheme: TypeAlias = Literal["iid", "subgroup", "orbit"]
-""":data:`reshuffle.study.settings.STUDY_SCHEMES`."""
-
-StudyStopping: TypeAlias = Literal["besag-clifford"]
-""":data:`reshuffle.study.settings.STUDY_STOPPING`."""
-
-Equalize: TypeAlias = Literal["mix", "drop-words"]
-""":data:`reshuffle.study.null_data.EQUALIZE`."""
-
-Variances: TypeAlias = Literal["equal", "unequal"]
-""":data:`reshuffle.study.families.VARIANCES`."""
-
-PowerModel: TypeAlias = Literal["eta", "real", "parametric"]
-""":data:`reshuffle.study.power.MODELS`."""
-
-SampleLayout: TypeAlias = Literal["broad", "block"]
-""":data:`reshuffle.study.pools.LAYOUTS`."""
-
-Truth: TypeAlias = Literal["complement", "whole"]
-""":data:`reshuffle.study.validation.TRUTHS`."""
-
-Exchange: TypeAlias = Literal["run", "segment", "pooled", "cell", "hierarchical", "multeval"]
-""":data:`reshuffle.inference.exchange.EXCHANGES`."""
-
-RunAdjustment: TypeAlias = Literal[
-    "auto", "none", "bonferroni", "holm", "sidak", "hochberg", "hommel", "bh", "by", "maxt"
-]  # fmt: skip
-"""The adjustments that :mod:`reshuffle.inference.run_tests` has for comparisons of runs."""
-
-RunStatistic: TypeAlias = Literal["pooled", "mean"]
-""":data:`reshuffle.resampling.runs.STATISTICS`."""
-
-RunSet: TypeAlias = Literal["test", "dev"]
-""":data:`reshuffle.runs.SETS`."""
-
-RunTable: TypeAlias = Literal["systems", "comparisons", "observed"]
-""":data:`reshuffle.results.studies.runs.RUN_TABLES`."""
-
-StudyPlotKind: TypeAlias = Literal[
-    "rates", "qq", "families", "power", "sizes", "detectable", "sensitivity", "bands", "gaps", "curves",
-    "differences", "scores", "gains", "agreement", "exchange", "runs", "histogram", "observed",
 ]  # fmt: skip
 """The figures of all studies: :data:`reshuffle.report.studies.STUDIES`."""

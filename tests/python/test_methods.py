@@ -29,6 +29,8 @@ from reshuffle.data.demo import demo_corpus
 from reshuffle.inference.intervals import INTERVALS
 from reshuffle.inference.multiplicity import ADJUSTMENTS
 from reshuffle.inference.tests import TESTS
+from reshuffle.meta.coefficients import COEFFICIENTS
+from reshuffle.meta.coefficients import TESTS as META_TESTS
 from reshuffle.metrics.registry import metric_specs
 from reshuffle.report import Layout, render
 from reshuffle.report.methods import STOPPING_RULES
@@ -44,7 +46,7 @@ RATINGS = SegmentScores("rating", {name: np.random.default_rng(i).integers(0, 9,
 
 def registered() -> Iterator[str]:
     """The sources of all registries."""
-    for registry in (TESTS, ADJUSTMENTS, INTERVALS):
+    for registry in (TESTS, ADJUSTMENTS, INTERVALS, COEFFICIENTS, META_TESTS):
         yield from (entry.source for entry in registry.values())
     yield from (spec.source for spec in metric_specs())
     yield from STOPPING_RULES.values()
@@ -91,7 +93,7 @@ def test_entries_are_valid_bibtex(name: str) -> None:
     plain = re.sub(r"\{\\.\{?(\w)\}\}?", r"\1", fields["author"]).strip("{").casefold()
     cited_author = unicodedata.normalize("NFKD", entry.authors).encode("ascii", "ignore").decode().casefold()
     assert plain.startswith(cited_author.split()[0])
-    assert entry.key.split("-")[0] == cited_author.split()[0]
+    assert entry.key.startswith(f"{cited_author.split()[0]}-")
 
 
 def test_keys_are_unique() -> None:

@@ -291,6 +291,78 @@ ENTRIES: Mapping[str, Entry] = {
         "Efron and Stein", 1981, "efron-stein-1981-jackknife", "Efron, B. and Stein, C.",
         "The Jackknife Estimate of Variance", "The Annals of Statistics", "9(3):586--596",
     ),
+    # Agreement of metrics with people.
+    "doi:10.1098/rspl.1895.0041": _article(
+        "Pearson", 1895, "pearson-1895-note", "Pearson, Karl",
+        "Note on Regression and Inheritance in the Case of Two Parents",
+        "Proceedings of the Royal Society of London", "58:240--242",
+    ),
+    "doi:10.2307/1412159": _article(
+        "Spearman", 1904, "spearman-1904-proof", "Spearman, C.",
+        "The Proof and Measurement of Association between Two Things", "The American Journal of Psychology",
+        "15(1):72--101",
+    ),
+    "doi:10.1093/biomet/33.3.239": _article(
+        "Kendall", 1945, "kendall-1945-treatment", "Kendall, M. G.", "The Treatment of Ties in Ranking Problems",
+        "Biometrika", "33(3):239--251",
+    ),
+    "doi:10.1093/biomet/40.1-2.105": _article(
+        "Stuart", 1953, "stuart-1953-estimation", "Stuart, A.",
+        "The Estimation and Comparison of Strengths of Association in Contingency Tables", "Biometrika",
+        "40(1/2):105--110",
+    ),
+    "D14-1020": _paper(
+        "Graham and Baldwin", 2014, "graham-baldwin-2014-testing", "Graham, Yvette and Baldwin, Timothy",
+        "Testing for Significance of Increased Correlation with Human Judgment",
+        "Proceedings of the 2014 Conference on Empirical Methods in Natural Language Processing", "172--176",
+        "10.3115/v1/D14-1020",
+    ),
+    "W17-4755": _paper(
+        "Bojar et al.", 2017, "bojar-etal-2017-results", r"Bojar, Ond{\v{r}}ej and Graham, Yvette and Kamran, Amir",
+        "Results of the {WMT}17 Metrics Shared Task", "Proceedings of the Second Conference on Machine Translation",
+        "489--513",
+    ),
+    "2021.wmt-1.57": _paper(
+        "Kocmi et al.", 2021, "kocmi-etal-2021-ship",
+        "Kocmi, Tom and Federmann, Christian and Grundkiewicz, Roman and Junczys-Dowmunt, Marcin and "
+        "Matsushita, Hitokazu and Menezes, Arul",
+        "To Ship or Not to Ship: An Extensive Evaluation of Automatic Metrics for Machine Translation",
+        "Proceedings of the Sixth Conference on Machine Translation", "478--494",
+    ),
+    "doi:10.1162/tacl_a_00417": _article(
+        "Deutsch et al.", 2021, "deutsch-etal-2021-statistical", "Deutsch, Daniel and Dror, Rotem and Roth, Dan",
+        "A Statistical Analysis of Summarization Evaluation Metrics Using Resampling Methods",
+        "Transactions of the Association for Computational Linguistics", "9:1132--1146",
+    ),
+    "2023.emnlp-main.798": _paper(
+        "Deutsch et al.", 2023, "deutsch-etal-2023-ties", "Deutsch, Daniel and Foster, George and Freitag, Markus",
+        "Ties Matter: Meta-Evaluating Modern Metrics with Pairwise Accuracy and Tie Calibration",
+        "Proceedings of the 2023 Conference on Empirical Methods in Natural Language Processing", "12914--12929",
+    ),
+    "2024.wmt-1.118": _paper(
+        "Thompson et al.", 2024, "thompson-etal-2024-improving",
+        "Thompson, Brian and Mathur, Nitika and Deutsch, Daniel and Khayrallah, Huda",
+        "Improving Statistical Significance in Human Evaluation of Automatic Metrics via Soft Pairwise Accuracy",
+        "Proceedings of the Ninth Conference on Machine Translation", "1222--1234",
+    ),
+    # What people say of systems.
+    "W08-0309": _paper(
+        "Callison-Burch et al.", 2008, "callison-burch-etal-2008-meta",
+        "Callison-Burch, Chris and Fordyce, Cameron and Koehn, Philipp and Monz, Christof and Schroeder, Josh",
+        "Further Meta-Evaluation of Machine Translation", _WMT.format("Third"), "70--106",
+    ),
+    "W12-3102": _paper(
+        "Callison-Burch et al.", 2012, "callison-burch-etal-2012-findings",
+        "Callison-Burch, Chris and Koehn, Philipp and Monz, Christof and Post, Matt and Soricut, Radu and "
+        "Specia, Lucia", "Findings of the 2012 Workshop on Statistical Machine Translation", _WMT.format("Seventh"),
+        "10--51",
+    ),
+    "W13-2201": _paper(
+        "Bojar et al.", 2013, "bojar-etal-2013-findings",
+        r"Bojar, Ond{\v{r}}ej and Buck, Christian and Callison-Burch, Chris and Federmann, Christian and "
+        "Haddow, Barry and Koehn, Philipp and Monz, Christof and Post, Matt and Soricut, Radu and Specia, Lucia",
+        "Findings of the 2013 Workshop on Statistical Machine Translation", _WMT.format("Eighth"), "1--44",
+    ),
     # Rankings and power.
     "doi:10.1093/restud/rdad006": _article(
         "Mogstad et al.", 2024, "mogstad-etal-2024-inference",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NoReturn
+from typing import ClassVar, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +20,9 @@ from ..metrics.base import Metric, Scores
 from ..results import Exchangeability
 from .counting import AnyMetric, Data
 from .replicates import Replicates
-from .samples import BATCH_CELLS, Batch, CountSample, DifferingColumn, Pairs, Sample
-from .units import Documents, Strata, Variances
+from .samples import BATCH_CELLS, Batch, Pairs, Sample
+from .uncounted import Uncounted
+from .units import Strata, Variances
 
 __all__ = ["AveragedData", "AveragedMetric", "AveragedSample", "averaged_samples"]
 
@@ -139,7 +140,7 @@ def averaged_samples(
 
 
 @dataclass(frozen=True, eq=False)
-class AveragedSample:
+class AveragedSample(Uncounted):
     """k systems on G test sets under one metric: the mean of the scores on the test sets.
 
     The resampling units are those of all test sets, and each test set is a stratum, or several if it has strata itself.
@@ -159,6 +160,8 @@ class AveragedSample:
     n_pairs : int
         The number of pairs that are compared.
     """
+
+    of: ClassVar[str] = "an average over test sets"
 
     metric: AveragedMetric
     samples: Sequence[Sample]
@@ -320,59 +323,6 @@ class AveragedSample:
         """See :meth:`Sample.permutation_scores`."""
         permuted = slice(batch.first, batch.first + batch.n)
         return mean_of((source.permuted[self.index][:, permuted] for source in self.sources), self.n_sets)
-
-    def native(self, kind: str) -> None:
-        """See :meth:`Sample.native`: the means are computed in Python."""
-        return
-
-    def details(self, system: int) -> Mapping[str, float]:
-        """Empty: the components of the scores are those of the test sets."""
-        return {}
-
-    def document_effects(self, documents: Documents, pairs: Pairs) -> list[tuple[float | None, float | None]]:
-        """(None, None) for every pair: the test sets have effects of their own."""
-        return [(None, None)] * len(pairs)
-
-    # What follows is for exact tests, tests in closed form, and units that are still to be formed.
-
-    def _refuse(self, what: str) -> NoReturn:
-        raise InputError(f"{self.metric.name}: {what} of an average over test sets are not defined")
-
-    def with_counts(self) -> CountSample:
-        """Raises :class:`InputError`, as do the methods below."""
-        self._refuse("counts")
-
-    def segment_scores(self, names: Sequence[str]) -> Scores:
-        """See :meth:`with_counts`."""
-        self._refuse("segment scores")
-
-    def segment_values(self, a: int, b: int | None = None) -> Scores:
-        """See :meth:`with_counts`."""
-        self._refuse("segment scores")
-
-    def document_scores(self, documents: Documents) -> Scores:
-        """See :meth:`with_counts`."""
-        self._refuse("documents")
-
-    def by_document(self, documents: Documents) -> Sample:
-        """See :meth:`with_counts`."""
-        self._refuse("documents")
-
-    def stratified(self, strata: Strata) -> Sample:
-        """See :meth:`with_counts`."""
-        self._refuse("further strata")
-
-    def differing(self, pairs: Pairs, most: int) -> list[tuple[int, DifferingColumn | None]]:
-        """See :meth:`with_counts`."""
-        self._refuse("exact tests")
-
-    def differing_units(self, pair: tuple[int, int]) -> Index:
-        """See :meth:`with_counts`."""
-        self._refuse("exact tests")
-
-    def select_pair(self, pair: tuple[int, int]) -> tuple[Sample, tuple[int, int]]:
-        """See :meth:`with_counts`."""
-        self._refuse("exact tests")
 
 
 def _variance(sample: Sample, pair: tuple[int, int]) -> float:

@@ -11,18 +11,28 @@ if TYPE_CHECKING:
     from .base import Rate, StudyResult
     from .design import DetectableAtSize, PairError, PlannedPower, PlannedSize
     from .exchange import ExchangeRate
+    from .meta import (
+        HumanScores,
+        MetaEvaluation,
+        MetricAgreement,
+        MetricDifference,
+        MetricGroup,
+        MetricSystemScore,
+    )
     from .multiplicity import FamilyWiseRate
     from .power import FittedSwapEffects, PowerRate
     from .runs import ObservedDifference, RunComparison, RunDifference, RunScores, SystemRuns
     from .samples import CurvePoint, SampleDifference, SampleRange, SampleScore
     from .sensitivity import MetricSensitivity, PowerContrast, ScoredSystem, TestedDifference
-    from .tables import RECORDS, RESULTS
+    from .smoothing import SmoothingSetting
+    from .tables import RECORDS, RESULTS, TABLES_OF, record_types
     from .type1 import PvalueShare
     from .validation import BandAccuracy, GapConclusions, PairConclusions, SampleSpread
 
 __all__ = [
     "RECORDS",
     "RESULTS",
+    "TABLES_OF",
     "BandAccuracy",
     "CurvePoint",
     "DetectableAtSize",
@@ -33,7 +43,13 @@ __all__ = [
     "GainBin",
     "GainThreshold",
     "GapConclusions",
+    "HumanScores",
+    "MetaEvaluation",
+    "MetricAgreement",
+    "MetricDifference",
+    "MetricGroup",
     "MetricSensitivity",
+    "MetricSystemScore",
     "ObservedDifference",
     "PairConclusions",
     "PairError",
@@ -52,10 +68,12 @@ __all__ = [
     "SampleScore",
     "SampleSpread",
     "ScoredSystem",
+    "SmoothingSetting",
     "StudyResult",
     "SystemRuns",
     "TestAgreement",
     "TestedDifference",
+    "record_types",
 ]
 
 # The module of each name. A study needs few of them, and a comparison of systems none.
@@ -78,6 +96,14 @@ _NAMES = {
         "PlannedSize",
     ),
     "exchange": ("ExchangeRate",),
+    "meta": (
+        "HumanScores",
+        "MetaEvaluation",
+        "MetricAgreement",
+        "MetricDifference",
+        "MetricGroup",
+        "MetricSystemScore",
+    ),
     "multiplicity": ("FamilyWiseRate",),
     "power": (
         "FittedSwapEffects",
@@ -109,9 +135,12 @@ _NAMES = {
         "PairConclusions",
         "SampleSpread",
     ),
+    "smoothing": ("SmoothingSetting",),
     "tables": (
         "RECORDS",
         "RESULTS",
+        "TABLES_OF",
+        "record_types",
     ),
 }
 _find = lazy_names(__name__, _NAMES)

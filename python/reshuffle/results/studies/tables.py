@@ -9,19 +9,21 @@ from .agreement import DomainBand, GainBin, GainThreshold, PairPvalue, TestAgree
 from .base import Rate, StudyResult
 from .design import DetectableAtSize, PairError, PlannedPower, PlannedSize
 from .exchange import ExchangeRate
+from .meta import HumanScores, MetaEvaluation, MetricAgreement, MetricDifference, MetricGroup, MetricSystemScore
 from .multiplicity import FamilyWiseRate
 from .power import FittedSwapEffects, PowerRate
 from .runs import ObservedDifference, RunComparison, RunDifference, SystemRuns
 from .samples import CurvePoint, SampleDifference, SampleRange, SampleScore
 from .sensitivity import MetricSensitivity, PowerContrast, ScoredSystem, TestedDifference
+from .smoothing import SmoothingSetting
 from .type1 import PvalueShare
 from .validation import BandAccuracy, GapConclusions, PairConclusions, SampleSpread
 
-__all__ = ["RECORDS", "RESULTS"]
+__all__ = ["RECORDS", "RESULTS", "TABLES_OF", "record_types"]
 
-# The type of the records of each table of any study, by the name of the table: JSON, CSV and data frames are made from
-# its fields, and saved studies are read back with it. Fields are str, int (not negative), float, bool,
-# ConfidenceInterval, any of them or None, tuples of one of them, or mappings from names to records.
+# The type of the records of each table, by the name of the table: JSON, CSV and data frames are made from its fields,
+# and saved studies are read back with it. Fields are str, int (not negative), float, bool, ConfidenceInterval, any of
+# them or None, tuples of one of them, or mappings from names to records.
 RECORDS: Mapping[str, type[Any]] = {
     "rates": Rate,
     "pvalues": PvalueShare,
@@ -54,7 +56,24 @@ RECORDS: Mapping[str, type[Any]] = {
     "systems": SystemRuns,
     "comparisons": RunDifference,
     "observed": ObservedDifference,
+    "grid": SmoothingSetting,
+}
+
+# The same for single studies whose tables have the names of others with records of another type, by study.
+TABLES_OF: Mapping[str, Mapping[str, type[Any]]] = {
+    "meta": {
+        "results": MetricAgreement,
+        "comparisons": MetricDifference,
+        "groups": MetricGroup,
+        "human": HumanScores,
+        "systems": MetricSystemScore,
+    },
 }
 
 # The type of the result of a study, where it is not StudyResult.
-RESULTS: Mapping[str, type[StudyResult]] = {"runs": RunComparison}
+RESULTS: Mapping[str, type[StudyResult]] = {"runs": RunComparison, "meta": MetaEvaluation}
+
+
+def record_types(study: str) -> Mapping[str, type[Any]]:
+    """The type of the records of each table that a study may have."""
+    return TABLES_OF.get(study, RECORDS)

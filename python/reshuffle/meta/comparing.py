@@ -1,0 +1,455 @@
+"""From samples of metrics to intervals, tests of all pairs of metrics, and rankings: by the engine for systems."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from typing import ClassVar, TypeAlias
+
+import numpy as np
+
+from ..errors import InputError, quoted, unknown_name
+from ..inference.clustering import clusters, groups_without_difference, letters, positions
+from ..inference.estimates import Estimate
+from ..inference.hypotheses import Hypotheses
+from ..inference.intervals import INTERVALS
+from ..inference.multiplicity import ADJUSTMENTS
+from ..inference.plan import Plan
+from ..inference.rankings import MOST_GROUPS
+from ..inference.running import run_on_test_set
+from ..inference.tests import ADJUSTMENT_CHOICES
+from ..metrics.base import Scores, tolerance
+from ..resampling import Pairs, Replicates, Sample
+from ..resampling.averaged import AveragedMetric, AveragedSample
+from ..results import ConfidenceInterval
+from ..results.studies import MetricAgreement, MetricDifference, MetricGroup
+from ..seeds import derive_seed
+from ..settings import ComparisonSettings, Levels, Resampling
+from ..validate import check_name
+from .coefficients import TESTS
+from .samples import DECIMALS
+from .values import Values
+from .williams import williams
+
+__all__ = [
+    "Answer",
+    "Averages",
+    "Question",
+    "Testing",
+    "answered",
+    "averages_of",
+    "check_adjustment",
+    "check_averages",
+    "set_seed",
+]
+
+# Whether to average over test sets, or names of groups of test sets, which are averaged first.
+Averages: TypeAlias = bool | Mapping[str, Sequence[str]]
+
+# The tests of the engine, by the kind of replicates.
+ENGINE_TESTS = {"shuffles": "ar", "draws": "bootstrap-percentile"}
+
+
+# Why there is no interval, if there is no other reason.
+NO_DRAWS = "no interval: no draw leaves two different scores of metrics and people"
+
+
+@dataclass(frozen=True)
+class Testing:
+    """How metrics are compared: settings of the public functions."""
+
+    __test__: ClassVar[bool] = False  # pytest would take it for a class of tests
+
+    test: str
+    baseline: str | None
+    adjust: str | None
+    interval: str | None
+    levels: Levels
+    resampling: Resampling
+
+    def pairs(self, labels: Sequence[str]) -> Pairs:
+        """All pairs of metrics, or those of each metric with the baseline."""
+        if self.baseline is None:
+            return list(combinations(range(len(labels)), 2))
+        if self.baseline not in labels:
+            return []
+        base = labels.index(self.baseline)
+        return [(a, base) for a in range(len(labels)) if a != base]
+
+    def test_for(self, automatic: str | None) -> str | None:
+        """The name of the test of a coefficient, ``automatic`` by default; None for no test."""
+        return {"auto": automatic, "none": None}.get(self.test, self.test)
+
+    def announce(self, questions: Sequence[tuple[str, float]]) -> None:
+        """Plan the steps of the job, for those who watch its progress: the name and the cost of each question."""
+        if self.resampling.progress is None:
+            return
+        drawn = 0.0 if self.interval is None else 0.2
+        shuffled = 0.0 if self.test == "none" else 1.0
+        steps = [
+            (f"{stage} {name}", share * cost, 1)
+            for name, cost in questions
+            for stage, share in (("shuffling", shuffled), ("drawing", drawn))
+            if share
+        ]
+        self.resampling.progress.plan(steps)
+
+    def check(self, labels: Sequence[str]) -> None:
+        """:class:`InputError` for unknown names and numbers out of range."""
+        check_name("test", self.test, ["auto", "none", *TESTS])
+        check_adjustment(self.test, self.adjust)
+        drawn = [test.name for test in TESTS.values() if test.replicates == "draws"]
+        if self.interval is not None:
+            check_name("interval", self.interval, drawn)
+        if self.baseline is not None and self.baseline not in labels:
+            raise unknown_name("baseline metric", self.baseline, labels)
+        self.resampling.check()
+
+
+def check_adjustment(test: str, adjust: str | None) -> None:
+    """:class:`InputError` for an unknown adjustment, or one that a test does not support."""
+    check_name("adjustment", adjust or "none", list(ADJUSTMENT_CHOICES))
+    if adjust in ("tukey", "scheffe"):
+        raise InputError(f"adjustment {adjust!r} is for tests of systems: use 'maxt', 'holm' or another one")
+    if adjust == "minp" and test in TESTS and TESTS[test].replicates == "draws":
+        raise InputError(
+            f"adjustment 'minp' needs shuffles, which the test {test!r} does not make: use 'maxt', or a test 'perm-…'"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """One coefficient on one test set: the values of M metrics, and the samples from which replicates are made.
+
+    Attributes
+    ----------
+    test_set, level : str
+    grouping : str or None
+    coefficient : str
+    ties : str or None
+        As in :class:`~reshuffle.results.studies.MetricAgreement`.
+    labels : tuple of M str
+    values : Values
+        On all scores of each metric.
+    rows : sequence of int
+        The metrics that have a value; those in the samples.
+    own : Sample or None
+        These metrics on all their own scores, for intervals of values.
+    common : Sample or None
+        These metrics on the scores that people and all of them have, for intervals of differences.
+    tested : Sample or None
+        The same, with the replicates of the test.
+    compared : (rows,) ndarray of float
+        The values of these metrics whose differences are tested.
+    n_common : int
+        What these values are computed from.
+    test : str or None
+        A name in :data:`TESTS`; None for no test.
+    vectors : sequence of arrays, or None
+        For Williams' test: the human scores and the metrics' scores of the same systems.
+    note : str or None
+        Why there is no interval or no test.
+    """
+
+    test_set: str
+    level: str
+    grouping: str | None
+    coefficient: str
+    ties: str | None
+    labels: tuple[str, ...]
+    values: Values
+    rows: Sequence[int] = ()
+    own: Sample | None = None
+    common: Sample | None = None
+    tested: Sample | None = None
+    compared: Scores = field(default_factory=lambda: np.empty(0))
+    n_common: int = 0
+    test: str | None = None
+    vectors: Sequence[Scores] | None = None
+    note: str | None = None
+
+    @property
+    def key(self) -> tuple[str | None, str]:
+        """What it has in common with the same question on other test sets."""
+        return self.grouping, self.coefficient
+
+    @property
+    def names(self) -> list[str]:
+        """The labels of the metrics in the samples."""
+        return [self.labels[row] for row in self.rows]
+
+    @property
+    def place(self) -> dict[str, str | None]:
+        """The fields that all its records share."""
+        return {
+            "test_set": self.test_set,
+            "level": self.level,
+            "grouping": self.grouping,
+            "coefficient": self.coefficient,
+            "ties": self.ties,
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """The records about one question, and the replicates of its samples, which averages read."""
+
+    question: Question
+    results: Sequence[MetricAgreement]
+    comparisons: Sequence[MetricDifference] = ()
+    groups: Sequence[MetricGroup] = ()
+    replicates: Mapping[str, Replicates] = field(default_factory=dict)
+
+
+def answered(question: Question, testing: Testing, seed: int) -> Answer:
+    """The records about one question. The same seed gives all questions the same replicates."""
+    samples = {"own": question.own, "common": question.common, "tested": question.tested}
+    resampling = replace(testing.resampling, seed=seed)
+    made: dict[int, Replicates] = {}
+    replicates = {
+        name: made.setdefault(id(sample), Replicates.from_settings([sample], resampling))
+        for name, sample in samples.items()
+        if sample is not None and sample.n_units > 1
+    }
+    comparisons = list(_compared(question, replicates, testing))
+    return Answer(
+        question,
+        list(_results(question, replicates.get("own"), testing)),
+        comparisons,
+        list(_groups(question, comparisons, testing)),
+        replicates,
+    )
+
+
+def _results(question: Question, replicates: Replicates | None, testing: Testing) -> Iterator[MetricAgreement]:
+    """The value of every metric, with its interval."""
+    values = question.values
+    for m, label in enumerate(question.labels):
+        interval = None
+        if m in question.rows and replicates is not None and testing.interval is not None:
+            interval = _interval(Estimate(replicates, 0, list(question.rows).index(m)), testing)
+        epsilon = None if values.epsilon is None else float(values.epsilon[m])
+        yield MetricAgreement(
+            metric=label,
+            value=float(values.value[m]),
+            confidence_interval=interval,
+            n=int(values.n[m]),
+            groups=None if values.groups is None else int(values.groups[m]),
+            epsilon=None if epsilon is None or math.isnan(epsilon) else epsilon,
+            reason=values.reason[m] or (None if interval or testing.interval is None else question.note or NO_DRAWS),
+            **question.place,  # type: ignore[arg-type]
+        )
+
+
+def _interval(estimate: Estimate, testing: Testing) -> ConfidenceInterval | None:
+    """The percentile interval; None if no draw has a value."""
+    if np.isnan(estimate.draws).any():
+        return None
+    interval = INTERVALS["percentile"].confidence_interval(estimate, testing.levels.confidence_level)
+    round_score = estimate.replicates.samples[estimate.metric].round_score
+    return replace(interval, low=round_score(interval.low), high=round_score(interval.high))
+
+
+def _compared(question: Question, replicates: Mapping[str, Replicates], testing: Testing) -> Iterator[MetricDifference]:
+    """The differences between metrics."""
+    names, pairs = question.names, testing.pairs(question.names)
+    if question.test is None or not pairs:
+        return
+    if question.test == "williams":
+        yield from _by_williams(question, pairs, replicates.get("common"), testing)
+        return
+    kind = TESTS[question.test].replicates
+    assert kind is not None
+    found = replicates.get("tested")
+    if found is None or (kind == "draws" and np.isnan(found.draws[0]).any()):
+        return
+    settings = ComparisonSettings(
+        ENGINE_TESTS[kind], scheme="iid" if kind == "shuffles" else "auto", adjust=testing.adjust, all_pairs=True
+    )
+    plan = Plan.from_settings(settings, found.samples[0].metric, alpha=testing.levels.alpha, n_pairs=len(pairs))
+    outcome = run_on_test_set(plan, found, Hypotheses.from_pairs(pairs))
+    of_differences = replicates.get("common")
+    for h, (a, b) in enumerate(pairs):
+        yield MetricDifference(
+            metric_a=names[a],
+            metric_b=names[b],
+            test=question.test,
+            difference=found.samples[0].round_score(float(outcome.statistic[h])),
+            pvalue=float(outcome.pvalue[h]),
+            adjusted_pvalue=None if outcome.adjusted is None else float(outcome.adjusted[h]),
+            confidence_interval=_interval_of(of_differences, a, b, testing),
+            exceedances=int(outcome.exceedances[h]),
+            n_resamples=int(outcome.n_resamples[h]),
+            statistic=None,
+            degrees_of_freedom=None,
+            n=question.n_common,
+            **question.place,  # type: ignore[arg-type]
+        )
+
+
+def _interval_of(replicates: Replicates | None, a: int, b: int, testing: Testing) -> ConfidenceInterval | None:
+    """The interval of a difference, if there are draws."""
+    if replicates is None or testing.interval is None:
+        return None
+    return _interval(Estimate(replicates, 0, a, b), testing)
+
+
+def _by_williams(
+    question: Question, pairs: Pairs, replicates: Replicates | None, testing: Testing
+) -> Iterator[MetricDifference]:
+    """Williams' test of all pairs."""
+    assert question.vectors is not None
+    human, *metrics = question.vectors
+    found = [williams(human, metrics[a], metrics[b]) for a, b in pairs]
+    pvalues = np.array([result.pvalue for result in found])
+    name = {"auto": "holm" if len(pairs) > 1 else "none", None: "none"}.get(testing.adjust, testing.adjust)
+    adjusted = None
+    if name != "none" and name is not None:
+        of_pvalues = ADJUSTMENTS[name].of_pvalues
+        if of_pvalues is None:
+            raise InputError(
+                f"adjustment {name!r} needs replicates, which Williams' test does not make: use 'holm', or a test "
+                "'perm-…'"
+            )
+        adjusted = np.maximum(of_pvalues(pvalues), pvalues)
+    for h, ((a, b), result) in enumerate(zip(pairs, found, strict=True)):
+        yield MetricDifference(
+            metric_a=question.names[a],
+            metric_b=question.names[b],
+            test="williams",
+            difference=round(float(question.compared[a] - question.compared[b]), DECIMALS),
+            pvalue=result.pvalue,
+            adjusted_pvalue=None if adjusted is None else float(adjusted[h]),
+            confidence_interval=_interval_of(replicates, a, b, testing),
+            exceedances=None,
+            n_resamples=None,
+            statistic=result.statistic,
+            degrees_of_freedom=float(result.df),
+            n=question.n_common,
+            **question.place,  # type: ignore[arg-type]
+        )
+
+
+def _groups(question: Question, comparisons: Sequence[MetricDifference], testing: Testing) -> Iterator[MetricGroup]:
+    """The ranking of metrics, where all pairs were tested: ranks by value, letters and clusters by adjusted p."""
+    names = question.names
+    if testing.baseline is not None or len(comparisons) != len(names) * (len(names) - 1) // 2 or not comparisons:
+        return
+    values = np.round(question.compared, DECIMALS)
+    order = np.argsort(-values, kind="stable").tolist()
+    place = {names[row]: at for at, row in enumerate(order)}
+    better = np.zeros((len(names), len(names)), dtype=np.bool_)
+    different = [0] * len(names)
+    for pair in comparisons:
+        p = pair.pvalue if pair.adjusted_pvalue is None else pair.adjusted_pvalue
+        if p <= testing.levels.alpha:
+            a, b = place[pair.metric_a], place[pair.metric_b]
+            different[a] |= 1 << b
+            different[b] |= 1 << a
+            better[(a, b) if pair.difference > 0 else (b, a)] = pair.difference != 0
+    groups = groups_without_difference(different, MOST_GROUPS)
+    shown = [""] * len(names) if groups is None else letters(groups, len(names))
+    ranked = values[order]
+    ranks = positions(ranked.tolist(), tolerance(ranked, ranked).tolist())
+    for row, rank, letter, cluster in zip(order, ranks, shown, clusters(better), strict=True):
+        yield MetricGroup(
+            metric=names[row],
+            rank=rank,
+            letters=letter,
+            cluster=cluster,
+            **question.place,  # type: ignore[arg-type]
+        )
+
+
+def check_averages(average: Averages, names: Sequence[str]) -> None:
+    """:class:`InputError` for groups of test sets that do not exist, overlap, or have names that are taken."""
+    if isinstance(average, bool):
+        return
+    seen: set[str] = set()
+    for name, own in average.items():
+        if name in (*names, "average", "pooled"):
+            raise InputError(f"average: the name {quoted(name)} is that of a test set or of another mean")
+        if isinstance(own, str) or not own:
+            raise InputError(f"average: expected names of test sets for {quoted(name)}, got {quoted(own)}")
+        for each in own:
+            check_name("test set", each, names)
+            if each in seen:
+                raise InputError(f"average: the test set {quoted(each)} is in two groups, or twice in one")
+            seen.add(each)
+
+
+def averages_of(answers: Sequence[Answer], average: Averages, testing: Testing) -> Iterator[Answer]:
+    """The means over the test sets of one question: of all, or of each group and then of the groups' means."""
+    if average is False or len(answers) < 2:
+        return
+    parts = list(answers)
+    if not isinstance(average, bool):
+        by_name = {answer.question.test_set: answer for answer in answers}
+        grouped = {each for own in average.values() for each in own}
+        means = [averaged([by_name[each] for each in own], testing, name) for name, own in average.items()]
+        yield from means
+        parts = [*means, *(answer for name, answer in by_name.items() if name not in grouped)]
+    if len(parts) > 1:
+        yield averaged(parts, testing)
+
+
+def averaged(answers: Sequence[Answer], testing: Testing, name: str = "average") -> Answer:
+    """The mean over test sets, each with the same weight. Replicates are means of the test sets' replicates."""
+    questions = [answer.question for answer in answers]
+    first = questions[0]
+    values = _mean_values(questions)
+    rows = [m for m, label in enumerate(first.labels) if all(label in question.names for question in questions)]
+    samples: dict[str, Sample] = {}
+    for role in ("own", "common", "tested"):
+        sources = [answer.replicates.get(role) for answer in answers]
+        there = [source for source in sources if source is not None]
+        if len(there) == len(answers) and rows:
+            samples[role] = _averaged_sample(first, rows, questions, there)
+    test = first.test if len({question.test for question in questions}) == 1 and first.test != "williams" else None
+    notes = [question.note for question in questions if question.note is not None]
+    question = replace(
+        first,
+        test_set=name,
+        values=values,
+        rows=rows,
+        own=samples.get("own"),
+        common=samples.get("common"),
+        tested=samples.get("tested"),
+        compared=samples["tested"].scores if "tested" in samples else np.empty(0),
+        n_common=sum(question.n_common for question in questions),
+        test=test,
+        vectors=None,
+        note=notes[0] if notes else None,
+    )
+    return answered(question, testing, testing.resampling.seed)
+
+
+def _mean_values(questions: Sequence[Question]) -> Values:
+    """The mean of the values on all test sets; NaN where one is not defined."""
+    table = np.stack([question.values.value for question in questions])
+    reasons: list[str | None] = []
+    for m in range(table.shape[1]):
+        lacking = [question.test_set for question, value in zip(questions, table[:, m], strict=True) if np.isnan(value)]
+        reasons.append(f"no value on {', '.join(lacking)}" if lacking else None)
+    n = np.sum([question.values.n for question in questions], axis=0)
+    groups = [question.values.groups for question in questions]
+    known = [each for each in groups if each is not None]
+    return Values(table.mean(axis=0), n, np.sum(known, axis=0) if known else None, None, tuple(reasons))
+
+
+def _averaged_sample(
+    first: Question, rows: Sequence[int], questions: Sequence[Question], sources: Sequence[Replicates]
+) -> AveragedSample:
+    """The means of the test sets' replicates of the metrics that have a value on all of them."""
+    metric = AveragedMetric(first.coefficient, True, None, [first.coefficient])
+    labels = [first.labels[row] for row in rows]
+    places = np.array([[question.names.index(label) for question in questions] for label in labels], dtype=np.intp)
+    pairs = len(rows) * (len(rows) - 1) // 2
+    return AveragedSample(metric, [source.samples[0] for source in sources], sources, 0, places, n_pairs=max(pairs, 1))
+
+
+def set_seed(seed: int, at: int, n_sets: int) -> int:
+    """The seed of a test set: that of the call if there is only one."""
+    return int(derive_seed(seed, "test-set", at)) if n_sets > 1 else seed

@@ -1,0 +1,379 @@
+"""What a meta-evaluation works on: the scores of metrics, and human judgments of the same outputs.
+
+:class:`TestSet` is made from texts and metrics, from scores of other programs, or from both. Systems that no one
+judged are left out when it is made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..data.columns import Texts
+from ..errors import InputError, listed, quoted, unknown_name
+from ..inference.steps import counting_steps
+from ..metrics.base import Scores
+from ..metrics.precomputed import SegmentScores
+from ..progress import AnyProgress, reported
+from ..resampling.counting import Data, Metrics, References, Systems
+from ..settings import Resampling
+from .metric_scores import MetricScores, check_shape, rows_at
+
+if TYPE_CHECKING:
+    from ..data.judgments import Judgments
+    from ..data.score_tables import ScoreTable
+
+__all__ = ["MetricScores", "TestSet"]
+
+# Scores of metrics from other programs, as public functions take them.
+OtherScores: TypeAlias = "ScoreTable | SegmentScores | Sequence[ScoreTable | SegmentScores]"
+
+
+@dataclass(frozen=True, eq=False)
+class TestSet:
+    """A test set of a meta-evaluation: systems, scores of metrics, and human judgments.
+
+    Make it by :meth:`from_texts` or :meth:`from_scores`.
+
+    Attributes
+    ----------
+    name : str
+        Such as a language pair.
+    systems : tuple of N str
+        The judged systems.
+    n_segments : int
+        S.
+    metrics : tuple of MetricScores
+    judgments : Judgments or None
+        Votes between pairs of ``systems``.
+    human : ScoreTable or None
+        Scores by people, of ``systems`` in this order.
+    left_out : tuple of str
+        The systems with outputs or scores that no one judged.
+    """
+
+    __test__: ClassVar[bool] = False  # pytest would take it for a class of tests
+
+    name: str
+    systems: tuple[str, ...]
+    n_segments: int
+    metrics: tuple[MetricScores, ...]
+    judgments: Judgments | None = None
+    human: ScoreTable | None = None
+    left_out: tuple[str, ...] = field(default=(), repr=False)
+
+    @property
+    def cells(self) -> Scores:
+        """The scores of all metrics, higher for better, NaN for missing ones: (M, N, S)."""
+        missing = np.full((len(self.systems), self.n_segments), np.nan)
+        return np.stack([missing if m.segments is None else m.sign * m.segments for m in self.metrics])
+
+    def __post_init__(self) -> None:
+        if not self.metrics:
+            raise InputError("no metrics: expected at least one")
+        if self.judgments is None and self.human is None:
+            raise InputError(f"{_of_set(self.name)}no judgments and no human scores: expected one of them")
+        labels = [m.label for m in self.metrics]
+        repeated = next((label for label in labels if labels.count(label) > 1), None)
+        if repeated is not None:
+            raise InputError(f"two metrics are called {repeated}: rename one of them")
+
+    @classmethod
+    def from_texts(
+        cls,
+        references: References,
+        systems: Systems,
+        metrics: Metrics = "sentbleu",
+        *,
+        judgments: Judgments | None = None,
+        human: ScoreTable | None = None,
+        scores: OtherScores = (),
+        name: str = "",
+        reference: str | Sequence[str] | None = None,
+        threads: int | None = None,
+        progress: AnyProgress = None,
+    ) -> TestSet:
+        """Score the outputs of systems that people judged.
+
+        Parameters
+        ----------
+        references, systems, metrics, reference
+            As for :func:`reshuffle.compare`. Functions of texts are not supported.
+        judgments : Judgments, optional
+            Votes, from :func:`reshuffle.meta.read_judgments`.
+        human : ScoreTable, optional
+            Scores by people, from :func:`reshuffle.meta.read_scores`.
+        scores : ScoreTable, SegmentScores, or sequence of these
+            Further metrics: scores of the same outputs from other programs.
+        name : str
+            Such as a language pair.
+        threads, progress
+            As for :func:`reshuffle.compare`.
+
+        Raises
+        ------
+        InputError
+            If a judged system has no output, numbers of segments differ, there is nothing from people, two metrics have
+            the same name, or as :func:`reshuffle.compare`.
+
+        Notes
+        -----
+        Only judged systems are counted. Memory: 8·N·S·(K + 1) bytes for a metric with K counts.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from reshuffle.meta import ScoreTable, TestSet
+        >>> references = ["the cat sat on the mat", "a dog barked at the moon"]
+        >>> systems = {"a": ["the cat sat", "a dog"], "b": references, "c": ["mat", "the moon"]}
+        >>> ratings = ScoreTable("DA", ("a", "b"), np.array([[60.0, 55.0], [99.0, 90.0]]), None, True)
+        >>> test_set = TestSet.from_texts(references, systems, ["sentbleu", "ter"], human=ratings, name="xx-en")
+        >>> test_set.systems, test_set.left_out, [m.label for m in test_set.metrics]
+        (('a', 'b'), ('c',), ['sentBLEU', 'TER'])
+        """
+        texts = Texts.from_arguments(references, systems, reference)
+        data = Data.from_arguments(texts.references, texts.systems, metrics, warn_of_duplicates=False)
+        with reported(progress) as watched:
+            resampling = Resampling(threads=threads, progress=watched)
+            return cls.from_data(data, judgments, human, scores, name, resampling)
+
+    @classmethod
+    def from_data(
+        cls,
+        data: Data,
+        judgments: Judgments | None,
+        human: ScoreTable | None,
+        scores: OtherScores,
+        name: str,
+        resampling: Resampling,
+    ) -> TestSet:
+        """From checked texts and metrics: see :meth:`from_texts`."""
+        judged = _judged(data.names, judgments, human, name)
+        if resampling.progress is not None:
+            resampling.progress.plan(counting_steps(data, len(judged)))
+        counted = [
+            MetricScores.from_sample(label, sample, judged, data.n_references)
+            for label, sample in zip(data.labels, data.count(judged, resampling), strict=True)
+        ]
+        others = [_other(each, judged, data.n_segments) for each in _listed(scores)]
+        left_out = tuple(system for system in data.names if system not in judged)
+        return cls._checked(name, judged, data.n_segments, [*counted, *others], judgments, human, left_out)
+
+    @classmethod
+    def from_scores(
+        cls,
+        scores: OtherScores,
+        *,
+        judgments: Judgments | None = None,
+        human: ScoreTable | None = None,
+        name: str = "",
+    ) -> TestSet:
+        """From scores of other programs, without texts.
+
+        Parameters
+        ----------
+        scores : ScoreTable, SegmentScores, or sequence of these
+            The metrics.
+        judgments, human, name
+            As for :meth:`from_texts`.
+
+        Raises
+        ------
+        InputError
+            If no metric has scores of a judged system, numbers of segments differ, there is nothing from people, or two
+            metrics have the same name.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from reshuffle.meta import ScoreTable, TestSet
+        >>> ratings = ScoreTable("DA", ("a", "b"), np.array([[60.0, 55.0], [99.0, 90.0]]), None, True)
+        >>> comet = ScoreTable("COMET", ("b", "a"), np.array([[0.9, 0.8], [0.5, np.nan]]), None, True)
+        >>> test_set = TestSet.from_scores(comet, human=ratings)
+        >>> test_set.metrics[0].segments
+        array([[0.5, nan],
+               [0.9, 0.8]])
+        """
+        listed_scores = _listed(scores)
+        if not listed_scores:
+            raise InputError("no metrics: expected at least one")
+        scored = {system for each in listed_scores for system in _systems_of(each)}
+        by_people = [system for each in (judgments, human) if each is not None for system in each.systems]
+        # In the order in which people's judgments name them; those without scores are an error.
+        names = [system for system in dict.fromkeys(by_people) if system in scored]
+        names += [s for each in listed_scores for s in _systems_of(each) if s not in names]
+        names = list(dict.fromkeys(names))
+        judged = _judged(names, judgments, human, name)
+        sizes = [n for each in [*listed_scores, human, judgments] if (n := _n_segments(each)) is not None]
+        n_segments = sizes[0] if sizes else 0
+        metrics = [_other(each, judged, n_segments) for each in listed_scores]
+        left_out = tuple(system for system in names if system not in judged)
+        return cls._checked(name, judged, n_segments, metrics, judgments, human, left_out)
+
+    @classmethod
+    def _checked(
+        cls,
+        name: str,
+        systems: tuple[str, ...],
+        n_segments: int,
+        metrics: Iterable[MetricScores],
+        judgments: Judgments | None,
+        human: ScoreTable | None,
+        left_out: tuple[str, ...],
+    ) -> TestSet:
+        """With judgments and human scores of these systems, in this order."""
+        if judgments is not None:
+            judgments = _votes_of(judgments, systems, n_segments)
+        if human is not None:
+            human = _human_of(human, systems, n_segments)
+        return cls(name, systems, n_segments, tuple(metrics), judgments, human, left_out)
+
+
+def _of_set(name: str) -> str:
+    """The start of a message about a test set."""
+    return f"{name}: " if name else ""
+
+
+def _listed(scores: OtherScores) -> list[ScoreTable | SegmentScores]:
+    """One or several metrics as a list."""
+    return list(scores) if isinstance(scores, Sequence) else [scores]
+
+
+def _systems_of(scores: ScoreTable | SegmentScores) -> Sequence[str]:
+    """The names of the systems with scores."""
+    return list(scores.counts) if isinstance(scores, SegmentScores) else scores.systems
+
+
+def _n_segments(each: object) -> int | None:
+    """The number of segments, None if it is unknown."""
+    if isinstance(each, SegmentScores):
+        return len(next(iter(each.counts.values())))
+    segments = getattr(each, "segments", None)
+    if segments is not None:
+        return int(segments.shape[1])
+    return getattr(each, "n_segments", None)
+
+
+def _other(scores: ScoreTable | SegmentScores, systems: tuple[str, ...], n_segments: int) -> MetricScores:
+    """A metric from another program."""
+    if not isinstance(scores, SegmentScores):
+        return MetricScores.from_table(scores, systems, n_segments)
+    found = _n_segments(scores)
+    if found != n_segments:
+        raise InputError(
+            f"{scores.name} has {found:,} segments, the test set {n_segments:,}: the numbers must be equal"
+        )
+    data = Data(None, [scores], systems, n_segments)
+    (sample,) = data.count(systems, Resampling())
+    return MetricScores.from_sample(scores.name, sample, systems, None)
+
+
+def _judged(
+    names: Sequence[str], judgments: Judgments | None, human: ScoreTable | None, test_set: str
+) -> tuple[str, ...]:
+    """The systems that people judged, in the order of ``names``; :class:`InputError` for one that is not among them."""
+    judged: dict[str, None] = {}
+    if judgments is not None:
+        voted = np.unique(np.concatenate([judgments.better, judgments.worse, *judgments.tied[:, 1:].T]))
+        judged |= dict.fromkeys(judgments.systems[at] for at in voted.tolist())
+    if human is not None:
+        judged |= dict.fromkeys(name for name, has in zip(human.systems, _has_scores(human), strict=True) if has)
+    if not judged:
+        raise InputError(f"{_of_set(test_set)}no judgments and no human scores of any system: expected some")
+    known = set(names)
+    for name in judged:
+        if name not in known:
+            raise unknown_name(f"judged system{f' of {test_set}' if test_set else ''}", name, names)
+    return tuple(name for name in names if name in judged)
+
+
+def _has_scores(human: ScoreTable) -> NDArray[np.bool_]:
+    """Whether people scored each system of a table, or a segment of it."""
+    has = np.zeros(len(human.systems), dtype=np.bool_)
+    if human.segments is not None:
+        has |= ~np.isnan(human.segments).all(axis=1)
+    if human.system_scores is not None:
+        has |= ~np.isnan(human.system_scores)
+    return has
+
+
+def _votes_of(judgments: Judgments, systems: tuple[str, ...], n_segments: int) -> Judgments:
+    """The same votes, with indices into ``systems``."""
+    last = max((int(each.max()) for each in (judgments.segment, judgments.tied[:, 0]) if each.size), default=-1)
+    if last >= n_segments:
+        raise InputError(
+            f"{judgments.source or 'the judgments'}: a judgment of segment {last + 1:,}, but the test set has "
+            f"{n_segments:,} segments"
+        )
+    places = {name: at for at, name in enumerate(systems)}
+    at = np.array([places.get(name, -1) for name in judgments.systems], dtype=np.int64)
+    tied = np.array(judgments.tied, dtype=np.int64)
+    tied[:, 1:] = at[tied[:, 1:]]
+    raw = judgments.raw
+    return replace(
+        judgments,
+        systems=systems,
+        n_segments=n_segments,
+        raw=None if raw is None else _votes_of(raw, systems, n_segments),
+        better=at[judgments.better],
+        worse=at[judgments.worse],
+        tied=tied,
+    )
+
+
+def _human_of(human: ScoreTable, systems: tuple[str, ...], n_segments: int) -> ScoreTable:
+    """The human scores of these systems, NaN for those without."""
+    check_shape(human, n_segments)
+    places = {name: at for at, name in enumerate(human.systems)}
+    at = np.array([places.get(name, -1) for name in systems], dtype=np.intp)
+    return replace(
+        human,
+        systems=systems,
+        segments=None if human.segments is None else rows_at(human.segments, at),
+        system_scores=None if human.system_scores is None else rows_at(human.system_scores, at),
+    )
+
+
+def check_same_metrics(sets: Sequence[TestSet]) -> tuple[str, ...]:
+    """The labels of the metrics; :class:`InputError` if test sets have different ones."""
+    labels = tuple(m.label for m in sets[0].metrics)
+    for other in sets[1:]:
+        own = [m.label for m in other.metrics]
+        if set(own) != set(labels):
+            missing = [label for label in labels if label not in own]
+            without, found = (other, own) if missing else (sets[0], labels)
+            missing = missing or [label for label in own if label not in labels]
+            name = quoted(without.name) if without.name else "one"
+            raise InputError(
+                f"test sets have different metrics: {quoted(missing[0])} is not in all of them; test set {name} has "
+                f"{listed(found)}"
+            )
+    return labels
+
+
+def as_sets(test_sets: TestSet | Sequence[TestSet] | Mapping[str, TestSet]) -> list[TestSet]:
+    """One or several test sets as a list with distinct names, and metrics in the same order."""
+    if isinstance(test_sets, TestSet):
+        found = [test_sets]
+    elif isinstance(test_sets, Mapping):
+        found = [replace(each, name=name) for name, each in test_sets.items()]
+    else:
+        found = list(test_sets)
+    if not found:
+        raise InputError("no test sets: expected at least one")
+    for each in found:
+        if not isinstance(each, TestSet):
+            raise InputError(f"expected a meta.TestSet, got {quoted(each)}")
+    names = [each.name or f"set {at}" for at, each in enumerate(found, 1)] if len(found) > 1 else [found[0].name]
+    repeated = next((name for name in names if names.count(name) > 1 or name in ("average", "pooled")), None)
+    if repeated is not None:
+        raise InputError(f"test sets need names of their own, other than average and pooled, got {quoted(repeated)}")
+    labels = check_same_metrics(found)
+    ordered = [tuple(sorted(each.metrics, key=lambda m: labels.index(m.label))) for each in found]
+    return [
+        replace(each, name=name, metrics=metrics) for each, name, metrics in zip(found, names, ordered, strict=True)
+    ]

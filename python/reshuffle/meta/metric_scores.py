@@ -1,0 +1,138 @@
+"""The scores of one metric for all systems of a test set, and means of scores with gaps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InputError, unknown_name
+from ..metrics.base import Scores
+from ..metrics.precomputed import SegmentScores
+from ..resampling.incomplete import IncompleteSample
+from ..resampling.samples import CountSample, Sample
+from ..results import UsedMetric
+
+if TYPE_CHECKING:
+    from ..data.score_tables import ScoreTable
+
+__all__ = ["MetricScores", "check_shape", "mean_of_cells", "mean_sample", "rows_at"]
+
+
+@dataclass(frozen=True, eq=False)
+class MetricScores:
+    """The scores of N systems on S segments under one metric.
+
+    Attributes
+    ----------
+    label : str
+        The name in results.
+    higher_is_better : bool
+    segments : (N, S) ndarray of float, or None
+        The score of every segment, NaN where there is none. None for a metric that only has scores of systems.
+    system_scores : (N,) ndarray of float
+        The score of each system: the corpus score if it is computed here, else given or the mean of segment scores. NaN
+        where there is none.
+    sample : CountSample or None
+        The counts of a metric computed here, or of means of segment scores, which give the scores on drawn segments.
+        None for a metric whose scores of systems are given.
+    signature : str
+    source : str or None
+        The ACL id or DOI of the metric.
+    """
+
+    label: str
+    higher_is_better: bool
+    segments: Scores | None
+    system_scores: Scores
+    sample: CountSample | None = None
+    signature: str = ""
+    source: str | None = None
+
+    @classmethod
+    def from_sample(cls, label: str, sample: Sample, names: Sequence[str], n_references: str | None) -> MetricScores:
+        """From the counts of a metric.
+
+        :class:`InputError` for a function of texts, which need not be defined on a single segment.
+        """
+        m = sample.metric
+        if not isinstance(sample, CountSample):
+            raise InputError(
+                f"{m.name} is a function of texts, whose scores of single segments are not defined: pass its scores "
+                "as SegmentScores"
+            )
+        rows = slice(0, len(names))  # those after them are for pairs
+        segments = np.asarray(sample.segment_scores(names), dtype=np.float64)[rows]
+        counted = mean_sample(segments) if isinstance(sample, IncompleteSample) else sample
+        scores = np.asarray(sample.scores, dtype=np.float64)[rows]
+        return cls(label, m.higher_is_better, segments, scores, counted, m.signature(n_references), m.source)
+
+    @classmethod
+    def from_table(cls, table: ScoreTable, systems: Sequence[str], n_segments: int) -> MetricScores:
+        """The rows of these systems in a table of scores, NaN for those that it lacks.
+
+        :class:`InputError` if it has none of them, or another number of segments.
+        """
+        check_shape(table, n_segments)
+        places = {name: at for at, name in enumerate(table.systems)}
+        at = np.array([places.get(name, -1) for name in systems])
+        if (at < 0).all():
+            raise unknown_name(f"system of {table.name}", table.systems[0], systems)
+        segments = None if table.segments is None else rows_at(table.segments, at)
+        means = np.full(len(at), np.nan) if segments is None else mean_of_cells(segments)
+        given = means if table.system_scores is None else rows_at(table.system_scores, at)
+        is_mean = segments is not None and bool(np.allclose(given, means, rtol=1e-6, equal_nan=True))
+        return cls(
+            table.name,
+            table.higher_is_better,
+            segments,
+            np.where(np.isnan(given), means, given),
+            mean_sample(segments) if is_mean and segments is not None else None,
+            signature=f"{table.name}|scores:given",
+        )
+
+    @property
+    def sign(self) -> int:
+        """1 where higher scores are better, else −1."""
+        return 1 if self.higher_is_better else -1
+
+    @property
+    def used(self) -> UsedMetric:
+        """The metric as results describe it."""
+        return UsedMetric(self.label, self.signature or self.label, self.higher_is_better, None, self.source)
+
+
+def mean_of_cells(cells: Scores) -> Scores:
+    """The mean of each row without its missing cells, NaN for a row without any: (N, S) to (N,)."""
+    there = ~np.isnan(cells)
+    n = there.sum(axis=1)
+    sums = np.where(there, cells, 0).sum(axis=1)
+    return np.asarray(np.divide(sums, n, out=np.full(len(cells), np.nan), where=n > 0))
+
+
+def mean_sample(cells: Scores) -> CountSample | None:
+    """N systems by the mean of their segment scores, (N, S); missing ones add nothing. None if a system has none."""
+    if np.isnan(cells).all(axis=1).any():
+        return None
+    names = [str(at) for at in range(len(cells))]
+    scores = SegmentScores("mean", dict(zip(names, cells, strict=True)), missing="pairwise")
+    return CountSample.from_counts(scores, scores.counts_of(names))
+
+
+def rows_at(values: Scores, at: NDArray[np.intp]) -> Scores:
+    """These rows, NaN where the index is negative."""
+    rows = np.array(values[at], dtype=np.float64)
+    rows[at < 0] = np.nan
+    return rows
+
+
+def check_shape(table: ScoreTable, n_segments: int) -> None:
+    """:class:`InputError` for a table with another number of segments."""
+    if table.segments is not None and table.segments.shape[1] != n_segments:
+        raise InputError(
+            f"{table.name} has {table.segments.shape[1]:,} segments, the test set {n_segments:,}: the numbers must be "
+            "equal"
+        )

@@ -1,0 +1,440 @@
+"""Metrics in the role of systems: samples whose rows are metrics and whose scores are values of a coefficient.
+
+The engine of resampling then tests differences between metrics as it tests those between systems: all pairs on the same
+replicates, adjusted for multiple tests, also for averages over test sets. Votes are counts, whose sums the core scores.
+The other coefficients are computed anew in every replicate by functions of the core.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _core
+from ..errors import InputError
+from ..metrics.base import Counts, Metric, Scores, counts_array
+from ..resampling import CountSample, Pairs, Sample
+from ..resampling.samples import BATCH_CELLS, Batch, resampler_of_sums
+from ..resampling.uncounted import Uncounted
+from ..resampling.units import Strata, Variances
+from ..results import Exchangeability
+from .values import without_exponent
+
+__all__ = [
+    "Agreement",
+    "DrawnSystems",
+    "MatrixSample",
+    "Replicated",
+    "SystemDraws",
+    "VotesSample",
+    "ratio_sample",
+    "standardised",
+]
+
+# Values that are equal in exact arithmetic may differ by rounding errors, which tests must not take for differences.
+# Draws are rounded to so many decimals. Differences after shuffles are not: see :func:`with_ties`.
+DECIMALS = 12
+ROUNDING = 1e-11
+
+# The most differences between metrics on shuffles to hold in memory: 128 MB.
+STATISTICS_AT_ONCE = 1 << 24
+
+
+@dataclass(frozen=True)
+class Agreement(Metric):
+    """A coefficient, which scores metrics."""
+
+    name: str
+    core: _core.Metric | None = None
+    higher_is_better: bool = True
+
+    @classmethod
+    def ratio(cls, name: str) -> Agreement:
+        """The ratio of two sums, such as τ from votes."""
+        return cls(name, _core.Metric.mean(name, 1.0, True))
+
+    def score(self, totals: object) -> Scores:
+        """Ratios of summed counts: (…, 2) in, (…) out. :class:`InputError` for other coefficients."""
+        if self.core is None:
+            raise InputError(f"{self.name} is not a function of summed counts")
+        array = counts_array(np.asarray(totals), "totals")
+        flat = np.ascontiguousarray(array.reshape(-1, array.shape[-1]))
+        return np.asarray(self.core.scores(flat).reshape(array.shape[:-1]))
+
+    def signature(self, n_references: str | None = None) -> str:
+        """The name."""
+        return self.name
+
+
+def ratio_sample(name: str, numerators: Counts, denominators: Counts, strata: Strata | None = None) -> CountSample:
+    """M metrics as ratios of sums over segments: (M, S) numerators and denominators."""
+    counts = np.stack([numerators, denominators], axis=-1)
+    return CountSample.from_counts(Agreement.ratio(name), counts, "segment", strata)
+
+
+class Replicated(Uncounted):
+    """A sample whose replicates are computed anew by functions of the core, or from scores of systems."""
+
+    of: ClassVar[str] = "agreement with people"
+    metric: Agreement
+    unit: ClassVar[str] = "segment"
+    strata: ClassVar[Strata | None] = None
+    evaluations: ClassVar[int | None] = None
+    scores: Scores
+
+    @property
+    def n_units(self) -> int:
+        """See :attr:`Sample.n_units`."""
+        raise NotImplementedError
+
+    def round_score(self, value: float) -> float:
+        """The value without the digits that rounding errors decide."""
+        return round(value, DECIMALS)
+
+    def for_pairs(self, pairs: Pairs) -> Sample:
+        """See :meth:`Sample.for_pairs`."""
+        return self
+
+    def rows_of(self, pairs: Pairs) -> Pairs:
+        """See :meth:`Sample.rows_of`."""
+        return pairs
+
+    def scored_units(self, rows: Sequence[int]) -> NDArray[np.intp] | None:
+        """None: the caller has chosen cells that all metrics have."""
+        return None
+
+    def alone(self, rows: Sequence[int]) -> tuple[Sample, Sequence[int]]:
+        """See :meth:`Sample.alone`."""
+        return self, rows
+
+    @property
+    def batch_size(self) -> int:
+        """See :attr:`Sample.batch_size`. Large, because the core sorts scores anew for each batch."""
+        return max(1, STATISTICS_AT_ONCE // max(1, len(self.scores) ** 2 // 2))
+
+    def shuffle_statistics(self, pairs: Pairs, batch: Batch) -> Scores:
+        """Raises :class:`InputError`, unless the sample has shuffles."""
+        self.refuse("shuffles")
+
+    def draw_scores(self, batch: Batch) -> Scores:
+        """Raises :class:`InputError`, unless the sample has draws."""
+        self.refuse("draws")
+
+    def exchangeability(self, pairs: Pairs) -> list[Exchangeability | None]:
+        """None for every pair."""
+        return [None] * len(pairs)
+
+    def variances_of_differences(self, pairs: Pairs) -> None:
+        """None: there are no derivatives."""
+        return
+
+    # What follows is for intervals and tests that meta-evaluation does not offer.
+
+    def permutation_scores(self, batch: Batch) -> Scores:
+        """Raises :class:`InputError`, as do the methods below."""
+        self.refuse("permutations of all metrics")
+
+    @property
+    def leave_one_out(self) -> Scores:
+        """See :meth:`permutation_scores`."""
+        self.refuse("jackknife values")
+
+    @property
+    def jackknife(self) -> Variances:
+        """See :meth:`permutation_scores`."""
+        self.refuse("jackknife values")
+
+    @property
+    def linear(self) -> Variances:
+        """See :meth:`permutation_scores`."""
+        self.refuse("derivatives")
+
+
+@dataclass(frozen=True, eq=False)
+class MatrixSample(Replicated):
+    """M metrics by their agreement with human scores of the same cells.
+
+    Attributes
+    ----------
+    metric : Agreement
+    cells : (M, N, S) ndarray of float
+        The scores, higher for better, NaN where people or any metric lack a score. For shuffles every metric is
+        standardised (:func:`standardised`).
+    human : (N, S) ndarray of float
+        The human scores of the same cells.
+    grouping : str
+        A name in :data:`reshuffle.meta.coefficients.GROUPINGS`, or ``system`` for means of rows.
+    scores : (M,) ndarray of float
+        The observed values.
+    shuffled, drawn : str
+        What is swapped and what is drawn: ``both``, ``inputs`` or ``systems``.
+    """
+
+    metric: Agreement
+    cells: Scores = field(repr=False)
+    human: Scores = field(repr=False)
+    grouping: str
+    scores: Scores
+    shuffled: str = "both"
+    drawn: str = "inputs"
+
+    @property
+    def n_units(self) -> int:
+        """S; N for scores of systems, which have one cell each."""
+        n_systems, n_segments = self.cells.shape[1:]
+        return n_segments if n_segments > 1 else n_systems
+
+    def shuffle_statistics(self, pairs: Pairs, batch: Batch) -> Scores:
+        """See :meth:`Sample.shuffle_statistics`: the cells of two metrics are swapped."""
+        values = _core.meta_permuted(
+            self.cells,
+            self.human,
+            [(self.grouping, self.metric.name)],
+            self.shuffled,
+            np.array(pairs, dtype=np.int64).reshape(-1, 2),
+            n=batch.n,
+            seed=batch.seed,
+            first=batch.first,
+            threads=batch.threads,
+        )
+        return with_ties(values[0], pairs, self.scores)
+
+    def draw_scores(self, batch: Batch) -> Scores:
+        """See :meth:`Sample.draw_scores`. A draw without a value for some metric is replaced by the next one."""
+        values = _core.meta_drawn(
+            self.cells,
+            self.human,
+            [(self.grouping, self.metric.name)],
+            self.drawn,
+            n=batch.n,
+            seed=batch.seed,
+            first=batch.first,
+            threads=batch.threads,
+        )
+        return np.round(with_values(values[0]), DECIMALS)
+
+
+@dataclass(frozen=True, eq=False)
+class VotesSample(Replicated):
+    """M metrics by τ from votes, whose standardised scores of outputs are swapped.
+
+    Attributes
+    ----------
+    metric : Agreement
+    cells : (M, N, S) ndarray of float
+        As in :class:`MatrixSample`.
+    votes : tuple of four (J,) ndarray of int
+        Segment, better system, worse system and number of votes.
+    ties : str
+        A name in :data:`reshuffle.meta.coefficients.TIES`.
+    shuffled : str
+        What is swapped: ``both``, ``inputs`` or ``systems``.
+    scores : (M,) ndarray of float
+        The observed values.
+    """
+
+    metric: Agreement
+    cells: Scores = field(repr=False)
+    votes: tuple[Counts, Counts, Counts, Counts] = field(repr=False)
+    ties: str
+    shuffled: str
+    scores: Scores
+
+    @property
+    def n_units(self) -> int:
+        """S."""
+        return int(self.cells.shape[2])
+
+    def shuffle_statistics(self, pairs: Pairs, batch: Batch) -> Scores:
+        """See :meth:`Sample.shuffle_statistics`: the cells of two metrics are swapped, and votes counted again."""
+        values = _core.meta_permuted_votes(
+            self.cells,
+            *self.votes,
+            self.ties,
+            self.shuffled,
+            np.array(pairs, dtype=np.int64).reshape(-1, 2),
+            n=batch.n,
+            seed=batch.seed,
+            first=batch.first,
+            threads=batch.threads,
+        )
+        return with_ties(values, pairs, self.scores)
+
+
+def with_ties(statistics: Scores, pairs: Pairs, scores: Scores) -> Scores:
+    """Differences after shuffles, (P, n), where those that equal the observed ones except for rounding become equal.
+
+    Rounding both to some decimals would not do: 0.3 − 0.1 and 0.2 may be rounded to different numbers. A shuffle
+    without a value counts like the observed difference, so that p is not too small. ``scores`` are the observed values,
+    (M,).
+
+    >>> with_ties(np.array([[0.2, -0.2, np.nan, 0.1]]), [(0, 1)], np.array([0.3, 0.1])) == 0.3 - 0.1
+    array([[ True, False,  True, False]])
+    """
+    a, b = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
+    observed = (scores[a] - scores[b])[:, None]
+    tied = np.where(np.abs(statistics + observed) <= ROUNDING, -observed, statistics)
+    return np.where(np.isnan(statistics) | (np.abs(statistics - observed) <= ROUNDING), observed, tied)
+
+
+def with_values(draws: Scores) -> Scores:
+    """Draws, (M, n), with those in which a metric has no value replaced by the next draw in which all have one.
+
+    All NaN if there is no such draw. A draw has no value if it has no two different scores.
+
+    >>> with_values(np.array([[1.0, np.nan, 3.0], [4.0, 5.0, 6.0]]))
+    array([[1., 3., 3.],
+           [4., 6., 6.]])
+    """
+    defined = ~np.isnan(draws).any(axis=0)
+    if defined.all():
+        return draws
+    (places,) = np.nonzero(defined)
+    if not places.size:
+        return np.full_like(draws, np.nan)
+    return np.asarray(draws[:, places[np.searchsorted(places, np.arange(draws.shape[1])) % len(places)]])
+
+
+def standardised(cells: Scores) -> Scores:
+    """Metrics with mean 0 and standard deviation 1 over the cells that they have: (M, N, S) in and out.
+
+    A metric without two different scores becomes 0. Deutsch, Dror & Roth 2021 (doi:10.1162/tacl_a_00417), section 3.2.
+    """
+    flat = cells.reshape(len(cells), -1)
+    there = ~np.isnan(flat)
+    n = np.maximum(there.sum(axis=1), 1)[:, None]
+    known = without_exponent(np.where(there, flat, 0))
+    deviations = known - known.sum(axis=1, keepdims=True) / n
+    spread = np.sqrt((np.where(there, deviations, 0) ** 2).sum(axis=1, keepdims=True) / n)
+    scaled = np.divide(deviations, spread, out=np.zeros_like(deviations), where=spread > 0)
+    return np.where(there, scaled, np.nan).reshape(cells.shape)
+
+
+class SystemDraws:
+    """The scores of N systems by people and by M metrics on draws of segments, which all coefficients share.
+
+    Parameters
+    ----------
+    samples : sequence of M CountSample or None
+        The counts of each metric, whose formula scores every draw. None for a metric that has only scores of systems,
+        which are the same in every draw.
+    given : (M, N) ndarray of float
+        The observed scores of systems, higher for better.
+    signs : sequence of M int
+        −1 for metrics where lower is better.
+    people : callable or None
+        The human scores on the draws of a batch, (n, N); None for scores that are the same in every draw.
+    human : (N,) ndarray of float
+        The observed human scores.
+    n_segments : int
+        S.
+    """
+
+    def __init__(
+        self,
+        samples: Sequence[CountSample | None],
+        given: Scores,
+        signs: Sequence[int],
+        people: Callable[[Batch], Scores] | None,
+        human: Scores,
+        n_segments: int,
+    ) -> None:
+        self.samples, self.given, self.signs = samples, given, signs
+        self.people, self.human, self.n_segments = people, human, n_segments
+        self._last: tuple[tuple[int, int, int], Scores] | None = None
+
+    @property
+    def varies(self) -> bool:
+        """Whether anything differs between draws."""
+        return self.people is not None or any(sample is not None for sample in self.samples)
+
+    @property
+    def batch_size(self) -> int:
+        """As many draws as the sums of one metric, those of all votes, or the scores of all metrics may take."""
+        counted = [each.totals.size for each in self.samples if each is not None]
+        return max(1, BATCH_CELLS // max([2 * len(self.human) ** 2, self.given.size, *counted]))
+
+    def scores(self, batch: Batch) -> Scores:
+        """Human scores, then those of the metrics, on the draws of a batch: (1 + M, n, N). The last batch is kept."""
+        key = batch.seed, batch.first, batch.n
+        if self._last is None or self._last[0] != key:
+            shape = batch.n, len(self.human)
+            found = [np.broadcast_to(self.human, shape) if self.people is None else self.people(batch)]
+            for sample, given, sign in zip(self.samples, self.given, self.signs, strict=True):
+                found.append(np.broadcast_to(given, shape) if sample is None else sign * drawn_scores(sample, batch))
+            self._last = key, np.stack(found)
+        return self._last[1]
+
+
+@dataclass(frozen=True, eq=False)
+class DrawnSystems(Replicated):
+    """M metrics by their agreement with human scores of systems, on draws of segments.
+
+    Attributes
+    ----------
+    metric : Agreement
+    draws : SystemDraws
+    rows : sequence of int
+        The metrics among those of ``draws``.
+    systems : (N',) ndarray of int
+        The systems among those of ``draws``.
+    scores : (M,) ndarray of float
+        The observed values.
+    """
+
+    metric: Agreement
+    draws: SystemDraws = field(repr=False)
+    rows: Sequence[int]
+    systems: NDArray[np.intp]
+    scores: Scores
+
+    @property
+    def n_units(self) -> int:
+        """S."""
+        return self.draws.n_segments
+
+    @property
+    def batch_size(self) -> int:
+        """See :attr:`Sample.batch_size`."""
+        return self.draws.batch_size
+
+    def draw_scores(self, batch: Batch) -> Scores:
+        """See :meth:`Sample.draw_scores`. A draw without a value for some metric is replaced by the next one."""
+        human, *metrics = self.draws.scores(batch)[:, :, self.systems]
+        values = [agreement_of_rows(self.metric.name, metrics[row], human) for row in self.rows]
+        return np.round(with_values(np.stack(values)), DECIMALS)
+
+
+def drawn_scores(sample: CountSample, batch: Batch) -> Scores:
+    """The scores of N systems on the draws of a batch: (n, N). NaN for a mean without any score."""
+    sums = batch.sums(resampler_of_sums("draws", sample.counts)).reshape(batch.n, *sample.totals.shape)
+    scores = np.asarray(sample.metric.score(sums))
+    return np.where(sums[..., 1] > 0, scores, np.nan) if sample.metric.is_mean else scores
+
+
+def agreement_of_rows(coefficient: str, x: Scores, y: Scores) -> Scores:
+    """A coefficient of system level for every row of two (n, N) arrays, NaN where it is not defined: (n,)."""
+    known = ~(np.isnan(x) | np.isnan(y)).any(axis=1)
+    if coefficient in ("pearson", "spearman"):
+        if coefficient == "spearman":
+            from scipy.stats import rankdata
+
+            x, y = (np.asarray(rankdata(values, axis=1), dtype=np.float64) for values in (x, y))
+        x, y = without_exponent(x), without_exponent(y)
+        dx, dy = (values - values.mean(axis=1, keepdims=True) for values in (x, y))
+        norms = np.sqrt((dx**2).sum(axis=1) * (dy**2).sum(axis=1))
+        defined = known & (np.ptp(x, axis=1) > 0) & (np.ptp(y, axis=1) > 0) & (norms > 0)
+    else:
+        first, second = np.triu_indices(x.shape[1], 1)
+        dx, dy = (np.sign(values[:, first] - values[:, second]) for values in (x, y))
+        ordered = (dy != 0).sum(axis=1)
+        if coefficient == "accuracy":
+            dx, dy, norms = ((dx == dy) & (dy != 0)).astype(np.float64), np.ones_like(dy), ordered.astype(np.float64)
+        else:
+            norms = np.asarray(np.sqrt((dx != 0).sum(axis=1)) * np.sqrt(ordered), dtype=np.float64)
+        defined = known & (norms > 0)
+    return np.asarray(np.divide((dx * dy).sum(axis=1), norms, out=np.full(len(x), np.nan), where=defined))

@@ -1,0 +1,375 @@
+"""Soft pairwise accuracy: do metrics and people agree on how sure it is which of two systems is better?
+
+Thompson, Mathur, Deutsch & Khayrallah 2024 (2024.wmt-1.118).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations, compress
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _core
+from ..data.judgments import Judgments
+from ..inference.pvalues import pvalue, threshold
+from ..metrics.base import Scores, thread_count, tolerance
+from ..resampling import CountSample, Pairs, Replicates, Tally
+from ..resampling.samples import Batch
+from ..seeds import derive_seed
+from ..settings import Resampling
+from .coefficients import COEFFICIENTS, SYSTEM, TESTS
+from .comparing import Question, Testing
+from .material import TestSet
+from .metric_scores import MetricScores, mean_sample
+from .samples import DECIMALS, Agreement, Replicated, ratio_sample, standardised, with_ties, with_values
+from .values import Values
+
+__all__ = ["PERMUTATIONS", "SoftDraws", "SoftSwaps", "pair_pvalues", "soft_question"]
+
+NAME = "soft-accuracy"
+
+# Permutations for the p-values of systems, as in the paper. The number of replicates of tests and intervals is another.
+PERMUTATIONS = 1_000
+
+# A formula, its counts, whether lower scores are better, and whether a score is a ratio: see ``_core.meta_soft_drawn``.
+Counted = tuple[_core.Metric, NDArray[np.int64], bool, bool]
+
+
+def soft_question(test_set: TestSet, uses_votes: bool, testing: Testing, seed: int) -> Question:
+    """Soft pairwise accuracy of all metrics on a test set, with samples for intervals and tests.
+
+    The value is 1 − mean |p_human − p_metric| over all pairs of systems. p is that of a one-sided paired permutation
+    test with :data:`PERMUTATIONS` permutations, which people and all metrics have in common: (c + 1)/(R + 1), ties
+    included. Native metrics are scored by their formula on the swapped counts. People's scores
+    are the mean of their scores of segments, or with ``uses_votes`` the share of votes that a system wins. Only
+    segments for which all systems have scores by people and by all metrics are used.
+
+    Cost: R·N²/2 scores for people and each metric, and as many in every draw of an interval.
+    """
+    labels = tuple(m.label for m in test_set.metrics)
+    material = _Material.of(test_set, uses_votes)
+    inner = derive_seed(seed, "simulation", 0)
+    values, p_people = material.values(replace(testing.resampling, n_resamples=PERMUTATIONS, seed=inner))
+    ties = COEFFICIENTS[NAME].ties
+    question = Question(test_set.name, SYSTEM, None, NAME, ties, labels, values, material.rows)
+    if not material.rows:
+        return question
+    compared = values.value[material.rows]
+    question = replace(question, compared=compared, n_common=len(p_people))
+    test = testing.test_for("perm-systems")
+    by_draws = test is not None and TESTS[test].replicates == "draws"
+    draws = material.draws(compared, inner) if by_draws or testing.interval is not None else None
+    if draws is None and testing.interval is not None:
+        question = replace(question, note="intervals of soft-accuracy need formulas of the core, not of Python")
+    if draws is not None and testing.interval is not None:
+        drawn = replace(draws, unit_drawn=_unit(testing.interval))
+        question = replace(question, own=drawn, common=drawn)
+    if test is None or (draws is None and by_draws):
+        return question
+    if by_draws:
+        assert draws is not None
+        return replace(question, tested=replace(draws, unit_drawn=_unit(test)), test=test)
+    swaps = material.swaps(p_people, _unit(test), inner)
+    return replace(question, tested=swaps, compared=swaps.scores, test=test)
+
+
+def _unit(test: str) -> str:
+    """What a test or interval swaps or draws."""
+    unit = TESTS[test].unit
+    assert unit is not None
+    return unit
+
+
+@dataclass(frozen=True, eq=False)
+class _Material:
+    """Metrics and people on the segments that all have scored.
+
+    ``reason`` says why nothing can be computed, ``reasons`` why not for a metric. ``rows`` are the metrics that can,
+    ``segments`` the numbers of the segments.
+    """
+
+    test_set: TestSet
+    segments: NDArray[np.intp]
+    people: CountSample | None
+    rows: list[int]
+    reasons: list[str | None]
+
+    @classmethod
+    def of(cls, test_set: TestSet, uses_votes: bool) -> _Material:
+        """From a test set."""
+        human = None
+        if not uses_votes and test_set.human is not None and test_set.human.segments is not None:
+            human = test_set.human.segments * (1 if test_set.human.higher_is_better else -1)
+        gaps = [None if m.segments is None else np.isnan(m.segments) for m in test_set.metrics]
+        complete = [own is not None and not own.all(axis=1).any() for own in gaps]
+        there = np.ones(test_set.n_segments, dtype=np.bool_)
+        for own in (*compress(gaps, complete), None if human is None else np.isnan(human)):
+            if own is not None:
+                there &= ~own.any(axis=0)
+        judgments = test_set.judgments if human is None and uses_votes else None
+        people, reason = None, _reason(len(test_set.systems), there, human, judgments)
+        if reason is None:
+            people = _people(judgments, human, there)
+            reason = _undefined(people)
+        segments = np.flatnonzero(there)
+        reasons = [
+            reason or (_constant(m, segments) if enough else "the metric lacks scores of segments of some system")
+            for m, enough in zip(test_set.metrics, complete, strict=True)
+        ]
+        rows = [row for row, reason in enumerate(reasons) if reason is None]
+        return cls(test_set, segments, people, rows, reasons)
+
+    @property
+    def metrics(self) -> list[MetricScores]:
+        """The metrics that have a value."""
+        return [self.test_set.metrics[row] for row in self.rows]
+
+    def values(self, resampling: Resampling) -> tuple[Values, Scores]:
+        """The values of all metrics, and people's p-values."""
+        value = np.full(len(self.reasons), np.nan)
+        n = np.zeros(len(self.reasons), dtype=np.int64)
+        p_people: Scores = np.empty(0)
+        if self.rows:
+            assert self.people is not None
+            p_people, p = self.pvalues(resampling)
+            value[self.rows] = 1 - np.abs(p - p_people).mean(axis=1)
+            n[self.rows] = len(p_people)
+        return Values(value, n, None, None, tuple(self.reasons)), p_people
+
+    def pvalues(self, resampling: Resampling) -> tuple[Scores, Scores]:
+        """One-sided p-values of all pairs of systems on the same shuffles: people's, and those of each metric.
+
+        The alternative is that the first system of a pair is better. p = (c + 1)/(R + 1), ties included.
+        """
+        assert self.people is not None
+        counted = [_counted(_whole(m), m.sign < 0) for m in self.metrics]
+        people = _counted(self.people, False)
+        known = [each for each in counted if each is not None]
+        assert people is not None
+        p_people, *p = _core.meta_soft_pvalues(
+            people,
+            known,
+            self.segments.astype(np.uint32),
+            permutations=resampling.n_resamples,
+            inner_seed=resampling.seed,
+            threads=thread_count(resampling.threads),
+        )
+        lacking = [m for m, own in zip(self.metrics, counted, strict=True) if own is None]
+        found, others = iter(p), iter(self._others(lacking, resampling) if lacking else ())
+        return p_people, np.array([next(others if own is None else found) for own in counted])
+
+    def _others(self, metrics: list[MetricScores], resampling: Resampling) -> Scores:
+        """The p-values of metrics whose formula is one of Python."""
+        pairs = list(combinations(range(len(self.test_set.systems)), 2))
+        return pair_pvalues([_counts(m, self.segments) for m in metrics], [m.sign for m in metrics], pairs, resampling)
+
+    def draws(self, scores: Scores, inner: int) -> SoftDraws | None:
+        """The sample for draws; None if a formula is one of Python."""
+        assert self.people is not None
+        counted = [_counted(_counts(m, self.segments), m.sign < 0) for m in self.metrics]
+        known = [each for each in counted if each is not None]
+        people = _counted(self.people, False)
+        if people is None or len(known) < len(counted):
+            return None
+        return SoftDraws(Agreement(NAME), people, known, scores, inner)
+
+    def swaps(self, p_people: Scores, unit: str, inner: int) -> SoftSwaps:
+        """The sample for swaps of standardised scores of segments."""
+        cells = np.full((len(self.rows), len(self.test_set.systems), self.test_set.n_segments), np.nan)
+        for own, m in zip(cells, self.metrics, strict=True):
+            assert m.segments is not None
+            own[:, self.segments] = m.sign * m.segments[:, self.segments]
+        cells = np.ascontiguousarray(standardised(cells)).reshape(cells.shape)
+        segments = self.segments.astype(np.uint32)
+        values = _core.meta_soft_values(cells, p_people, segments, permutations=PERMUTATIONS, inner_seed=inner)
+        return SoftSwaps(Agreement(NAME), cells, p_people, segments, values, unit, inner)
+
+
+def _reason(n: int, there: NDArray[np.bool_], human: Scores | None, judgments: Judgments | None) -> str | None:
+    """Why no metric has a value."""
+    if n < 3:
+        return f"{n} systems: at least 3 are needed"
+    if human is None and judgments is None:
+        return "people scored systems, but no segments"
+    if there.sum() < 2:
+        return "fewer than 2 segments have scores of all systems by people and all metrics"
+    return None
+
+
+def _undefined(people: CountSample) -> str | None:
+    """Why people's scores of systems cannot be compared."""
+    if (people.totals[:, 1] == 0).any():
+        return "a system has no votes on segments that all metrics scored"
+    if (people.counts == people.counts[:1]).all():
+        return "people gave all systems the same scores"
+    return None
+
+
+def _constant(m: MetricScores, segments: NDArray[np.intp]) -> str | None:
+    """Why a metric cannot order any two systems."""
+    assert m.segments is not None
+    first = m.segments[:, segments[0]]
+    if (first != first[0]).any():  # as nearly always
+        return None
+    cells = m.segments[:, segments]
+    return "the metric gives all systems the same scores" if (cells == cells[:1]).all() else None
+
+
+def pair_pvalues(samples: Sequence[CountSample], signs: Sequence[int], pairs: Pairs, resampling: Resampling) -> Scores:
+    """One-sided p-values of all pairs under several metrics, from the same shuffles: (metrics, pairs).
+
+    The alternative is that the first system of a pair is better. A sign of −1 stands for a metric where lower is
+    better. p = (c + 1)/(R + 1), ties included.
+    """
+    found = np.empty((len(samples), len(pairs)))
+    a, b = np.array(pairs, dtype=np.intp).T
+    for sign, alternative in ((1, "greater"), (-1, "less")):
+        rows = [m for m, own in enumerate(signs) if own == sign]
+        if not rows:
+            continue
+        replicates = Replicates.from_settings([samples[m] for m in rows], resampling)
+        scores = np.stack([sample.scores for sample in replicates.samples])
+        x, y = scores[:, a], scores[:, b]
+        to_reach = threshold(x - y, tolerance(x, y), alternative)
+        (counts,) = replicates.run([Tally(alternative, to_reach)], pairs)
+        found[rows] = pvalue(counts.astype(np.int64), resampling.n_resamples)
+    return found
+
+
+def _people(judgments: Judgments | None, human: Scores | None, there: NDArray[np.bool_]) -> CountSample:
+    """Human scores of systems as counts."""
+    if human is not None:
+        sample = mean_sample(human[:, there])
+        assert sample is not None
+        return sample
+    assert judgments is not None
+    won, voted = np.zeros((2, len(judgments.systems), judgments.n_segments), dtype=np.int64)
+    np.add.at(won, (judgments.better, judgments.segment), judgments.votes)
+    for side in (judgments.better, judgments.worse):
+        np.add.at(voted, (side, judgments.segment), judgments.votes)
+    return ratio_sample("wins", won[:, there], voted[:, there])
+
+
+def _whole(m: MetricScores) -> CountSample:
+    """The counts of a metric on all segments, or its scores of segments if it has no counts."""
+    if m.sample is not None:
+        return m.sample
+    assert m.segments is not None
+    sample = mean_sample(m.segments)
+    assert sample is not None
+    return sample
+
+
+def _counts(m: MetricScores, segments: NDArray[np.intp]) -> CountSample:
+    """As :func:`_whole`, on these segments."""
+    whole = _whole(m)
+    return CountSample.from_counts(whole.metric, whole.counts.take(segments, axis=1))
+
+
+def _counted(sample: CountSample, lower: bool) -> Counted | None:
+    """A sample as the core takes it; None if its formula is one of Python."""
+    core = sample.metric.core
+    ratio = sample.metric.is_mean or isinstance(sample.metric, Agreement)
+    return None if core is None else (core, np.ascontiguousarray(sample.counts, dtype=np.int64), lower, ratio)
+
+
+@dataclass(frozen=True, eq=False)
+class SoftDraws(Replicated):
+    """M metrics by soft pairwise accuracy on systems and segments that are drawn with replacement.
+
+    Every draw computes all p-values again. Pairs of copies of a system are left out.
+
+    Attributes
+    ----------
+    metric : Agreement
+    people, metrics : Counted, sequence of M Counted
+        Formulas and counts on S segments.
+    scores : (M,) ndarray of float
+        The observed values.
+    inner_seed : int
+        Of the permutations.
+    unit_drawn : str
+        ``inputs``, ``systems`` or ``both``.
+    """
+
+    metric: Agreement
+    people: Counted = field(repr=False)
+    metrics: Sequence[Counted] = field(repr=False)
+    scores: Scores
+    inner_seed: int
+    unit_drawn: str = "inputs"
+
+    @property
+    def n_units(self) -> int:
+        """S."""
+        return int(self.people[1].shape[1])
+
+    def draw_scores(self, batch: Batch) -> Scores:
+        """See :meth:`Sample.draw_scores`. A draw without a value for some metric is replaced by the next one."""
+        values = _core.meta_soft_drawn(
+            self.people,
+            self.metrics,
+            self.unit_drawn,
+            n=batch.n,
+            seed=batch.seed,
+            first=batch.first,
+            permutations=PERMUTATIONS,
+            inner_seed=self.inner_seed,
+            threads=batch.threads,
+        )
+        return np.round(with_values(values), DECIMALS)
+
+
+@dataclass(frozen=True, eq=False)
+class SoftSwaps(Replicated):
+    """M metrics by soft pairwise accuracy of means of segment scores, whose cells are swapped.
+
+    Attributes
+    ----------
+    metric : Agreement
+    cells : (M, N, S) ndarray of float
+        Standardised scores, higher for better.
+    people : (N·(N − 1)/2,) ndarray of float
+        People's p-values of all pairs of systems.
+    segments : ndarray of int
+        The numbers of the segments that are used.
+    scores : (M,) ndarray of float
+        The observed values.
+    unit_swapped : str
+        ``inputs``, ``systems`` or ``both``.
+    inner_seed : int
+        Of the permutations.
+    """
+
+    metric: Agreement
+    cells: Scores = field(repr=False)
+    people: Scores = field(repr=False)
+    segments: NDArray[np.uint32] = field(repr=False)
+    scores: Scores
+    unit_swapped: str
+    inner_seed: int
+
+    @property
+    def n_units(self) -> int:
+        """S."""
+        return self.cells.shape[2]
+
+    def shuffle_statistics(self, pairs: Pairs, batch: Batch) -> Scores:
+        """See :meth:`Sample.shuffle_statistics`: the cells of two metrics are swapped."""
+        values = _core.meta_soft_permuted(
+            self.cells,
+            self.people,
+            self.segments,
+            self.unit_swapped,
+            np.array(pairs, dtype=np.int64).reshape(-1, 2),
+            n=batch.n,
+            seed=batch.seed,
+            first=batch.first,
+            permutations=PERMUTATIONS,
+            inner_seed=self.inner_seed,
+            threads=batch.threads,
+        )
+        return with_ties(values, pairs, self.scores)

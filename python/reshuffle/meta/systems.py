@@ -1,0 +1,358 @@
+"""``systems``: do the scores of systems by metrics agree with people?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import types
+from ..data.judgments import Judgments
+from ..errors import InputError
+from ..metrics.base import Scores
+from ..progress import AnyProgress, reported
+from ..resampling import CountSample
+from ..resampling.samples import Batch, resampler_of_sums
+from ..results.studies import MetaEvaluation, MetricSystemScore
+from ..settings import Levels, Resampling
+from ..validate import check_name
+from .coefficients import COEFFICIENTS, SYSTEM, TESTS
+from .comparing import Answer, Averages, Question, Testing, answered, averages_of, check_averages, set_seed
+from .evaluation import evaluation, people
+from .human import HUMAN_SCORES
+from .human import human_scores as scores_of_votes
+from .material import TestSet, as_sets
+from .matrices import Cells, matrix_sample, standardised_systems, systems_sample
+from .metric_scores import mean_of_cells, mean_sample
+from .samples import Agreement, DrawnSystems, MatrixSample, SystemDraws, drawn_scores
+from .segments import names_of
+from .soft_accuracy import soft_question
+from .values import system_values
+
+__all__ = ["SystemSettings", "systems", "systems_of"]
+
+Flags = NDArray[np.bool_]
+
+DEFAULT = ("pearson", "spearman", "kendall-b", "accuracy")
+
+
+@dataclass(frozen=True)
+class SystemSettings:
+    """The settings of :func:`systems` that say what is computed."""
+
+    coefficients: str | Sequence[str] | None = None
+    human_scores: str | None = None
+    average: Averages = True
+
+    def checked(self, test: str) -> SystemSettings:
+        """With a tuple of names; :class:`InputError` for unknown ones, or if the test is not for the coefficients."""
+        known = [name for name, each in COEFFICIENTS.items() if SYSTEM in each.levels]
+        coefficients = DEFAULT if self.coefficients is None else names_of(self.coefficients)
+        for name in coefficients:
+            check_name("coefficient at system level", name, known)
+        if not coefficients:
+            raise InputError("no coefficients: expected at least one, or None for the default")
+        if self.human_scores is not None:
+            check_name("human scores", self.human_scores, list(HUMAN_SCORES))
+        others = [name for name in coefficients if name != "pearson"]
+        if test == "williams" and others:
+            raise InputError(
+                f"test 'williams' is for 'pearson', not for {others[0]!r}: leave out the test, or {others[0]}"
+            )
+        return replace(self, coefficients=coefficients)
+
+
+def systems(
+    test_sets: TestSet | Sequence[TestSet] | Mapping[str, TestSet],
+    *,
+    coefficients: types.MetaCoefficient | str | Sequence[types.MetaCoefficient | str] | None = None,
+    human_scores: types.HumanScore | str | None = None,
+    average: Averages = True,
+    test: types.MetaTest | str | None = "auto",
+    baseline: str | None = None,
+    adjust: types.MetaAdjustment | str | None = "auto",
+    interval: types.MetaInterval | str | None = "boot-inputs",
+    confidence_level: float | None = None,
+    alpha: float | None = None,
+    n_resamples: int = 1_000,
+    seed: int = 12345,
+    threads: int | None = None,
+    progress: AnyProgress = None,
+) -> MetaEvaluation:
+    """How well metrics agree with people on systems, with intervals and tests of all pairs of metrics.
+
+    Parameters
+    ----------
+    test_sets : TestSet, sequence of these, or mapping of str to TestSet
+        All with the same metrics, and at least 3 judged systems each.
+    coefficients : str or sequence of str, optional
+        Names in :data:`reshuffle.meta.COEFFICIENTS`: ``pearson``, ``spearman``, ``kendall-b``, ``accuracy``, which are
+        the default, and ``soft-accuracy``, which needs scores or votes of segments.
+    human_scores : {'wins', 'expected-wins', 'wins-or-ties'}, optional
+        How systems are scored by votes (:func:`reshuffle.meta.human_scores`). By default the scores of systems that
+        people gave, else the mean of their scores of segments, else ``wins``.
+    average : bool or mapping of str to sequence of str
+        As for :func:`reshuffle.meta.segments`.
+    test : str or None
+        A name in :data:`reshuffle.meta.TESTS`. The default, ``auto``, is ``williams`` for ``pearson`` with 4 systems or
+        more, and ``perm-systems`` for others. Both ask about other systems, too. None or ``none`` for no tests.
+    baseline, adjust, interval, confidence_level, alpha, n_resamples, seed, threads, progress
+        As for :func:`reshuffle.meta.segments`. Williams' test has the adjustment ``holm`` by default.
+
+    Returns
+    -------
+    MetaEvaluation
+        A value that is not defined is NaN, and its ``reason`` says why.
+
+    Raises
+    ------
+    InputError
+        For unknown names, settings that cannot be combined, and human scores that the test sets do not have.
+
+    Notes
+    -----
+    For metrics computed here, values are those of corpus scores. For intervals from drawn segments, these are computed
+    by the metric's formula on every draw, and human scores from the votes or scores of the drawn segments, or left as
+    they are where people scored systems as a whole. ``perm-systems`` and ``boot-systems`` swap and draw scores of
+    systems. For swaps every metric is scaled like the means of its standardised segment scores, or, if some metric has
+    none of these, to standard deviation 1. ``perm-both``, ``perm-inputs`` and ``boot-both`` use means of standardised
+    segment scores, as in Deutsch, Dror & Roth 2021 (doi:10.1162/tacl_a_00417), so that their differences are those of
+    the means, and so do all tests ``perm-*`` of ``soft-accuracy``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from reshuffle.meta import ScoreTable, TestSet, systems
+    >>> names = ("a", "b", "c", "d", "e")
+    >>> people = ScoreTable("DA", names, None, np.array([71.0, 74.0, 79.0, 68.0, 80.0]))
+    >>> good = ScoreTable("good", names, None, np.array([0.31, 0.35, 0.37, 0.30, 0.40]))
+    >>> poor = ScoreTable("poor", names, None, np.array([20.0, 22.0, 21.0, 19.5, 20.5]))
+    >>> result = systems(TestSet.from_scores([good, poor], human=people), coefficients="pearson")
+    >>> [(each.metric, round(each.value, 3)) for each in result.results]
+    [('good', 0.97), ('poor', 0.497)]
+    >>> result.comparisons[0].test, round(result.comparisons[0].pvalue, 3)
+    ('williams', 0.138)
+    """
+    testing = Testing(
+        "none" if test is None else test,
+        baseline,
+        adjust,
+        interval,
+        Levels.for_tests("percentile", confidence_level, alpha),
+        Resampling(n_resamples, seed, threads),
+    )
+    settings = SystemSettings(coefficients, human_scores, average)
+    with reported(progress) as watched:
+        testing = replace(testing, resampling=replace(testing.resampling, progress=watched))
+        return systems_of(as_sets(test_sets), settings, testing)
+
+
+def systems_of(sets: Sequence[TestSet], settings: SystemSettings, testing: Testing) -> MetaEvaluation:
+    """The agreement on checked test sets: see :func:`systems`."""
+    settings = settings.checked(testing.test)
+    assert settings.coefficients is not None
+    testing.check([m.label for m in sets[0].metrics])
+    check_averages(settings.average, [each.name for each in sets])
+    answers: list[Answer] = []
+    testing.announce([(f"{name} {each.name}".rstrip(), 1.0) for each in sets for name in settings.coefficients])
+    described, kinds, scored = [], [], []
+    for at, test_set in enumerate(sets):
+        human = People.of(test_set, settings.human_scores)
+        described += list(people(test_set, human.scores))
+        scored += list(_scored(test_set, human.scores))
+        kinds.append(human.kind)
+        seed = set_seed(testing.resampling.seed, at, len(sets))
+        signs = [m.sign for m in test_set.metrics]
+        given = np.stack([m.sign * m.system_scores for m in test_set.metrics])
+        samples = [m.sample for m in test_set.metrics]
+        draws = SystemDraws(samples, given, signs, human.drawn, human.scores, test_set.n_segments)
+        for coefficient in settings.coefficients:
+            question = _question(test_set, human, draws, coefficient, testing, seed)
+            answers.append(answered(question, testing, seed))
+    for coefficient in settings.coefficients:
+        own = [answer for answer in answers if answer.question.coefficient == coefficient]
+        answers += list(averages_of(own, settings.average, testing))
+    plan = {
+        "coefficients": list(settings.coefficients),
+        "human_scores": ", ".join(dict.fromkeys(kinds)),
+        "average": settings.average if len(sets) > 1 else False,
+    }
+    return evaluation(SYSTEM, sets, answers, plan, testing, described, scored)
+
+
+def _scored(test_set: TestSet, human: Scores) -> Iterator[MetricSystemScore]:
+    """The scores of each system by metrics and people, where there are both."""
+    for m in test_set.metrics:
+        for system, score, by_people in zip(test_set.systems, m.system_scores.tolist(), human.tolist(), strict=True):
+            if not (math.isnan(score) or math.isnan(by_people)):
+                yield MetricSystemScore(test_set.name, m.label, system, score, by_people)
+
+
+@dataclass(frozen=True, eq=False)
+class People:
+    """Human scores of systems, higher for better.
+
+    ``kind`` says where they come from: ``given``, ``means`` of scores of segments, or a name in
+    :data:`reshuffle.meta.HUMAN_SCORES`. ``drawn`` computes them on draws of segments; None for ``given``. ``cells`` are
+    scores of segments, (N, S); rows without a spread where there are none.
+    """
+
+    kind: str
+    scores: Scores
+    cells: Scores
+    drawn: Callable[[Batch], Scores] | None
+
+    @classmethod
+    def of(cls, test_set: TestSet, wanted: str | None) -> People:
+        """From the judgments of a test set; ``wanted`` is a name in ``HUMAN_SCORES`` or None."""
+        human, judgments = test_set.human, test_set.judgments
+        if wanted is not None and judgments is None:
+            raise InputError(
+                f"human scores {wanted!r} need votes, but {test_set.name or 'the test set'} has none: leave them out"
+            )
+        if wanted is None and human is not None:
+            sign = 1 if human.higher_is_better else -1
+            means = None if human.segments is None else sign * mean_of_cells(human.segments)
+            if human.system_scores is not None:
+                given = sign * human.system_scores
+                scores = given if means is None else np.where(np.isnan(given), means, given)
+                return cls("given", scores, _constant_rows(scores, test_set.n_segments), None)
+            assert means is not None
+            assert human.segments is not None
+            cells = sign * human.segments
+            return cls("means", means, cells, _drawn_means(cells))
+        assert judgments is not None
+        kind = wanted or "wins"
+        scores = scores_of_votes(judgments, kind)
+        return cls(kind, scores, _constant_rows(scores, test_set.n_segments), _drawn_votes(judgments, kind))
+
+
+def _constant_rows(scores: Scores, n_segments: int) -> Scores:
+    """Cells whose means are the scores."""
+    return np.repeat(scores[:, None], n_segments, axis=1)
+
+
+def _drawn_means(cells: Scores) -> Callable[[Batch], Scores] | None:
+    """Human scores from drawn segments: (n, N). None if a system has none."""
+    if np.isnan(cells).all(axis=1).any():
+        return None
+
+    @cache
+    def sample() -> CountSample:
+        made = mean_sample(cells)
+        assert made is not None
+        return made
+
+    return lambda batch: drawn_scores(sample(), batch)
+
+
+def _drawn_votes(judgments: Judgments, kind: str) -> Callable[[Batch], Scores]:
+    """Human scores from the votes of drawn segments: (n, N)."""
+    every = judgments if judgments.raw is None else judgments.raw
+    n, n_segments = len(every.systems), every.n_segments
+    tied = every.tied.T
+    cells = [every.better * n + every.worse, n * n + tied[1] * n + tied[2], n * n + tied[2] * n + tied[1]]
+    # Wins, then ties, of each system against each other one. Most pairs have no ties, which would need memory.
+    there, column = np.unique(np.concatenate(cells), return_inverse=True)
+    segment = np.concatenate([every.segment, tied[0], tied[0]])
+    columns = np.zeros((1, n_segments, len(there)), dtype=np.int64)
+    np.add.at(columns[0], (segment, column), np.concatenate([every.votes, np.ones(2 * tied.shape[1], np.int64)]))
+
+    def scores(batch: Batch) -> Scores:
+        sums = np.zeros((batch.n, 2 * n * n), dtype=np.int64)
+        sums[:, there] = batch.sums(resampler_of_sums("draws", columns))
+        wins, ties = np.moveaxis(sums.reshape(batch.n, 2, n, n), 1, 0)
+        return HUMAN_SCORES[kind].score(wins, ties)
+
+    return scores
+
+
+def _question(
+    test_set: TestSet, human: People, draws: SystemDraws, coefficient: str, testing: Testing, seed: int
+) -> Question:
+    """One coefficient on one test set."""
+    labels = tuple(m.label for m in test_set.metrics)
+    scores = draws.given
+    ties = COEFFICIENTS[coefficient].ties
+    if coefficient == "soft-accuracy":
+        return soft_question(test_set, human.kind not in ("given", "means"), testing, seed)
+    values = system_values(coefficient, scores, human.scores)
+    chosen = np.flatnonzero(~np.isnan(values.value))
+    question = Question(test_set.name, SYSTEM, None, coefficient, ties, labels, values, chosen.tolist())
+    if not chosen.size:
+        return question
+    there = ~np.isnan(human.scores) & ~np.isnan(scores[chosen]).any(axis=0)
+    compared = system_values(coefficient, scores[chosen][:, there], human.scores[there])
+    if np.isnan(compared.value).any():
+        return replace(question, note="on the systems that all metrics scored, agreement is not defined")
+    question = replace(question, compared=compared.value, n_common=int(compared.n[0]))
+    automatic = "williams" if coefficient == "pearson" and there.sum() >= 4 else "perm-systems"
+    test = testing.test_for(automatic)
+    if test == "williams" and there.sum() < 4:
+        return replace(question, note="Williams' test needs at least 4 systems that all metrics scored")
+    return _with_samples(question, test_set, human, draws, there, test, testing)
+
+
+def _with_samples(
+    question: Question,
+    test_set: TestSet,
+    human: People,
+    draws: SystemDraws,
+    there: Flags,
+    test: str | None,
+    testing: Testing,
+) -> Question:
+    """The question with samples for its test and for intervals."""
+    rows = list(question.rows)
+    metrics = [test_set.metrics[row] for row in rows]
+    named = [name for name in (test, testing.interval) if name not in (None, "williams", "boot-inputs")]
+    by_cells = [name for name in named if TESTS[name].unit != "systems"]
+    lacking = next((m.label for m in metrics if m.segments is None), None)
+    if by_cells and lacking is not None:
+        raise InputError(
+            f"{' and '.join(map(repr, by_cells))} need{'s' * (len(by_cells) == 1)} scores of segments, but {lacking} "
+            "has only scores of systems: use 'perm-systems', 'williams' or no test, and 'boot-systems', 'boot-inputs' "
+            "or no interval"
+        )
+    given = draws.given[rows][:, there]
+    cells = None
+    if named and lacking is None:
+        cells = Cells.of(test_set.cells[rows], np.where(there[:, None], human.cells, np.nan))
+    samples: dict[str, MatrixSample] = {}
+    for name in dict.fromkeys(named):
+        if TESTS[name].unit == "systems":
+            scaled = standardised_systems(given, None if cells is None else cells.common[:, there])
+            samples[name] = systems_sample(question.coefficient, scaled, human.scores[there], question.compared)
+        else:
+            assert cells is not None
+            samples[name] = _by_cells(question, cells, name)
+    if any(np.isnan(sample.scores).any() for sample in samples.values()):
+        return replace(question, note="on means of scores of segments, agreement is not defined")
+    drawn = _drawn(question, draws, there)
+    if drawn is None and testing.interval == "boot-inputs":
+        question = replace(question, note="no interval, because there are no scores of segments to draw")
+    common = drawn if testing.interval is None else samples.get(testing.interval, drawn)
+    if test == "williams":
+        return replace(question, own=common, common=common, vectors=[human.scores[there], *given], test=test)
+    tested = drawn if test is None else samples.get(test, drawn)
+    compared = question.compared if tested is None else tested.scores
+    return replace(question, own=common, common=common, tested=tested, compared=compared, test=test)
+
+
+def _by_cells(question: Question, cells: Cells, name: str) -> MatrixSample:
+    """Metrics by the agreement of means of segment scores, with the replicates of a test or an interval."""
+    means = np.stack([mean_of_cells(own) for own in cells.common])
+    values = system_values(question.coefficient, means, mean_of_cells(cells.human)).value
+    return matrix_sample(question.coefficient, cells, "system", values, name, name)
+
+
+def _drawn(question: Question, draws: SystemDraws, there: Flags) -> DrawnSystems | None:
+    """Metrics by the agreement of their scores on draws of segments; None if nothing varies between draws."""
+    if draws.n_segments < 2 or not draws.varies:
+        return None
+    metric, places = Agreement(question.coefficient), np.flatnonzero(there)
+    return DrawnSystems(metric, draws, question.rows, places, question.compared)

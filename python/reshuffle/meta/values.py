@@ -1,0 +1,229 @@
+"""Values of coefficients: agreement between the scores of M metrics and those of people."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _core
+from .._core import Progress
+from ..metrics.base import Counts, Scores, thread_count
+
+__all__ = ["Values", "correlations", "matrix_values", "system_values", "vote_values", "without_exponent"]
+
+Integers = NDArray[np.int64]
+
+# The columns of pairs: concordant, discordant, tied only in the metric, tied only by people, tied in both.
+CON, DIS, METRIC, PEOPLE, BOTH = range(5)
+
+CONSTANT = "no group has different scores of both metric and people"
+NO_PAIRS = "no group has two outputs that both metric and people scored"
+NO_VOTES = "no votes on outputs that the metric scored"
+NO_SEGMENTS = "the metric has scores of systems, but none of segments"
+
+
+class Values(NamedTuple):
+    """The agreement of M metrics with people.
+
+    Attributes
+    ----------
+    value : (M,) ndarray of float
+        NaN where it is not defined.
+    n : (M,) ndarray of int
+        Votes, systems, pairs of systems, or cells with both scores in groups with a value.
+    groups : (M,) ndarray of int, or None
+        The number of groups with a value.
+    epsilon : (M,) ndarray of float, or None
+        Calibrated thresholds of ties.
+    reason : tuple of M str or None
+        Why a value is not defined.
+    """
+
+    value: Scores
+    n: Integers
+    groups: Integers | None
+    epsilon: Scores | None
+    reason: tuple[str | None, ...]
+
+
+def vote_values(rows: Counts, ties: str, no_votes: str = NO_VOTES) -> Values:
+    """Kendall's τ from (M, S, 4) counts of votes: concordant, discordant, tied in the metric, without a score.
+
+    ``no_votes`` is the reason for no value of a metric whose counts are all 0.
+    """
+    con, dis, tied, lost = rows.sum(axis=1).T
+    numerators, denominators = tau_parts(np.stack([con, dis, tied], axis=-1), ties)
+    varies = con + dis > 0
+    value = np.divide(numerators, denominators, out=np.full(len(rows), np.nan), where=varies & (denominators > 0))
+    reasons = []
+    for decided, ties_only, without in zip(varies, tied, lost, strict=True):
+        if decided:
+            reasons.append(f"{without:,} votes without a score of the metric are left out" if without else None)
+        elif ties_only:
+            reasons.append("the metric gives both outputs of every vote the same score")
+        else:
+            reasons.append(no_votes)
+    return Values(value, con + dis + tied, None, None, tuple(reasons))
+
+
+def tau_parts(counts: Counts, ties: str) -> tuple[Counts, Counts]:
+    """Numerators and denominators of τ, from (…, 3) concordant, discordant and tied votes.
+
+    A tie adds 0 to the numerator under ``half``, ``denominator`` and ``ignore``, and −1 under ``discordant``. It adds 1
+    to the denominator, except under ``ignore``.
+    """
+    con, dis, tied = np.moveaxis(counts, -1, 0)
+    numerators = con - dis - tied if ties == "discordant" else con - dis
+    return numerators, con + dis if ties == "ignore" else con + dis + tied
+
+
+def matrix_values(
+    coefficient: str,
+    grouping: str,
+    scores: Scores,
+    human: Scores,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Values:
+    """The agreement of (M, N, S) scores with (N, S) human scores, both higher for better, NaN for missing cells.
+
+    Groups without a value are left out of the mean: those in which metric or people have no two different scores, or
+    for accuracies those without pairs.
+    """
+    scores, human = np.ascontiguousarray(scores), np.ascontiguousarray(human)
+    if coefficient in ("pearson", "spearman"):
+        of_groups = [correlations(own, human, grouping, ranks=coefficient == "spearman") for own in scores]
+        values, cells = (np.stack(each) for each in zip(*of_groups, strict=True))
+        return _mean_of_groups(values, cells, None, CONSTANT)
+    n_threads = thread_count(threads)
+    counts, sizes = _core.meta_pair_counts(scores, human, grouping, threads=n_threads, progress=progress)
+    if coefficient in ("acc23", "tau23"):
+        epsilon, counts = _core.meta_calibrate(scores, human, grouping, threads=n_threads, progress=progress)
+        return _mean_of_groups(PAIR_VALUES[coefficient](counts, sizes), sizes[..., 0], epsilon, NO_PAIRS)
+    return _mean_of_groups(PAIR_VALUES[coefficient](counts, sizes), sizes[..., 0], None, CONSTANT)
+
+
+def _mean_of_groups(values: Scores, cells: Integers, epsilon: Scores | None, reason: str) -> Values:
+    """The means over groups of (M, G) values, without those that are NaN."""
+    defined = ~np.isnan(values)
+    groups = defined.sum(axis=1)
+    sums = np.where(defined, values, 0).sum(axis=1)
+    means = np.divide(sums, groups, out=np.full(len(values), np.nan), where=groups > 0)
+    reasons = tuple(None if n else reason for n in groups.tolist())
+    return Values(means, np.where(defined, cells, 0).sum(axis=1), groups, epsilon, reasons)
+
+
+def _ratio(numerators: NDArray[np.generic], denominators: NDArray[np.generic]) -> Scores:
+    """The ratio, NaN where the denominator is 0."""
+    a, b = np.asarray(numerators, dtype=np.float64), np.asarray(denominators, dtype=np.float64)
+    shape = np.broadcast_shapes(a.shape, b.shape)
+    return np.asarray(np.divide(a, b, out=np.full(shape, np.nan), where=b > 0))
+
+
+def _tau_b(counts: Counts, sizes: Counts) -> Scores:
+    """Kendall 1945: (C − D)/√((P − ties of the metric)(P − ties of people))."""
+    pairs = counts.sum(axis=-1).astype(np.float64)
+    untied = pairs - counts[..., METRIC] - counts[..., BOTH], pairs - counts[..., PEOPLE] - counts[..., BOTH]
+    return _ratio(counts[..., CON] - counts[..., DIS], np.sqrt(untied[0]) * np.sqrt(untied[1]))
+
+
+def _tau_c(counts: Counts, sizes: Counts) -> Scores:
+    """Stuart 1953: 2(C − D)m/(n²(m − 1)), with m the smaller number of different scores."""
+    n = sizes[..., 0].astype(np.float64)
+    m = sizes[..., 1:].min(axis=-1).astype(np.float64)
+    return _ratio(2 * (counts[..., CON] - counts[..., DIS]) * m, n**2 * (m - 1))
+
+
+def _accuracy(counts: Counts, sizes: Counts) -> Scores:
+    """Pairs that metric and people order alike, or both tie, as a share of all pairs: Deutsch et al. 2023, Eq. 5."""
+    return _ratio(counts[..., CON] + counts[..., BOTH], counts.sum(axis=-1))
+
+
+def _ordered_alike(counts: Counts, sizes: Counts) -> Scores:
+    """Pairs ordered alike as a share of those that people order: Kocmi et al. 2021. Ties of the metric are wrong."""
+    return _ratio(counts[..., CON], counts[..., [CON, DIS, METRIC]].sum(axis=-1))
+
+
+PAIR_VALUES: Mapping[str, Callable[[Counts, Counts], Scores]] = {
+    "kendall-b": _tau_b,
+    "kendall-c": _tau_c,
+    "acc23": _accuracy,
+    "tau23": lambda counts, sizes: 2 * _accuracy(counts, sizes) - 1,
+    "accuracy": _ordered_alike,
+}
+
+
+def correlations(scores: Scores, human: Scores, grouping: str, *, ranks: bool) -> tuple[Scores, Integers]:
+    """Pearson's r, or with ``ranks`` Spearman's ρ, of every group, and its number of cells with both scores: (G,) each.
+
+    ``scores`` and ``human`` have shape (N, S). NaN where either has no two different scores in the group.
+    """
+    groups = {"none": lambda cells: cells.reshape(1, -1), "sys": lambda cells: cells, "item": lambda cells: cells.T}
+    x, y = (groups[grouping](cells) for cells in (scores, human))
+    there = ~(np.isnan(x) | np.isnan(y))
+    if ranks:
+        x, y = (_ranks(cells, there) for cells in (x, y))
+    n = there.sum(axis=1)
+    (dx, varies_x), (dy, varies_y) = (_deviations(cells, there, n) for cells in (x, y))
+    norms = np.sqrt((dx * dx).sum(axis=1)) * np.sqrt((dy * dy).sum(axis=1))
+    defined = varies_x & varies_y & (norms > 0)
+    r = np.divide((dx * dy).sum(axis=1), norms, out=np.full(len(n), np.nan), where=defined)
+    return np.clip(r, -1, 1), n
+
+
+def _ranks(cells: Scores, there: NDArray[np.bool_]) -> Scores:
+    """Ranks within each row among the cells that are there; ties have mean ranks."""
+    from scipy.stats import rankdata
+
+    ranked: Scores = rankdata(np.where(there, cells, np.inf), axis=1).astype(np.float64)
+    return ranked
+
+
+def _deviations(cells: Scores, there: NDArray[np.bool_], n: Integers) -> tuple[Scores, NDArray[np.bool_]]:
+    """The deviations from the mean of each row, 0 for missing cells, and whether a row has different scores."""
+    known = without_exponent(np.where(there, cells, 0))
+    means = known.sum(axis=1) / np.maximum(n, 1)
+    deviations = np.where(there, known - means[:, None], 0)
+    low, high = (np.where(there, cells, end) for end in (np.inf, -np.inf))
+    varies = low.min(axis=1, initial=np.inf) < high.max(axis=1, initial=-np.inf)
+    return deviations, varies
+
+
+def without_exponent(rows: Scores) -> Scores:
+    """Each row divided by the power of 2 above its largest absolute value, so that no square overflows or vanishes.
+
+    >>> without_exponent(np.array([[3e300, 1e300], [0.0, 0.0]])).round(2).tolist()
+    [[0.56, 0.19], [0.0, 0.0]]
+    """
+    _, exponents = np.frexp(np.abs(rows).max(axis=-1, keepdims=True, initial=0))
+    return np.asarray(np.ldexp(rows, -exponents))
+
+
+def system_values(coefficient: str, scores: Scores, human: Scores) -> Values:
+    """The agreement of (M, N) scores of systems with (N,) human scores, both higher for better, NaN for missing."""
+    both = ~(np.isnan(scores) | np.isnan(human))
+    n = both.sum(axis=1)
+    reasons = [_reason(own[has], human[has]) for own, has in zip(scores, both, strict=True)]
+    if coefficient in ("pearson", "spearman"):
+        ranks = coefficient == "spearman"
+        values = np.array([correlations(own[:, None], human[:, None], "none", ranks=ranks)[0][0] for own in scores])
+    else:
+        cells = np.ascontiguousarray(scores[:, :, None]), np.ascontiguousarray(human[:, None])
+        counts, sizes = _core.meta_pair_counts(*cells, "none")
+        values = PAIR_VALUES[coefficient](counts, sizes)[:, 0]
+        if coefficient == "accuracy":
+            n = counts[:, 0, [CON, DIS, METRIC]].sum(axis=-1)
+    few = np.array([reason is not None for reason in reasons])
+    return Values(np.where(few, np.nan, values), n, None, None, tuple(reasons))
+
+
+def _reason(scores: Scores, human: Scores) -> str | None:
+    """Why agreement at system level is not defined."""
+    if len(human) < 3:
+        return f"{len(human)} systems with both scores: at least 3 are needed"
+    if np.ptp(human) == 0:
+        return "people gave all systems the same score"
+    return "the metric gives all systems the same score" if np.ptp(scores) == 0 else None

@@ -1,0 +1,225 @@
+"""The result of a meta-evaluation: how well metrics agree with people, and its records."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..intervals import ConfidenceInterval
+from .base import StudyResult
+
+__all__ = [
+    "META_TABLES",
+    "HumanScores",
+    "MetaEvaluation",
+    "MetricAgreement",
+    "MetricDifference",
+    "MetricGroup",
+    "MetricSystemScore",
+]
+
+# The tables of a meta-evaluation.
+META_TABLES = ("results", "comparisons", "groups", "human", "systems")
+
+
+@dataclass(frozen=True, slots=True)
+class MetricAgreement:
+    """How well a metric agrees with people, by one coefficient.
+
+    Attributes
+    ----------
+    test_set : str
+        The name of the test set, such as a language pair; ``average`` for the mean over test sets, ``pooled`` for all
+        judgments of all test sets taken as one.
+    metric : str
+    level : str
+        ``segment`` or ``system``: whose scores are compared.
+    grouping : str or None
+        At segment level: ``none`` (all scores in one group), ``sys`` (a group for each system), ``item`` (a group for
+        each segment), and the value is the mean over groups. ``votes`` where people compared pairs of outputs. None at
+        system level.
+    coefficient : str
+        A name in :data:`reshuffle.meta.COEFFICIENTS`.
+    ties : str or None
+        How tied scores of the metric count in ``tau``, ``darr`` and ``accuracy``; None for other coefficients.
+    value : float
+        NaN where it is not defined; ``reason`` says why. Positive values are agreement, also for metrics where lower
+        is better.
+    confidence_interval : ConfidenceInterval or None
+    n : int
+        What the value was computed from: votes, pairs of outputs (``darr``), outputs, systems, or pairs of systems.
+    groups : int or None
+        The number of groups that have a value.
+    epsilon : float or None
+        The calibrated difference up to which scores of the metric count as tied.
+    reason : str or None
+        Why the value is not defined, or what is unusual.
+    """
+
+    test_set: str
+    metric: str
+    level: str
+    grouping: str | None
+    coefficient: str
+    ties: str | None
+    value: float
+    confidence_interval: ConfidenceInterval | None
+    n: int
+    groups: int | None
+    epsilon: float | None
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class MetricDifference:
+    """The difference between the agreement of two metrics with people, and a test of it.
+
+    Attributes
+    ----------
+    test_set : str
+    metric_a, metric_b : str
+    level : str
+    grouping : str or None
+    coefficient : str
+    ties : str or None
+        As in :class:`MetricAgreement`.
+    test : str
+        A name in :data:`reshuffle.meta.TESTS`.
+    difference : float
+        The value of ``metric_a`` minus that of ``metric_b``, on what all metrics have scores for.
+    pvalue : float
+        Not adjusted for multiple tests.
+    adjusted_pvalue : float or None
+        Adjusted for all pairs of metrics of the family.
+    confidence_interval : ConfidenceInterval or None
+        Of the difference.
+    exceedances, n_resamples : int or None
+        The number of replicates at least as extreme as the difference, and of all replicates. None for tests without
+        replicates.
+    statistic, degrees_of_freedom : float or None
+        Of Williams' test.
+    n : int
+        As in :class:`MetricAgreement`.
+    """
+
+    test_set: str
+    metric_a: str
+    metric_b: str
+    level: str
+    grouping: str | None
+    coefficient: str
+    ties: str | None
+    test: str
+    difference: float
+    pvalue: float
+    adjusted_pvalue: float | None
+    confidence_interval: ConfidenceInterval | None
+    exceedances: int | None
+    n_resamples: int | None
+    statistic: float | None
+    degrees_of_freedom: float | None
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class MetricGroup:
+    """The place of a metric in the ranking of metrics by one coefficient.
+
+    Attributes
+    ----------
+    test_set, metric, level : str
+    grouping : str or None
+    coefficient : str
+    ties : str or None
+    rank : int
+        From 1, by value.
+    letters : str
+        Compact letter display: metrics that share a letter do not differ significantly (adjusted p-values).
+    cluster : int
+        From 1: all metrics of a cluster differ significantly from all metrics of later clusters, as in WMT's rankings.
+    """
+
+    test_set: str
+    metric: str
+    level: str
+    grouping: str | None
+    coefficient: str
+    ties: str | None
+    rank: int
+    letters: str
+    cluster: int
+
+
+@dataclass(frozen=True, slots=True)
+class HumanScores:
+    """The human score of a system, and how much of it was judged.
+
+    Attributes
+    ----------
+    test_set, system : str
+    score : float or None
+        The score at system level, higher is better; None where there is none.
+    segments : int
+        The number of segments with a score or judgment of the system.
+    judgments : int
+        The number of scores, or of votes in which the system took part.
+    """
+
+    test_set: str
+    system: str
+    score: float | None
+    segments: int
+    judgments: int
+
+
+@dataclass(frozen=True, slots=True)
+class MetricSystemScore:
+    """The score of a system by a metric and by people.
+
+    Attributes
+    ----------
+    test_set, metric, system : str
+    score : float
+        As the metric gives it.
+    human : float
+        The human score of the system, higher is better.
+    """
+
+    test_set: str
+    metric: str
+    system: str
+    score: float
+    human: float
+
+
+@dataclass(frozen=True, repr=False)
+class MetaEvaluation(StudyResult):
+    """How well metrics agree with people: the result of the functions of :mod:`reshuffle.meta`.
+
+    A :class:`~reshuffle.StudyResult` with the study ``meta`` and the tables ``results``, ``comparisons``, ``groups``,
+    ``human`` and, at system level, ``systems``.
+    """
+
+    @property
+    def results(self) -> tuple[MetricAgreement, ...]:
+        """The agreement of each metric with people, by test set, grouping and coefficient."""
+        return self.tables.get("results", ())
+
+    @property
+    def comparisons(self) -> tuple[MetricDifference, ...]:
+        """The tested differences between metrics."""
+        return self.tables.get("comparisons", ())
+
+    @property
+    def groups(self) -> tuple[MetricGroup, ...]:
+        """The ranking of the metrics, where all pairs were compared."""
+        return self.tables.get("groups", ())
+
+    @property
+    def human(self) -> tuple[HumanScores, ...]:
+        """The human score of each system, and how much of it was judged."""
+        return self.tables.get("human", ())
+
+    @property
+    def systems(self) -> tuple[MetricSystemScore, ...]:
+        """The scores of each system by each metric and by people; only at system level."""
+        return self.tables.get("systems", ())

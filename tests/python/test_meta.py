@@ -1,0 +1,703 @@
+"""Meta-evaluation: tests, intervals, averages and rankings of metrics; bad input; real data."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.stats
+
+import reshuffle
+from meta_material import (
+    QUIET,
+    judged,
+    lines,
+    outputs_of,
+    random_matrices,
+    random_votes,
+    table,
+    tau_by_loop,
+    value,
+)
+from reshuffle import FromCounts, InputError, SegmentScores, compare, compare_sets, meta, metric
+from reshuffle.meta import Judgments, ScoreTable, TestSet
+from reshuffle.meta.coefficients import COEFFICIENTS
+from reshuffle.meta.samples import Agreement, MatrixSample
+from reshuffle.resampling import Batch
+
+
+def as_metric(tables: list[ScoreTable], judgments: Judgments, ties: str = "half") -> FromCounts:
+    """Metrics as systems under a metric of counts: numerators and denominators of τ, by a loop over votes."""
+    counts = {}
+    for each in tables:
+        assert each.segments is not None
+        rows = np.zeros((judgments.n_segments, 2), dtype=np.int64)
+        for segment, better, worse, votes in zip(
+            judgments.segment, judgments.better, judgments.worse, judgments.votes, strict=True
+        ):
+            sign = np.sign(each.segments[better, segment] - each.segments[worse, segment])
+            rows[segment] += votes * np.array([sign if sign or ties == "half" else -1, 1], dtype=np.int64)
+        counts[each.name] = rows[rows[:, 1] > 0]
+    return FromCounts("tau", counts, lambda totals: totals[..., 0] / totals[..., 1])
+
+
+@pytest.mark.parametrize("ties", ["half", "discordant"])
+def test_tests_and_intervals_of_tau_are_those_of_compare(ties: str) -> None:
+    tables, judgments = random_votes(1)
+    result = meta.segments(TestSet.from_scores(tables, judgments=judgments), ties=ties, n_resamples=999, seed=5)
+    settings: dict[str, Any] = {"all_pairs": True, "n_resamples": 999, "seed": 5}
+    expected = compare(metrics=as_metric(tables, judgments, ties), test="ar", scheme="iid", **settings)
+    for record in expected.scores:
+        found = value(result, record.system)
+        assert found.value == pytest.approx(record.score)
+        assert record.confidence_interval is not None
+        assert found.confidence_interval is not None
+        assert found.confidence_interval.low == pytest.approx(record.confidence_interval.low)
+        assert found.confidence_interval.high == pytest.approx(record.confidence_interval.high)
+    pairs = {(each.system, each.baseline): each for each in expected.comparisons}
+    for each in result.comparisons:
+        pair = pairs[each.metric_b, each.metric_a]
+        assert each.difference == pytest.approx(-pair.difference)
+        assert (each.pvalue, each.adjusted_pvalue) == (pair.test.pvalue, pair.test.adjusted_pvalue)
+        assert (each.exceedances, each.n_resamples) == (pair.test.exceedances, 999)
+        assert pair.confidence_interval is not None
+        assert each.confidence_interval is not None
+        assert each.confidence_interval.low == pytest.approx(-pair.confidence_interval.high)
+    (ranking,) = expected.rankings
+    found_ranks = {each.metric: (each.rank, each.letters, each.cluster) for each in result.groups}
+    assert found_ranks == {each.system: (each.position, each.letters, each.cluster) for each in ranking.systems}
+
+
+def test_averages_of_tau_are_those_of_compare_sets() -> None:
+    both = {f"set{at}": random_votes(at, s=40 + 10 * at) for at in (1, 2)}
+    sets = {name: TestSet.from_scores(tables, judgments=judgments) for name, (tables, judgments) in both.items()}
+    result = meta.segments(sets, n_resamples=499)
+    data = {name: reshuffle.TestSet(metrics=as_metric(*own)) for name, own in both.items()}
+    expected = compare_sets(data, test="ar", scheme="iid", all_pairs=True, n_resamples=499)
+    for name, comparison in {**expected.sets, "average": expected.average}.items():
+        assert comparison is not None
+        pairs = {(each.system, each.baseline): each for each in comparison.comparisons}
+        own = [each for each in result.comparisons if each.test_set == name]
+        assert len(own) == len(pairs) == 6
+        for each in own:
+            pair = pairs[each.metric_b, each.metric_a]
+            assert (each.pvalue, each.adjusted_pvalue) == (pair.test.pvalue, pair.test.adjusted_pvalue)
+        for record in comparison.scores:
+            assert value(result, record.system, test_set=name).value == pytest.approx(record.score)
+
+
+def test_means_of_groups_are_averaged_as_the_papers_do() -> None:
+    sets = [
+        TestSet.from_scores(tables, judgments=own, name=f"s{at}")
+        for at, (tables, own) in enumerate(random_votes(at, s=30) for at in range(4))
+    ]
+    result = meta.segments(sets, average={"2012": ["s0", "s1"], "2013": ["s2"]}, n_resamples=99, test="boot-inputs")
+    single = [value(result, "m1", test_set=f"s{at}").value for at in range(4)]
+    means = {name: value(result, "m1", test_set=name) for name in ("2012", "2013", "average")}
+    assert means["2012"].value == pytest.approx((single[0] + single[1]) / 2)
+    assert means["2013"].value == pytest.approx(single[2])
+    assert means["average"].value == pytest.approx((means["2012"].value + single[2] + single[3]) / 3)
+    # Each test set has the draws of its own seed; those of means are their means.
+    pair = next(each for each in result.comparisons if each.test_set == "average" and each.metric_b == "m1")
+    own = means["average"].confidence_interval
+    assert own is not None
+    assert own.low < means["average"].value < own.high
+    assert pair.n_resamples == 99
+    widths = [
+        each.confidence_interval
+        for each in result.results
+        if each.metric == "m1" and each.test_set in ("s3", "average")
+    ]
+    one, all_sets = (each.high - each.low for each in widths if each is not None)
+    assert all_sets < one
+
+
+def test_pooled_tau_is_that_of_all_votes() -> None:
+    both = [random_votes(at, s=30) for at in (1, 2)]
+    sets = [TestSet.from_scores(tables, judgments=own, name=f"s{at}") for at, (tables, own) in enumerate(both)]
+    result = meta.segments(sets, pooled=True, average=False, n_resamples=99)
+    assert {each.test_set for each in result.results} == {"s0", "s1", "pooled"}
+    assert {each.test_set for each in result.comparisons} == {"s0", "s1", "pooled"}
+    for name in ("m0", "m3"):
+        parts = [value(result, name, test_set=f"s{at}") for at in (0, 1)]
+        pooled = value(result, name, test_set="pooled")
+        total = sum(part.n for part in parts)
+        assert pooled.n == total
+        assert pooled.value == pytest.approx(sum(part.value * part.n for part in parts) / total)
+        assert pooled.confidence_interval is not None
+        assert pooled.confidence_interval.low < pooled.value < pooled.confidence_interval.high
+
+
+def test_bootstrap_test_of_tau_inverts_its_interval() -> None:
+    tables, judgments = random_votes(3)
+    result = meta.segments(
+        TestSet.from_scores(tables, judgments=judgments), test="boot-inputs", n_resamples=999, adjust=None
+    )
+    for each in result.comparisons:
+        assert each.confidence_interval is not None
+        assert each.adjusted_pvalue is None
+        outside = not each.confidence_interval.low <= 0 <= each.confidence_interval.high
+        assert outside == (each.pvalue <= 0.05)
+
+
+def test_metrics_without_some_scores_are_compared_on_common_votes() -> None:
+    tables, judgments = random_votes(4, m=2)
+    assert tables[0].segments is not None
+    tables[0].segments[:, :20] = np.nan
+    result = meta.segments(TestSet.from_scores(tables, judgments=judgments), n_resamples=199)
+    late = judgments.segment >= 20
+    rows = np.stack([judgments.segment, judgments.better, judgments.worse], axis=1)
+    fewer = judged("abcd", 60, rows[late])
+    on_common = meta.segments(TestSet.from_scores(tables, judgments=fewer), n_resamples=199)
+    assert value(result, "m0").value == value(on_common, "m0").value
+    assert value(result, "m1").value != value(on_common, "m1").value
+    assert value(result, "m1").n == judgments.n_votes
+    (pair,), (expected,) = result.comparisons, on_common.comparisons
+    assert (pair.difference, pair.n) == (expected.difference, int(late.sum()))
+
+
+def test_identical_metrics_have_p_1_and_share_letters() -> None:
+    tables, judgments = random_votes(6, m=2)
+    same = [tables[0], ScoreTable("again", tables[0].systems, tables[0].segments, None, True), tables[1]]
+    result = meta.segments(TestSet.from_scores(same, judgments=judgments), n_resamples=199)
+    pair = next(each for each in result.comparisons if {each.metric_a, each.metric_b} == {"m0", "again"})
+    assert (pair.difference, pair.pvalue, pair.adjusted_pvalue) == (0.0, 1.0, 1.0)
+    letters = {each.metric: (each.rank, each.letters) for each in result.groups}
+    assert letters["m0"] == letters["again"]
+
+
+def test_a_baseline_is_compared_with_all_others_without_a_ranking() -> None:
+    tables, judgments = random_votes(7)
+    result = meta.segments(TestSet.from_scores(tables, judgments=judgments), baseline="m2", n_resamples=99)
+    assert [(each.metric_a, each.metric_b) for each in result.comparisons] == [("m0", "m2"), ("m1", "m2"), ("m3", "m2")]
+    assert result.groups == ()
+
+
+def test_lower_is_better_gives_positive_agreement() -> None:
+    tables, judgments = random_votes(8, m=1)
+    assert tables[0].segments is not None
+    errors = table("errors", -tables[0].segments, higher=False)
+    result = meta.segments(TestSet.from_scores([*tables, errors], judgments=judgments), n_resamples=99)
+    assert value(result, "m0").value == value(result, "errors").value > 0
+    assert result.comparisons[0].pvalue == 1
+
+
+ALL = [name for name, each in COEFFICIENTS.items() if "segment" in each.levels and name not in ("tau", "darr")]
+
+
+@pytest.mark.parametrize(
+    "test", ["perm-both", "perm-inputs", "perm-systems", "boot-both", "boot-inputs", "boot-systems"]
+)
+def test_every_coefficient_has_tests_and_intervals(test: str) -> None:
+    result = meta.segments(random_matrices(1), coefficients=ALL, groupings=["none", "item"], test=test, n_resamples=99)
+    again = meta.segments(
+        random_matrices(1), coefficients=ALL, groupings=["none", "item"], test=test, n_resamples=99, threads=1
+    )
+    assert result == again
+    assert len(result.results) == 3 * 2 * len(ALL)
+    for each in result.results:
+        assert each.confidence_interval is not None
+        assert each.confidence_interval.low <= each.confidence_interval.high
+    assert len(result.comparisons) == 3 * 2 * len(ALL)
+    for pair in result.comparisons:
+        a, b = (
+            value(result, n, grouping=pair.grouping, coefficient=pair.coefficient)
+            for n in (pair.metric_a, pair.metric_b)
+        )
+        assert pair.difference == pytest.approx(a.value - b.value, abs=1e-11)
+        assert pair.adjusted_pvalue is not None
+        assert 0 < pair.pvalue <= pair.adjusted_pvalue <= 1
+    # The best metric is better than the worst.
+    worst = next(p for p in result.comparisons if (p.metric_a, p.metric_b, p.coefficient) == ("m0", "m2", "pearson"))
+    assert worst.pvalue <= 0.05
+
+
+@pytest.mark.parametrize("ties", ["half", "discordant", "ignore", "denominator"])
+def test_votes_are_counted_again_when_outputs_or_systems_are_swapped(ties: str) -> None:
+    tables, judgments = random_votes(5)
+    same = [*tables, ScoreTable("again", tables[0].systems, tables[0].segments, None, True)]
+    test_set = TestSet.from_scores(same, judgments=judgments)
+    usual = meta.segments(test_set, ties=ties, n_resamples=99)
+    for test in ("perm-both", "perm-systems"):
+        result = meta.segments(test_set, ties=ties, test=test, n_resamples=99)
+        assert result.results == usual.results
+        for each, other in zip(result.comparisons, usual.comparisons, strict=True):
+            assert (each.test, other.test) == (test, "perm-inputs")
+            assert each.difference == pytest.approx(other.difference)
+            assert each.confidence_interval == other.confidence_interval
+            if {each.metric_a, each.metric_b} == {"m0", "again"}:
+                assert each.pvalue == 1
+        strong = next(each for each in result.comparisons if (each.metric_a, each.metric_b) == ("m0", "m3"))
+        assert strong.pvalue <= (0.05 if test == "perm-both" else 0.5)
+
+
+def test_darr_has_the_tests_of_votes() -> None:
+    test_set = random_matrices(4)
+    for test in ("perm-both", "perm-inputs", "perm-systems"):
+        result = meta.segments(test_set, coefficients="darr", minimum_difference=1, test=test, n_resamples=99)
+        first = next(each for each in result.comparisons if (each.metric_a, each.metric_b) == ("m0", "m2"))
+        a, b = (value(result, name).value for name in ("m0", "m2"))
+        assert first.difference == pytest.approx(a - b)
+        assert first.pvalue < 0.3
+
+
+def test_identical_metrics_have_p_1_on_matrices() -> None:
+    test_set = random_matrices(2, m=1)
+    own = test_set.metrics[0].segments
+    assert own is not None
+    both = [table("x", own), table("y", 3 * own + 1), table("z", -own, higher=False)]
+    assert test_set.human is not None
+    result = meta.segments(TestSet.from_scores(both, human=test_set.human), coefficients=ALL, n_resamples=49)
+    assert {(pair.pvalue, abs(pair.difference) < 1e-9) for pair in result.comparisons} == {(1.0, True)}
+
+
+def test_shuffles_without_a_value_count_as_extreme() -> None:
+    # Swapping both cells of a metric with those of the other leaves equal scores in many shuffles.
+    cells = np.array([[[0.0, 1.0]], [[1.0, 0.0]]])
+    sample = MatrixSample(Agreement("pearson"), cells, np.array([[0.0, 1.0]]), "none", np.array([1.0, -1.0]))
+    batch = Batch(1, 0, 64, 1)
+    (statistics,) = sample.shuffle_statistics([(0, 1)], batch)
+    assert set(statistics) == {-2.0, 2.0}
+    flips = [batch.flips(r, 2)[:2].tolist() for r in batch.numbers]
+    # Undefined where only one of the cells is swapped: both metrics are then constant.
+    assert [statistic == 2 for statistic in statistics] == [flip != [1, 1] for flip in flips]
+
+
+def test_gaps_of_a_metric_restrict_comparisons_and_not_values() -> None:
+    test_set = random_matrices(3, m=2)
+    first, second = (m.segments for m in test_set.metrics)
+    assert first is not None
+    assert second is not None
+    assert test_set.human is not None
+    holes = first.copy()
+    holes[:, 3:9] = np.nan
+    result = meta.segments(
+        TestSet.from_scores([table("m0", holes), table("m1", second)], human=test_set.human),
+        coefficients="pearson",
+        n_resamples=99,
+    )
+    full = meta.segments(
+        TestSet.from_scores([table("m0", first), table("m1", second)], human=test_set.human),
+        coefficients="pearson",
+        **QUIET,
+    )
+    common = meta.segments(
+        TestSet.from_scores(
+            [table("m0", holes), table("m1", np.where(np.isnan(holes), np.nan, second))], human=test_set.human
+        ),
+        coefficients="pearson",
+        **QUIET,
+    )
+    assert value(result, "m1").value == value(full, "m1").value != value(common, "m1").value
+    (pair,) = result.comparisons
+    assert pair.difference == pytest.approx(value(common, "m0").value - value(common, "m1").value)
+    assert pair.n == value(common, "m0").n
+
+
+def test_averages_over_matrices_are_means_of_values() -> None:
+    sets = {f"s{at}": random_matrices(at) for at in (1, 2)}
+    result = meta.segments(sets, coefficients=["pearson", "kendall-b"], n_resamples=99)
+    for name in ("pearson", "kendall-b"):
+        parts = [value(result, "m1", test_set=each, coefficient=name).value for each in sets]
+        average = value(result, "m1", test_set="average", coefficient=name)
+        assert average.value == pytest.approx(sum(parts) / 2)
+        assert average.confidence_interval is not None
+    assert sum(each.test_set == "average" for each in result.comparisons) == 6
+    assert sum(each.test_set == "average" for each in result.groups) == 6
+
+
+def texts(n: int = 5, s: int = 40) -> tuple[list[str], dict[str, list[str]]]:
+    """References and outputs with more and more words replaced."""
+    rng = np.random.default_rng(1)
+    words = [f"w{at}" for at in range(50)]
+    references = [" ".join(rng.choice(words, 8)) for _ in range(s)]
+    systems = {
+        name: [" ".join(w if rng.random() > 0.1 * (1 + at) else "x" for w in line.split()) for line in references]
+        for at, name in enumerate("abcdefg"[:n])
+    }
+    return references, systems
+
+
+def test_intervals_of_native_metrics_draw_corpus_scores() -> None:
+    references, systems = texts()
+    human = ScoreTable("DA", tuple("abcde"), None, np.array([80.0, 79.0, 70.0, 71.0, 60.0]))
+    test_set = TestSet.from_texts(references, systems, ["bleu", "ter"], human=human)
+    result = meta.systems(test_set, coefficients=["pearson", "accuracy"], n_resamples=99, seed=3)
+    bleu, ter = metric("bleu"), metric("ter")
+    for name, m, sign in (("BLEU", bleu, 1), ("TER", ter, -1)):
+        counts = m.suff_stats(systems, references)
+        scores = sign * m.score(counts.sum(axis=1))
+        found = value(result, name, coefficient="pearson")
+        assert human.system_scores is not None
+        assert found.value == pytest.approx(np.corrcoef(scores, human.system_scores)[0, 1])
+        draws = []
+        for r in range(99):
+            weights = reshuffle._core.draw_weights(3, r, 40)
+            drawn = sign * m.score((counts * np.asarray(weights)[None, :, None]).sum(axis=1))
+            draws.append(np.corrcoef(drawn, human.system_scores)[0, 1])
+        assert found.confidence_interval is not None
+        assert found.confidence_interval.low == pytest.approx(sorted(draws)[1])
+        assert found.confidence_interval.high == pytest.approx(sorted(draws)[-2])
+    assert {(each.test, each.coefficient) for each in result.comparisons} == {
+        ("williams", "pearson"),
+        ("perm-systems", "accuracy"),
+    }
+    assert {(each.metric, each.system) for each in result.systems} == {(m, s) for m in ("BLEU", "TER") for s in "abcde"}
+
+
+@pytest.mark.parametrize("kind", ["wins", "expected-wins", "wins-or-ties"])
+def test_human_scores_from_votes_are_drawn_with_the_segments(kind: str) -> None:
+    tables, judgments = random_votes(9, n=4)
+    result = meta.systems(
+        TestSet.from_scores(tables, judgments=judgments),
+        human_scores=kind,
+        coefficients="pearson",
+        test=None,
+        n_resamples=99,
+    )
+    expected = meta.human_scores(judgments, kind)
+    assert [each.score for each in result.human] == pytest.approx(expected.tolist())
+    assert result.plan["human_scores"] == kind
+    drawn = []
+    own = tables[0].segments
+    assert own is not None
+    for r in range(99):
+        weights = np.asarray(reshuffle._core.draw_weights(12345, r, 60))
+        rows = np.stack([judgments.segment, judgments.better, judgments.worse], axis=1)
+        votes = judged("abcd", 60, np.repeat(rows, judgments.votes * weights[judgments.segment], axis=0))
+        drawn.append(np.corrcoef(meta.human_scores(votes, kind), own @ weights)[0, 1])
+    interval = value(result, "m0").confidence_interval
+    assert interval is not None
+    assert (interval.low, interval.high) == pytest.approx((sorted(drawn)[1], sorted(drawn)[-2]))
+
+
+def test_every_test_of_systems() -> None:
+    test_set = random_matrices(5)
+    for test in ("perm-both", "perm-inputs", "perm-systems", "boot-both", "boot-inputs", "boot-systems"):
+        result = meta.systems(test_set, test=test, n_resamples=99)
+        assert {each.test for each in result.comparisons} == {test}
+        assert len(result.comparisons) == 3 * 4
+    for interval in ("boot-both", "boot-systems"):
+        result = meta.systems(test_set, interval=interval, n_resamples=99, coefficients="pearson")
+        assert all(each.confidence_interval is not None for each in result.results)
+
+
+@pytest.mark.parametrize("name", ["perm-systems", "boot-systems"])
+def test_swapped_and_drawn_systems_keep_their_scores(name: str) -> None:
+    """Differences are those of the values, also of corpus scores and of metrics that have no scores of segments."""
+    rng = np.random.default_rng(11)
+    words = "a dog saw the old house on some small hill near here".split()
+    references = [" ".join(rng.choice(words, 9)) for _ in range(15)]
+    systems = {
+        system: [" ".join(w if rng.random() > noise else "x" for w in line.split()) for line in references]
+        for system, noise in zip("abcdef", (0.1, 0.15, 0.2, 0.3, 0.4, 0.5), strict=True)
+    }
+    given = ScoreTable("given", tuple("abcdef"), None, np.array([5.0, 4.0, 4.5, 3.0, 1.0, 2.0]), True)
+    human = ScoreTable("h", tuple("abcdef"), None, np.array([9.0, 8.5, 6.0, 5.0, 5.5, 2.0]), True)
+    test_set = TestSet.from_texts(references, systems, ["bleu", "ter"], human=human, scores=given)
+    interval = name if name.startswith("boot") else None
+    result = meta.systems(test_set, test=name, interval=interval, n_resamples=63)
+    assert len(result.comparisons) == 4 * 3
+    for pair in result.comparisons:
+        a, b = (value(result, each, coefficient=pair.coefficient).value for each in (pair.metric_a, pair.metric_b))
+        assert pair.difference == pytest.approx(a - b, abs=1e-11)
+        assert pair.test == name
+    scores = {m.label: m.sign * m.system_scores for m in test_set.metrics}
+    scaled = {label: (own - own.mean()) / own.std() for label, own in scores.items()}
+    people = human.system_scores
+    assert people is not None
+    if interval is None:  # the same swaps as a loop
+        differences = []
+        for r in range(63):
+            word = int(reshuffle._core.stream_values(12345, "shuffle", r, 1)[0])
+            swap = np.array([bool(word >> i & 1) for i in range(6)])
+            x, y = scaled["BLEU"], scaled["given"]
+            swapped = np.where(swap, y, x), np.where(swap, x, y)
+            differences.append(np.subtract(*(np.corrcoef(own, people)[0, 1] for own in swapped)))
+        pair = next(each for each in result.comparisons if (each.metric_a, each.metric_b) == ("BLEU", "given"))
+        assert pair.exceedances == sum(abs(d) >= abs(pair.difference) - 1e-10 for d in differences)
+        automatic = meta.systems(test_set, coefficients="accuracy", n_resamples=63, interval=None)
+        assert {each.test for each in automatic.comparisons} == {"perm-systems"}
+        with pytest.raises(InputError, match=r"'perm-both' needs scores of segments, but given .*use 'perm-systems'"):
+            meta.systems(test_set, test="perm-both", interval=None)
+    else:
+        assert all(each.confidence_interval is not None for each in result.results)
+        assert all(each.confidence_interval is not None for each in result.comparisons)
+
+
+def test_fewer_than_three_systems_and_constant_scores_have_reasons() -> None:
+    names = ("a", "b")
+    human = ScoreTable("h", names, None, np.array([1.0, 2.0]))
+    result = meta.systems(TestSet.from_scores(ScoreTable("m", names, None, np.array([1.0, 2.0])), human=human))
+    assert {(math.isnan(each.value), each.reason) for each in result.results} == {
+        (True, "2 systems with both scores: at least 3 are needed")
+    }
+    test_set = random_matrices(1)
+    constant = table("constant", np.ones((6, 25)))
+    assert test_set.human is not None
+    first = test_set.metrics[0].segments
+    assert first is not None
+    result = meta.segments(
+        TestSet.from_scores([constant, table("m", first)], human=test_set.human),
+        coefficients=["pearson"],
+        n_resamples=9,
+    )
+    assert value(result, "constant").reason == "no group has different scores of both metric and people"
+    assert math.isnan(value(result, "constant").value)
+    assert value(result, "constant").confidence_interval is None
+    assert result.comparisons == ()
+    result = meta.systems(TestSet.from_scores([constant, table("m", first)], human=test_set.human), n_resamples=9)
+    assert value(result, "constant", coefficient="pearson").reason == "the metric gives all systems the same score"
+
+
+def test_ties_everywhere_have_a_reason() -> None:
+    tables, judgments = random_votes(2, m=1)
+    flat = table("flat", np.zeros((4, 60)))
+    for ties in ("half", "discordant", "ignore", "denominator"):
+        result = meta.segments(TestSet.from_scores([flat, *tables], judgments=judgments), ties=ties, n_resamples=9)
+        assert math.isnan(value(result, "flat").value)
+        assert value(result, "flat").reason == "the metric gives both outputs of every vote the same score"
+        assert not math.isnan(value(result, "m0").value)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("test", ["perm-both", "perm-inputs", "perm-systems", "williams"])
+def test_size_of_tests_between_metrics(test: str) -> None:
+    """Metrics that are people's quality with noise of the same size are exchangeable: p ≤ α in α of the cases."""
+    n = 600
+    found: dict[str, list[float]] = {}
+    for seed in range(n):
+        rng = np.random.default_rng(seed)
+        quality = rng.normal(0, 1, (8, 30)) + rng.normal(0, 0.5, (8, 1))
+        metrics = [table(name, quality + rng.normal(0, 1, (8, 30))) for name in "xy"]
+        test_set = TestSet.from_scores(metrics, human=table("h", quality + rng.normal(0, 0.7, (8, 30))))
+        settings: dict[str, Any] = {"test": test, "interval": None, "n_resamples": 99, "seed": seed}
+        result = meta.systems(test_set, coefficients="pearson", **settings)
+        found.setdefault("systems pearson", []).append(result.comparisons[0].pvalue)
+        if test != "williams":
+            result = meta.segments(test_set, coefficients=["pearson", "kendall-b"], groupings="none", **settings)
+            for pair in result.comparisons:
+                found.setdefault(pair.coefficient, []).append(pair.pvalue)
+    for name, pvalues in found.items():
+        for alpha in (0.05, 0.2):
+            rejected = sum(p <= alpha for p in pvalues)
+            low, high = (scipy.stats.binom.ppf(share, n, alpha) for share in (0.0005, 0.9995))
+            assert low <= rejected <= high, (name, alpha, rejected / n)
+
+
+def _scores() -> tuple[ScoreTable, ScoreTable]:
+    return table("m", [[1.0, 2.0, 3.0], [2.0, 1.0, 5.0], [0.0, 1.0, 1.0]]), table(
+        "h", [[1.0, 2.0, 3.0], [2.0, 1.0, 5.0], [1.0, 0.0, 2.0]]
+    )
+
+
+def _votes(*votes: tuple[int, int, int], n_segments: int = 3, systems: str = "abc") -> Judgments:
+    return judged(systems, n_segments, votes)
+
+
+def _set(**human: Any) -> TestSet:
+    return TestSet.from_scores(_scores()[0], **(human or {"human": _scores()[1]}))
+
+
+BAD: dict[str, tuple[Callable[[], object], str]] = {
+    "nothing from people": (lambda: TestSet.from_scores(_scores()[0]), "no judgments and no human scores"),
+    "no metrics": (lambda: TestSet.from_scores([], human=_scores()[1]), "no metrics"),
+    "an unknown system": (
+        lambda: TestSet.from_scores(
+            ScoreTable("m", ("newsA", "b"), np.ones((2, 1)), None),
+            human=ScoreTable("h", ("newA", "b"), np.ones((2, 1)), None),
+        ),
+        "unknown judged system 'newA': did you mean 'newsA'?",
+    ),
+    "no system in common": (
+        lambda: TestSet.from_scores([_scores()[0], ScoreTable("n", ("x",), np.ones((1, 3)), None)], human=_scores()[1]),
+        "unknown system of n 'x'",
+    ),
+    "segments differ": (
+        lambda: TestSet.from_scores([_scores()[0], table("n", [[1.0], [2.0]])], human=_scores()[1]),
+        "n has 1 segments, the test set 3",
+    ),
+    "segments of SegmentScores differ": (
+        lambda: TestSet.from_scores(
+            [_scores()[0], SegmentScores("n", {"a": [1], "b": [2], "c": [3]})], human=_scores()[1]
+        ),
+        "n has 1 segments, the test set 3",
+    ),
+    "a judgment beyond the end": (
+        lambda: _set(judgments=_votes((4, 0, 1), n_segments=5)),
+        "a judgment of segment 5, but the test set has 3 segments",
+    ),
+    "the same metric twice": (
+        lambda: TestSet.from_scores([_scores()[0], _scores()[0]], human=_scores()[1]),
+        "two metrics are called m",
+    ),
+    "a function of texts": (
+        lambda: TestSet.from_texts(
+            ["x", "y"],
+            {"a": ["x", "y"], "b": ["x", "z"]},
+            reshuffle.CorpusFunction("f", lambda h, r: 1.0),
+            judgments=_votes((0, 0, 1), n_segments=2, systems="ab"),
+        ),
+        "f is a function of texts",
+    ),
+    "a judged system without output": (
+        lambda: TestSet.from_texts(
+            ["x", "y"], {"a": ["x", "y"]}, judgments=_votes((0, 0, 1), n_segments=2, systems="ab")
+        ),
+        "unknown judged system 'b'",
+    ),
+    "no test set": (lambda: meta.segments([]), "no test sets"),
+    "no TestSet": (lambda: meta.segments([3]), "expected a meta.TestSet, got 3"),  # type: ignore[list-item]
+    "names of test sets": (
+        lambda: meta.segments([TestSet.from_scores(_scores()[0], human=_scores()[1], name="x")] * 2),
+        "test sets need names of their own, other than average and pooled, got 'x'",
+    ),
+    "different metrics": (
+        lambda: meta.segments({"x": _set(), "y": TestSet.from_scores(table("n", np.eye(3)), human=_scores()[1])}),
+        "'m' is not in all of them; test set 'y' has n",
+    ),
+    "coefficient": (lambda: meta.segments(_set(), coefficients="peerson"), "did you mean 'pearson'?"),
+    "coefficient of systems": (
+        lambda: meta.segments(_set(), coefficients="accuracy"),
+        "unknown coefficient at segment level",
+    ),
+    "coefficient of segments": (
+        lambda: meta.systems(_set(), coefficients="tau"),
+        "unknown coefficient at system level",
+    ),
+    "no coefficients": (lambda: meta.segments(_set(), coefficients=[]), "no coefficients"),
+    "groups of test sets": (
+        lambda: meta.segments({"x": _set(), "y": _set()}, average={"g": ["x", "x"]}),
+        "the test set 'x' is in two groups, or twice in one",
+    ),
+    "unknown in groups": (
+        lambda: meta.segments({"x": _set(), "y": _set()}, average={"g": ["z"]}),
+        "unknown test set 'z'",
+    ),
+    "group with a name that is taken": (
+        lambda: meta.systems({"x": _set(), "y": _set()}, average={"x": ["x"]}),
+        "the name 'x' is that of a test set",
+    ),
+    "grouping": (lambda: meta.segments(_set(), groupings="items"), "did you mean 'item'?"),
+    "ties": (lambda: meta.segments(_set(), ties="halve"), "did you mean 'half'?"),
+    "minimum": (lambda: meta.segments(_set(), minimum_difference=-1), "must be a number from 0"),
+    "test": (lambda: meta.segments(_set(), test="perm"), "unknown test 'perm'"),
+    "williams on segments": (lambda: meta.segments(_set(), test="williams"), "is for Pearson's r at system level"),
+    "williams of others": (lambda: meta.systems(_set(), test="williams"), "not for 'spearman'"),
+    "interval": (lambda: meta.segments(_set(), interval="percentile"), "unknown interval"),
+    "draws of votes": (
+        lambda: meta.segments(_set(judgments=_votes((0, 0, 1), (1, 1, 0))), interval="boot-both"),
+        "tau has draws of segments only, with all their votes: use 'boot-inputs', got 'boot-both'",
+    ),
+    "adjustment": (lambda: meta.segments(_set(), adjust="tukey"), "adjustment 'tukey'"),
+    "maxt of williams": (
+        lambda: meta.systems(random_matrices(1), coefficients="pearson", adjust="maxt"),
+        "adjustment 'maxt' needs replicates",
+    ),
+    "minp of draws": (
+        lambda: meta.segments(_set(), test="boot-inputs", adjust="minp"),
+        "adjustment 'minp' needs shuffles, which the test 'boot-inputs' does not make",
+    ),
+    "baseline": (lambda: meta.segments(_set(), baseline="x"), "unknown baseline metric 'x'"),
+    "n_resamples": (lambda: meta.segments(_set(), n_resamples=0), "n_resamples"),
+    "seed": (lambda: meta.segments(_set(), seed=-1), "seed"),
+    "confidence level": (lambda: meta.segments(_set(), confidence_level=95), "confidence_level"),
+    "tau of scores": (lambda: meta.segments(_set(), coefficients="tau"), "tau needs votes"),
+    "scores of votes": (
+        lambda: meta.segments(_set(judgments=_votes((0, 0, 1))), coefficients="pearson"),
+        "pearson needs human scores",
+    ),
+    "darr of votes": (
+        lambda: meta.segments(_set(judgments=_votes((0, 0, 1))), coefficients="darr"),
+        "darr needs human scores",
+    ),
+    "only systems scored": (
+        lambda: meta.segments(
+            TestSet.from_scores(_scores()[0], human=ScoreTable("h", ("a", "b", "c"), None, np.array([0.0, 1, 2])))
+        ),
+        "people scored systems but no segments",
+    ),
+    "human scores of votes": (lambda: meta.systems(_set(), human_scores="wins"), "need votes"),
+    "human scores": (lambda: meta.systems(_set(), human_scores="win"), "did you mean 'wins'?"),
+    "cells are needed": (
+        lambda: meta.systems(
+            TestSet.from_scores(
+                [ScoreTable(n, tuple("abcd"), None, np.array([0.0, 1, 2, 3]) ** k) for k, n in ((1, "x"), (2, "y"))],
+                human=ScoreTable("h", tuple("abcd"), None, np.array([1.0, 3, 2, 5])),
+            ),
+            test="perm-both",
+        ),
+        "'perm-both' needs scores of segments, but x has only scores of systems",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_is_explained(case: str) -> None:
+    call, message = BAD[case]
+    with pytest.raises(InputError, match=re.escape(message)):
+        call()
+
+
+def test_systems_that_no_one_judged_are_left_out() -> None:
+    references, outputs = texts(4, 6)
+    judgments = _votes((0, 0, 1), (1, 2, 1), n_segments=6, systems="bcd")
+    test_set = TestSet.from_texts(references, outputs, judgments=judgments, name="x")
+    assert test_set.systems == ("b", "c", "d")
+    assert test_set.left_out == ("a",)
+    assert meta.segments(test_set, **QUIET).plan["left_out"] == {"x": ["a"]}
+
+
+def test_judgments_follow_the_order_of_the_outputs() -> None:
+    references, outputs = texts(4, 6)
+    votes = judged("dcba", 6, [(0, 0, 1), (0, 0, 1), (0, 1, 0), (1, 2, 1), (2, 3, 0), (3, 1, 2)])
+    for judgments in (votes, votes.net()):
+        own = TestSet.from_texts(references, outputs, judgments=judgments).judgments
+        assert own is not None
+        assert own.systems == ("a", "b", "c", "d")
+        for kind in meta.HUMAN_SCORES:
+            expected = dict(zip("dcba", meta.human_scores(votes, kind).tolist(), strict=True))
+            assert dict(zip(own.systems, meta.human_scores(own, kind).tolist(), strict=True)) == expected
+
+
+def test_the_plan_has_all_settings_and_results_are_read_back(tmp_path: Path) -> None:
+    tables, judgments = random_votes(1)
+    result = meta.segments(TestSet.from_scores(tables, judgments=judgments), n_resamples=99)
+    expected = {"ties", "test", "adjust", "interval", "confidence_level", "alpha", "n_resamples", "seed", "baseline"}
+    assert expected <= set(result.plan)
+    assert "n_resamples:99" in result.signature
+    path = tmp_path / "meta.json"
+    path.write_text(result.render("json"), "utf-8")
+    assert reshuffle.read_json(path) == result
+
+
+def test_wmt13_votes(data: Path) -> None:
+    """τ of sentence BLEU and TER, by a loop over the votes."""
+    folder = data / "wmt13-cs-en"
+    references, outputs = lines(folder / "ref.txt"), outputs_of(folder)
+    judgments = meta.read_judgments(
+        folder / "judgments" / "cs-en.rank",
+        sysmap=folder / "judgments" / "sysmap.tsv",
+        systems=list(outputs),
+        n_segments=3000,
+    )
+    chosen = [metric("sentbleu", smoothing="7"), metric("ter")]
+    test_set = TestSet.from_texts(references, outputs, chosen, judgments=judgments, name="cs-en")
+    assert judgments.n_raw == 85_469
+    result = meta.segments(test_set, n_resamples=199)
+    for m in test_set.metrics:
+        assert m.segments is not None
+        found = value(result, m.label)
+        cells, votes = m.sign * m.segments, test_set.judgments
+        assert votes is not None
+        rows = list(zip(*(own.tolist() for own in (votes.segment, votes.better, votes.worse)), strict=True))
+        assert found.value == pytest.approx(tau_by_loop(cells, rows, "half"))
+        assert found.n == votes.n_votes == 46_434
+    # Sentence BLEU agrees better with people than TER, which is not a matter of chance.
+    assert result.comparisons[0].difference > 0.02
+    assert result.comparisons[0].pvalue == 1 / 200

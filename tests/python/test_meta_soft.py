@@ -1,0 +1,336 @@
+"""Soft pairwise accuracy: values, draws and swaps against plain loops."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from meta_material import judged, lines, outputs_of, table, value
+from reshuffle import FromCounts, _core, derive_seed, meta
+from reshuffle.errors import InputError
+from reshuffle.meta import ScoreTable, TestSet
+from reshuffle.meta.metric_scores import MetricScores
+from reshuffle.meta.soft_accuracy import PERMUTATIONS, _counts, _Material, pair_pvalues
+from reshuffle.resampling import CountSample
+from reshuffle.settings import Resampling
+
+Scores = np.ndarray[Any, Any]
+
+SEED = 5
+SOFT: dict[str, Any] = {"coefficients": "soft-accuracy", "seed": SEED}
+QUIET: dict[str, Any] = {**SOFT, "test": None, "interval": None}
+
+
+def flips(seed: int, replicate: int, n: int) -> Scores:
+    """Whether a shuffle swaps each of n units."""
+    words = _core.stream_values(seed, "shuffle", replicate, -(-n // 64))
+    return np.array([bool(int(words[bit // 64]) >> (bit % 64) & 1) for bit in range(n)])
+
+
+def signs(n: int) -> Scores:
+    """−1 for swapped segments: (permutations, n)."""
+    inner = derive_seed(SEED, "simulation", 0)
+    return np.array([np.where(flips(int(inner), k, n), -1, 1) for k in range(PERMUTATIONS)])
+
+
+def pvalues(cells: Scores) -> Scores:
+    """One-sided p-values that the first system of each pair is better, by sums of (N, S) scores."""
+    found = []
+    for a, b in combinations(range(len(cells)), 2):
+        difference = cells[a] - cells[b]
+        reached = signs_of[len(difference)] @ difference >= difference.sum() - 1e-9
+        found.append((reached.sum() + 1) / (PERMUTATIONS + 1))
+    return np.array(found)
+
+
+signs_of: dict[int, Scores] = {}
+
+
+def soft(cells: Scores, human: Scores) -> float:
+    if human.shape[1] not in signs_of:
+        signs_of[human.shape[1]] = signs(human.shape[1])
+    return float(1 - np.abs(pvalues(cells) - pvalues(human)).mean())
+
+
+def material(seed: int, n: int = 4, s: int = 9) -> tuple[dict[str, Scores], Scores, TestSet]:
+    rng = np.random.default_rng(seed)
+    human = np.round(rng.normal(0, 2, (n, s)) + np.arange(n)[:, None])
+    cells = {name: np.round(human + rng.normal(0, noise, (n, s))) for name, noise in (("x", 1), ("y", 4), ("ter", 2))}
+    tables = [table("x", cells["x"]), table("y", cells["y"]), table("ter", -cells["ter"], higher=False)]
+    return cells, human, TestSet.from_scores(tables, human=table("people", human))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_values_equal_their_definition(seed: int) -> None:
+    cells, human, test_set = material(seed)
+    result = meta.systems(test_set, **QUIET)
+    for name, own in cells.items():
+        assert value(result, name).value == pytest.approx(soft(own, human), abs=1e-12)
+        assert value(result, name).n == 6
+
+
+def test_only_segments_that_all_have_scored_count() -> None:
+    cells, human, _ = material(1)
+    human[0, 2], cells["x"][3, 4] = np.nan, np.nan
+    tables = [table("x", cells["x"]), table("y", cells["y"])]
+    result = meta.systems(TestSet.from_scores(tables, human=table("people", human)), **QUIET)
+    there = [0, 1, 3, 5, 6, 7, 8]
+    for name in ("x", "y"):
+        assert value(result, name).value == pytest.approx(soft(cells[name][:, there], human[:, there]), abs=1e-12)
+
+
+@pytest.mark.parametrize("unit", ["both", "inputs", "systems"])
+def test_tests_equal_their_definition(unit: str) -> None:
+    cells, human, test_set = material(2)
+    n, (k, s) = 39, human.shape
+    result = meta.systems(test_set, **SOFT, test=f"perm-{unit}", interval=None, n_resamples=n)
+    scaled = {name: (own - own.mean()) / own.std() for name, own in cells.items()}
+    for pair in result.comparisons:
+        a, b = scaled[pair.metric_a], scaled[pair.metric_b]
+        observed = soft(a, human) - soft(b, human)
+        assert pair.difference == pytest.approx(observed, abs=1e-11)
+        reached = 0
+        for r in range(n):
+            swap = flips(SEED, r, {"both": k * s, "inputs": s, "systems": k}[unit])
+            swap = swap.reshape(k, s) if unit == "both" else swap if unit == "inputs" else swap[:, None]
+            shuffled = soft(np.where(swap, b, a), human) - soft(np.where(swap, a, b), human)
+            reached += abs(shuffled) >= abs(observed) - 1e-10
+        assert pair.pvalue == pytest.approx((reached + 1) / (n + 1))
+
+
+def test_intervals_equal_their_definition() -> None:
+    cells, human, test_set = material(3)
+    n, s = 39, human.shape[1]
+    result = meta.systems(test_set, **SOFT, test=None, interval="boot-inputs", n_resamples=n)
+    draws = [np.repeat(np.arange(s), _core.draw_weights(SEED, r, s)) for r in range(n)]
+    for name, own in cells.items():
+        values = sorted(soft(own[:, draw], human[:, draw]) for draw in draws)
+        interval = value(result, name).confidence_interval
+        assert interval is not None
+        assert (interval.low, interval.high) == pytest.approx((values[0], values[-1]), abs=1e-10)
+
+
+@pytest.mark.parametrize("interval", ["boot-systems", "boot-both"])
+def test_drawn_systems_leave_out_pairs_of_copies(interval: str) -> None:
+    cells, human, test_set = material(4)
+    n, (k, s) = 39, human.shape
+    result = meta.systems(test_set, **SOFT, test=None, interval=interval, n_resamples=n)
+    pairs = list(combinations(range(k), 2))
+    values: dict[str, list[float]] = {name: [] for name in cells}
+    for r in range(n):
+        copies = np.bincount(_core.stream_indices(SEED, r, k, k, purpose="selection"), minlength=k)
+        weights = np.array([copies[a] * copies[b] for a, b in pairs])
+        drawn = np.repeat(np.arange(s), _core.draw_weights(SEED, r, s) if interval == "boot-both" else 1)
+        assert weights.any()
+        for name, own in cells.items():
+            apart = np.abs(pvalues(own[:, drawn]) - pvalues(human[:, drawn]))
+            values[name].append(1 - float(np.average(apart, weights=weights)))
+    for name, found in values.items():
+        got = value(result, name).confidence_interval
+        assert got is not None
+        assert (got.low, got.high) == pytest.approx((min(found), max(found)), abs=1e-10)
+
+
+def test_identical_metrics_have_p_1_and_the_same_interval() -> None:
+    cells, human, _ = material(5)
+    tables = [table("x", cells["x"]), table("y", 3 * cells["x"] + 1), table("z", -cells["x"], higher=False)]
+    test_set = TestSet.from_scores(tables, human=table("people", human))
+    for test in ("perm-both", "perm-inputs", "perm-systems", "boot-inputs", "boot-both", "boot-systems"):
+        result = meta.systems(test_set, **SOFT, test=test, n_resamples=49)
+        assert {(pair.pvalue, pair.difference) for pair in result.comparisons} == {(1.0, 0.0)}
+        assert len({each.confidence_interval for each in result.results}) == 1
+        assert {each.letters for each in result.groups} == {"a"}
+
+
+def test_native_metrics_are_scored_by_their_formula() -> None:
+    rng = np.random.default_rng(8)
+    references = [" ".join(rng.choice(list("abcdefgh"), 6)) for _ in range(12)]
+    systems = {
+        name: [" ".join(w if rng.random() > noise else "x" for w in line.split()) for line in references]
+        for name, noise in (("p", 0.1), ("q", 0.3), ("r", 0.35), ("s", 0.6))
+    }
+    human: Scores = np.round(rng.normal(0, 1, (4, 12)) - np.arange(4)[:, None])
+    ratings = ScoreTable("people", tuple(systems), human, None, True)
+    test_set = TestSet.from_texts(references, systems, ["ter", "chrf"], human=ratings)
+    result = meta.systems(test_set, **SOFT, n_resamples=49)
+    for m in test_set.metrics:
+        counts = m.sample.counts  # type: ignore[union-attr]
+        found = []
+        for a, b in combinations(range(4), 2):
+            x, y = counts[a], counts[b]
+
+            def difference(swap: Scores, m: Any = m, x: Scores = x, y: Scores = y) -> float:
+                one, other = np.where(swap[:, None], y, x).sum(axis=0), np.where(swap[:, None], x, y).sum(axis=0)
+                return float(m.sign * (m.sample.metric.score(one) - m.sample.metric.score(other)))
+
+            inner = int(derive_seed(SEED, "simulation", 0))
+            observed = difference(np.zeros(12, dtype=bool))
+            reached = sum(difference(flips(inner, k, 12)) >= observed - 1e-9 for k in range(PERMUTATIONS))
+            found.append((reached + 1) / (PERMUTATIONS + 1))
+        signs_of.setdefault(12, signs(12))
+        assert value(result, m.label).value == pytest.approx(1 - np.abs(np.array(found) - pvalues(human)).mean())
+        interval = value(result, m.label).confidence_interval
+        assert interval is not None
+        assert interval.low < interval.high
+
+
+@pytest.mark.parametrize("votes", [False, True])
+def test_pvalues_equal_those_of_approximate_randomization(votes: bool) -> None:
+    rng = np.random.default_rng(10)
+    references = [" ".join(rng.choice(list("abcdefgh"), 6)) for _ in range(70)]
+    systems = {
+        name: [" ".join(w if rng.random() > noise else "x" for w in line.split()) for line in references]
+        for name, noise in (("p", 0.3), ("q", 0.3), ("r", 0.32), ("s", 0.35))
+    }
+    human: Scores = np.round(rng.normal(0, 1, (4, 70)))
+    human[1, 4:7] = np.nan
+    ballots = [(s, a, b) for s in range(69) for a in range(4) for b in range(4) if human[a, s] > human[b, s]]
+    people: dict[str, Any] = {"judgments": judged("pqrs", 70, ballots)}
+    if not votes:
+        people = {"human": ScoreTable("people", tuple(systems), human, None, True)}
+    given = TestSet.from_texts(references, systems, ["bleu", "chrf", "ter", "nist"], **people)
+    chrf = given.metrics[1]
+    assert chrf.sample is not None
+    counts = np.stack([chrf.sample.counts[:, :, 0], chrf.sample.counts[:, :, 1]], axis=2)
+    formula = FromCounts("F", dict(zip(systems, counts, strict=True)), lambda sums: sums[..., 0] / (1 + sums[..., 1]))
+    of_python = MetricScores("F", False, chrf.segments, chrf.system_scores, CountSample.from_counts(formula, counts))
+    scores = np.round(rng.normal(0, 1, (4, 70)))
+    scores[2, 9] = np.nan
+    table_of = MetricScores.from_table(ScoreTable("t", tuple(systems), scores, None, False), tuple(systems), 70)
+    test_set = replace(given, metrics=(of_python, *given.metrics, table_of))
+    material = _Material.of(test_set, votes)
+    assert len(material.segments) == (69 if votes else 66)
+    resampling = Resampling(500, 3, 2)
+    got = material.pvalues(resampling)
+    assert material.people is not None
+    samples = [material.people, *(_counts(m, material.segments) for m in material.metrics)]
+    pairs = list(combinations(range(4), 2))
+    expected = pair_pvalues(samples, [1, *(m.sign for m in material.metrics)], pairs, resampling)
+    assert np.array_equal(np.vstack(got), expected)
+    assert len(np.unique(expected)) > 20
+    result = meta.systems(test_set, **QUIET)
+    assert not any(np.isnan(each.value) for each in result.results)
+
+
+def test_votes_are_shares_of_wins() -> None:
+    cells, human, _ = material(6)
+    votes = [(s, a, b) for s in range(9) for a in range(4) for b in range(4) if human[a, s] > human[b, s]]
+    test_set = TestSet.from_scores([table("x", cells["x"]), table("y", cells["y"])], judgments=judged("abcd", 9, votes))
+    result = meta.systems(test_set, **SOFT, n_resamples=99)
+    won, voted = np.zeros((2, 4, 9))
+    for s, a, b in votes:
+        won[a, s] += 1
+        voted[[a, b], s] += 1
+    inner, found = int(derive_seed(SEED, "simulation", 0)), []
+    for a, b in combinations(range(4), 2):
+
+        def difference(swap: Scores, a: int = a, b: int = b) -> float:
+            rows = [np.where(swap, other, own) for own, other in (((won[a]), won[b]), (won[b], won[a]))]
+            sums = [np.where(swap, other, own) for own, other in ((voted[a], voted[b]), (voted[b], voted[a]))]
+            return float(rows[0].sum() / sums[0].sum() - rows[1].sum() / sums[1].sum())
+
+        observed = difference(np.zeros(9, dtype=bool))
+        reached = sum(difference(flips(inner, k, 9)) >= observed - 1e-9 for k in range(PERMUTATIONS))
+        found.append((reached + 1) / (PERMUTATIONS + 1))
+    signs_of.setdefault(9, signs(9))
+    for name in ("x", "y"):
+        expected = 1 - np.abs(pvalues(cells[name]) - np.array(found)).mean()
+        assert value(result, name).value == pytest.approx(expected)
+        assert value(result, name).confidence_interval is not None
+
+
+def test_reasons() -> None:
+    cells, human, _ = material(7)
+    people = table("people", human)
+
+    def reason(metric: ScoreTable, **human: Any) -> str | None:
+        result = meta.systems(TestSet.from_scores([metric, table("other", cells["y"])], **human), **QUIET)
+        assert np.isnan(value(result, metric.name).value)
+        return value(result, metric.name).reason
+
+    constant = table("c", np.tile(cells["x"][:1], (4, 1)))
+    assert reason(constant, human=people) == "the metric gives all systems the same scores"
+    holes = cells["x"].copy()
+    holes[1] = np.nan
+    assert reason(table("h", holes), human=people) == "the metric lacks scores of segments of some system"
+    of_systems = ScoreTable("s", ("a", "b", "c", "d"), None, np.array([0.0, 1, 2, 3]))
+    assert reason(table("x", cells["x"]), human=of_systems) == "people scored systems, but no segments"
+    assert reason(of_systems, human=people) == "the metric lacks scores of segments of some system"
+    same = table("people", np.tile(human[:1], (4, 1)))
+    assert reason(table("x", cells["x"]), human=same) == "people gave all systems the same scores"
+    few = ScoreTable("people", ("a", "b"), human[:2], None)
+    assert reason(table("x", cells["x"]), human=few) == "2 systems: at least 3 are needed"
+    gaps = human.copy()
+    gaps[0, 1:] = np.nan
+    assert reason(table("x", cells["x"]), human=table("people", gaps)) == (
+        "fewer than 2 segments have scores of all systems by people and all metrics"
+    )
+    # The other metrics still have values.
+    both = TestSet.from_scores([constant, table("y", cells["y"])], human=people)
+    result = meta.systems(both, **SOFT, n_resamples=49)
+    assert not np.isnan(value(result, "y").value)
+    assert result.comparisons == ()
+
+
+def test_williams_is_refused() -> None:
+    with pytest.raises(InputError, match="'williams' is for 'pearson', not for 'soft-accuracy'"):
+        meta.systems(material(1)[2], coefficients="soft-accuracy", test="williams")
+
+
+def test_averages_over_test_sets_are_means() -> None:
+    sets = {name: material(seed)[2] for name, seed in (("one", 1), ("two", 2))}
+    result = meta.systems(sets, **SOFT, n_resamples=49)
+    for name in ("x", "y", "ter"):
+        own = [value(result, name, test_set=each).value for each in sets]
+        average = value(result, name, test_set="average")
+        assert average.value == pytest.approx(np.mean(own))
+        assert average.confidence_interval is not None
+    assert len([pair for pair in result.comparisons if pair.test_set == "average"]) == 3
+
+
+def test_threads_do_not_change_results() -> None:
+    test_set = material(9)[2]
+    results = [meta.systems(test_set, **SOFT, n_resamples=99, threads=threads) for threads in (1, 2, 4)]
+    assert results[0] == results[1] == results[2]
+
+
+@pytest.mark.slow
+def test_wmt21(data: Path) -> None:
+    """Against the formulas of Thompson et al. 2024 in NumPy, with their c/R and draws of their own."""
+    folder = data / "wmt21-en-de"
+    references = lines(folder / "ref-A.txt")
+    outputs = outputs_of(folder)
+    human = meta.read_scores(
+        folder / "judgments" / "mqm_newstest2021_ende.avg_seg_scores.tsv",
+        systems=list(outputs),
+        sysmap={"Nemo": "NVIDIA-NeMo"},
+        unknown="drop",
+        n_segments=len(references),
+    )
+    test_set = TestSet.from_texts(references, outputs, ["sentbleu", "chrf"], human=human)
+    result = meta.systems(test_set, **SOFT, n_resamples=99)
+    own = test_set.human
+    assert own is not None
+    assert own.segments is not None
+    people = own.segments
+    there = ~np.isnan(people).any(axis=0)
+    rng = np.random.default_rng(1)
+    random = rng.choice([-1.0, 1.0], (2000, there.sum()))
+
+    def of_thompson(cells: Scores) -> Scores:
+        found = []
+        for a, b in combinations(range(len(cells)), 2):
+            difference = cells[a] - cells[b]
+            found.append((random @ difference >= difference.sum()).mean())
+        return np.array(found)
+
+    for m in test_set.metrics:
+        assert m.segments is not None
+        expected = 1 - np.abs(of_thompson(people[:, there]) - of_thompson(m.segments[:, there])).mean()
+        # Corpus scores differ from means of segment scores, and the permutations are others.
+        assert value(result, m.label).value == pytest.approx(expected, abs=0.06)

@@ -1,0 +1,355 @@
+"""Meta-evaluation computed a second time, plainly, from its definitions: values, p-values, maxT, letters, clusters."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.stats
+
+from meta_material import table
+from reshuffle import _core, meta
+from reshuffle.meta import TestSet
+
+Scores = np.ndarray[Any, Any]
+Flags = np.ndarray[Any, np.dtype[np.bool_]]
+
+R = 39
+SEED = 4
+
+
+def pearson(x: Scores, y: Scores) -> float:
+    if len(x) < 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
+        return math.nan
+    return float(np.corrcoef(x, y)[0, 1])
+
+
+def ranks(x: Scores) -> Scores:
+    return np.array([(x < own).sum() + ((x == own).sum() + 1) / 2 for own in x])
+
+
+def differences(x: Scores) -> Scores:
+    first, second = np.triu_indices(len(x), 1)
+    return np.asarray(x[first] - x[second])
+
+
+def kendall(x: Scores, y: Scores, variant: str) -> float:
+    dx, dy = np.sign(differences(x)), np.sign(differences(y))
+    if not dx.any() or not dy.any():
+        return math.nan
+    if variant == "b":
+        return float((dx * dy).sum() / math.sqrt((dx != 0).sum() * (dy != 0).sum()))
+    m = min(len(set(x.tolist())), len(set(y.tolist())))
+    return float(2 * (dx * dy).sum() / (len(x) ** 2 * (m - 1) / m))
+
+
+def accuracy(epsilons: Scores, x: Scores, y: Scores) -> Scores:
+    """The share of pairs ordered or tied alike, for each of several thresholds of ties."""
+    dx, dy = differences(x), np.sign(differences(y))
+    ordered = np.where(np.abs(dx) <= epsilons[:, None], 0, np.sign(dx))
+    return np.asarray((ordered == dy).mean(axis=1))
+
+
+def mean_over_groups(of_group: Callable[[Scores, Scores], float], groups: list[tuple[Scores, Scores]]) -> float:
+    values = [value for x, y in groups if not math.isnan(value := of_group(x, y))]
+    return float(np.mean(values)) if values else math.nan
+
+
+def groups_of(x: Scores, y: Scores, grouping: str) -> list[tuple[Scores, Scores]]:
+    def pieces() -> Iterator[tuple[Scores, Scores]]:
+        if grouping == "none":
+            yield x.ravel(), y.ravel()
+        elif grouping == "sys":
+            yield from zip(x, y, strict=True)
+        else:
+            yield from zip(x.T, y.T, strict=True)
+
+    both = [(a, b, ~(np.isnan(a) | np.isnan(b))) for a, b in pieces()]
+    return [(a[there], b[there]) for a, b, there in both]
+
+
+def agreement(coefficient: str, grouping: str, x: Scores, y: Scores) -> float:
+    """The value of a metric's scores (N, S) for people's."""
+    groups = groups_of(x, y, grouping)
+    if coefficient in ("acc23", "tau23"):
+        groups = [(a, b) for a, b in groups if len(a) > 1]
+        candidates = np.unique(np.concatenate([[0.0], *(np.abs(differences(a)) for a, _ in groups)]))
+        best = float(np.mean([accuracy(candidates, a, b) for a, b in groups], axis=0).max())
+        return best if coefficient == "acc23" else 2 * best - 1
+    of_group: dict[str, Callable[[Scores, Scores], float]] = {
+        "pearson": pearson,
+        "spearman": lambda a, b: pearson(ranks(a), ranks(b)),
+        "kendall-b": lambda a, b: kendall(a, b, "b"),
+        "kendall-c": lambda a, b: kendall(a, b, "c"),
+    }
+    return mean_over_groups(of_group[coefficient], groups)
+
+
+def of_systems(coefficient: str, x: Scores, y: Scores) -> float:
+    """The value for the means of systems."""
+    a, b = np.nanmean(x, axis=1), np.nanmean(y, axis=1)
+    if coefficient == "accuracy":
+        dx, dy = np.sign(differences(a)), np.sign(differences(b))
+        return float((dx == dy)[dy != 0].mean()) if dy.any() else math.nan
+    return agreement(coefficient, "none", a[None], b[None])
+
+
+def material(seed: int) -> tuple[dict[str, Scores], Scores, TestSet]:
+    """Three metrics, one of which counts errors, and people: ties, gaps, a row without a spread."""
+    rng = np.random.default_rng(seed)
+    n, s = 5, 8
+    human = np.round(rng.normal(0, 2, (n, s)) + np.arange(n)[:, None])
+    cells = {name: np.round(human + rng.normal(0, noise, (n, s))) for name, noise in (("x", 1), ("y", 3), ("ter", 2))}
+    cells["x"][1] = 2.0  # a constant system
+    cells["y"][:, 3] = 1.0  # a constant segment
+    human[0, 2], cells["y"][4, 5], cells["ter"][2, 7] = np.nan, np.nan, np.nan
+    tables = [table("x", cells["x"]), table("y", cells["y"]), table("ter", -cells["ter"], higher=False)]
+    return cells, human, TestSet.from_scores(tables, human=table("people", human))
+
+
+def standardised(cells: dict[str, Scores], human: Scores) -> dict[str, Scores]:
+    there = ~np.isnan(human)
+    for own in cells.values():
+        there &= ~np.isnan(own)
+    common = {name: np.where(there, own, np.nan) for name, own in cells.items()}
+    return {name: (own - np.nanmean(own)) / np.nanstd(own) for name, own in common.items()}
+
+
+def mask(unit: str, replicate: int, shape: tuple[int, int]) -> Flags:
+    """The cells that a replicate swaps."""
+    bits = {"both": shape[0] * shape[1], "inputs": shape[1], "systems": shape[0]}[unit]
+    words = _core.stream_values(SEED, "shuffle", replicate, -(-bits // 64))
+    flips = np.array([bool(int(words[bit // 64]) >> (bit % 64) & 1) for bit in range(bits)])
+    if unit == "both":
+        return flips.reshape(shape)
+    return np.broadcast_to(flips if unit == "inputs" else flips[:, None], shape)
+
+
+def replicates(
+    value: Callable[[Scores], float], cells: dict[str, Scores], unit: str
+) -> tuple[list[tuple[str, str]], Scores, Scores]:
+    """All pairs of metrics, their observed differences, and those of all shuffles, (pairs, R)."""
+    pairs = list(combinations(cells, 2))
+    observed = np.array([value(cells[a]) - value(cells[b]) for a, b in pairs])
+    found = np.empty((len(pairs), R))
+    for r in range(R):
+        swap = mask(unit, r, next(iter(cells.values())).shape)
+        for pair, (a, b) in enumerate(pairs):
+            x, y = cells[a], cells[b]
+            found[pair, r] = value(np.where(swap, y, x)) - value(np.where(swap, x, y))
+    return pairs, observed, found
+
+
+def stepdown(observed: Scores, found: Scores) -> Scores:
+    """Step-down maxT (Westfall & Young 1993) of differences divided by their root mean square."""
+    spread = np.sqrt((found**2).mean(axis=1))
+    spread[spread == 0] = 1
+    observed, found = observed / spread, found / spread[:, None]
+    order = np.argsort(-np.abs(observed), kind="stable")
+    adjusted, last = np.empty(len(observed)), 0.0
+    for step, pair in enumerate(order.tolist()):
+        largest = np.abs(found[order[step:]]).max(axis=0)
+        last = max(last, (1 + (largest >= abs(observed[pair]) - 1e-10).sum()) / (R + 1))
+        adjusted[pair] = last
+    return adjusted
+
+
+SEGMENT_COEFFICIENTS = ["pearson", "spearman", "kendall-b", "kendall-c", "acc23", "tau23"]
+
+
+@pytest.mark.parametrize("unit", ["both", "inputs", "systems"])
+@pytest.mark.parametrize("grouping", ["none", "sys", "item"])
+def test_segments_equal_their_definitions(unit: str, grouping: str) -> None:
+    seed = {"both": 0, "inputs": 1, "systems": 2}[unit]
+    cells, human, test_set = material(seed)
+    result = meta.segments(
+        test_set,
+        coefficients=SEGMENT_COEFFICIENTS,
+        groupings=grouping,
+        test=f"perm-{unit}",
+        interval=None,
+        n_resamples=R,
+        seed=SEED,
+    )
+    common = standardised(cells, human)
+    for coefficient in SEGMENT_COEFFICIENTS:
+        for each in (record for record in result.results if record.coefficient == coefficient):
+            assert each.value == pytest.approx(agreement(coefficient, grouping, cells[each.metric], human), abs=1e-12)
+        of = "acc23" if coefficient == "tau23" else coefficient
+        pairs, observed, found = replicates(partial(agreement, of, grouping, y=human), common, unit)
+        assert not np.isnan(found).any()
+        factor = 2 if coefficient == "tau23" else 1
+        p = (1 + (np.abs(found) >= np.abs(observed)[:, None] - 1e-10).sum(axis=1)) / (R + 1)
+        adjusted = stepdown(observed, found)
+        compared = [record for record in result.comparisons if record.coefficient == coefficient]
+        assert [(record.metric_a, record.metric_b) for record in compared] == pairs
+        for at, record in enumerate(compared):
+            assert record.difference == pytest.approx(factor * observed[at], abs=1e-11)
+            assert (record.pvalue, record.adjusted_pvalue) == pytest.approx((p[at], adjusted[at]))
+
+
+@pytest.mark.parametrize("unit", ["both", "inputs", "systems"])
+def test_systems_equal_their_definitions(unit: str) -> None:
+    cells, human, test_set = material(7)
+    names = ["pearson", "spearman", "kendall-b", "accuracy"]
+    result = meta.systems(
+        test_set, coefficients=names, test=f"perm-{unit}", interval=None, n_resamples=R, seed=SEED, adjust="maxt"
+    )
+    common = standardised(cells, human)
+    there = ~np.isnan(common["x"])
+    people = np.where(there, human, np.nan)
+    if unit == "systems":  # each system has one score, on the scale of the means of standardised cells
+        people = np.nanmean(human, axis=1, keepdims=True)
+        spread = {name: np.nanmean(own, axis=1).std() for name, own in common.items()}
+        common = standardised({name: np.nanmean(own, axis=1, keepdims=True) for name, own in cells.items()}, people)
+        common = {name: spread[name] * own for name, own in common.items()}
+    for coefficient in names:
+        for each in (record for record in result.results if record.coefficient == coefficient):
+            assert each.value == pytest.approx(of_systems(coefficient, cells[each.metric], human), abs=1e-12)
+        pairs, observed, found = replicates(partial(of_systems, coefficient, y=people), common, unit)
+        p = (1 + (np.abs(found) >= np.abs(observed)[:, None] - 1e-10).sum(axis=1)) / (R + 1)
+        compared = [record for record in result.comparisons if record.coefficient == coefficient]
+        for at, record in enumerate(compared):
+            assert (record.metric_a, record.metric_b) == pairs[at]
+            assert record.difference == pytest.approx(observed[at], abs=1e-11)
+            assert record.pvalue == pytest.approx(p[at]), coefficient
+            assert record.adjusted_pvalue == pytest.approx(stepdown(observed, found)[at])
+
+
+def smallest_ranks(observed: Scores, found: Scores) -> Scores:
+    """Step-down minP (Westfall & Young 1993): ranks among all differences instead of their values."""
+    every = np.abs(np.column_stack([observed, found]))
+    ranks = (every[:, None, :] >= every[:, :, None] - 1e-10).sum(axis=2)
+    order = np.argsort(ranks[:, 0], kind="stable")
+    adjusted, last = np.empty(len(observed)), 0.0
+    for step, pair in enumerate(order.tolist()):
+        last = max(last, (ranks[order[step:]].min(axis=0) <= ranks[pair, 0]).sum() / (R + 1))
+        adjusted[pair] = last
+    return adjusted
+
+
+@pytest.mark.parametrize(
+    ("coefficient", "grouping", "unit"), [("kendall-b", "item", "inputs"), ("pearson", "none", "both")]
+)
+def test_minp_equals_its_definition(coefficient: str, grouping: str, unit: str) -> None:
+    cells, human, test_set = material(3)
+    result = meta.segments(
+        test_set, coefficients=coefficient, groupings=grouping, test=f"perm-{unit}", interval=None, n_resamples=R,
+        seed=SEED, adjust="minp",
+    )  # fmt: skip
+    value = partial(agreement, coefficient, grouping, y=human)
+    pairs, observed, found = replicates(value, standardised(cells, human), unit)
+    assert [(each.metric_a, each.metric_b) for each in result.comparisons] == pairs
+    expected = smallest_ranks(observed, found)
+    assert [each.adjusted_pvalue for each in result.comparisons] == pytest.approx(expected)
+    assert (expected != stepdown(observed, found)).any()
+
+
+def test_letters_and_clusters_follow_from_adjusted_p() -> None:
+    rng = np.random.default_rng(3)
+    human = rng.normal(0, 1, (8, 60))
+    noise = {"a": 0.1, "b": 0.1, "c": 2.0, "d": 2.1, "e": 60.0}
+    tables = [table(name, human + rng.normal(0, own, human.shape)) for name, own in noise.items()]
+    test_set = TestSet.from_scores(tables, human=table("people", human))
+    result = meta.segments(test_set, coefficients="pearson", interval=None, n_resamples=499)
+    p = {frozenset((each.metric_a, each.metric_b)): each.adjusted_pvalue for each in result.comparisons}
+    assert all(value is not None for value in p.values())
+    values = {each.metric: each.value for each in result.results}
+    ordered = sorted(values, key=lambda name: -values[name])
+    by_name = {each.metric: each for each in result.groups}
+    assert [by_name[name].rank for name in ordered] == [1, 2, 3, 4, 5]
+    different = {pair for pair, value in p.items() if value is not None and value <= 0.05}
+    for one, other in combinations(noise, 2):
+        shared = set(by_name[one].letters) & set(by_name[other].letters)
+        assert bool(shared) == (frozenset((one, other)) not in different)
+    cluster = 1
+    for at, name in enumerate(ordered):
+        if at and all(frozenset((better, later)) in different for better in ordered[:at] for later in ordered[at:]):
+            cluster += 1
+        assert by_name[name].cluster == cluster
+    assert by_name["e"].cluster > by_name["c"].cluster > by_name["a"].cluster
+
+
+@pytest.mark.parametrize("coefficient", ["pearson", "kendall-b"])
+def test_intervals_of_drawn_segments_equal_their_definitions(coefficient: str) -> None:
+    cells, human, test_set = material(5)
+    result = meta.segments(
+        test_set, coefficients=coefficient, groupings="item", test="boot-inputs", n_resamples=R, seed=SEED
+    )
+    draws = [np.repeat(np.arange(8), _core.draw_weights(SEED, r, 8)) for r in range(R)]
+
+    def drawn(own: Scores, people: Scores) -> Scores:
+        return np.array([agreement(coefficient, "item", own[:, draw], people[:, draw]) for draw in draws])
+
+    def ends(values: Scores) -> tuple[float, float]:
+        ordered = np.sort(values)
+        return float(ordered[0]), float(ordered[-1])  # 2.5% of 40 steps: the first and the last of 39 draws
+
+    for each in result.results:
+        assert each.confidence_interval is not None
+        got = each.confidence_interval.low, each.confidence_interval.high
+        assert got == pytest.approx(ends(drawn(cells[each.metric], human)), abs=1e-10)
+    common = standardised(cells, human)
+    for pair in result.comparisons:
+        apart = drawn(common[pair.metric_a], human) - drawn(common[pair.metric_b], human)
+        assert pair.confidence_interval is not None
+        got = pair.confidence_interval.low, pair.confidence_interval.high
+        assert got == pytest.approx(ends(apart), abs=1e-10)
+        least = min((apart <= 1e-12).sum(), (apart >= -1e-12).sum())
+        assert pair.pvalue == pytest.approx(min(1, 2 * (least + 1) / (R + 1)))
+
+
+@pytest.mark.parametrize("factor", [1e300, 1e-9])
+def test_huge_and_tiny_scores_agree_as_others_do(factor: float) -> None:
+    cells, human, _ = material(6)
+    tables = [table("x", cells["x"]), table("y", cells["y"])]
+    scaled = [table("x", factor * cells["x"]), table("y", factor * cells["y"])]
+    for people in (table("people", human), table("people", factor * human)):
+        usual, found = (TestSet.from_scores(each, human=people) for each in (tables, scaled))
+        settings: dict[str, Any] = {"coefficients": ["pearson", "spearman"], "n_resamples": R, "interval": None}
+        for one, other in zip(
+            meta.segments(usual, **settings).results, meta.segments(found, **settings).results, strict=True
+        ):
+            assert one.value == pytest.approx(other.value, abs=1e-9)
+        for pair, same in zip(
+            meta.systems(usual, **settings, test="perm-both").comparisons,
+            meta.systems(found, **settings, test="perm-both").comparisons,
+            strict=True,
+        ):
+            assert (pair.difference, pair.pvalue) == pytest.approx((same.difference, same.pvalue), abs=1e-9)
+
+
+@pytest.mark.parametrize(("pair", "n_metrics", "n_systems"), [("es-en", 12, 12), ("en-fr", 2, 15)])
+def test_williams_of_all_pairs_of_wmt12(data: Path, pair: str, n_metrics: int, n_systems: int) -> None:
+    """Graham & Baldwin's example with several metrics: their one-sided p, from absolute correlations."""
+    folder = data / "williams-test-examples" / "example-data-multi"
+    human = meta.read_scores(folder / "mt-systems-scored-by-humans", language_pair=pair)
+    tables = meta.read_all_scores(folder / "mt-systems-scored-by-metrics", language_pair=pair)
+    test_set = TestSet.from_scores(list(tables.values()), human=human)
+    assert (len(test_set.metrics), len(test_set.systems)) == (n_metrics, n_systems)
+    result = meta.systems(test_set, coefficients="pearson")
+    assert human.system_scores is not None
+    people = human.system_scores[[human.systems.index(name) for name in test_set.systems]]
+    scores = {m.label: m.system_scores for m in test_set.metrics}
+    r = {name: float(np.corrcoef(own, people)[0, 1]) for name, own in scores.items()}
+    assert {each.metric: each.value for each in result.results} == pytest.approx(r)
+    assert len(result.comparisons) == n_metrics * (n_metrics - 1) // 2
+    for each in result.comparisons:
+        r12, r13 = r[each.metric_a], r[each.metric_b]
+        r23 = float(np.corrcoef(scores[each.metric_a], scores[each.metric_b])[0, 1])
+        k = 1 - r12**2 - r13**2 - r23**2 + 2 * r12 * r13 * r23
+        below = 2 * (n_systems - 1) / (n_systems - 3) * k + (r12 + r13) ** 2 / 4 * (1 - r23) ** 3
+        t = (r12 - r13) * math.sqrt((n_systems - 1) * (1 + r23) / below)
+        assert each.statistic == pytest.approx(t)
+        assert each.pvalue == pytest.approx(2 * scipy.stats.t.sf(abs(t), n_systems - 3))
+    if pair == "es-en":  # printed by their scripts for the two metrics alone, with n - 2 degrees of freedom
+        found = meta.williams(
+            people, scores["AMBER"], scores["BLEU_4_closest_cased"], alternative="greater", df=n_systems - 2
+        )
+        assert found.pvalue == pytest.approx(0.0114079074943561)

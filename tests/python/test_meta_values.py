@@ -1,0 +1,306 @@
+"""Values of coefficients of agreement against plain loops and SciPy; Williams' test."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.stats
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from meta_material import QUIET, Scores, Vote, judged, lines, outputs_of, table, tau_by_loop, value
+from reshuffle import InputError, meta
+from reshuffle.meta import ScoreTable, TestSet
+from reshuffle.meta.samples import agreement_of_rows, standardised
+
+
+def groups_of(x: Scores, y: Scores, grouping: str) -> Iterator[tuple[list[float], list[float]]]:
+    """The scores of each group by metric and people, without cells that either lacks."""
+    n, s = x.shape
+    cells = {
+        "none": [[(i, j) for i in range(n) for j in range(s)]],
+        "sys": [[(i, j) for j in range(s)] for i in range(n)],
+        "item": [[(i, j) for i in range(n)] for j in range(s)],
+    }
+    for group in cells[grouping]:
+        both = [(x[at], y[at]) for at in group if not (math.isnan(x[at]) or math.isnan(y[at]))]
+        yield [a for a, _ in both], [b for _, b in both]
+
+
+def by_scipy(coefficient: str, x: list[float], y: list[float]) -> float:
+    """A coefficient of one group; NaN if either has no two different scores."""
+    if len(set(x)) < 2 or len(set(y)) < 2:
+        return math.nan
+    if coefficient == "pearson":
+        return float(scipy.stats.pearsonr(x, y)[0])
+    if coefficient == "spearman":
+        return float(scipy.stats.spearmanr(x, y)[0])
+    variant: Any = coefficient[-1]
+    return float(scipy.stats.kendalltau(x, y, variant=variant)[0])
+
+
+def accuracy_with_ties(x: list[float], y: list[float], epsilon: float) -> float:
+    """Deutsch et al. 2023: pairs ordered or tied alike, as a share of all; NaN without pairs."""
+    right = [
+        (abs(a - c) <= epsilon) if b == d else abs(a - c) > epsilon and (a > c) == (b > d)
+        for (a, b), (c, d) in combinations(zip(x, y, strict=True), 2)
+    ]
+    return sum(right) / len(right) if right else math.nan
+
+
+def mean_of_defined(values: list[float]) -> float:
+    defined = [each for each in values if not math.isnan(each)]
+    return sum(defined) / len(defined) if defined else math.nan
+
+
+CELL = st.one_of(st.integers(0, 3).map(float), st.just(math.nan))
+
+
+@st.composite
+def matrices(draw: st.DrawFn) -> tuple[Scores, Scores]:
+    """Scores by a metric and by people, with ties and gaps."""
+    shape = draw(st.integers(1, 5)), draw(st.integers(1, 6))
+    cells = st.lists(CELL, min_size=shape[0] * shape[1], max_size=shape[0] * shape[1])
+    x, y = (np.array(draw(cells)).reshape(shape) for _ in range(2))
+    y[0, 0] = 1.0 if np.isnan(y).all() else y[0, 0]
+    for at in range(shape[0]):  # a system that no one judged would be left out
+        y[at, 0] = 2.0 if np.isnan(y[at]).all() else y[at, 0]
+    x[0, 0] = 1.0 if np.isnan(x).all() else x[0, 0]
+    return x, y
+
+
+@given(matrices(), st.sampled_from(["none", "sys", "item"]), st.booleans())
+def test_correlations_of_cells_equal_scipy_group_by_group(
+    cells: tuple[Scores, Scores], grouping: str, higher: bool
+) -> None:
+    x, y = cells
+    test_set = TestSet.from_scores(table("m", x if higher else -x, higher), human=table("h", y))
+    names = ["pearson", "spearman", "kendall-b", "kendall-c"]
+    result = meta.segments(test_set, coefficients=names, groupings=grouping, **QUIET)
+    for name in names:
+        expected = [by_scipy(name, *group) for group in groups_of(x, y, grouping)]
+        found = value(result, coefficient=name)
+        assert found.value == pytest.approx(mean_of_defined(expected), abs=1e-12, nan_ok=True)
+        defined = [not math.isnan(each) for each in expected]
+        assert found.groups == sum(defined)
+        assert found.n == sum(len(own) for (own, _), has in zip(groups_of(x, y, grouping), defined, strict=True) if has)
+        assert (found.reason is None) == (not math.isnan(found.value))
+
+
+@given(matrices(), st.sampled_from(["none", "sys", "item"]))
+def test_calibrated_accuracy_is_the_best_over_all_thresholds(cells: tuple[Scores, Scores], grouping: str) -> None:
+    x, y = cells
+    groups = list(groups_of(x, y, grouping))
+    thresholds = sorted({0.0, *(abs(a - c) for own, _ in groups for a, c in combinations(own, 2))})
+    scores = {e: mean_of_defined([accuracy_with_ties(*group, e) for group in groups]) for e in thresholds}
+    best = max(scores.values()) if not math.isnan(scores[0.0]) else math.nan
+    test_set = TestSet.from_scores(table("m", x), human=table("h", y))
+    result = meta.segments(test_set, coefficients=["acc23", "tau23"], groupings=grouping, **QUIET)
+    found = value(result, coefficient="acc23")
+    assert found.value == pytest.approx(best, abs=1e-12, nan_ok=True)
+    assert value(result, coefficient="tau23").value == pytest.approx(2 * best - 1, abs=1e-12, nan_ok=True)
+    if math.isnan(best):
+        assert found.epsilon is None
+    else:
+        assert found.epsilon is not None
+        assert scores[found.epsilon] == pytest.approx(best, abs=1e-12)
+
+
+@st.composite
+def voted(draw: st.DrawFn) -> tuple[Scores, list[Vote]]:
+    """Scores with ties and gaps, and votes on them."""
+    n, s = draw(st.integers(2, 5)), draw(st.integers(1, 6))
+    x = np.array(draw(st.lists(CELL, min_size=n * s, max_size=n * s))).reshape(n, s)
+    pair = st.lists(st.integers(0, n - 1), min_size=2, max_size=2, unique=True)
+    votes = draw(st.lists(st.tuples(st.integers(0, s - 1), pair), min_size=1, max_size=20))
+    x[0, 0] = 1.0 if np.isnan(x).all() else x[0, 0]
+    return x, [(segment, *both) for segment, both in votes]  # type: ignore[misc]
+
+
+@given(voted(), st.sampled_from(["half", "discordant", "ignore", "denominator"]))
+def test_tau_from_votes_equals_a_loop(case: tuple[Scores, list[Vote]], ties: str) -> None:
+    x, votes = case
+    judgments = judged("abcde"[: len(x)], x.shape[1], votes)
+    test_set = TestSet.from_scores(table("m", x), judgments=judgments)
+    found = value(meta.segments(test_set, ties=ties, **QUIET))
+    compared = [
+        (x[better, segment], x[worse, segment])
+        for segment, better, worse in votes
+        if not (math.isnan(x[better, segment]) or math.isnan(x[worse, segment]))
+    ]
+    decided = any(a != b for a, b in compared)
+    assert found.value == pytest.approx(tau_by_loop(x, votes, ties) if decided else math.nan, nan_ok=True)
+    assert found.n == len(compared)
+    assert found.ties == ties
+    if not decided:
+        assert found.reason is not None
+    elif len(compared) < len(votes):
+        assert found.reason == f"{len(votes) - len(compared)} votes without a score of the metric are left out"
+
+
+@given(matrices(), st.sampled_from([0.0, 1.0, 2.0]))
+def test_darr_counts_pairs_with_a_large_human_difference(cells: tuple[Scores, Scores], least: float) -> None:
+    x, y = cells
+    votes = [
+        (j, better, worse)
+        for j in range(x.shape[1])
+        for a, b in combinations(range(len(x)), 2)
+        for better, worse in ((a, b), (b, a))
+        if y[better, j] > y[worse, j] and y[better, j] - y[worse, j] >= least
+    ]
+    test_set = TestSet.from_scores(table("m", x), human=table("h", y))
+    found = value(meta.segments(test_set, coefficients="darr", minimum_difference=least, **QUIET))
+    expected = tau_by_loop(x, votes, "discordant")
+    has_order = any(x[b, j] != x[w, j] for j, b, w in votes if not math.isnan(x[b, j] + x[w, j]))
+    assert found.value == pytest.approx(expected if has_order else math.nan, nan_ok=True)
+    assert (found.grouping, found.ties) == ("votes", "discordant")
+
+
+SYSTEM_SCORE = st.one_of(st.integers(-3, 3).map(float), st.just(math.nan))
+
+
+@given(
+    st.integers(1, 7).flatmap(
+        lambda n: st.tuples(
+            st.lists(SYSTEM_SCORE, min_size=n, max_size=n),
+            st.lists(st.integers(0, 4).map(float), min_size=n, max_size=n),
+        )
+    )
+)
+def test_agreement_on_systems_equals_scipy_and_a_loop(scores: tuple[list[float], list[float]]) -> None:
+    names = tuple("abcdefg"[: len(scores[0])])
+    given_scores, human = (ScoreTable(name, names, None, np.array(own)) for name, own in zip("mh", scores, strict=True))
+    result = meta.systems(TestSet.from_scores(given_scores, human=human), **QUIET)
+    both = [(a, b) for a, b in zip(*scores, strict=True) if not math.isnan(a)]
+    x, y = [a for a, _ in both], [b for _, b in both]
+    enough = len(x) >= 3 and len(set(x)) > 1 and len(set(y)) > 1
+    for name in ("pearson", "spearman", "kendall-b"):
+        found = value(result, coefficient=name)
+        assert found.value == pytest.approx(by_scipy(name, x, y) if enough else math.nan, abs=1e-12, nan_ok=True)
+        assert found.n == len(x)
+        assert (found.reason is None) == enough
+    ordered = [
+        (a > c) - (a < c) == (b > d) - (b < d) for (a, b), (c, d) in combinations(zip(x, y, strict=True), 2) if b != d
+    ]
+    found = value(result, coefficient="accuracy")
+    assert found.value == pytest.approx(np.mean(ordered) if enough else math.nan, nan_ok=True)
+    if enough:
+        assert found.n == len(ordered)
+
+
+@settings(max_examples=15)
+@given(st.integers(3, 6), st.integers(0, 2**32))
+def test_agreement_of_drawn_systems_equals_that_of_each_draw(n: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    x, y = rng.integers(0, 4, (2, 20, n)).astype(float)
+    for name in ("pearson", "spearman", "kendall-b"):
+        expected = [by_scipy(name, *map(list, row)) for row in zip(x, y, strict=True)]
+        np.testing.assert_allclose(agreement_of_rows(name, x, y), expected, atol=1e-12)
+
+
+def test_standardised_scores_have_mean_0_and_deviation_1() -> None:
+    cells = np.random.default_rng(1).normal(3, 2, (2, 4, 50))
+    cells[1, :, :10] = np.nan
+    cells = np.concatenate([cells, np.full((1, 4, 50), 7.0)])
+    scaled = standardised(cells)
+    np.testing.assert_array_equal(np.isnan(scaled), np.isnan(cells))
+    np.testing.assert_allclose(np.nanmean(scaled, axis=(1, 2)), 0, atol=1e-12)
+    np.testing.assert_allclose(np.nanstd(scaled, axis=(1, 2)), [1, 1, 0])
+
+
+def test_williams_test_of_published_scores(data: Path) -> None:
+    """The p-value printed by Graham & Baldwin's scripts (example-output), one-sided, with n − 2 degrees of freedom."""
+    folder = data / "williams-test-examples" / "example-data"
+    human = meta.read_scores(folder / "mt-systems-scored-by-humans", language_pair="es-en")
+    tables = meta.read_all_scores(folder / "mt-systems-scored-by-metrics", language_pair="es-en")
+    test_set = TestSet.from_scores(list(tables.values()), human=human)
+    result = meta.systems(test_set, coefficients="pearson")
+    printed = {"AMBER": 0.880651168828011, "BLEU_4_closest_cased": 0.760352368043568}
+    assert {each.metric: each.value for each in result.results} == pytest.approx(printed, abs=1e-12)
+    (pair,) = result.comparisons
+    assert (pair.test, pair.degrees_of_freedom, pair.n) == ("williams", 9.0, 12)
+    assert pair.pvalue == pytest.approx(0.02491754132819098)  # two-sided, n − 3
+    assert human.system_scores is not None
+    people = human.system_scores
+    amber, bleu = (m.system_scores for m in test_set.metrics)
+    assert meta.williams(people, amber, bleu, alternative="greater", df=10).pvalue == pytest.approx(0.0114079074943561)
+    assert meta.williams(people, amber, bleu, alternative="greater").pvalue == pytest.approx(0.01245877066409549)
+
+
+@given(st.integers(0, 2**32), st.integers(4, 12))
+def test_williams_formula(seed: int, n: int) -> None:
+    rng = np.random.default_rng(seed)
+    people, first, second = rng.normal(0, 1, (3, n))
+    r = np.corrcoef([people, first, second])
+    r12, r13, r23 = r[0, 1], r[0, 2], r[1, 2]
+    k = 1 - r12**2 - r13**2 - r23**2 + 2 * r12 * r13 * r23
+    t = (r12 - r13) * math.sqrt(
+        (n - 1) * (1 + r23) / (2 * (n - 1) / (n - 3) * k + ((r12 + r13) / 2) ** 2 * (1 - r23) ** 3)
+    )
+    found = meta.williams(people, first, second)
+    assert found.statistic == pytest.approx(t, rel=1e-9)
+    assert found.pvalue == pytest.approx(2 * scipy.stats.t.sf(abs(t), n - 3), rel=1e-9)
+    assert found == pytest.approx(meta.williams(r12, r13, r23, n))
+    swapped = meta.williams(people, second, first)
+    assert swapped.statistic == pytest.approx(-found.statistic)
+    one_sided = [meta.williams(people, first, second, alternative=side).pvalue for side in ("greater", "less")]
+    assert sum(one_sided) == pytest.approx(1)
+    assert meta.williams(people, first, first).pvalue == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((0.9, 0.8, 0.7, 3), "the number of systems (n) must be a whole number of at least 4, got 3"),
+        ((1.2, 0.8, 0.7, 10), "r12 must be between -1 and 1, got 1.2"),
+        ((0.99, -0.99, 0.99, 10), "no scores have the correlations 0.99, -0.99 and 0.99"),
+        (([1, 2, 3, 4], [1, 2, 3, 4], [1, 2, 3]), "got 4, 4 and 3 scores"),
+        (([1, 2, 3, math.nan], [1, 2, 3, 4], [1, 2, 3, 5]), "must be finite, got nan"),
+        (([1, 2, 3, 4], [1, 2, 3, "x"], [1, 2, 3, 5]), "must be numbers"),
+        ((0.9, 0.8, 0.7), "must be a sequence of numbers"),
+        (([1, 2], [1, 3], [3, 1], 10), "expected a correlation, got [1, 2]; leave n out to pass scores"),
+    ],
+)
+def test_williams_refuses(arguments: Any, message: str) -> None:
+    with pytest.raises(InputError, match=re.escape(message)):
+        meta.williams(*arguments)
+
+
+def test_williams_of_constant_scores_is_not_defined() -> None:
+    assert math.isnan(meta.williams([1, 2, 3, 4], [1, 1, 1, 1], [1, 2, 4, 3]).pvalue)
+
+
+def test_wmt21_mqm(data: Path) -> None:
+    folder = data / "wmt21-en-de"
+    outputs = outputs_of(folder)
+    human = meta.read_scores(
+        folder / "judgments" / "mqm_newstest2021_ende.avg_seg_scores.tsv",
+        systems=list(outputs),
+        sysmap={"Nemo": "NVIDIA-NeMo"},
+        n_segments=1002,
+        unknown="drop",
+    )
+    test_set = TestSet.from_texts(lines(folder / "ref-A.txt"), outputs, ["sentbleu", "chrf"], human=human, name="en-de")
+    assert len(test_set.systems) == 8
+    result = meta.segments(
+        test_set, coefficients="pearson", groupings=["none", "sys", "item"], test=None, interval=None
+    )
+    for m in test_set.metrics:
+        assert m.segments is not None
+        assert test_set.human is not None
+        assert test_set.human.segments is not None
+        for grouping in ("none", "item"):
+            expected = [
+                by_scipy("pearson", *group) for group in groups_of(m.segments, test_set.human.segments, grouping)
+            ]
+            found = value(result, m.label, grouping=grouping)
+            assert found.value == pytest.approx(mean_of_defined(expected))
+            if grouping == "none":
+                assert found.n == 8 * 527
