@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from matplotlib.patches import Patch
+from numpy.typing import NDArray
 
 from ...errors import InputError, quoted
 from ...lazy import lazy
@@ -87,13 +89,7 @@ class Matrix(RowFigure):
             classes[self.cell(pair)] = np.searchsorted(self.ends, self.view.pvalue(pair))
         self.rows.draw(ax, lines=False)
         self._number(ax)
-        ax.spines["bottom"].set_visible(False)
-        ax.set_xlim(0, k)
-        ax.set_xticks([])
-        ax.pcolormesh(
-            np.arange(k + 1), self.rows.edges, classes, cmap=ListedColormap(shades), vmin=-0.5,
-            vmax=len(shades) - 0.5, edgecolors="white", linewidth=0.6 if k <= MAX_VALUES else 0.15,
-        )  # fmt: skip
+        draw_cells(ax, self.rows.edges, classes, shades)
         if k <= MAX_VALUES:
             self._write_values(ax)
         self._draw_legend(ax, shades)
@@ -136,6 +132,18 @@ class Matrix(RowFigure):
             else {"loc": "center left", "bbox_to_anchor": (1, 0.5)}
         )
         ax.legend(handles=patches, title=self.view.pvalue_name, frameon=False, **place)
+
+
+def draw_cells(ax: Axes, edges: NDArray[np.float64], classes: NDArray[np.float64], shades: Sequence[str]) -> None:
+    """Draw the classes of p-values, (k, k), as shaded cells; NaN is none. ``edges`` are those of the rows."""
+    k = len(classes)
+    ax.spines["bottom"].set_visible(False)
+    ax.set_xlim(0, k)
+    ax.set_xticks([])
+    ax.pcolormesh(
+        np.arange(k + 1), edges, classes, cmap=ListedColormap(shades), vmin=-0.5, vmax=len(shades) - 0.5,
+        edgecolors="white", linewidth=0.6 if k <= MAX_VALUES else 0.15,
+    )  # fmt: skip
 
 
 def short(p: float) -> str:

@@ -25,7 +25,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..frames import as_pandas, as_polars, rows_of
-from . import agreement, design, exchange, multiplicity, power, runs, samples, sensitivity, type1, validation
+from . import (
+    agreement,
+    design,
+    exchange,
+    meta,
+    multiplicity,
+    power,
+    runs,
+    samples,
+    sensitivity,
+    smoothing,
+    type1,
+    validation,
+)
 from .base import Figure, StudyReport
 from .formats import STUDY_FORMATS, render_study, study_as_fragment
 from .plots import StudyPlots, draw_figure, plots_of_study
@@ -59,4 +72,6 @@ STUDIES: Mapping[str, StudyReport] = {
     "agreement": agreement.REPORT,
     "exchange": exchange.REPORT,
     "runs": runs.REPORT,
+    "meta": meta.REPORT,
+    "tune-smoothing": smoothing.REPORT,
 }

@@ -43,7 +43,9 @@ class Figure:
     over : str, optional
         The field on the x axis. HTML pages have the figure only if the records differ in it.
     flat : callable, optional
-        From the records of the table to those of the figure, where ``by`` is not in the fields of the former.
+        From the records of the table to those of the figure, where these are fewer or have other fields.
+    needs : str, optional
+        What a result without records for the figure lacks; by default the table.
     """
 
     about: str
@@ -52,6 +54,7 @@ class Figure:
     draw: Callable[[StudyResult, Sequence[Any]], Drawing]
     over: str | None = None
     flat: Callable[[Sequence[Any]], Sequence[Any]] | None = None
+    needs: str | None = None
 
     def records(self, study: StudyResult) -> Sequence[Any]:
         """All records of figures of this kind."""

@@ -8,7 +8,7 @@ import platform
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,18 +24,27 @@ from .base import Figure
 from .formats import notes_of, report_of
 from .plots import choices, draw_figure
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 __all__ = ["study_as_html"]
 
 # More figures would make the page slow; `reshuffle plot` draws any.
 MAX_FIGURES = 24
+# How wide the page shows a figure that fits a column of a paper, in pixels (27rem in page.css).
+COLUMN_PIXELS = 432
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """A figure as base64-encoded SVG, with its caption."""
+    """A figure as base64-encoded SVG, with its caption.
+
+    ``width`` is that of a figure wider than a column, in pixels, so that its text is as large as that of the others.
+    """
 
     svg: str
     about: str
+    width: int | None = None
 
 
 @dataclass(frozen=True)
@@ -127,10 +136,21 @@ def _figures(study: StudyResult, figures: Mapping[str, Figure]) -> tuple[list[Dr
         return [], "matplotlib, which draws the figures, is not installed: pip install 'reshuffle[plots]'."
     drawn = []
     for name, figure, chosen in every[:MAX_FIGURES]:
-        svg = file_of(draw_figure(study, name, **chosen), "svg")
+        axes = draw_figure(study, name, **chosen)
+        svg, width = file_of(axes, "svg"), _width(axes)
         several = [key for key in chosen if len({each[key] for each in choices(study, figure)}) > 1]
-        shown = f" ({', '.join(f'{key} {chosen[key]}' for key in several)})" if several else ""
-        drawn.append(Drawn(base64.b64encode(svg).decode("ascii"), f"{figure.about}{shown}"))
+        options = ", ".join(" ".join([key.replace("_", " "), str(chosen[key])]) for key in several)
+        shown = f" ({options})" if several else ""
+        drawn.append(Drawn(base64.b64encode(svg).decode("ascii"), f"{figure.about}{shown}", width))
     left = len(every) - len(drawn)
     more = f"{left:,} more figures are not shown: reshuffle plot draws them from this file." if left > 0 else ""
     return drawn, more
+
+
+def _width(axes: Axes) -> int | None:
+    """The width of a figure in pixels of the page if it is wider than a column."""
+    from ..plots.style import COLUMN
+
+    figure: Any = axes.figure
+    width = float(figure.get_figwidth())
+    return round(width / COLUMN * COLUMN_PIXELS) if width > 1.01 * COLUMN else None

@@ -118,10 +118,11 @@ def records_of(study: StudyResult, name: str, figure: Figure, where: Mapping[str
     for field in given:
         if field not in figure.by:
             options = f": it has {listed(figure.by)}" if figure.by else ""
-            raise InputError(f"the figure {name} has no option {field} (--{field}){options}")
+            raise InputError(f"the figure {name} has no option {field} ({_flag(field)}){options}")
     records = list(figure.records(study))
     if not records:
-        raise InputError(f"the figure {name} shows the table {figure.table}, but the result has none")
+        needed = f"needs {figure.needs}" if figure.needs else f"shows the table {figure.table}"
+        raise InputError(f"the figure {name} {needed}, but the result has none")
     for field in figure.by:
         values = list(dict.fromkeys(getattr(record, field) for record in records))
         shown = [str(value) for value in values]
@@ -132,9 +133,14 @@ def records_of(study: StudyResult, name: str, figure: Figure, where: Mapping[str
             chosen = by_name[str(given[field]).casefold()]
         elif len(values) > 1:
             raise InputError(
-                f"the result has several values of {field}: choose one with {field}= (--{field}): {listed(shown)}"
+                f"the result has several values of {field}: choose one with {field}= ({_flag(field)}): {listed(shown)}"
             )
         else:
             (chosen,) = values
         records = [record for record in records if getattr(record, field) == chosen]
     return records
+
+
+def _flag(field: str) -> str:
+    """The option of ``reshuffle plot`` for a field."""
+    return "--set" if field == "test_set" else f"--{field}"

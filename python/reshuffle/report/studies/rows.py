@@ -8,7 +8,7 @@ from dataclasses import fields
 from typing import Any
 
 from ...results import ConfidenceInterval
-from ...results.studies import RECORDS, StudyResult
+from ...results.studies import StudyResult, record_types
 from ...validate import check_name
 from ..frames import Columns
 
@@ -36,7 +36,7 @@ def study_columns(study: StudyResult, table: str | None = None) -> Columns:
     """
     name = default_table(study) if table is None else table
     check_name("table", name, list(study.tables))
-    return _columns(RECORDS[name], study.tables[name])
+    return _columns(record_types(study.study)[name], study.tables[name])
 
 
 def _columns(record: type[Any], records: Sequence[Any]) -> dict[str, tuple[list[Any], str | None]]:

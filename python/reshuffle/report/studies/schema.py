@@ -14,7 +14,7 @@ from typing import Any
 
 from ...results import ConfidenceInterval
 from ...results.schemas import STUDY
-from ...results.studies import RECORDS
+from ...results.studies import RECORDS, TABLES_OF
 
 __all__ = ["study_schema"]
 
@@ -31,10 +31,13 @@ PLAIN: dict[Any, dict[str, Any]] = {
 
 def study_schema() -> dict[str, Any]:
     """The schema (draft 2020-12) of ``reshuffle.study/1``."""
-    tables = {
-        name: {"type": "array", "items": {"$ref": f"#/$defs/{record.__name__}"}} for name, record in RECORDS.items()
-    }
-    records = {record.__name__: _record(record) for record in RECORDS.values()}
+    # By the name of the table, in all studies that have one of that name.
+    found: dict[str, list[type[Any]]] = {}
+    for of_study in (RECORDS, *TABLES_OF.values()):
+        for name, record in of_study.items():
+            found.setdefault(name, []).append(record)
+    tables = {name: {"type": "array", "items": _one_of(known)} for name, known in found.items()}
+    records = {record.__name__: _record(record) for known in found.values() for record in known}
     properties: dict[str, Any] = {
         "schema": {"const": STUDY},
         "study": {**TEXT, "description": "The name of the study, such as type1."},
@@ -73,6 +76,11 @@ def study_schema() -> dict[str, Any]:
             **records,
         },
     }
+
+
+def _one_of(records: list[type[Any]]) -> dict[str, Any]:
+    links = [{"$ref": f"#/$defs/{record.__name__}"} for record in records]
+    return links[0] if len(links) == 1 else {"anyOf": links}
 
 
 def _record(record: type[Any]) -> dict[str, Any]:

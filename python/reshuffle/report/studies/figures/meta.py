@@ -1,0 +1,301 @@
+"""Figures of meta-evaluations: agreement with intervals, p-values of all pairs, and scores of systems."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.patches import Patch
+
+from ....lazy import lazy
+from ....results.studies import MetaEvaluation, MetricAgreement, MetricDifference, MetricSystemScore
+from ...plots.intervals import mark, set_limits, whisker
+from ...plots.labels import LETTER, PLAIN, columns, printable, wrapped
+from ...plots.matrix import ENDS, LEGEND, MANY, MAX_VALUES, SHADES, draw_cells, short
+from ...plots.rows import Column, RowFigure, Rows, columns_beside, text_size
+from ...plots.style import BETTER, COLUMN, FAINT, FONT_SIZE, INK, MUTED, PAGE, PaperFigure
+from ...wording import ci, number
+from ..meta_values import AVERAGE, Family, families, pvalue_of
+
+__all__ = ["AgreementForest", "PvalueMatrix", "SystemScatter"]
+
+# The height of what is above and below the rows of a forest, and the margins of a matrix, in inches.
+FURNITURE, MARGINS = 0.62, 0.12
+# In inches: the height of a row with values, and the widths of a legend, of a cell, and of the narrowest with a value.
+ROW, LEGEND_WIDTH, CELL, MIN_CELL = 0.19, 0.9, 0.36, 0.3
+# So many systems have their names beside their points, in letters of this size relative to others.
+NAMED, NAME_SIZE = 25, 0.72
+# The share of a figure that the axes take, at least, and the radius of a point in points.
+SHARE, RADIUS = 0.78, 2.5
+
+
+def _family(result: MetaEvaluation, record: MetricAgreement | MetricDifference) -> Family:
+    """The family of a record."""
+    wanted = (record.test_set, record.level, record.grouping, record.coefficient)
+    every = families(result)
+    return next(each for each in every if (each.test_set, each.level, each.grouping, each.coefficient) == wanted)
+
+
+def _of_set(test_set: str) -> str:
+    """How a label names the test set."""
+    if not test_set:
+        return ""
+    return ", average" if test_set == AVERAGE else f", {test_set}"
+
+
+@dataclass(frozen=True)
+class AgreementForest(RowFigure):
+    """The agreement of each metric with people, from best to worst, with intervals and letters."""
+
+    family: Family
+
+    @classmethod
+    def from_results(cls, result: MetaEvaluation, records: Sequence[MetricAgreement]) -> AgreementForest:
+        """The family of the records."""
+        return cls(_family(result, records[0]))
+
+    @lazy
+    def rows(self) -> Rows:
+        """A row for each metric."""
+        return Rows.from_names(self.family.by_value, FURNITURE)
+
+    def draw(self, ax: Axes) -> None:
+        self.rows.draw(ax)
+        shown = [self.family.by_metric[metric] for metric in self.family.by_value]
+        set_limits(ax, [each.value for each in shown], [each.confidence_interval for each in shown])
+        low, high = ax.get_xlim()
+        if low < 0 < high:
+            ax.axvline(0, color=INK, linewidth=0.6, zorder=1)
+        leaders = self.family.leaders
+        for y, each in zip(self.rows.centres, shown, strict=True):
+            if math.isnan(each.value):
+                continue
+            leads = each.metric in leaders
+            color = BETTER if leads or not leaders else INK
+            whisker(ax, y, each.value, each.confidence_interval, color)
+            mark(ax, y, each.value, color, leads)
+        right = columns_beside(ax, self.rows, self._columns(shown))
+        intervals = [each.confidence_interval for each in shown if each.confidence_interval is not None]
+        level = f", {ci(intervals[0].confidence_level)}" if intervals else ""
+        what = f"{self.family.name}{_of_set(self.family.test_set)}{level} (→ better)"
+        filled = "\n● shares a letter with the best" if leaders else ""
+        ax.set_xlabel(f"{wrapped(what, self.rows.label_width(ax, right))}{filled}", **PLAIN)
+
+    def _columns(self, shown: Sequence[MetricAgreement]) -> list[Column]:
+        values = ["–" if math.isnan(each.value) else f"{each.value:.3f}" for each in shown]
+        found = [Column(self.family.symbol, [(value.replace("-", "\N{MINUS SIGN}"), "") for value in values])]
+        if self.family.groups:
+            places = [self.family.group_of.get(each.metric) for each in shown]
+            found.append(Column("Group", [("–" if place is None else place.letters or "–", "") for place in places]))
+        return found
+
+
+@dataclass(frozen=True)
+class PvalueMatrix(RowFigure):
+    """The p-values of all pairs of metrics, in shades from dark (small p) to light."""
+
+    family: Family
+
+    @classmethod
+    def from_comparisons(cls, result: MetaEvaluation, records: Sequence[MetricDifference]) -> PvalueMatrix:
+        """The family of the records."""
+        return cls(_family(result, records[0]))
+
+    @lazy
+    def metrics(self) -> list[str]:
+        """The metrics that were compared, from best to worst."""
+        compared = {name for pair in self.family.comparisons for name in (pair.metric_a, pair.metric_b)}
+        return [metric for metric in self.family.ranked if metric in compared]
+
+    @lazy
+    def rows(self) -> Rows:
+        """A row for each metric."""
+        narrow = Rows.from_names(self.metrics, MARGINS, ROW)
+        cell = (narrow.width - narrow.names_width - LEGEND_WIDTH) / len(self.metrics)
+        return narrow if cell >= MIN_CELL else Rows.from_names(self.metrics, MARGINS, ROW, PAGE)
+
+    @property
+    def size(self) -> tuple[float, float]:
+        width, height = self.rows.size
+        # Wider than a column, as far as the cells need it.
+        needed = self.rows.names_width + LEGEND_WIDTH + CELL * len(self.metrics)
+        return max(COLUMN, min(width, needed)), max(height, LEGEND) + 0.2
+
+    def draw(self, ax: Axes) -> None:
+        metrics, family = self.metrics, self.family
+        k, ends = len(metrics), sorted({*ENDS, family.alpha})
+        shades = [SHADES[min(i, len(SHADES) - 1)] for i in range(len(ends) + 1)]
+        classes = np.full((k, k), np.nan)
+        values = {}
+        for row, metric in enumerate(metrics):
+            for column, other in enumerate(metrics[:row]):
+                pair = family.pairs[metric, other]
+                p = pvalue_of(pair)
+                if not math.isnan(p):
+                    classes[row, column] = np.searchsorted(ends, p)
+                values[row, column] = p, family.is_significant(pair)
+        self.rows.draw(ax, lines=False)
+        self._number(ax)
+        draw_cells(ax, self.rows.edges, classes, shades)
+        if k <= MAX_VALUES:
+            for (row, column), (p, significant) in values.items():
+                dark = not math.isnan(p) and np.searchsorted(ends, p) < 2
+                ax.text(
+                    column + 0.5, self.rows.centres[row], f"{short(p)}{'*' if significant else ''}", ha="center",
+                    va="center_baseline", color="white" if dark else INK, fontsize="small",
+                )  # fmt: skip
+        self._draw_legend(ax, shades, ends)
+        ax.set_xlabel(wrapped(f"{family.name}{_of_set(family.test_set)}", self.rows.label_width(ax)), **PLAIN)
+
+    def _number(self, ax: Axes) -> None:
+        """Number the rows between the names and the cells, and the columns on the diagonal."""
+        centres = self.rows.centres
+        size = text_size()
+        ax.tick_params(axis="y", pad=(0.5 * len(str(len(centres))) + 1) * size)
+        for i, y in enumerate(centres, start=1):
+            ax.annotate(
+                f"{i}", (0, y), (-0.4 * size, 0), ("axes fraction", "data"), "offset points",
+                ha="right", va="center_baseline", color=MUTED, annotation_clip=False,
+            )  # fmt: skip
+            if len(centres) <= MAX_VALUES or i % 10 == 0:
+                ax.text(i - 0.5, y, f"{i}", ha="center", va="center_baseline", color=MUTED)
+
+    def _draw_legend(self, ax: Axes, shades: Sequence[str], ends: Sequence[float]) -> None:
+        alpha = self.family.alpha
+        texts = [f"≤ {number(end)}{'*' if end == alpha else ''}" for end in ends] + [f"> {number(ends[-1])}"]
+        patches = [
+            Patch(facecolor=shade, edgecolor=MUTED, linewidth=0.4, label=text)
+            for shade, text in zip(shades, texts, strict=True)
+        ]
+        place = (
+            {"loc": "upper right"} if len(self.metrics) > MANY else {"loc": "center left", "bbox_to_anchor": (1, 0.5)}
+        )
+        adjusted = any(pair.adjusted_pvalue is not None for pair in self.family.comparisons)
+        ax.legend(handles=patches, title="adjusted p" if adjusted else "p", frameon=False, **place)
+
+
+@dataclass(frozen=True)
+class SystemScatter:
+    """A point for each system: its score by the metric and by people."""
+
+    scores: Sequence[MetricSystemScore]
+    higher_is_better: bool
+    correlation: float | None
+
+    @classmethod
+    def from_scores(cls, result: MetaEvaluation, records: Sequence[MetricSystemScore]) -> SystemScatter:
+        """With Pearson's r, if the result has it."""
+        first = records[0]
+        direction = next((each.higher_is_better for each in result.metrics if each.name == first.metric), True)
+        found = [
+            each.value
+            for each in result.results
+            if (each.test_set, each.metric, each.coefficient) == (first.test_set, first.metric, "pearson")
+        ]
+        return cls(records, direction, found[0] if found and not math.isnan(found[0]) else None)
+
+    @property
+    def size(self) -> tuple[float, float]:
+        return COLUMN, 0.8 * COLUMN
+
+    @property
+    def font_size(self) -> float:
+        return FONT_SIZE
+
+    def draw(self, ax: Axes) -> None:
+        x = [each.score for each in self.scores]
+        y = [each.human for each in self.scores]
+        ax.grid(color=FAINT, linewidth=0.4)
+        ax.set_axisbelow(True)
+        ax.plot(
+            x, y, marker="o", markersize=3.8, markeredgewidth=0.9, markeredgecolor=BETTER, markerfacecolor="white",
+            linestyle="none", zorder=3,
+        )  # fmt: skip
+        ax.margins(0.12)
+        if not self.higher_is_better:
+            ax.invert_xaxis()
+        if len(self.scores) <= NAMED:
+            self._name(ax)
+        ax.spines[["top", "right"]].set_visible(False)
+        first = self.scores[0]
+        r = "" if self.correlation is None else f"; r = {self.correlation:.3f}".replace("-", "\N{MINUS SIGN}")
+        ax.set_xlabel(f"{printable(first.metric)}{_of_set(first.test_set)} (→ better){r}", **PLAIN)
+        ax.set_ylabel("human score (↑ better)", **PLAIN)
+
+    def _name(self, ax: Axes) -> None:
+        """The names beside the points, as far as they have room."""
+        size = NAME_SIZE * text_size()
+        figure = ax.figure
+        width, height = self.size
+        if isinstance(figure, PaperFigure):
+            width, height = float(figure.get_figwidth()), float(figure.get_figheight())
+        width, height = (72 * SHARE * length for length in (width, height))
+        (left, right), (low, high) = ax.get_xlim(), ax.get_ylim()
+        names = [printable(each.system) for each in self.scores]
+        points = [
+            ((each.score - left) / (right - left) * width, (each.human - low) / (high - low) * height)
+            for each in self.scores
+        ]
+        lengths = [columns(name) * LETTER * size for name in names]
+        for name, each, place in zip(
+            names, self.scores, places_of_names(points, lengths, size, width, height), strict=True
+        ):
+            if place is not None:
+                ax.annotate(
+                    name, (each.score, each.human), place, "data", "offset points", ha="left", va="center_baseline",
+                    fontsize=size, color=MUTED, **PLAIN,
+                )  # fmt: skip
+
+
+def places_of_names(
+    points: Sequence[tuple[float, float]], lengths: Sequence[float], size: float, width: float, height: float
+) -> list[tuple[float, float] | None]:
+    """Where names of these lengths begin, relative to their points, so that none covers a point or another name.
+
+    Parameters
+    ----------
+    points : sequence of (x, y)
+        In points from the lower left corner of axes of this width and height.
+    lengths : sequence of float
+    size : float
+        The font size.
+
+    Returns
+    -------
+    list of (x, y) or None
+        None for a name without room.
+
+    Examples
+    --------
+    >>> places_of_names([(10.0, 10.0), (14.0, 10.0)], [20.0, 20.0], 5.0, 100.0, 100.0)
+    [(3.5, 8.0), (3.5, 0.0)]
+    >>> places_of_names([(10.0, 10.0)], [200.0], 5.0, 100.0, 100.0)
+    [None]
+    """
+    # Names keep a distance from other points, so that it is clear whose they are.
+    near = 2 * RADIUS
+    boxes = [(x - near, x + near, y - near, y + near) for x, y in points]
+    found: list[tuple[float, float] | None] = []
+    for at, ((x, y), length) in enumerate(zip(points, lengths, strict=True)):
+        gap = RADIUS + 1
+        sides = [(gap, 0.0), (-length - gap, 0.0)]
+        sides += [(start, up * size) for up in (1, -1, 1.6, -1.6) for start in (gap, -length - gap, -length / 2)]
+        place = None
+        for start, up in sides:
+            box = (x + start, x + start + length, y + up - size / 2, y + up + size / 2)
+            inside = box[0] >= 0 and box[1] <= width and box[2] >= 0 and box[3] <= height
+            others = (other for number, other in enumerate(boxes) if number != at)
+            if inside and not any(_overlap(box, other) for other in others):
+                place = (start, up)
+                boxes.append(box)
+                break
+        found.append(place)
+    return found
+
+
+def _overlap(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
+    """Whether two boxes (left, right, low, high) have a point in common."""
+    return one[0] < other[1] and other[0] < one[1] and one[2] < other[3] and other[2] < one[3]

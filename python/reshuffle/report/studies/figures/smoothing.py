@@ -1,0 +1,71 @@
+"""Kendall's τ against the value of a smoothing's parameter."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from matplotlib.axes import Axes
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+
+from ....results.studies import SmoothingSetting
+from ...plots.labels import PLAIN
+from ...plots.style import COLUMN, FAINT, FONT_SIZE
+from .lines import key, looks, point
+
+__all__ = ["GridFigure"]
+
+SYMBOLS = {"epsilon": "ε", "k": "K", "alpha": "α"}
+
+
+@dataclass(frozen=True)
+class GridFigure:
+    """τ by value: a line for each test set."""
+
+    settings: Sequence[SmoothingSetting]
+
+    @property
+    def size(self) -> tuple[float, float]:
+        return COLUMN, 2.1 + 0.14 * -(-len(self._lines) // 2)
+
+    @property
+    def font_size(self) -> float:
+        return FONT_SIZE
+
+    def draw(self, ax: Axes) -> None:
+        lines, shown = self._lines, looks(self._lines)
+        for name, settings in lines.items():
+            ordered = sorted((each for each in settings if each.tau == each.tau), key=lambda each: each.value)
+            look = shown[name]
+            x = [each.value for each in ordered]
+            ax.plot(x, [each.tau for each in ordered], color=look["color"], linestyle=look["linestyle"], linewidth=1.0)
+            for each in ordered:
+                point(ax, each.value, each.tau, None, look, filled=each.best)
+        values = sorted({each.value for each in self.settings})
+        ax.set_xscale("log")
+        ax.xaxis.set_major_locator(FixedLocator(_apart(values)))
+        ax.xaxis.set_minor_locator(NullLocator())
+        ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        ax.grid(axis="y", color=FAINT, linewidth=0.5)
+        ax.spines[["top", "right"]].set_visible(False)
+        ax.set_xlabel(SYMBOLS[self.settings[0].parameter], **PLAIN)
+        ax.set_ylabel("Kendall's τ", **PLAIN)
+        if len(lines) > 1 or next(iter(lines)):
+            key(ax, shown, loc="lower left", bbox_to_anchor=(0, 1.0), ncols=2, columnspacing=1.0)
+
+    @property
+    def _lines(self) -> dict[str, list[SmoothingSetting]]:
+        lines: dict[str, list[SmoothingSetting]] = {}
+        for each in self.settings:
+            lines.setdefault(each.test_set, []).append(each)
+        return lines
+
+
+def _apart(values: Sequence[float]) -> list[float]:
+    """The values that have room for their labels on a logarithmic axis: each at least a tenth of it after the last."""
+    least = (values[-1] / values[0]) ** 0.1 if values[0] > 0 else 1.0
+    kept = [values[0]]
+    for value in values[1:]:
+        if value >= kept[-1] * least:
+            kept.append(value)
+    return kept

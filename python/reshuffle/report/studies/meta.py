@@ -1,0 +1,365 @@
+"""The report of ``meta``: how well metrics agree with people."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ...results.studies import MetaEvaluation, MetricAgreement, MetricDifference, StudyResult
+from ..cells import Table, decimals_for, interval_cells
+from ..wording import ci, counted
+from .base import Explained, Figure, StudyReport
+from .meta_sentences import MAX_TESTED, conclusions, notes
+from .meta_values import AVERAGE, POOLED, Family, families, of_meta, pvalue_of, shown_families, sized
+from .wording import constant
+
+if TYPE_CHECKING:
+    from ..plots.style import Drawing
+
+__all__ = ["MAX_MATRIX", "REPORT"]
+
+# So many pairs have a row each, with intervals; more metrics have a matrix of p-values, up to a number that fits.
+MAX_PAIRS, MAX_MATRIX = 6, 16
+# So many metrics have a column in the table of systems, which is shown for one test set.
+MAX_METRICS = 8
+DECIMALS, SMALL = 3, 0.01
+
+
+def title(study: StudyResult) -> str:
+    """The metrics, the level and the test sets."""
+    result = of_meta(study)
+    sets = result.plan["test_sets"]
+    where = f" on {counted(len(sets), 'test set')}" if len(sets) > 1 else f" on {sets[0]}" if sets[0] else ""
+    level = {"segment": "segments", "system": "systems"}[result.plan["level"]]
+    return f"Agreement of {counted(len(result.metrics), 'metric')} with people on the scores of {level}{where}"
+
+
+def tables(study: StudyResult) -> Iterator[Explained]:
+    """The coefficients, the tests of pairs of metrics, and the scores of systems."""
+    result = of_meta(study)
+    yield from _coefficients(result)
+    shown = [family for family in shown_families(result) if family.comparisons]
+    if len(shown) <= MAX_TESTED:
+        for family in shown:
+            yield from _tests(result, family, few=MAX_PAIRS)
+    yield from _system_tables(result)
+
+
+def paper(study: StudyResult) -> Iterator[Explained]:
+    """The same with a matrix of p-values for every coefficient."""
+    result = of_meta(study)
+    yield from _coefficients(result)
+    for family in shown_families(result):
+        if family.comparisons:
+            yield from _tests(result, family, few=1)
+
+
+def _coefficients(result: MetaEvaluation) -> Iterator[Explained]:
+    """A table for each coefficient: with a column for each test set, if there are several."""
+    every = families(result)
+    for key in dict.fromkeys((family.grouping, family.coefficient) for family in every):
+        own = [family for family in every if (family.grouping, family.coefficient) == key]
+        over_sets = [family for family in own if family.test_set in (AVERAGE, POOLED)]
+        sets = [family for family in own if family not in over_sets]
+        if len(sets) > 1:
+            yield _overview(sets, over_sets), ""
+        for family in sets if len(sets) == 1 or not over_sets else ():
+            yield _values(result, family), ""
+
+
+def _where(family: Family) -> str:
+    return {AVERAGE: ", average over test sets", POOLED: ", votes of all test sets", "": ""}.get(
+        family.test_set, f" on {family.test_set}"
+    )
+
+
+def _title(result: MetaEvaluation, family: Family) -> str:
+    n = constant(family.results, "n")
+    size = f": {sized(result, family, n)}" if n is not None else ""
+    return f"Agreement with people by {family.name}{_where(family)}{size}"
+
+
+def value_cell(each: MetricAgreement | None) -> str:
+    """A value with three decimals; a dash if it is not defined."""
+    if each is None or math.isnan(each.value):
+        return "–"
+    return f"{each.value:.{DECIMALS}f}"
+
+
+def _interval_header(results: Sequence[MetricAgreement]) -> list[str]:
+    """The header of the column of intervals, if any metric has one."""
+    levels = [each.confidence_interval.confidence_level for each in results if each.confidence_interval is not None]
+    return [ci(levels[0])] if levels else []
+
+
+def _interval(each: MetricAgreement) -> str:
+    return "".join(interval_cells(each.confidence_interval, DECIMALS)) or "–"
+
+
+def _values(result: MetaEvaluation, family: Family) -> Table:
+    """A row for each metric: the value, its interval, and the place in the ranking."""
+    results = family.results
+    intervals = _interval_header(results)
+    ranked = ["Group", "Cluster"] if family.groups else []
+    epsilons = ["ε"] if any(each.epsilon is not None for each in results) else []
+    sizes = [] if constant(results, "n") is not None else ["n"]
+    groups = ["Groups"] if constant(results, "groups") is None and results[0].groups is not None else []
+    table = Table(_title(result, family), ["Metric", family.symbol, *intervals, *ranked, *epsilons, *sizes, *groups])
+    leaders = family.leaders
+    for metric in family.by_value:
+        each, group = family.by_metric[metric], family.group_of.get(metric)
+        cells = [metric, value_cell(each)]
+        cells += [_interval(each)] if intervals else []
+        cells += _ranked_cells(group) if ranked else []
+        cells += ["–" if each.epsilon is None else _epsilon(each.epsilon)] if epsilons else []
+        cells += [f"{each.n:,}"] if sizes else []
+        cells += ["–" if each.groups is None else f"{each.groups:,}"] if groups else []
+        table.add(cells, metric in leaders and len(leaders) < len(results))
+    return table
+
+
+def _ranked_cells(group: Any) -> list[str]:
+    return ["–", "–"] if group is None else [group.letters or "–", f"{group.cluster:,}"]
+
+
+def _epsilon(value: float) -> str:
+    """A calibrated difference: in points of the metric, of which reports know nothing."""
+    return "–" if math.isnan(value) else f"{value:.3g}"
+
+
+def _overview(sets: Sequence[Family], over_sets: Sequence[Family]) -> Table:
+    """A row for each metric and a column for each test set, then averages with intervals and ranking.
+
+    If only test sets were tested, their values have letters.
+    """
+    first = over_sets[0] if over_sets else sets[0]
+    header = ["Metric", *(family.test_set for family in sets)]
+    breaks = list(range(2, len(header)))
+    lettered = not any(family.groups for family in over_sets)
+    for family in over_sets:
+        breaks.append(len(header))
+        header += [family.test_set.capitalize(), *_interval_header(family.results)]
+        header += ["Group", "Cluster"] if family.groups else []
+    table = Table(f"Agreement with people by {first.name} on {counted(len(sets), 'test set')}", header)
+    table.breaks = tuple(breaks)
+    for metric in first.by_value:
+        cells = [
+            metric,
+            *(
+                value_cell(family.by_metric.get(metric)) + (_letters(family, metric) if lettered else "")
+                for family in sets
+            ),
+        ]
+        bold = [False] * len(cells)
+        for family in over_sets:
+            each, before = family.by_metric[metric], len(cells)
+            cells.append(value_cell(each))
+            cells += [_interval(each)] if _interval_header(family.results) else []
+            cells += _ranked_cells(family.group_of.get(metric)) if family.groups else []
+            leads = metric in family.leaders and len(family.leaders) < len(family.results)
+            bold += [leads] * (len(cells) - before)
+        table.add(cells, bold)
+    return table
+
+
+def _letters(family: Family, metric: str) -> str:
+    """The letters of a metric after its value, in a place of their own."""
+    width = max((len(group.letters) for group in family.groups), default=0)
+    group = family.group_of.get(metric)
+    return f" {group.letters if group else '':<{width}}" if width else ""
+
+
+def _tests(result: MetaEvaluation, family: Family, few: int) -> Iterator[Explained]:
+    """The pairs with differences and intervals if they are few, or compared with a baseline; else p of all pairs."""
+    complete = bool(family.groups)
+    metrics = [metric for metric in family.ranked if metric in family.group_of]
+    if complete and len(family.comparisons) > few and len(metrics) <= MAX_MATRIX:
+        yield _matrix(result, family, metrics), STAR.format(p=_p(result, family), alpha=_alpha(family))
+    elif not complete or len(family.comparisons) <= few:
+        yield _differences(result, family), STAR.format(p=_p(result, family), alpha=_alpha(family))
+
+
+STAR = "*: {p} ≤ {alpha}."
+
+
+def _alpha(family: Family) -> str:
+    return f"{family.alpha:.10g}"
+
+
+def _p(result: MetaEvaluation, family: Family) -> str:
+    """What the p-values that decide are called."""
+    return "p" if all(each.adjusted_pvalue is None for each in family.comparisons) else "adjusted p"
+
+
+def short(p: float) -> str:
+    """A p-value with three decimals, without the leading zero.
+
+    >>> short(0.0321), short(0.0002), short(0.99999), short(float("nan"))
+    ('.032', '<.001', '1', '–')
+    """
+    if math.isnan(p):
+        return "–"
+    if p < 0.001:
+        return "<.001"
+    return f"{p:.3f}".removeprefix("0") if p < 0.9995 else "1"
+
+
+def _matrix(result: MetaEvaluation, family: Family, metrics: Sequence[str]) -> Table:
+    """The p-values of all pairs, from best to worst."""
+    header = ["Metric", *(f"{i}" for i in range(1, len(metrics)))]
+    table = Table(f"{_p(result, family).capitalize()} of all pairs by {family.name}{_where(family)}", header)
+    table.breaks = tuple(range(2, len(header)))
+    for i, metric in enumerate(metrics):
+        cells = [f"{i + 1}  {metric}"]
+        for other in metrics[: len(metrics) - 1]:
+            pair = family.pairs.get((metric, other))
+            if metrics.index(other) >= i or pair is None:
+                cells.append("")
+                continue
+            cells.append(f"{short(pvalue_of(pair))}{'*' if family.is_significant(pair) else ' '}")
+        table.add(cells)
+    return table
+
+
+def _differences(result: MetaEvaluation, family: Family) -> Table:
+    """A row for each pair: the difference, its interval, and p."""
+    pairs = list(family.comparisons)
+    levels = [each.confidence_interval for each in pairs if each.confidence_interval is not None]
+    intervals = [ci(levels[0].confidence_level)] if levels else []
+    adjusted = ["Adjusted p"] if _p(result, family) != "p" else []
+    baseline = constant(pairs, "metric_b") if len(pairs) > 1 else None
+    others = ["Compared with"] if baseline is None else []
+    shown = "Differences" if baseline is None else f"Differences from {baseline}"
+    table = Table(
+        f"{shown} in {family.name}{_where(family)}",
+        ["Metric", *others, "Δ", *intervals, "p", *adjusted],
+        n_names=1 + len(others),
+    )
+    # One decimal more where three would hide the differences.
+    decimals = DECIMALS + (max(abs(each.difference) for each in pairs) < SMALL)
+    for each in pairs:
+        a, b, sign = each.metric_a, each.metric_b, 1
+        if baseline is None and each.difference < 0:
+            a, b, sign = b, a, -1
+        star = "*" if family.is_significant(each) else " "
+        cells = [a, *([b] if others else []), f"{sign * each.difference:+.{decimals}f}"]
+        cells += [_difference_interval(each, sign, decimals)] if intervals else []
+        cells += [_pvalue(each, each.pvalue) + ("" if adjusted else star)]
+        if adjusted:
+            cells.append(_pvalue(each, pvalue_of(each)) + star)
+        table.add(cells, family.is_significant(each))
+    return table
+
+
+def _difference_interval(each: MetricDifference, sign: int, decimals: int) -> str:
+    interval = each.confidence_interval
+    if interval is None:
+        return "–"
+    ends = sorted((sign * interval.low + 0.0, sign * interval.high + 0.0))  # no -0.0
+    return f"{ends[0]:+.{decimals}f} to {ends[1]:+.{decimals}f}"
+
+
+def _pvalue(each: MetricDifference, p: float) -> str:
+    """``p`` with as many decimals as the replicates allow."""
+    if math.isnan(p):
+        return "–"
+    if p < 1e-4:
+        return "<0.0001"
+    return f"{p:.{max(4, math.ceil(math.log10(max(each.n_resamples or 1, 1))))}f}"
+
+
+def _system_tables(result: MetaEvaluation) -> Iterator[Explained]:
+    """The scores of systems by people and metrics."""
+    sets = list(dict.fromkeys(each.test_set for each in result.systems))
+    if len(sets) == 1 and len(result.metrics) <= MAX_METRICS:
+        yield _scores(result, sets[0]), ""
+
+
+def _scores(result: MetaEvaluation, test_set: str) -> Table:
+    """A row for each system, from best to worst in the eyes of people."""
+    own = [each for each in result.systems if each.test_set == test_set]
+    metrics = [metric for metric in result.metrics if any(each.metric == metric.name for each in own)]
+    cells = {(each.system, each.metric): each.score for each in own}
+    human = {each.system: each.human for each in own}
+    arrows = [f"{metric.name} {'↑' if metric.higher_is_better else '↓'}" for metric in metrics]
+    on = f" on {test_set}" if test_set else ""
+    table = Table(f"Scores of systems{on}, by people and metrics", ["System", "Human", *arrows])
+    table.breaks = tuple(range(2, len(table.header)))
+    digits = decimals_for(max(map(abs, human.values())))
+    decimals = {
+        metric.name: decimals_for(max(abs(each.score) for each in own if each.metric == metric.name))
+        for metric in metrics
+    }
+    for system in sorted(human, key=lambda name: -human[name]):
+        scores = [cells.get((system, metric.name)) for metric in metrics]
+        shown = [
+            "–" if score is None else f"{score:.{decimals[metric.name]}f}"
+            for metric, score in zip(metrics, scores, strict=True)
+        ]
+        table.add([system, f"{human[system]:.{digits}f}", *shown])
+    return table
+
+
+def complete_pairs(comparisons: Sequence[MetricDifference]) -> list[MetricDifference]:
+    """The comparisons of families with at least three metrics in which all pairs were compared."""
+    by_family: dict[tuple[object, ...], list[MetricDifference]] = {}
+    for each in comparisons:
+        key = (each.test_set, each.level, each.grouping, each.coefficient)
+        by_family.setdefault(key, []).append(each)
+    found = []
+    for own in by_family.values():
+        k = len({name for each in own for name in (each.metric_a, each.metric_b)})
+        if k > 2 and len(own) == k * (k - 1) // 2:
+            found += own
+    return found
+
+
+def _forest(study: StudyResult, records: Sequence[Any]) -> Drawing:
+    from .figures.meta import AgreementForest
+
+    return AgreementForest.from_results(of_meta(study), records)
+
+
+def _matrix_figure(study: StudyResult, records: Sequence[Any]) -> Drawing:
+    from .figures.meta import PvalueMatrix
+
+    return PvalueMatrix.from_comparisons(of_meta(study), records)
+
+
+def _scatter(study: StudyResult, records: Sequence[Any]) -> Drawing:
+    from .figures.meta import SystemScatter
+
+    return SystemScatter.from_scores(of_meta(study), records)
+
+
+FIGURES = {
+    "forest": Figure(
+        "Agreement of each metric with people, with confidence intervals; metrics that share a letter do not differ "
+        "significantly.",
+        "results",
+        ("test_set", "coefficient", "grouping"),
+        _forest,
+        over="metric",
+    ),
+    "matrix": Figure(
+        "p-values of all pairs of metrics, from best to worst agreement with people.",
+        "comparisons",
+        ("test_set", "coefficient", "grouping"),
+        _matrix_figure,
+        over="metric_a",
+        flat=complete_pairs,
+        needs="tests of all pairs of at least 3 metrics",
+    ),
+    "scatter": Figure(
+        "Scores of systems by the metric and by people.",
+        "systems",
+        ("test_set", "metric"),
+        _scatter,
+        over="system",
+    ),
+}
+
+REPORT = StudyReport(
+    title, tables, conclusions, notes, FIGURES, paper=paper, truths="Null hypotheses", truth="Null hypothesis of "
+)

@@ -1,0 +1,369 @@
+"""Sentences about meta-evaluations: which metrics agree best with people, and how agreement was computed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ...results.studies import MetaEvaluation, StudyResult
+from ..wording import ci, counted, joined, number
+from .meta_values import AVERAGE, POOLED, Family, families, of_meta, shown_families, sized
+
+__all__ = ["MAX_TESTED", "conclusions", "notes"]
+
+# More metrics or systems are counted instead of named, and more sentences are left to other formats.
+MAX_NAMED, MAX_SENTENCES = 5, 12
+# Values and ends of intervals that differ by less are equal.
+TOLERANCE = 1e-9
+# Reports have tables of the tests of so many coefficients and test sets.
+MAX_TESTED = 4
+
+
+def conclusions(study: StudyResult) -> Iterator[str]:
+    """Which metrics agree best with people, which are not separated, and what is not defined."""
+    result = of_meta(study)
+    several = len(families(result)) > 1
+    sentences = [sentence for family in shown_families(result) for sentence in _answer(family, several)]
+    yield from sentences[:MAX_SENTENCES]
+    if len(sentences) > MAX_SENTENCES:
+        yield f"{len(sentences) - MAX_SENTENCES:,} more answers are in the tables and in json."
+    yield from _undefined(result)
+    yield from _biased(result)
+
+
+def _by(family: Family, several: bool) -> str:
+    """The start of a sentence: by which coefficient, and on which test set if there are several."""
+    where = {AVERAGE: " on average over test sets", POOLED: " on the votes of all test sets"}
+    on = where.get(family.test_set, f" on {family.test_set}" if family.test_set else "")
+    return f"By {family.name}{on if several else ''}"
+
+
+def _answer(family: Family, several: bool) -> Iterator[str]:
+    by = _by(family, several)
+    defined = [metric for metric in family.by_value if not math.isnan(family.by_metric[metric].value)]
+    if not defined:
+        return
+    best = defined[0]
+    value = f"{family.by_metric[best].value:.3f}"
+    if not family.comparisons:
+        interval = family.by_metric[best].confidence_interval
+        of = ""
+        if interval is not None:
+            of = f" ({ci(interval.confidence_level)} {interval.low:.3f} to {interval.high:.3f})"
+        if len(defined) == 1:
+            yield f"{by}, the agreement of {best} with people is {value}{of}."
+        else:
+            yield f"{by}, {best} has the highest value, {value}{of}; differences were not tested."
+    elif family.groups:
+        yield f"{by}, {_ranking(family)}."
+    else:
+        yield f"{by}, {_against_baseline(family)}."
+
+
+def _ranking(family: Family) -> str:
+    """Which metric agrees best, and which are not separated from it."""
+    values = {metric: f"{each.value:.3f}" for metric, each in family.by_metric.items()}
+    best, *others = [metric for metric in family.ranked if metric in family.group_of]
+    worse = [metric for metric in others if family.better(best, metric)]
+    same = [metric for metric in others if metric not in worse]
+    value = values[best]
+    if not same:
+        return f"{best} agrees better with people ({value}) than {_some(worse, 'all others', len(others))}"
+    if not any(family.is_significant(pair) for pair in family.comparisons):
+        if len(others) == 1:
+            return f"{best} ({value}) and {same[0]} ({values[same[0]]}) are not separated"
+        highest = family.by_metric[family.by_value[0]].value
+        top = [metric for metric in family.by_value if family.by_metric[metric].value == highest]
+        has = "has" if len(top) == 1 else "have"
+        of = f"{_named(top)} {has} the highest value, {highest:.3f}"
+        return f"no metric agrees significantly better with people than another ({of})"
+    start = f"{best} agrees best with people ({value}), but is not separated from {_some(same, None, len(others))}"
+    return f"{start}; it agrees better than {_some(worse, 'the others', len(others))}" if worse else start
+
+
+def _some(metrics: Sequence[str], rest: str | None, n: int) -> str:
+    """The metrics if they are few; else ``rest``, or their number."""
+    if len(metrics) <= MAX_NAMED and (rest != "all others" or n == 1):
+        return joined(metrics)
+    if rest == "the others":
+        return f"the {len(metrics):,} others"
+    return rest or counted(len(metrics), "metric")
+
+
+def _against_baseline(family: Family) -> str:
+    """How the metrics differ from the baseline."""
+    baseline = family.comparisons[0].metric_b
+    metrics = [each.metric_a for each in family.comparisons]
+    relations = {
+        "better": [metric for metric in metrics if family.better(metric, baseline)],
+        "worse": [metric for metric in metrics if family.better(baseline, metric)],
+    }
+    apart = {metric for own in relations.values() for metric in own}
+    same = [metric for metric in metrics if metric not in apart]
+    parts = [
+        f"{_named(own)} {'agrees' if len(own) == 1 else 'agree'} {relation} with people than {baseline}"
+        for relation, own in relations.items()
+        if own
+    ]
+    if same:
+        parts.append(f"{_named(same)} {'is' if len(same) == 1 else 'are'} not separated from {baseline}")
+    return "; ".join(parts)
+
+
+def _named(names: Sequence[str]) -> str:
+    return joined(names) if len(names) <= MAX_NAMED else counted(len(names), "metric")
+
+
+def _undefined(result: MetaEvaluation) -> Iterator[str]:
+    """Values that are not defined, by reason."""
+    reasons: dict[tuple[str, str], list[str]] = {}
+    for family in families(result):
+        if family.test_set == AVERAGE:
+            continue
+        on = f" on {family.test_set}" if family.test_set and len(result.plan["test_sets"]) > 1 else ""
+        for each in family.results:
+            if math.isnan(each.value):
+                reasons.setdefault((f"{family.name}{on}", each.reason or "unknown"), []).append(each.metric)
+    by_reason: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for (what, reason), metrics in reasons.items():
+        by_reason.setdefault((reason, tuple(metrics)), []).append(what)
+    for (reason, names), whats in by_reason.items():
+        shown = joined(whats) if len(whats) <= MAX_NAMED else counted(len(whats), "value")
+        yield f"Not defined for {_named(names)}: {shown} ({reason})."
+
+
+def _biased(result: MetaEvaluation) -> Iterator[str]:
+    """Intervals that do not contain the value."""
+    several = len(families(result)) > 1
+    for family in families(result):
+        below, above = [], []
+        for each in family.results:
+            interval = each.confidence_interval
+            if interval is not None and each.value > interval.high + TOLERANCE:
+                below.append(each.metric)
+            elif interval is not None and each.value < interval.low - TOLERANCE:
+                above.append(each.metric)
+        by = f"Warning: b{_by(family, several)[1:]}"
+        if below:
+            yield (
+                f"{by}, {_outside(below, 'below')}. Drawing adds noise to the scores by people and by the metric, so "
+                "that they agree less than on the whole test set (bootstrap bias)."
+            )
+        if above:
+            yield f"{by}, {_outside(above, 'above')}, because draws are biased."
+
+
+def _outside(metrics: Sequence[str], side: str) -> str:
+    if len(metrics) == 1:
+        return f"the interval of {metrics[0]} is wholly {side} its value"
+    return f"the intervals of {_named(metrics)} are wholly {side} their values"
+
+
+# One line for each coefficient.
+DEFINITIONS: Mapping[str, str] = {
+    "tau": "τ: concordant minus discordant votes, as a share of the votes; ties of people are left out.",
+    "darr": "daRR τ: as Kendall's τ from votes, for pairs of outputs of a segment whose human scores differ by "
+    "{minimum} points or more; ties of the metric are discordant.",
+    "pearson": "r: Pearson's linear correlation.",
+    "spearman": "ρ: linear correlation of ranks; tied scores have mean ranks.",
+    "kendall-b": "τb: concordant minus discordant pairs, divided by the geometric mean of two numbers: the pairs that "
+    "the metric does not tie, and those that people do not tie.",
+    "kendall-c": "τc: as τb, with Stuart's correction for ties.",
+    "acc23": "acc23: share of pairs that the metric orders or ties as people do; a difference up to ε is a tie, and ε "
+    "is the one with the highest accuracy (Deutsch, Foster & Freitag 2023).",
+    "tau23": "τ23: 2·acc23 − 1, where acc23 is the share of pairs that the metric orders or ties as people do; a "
+    "difference up to ε is a tie, and ε is the one with the highest value (Deutsch, Foster & Freitag 2023).",
+    "accuracy": "Pairwise accuracy: share of the pairs of systems that the metric orders as people do; ties of people "
+    "are left out, ties of the metric are wrong (Kocmi et al. 2021).",
+    "soft-accuracy": "Soft pairwise accuracy: 1 minus the mean absolute difference, over pairs of systems, between the "
+    "one-sided p-values of permutation tests by human scores and by the metric (Thompson et al. 2024).",
+}
+TIES: Mapping[str, str] = {
+    "half": "half concordant and half discordant (Chen & Cherry 2014)",
+    "discordant": "discordant (WMT 2012)",
+    "ignore": "left out (WMT 2013)",
+    "denominator": "in the denominator only (WMT 2014), which gives the same values as half",
+}
+GROUPINGS: Mapping[str, str] = {
+    "none": "over all outputs: one group",
+    "sys": "within systems: mean of the values of the systems",
+    "item": "within segments: mean of the values of the segments",
+}
+HUMAN_SCORES: Mapping[str, str] = {
+    "given": "given for whole systems",
+    "means": "means of human scores of segments",
+    "wins": "wins, the share of a system's votes that it wins; ties are left out (WMT 2012)",
+    "expected-wins": "expected wins, the mean over the other systems of the share of votes won against each (WMT 2013)",
+    "wins-or-ties": "wins or ties, the share of a system's votes and ties that it does not lose (WMT 2008)",
+}
+DRAWN: Mapping[str, str] = {
+    "boot-inputs": "segments with all their judgments",
+    "boot-systems": "systems",
+    "boot-both": "systems and segments",
+}
+TESTS: Mapping[str, str] = {
+    "williams": "Williams' test",
+    "perm-both": "PERM-BOTH",
+    "perm-inputs": "PERM-INPUTS",
+    "perm-systems": "PERM-SYSTEMS",
+    "boot-both": "BOOT-BOTH",
+    "boot-inputs": "BOOT-INPUTS",
+    "boot-systems": "BOOT-SYSTEMS",
+}
+
+
+# Tests that ask whether the differences hold for other systems.
+OF_SYSTEMS = ("williams", "perm-systems", "boot-systems")
+# Tests that ask about these systems only.
+OF_THESE_SYSTEMS = ("perm-both", "perm-inputs")
+# Tests that swap or draw scores of segments compare the means of systems; for soft accuracy PERM-SYSTEMS, too.
+OF_MEANS = ("perm-both", "perm-inputs", "boot-both")
+
+
+def notes(study: StudyResult) -> Iterator[str]:
+    """Definitions, the votes, the intervals, the tests, and what was left out."""
+    result = of_meta(study)
+    plan = result.plan
+    yield from _definitions(result)
+    yield from _people(result)
+    yield from _intervals(result)
+    yield from _tests(result)
+    if sum(bool(family.comparisons) for family in shown_families(result)) > MAX_TESTED:
+        yield "json, and csv with --table comparisons (table='comparisons'), have the differences and p of all pairs."
+    if any(family.groups for family in families(result)):
+        yield (
+            "Group: metrics that share a letter do not differ significantly. Cluster: all metrics of a cluster differ "
+            "significantly from all metrics of later clusters."
+        )
+    if any(family.test_set == AVERAGE for family in families(result)):
+        yield "Average: mean over the test sets, each with the same weight."
+    if any(not metric.higher_is_better for metric in result.metrics):
+        lower = [metric.name for metric in result.metrics if not metric.higher_is_better]
+        yield f"{_named(lower)}: lower is better, so the sign is changed; positive values are agreement."
+    for test_set, systems in (plan.get("left_out") or {}).items():
+        on = f" of {test_set}" if test_set else ""
+        names = joined(systems) if len(systems) <= MAX_NAMED else "json has their names"
+        yield f"Left out{on}: {counted(len(systems), 'system')} without judgments ({names})."
+    yield from _remarks(result)
+
+
+def _definitions(result: MetaEvaluation) -> Iterator[str]:
+    """What the coefficients are, how ties count, and the groupings."""
+    plan = result.plan
+    coefficients = list(dict.fromkeys(each.coefficient for each in result.results))
+    minimum = number(plan.get("minimum_difference") or 0)
+    yield from (DEFINITIONS[name].format(minimum=minimum) for name in coefficients if name in DEFINITIONS)
+    if "tau" in coefficients:
+        yield f"Votes on outputs to which a metric gives the same score: {TIES[plan['ties']]}."
+    groupings = list(dict.fromkeys(each.grouping for each in result.results))
+    known = [text for grouping, text in GROUPINGS.items() if grouping in groupings]
+    if known:
+        shown = "; ".join(known)
+        left_out = " Groups without a value are left out." if set(groupings) & {"sys", "item"} else ""
+        yield f"{shown[0].upper()}{shown[1:]}.{left_out}"
+
+
+def _people(result: MetaEvaluation) -> Iterator[str]:
+    """The human judgments, and how they were counted."""
+    plan = result.plan
+    votes, ties = plan.get("raw_votes") or {}, plan.get("raw_ties") or {}
+    if votes:
+        total, tied = sum(votes.values()), sum(ties.values())
+        ties_too = f" and {counted(tied, 'tie')}" if tied else ""
+        raw = f"{counted(total, 'vote')}{ties_too} {'in the file' if len(votes) == 1 else 'in the files'}"
+        if plan["level"] == "system":
+            yield f"Votes: {raw}."
+        elif plan.get("repeats") == "net":
+            yield f"Votes: {raw}; net votes: one for each pair of outputs of a segment, that of the majority."
+        else:
+            yield f"Votes: {raw}; every vote counts."
+    if plan["level"] == "system":
+        kinds = (plan.get("human_scores") or "").split(", ")
+        known = [HUMAN_SCORES[kind] for kind in kinds if kind in HUMAN_SCORES]
+        if known:
+            yield f"Human scores of systems: {'; '.join(known)}."
+
+
+def _intervals(result: MetaEvaluation) -> Iterator[str]:
+    plan = result.plan
+    intervals = [*(each.confidence_interval for each in result.results)]
+    intervals += [each.confidence_interval for each in result.comparisons]
+    if any(interval is not None for interval in intervals):
+        drawn = DRAWN.get(plan["interval"], plan["interval"])
+        yield f"{ci(plan['confidence_level'])}: percentile, {plan['n_resamples']:,} draws of {drawn}."
+
+
+def _tests(result: MetaEvaluation) -> Iterator[str]:
+    """The tests, their replicates and the adjustment."""
+    by_test: dict[str, list[Any]] = {}
+    for each in result.comparisons:
+        by_test.setdefault(each.test, []).append(each)
+    for name, own in by_test.items():
+        n = max((each.n_resamples or 0 for each in own), default=0)
+        kind = "draws" if name.startswith("boot") else "shuffles"
+        replicates = f", {n:,} {kind}" if n else ""
+        of = ""
+        if len(by_test) > 1:
+            of = f" of {joined(dict.fromkeys(FAMILY[each.coefficient] for each in own))}"
+        yield f"p{of}: {TESTS.get(name, name)}{replicates}, two-sided."
+    intervals = any(each.confidence_interval is not None for each in result.results)
+    of_systems = [TESTS[name] for name in by_test if name in OF_SYSTEMS]
+    if of_systems and intervals and result.plan["interval"] == "boot-inputs":
+        verb = "is" if len(of_systems) == 1 else "are"
+        about = f"{joined(of_systems)} {verb} about other systems, intervals are about other segments"
+        yield f"{about}, so they may disagree."
+    of_these = [TESTS[name] for name in by_test if name in OF_THESE_SYSTEMS]
+    if result.plan["level"] == "segment" and of_these:
+        verb, they = ("is", "it") if len(of_these) == 1 else ("are", "they")
+        yield (
+            f"{joined(of_these)} {verb} about these systems. In simulations of metrics that favour some systems, "
+            f"{they} rejected about a quarter of true null hypotheses about other systems at level 0.05; PERM-SYSTEMS "
+            "kept its level."
+        )
+    of_means = [TESTS[name] for name in by_test if name in OF_MEANS]
+    if any(each.coefficient == "soft-accuracy" for each in by_test.get("perm-systems", ())):
+        of_means.append(f"PERM-SYSTEMS of {FAMILY['soft-accuracy']}")
+    if result.plan["level"] == "system" and of_means:
+        yield (
+            f"{joined(of_means)}: on means of segment scores, as are differences and ranking. These may contradict the "
+            "values, which are of corpus scores for metrics on texts."
+        )
+    if any(each.adjusted_pvalue is not None for each in result.comparisons):
+        names = {"auto": "step-down maxT (Williams: Holm)" if "williams" in by_test else "step-down maxT"}
+        if set(by_test) == {"williams"}:
+            names = {"auto": "Holm's method"}
+        how = names.get(result.plan["adjust"], result.plan["adjust"])
+        yield f"Adjusted p: for all tests of one coefficient on one test set, by {how}."
+
+
+FAMILY: Mapping[str, str] = {
+    "tau": "τ",
+    "darr": "daRR τ",
+    "pearson": "r",
+    "spearman": "ρ",
+    "kendall-b": "τb",
+    "kendall-c": "τc",
+    "acc23": "acc23",
+    "tau23": "τ23",
+    "accuracy": "pairwise accuracy",
+    "soft-accuracy": "soft pairwise accuracy",
+}
+
+
+def _remarks(result: MetaEvaluation) -> Iterator[str]:
+    """What is unusual about values that are defined, and differences on fewer scores than values."""
+    remarks: dict[str, list[str]] = {}
+    for each in result.results:
+        if each.reason is not None and not math.isnan(each.value):
+            remarks.setdefault(each.reason, []).append(each.metric)
+    for reason, metrics in remarks.items():
+        yield f"{_named(list(dict.fromkeys(metrics)))}: {reason}."
+    for family in families(result):
+        sizes = {each.n for each in family.comparisons}
+        if len(sizes) == 1 and any(each.n > n for n in sizes for each in family.results):
+            on = f" on {family.test_set}" if family.test_set else ""
+            yield (
+                f"Differences, tests and ranking by {family.name}{on} are on the {sized(result, family, sizes.pop())} "
+                "for which all metrics have scores."
+            )

@@ -1,0 +1,181 @@
+"""What the tables, sentences and figures of meta-evaluations have in common."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ...lazy import lazy
+from ...results.studies import MetaEvaluation, MetricAgreement, MetricDifference, MetricGroup, StudyResult
+from ..wording import counted
+
+__all__ = ["AVERAGE", "NAMES", "POOLED", "SYMBOLS", "Family", "families", "of_meta", "shown_families", "sized"]
+
+# Names of test sets that stand for several.
+AVERAGE, POOLED = "average", "pooled"
+
+# What sentences, and the columns of tables, call the coefficients.
+NAMES: Mapping[str, str] = {
+    "tau": "Kendall's τ",
+    "darr": "daRR τ",
+    "pearson": "Pearson's r",
+    "spearman": "Spearman's ρ",
+    "kendall-b": "Kendall's τb",
+    "kendall-c": "Kendall's τc",
+    "acc23": "accuracy with calibrated ties",
+    "tau23": "τ23",
+    "accuracy": "pairwise accuracy",
+    "soft-accuracy": "soft pairwise accuracy",
+}
+SYMBOLS: Mapping[str, str] = {
+    "tau": "τ",
+    "darr": "τ",
+    "pearson": "r",
+    "spearman": "ρ",
+    "kendall-b": "τb",
+    "kendall-c": "τc",
+    "acc23": "acc23",
+    "tau23": "τ23",
+    "accuracy": "Accuracy",
+    "soft-accuracy": "Accuracy",
+}
+# How a grouping changes the name of a coefficient.
+BY: Mapping[str | None, str] = {"none": " over all outputs", "sys": " within systems", "item": " within segments"}
+
+
+@dataclass(frozen=True)
+class Family:
+    """One coefficient on one test set: the metrics, their differences and their ranking."""
+
+    test_set: str
+    level: str
+    grouping: str | None
+    coefficient: str
+    results: Sequence[MetricAgreement]
+    comparisons: Sequence[MetricDifference]
+    groups: Sequence[MetricGroup]
+    alpha: float
+
+    @property
+    def name(self) -> str:
+        """The coefficient and its grouping, as a phrase."""
+        return f"{NAMES.get(self.coefficient, self.coefficient)}{BY.get(self.grouping, '')}"
+
+    @property
+    def symbol(self) -> str:
+        """The header of the column of values."""
+        return SYMBOLS.get(self.coefficient, self.coefficient)
+
+    @lazy
+    def by_metric(self) -> Mapping[str, MetricAgreement]:
+        """The value of each metric."""
+        return {each.metric: each for each in self.results}
+
+    @lazy
+    def by_value(self) -> list[str]:
+        """The metrics from the highest value to the lowest; those without a value at the end."""
+        return sorted(self.by_metric, key=self._place)
+
+    @lazy
+    def ranked(self) -> list[str]:
+        """The metrics in the order of the ranking, and then those that are not in it, by value.
+
+        A ranking is of values on the scores that all metrics have, or of means of segment scores.
+        """
+        ranks = {each.metric: each.rank for each in self.groups}
+        return sorted(self.by_metric, key=lambda metric: (ranks.get(metric, math.inf), self._place(metric)))
+
+    def _place(self, metric: str) -> float:
+        value = self.by_metric[metric].value
+        return math.inf if math.isnan(value) else -value
+
+    @lazy
+    def group_of(self) -> Mapping[str, MetricGroup]:
+        """The place of each ranked metric."""
+        return {each.metric: each for each in self.groups}
+
+    @lazy
+    def pairs(self) -> Mapping[tuple[str, str], MetricDifference]:
+        """The comparison of two metrics, in either order."""
+        found = {(each.metric_a, each.metric_b): each for each in self.comparisons}
+        return {**{(b, a): each for (a, b), each in found.items()}, **found}
+
+    def is_significant(self, pair: MetricDifference) -> bool:
+        """Whether two metrics differ."""
+        return pvalue_of(pair) <= self.alpha
+
+    def better(self, a: str, b: str) -> bool:
+        """Whether the first metric agrees significantly better with people than the second."""
+        pair = self.pairs.get((a, b))
+        if pair is None or not self.is_significant(pair):
+            return False
+        return (pair.difference if pair.metric_a == a else -pair.difference) > 0
+
+    @property
+    def leaders(self) -> set[str]:
+        """The metrics that share a letter with the first."""
+        if not self.groups:
+            return set()
+        first = set(self.group_of[self.ranked[0]].letters)
+        return {each.metric for each in self.groups if first.intersection(each.letters)}
+
+
+def pvalue_of(pair: MetricDifference) -> float:
+    """The p-value that decides."""
+    return pair.pvalue if pair.adjusted_pvalue is None else pair.adjusted_pvalue
+
+
+def of_meta(study: StudyResult) -> MetaEvaluation:
+    """The study, which is a meta-evaluation."""
+    assert isinstance(study, MetaEvaluation)
+    return study
+
+
+def families(result: MetaEvaluation) -> list[Family]:
+    """Every coefficient on every test set, in the order of the results."""
+    found = []
+    for key in dict.fromkeys(map(_key, result.results)):
+        found.append(
+            Family(
+                *key,
+                results=[each for each in result.results if _key(each) == key],
+                comparisons=[each for each in result.comparisons if _key(each) == key],
+                groups=[each for each in result.groups if _key(each) == key],
+                alpha=result.plan["alpha"],
+            )
+        )
+    return found
+
+
+def _key(each: MetricAgreement | MetricDifference | MetricGroup) -> tuple[str, str, str | None, str]:
+    """What the records of a family have in common."""
+    return each.test_set, each.level, each.grouping, each.coefficient
+
+
+def shown_families(result: MetaEvaluation) -> list[Family]:
+    """What conclusions and tests are shown for.
+
+    Averages and pooled votes, where there are any; each test set, where there are none or only test sets were tested.
+    """
+    every = families(result)
+    found = []
+    for family in every:
+        same = [each for each in every if (each.grouping, each.coefficient) == (family.grouping, family.coefficient)]
+        over_sets = [each for each in same if each.test_set in (AVERAGE, POOLED)]
+        tested = any(each.comparisons for each in over_sets) or not any(each.comparisons for each in same)
+        if not over_sets or family in over_sets or not tested:
+            found.append(family)
+    return found
+
+
+def sized(result: MetaEvaluation, family: Family, n: int) -> str:
+    """What a value is computed from, as a phrase."""
+    if family.level == "system":
+        pairs = family.coefficient in ("accuracy", "soft-accuracy")
+        return counted(n, "pair") + " of systems" if pairs else counted(n, "system")
+    if family.coefficient == "tau":
+        return counted(n, "net vote" if result.plan.get("repeats") == "net" else "vote")
+    if family.coefficient == "darr":
+        return counted(n, "pair") + " of outputs"
+    return counted(n, "output")

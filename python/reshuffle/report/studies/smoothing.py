@@ -1,0 +1,165 @@
+"""The report of ``tune-smoothing``: τ by the value of each smoothing's parameter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ...results.studies import SmoothingSetting, StudyResult
+from ..cells import Table
+from ..notes import ci, counted, joined, number
+from .base import Explained, Figure, StudyReport
+from .wording import of_name
+
+if TYPE_CHECKING:
+    from ..plots.style import Drawing
+
+__all__ = ["REPORT"]
+
+SYMBOLS = {"epsilon": "ε", "k": "K", "alpha": "α"}
+# From this adjusted p-value on, a value is not said to be worse than the selected one, unless the plan has a level.
+ALPHA = 0.05
+
+
+def _settings(study: StudyResult) -> tuple[SmoothingSetting, ...]:
+    return study.tables["grid"]
+
+
+def _smoothings(study: StudyResult) -> list[str]:
+    return list(dict.fromkeys(each.smoothing for each in _settings(study)))
+
+
+def _value(value: float) -> str:
+    return number(value) if value < 1 else f"{value:g}"
+
+
+def title(study: StudyResult) -> str:
+    """The smoothings."""
+    return f"Parameters of smoothing{'s' * (len(_smoothings(study)) > 1)} {joined(_smoothings(study))} of sentence BLEU"
+
+
+def tables(study: StudyResult) -> Iterator[Explained]:
+    """A table for each smoothing: a row for each value, with τ on every test set and the difference."""
+    names = _smoothings(study)
+    for smoothing in names:
+        yield _table(study, smoothing), _symbols(study) if smoothing == names[-1] else ""
+
+
+def _table(study: StudyResult, smoothing: str) -> Table:
+    """τ of each value on each test set, and the difference from the selected value where the selection was made."""
+    own = of_name(_settings(study), smoothing=smoothing)
+    sets = list(dict.fromkeys(each.test_set for each in own))
+    tested = any(each.difference is not None for each in own)
+    symbol = SYMBOLS[own[0].parameter]
+    header = [symbol, *(f"τ, {name}" if name else "τ" for name in sets)]
+    level = next((ci(each.confidence_interval.confidence_level) for each in own if each.confidence_interval), None)
+    breaks = [*range(2, len(header))]
+    if tested:
+        breaks.append(len(header))
+        header += ["Δ", *([level] if level else []), "p, adjusted" if _is_adjusted(own) else "p"]
+    shown = f"Smoothing {smoothing}: Kendall's τ by {symbol}"
+    table = Table(shown, header, breaks=tuple(breaks))
+    decides = study.plan["decides"]
+    for value in dict.fromkeys(each.value for each in own):
+        records = {each.test_set: each for each in own if each.value == value}
+        chosen = records[decides]
+        cells = [_value(value)]
+        for name in sets:
+            cells.append("–" if records[name].tau != records[name].tau else f"{records[name].tau:.4f}")
+        if tested:
+            cells += _difference(chosen, level is not None)
+        table.add(cells, bold=chosen.selected)
+    return table
+
+
+def _is_adjusted(settings: Sequence[SmoothingSetting]) -> bool:
+    return any(each.adjusted_pvalue is not None for each in settings)
+
+
+def _p(each: SmoothingSetting) -> float | None:
+    return each.pvalue if each.adjusted_pvalue is None else each.adjusted_pvalue
+
+
+def _difference(each: SmoothingSetting, with_interval: bool) -> list[str]:
+    """The difference from the selected value, its interval and its p-value."""
+    p = _p(each)
+    if each.difference is None or p is None:
+        return ["–"] * (3 if with_interval else 2)
+    interval = each.confidence_interval
+    ends = "–" if interval is None else f"{interval.low:+.4f} to {interval.high:+.4f}"
+    return [f"{each.difference:+.4f}", *([ends] if with_interval else []), f"{p:.4f}"]
+
+
+def _symbols(study: StudyResult) -> str:
+    """What the columns mean."""
+    tested = any(each.difference is not None for each in _settings(study))
+    selected = f"Bold: the selected value, with the largest τ{_where(study)}."
+    return f"{selected} Δ: difference from it{_where(study)}." if tested else selected
+
+
+def _where(study: StudyResult) -> str:
+    """Where the values were selected."""
+    names = {each.test_set for each in _settings(study)}
+    if len(names) == 1:
+        return ""
+    return {"average": " on average", "pooled": " on all votes"}.get(study.plan["decides"], "")
+
+
+def conclusions(study: StudyResult) -> Iterator[str]:
+    """The selected values, which others are as good, and which lie at an end of their grid."""
+    alpha = study.plan.get("alpha", ALPHA)
+    for smoothing in _smoothings(study):
+        own = of_name(_settings(study), smoothing=smoothing, test_set=study.plan["decides"])
+        chosen = next((each for each in own if each.selected), None)
+        if chosen is None:
+            yield f"Smoothing {smoothing}: τ is not defined."
+            continue
+        symbol = SYMBOLS[chosen.parameter]
+        text = f"Smoothing {smoothing}: {symbol} = {_value(chosen.value)} has the largest τ, {chosen.tau:.4f}"
+        pvalues = [_p(each) for each in own]
+        close = [_value(each.value) for each, p in zip(own, pvalues, strict=True) if p is not None and p > alpha]
+        if close:
+            text += (
+                f"; {symbol} = {joined(close)} {'does' if len(close) == 1 else 'do'} not differ significantly from it"
+            )
+        values = sorted(each.value for each in own)
+        if len(values) > 1 and chosen.value in (values[0], values[-1]):
+            end = "smallest" if chosen.value == values[0] else "largest"
+            text += f". {symbol} = {_value(chosen.value)} is the {end} value of the grid"
+        yield f"{text}."
+
+
+def notes(study: StudyResult) -> Iterator[str]:
+    """What was counted and tested."""
+    plan = study.plan
+    votes = {each.test_set: each.n for each in _settings(study)}
+    own = {name: n for name, n in votes.items() if name not in ("average", "pooled")}
+    shown = joined(f"{n:,} ({name})" if name else f"{n:,}" for name, n in own.items())
+    repeats = "net votes: one for each pair of outputs" if plan.get("repeats") == "net" else "votes"
+    yield f"τ: Kendall's τ on {shown} {repeats}; ties of the metric: {plan['ties']}."
+    if any(each.difference is not None for each in _settings(study)):
+        replicates = counted(plan["n_resamples"], "replicate")
+        yield (
+            f"p: {joined(plan['tests'])} with {replicates}. The selected value is treated as if it had been known "
+            "before, though the same votes selected it."
+        )
+
+
+def _figure(study: StudyResult, records: Sequence[Any]) -> Drawing:
+    from .figures.smoothing import GridFigure
+
+    return GridFigure(records)
+
+
+FIGURES = {
+    "grid": Figure(
+        "Kendall's τ by the value of a smoothing's parameter, which has a logarithmic scale; filled marks are the "
+        "largest values.",
+        "grid",
+        ("smoothing",),
+        _figure,
+        over="value",
+    ),
+}
+
+REPORT = StudyReport(title, tables, conclusions, notes, FIGURES)

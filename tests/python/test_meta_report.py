@@ -1,0 +1,546 @@
+"""Reports of meta-evaluations: tables, sentences and figures from results whose numbers are known."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import io
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from browser import Browser
+from reshuffle import meta, read_html, read_json
+from reshuffle.errors import InputError
+from reshuffle.meta.coefficients import COEFFICIENTS, GROUPINGS, TESTS, TIES
+from reshuffle.meta.human import HUMAN_SCORES
+from reshuffle.report import Layout, Terminal
+from reshuffle.report.plots import file_of
+from reshuffle.report.studies import STUDIES, render_study
+from reshuffle.report.studies import meta_sentences as words
+from reshuffle.report.studies.figures.meta import places_of_names
+from reshuffle.report.studies.meta_values import NAMES, SYMBOLS, families
+from reshuffle.report.studies.plots import choices
+from reshuffle.results import ConfidenceInterval, UsedMetric
+from reshuffle.results.studies import (
+    HumanScores,
+    MetaEvaluation,
+    MetricAgreement,
+    MetricDifference,
+    MetricGroup,
+    MetricSystemScore,
+)
+
+FORMATS = ("text", "json", "csv", "markdown", "latex", "typst", "html")
+STRANGE = 'a_b & 50% $x$ <i>"q"</i> \\ ~'
+
+
+def interval(low: float, high: float) -> ConfidenceInterval:
+    return ConfidenceInterval(low, high, 0.95, "percentile")
+
+
+def agreement(metric: str, value: float, n: int = 1000, **changes: Any) -> MetricAgreement:
+    found = MetricAgreement(
+        test_set="", metric=metric, level="segment", grouping="votes", coefficient="tau", ties="half", value=value,
+        confidence_interval=None if value != value else interval(value - 0.02, value + 0.02), n=n, groups=None,
+        epsilon=None, reason=None,
+    )  # fmt: skip
+    return replace(found, **changes)
+
+
+def difference(a: str, b: str, value: float, p: float, **changes: Any) -> MetricDifference:
+    found = MetricDifference(
+        test_set="", metric_a=a, metric_b=b, level="segment", grouping="votes", coefficient="tau", ties="half",
+        test="perm-inputs", difference=value, pvalue=p / 2, adjusted_pvalue=p,
+        confidence_interval=interval(value - 0.02, value + 0.02), exceedances=1, n_resamples=1000, statistic=None,
+        degrees_of_freedom=None, n=1000,
+    )  # fmt: skip
+    return replace(found, **changes)
+
+
+def group(metric: str, rank: int, letters: str, cluster: int, **changes: Any) -> MetricGroup:
+    return replace(MetricGroup("", metric, "segment", "votes", "tau", "half", rank, letters, cluster), **changes)
+
+
+PLAN: dict[str, Any] = {
+    "level": "segment", "test_sets": [""], "systems": {"": ["a", "b"]}, "left_out": {}, "segments": {"": 100},
+    "repeats": "net", "raw_votes": {"": 1500}, "raw_ties": {"": 20}, "coefficients": ["tau"], "groupings": ["votes"],
+    "ties": "half", "minimum_difference": 25.0, "average": False, "pooled": False, "test": "auto",
+    "tests": ["perm-inputs"], "baseline": None, "adjust": "auto", "interval": "boot-inputs", "confidence_level": 0.95,
+    "alpha": 0.05, "n_resamples": 1000, "seed": 12345,
+}  # fmt: skip
+
+
+def evaluation(
+    results: Sequence[MetricAgreement],
+    comparisons: Sequence[MetricDifference] = (),
+    groups: Sequence[MetricGroup] = (),
+    systems: Sequence[MetricSystemScore] = (),
+    **plan: Any,
+) -> MetaEvaluation:
+    names = list(dict.fromkeys(each.metric for each in results))
+    tables: dict[str, Any] = {
+        "results": tuple(results), "comparisons": tuple(comparisons), "groups": tuple(groups),
+        "human": (HumanScores("", "a", None, 10, 20),),
+    }  # fmt: skip
+    if systems:
+        tables["systems"] = tuple(systems)
+    return MetaEvaluation(
+        study="meta",
+        plan=PLAN | plan,
+        metrics=tuple(UsedMetric(name, name, name != "TER", None, None) for name in names),
+        tables=tables,
+        truths={"perm-inputs": "Both metrics are exchangeable."},
+        signature="study:meta",
+        version="0.1.0",
+    )
+
+
+def ranked() -> MetaEvaluation:
+    """Four metrics: X and Y are not separated, both are better than Z, and TER is worst."""
+    return evaluation(
+        [agreement("Z", 0.2), agreement("X", 0.25), agreement("TER", -0.1), agreement("Y", 0.24)],
+        [
+            difference("Z", "X", -0.05, 0.01), difference("Z", "TER", 0.3, 0.002), difference("Z", "Y", -0.04, 0.03),
+            difference("X", "TER", 0.35, 0.002), difference("X", "Y", 0.01, 0.6), difference("TER", "Y", -0.34, 0.0005),
+        ],
+        [group("X", 1, "a", 1), group("Y", 2, "a", 1), group("Z", 3, "b", 2), group("TER", 4, "c", 3)],
+    )  # fmt: skip
+
+
+def text(result: MetaEvaluation, width: int = 80) -> str:
+    return render_study(result, "text", Layout(Terminal(width)))
+
+
+def prose(result: MetaEvaluation) -> str:
+    return " ".join(text(result).split())
+
+
+def test_metrics_are_ranked_with_intervals_letters_and_clusters() -> None:
+    lines = [line.split() for line in text(ranked()).splitlines()]
+    at = lines.index(["Metric", "τ", "95%", "CI", "Group", "Cluster"])
+    assert lines[at + 2 : at + 6] == [
+        ["X", "0.250", "0.230", "to", "0.270", "a", "1"],
+        ["Y", "0.240", "0.220", "to", "0.260", "a", "1"],
+        ["Z", "0.200", "0.180", "to", "0.220", "b", "2"],
+        ["TER", "-0.100", "-0.120", "to", "-0.080", "c", "3"],
+    ]
+    assert text(ranked()).startswith("Agreement with people by Kendall's τ: 1,000 net votes\n")
+
+
+def test_differences_are_those_of_the_better_metric_minus_the_other() -> None:
+    shown = [line.split() for line in text(ranked()).splitlines()]
+    assert ["X", "Z", "+0.050", "+0.030", "to", "+0.070", "0.0050", "0.0100*"] in shown
+    assert ["X", "Y", "+0.010", "-0.010", "to", "+0.030", "0.3000", "0.6000"] in shown
+    assert ["Y", "TER", "+0.340", "+0.320", "to", "+0.360", "0.0003", "0.0005*"] in shown
+
+
+def test_sentences_say_which_metric_is_best_and_which_are_not_separated_from_it() -> None:
+    best = "By Kendall's τ, X agrees best with people (0.250), but is not separated from Y;"
+    assert f"{best} it agrees better than Z and TER." in prose(ranked())
+
+
+@pytest.mark.parametrize(
+    ("result", "sentence"),
+    [
+        (evaluation([agreement("X", 0.25)]), "the agreement of X with people is 0.250 (95% CI 0.230 to 0.270)."),
+        (
+            evaluation([agreement("X", 0.25), agreement("Y", 0.3)]),
+            "Y has the highest value, 0.300 (95% CI 0.280 to 0.320); differences were not tested.",
+        ),
+        (
+            evaluation(
+                [agreement("X", 0.25), agreement("Y", 0.3)], [difference("X", "Y", -0.05, 0.3)],
+                [group("Y", 1, "a", 1), group("X", 2, "a", 1)],
+            ),
+            "Y (0.300) and X (0.250) are not separated.",
+        ),
+        (
+            evaluation(
+                [agreement("X", 0.25), agreement("Y", 0.3)], [difference("X", "Y", -0.05, 0.03)],
+                [group("Y", 1, "a", 1), group("X", 2, "b", 2)],
+            ),
+            "Y agrees better with people (0.300) than X.",
+        ),
+        (
+            evaluation(
+                [agreement("X", 0.25), agreement("Y", 0.3), agreement("Z", 0.1), agreement("W", 0.26)],
+                [difference("Y", "X", 0.05, 0.03), difference("Z", "X", -0.15, 0.01), difference("W", "X", 0.01, 0.9)],
+            ),
+            "Y agrees better with people than X; Z agrees worse with people than X; W is not separated from X.",
+        ),
+        (
+            evaluation(
+                [agreement("X", 0.3), agreement("Y", 0.3), agreement("Z", 0.1)],
+                [difference("X", "Y", 0.0, 1.0), difference("X", "Z", 0.2, 0.2), difference("Y", "Z", 0.2, 0.3)],
+                [group("X", 1, "a", 1), group("Y", 1, "a", 1), group("Z", 3, "a", 1)],
+            ),
+            "no metric agrees significantly better with people than another (X and Y have the highest value, 0.300).",
+        ),
+        (
+            evaluation([agreement("X", float("nan"), reason="no votes"), agreement("Y", 0.3)]),
+            "Not defined for X: Kendall's τ (no votes).",
+        ),
+    ],
+)  # fmt: skip
+def test_sentences_for_every_outcome(result: MetaEvaluation, sentence: str) -> None:
+    assert sentence in prose(result)
+
+
+def test_a_value_is_never_in_the_report_where_it_is_not_defined() -> None:
+    result = evaluation([agreement("X", float("nan"), n=0, reason="no votes"), agreement("Y", 0.3)])
+    assert "nan" not in text(result).lower()
+    lines = [line.split() for line in text(result).splitlines()]
+    assert ["X", "–", "–", "0"] in lines
+    assert render_study(result, "html")
+
+
+def test_notes_define_coefficients_ties_votes_tests_and_adjustment() -> None:
+    shown = prose(ranked())
+    for sentence in (
+        "τ: concordant minus discordant votes, as a share of the votes; ties of people are left out.",
+        "Votes on outputs to which a metric gives the same score: half concordant and half discordant",
+        "Votes: 1,500 votes and 20 ties in the file; net votes: one for each pair of outputs of a segment",
+        "95% CI: percentile, 1,000 draws of segments with all their judgments.",
+        "p: PERM-INPUTS, 1,000 shuffles, two-sided.",
+        "Adjusted p: for all tests of one coefficient on one test set, by step-down maxT.",
+        "TER: lower is better, so the sign is changed",
+        "Null hypothesis of perm-inputs: Both metrics are exchangeable.",
+    ):
+        assert sentence in shown
+    left = evaluation(ranked().results, left_out={"": ["c", "d"]}, ties="ignore", repeats="all")
+    assert "Left out: 2 systems without judgments (c and d)." in prose(left)
+    assert "give the same score: left out (WMT 2013)." in prose(left).replace("gives", "give")
+    assert "every vote counts." in prose(left)
+
+
+def test_reports_of_segments_say_which_tests_are_about_these_systems() -> None:
+    sentence = "PERM-INPUTS is about these systems."
+    assert sentence in prose(ranked())
+    others = [replace(each, test="perm-systems") for each in ranked().comparisons]
+    assert "about these systems" not in prose(evaluation(ranked().results, others, ranked().groups))
+    both = [replace(each, coefficient="pearson", test="perm-both") for each in ranked().comparisons]
+    of_both = evaluation(ranked().results, [*ranked().comparisons, *both], ranked().groups)
+    assert "PERM-INPUTS and PERM-BOTH are about these systems." in prose(of_both)
+
+
+def test_intervals_without_their_value_are_warned_of() -> None:
+    values = [
+        agreement("X", 0.933, confidence_interval=interval(0.729, 0.932)),
+        agreement("Y", 0.9, confidence_interval=interval(0.7, 0.9)),
+        agreement("Z", 0.5, confidence_interval=interval(0.6, 0.7)),
+    ]
+    shown = prose(evaluation(values))
+    assert "Warning: by Kendall's τ, the interval of X is wholly below its value. Drawing adds noise" in shown
+    assert "Warning: by Kendall's τ, the interval of Z is wholly above its value, because draws are biased." in shown
+    two = prose(evaluation([values[0], replace(values[0], metric="W"), values[1]]))
+    assert "the intervals of X and W are wholly below their values. Drawing" in two
+    assert "Warning" not in prose(evaluation(values[1:2]))
+
+
+def test_every_name_of_the_registries_has_words() -> None:
+    for mapping in (NAMES, SYMBOLS, words.DEFINITIONS, words.FAMILY):
+        assert set(mapping) == set(COEFFICIENTS)
+    assert set(words.TIES) == set(TIES)
+    assert set(words.GROUPINGS) == set(GROUPINGS)
+    assert set(words.TESTS) == set(TESTS)
+    assert {name for name, test in TESTS.items() if test.replicates == "draws"} == set(words.DRAWN)
+    assert set(words.HUMAN_SCORES) == {*HUMAN_SCORES, "given", "means"}
+    assert {name: test.title for name, test in TESTS.items()} == dict(words.TESTS)
+
+
+def test_values_are_in_order_also_where_the_ranking_is_of_other_scores() -> None:
+    """PERM-BOTH of systems compares means of segment scores: their order need not be that of the values."""
+    place: dict[str, Any] = {"level": "system", "grouping": None, "coefficient": "spearman", "ties": None}
+    result = evaluation(
+        [agreement("X", 0.8, **place), agreement("Y", 0.9, **place), agreement("Z", 0.7, **place)],
+        [
+            difference("X", "Y", 0.02, 0.5, test="perm-both", **place),
+            difference("X", "Z", 0.2, 0.5, test="perm-both", **place),
+            difference("Y", "Z", 0.2, 0.5, test="perm-both", **place),
+        ],
+        [group(name, rank, "a", 1, **place) for rank, name in enumerate("XYZ", 1)],
+        level="system",
+        tests=["perm-both"],
+        raw_votes={},
+        human_scores="given",
+    )
+    lines = [line.split()[0] for line in text(result).splitlines() if line.startswith(("X ", "Y ", "Z "))]
+    assert lines[:3] == ["Y", "X", "Z"]
+    assert "(Y has the highest value, 0.900)" in prose(result)
+    assert "PERM-BOTH: on means of segment scores, as are differences and ranking." in prose(result)
+    swapped = tuple(replace(each, test="perm-systems") for each in result.comparisons)
+    assert "on means of segment scores" not in prose(replace(result, tables={**result.tables, "comparisons": swapped}))
+    soft = tuple(replace(each, coefficient="soft-accuracy") for each in swapped)
+    found = prose(replace(result, tables={**result.tables, "comparisons": soft}))
+    assert "PERM-SYSTEMS of soft pairwise accuracy: on means of segment scores, as" in found
+
+
+def test_the_matrix_says_what_it_needs() -> None:
+    place: dict[str, Any] = {"level": "segment", "grouping": "none", "coefficient": "pearson", "ties": None}
+    result = evaluation([agreement(m, 0.8, **place) for m in "XY"], [difference("X", "Y", 0.0, 0.5, **place)], [])
+    with pytest.raises(InputError, match="needs tests of all pairs of at least 3 metrics, but the result has none"):
+        result.plot.matrix()
+
+
+def of_sets(tested: str = "average") -> MetaEvaluation:
+    """Two metrics on two test sets and their average; only the average or only the test sets have tests."""
+    results, comparisons, groups = [], [], []
+    for test_set, x, y in (("cs-en", 0.2, 0.3), ("de-en", 0.4, 0.35), ("average", 0.3, 0.325)):
+        results += [agreement("X", x, test_set=test_set), agreement("Y", y, test_set=test_set)]
+        if (test_set == "average") == (tested == "average"):
+            comparisons.append(difference("X", "Y", x - y, 0.01, test_set=test_set))
+            first, second = ("X", "Y") if x > y else ("Y", "X")
+            groups += [group(first, 1, "a", 1, test_set=test_set), group(second, 2, "b", 2, test_set=test_set)]
+    return evaluation(results, comparisons, groups, test_sets=["cs-en", "de-en"], average=True)
+
+
+def test_several_test_sets_have_a_column_each_and_averages_are_ranked() -> None:
+    lines = [line.split() for line in text(of_sets()).splitlines()]
+    at = lines.index(["Metric", "cs-en", "de-en", "Average", "95%", "CI", "Group", "Cluster"])
+    assert lines[at + 2] == ["Y", "0.300", "0.350", "0.325", "0.305", "to", "0.345", "a", "1"]
+    assert "By Kendall's τ on average over test sets, Y agrees better with people (0.325) than X." in prose(of_sets())
+    assert "Average: mean over the test sets, each with the same weight." in prose(of_sets())
+
+
+def test_test_sets_have_letters_where_averages_have_none() -> None:
+    result = of_sets(tested="sets")
+    lines = [line.split() for line in text(result).splitlines()]
+    assert ["Y", "0.300", "a", "0.350", "b", "0.325", "0.305", "to", "0.345"] in lines
+    assert "By Kendall's τ on cs-en, Y agrees better with people (0.300) than X." in prose(result)
+    assert "By Kendall's τ on de-en, X agrees better with people (0.400) than Y." in prose(result)
+
+
+def many(k: int, alpha: float = 0.05) -> MetaEvaluation:
+    """k metrics, of which neighbours are not separated."""
+    names = [f"m{i}" for i in range(k)]
+    pairs = [
+        difference(names[i], names[j], (j - i) / 100, 0.2 if j == i + 1 else 0.0009)
+        for i in range(k) for j in range(i + 1, k)
+    ]  # fmt: skip
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    groups = [group(name, i + 1, letters[max(i - 1, 0) : i + 1], 1) for i, name in enumerate(names)]
+    return evaluation([agreement(name, 0.5 - i / 100) for i, name in enumerate(names)], pairs, groups, alpha=alpha)
+
+
+def test_many_metrics_have_a_matrix_of_pvalues() -> None:
+    lines = [line.split() for line in text(many(6)).splitlines()]
+    assert ["Metric", "1", "2", "3", "4", "5"] in lines
+    assert ["2", "m1", ".200"] in lines
+    assert ["4", "m3", "<.001*", "<.001*", ".200"] in lines
+
+
+@pytest.mark.parametrize("width", [40, 80, 100])
+def test_text_fits_the_terminal(width: int) -> None:
+    for result in (ranked(), of_sets(), many(12)):
+        for line in text(result, width).splitlines():
+            assert len(line) <= width or line.startswith("Signature:"), line
+
+
+@pytest.mark.parametrize("fmt", FORMATS)
+def test_every_format_has_every_metric_and_strange_names(fmt: str) -> None:
+    result = evaluation(
+        [agreement(STRANGE, 0.25), agreement("Y", 0.3)], [difference(STRANGE, "Y", -0.05, 0.03)],
+        [group("Y", 1, "a", 1), group(STRANGE, 2, "b", 2)],
+    )  # fmt: skip
+    report = render_study(result, fmt)
+    assert report.endswith("\n")
+    if fmt in ("latex", "typst"):
+        assert "0.300" in report
+    if fmt == "html":
+        assert "&lt;i&gt;" in report
+        assert "<i>" not in re.sub(r"<script.*?</script>", "", report, flags=re.DOTALL)
+    if fmt == "json":
+        assert json.loads(report)["results"][0]["metric"] == STRANGE
+
+
+def test_results_are_read_back_from_json_and_html(tmp_path: Path) -> None:
+    for result in (ranked(), of_sets(), many(3)):
+        (tmp_path / "x.json").write_text(result.render("json"), encoding="utf-8")
+        (tmp_path / "x.html").write_text(result.render("html"), encoding="utf-8")
+        for read in (read_json(tmp_path / "x.json"), read_html(tmp_path / "x.html")):
+            assert read == result
+            assert isinstance(read, meta.MetaEvaluation)
+
+
+def test_csv_has_the_ends_of_intervals() -> None:
+    rows = list(csv.DictReader(io.StringIO(render_study(ranked(), "csv", Layout(table="comparisons")))))
+    assert len(rows) == 6
+    assert (rows[0]["metric_a"], rows[0]["metric_b"], rows[0]["low"]) == ("Z", "X", "-0.07")
+    assert list(csv.DictReader(io.StringIO(ranked().render("csv"))))[1]["high"] == "0.27"
+    frame = ranked().to_dicts("groups")
+    assert [each["letters"] for each in frame] == ["a", "a", "b", "c"]
+
+
+def of_systems() -> MetaEvaluation:
+    scores = [
+        MetricSystemScore("", metric, f"system-{i}", sign * (20.0 + i), 0.1 * i)
+        for metric, sign in (("BLEU", 1), ("TER", -1))
+        for i in range(5)
+    ]
+    results = [
+        agreement(metric, 1.0, n=5, level="system", grouping=None, coefficient="pearson", ties=None)
+        for metric in ("BLEU", "TER")
+    ]
+    return evaluation(results, systems=scores, level="system", human_scores="wins", tests=[], coefficients=["pearson"])
+
+
+def test_scores_of_systems_are_in_the_order_of_people() -> None:
+    shown = text(of_systems())
+    lines = [line.split() for line in shown.splitlines()]
+    assert ["System", "Human", "BLEU", "↑", "TER", "↓"] in lines
+    assert [line[0] for line in lines if line and line[0].startswith("system-")] == [
+        f"system-{i}" for i in range(4, -1, -1)
+    ]
+    assert "Human scores of systems: wins, the share of a system's votes that it wins" in " ".join(shown.split())
+
+
+@pytest.mark.parametrize("kind", ["forest", "matrix", "scatter"])
+def test_figures_are_drawn_for_every_choice(kind: str) -> None:
+    drawn = 0
+    for result in (ranked(), of_sets(), many(3), many(24), of_systems()):
+        for number, options in enumerate(choices(result, STUDIES["meta"].figures[kind])):
+            axes = getattr(result.plot, kind)(**options)
+            assert number or file_of(axes, "svg")  # one file of each result: writing takes most of the time
+            drawn += 1
+    assert drawn >= 2
+
+
+def texts_of(axes: Any) -> list[str]:
+    return [found.get_text() for found in axes.texts]
+
+
+def test_the_forest_shows_values_letters_and_the_leaders() -> None:
+    axes = ranked().plot.forest()
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["X", "Y", "Z", "TER"]
+    assert {"0.250", "−0.100", "a", "b", "c"} <= set(texts_of(axes))
+    filled = [line.get_markerfacecolor() != "white" for line in axes.lines if line.get_marker() == "o"]
+    assert filled == [True, True, False, False]
+
+
+def test_the_matrix_shows_every_pvalue_once() -> None:
+    axes = many(4).plot.matrix()
+    shown = texts_of(axes)
+    assert sorted(each for each in shown if each.startswith((".", "<"))) == [".200"] * 3 + ["<.001*"] * 3
+    with pytest.raises(Exception, match="the result has none"):
+        evaluation([agreement("X", 0.25), agreement("Y", 0.3)]).plot.matrix()
+
+
+def test_the_scatter_turns_metrics_for_which_lower_is_better() -> None:
+    up, down = (of_systems().plot.scatter(metric=metric) for metric in ("BLEU", "TER"))
+    assert not up.xaxis_inverted()
+    assert down.xaxis_inverted()
+    assert "r = 1.000" in up.get_xlabel()
+    assert {"system-0", "system-4"} <= set(texts_of(up))
+
+
+@given(
+    st.lists(st.tuples(st.floats(0, 150), st.floats(0, 150)), min_size=1, max_size=12),
+    st.lists(st.floats(5, 60), min_size=12, max_size=12),
+)
+def test_names_beside_points_do_not_cover_one_another(points: list[tuple[float, float]], lengths: list[float]) -> None:
+    places = places_of_names(points, lengths[: len(points)], 5.0, 150.0, 150.0)
+    boxes = [
+        (x + place[0], x + place[0] + length, y + place[1] - 2.5, y + place[1] + 2.5)
+        for (x, y), place, length in zip(points, places, lengths, strict=False)
+        if place is not None
+    ]
+    for number, one in enumerate(boxes):
+        assert 0 <= one[0] <= one[1] <= 150
+        for other in boxes[:number]:
+            assert one[0] >= other[1] or other[0] >= one[1] or one[2] >= other[3] or other[2] >= one[3]
+
+
+@given(st.lists(st.floats(-1, 1), min_size=2, max_size=6), st.lists(st.floats(0, 1), min_size=15, max_size=15))
+def test_leaders_and_sentences_follow_from_the_records(values: list[float], pvalues: list[float]) -> None:
+    """Whatever the values and p-values: the first sentence is about the best metric, and names only known ones."""
+    names = [f"m{i}" for i in range(len(values))]
+    pairs = [(a, b) for a in range(len(values)) for b in range(a + 1, len(values))]
+    comparisons = [
+        difference(names[a], names[b], values[a] - values[b], p) for (a, b), p in zip(pairs, pvalues, strict=False)
+    ]
+    order = sorted(range(len(values)), key=lambda at: -values[at])
+    groups = [group(names[at], rank, "a", 1) for rank, at in enumerate(order, 1)]
+    result = evaluation([agreement(*each) for each in zip(names, values, strict=True)], comparisons, groups)
+    (family,) = families(result)
+    assert family.ranked[0] == names[order[0]]
+    first = next(words.conclusions(result))
+    assert names[order[0]] in first or values[order[0]] == values[order[1]]
+    better = [pair for pair in comparisons if names[order[0]] in (pair.metric_a, pair.metric_b)]
+    claims = all(family.is_significant(pair) and pair.difference != 0 for pair in better)
+    assert ("agrees better with people" in first) == claims
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
+def test_latex_compiles(tmp_path: Path) -> None:
+    every = [ranked(), of_sets(), of_sets("sets"), many(8), of_systems()]
+    every.append(
+        evaluation(
+            [
+                agreement("X", 0.4, coefficient=name, grouping=grouping, epsilon=0.5)
+                for name in COEFFICIENTS
+                for grouping in GROUPINGS
+            ]
+        )
+    )
+    parts = []
+    for number, result in enumerate(every):
+        (tmp_path / f"t{number}.tex").write_text(render_study(result, "latex"), encoding="utf-8")
+        parts.append(f"\\input{{t{number}.tex}}\n")
+    (tmp_path / "all.tex").write_text(
+        "\\documentclass{article}\\usepackage{booktabs}\\usepackage{multirow}\\usepackage[T1]{fontenc}\n"
+        f"\\begin{{document}}{''.join(parts)}\\end{{document}}\n",
+        encoding="utf-8",
+    )
+    done = subprocess.run(
+        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "all.tex"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout[-1500:]
+
+
+def test_the_page_has_tables_figures_and_nulls(tmp_path: Path, browser: Browser) -> None:
+    result = many(4)
+    path = tmp_path / "meta.html"
+    path.write_text(result.render("html"), encoding="utf-8")
+    browser.load(path.as_uri())
+    assert (
+        browser.one("h1").text
+        == STUDIES["meta"].title(result)
+        == "Agreement of 4 metrics with people on the scores of segments"
+    )
+    page = path.read_text("utf-8")
+    assert "Null hypotheses" in page
+    images = re.findall(r"data:image/svg\+xml;base64,([\w+/=]+)", page)
+    assert len(images) == 2
+    assert all(b"<svg" in base64.b64decode(image) for image in images)
+
+
+def test_wide_figures_of_the_page_have_text_of_the_same_size(browser: Browser) -> None:
+    browser.open(many(12).render("html"))
+    widths = (
+        "return [...document.querySelectorAll('.drawings img')].map((each) => each.clientWidth / each.naturalWidth)"
+    )
+    try:
+        browser.resize(1200)
+        column, wide = browser.run(widths)
+        assert wide == pytest.approx(column, rel=0.02)
+        assert browser.run("return document.querySelector('.wide img').clientWidth") > 600
+        browser.resize(500)
+        assert browser.run(widths)[1] == pytest.approx(wide)
+        overflow = "const each = document.querySelector(arguments[0]); return each.scrollWidth > each.clientWidth"
+        assert browser.run(overflow, ".wide > div")
+        assert not browser.run(overflow, "html")
+    finally:
+        browser.resize(1400)
