@@ -15,8 +15,14 @@ import pytest
 import reshuffle
 from reshuffle import _core, types
 from reshuffle.cli.listing import CATALOGUE_FORMATS
+from reshuffle.cli.meta import COMMANDS as META_COMMANDS
 from reshuffle.cli.studies import COMMANDS
+from reshuffle.data.evaluations import JUDGMENT_FORMATS, SCORE_FORMATS
 from reshuffle.data.formats import INPUT_FORMATS
+from reshuffle.data.judgments import REPEATS
+from reshuffle.data.meta_manifest import COLUMNS
+from reshuffle.data.score_tables import REPEATED
+from reshuffle.data.system_names import TREATMENTS_OF_UNKNOWN_SYSTEMS
 from reshuffle.errors import InputError
 from reshuffle.inference.exchange import EXCHANGES
 from reshuffle.inference.hypotheses import FAMILIES
@@ -26,6 +32,10 @@ from reshuffle.inference.replay import TIES
 from reshuffle.inference.run_tests import OF_PVALUES
 from reshuffle.inference.significance import BOOTSTRAP_METHODS
 from reshuffle.inference.tests import ADJUSTMENT_CHOICES, ALTERNATIVES, TESTS
+from reshuffle.meta.coefficients import COEFFICIENTS, GROUPINGS
+from reshuffle.meta.coefficients import TESTS as META_TESTS
+from reshuffle.meta.coefficients import TIES as METRIC_TIES
+from reshuffle.meta.human import HUMAN_SCORES
 from reshuffle.metrics.precomputed import TREATMENTS_OF_MISSING
 from reshuffle.metrics.registry import metric_specs, tokenizer_specs
 from reshuffle.report import FLIP_FORMATS, FORMATS, PLOTS, SEGMENT_FORMATS, TABLES
@@ -33,6 +43,7 @@ from reshuffle.report.studies import STUDIES
 from reshuffle.resampling.runs import STATISTICS
 from reshuffle.resampling.schemes import SCHEMES
 from reshuffle.resampling.stopping import STOPPING
+from reshuffle.results.studies.meta import META_TABLES
 from reshuffle.results.studies.runs import RUN_TABLES
 from reshuffle.runs import SETS
 from reshuffle.sets import TREATMENTS_OF_MISSING_SYSTEMS
@@ -68,7 +79,7 @@ def test_version_and_help_import_neither_numpy_nor_the_engine(option: str) -> No
     assert not {"numpy", "scipy", "rich", "reshuffle._core", "importlib.metadata", "reshuffle.compat"} & modules
 
 
-@pytest.mark.parametrize("command", ["compare", "score", "flips", "runs", "study", "plot", "metrics", "demo"])
+@pytest.mark.parametrize("command", ["compare", "score", "flips", "runs", "meta", "study", "plot", "metrics", "demo"])
 def test_help_of_a_command_imports_no_numpy(command: str) -> None:
     assert not {"numpy", "scipy", "rich", "matplotlib"} & imported_by(command, "--help")
 
@@ -76,6 +87,11 @@ def test_help_of_a_command_imports_no_numpy(command: str) -> None:
 @pytest.mark.parametrize("study", COMMANDS)
 def test_help_of_a_study_imports_no_numpy(study: str) -> None:
     assert not {"numpy", "scipy", "rich", "matplotlib"} & imported_by("study", study, "--help")
+
+
+@pytest.mark.parametrize("command", META_COMMANDS)
+def test_help_of_a_meta_evaluation_imports_no_numpy(command: str) -> None:
+    assert not {"numpy", "scipy", "rich", "matplotlib"} & imported_by("meta", command, "--help")
 
 
 def test_comparing_all_pairs_imports_neither_scipy_nor_rich(tmp_path: Path) -> None:
@@ -217,8 +233,11 @@ def kinds_of_seeds() -> list[str]:
         (types.RunStatistic, STATISTICS),
         (types.RunSet, SETS),
         (types.RunAdjustment, [name for name in ADJUSTMENT_CHOICES if name in ("auto", "none", "maxt", *OF_PVALUES)]),
+        (types.MetaAdjustment, [name for name in ADJUSTMENT_CHOICES if name not in ("tukey", "scheffe")]),
         (types.RunTable, RUN_TABLES),
         (types.InputFormat, INPUT_FORMATS),
+        (types.RepeatedScores, REPEATED),
+        (types.UnknownSystems, TREATMENTS_OF_UNKNOWN_SYSTEMS),
         (types.Null, NULLS),
         (types.Equalize, EQUALIZE),
         (types.Variances, VARIANCES),
@@ -226,6 +245,17 @@ def kinds_of_seeds() -> list[str]:
         (types.StudyScheme, STUDY_SCHEMES),
         (types.StudyStopping, STUDY_STOPPING),
         (types.PowerModel, MODELS),
+        (types.MetaCoefficient, COEFFICIENTS),
+        (types.Grouping, GROUPINGS),
+        (types.MetricTies, METRIC_TIES),
+        (types.HumanScore, HUMAN_SCORES),
+        (types.MetaTest, META_TESTS),
+        (types.MetaInterval, [name for name, test in META_TESTS.items() if test.replicates == "draws"]),
+        (types.MetaTable, META_TABLES),
+        (types.Repeats, REPEATS),
+        (types.JudgmentFormat, JUDGMENT_FORMATS),
+        (types.ScoreFormat, SCORE_FORMATS),
+        (types.ScoreColumn, COLUMNS),
         (types.StudyPlotKind, dict.fromkeys(name for report in STUDIES.values() for name in report.figures)),
     ],
 )

@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 import reshuffle
-from reshuffle.data.demo import write_demo
+from reshuffle.data.demo import write_demo, write_demo_judgments
 from reshuffle.inference.intervals import INTERVALS
 from reshuffle.inference.tests import TESTS
 
@@ -53,6 +53,7 @@ def test_examples_in_the_stub_run() -> None:
 def test_examples_in_pages_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     write_demo("demo")
+    write_demo_judgments("votes")
     failed, _ = doctest.testfile(str(page), module_relative=False, optionflags=FLAGS, encoding="utf-8")
     assert failed == 0
 

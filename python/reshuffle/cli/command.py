@@ -122,7 +122,7 @@ class Command(click.Command):
                 _write_rows(formatter, rows)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        check_habits(args)
+        check_habits(args, [name for param in self.params for name in param.opts])
         # A NUL is a safe mark, because no argument can contain one. Before -#NAME it keeps click from seeing options
         # there, and in values such as those of --scores and --set it separates the words.
         spread = _spread(args, self._takers())

@@ -16,6 +16,7 @@ from ..errors import InputError, quoted
 from ..validate import check_name
 from .command import Command
 from .demo import demo_command
+from .meta import meta_group
 from .options import ARGUMENTS, compare_options, flip_options, score_options
 from .params import COMMAND_LINE, Metric, Name, margins_of
 from .process import check_room, single_threaded_blas
@@ -349,6 +350,7 @@ def flips_command(
 
 
 cli.add_command(runs_command)
+cli.add_command(meta_group)
 cli.add_command(study_group)
 cli.add_command(plan_command)
 
@@ -394,11 +396,14 @@ FIGURES = tuple(dict.fromkeys((*get_args(types.PlotKind), *get_args(types.StudyP
 @click.option("--layout", metavar="NAME", help="For studies of samples: broad or block.  [default: the only one]")
 @click.option("--system", metavar="NAME", help="For figures of studies with one system.  [default: the only one]")
 @click.option("--runs", type=int, metavar="N", help="For studies of runs: the number of runs.  [default: the only one]")
+@click.option("--coefficient", metavar="NAME", help="For reshuffle meta: the coefficient.  [default: the only one]")
+@click.option("--grouping", metavar="NAME", help="For reshuffle meta: none, sys or item.  [default: the only one]")
+@click.option("--smoothing", metavar="NAME", help="For tune-smoothing: 1, 4, 6 or 7.  [default: the only one]")
 @click.option("--correlation", type=float, metavar="VALUE", help="For studies of runs: the correlation between runs.")
 def plot_command(result: str, kind: str, output: str, **options: Any) -> None:
     """Plot a saved result for a paper.
 
-    RESULT is a report in JSON or HTML (reshuffle compare … -o result.json, or reshuffle study). KIND is one of:
+    RESULT is a report in JSON or HTML (reshuffle compare … -o result.json, study, runs or meta). KIND is one of:
 
     \b
       ranking    scores with intervals and ranks; bars join systems that do not differ significantly
@@ -428,6 +433,10 @@ def plot_command(result: str, kind: str, output: str, **options: Any) -> None:
       runs         runs: the score of each run, with s_sel and s_test
       histogram    runs: distribution of the runs' scores
       observed     runs: differences that experiments with other numbers of runs would observe
+      forest       meta: agreement of each metric with people, with intervals
+      matrix       meta: p-values of all pairs of metrics
+      scatter      meta: scores of systems by a metric and by people
+      grid         meta tune-smoothing: Kendall's tau by the value of a parameter
 
     Needs matplotlib: pip install 'reshuffle[plots]'. Figures are readable in black and white, and PDF files
     embed their fonts.

@@ -3,8 +3,16 @@
 from __future__ import annotations
 
 import shlex
+from typing import TYPE_CHECKING
 
 import click
+
+from ..errors import InputError
+
+if TYPE_CHECKING:
+    from .._core import Progress
+    from ..data.corpus import Corpus
+    from ..results.studies import MetaEvaluation
 
 __all__ = ["demo_command"]
 
@@ -12,14 +20,24 @@ __all__ = ["demo_command"]
 @click.command("demo")
 @click.option("--write", "directory", metavar="DIR", help="Write the corpus to DIR as text files instead.")
 @click.option("--runs", type=int, metavar="N", help="Compare three systems with N optimizer runs each.")
-def demo_command(directory: str | None, runs: int | None) -> None:
+@click.option("--judgments", is_flag=True, help="Compare metrics with the votes of simulated people.")
+def demo_command(directory: str | None, runs: int | None, judgments: bool) -> None:
     """Compare four synthetic systems on a built-in corpus."""
-    from ..data.demo import demo_corpus, write_demo, write_demo_runs
+    from ..data.demo import demo_corpus, write_demo, write_demo_judgments, write_demo_runs
 
+    if judgments and runs is not None:
+        raise InputError("--runs and --judgments cannot be combined: leave out one of them")
     if directory is None:
-        _show_demo(runs)
+        _show_demo(runs, judgments)
         return
     lines = demo_corpus().n_segments
+    if judgments:
+        file, folder, votes = write_demo_judgments(directory)
+        command = ["meta", "segments", "--judgments", str(votes), "--refs", str(file), "--systems", str(folder)]
+        command += ["-m", "sentbleu", "chrf", "ter"]
+        n_files = 2 + len(demo_corpus().systems)
+        click.echo(f"Wrote {n_files} files. Now try:\n  {shlex.join(['reshuffle', *command])}")
+        return
     if runs is None:
         paths = write_demo(directory)
         command, n_files = ["compare", *map(str, paths)], len(paths)
@@ -32,8 +50,8 @@ def demo_command(directory: str | None, runs: int | None) -> None:
     click.echo(f"Wrote {n_files} files of {lines} lines. Now try:\n  {shlex.join(['reshuffle', *command])}")
 
 
-def _show_demo(runs: int | None) -> None:
-    """Compare the systems, or their runs, and show the report."""
+def _show_demo(runs: int | None, judgments: bool) -> None:
+    """Compare the systems, or their runs, or metrics with votes, and show the report."""
     from ..compare import compare
     from ..data.demo import demo_corpus, demo_runs
     from .output import Result, destination
@@ -43,12 +61,30 @@ def _show_demo(runs: int | None) -> None:
     result: Result
     with destination(None, []) as write:
         with progress_bar() as progress:
-            if runs is None:
+            if judgments:
+                result = _metrics(corpus, progress)
+            elif runs is None:
                 result = compare(corpus.references, corpus.systems, progress=progress)
             else:
                 from ..runs import compare_runs
 
                 result = compare_runs(corpus.references, demo_runs(runs), progress=progress)
         write(result)
-    same = "" if runs is None else f" --runs {runs}"
+    same = " --judgments" if judgments else "" if runs is None else f" --runs {runs}"
     click.echo(f"\nTo repeat this with files: reshuffle demo{same} --write demo")
+
+
+def _metrics(corpus: Corpus, progress: Progress) -> MetaEvaluation:
+    """How well metrics agree with the votes."""
+    from ..data.demo import demo_votes
+    from ..data.judgments import Judgments
+    from ..meta import TestSet, segments
+
+    names = list(corpus.systems)
+    votes = [(segment - 1, names.index(better), names.index(worse)) for segment, better, worse in demo_votes()]
+    segment, better, worse = zip(*votes, strict=True)
+    judgments = Judgments.from_votes(names, corpus.n_segments, segment, better, worse).net()
+    test_set = TestSet.from_texts(
+        corpus.references, corpus.systems, ["sentbleu", "chrf", "ter"], judgments=judgments, progress=progress
+    )
+    return segments(test_set, progress=progress)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from ..errors import InputError, quoted, shortened
 
-__all__ = ["check_habits", "name_advice"]
+__all__ = ["EXTERNAL", "check_habits", "name_advice"]
 
 _NO_DOWNLOADS = "test sets are not downloaded; run 'sacrebleu -t SET -l PAIR --echo ref > ref.txt' first"
 _ALREADY_TESTED = "'reshuffle compare' always tests"
@@ -93,15 +93,18 @@ NAMES: Mapping[str, Mapping[str, str]] = {
 }
 
 
-def check_habits(args: Sequence[str]) -> None:
-    """Raise :class:`InputError` for an option of another tool, with the one to use here."""
+def check_habits(args: Sequence[str], own: Collection[str] = ()) -> None:
+    """Raise :class:`InputError` for an option of another tool, with the one to use here.
+
+    ``own`` are options of the command, which are not meant.
+    """
     for arg in args:
         if arg == "--":
             return
         option = arg.split("=", 1)[0]
         if option.startswith("--hyps-sys"):  # of MultEval, with a number
             raise InputError(f"there is no option {option}: use 'reshuffle runs' with --system NAME FILE FILE ...")
-        if option in OPTIONS:
+        if option in OPTIONS and option not in own:
             raise InputError(f"there is no option {option}: {OPTIONS[option]}")
 
 

@@ -21,7 +21,7 @@ from ..validate import check_name
 from .command import words
 from .metric_options import MetricChoice, flag, flags
 
-__all__ = ["FLAGS", "Job"]
+__all__ = ["FLAGS", "Job", "metrics_of", "resampling_of"]
 
 # The command-line names of settings, for error messages.
 FLAGS = {
@@ -89,8 +89,8 @@ class Job:
         if missing != "error" and not scores:
             raise InputError(f"--missing {missing} needs --scores: other metrics have no missing scores")
         chosen = options.pop("metrics") or ([MetricChoice("bleu")] if reference is not None else [])
-        metrics = _metrics(chosen, options)
-        resampling = _resampling(options)
+        metrics = metrics_of(chosen, options)
+        resampling = resampling_of(options)
         if reference is None:
             if refs:
                 raise InputError("no REF: --refs takes all files up to the next option, so put it last")
@@ -256,7 +256,7 @@ def _wrong_number_of_files(
     )
 
 
-def _metrics(chosen: Sequence[MetricChoice], options: dict[str, Any]) -> list[NativeMetric]:
+def metrics_of(chosen: Sequence[MetricChoice], options: dict[str, Any]) -> list[NativeMetric]:
     """The metrics with their options: those after a metric's name take precedence over flags.
 
     Takes the flags out of ``options`` and gives each metric those that it has.
@@ -281,7 +281,7 @@ def _metric(name: str, options: dict[str, Any]) -> NativeMetric:
         raise error.with_names(Option, flag) from None
 
 
-def _resampling(options: dict[str, Any]) -> Resampling:
+def resampling_of(options: dict[str, Any]) -> Resampling:
     """Check the numbers before any file is read, and remove them from ``options``."""
     given = Resampling(*(options.pop(name) for name in ("n_resamples", "seed", "threads")))
     given.check(FLAGS)

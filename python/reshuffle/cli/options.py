@@ -198,8 +198,8 @@ ALTERNATIVE = option(
 )
 
 
-def adjustment(names: object) -> Decorator:
-    """``--adjust``, with the names of a Literal."""
+def adjustment(names: object, note: str = "") -> Decorator:
+    """``--adjust``, with the names of a Literal, and a note on them."""
     return option(
         "Test",
         "--adjust",
@@ -207,7 +207,7 @@ def adjustment(names: object) -> Decorator:
         default="auto",
         show_default=True,
         metavar="NAME",
-        help=f"Adjust p for multiple comparisons: {any_of(names)}; 'reshuffle metrics' describes them.",
+        help=f"Adjust p for multiple comparisons: {any_of(names)}; 'reshuffle metrics' describes them.{note}",
     )
 
 

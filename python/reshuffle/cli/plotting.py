@@ -31,11 +31,12 @@ OWN_OPTIONS = {"pair": "null", "baseline": "forest"}
 OF_COMPARISONS = {
     "pair": "--pair",
     "baseline": "--baseline",
-    "test_set": "--set",
     "names": "--names",
     "digits": "--digits",
 }
-OF_STUDIES = ("null", "size", "test", "alpha", "layout", "system", "runs", "correlation")
+OF_STUDIES = (
+    "null", "size", "test", "alpha", "layout", "system", "runs", "correlation", "coefficient", "grouping", "smoothing",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,9 @@ class PlotOptions:
     system: str | None
     runs: int | None
     correlation: float | None
+    coefficient: str | None
+    grouping: str | None
+    smoothing: str | None
 
 
 def plot(source: str, kind: str, output: str, options: PlotOptions) -> None:
@@ -105,7 +109,7 @@ def _of_study(result: StudyResult, kind: str, options: PlotOptions) -> Axes:
     for option, flag in OF_COMPARISONS.items():
         if getattr(options, option) is not None:
             raise InputError(f"{flag} is for figures of comparisons, but the result is a study: leave it out")
-    where = {option: getattr(options, option) for option in ("metric", *OF_STUDIES)}
+    where = {option: getattr(options, option) for option in ("metric", "test_set", *OF_STUDIES)}
     return draw_figure(plots_of_study(result).study, kind, width=options.width, height=options.height, **where)
 
 

@@ -24,7 +24,7 @@ from collections.abc import Mapping
 
 import click
 
-from ...validate import check_name
+from ..groups import CommandGroup
 from .agreement import agreement_command
 from .exchange import exchange_command
 from .multiplicity import multiplicity_command
@@ -47,28 +47,11 @@ COMMANDS: Mapping[str, click.Command] = {
 }
 
 
-class Studies(click.Group):
-    """An unknown study is an error that suggests the nearest."""
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        if not args[0].startswith("-"):
-            check_name("study", args[0], list(self.commands))
-        return super().resolve_command(ctx, args)
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Whole sentences, which click would cut off."""
-        with formatter.section("Studies"):
-            formatter.write_dl([(name, command.get_short_help_str(200)) for name, command in self.commands.items()])
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(self.commands)  # in the order of the registry
-
-
 @click.group(
     "study",
-    cls=Studies,
+    cls=CommandGroup,
+    kind="study",
+    heading="Studies",
     commands=COMMANDS,
     epilog="""\b
 Examples:

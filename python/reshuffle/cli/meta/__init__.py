@@ -1,0 +1,46 @@
+"""``reshuffle meta``: do metrics agree with people?
+
+To add a command, write ``cli/meta/NAME.py`` with a function that is decorated with ``@click.command("NAME",
+cls=Command, …)``, and add a line to :data:`COMMANDS`. ``options.py`` has groups of options, and ``jobs.py`` reads the
+files of test sets. Import what computes in the body: ``--help`` must not wait for numpy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import click
+
+from ..groups import CommandGroup
+from .segments import segments_command
+from .systems import systems_command
+from .tune_smoothing import tune_smoothing_command
+
+__all__ = ["COMMANDS", "meta_group"]
+
+COMMANDS: Mapping[str, click.Command] = {
+    "segments": segments_command,
+    "systems": systems_command,
+    "tune-smoothing": tune_smoothing_command,
+}
+
+
+@click.group(
+    "meta",
+    cls=CommandGroup,
+    kind="command of 'reshuffle meta'",
+    heading="Commands",
+    commands=COMMANDS,
+    epilog="""\b
+Examples:
+  reshuffle meta segments --judgments cs-en.rank --refs ref.txt --systems sys/
+  reshuffle meta systems --human da.tsv --refs ref.txt --systems sys/ -m bleu chrf
+  reshuffle meta tune-smoothing --judgments cs-en.rank --refs ref.txt --systems sys/
+  reshuffle meta COMMAND --help""",
+)
+def meta_group() -> None:
+    """Do metrics agree with people?
+
+    Compares the scores of metrics with human judgments of the same outputs, by segment or by system, and tests which
+    metrics agree better than others.
+    """

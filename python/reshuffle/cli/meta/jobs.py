@@ -1,0 +1,356 @@
+"""From the options of ``reshuffle meta`` to test sets: outputs, scores of metrics, and human judgments."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from ...data.files import STDIN, check_stdin
+from ...data.judgments import Judgments, read_judgments
+from ...data.meta_manifest import MetaFiles, files_of_outputs, read_meta_manifest
+from ...data.reading import split_name
+from ...data.score_tables import ScoreTable, read_all_scores, read_scores
+from ...data.system_names import SystemMap, read_sysmap
+from ...errors import InputError, quoted, unknown_name
+from ...meta.material import TestSet
+from ...metrics.native import NativeMetric
+from ...resampling.counting import Data, labels_of
+from ...sets import on_test_set
+from ...settings import Resampling
+from ..job import Job, metrics_of, resampling_of
+from ..metric_options import MetricChoice, flags, parse_metric
+
+__all__ = ["MetaJob", "MetaJobs"]
+
+T = TypeVar("T")
+
+# The options that belong to one test set, and the keys of manifests for them.
+OF_ONE_SET: Mapping[str, tuple[str, str]] = {
+    "judgments": ("--judgments", "judgments"),
+    "judgments_format": ("--judgments-format", "judgments_format"),
+    "human": ("--human", "human"),
+    "human_format": ("--human-format", "human_format"),
+    "columns": ("--columns", "columns"),
+    "sysmap": ("--sysmap", "sysmap"),
+    "language_pair": ("--language-pair", "language_pair"),
+    "test_set": ("--test-set", "test_set"),
+    "segment_base": ("--segment-base", "segment_base"),
+    "refs": ("--refs", "references"),
+    "systems": ("--systems", "systems"),
+    "metric_scores": ("--metric-scores", "metric_scores"),
+    "lower_is_better": ("--lower-is-better", "lower_is_better"),
+}
+# The name of people's scores in --lower-is-better.
+HUMAN = "human"
+
+
+@dataclass(frozen=True)
+class MetaJob:
+    """The checked files of one test set, and a job that reads its texts."""
+
+    name: str
+    files: MetaFiles
+    texts: Job | None
+    resampling: Resampling
+    repeats: str
+    missing_systems: str
+    max_input: int
+
+    @classmethod
+    def from_files(cls, name: str, files: MetaFiles, options: dict[str, Any], default: str) -> MetaJob:
+        """Check all that can be checked before files are read, and remove the options used here from ``options``.
+
+        ``default`` is the metric on texts if none is named.
+        """
+        outputs = files.systems
+        if not isinstance(outputs, Mapping):
+            outputs = files_of_outputs("--systems", outputs)
+        files = replace(files, systems=outputs)
+        _check_files(files)
+        if files.metrics is not None:
+            options["metrics"] = [parse_metric(text, files.folder) for text in files.metrics]
+        elif not options["metrics"] and files.references:
+            options["metrics"] = [MetricChoice(default)]
+        options.update(files.options)
+        repeats, missing = options.pop("repeats"), options.pop("missing_systems")
+        input_format, max_input = options.pop("input_format"), options.pop("max_input")
+        texts = None
+        if files.references:
+            paths = list(outputs.values()) if isinstance(outputs, Mapping) else outputs
+            options.update(
+                refs=files.references[1:], scores=(), lower_is_better=(), missing="error", parses=(), documents=None,
+                strata=None, input_format=files.input_format or input_format, max_input=max_input,
+            )  # fmt: skip
+            names = list(outputs) if isinstance(outputs, Mapping) else ()
+            texts = Job.from_arguments(files.references[0], paths, options, min_systems=1, names=names)
+            resampling = texts.resampling
+        else:
+            chosen = options.pop("metrics")
+            if chosen:
+                raise InputError(
+                    f"-m {chosen[0].name} needs texts: add --refs and --systems; metrics of --metric-scores need no -m"
+                )
+            metrics_of([], options)
+            resampling = resampling_of(options)
+        checked = cls(
+            name, files, texts, resampling, files.repeats or repeats, files.missing_systems or missing, max_input
+        )
+        checked.check_metric_names()
+        return checked
+
+    @property
+    def inputs(self) -> list[str]:
+        """All files that will be read."""
+        texts = [] if self.texts is None else self.texts.files
+        people = [path for path in (self.files.judgments, self.files.human, self.files.sysmap) if path is not None]
+        return [*texts, *people, *self.files.metric_scores.values(), *self.files.score_files]
+
+    def check_metric_names(self) -> None:
+        """:class:`InputError` for two metrics of the same name, and unknown names in ``--lower-is-better``."""
+        metrics: list[NativeMetric] = [] if self.texts is None else list(self.texts.metrics)
+        native = labels_of(metrics)
+        for label in native:
+            if label in self.files.metric_scores:
+                raise InputError(f"--metric-scores {label}=… has the name of a metric of -m: choose another name")
+        if HUMAN in self.files.metric_scores and HUMAN in self.files.lower_is_better:
+            raise InputError(
+                "--lower-is-better human: both --human and --metric-scores have this name: rename the latter"
+            )
+        known = [*self.files.metric_scores, *([HUMAN] if self.files.human else [])]
+        for name in self.files.lower_is_better:
+            if name not in known and not self.files.score_files:
+                if name in native:
+                    raise InputError(f"--lower-is-better {name} is for --metric-scores, not for -m: leave it out")
+                raise unknown_name("name in --lower-is-better", name, known)
+
+    def read(self, resampling: Resampling) -> TestSet:
+        """Read all files, and score the outputs."""
+        sysmap = None if self.files.sysmap is None else read_sysmap(self.files.sysmap, max_input=self.max_input)
+        if self.texts is None:
+            return self._from_scores(sysmap)
+        (references, systems, metrics), _ = self.texts.read()
+        data = Data.from_arguments(references, systems, metrics, warn_of_duplicates=False)
+        reader = _Reader(self, sysmap, data.names, data.n_segments)
+        return TestSet.from_data(data, reader.judgments(), reader.human, reader.scores(), self.name, resampling)
+
+    def _from_scores(self, sysmap: SystemMap | None) -> TestSet:
+        """Without texts, the systems are those that metrics scored, and all files tell how many segments there are."""
+        scores = _Reader(self, sysmap, None, None).scores()
+        names = tuple(dict.fromkeys(system for table in scores for system in table.systems))
+        # The map has been applied to these names, and its targets need no mapping.
+        reader = _Reader(self, sysmap, names, None)
+        judgments, human = reader.judgments(), reader.human
+        sizes = [each.n_segments for each in (*scores, human, judgments) if each is not None]
+        n_segments = max((n for n in sizes if n is not None), default=1)
+        padded = [_padded(table, n_segments) for table in scores]
+        return TestSet.from_scores(
+            padded,
+            judgments=judgments,
+            human=None if human is None else _padded(human, n_segments),
+            name=self.name,
+        )
+
+
+def _padded(table: ScoreTable, n_segments: int) -> ScoreTable:
+    """With missing scores for the segments after the last one of the table."""
+    if table.segments is None or table.segments.shape[1] == n_segments:
+        return table
+    more = n_segments - table.segments.shape[1]
+    return replace(table, segments=np.pad(table.segments, ((0, 0), (0, more)), constant_values=np.nan))
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """Reads judgments and scores of these systems and so many segments; None for those in the files."""
+
+    job: MetaJob
+    sysmap: SystemMap | None
+    systems: tuple[str, ...] | None
+    n_segments: int | None
+
+    def judgments(self) -> Judgments | None:
+        """The votes, if there are any."""
+        files = self.job.files
+        if files.judgments is None:
+            return None
+        return read_judgments(
+            files.judgments,
+            language_pair=files.language_pair,
+            repeats=self.job.repeats,
+            input_format=files.judgments_format,
+            **self._common(),
+        )
+
+    @cached_property
+    def human(self) -> ScoreTable | None:
+        """The human scores, if there are any."""
+        files = self.job.files
+        if files.human is None:
+            return None
+        path, metric = split_name(files.human)
+        return read_scores(
+            path,
+            metric=metric,
+            higher_is_better=HUMAN not in files.lower_is_better or HUMAN in files.metric_scores,
+            input_format=files.human_format,
+            **self._common(),
+            **self._of_tables(),
+        )
+
+    def scores(self) -> list[ScoreTable]:
+        """The scores of metrics from other programs, by the names that the user chose."""
+        files, found = self.job.files, []
+        # Outputs that no one judged may have no scores, and scores of systems without outputs do not matter.
+        unknown = "error" if self.systems is None else self.job.missing_systems
+        common = {**self._common(), "unknown": unknown, "repeated": "error"}
+        for name, given in files.metric_scores.items():
+            path, metric = split_name(given)
+            table = read_scores(
+                path, metric=metric, higher_is_better=name not in files.lower_is_better, **common, **self._of_tables()
+            )
+            found.append(replace(table, name=name))
+        lower = {name for name in files.lower_is_better if name not in (HUMAN, *files.metric_scores)}
+        for given in files.score_files:
+            path, metric = split_name(given)
+            if metric is None:
+                tables = read_all_scores(path, **common, **self._of_tables())
+                if self.human is not None and split_name(files.human or "")[0] == path:
+                    # The scores of people in a file that has both are not those of a metric.
+                    tables.pop(self.human.name, None)
+            else:
+                tables = {metric: read_scores(path, metric=metric, **common, **self._of_tables())}
+            found += [replace(table, higher_is_better=name not in lower) for name, table in tables.items()]
+            lower -= set(tables)
+        if lower:
+            raise unknown_name("name in --lower-is-better", min(lower), [table.name for table in found])
+        return found
+
+    def _common(self) -> dict[str, Any]:
+        return {
+            "systems": self.systems,
+            "sysmap": self.sysmap,
+            "segment_base": self.job.files.segment_base,
+            "n_segments": self.n_segments,
+            "unknown": self.job.missing_systems,
+            "max_input": self.job.max_input,
+        }
+
+    def _of_tables(self) -> dict[str, Any]:
+        files = self.job.files
+        return {"columns": files.columns, "language_pair": files.language_pair, "test_set": files.test_set}
+
+
+def _check_files(files: MetaFiles) -> None:
+    """:class:`InputError` if something that every evaluation needs is missing."""
+    if files.judgments is None and files.human is None:
+        raise InputError("nothing from people: add --judgments FILE (votes) or --human FILE (scores)")
+    if files.references and not files.systems:
+        raise InputError("references without outputs: add --systems")
+    if files.systems and not files.references:
+        raise InputError("outputs without references: add --refs")
+    if not files.references and not files.metric_scores and not files.score_files:
+        raise InputError("no metrics: add --refs and --systems for metrics on texts, or --metric-scores NAME=FILE")
+    if files.judgments_format is not None and files.judgments is None:
+        raise InputError("--judgments-format needs --judgments: add it, or leave it out")
+    if files.human_format is not None and files.human is None:
+        raise InputError("--human-format needs --human: add it, or leave it out")
+
+
+@dataclass(frozen=True)
+class MetaJobs:
+    """The jobs of all test sets, by name, and the manifest."""
+
+    jobs: Mapping[str, MetaJob]
+    manifest: str | None
+
+    @classmethod
+    def from_options(cls, options: dict[str, Any], default: str) -> MetaJobs:
+        """Check all that can be checked before files are read, and remove the options used here from ``options``."""
+        manifest = options.pop("manifest")
+        own = {name: options.pop(name) for name in OF_ONE_SET}
+        if manifest is None:
+            files = _from_options(own)
+            jobs = {files.language_pair or "": MetaJob.from_files(files.language_pair or "", files, options, default)}
+            checked = cls(jobs, None)
+            check_stdin(checked.inputs.count(STDIN))
+            return checked
+        for name, (flag, key) in OF_ONE_SET.items():
+            if own[name] not in (None, ()):  # 0 is a number of a segment
+                raise InputError(f"{flag} is for one test set: use the key '{key}' in the manifest")
+        known = [each.option for each in flags()]
+        paths = [option.name for option in known if option.kind == "path"]
+        found = read_meta_manifest(manifest, [option.name for option in known], paths)
+        left: dict[str, Any] = {}
+        jobs = {}
+        for name, files in found.items():
+            left = dict(options)
+            with on_test_set(name):
+                jobs[name] = MetaJob.from_files(name, files, left, default)
+        options.clear()
+        options.update(left)
+        checked = cls(jobs, manifest)
+        check_stdin(checked.inputs.count(STDIN))
+        return checked
+
+    @property
+    def resampling(self) -> Resampling:
+        """The settings of the replicates, which are those of every job."""
+        return next(iter(self.jobs.values())).resampling
+
+    @property
+    def inputs(self) -> list[str]:
+        """All files that will be read."""
+        own = [] if self.manifest is None else [self.manifest]
+        return [*own, *(file for job in self.jobs.values() for file in job.inputs)]
+
+    def read(self, resampling: Resampling) -> list[TestSet]:
+        """Read the files of all test sets, and score the outputs."""
+        found = []
+        for name, job in self.jobs.items():
+            if len(self.jobs) == 1:
+                found.append(job.read(resampling))
+                continue
+            with on_test_set(name):
+                found.append(job.read(resampling))
+        return found
+
+
+def _from_options(own: Mapping[str, Any]) -> MetaFiles:
+    """The files that options name."""
+    columns: dict[str, str] = {}
+    for role, header in (each for given in own["columns"] for each in given):
+        if role in columns:
+            raise InputError(f"--columns {role} is used twice: leave out one of them")
+        columns[role] = header
+    named: dict[str, str] = {}
+    files: list[str] = []
+    for given in own["metric_scores"]:
+        name, equals, path = given.partition("=")
+        if not equals or Path(split_name(given)[0]).is_file():
+            files.append(given)
+        elif not name or not path:
+            raise InputError(f"--metric-scores: expected NAME=FILE, got {quoted(given)}")
+        elif name in named:
+            raise InputError(f"--metric-scores {name} is used twice: choose different names")
+        else:
+            named[name] = path
+    return MetaFiles(
+        references=list(own["refs"]),
+        systems=list(own["systems"]),
+        metric_scores=named,
+        score_files=files,
+        columns=columns,
+        lower_is_better=list(own["lower_is_better"]),
+        **{
+            name: own[name]
+            for name in (
+                "judgments", "judgments_format", "human", "human_format", "sysmap", "language_pair", "test_set",
+                "segment_base",
+            )
+        },
+    )  # fmt: skip

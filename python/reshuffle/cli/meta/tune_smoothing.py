@@ -1,0 +1,134 @@
+"""``reshuffle meta tune-smoothing``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, get_args
+
+import click
+
+from ... import types
+from ...errors import InputError, quoted, unknown_name
+from ..command import Command, option
+from ..options import Decorator, all_of, output_options
+from ..params import Name, StrParam
+from .options import ADJUST, ARGUMENTS, HUMAN, OUTPUTS, RESAMPLING, SETS, intervals
+
+__all__ = ["tune_smoothing_command"]
+
+# The options of other commands of this group that have no place here, with their values if they are not set.
+NOT_FOR_VOTES: Mapping[str, Any] = {
+    "human": None,
+    "human_format": None,
+    "columns": (),
+    "test_set": None,
+    "metric_scores": (),
+    "lower_is_better": (),
+}
+
+# The smoothings that have a parameter, and what it is called.
+TUNED = {"1": "epsilon", "4": "K", "6": "alpha", "7": "K"}
+
+
+class Grid(StrParam):
+    """A smoothing and the values to try: ``4=1,5,10``. Several follow one option."""
+
+    name = "grid"
+
+    def accepts(self, word: str) -> bool:
+        """Whether a word after the first is another grid."""
+        return word.partition("=")[0] in TUNED and "=" in word
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if not isinstance(value, str):
+            return value
+        smoothing, equals, numbers = value.partition("=")
+        if not equals:
+            raise InputError(f"--grid: expected SMOOTHING=VALUE,VALUE such as 4=1,5,10, got {quoted(value)}")
+        if smoothing not in TUNED:
+            raise unknown_name("smoothing with a parameter", smoothing, list(TUNED))
+        try:
+            return smoothing, tuple(map(float, numbers.split(",")))
+        except ValueError:
+            raise InputError(f"--grid {value}: expected numbers separated by commas, got {quoted(numbers)}") from None
+
+
+TUNING = (
+    option(
+        "Tuning",
+        "--grid",
+        "grids",
+        multiple=True,
+        type=Grid(),
+        metavar="SMOOTHING=VALUES...",
+        help="The smoothings to tune and the values to try, as in 1=0.05,0.1 4=1,5,10: epsilon of smoothing 1, K of 4 "
+        "and 7, alpha of 6.  [default: all four, 11 values each]",
+    ),
+    option(
+        "Tuning",
+        "--ties",
+        type=Name("value of --ties", get_args(types.MetricTies)),
+        default="half",
+        show_default=True,
+        metavar="NAME",
+        help="How a vote counts if the metric gives both outputs the same score: half (half concordant, half "
+        "discordant), discordant (WMT12), ignore (WMT13) or denominator (WMT14; the same values as half).",
+    ),
+    option("Tuning", "--pooled", is_flag=True,
+           help="With several test sets: also tau of all votes taken as one test set. With --no-average, "
+                "it decides which value is best."),
+    option(
+        "Test",
+        "--test",
+        type=Name("test", ("auto", "perm-inputs", "boot-inputs", "none")),
+        default="auto",
+        show_default=True,
+        metavar="NAME",
+        help="How other values are compared with the best one: perm-inputs (auto), boot-inputs or none.",
+    ),
+    ADJUST,
+    option("Test", "--alpha", type=float, metavar="LEVEL",
+           help="Significance level.  [default: 1 - confidence]"),
+)  # fmt: skip
+
+
+def for_votes(options: tuple[Decorator, ...]) -> tuple[Decorator, ...]:
+    """The options without those that are for human scores, or for metrics from other programs."""
+
+    def name(decorator: Decorator) -> str:
+        decorated = decorator(lambda: None)
+        return str(decorated.__click_params__[0].name)  # type: ignore[attr-defined]
+
+    return tuple(each for each in options if name(each) not in NOT_FOR_VOTES)
+
+
+@click.command(
+    "tune-smoothing",
+    cls=Command,
+    examples=(
+        "reshuffle meta tune-smoothing --judgments cs-en.rank --sysmap ids.tsv --refs ref.txt --systems sys",
+        "reshuffle meta tune-smoothing --manifest sets.toml --grid 4=1,5,10 7=2,5",
+        "reshuffle meta tune-smoothing --manifest sets.toml --lowercase -o grid.html",
+    ),
+    arguments=ARGUMENTS,
+    context_settings={"allow_extra_args": True},
+)
+@all_of(
+    for_votes(HUMAN),
+    for_votes(OUTPUTS),
+    SETS,
+    TUNING,
+    intervals(("boot-inputs",)),
+    RESAMPLING,
+    output_options(get_args(types.Format), "text"),
+)
+@click.pass_context
+def tune_smoothing_command(context: click.Context, /, **options: Any) -> None:
+    """Which epsilon, K and alpha of sentence BLEU's smoothings agree best with people?
+
+    Kendall's tau on votes for every value of a grid (Chen & Cherry 2014); for each smoothing the best value, on average
+    over the test sets; and tests of the other values against it. Options of sentbleu, such as --lowercase, may follow.
+    """
+    from .tuning import run_tuning
+
+    run_tuning(context.args, options)

@@ -1,0 +1,696 @@
+"""``reshuffle meta``: options, manifests and files against ``reshuffle.meta``, and every kind of bad input."""
+
+from __future__ import annotations
+
+import csv
+import json
+import random
+import re
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from reshuffle import InputError, meta, read_json, read_lines
+from reshuffle.data.demo import demo_corpus, demo_votes
+from reshuffle.data.meta_manifest import MetaFiles, files_of_outputs, read_meta_manifest
+
+N = ("-n", "99", "--threads", "1")
+NAMES = ("alpha", "beta", "gamma", "delta")
+SEGMENTS = 30
+TEXTS = ("--refs", "ref.txt", "--systems", "sys")
+VOTES = ("--judgments", "cs-en.rank", "--sysmap", "sysmap.tsv", *TEXTS)
+SCORES = ("--human", "da.tsv", "--metric-scores", "COMET=comet.tsv", "other=other.tsv")
+
+
+def write(path: str, lines: Sequence[object]) -> None:
+    Path(path).parent.mkdir(exist_ok=True, parents=True)
+    Path(path).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+
+
+def table(values: np.ndarray[Any, Any], name: str = "score") -> list[str]:
+    """The lines of a table of scores; NaN is a missing row."""
+    rows = [
+        f"{NAMES[system]}\t{segment + 1}\t{values[system, segment]:.6f}"
+        for system in range(len(NAMES))
+        for segment in range(SEGMENTS)
+        if not np.isnan(values[system, segment])
+    ]
+    return [f"system\tsegment\t{name}", *rows]
+
+
+@pytest.fixture(scope="module")
+def material(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with texts of four systems, votes, human scores and scores of two metrics."""
+    folder = tmp_path_factory.mktemp("material")
+    rng = random.Random(5)
+    reference = [[rng.choice("abcdefgh") for _ in range(9)] for _ in range(SEGMENTS)]
+    write(f"{folder}/ref.txt", [" ".join(words) for words in reference])
+    quality = {}
+    for number, name in enumerate(NAMES):
+        texts, own = [], []
+        for words in reference:
+            wrong = [rng.random() < 0.15 + 0.15 * number for _ in words]
+            texts.append(" ".join("x" if bad else word for word, bad in zip(words, wrong, strict=True)))
+            own.append(-sum(wrong))
+        write(f"{folder}/sys/{name}.txt", texts)
+        quality[name] = own
+    Path(f"{folder}/sys/.hidden").write_text("no output", encoding="utf-8")
+    write(f"{folder}/sysmap.tsv", ["id\tsystem", *(f"sys{n}\t{name}" for n, name in enumerate(NAMES))])
+    votes = []
+    for segment in range(SEGMENTS):
+        for a, b in ((0, 1), (0, 2), (1, 2), (2, 3), (0, 3), (0, 1)):
+            gain = quality[NAMES[a]][segment] - quality[NAMES[b]][segment] + rng.gauss(0, 1.5)
+            better, worse = (a, b) if gain > 0 else (b, a)
+            votes.append(f"{segment + 1}\tcs-en\tsys{better}\tcs-en\tsys{worse}")
+    write(f"{folder}/cs-en.rank", votes)
+    people = np.array([quality[name] for name in NAMES], dtype=float)
+    noise = np.random.default_rng(3).normal(size=(3, *people.shape))
+    write(f"{folder}/da.tsv", table(70 + 5 * people + 4 * noise[0]))
+    write(f"{folder}/comet.tsv", table(people + noise[1]))
+    write(f"{folder}/other.tsv", table(-people + 3 * noise[2]))
+    return folder
+
+
+@pytest.fixture
+def files(material: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the material in the current directory."""
+    shutil.copytree(material, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def results(outcome: Any) -> dict[str, Any]:
+    assert (outcome.code, outcome.err) == (0, "")
+    found: dict[str, Any] = json.loads(outcome.out)
+    return found
+
+
+def outputs() -> dict[str, list[str]]:
+    return {name: list(read_lines(f"sys/{name}.txt")) for name in sorted(NAMES)}
+
+
+def test_the_example_of_the_help_gives_the_values_of_python(files: Path, run: Any) -> None:
+    """The command line that is documented, as it stands there; ids of systems differ from names of outputs."""
+    found = results(
+        run(
+            *"meta segments --judgments cs-en.rank --sysmap sysmap.tsv --refs ref.txt --systems sys/ "
+            "-m sentbleu:smoothing=7 --ties half --format json".split()
+        )
+    )
+    (result,) = found["results"]
+    keys = {"metric", "grouping", "coefficient", "ties", "value", "confidence_interval", "n"}
+    assert keys <= result.keys()
+    assert {"low", "high"} <= result["confidence_interval"].keys()
+    judgments = meta.read_judgments("cs-en.rank", systems=NAMES, sysmap="sysmap.tsv")
+    test_set = meta.TestSet.from_texts(read_lines("ref.txt"), outputs(), ["sentbleu"], judgments=judgments)
+    (own,) = meta.segments(test_set).results
+    assert result["value"] == own.value
+    assert result["n"] == own.n == judgments.n_votes < judgments.n_raw
+    assert result["confidence_interval"]["low"] == own.confidence_interval.low  # type: ignore[union-attr]
+    assert (result["grouping"], result["coefficient"], result["ties"]) == ("votes", "tau", "half")
+    assert found["comparisons"] == found["groups"] == []
+
+
+def by_hand(ties: str, repeats: str) -> dict[str, float]:
+    """τ of WER, which is easy to compute: by loops over the lines of the files."""
+    reference, systems = [line.split() for line in read_lines("ref.txt")], outputs()
+    errors = {
+        name: [
+            sum(a != b for a, b in zip(text.split(), words, strict=True))
+            for text, words in zip(own, reference, strict=True)
+        ]
+        for name, own in systems.items()
+    }
+    balance: dict[tuple[int, int, int], int] = {}
+    every = []
+    for line in read_lines("cs-en.rank"):
+        number, _, better, _, worse = line.split("\t")
+        a, b = int(better[3:]), int(worse[3:])
+        every.append((int(number) - 1, a, b))
+        key = (int(number) - 1, min(a, b), max(a, b))
+        balance[key] = balance.get(key, 0) + (1 if a < b else -1)
+    net = [(s, a, b) if n > 0 else (s, b, a) for (s, a, b), n in balance.items() if n]
+    votes = net if repeats == "net" else every
+    con = dis = tied = 0
+    for segment, a, b in votes:
+        x, y = errors[NAMES[a]][segment], errors[NAMES[b]][segment]
+        con, dis, tied = con + (x < y), dis + (x > y), tied + (x == y)
+    value = {
+        "half": (con - dis) / (con + dis + tied),
+        "denominator": (con - dis) / (con + dis + tied),
+        "discordant": (con - dis - tied) / (con + dis + tied),
+        "ignore": (con - dis) / (con + dis),
+    }[ties]
+    return {"value": value, "votes": len(votes)}
+
+
+@pytest.mark.parametrize("ties", ["half", "discordant", "ignore", "denominator"])
+@pytest.mark.parametrize("repeats", ["net", "all"])
+def test_ties_and_repeats_count_as_their_options_say(files: Path, run: Any, ties: str, repeats: str) -> None:
+    options = ("-m", "wer", "--ties", ties, "--repeats", repeats, "--interval", "none", "--format", "json")
+    (result,) = results(run("meta", "segments", *VOTES, *options))["results"]
+    expected = by_hand(ties, repeats)
+    assert result["value"] == pytest.approx(expected["value"], abs=1e-12)
+    assert result["n"] == expected["votes"]
+    assert result["confidence_interval"] is None
+
+
+def test_every_option_of_segments_reaches_the_function(files: Path, run: Any) -> None:
+    options = (
+        "--coefficient", "pearson", "tau23", "--grouping", "sys", "item", "--test", "perm-inputs", "--adjust", "holm",
+        "--interval", "boot-both", "--confidence", "0.9", "--alpha", "0.2", "--seed", "7", "--baseline", "COMET",
+        "--lower-is-better", "other", *N,
+    )  # fmt: skip
+    found = results(run("meta", "segments", *SCORES, *options, "--format", "json"))
+    human = meta.read_scores("da.tsv")
+    scores = [
+        meta.ScoreTable(name, human.systems, meta.read_scores(file).segments, None, higher)
+        for name, file, higher in (("COMET", "comet.tsv", True), ("other", "other.tsv", False))
+    ]
+    own = meta.segments(
+        meta.TestSet.from_scores(scores, human=human), coefficients=["pearson", "tau23"], groupings=["sys", "item"],
+        test="perm-inputs", adjust="holm", interval="boot-both", confidence_level=0.9, alpha=0.2, seed=7,
+        baseline="COMET", n_resamples=99,
+    )  # fmt: skip
+    assert found == json.loads(own.render("json"))
+    assert {each["metric_b"] for each in found["comparisons"]} == {"COMET"}
+
+
+def test_every_option_of_systems_reaches_the_function(files: Path, run: Any) -> None:
+    options = ("-m", "bleu", "wer", "--coefficient", "pearson", "--test", "williams", "--human-score", "expected-wins")
+    found = results(run("meta", "systems", *VOTES, *options, *N, "--format", "json"))
+    judgments = meta.read_judgments("cs-en.rank", systems=NAMES, sysmap="sysmap.tsv")
+    test_set = meta.TestSet.from_texts(read_lines("ref.txt"), outputs(), ["bleu", "wer"], judgments=judgments)
+    own = meta.systems(test_set, coefficients="pearson", test="williams", human_scores="expected-wins", n_resamples=99)
+    assert found["results"] == json.loads(own.render("json"))["results"]
+    assert found["comparisons"] == json.loads(own.render("json"))["comparisons"]
+    scores = {each["system"]: each["human"] for each in found["systems"] if each["metric"] == "BLEU"}
+    assert scores == dict(zip(judgments.systems, meta.human_scores(judgments, "expected-wins").tolist(), strict=True))
+    assert found["plan"]["human_scores"] == "expected-wins"
+
+
+def test_human_scores_belong_to_their_systems_in_any_order_of_outputs(files: Path, run: Any) -> None:
+    """Outputs in another order than the ids in the file of votes."""
+    expected = {
+        each["system"]: each["score"]
+        for each in results(run("meta", "systems", *VOTES, "--interval", "none", "--format", "json"))["human"]
+    }
+    write("sets.json", [json.dumps({"sets": {"x": {
+        "judgments": "cs-en.rank", "sysmap": "sysmap.tsv", "references": "ref.txt",
+        "systems": {name: f"sys/{name}.txt" for name in ("gamma", "alpha", "delta", "beta")},
+    }}})])  # fmt: skip
+    found = results(run("meta", "systems", "--manifest", "sets.json", "--interval", "none", "--format", "json"))
+    assert {each["system"]: each["score"] for each in found["human"]} == expected
+    assert [each["system"] for each in found["human"]] == ["gamma", "alpha", "delta", "beta"]
+
+
+def manifest(path: str, **changes: Any) -> None:
+    """A manifest of two test sets: all segments, and the votes of the first half."""
+    one: dict[str, Any] = {
+        "judgments": "cs-en.rank", "sysmap": "sysmap.tsv", "references": "ref.txt", "systems": "sys"
+    }  # fmt: skip
+    sets = {"all": one | changes, "half": one | {"judgments": "half.rank", "repeats": "all"}}
+    Path("half.rank").write_text("\n".join(list(read_lines("cs-en.rank"))[::2]), encoding="utf-8")
+    if path.endswith(".toml"):
+        lines = []
+        for name, keys in sets.items():
+            lines += [f"[sets.{name}]", *(f"{key} = {json.dumps(value)}" for key, value in keys.items())]
+        write(path, lines)
+    else:
+        write(path, [json.dumps({"sets": sets})])
+
+
+@pytest.mark.parametrize("path", ["sets.toml", "sets.json"])
+def test_a_manifest_gives_the_values_of_each_test_set_and_their_mean(files: Path, run: Any, path: str) -> None:
+    manifest(path)
+    options = ("-m", "sentbleu", "wer", *N, "--format", "json")
+    found = results(run("meta", "segments", "--manifest", path, "--pooled", *options))
+    values = {(each["test_set"], each["metric"]): each["value"] for each in found["results"]}
+    alone = results(run("meta", "segments", *VOTES, *options))
+    assert [values["all", each["metric"]] for each in alone["results"]] == [each["value"] for each in alone["results"]]
+    for metric in ("sentBLEU", "WER"):
+        mean = (values["all", metric] + values["half", metric]) / 2
+        assert values["average", metric] == pytest.approx(mean, abs=1e-12)
+        assert min(values["all", metric], values["half", metric]) <= values["pooled", metric]
+    assert {each["test_set"] for each in found["comparisons"]} == {"all", "half", "average", "pooled"}
+    without = results(run("meta", "segments", "--manifest", path, "--no-average", *options))
+    assert {each["test_set"] for each in without["results"]} == {"all", "half"}
+
+
+def test_paths_of_a_manifest_are_relative_to_its_folder(files: Path, run: Any, monkeypatch: Any) -> None:
+    manifest("sets.json")
+    Path("elsewhere").mkdir()
+    monkeypatch.chdir("elsewhere")
+    assert run("meta", "segments", "--manifest", "../sets.json", *N).code == 0
+
+
+def test_a_manifest_may_have_scores_columns_metrics_and_options_of_metrics(files: Path, run: Any) -> None:
+    write("named.tsv", [line.replace("system\tsegment\tscore", "Sys\tNo\tX") for line in read_lines("comet.tsv")])
+    keys = {
+        "human": "da.tsv", "references": "ref.txt", "systems": ["sys/alpha.txt", "sys/beta.txt", "sys/gamma.txt",
+        "sys/delta.txt"], "metric_scores": {"mine": "named.tsv", "other": "named.tsv#X"},
+        "columns": {"system": "Sys", "segment": "No", "score": "X"}, "metrics": ["wer"], "lowercase": True,
+        "lower_is_better": ["other"], "segment_base": 1,
+    }  # fmt: skip
+    # The columns are those of all files of scores.
+    write("human.tsv", [line.replace("system\tsegment\tscore", "Sys\tNo\tX") for line in read_lines("da.tsv")])
+    write("one.json", [json.dumps({"sets": {"x": keys | {"human": "human.tsv"}}})])
+    found = results(
+        run("meta", "segments", "--manifest", "one.json", "--coefficient", "pearson", *N, "--format", "json")
+    )
+    values = {each["metric"]: each["value"] for each in found["results"]}
+    assert list(values) == ["WER", "mine", "other"]
+    assert values["mine"] == pytest.approx(-values["other"])
+    assert "case:lc" in found["signature"]
+
+
+def test_native_metrics_and_others_are_in_one_table(files: Path, run: Any) -> None:
+    outcome = run("meta", "segments", *VOTES, "-m", "sentbleu", "--metric-scores", "COMET=comet.tsv", *N)
+    assert outcome.code == 0
+    assert {"COMET", "sentBLEU"} <= set(re.findall(r"^(\w+) ", outcome.out, re.MULTILINE))
+    assert re.search(r"^Adjusted|^Differences in Kendall's τ$", outcome.out, re.MULTILINE)
+
+
+def test_all_metrics_of_a_file_are_read(files: Path, run: Any) -> None:
+    lines = list(zip(read_lines("comet.tsv"), read_lines("other.tsv"), strict=True))
+    rows = [f"{one}\t{other.rsplit(chr(9), 1)[1]}" for one, other in lines[1:]]
+    write("both.tsv", ["system\tsegment\tCOMET\tX", *rows])
+    found = results(
+        run("meta", "segments", "--human", "da.tsv", "--metric-scores", "both.tsv", "--lower-is-better", "X",
+            "--coefficient", "spearman", "--test", "none", "--interval", "none", "--format", "json")
+    )  # fmt: skip
+    assert [each["metric"] for each in found["results"]] == ["COMET", "X"]
+    assert [each["name"] for each in found["metrics"] if not each["higher_is_better"]] == ["X"]
+    assert found["comparisons"] == []
+    one = run("meta", "segments", "--human", "da.tsv", "--metric-scores", "both.tsv#X", "--lower-is-better", "X",
+              "--coefficient", "spearman", "--interval", "none", "--format", "json")  # fmt: skip
+    assert results(one)["results"] == found["results"][1:]
+    outcome = run("meta", "segments", "--human", "da.tsv", "--metric-scores", "both.tsv#X", "-o", "both.tsv")
+    assert "both.tsv is also an input and would be overwritten" in outcome.err
+    outcome = run("meta", "segments", "--human", "da.tsv", "--metric-scores", "both.tsv#COMETS")
+    assert (outcome.code, "did you mean 'COMET'?" in outcome.err) == (2, True)
+
+
+@pytest.mark.parametrize("people", ["both.tsv", "both.tsv#human", "both.tsv#COMET"])
+def test_people_are_no_metric_of_their_own_file(files: Path, run: Any, people: str) -> None:
+    lines = list(zip(read_lines("da.tsv"), read_lines("comet.tsv"), strict=True))
+    write("both.tsv", ["system\tsegment\thuman\tCOMET", *(f"{a}\t{b.rsplit(chr(9), 1)[1]}" for a, b in lines[1:])])
+    options = ("--coefficient", "pearson", "--test", "none", "--interval", "none", "--format", "json")
+    found = results(run("meta", "segments", "--human", people, "--metric-scores", "both.tsv", *options))
+    (other,) = {"human", "COMET"} - {people.partition("#")[2] or "human"}
+    assert [each["metric"] for each in found["results"]] == [other]
+    named = run("meta", "segments", "--human", people, "--metric-scores", "both.tsv#human", "X=comet.tsv", *options)
+    assert [each["metric"] for each in results(named)["results"]] == ["X", "human"]  # as asked for
+
+
+def test_metrics_of_a_file_need_not_have_scores_of_the_last_segments(files: Path, run: Any) -> None:
+    write("short.tsv", [line for line in read_lines("comet.tsv") if line.split("\t")[1] != str(SEGMENTS)])
+    options = ("--coefficient", "pearson", "--interval", "none", "--test", "none", "--format", "json")
+    found = results(run("meta", "segments", "--human", "da.tsv", "--metric-scores", "COMET=short.tsv", *options))
+    assert found["results"][0]["n"] == len(NAMES) * (SEGMENTS - 1)
+
+
+def test_missing_systems_are_left_out_with_a_warning(files: Path, run: Any) -> None:
+    Path("sys/delta.txt").unlink()
+    outcome = run("meta", "segments", *VOTES, "--missing-systems", "drop", *N, "--format", "json")
+    assert outcome.code == 0
+    assert "1 system has no output: sys3; 60 of 180 votes are left out" in outcome.err
+    assert json.loads(outcome.out)["plan"]["systems"] == {"": ["alpha", "beta", "gamma"]}
+
+
+def test_outputs_that_no_one_judged_are_left_out_and_named(files: Path, run: Any) -> None:
+    write("sys/unjudged.txt", ["x"] * SEGMENTS)
+    outcome = run("meta", "segments", *VOTES, *N)
+    assert outcome.code == 0
+    assert "Left out: 1 system without judgments (unjudged)." in outcome.out
+
+
+def test_csv_files_have_a_table_each(files: Path, run: Any) -> None:
+    assert run("meta", "segments", *VOTES, "-m", "sentbleu", "wer", "per", *N, "-o", "out.csv").code == 0
+    for name, rows in (("results", 3), ("comparisons", 3), ("groups", 3), ("human", 4)):
+        with Path(f"out.{name}.csv").open(encoding="utf-8") as stream:
+            assert len(list(csv.DictReader(stream))) == rows
+    outcome = run("meta", "segments", *VOTES, *N, "--format", "csv", "--table", "human")
+    assert outcome.out.startswith("test_set,system,score,segments,judgments\n")
+
+
+def test_saved_results_are_read_and_plotted(files: Path, run: Any) -> None:
+    options = ("-m", "bleu", "wer", "per", "--coefficient", "pearson", "--test", "williams")
+    assert run("meta", "systems", *VOTES, *options, *N, "-o", "meta.json").code == 0
+    result = read_json("meta.json")
+    assert isinstance(result, meta.MetaEvaluation)
+    assert [each.metric for each in result.results] == ["BLEU", "WER", "PER"]
+    assert result.render("json") == Path("meta.json").read_text("utf-8")
+    for kind, own in (("forest", ()), ("matrix", ()), ("scatter", ("--metric", "WER"))):
+        assert run("plot", "meta.json", kind, *own, "-o", f"{kind}.svg").code == 0
+    outcome = run("plot", "meta.json", "scatter", "-o", "x.svg")
+    assert outcome.code == 2
+    assert "the result has several values of metric: choose one with metric= (--metric): BLEU, WER, PER" in outcome.err
+    outcome = run("plot", "meta.json", "forest", "--set", "de-en", "-o", "x.svg")
+    assert "unknown test_set 'de-en'" in outcome.err
+
+
+def test_a_baseline_is_named_as_on_the_command_line(files: Path, run: Any) -> None:
+    metrics = ("-m", "sentbleu:smoothing=0", "sentbleu:smoothing=7", "wer")
+    for name, label in (("wer", "WER"), ("WER", "WER"), ("sentBLEU smooth:0", "sentBLEU smooth:0")):
+        found = results(run("meta", "segments", *VOTES, *metrics, "--baseline", name, *N, "--format", "json"))
+        assert {each["metric_b"] for each in found["comparisons"]} == {label}
+    outcome = run("meta", "segments", *VOTES, *metrics, "--baseline", "sentbleu", *N)
+    assert outcome.code == 2
+    assert "unknown baseline metric 'sentbleu'" in outcome.err
+
+
+def test_the_demo_has_votes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    shown = run("demo", "--judgments")
+    assert shown.code == 0
+    outcome = run("demo", "--judgments", "--write", "votes")
+    command = outcome.out.splitlines()[1].split()
+    assert command[0] == "reshuffle"
+    replayed = run(*command[1:])
+    assert (replayed.code, replayed.err) == (0, "")
+    assert shown.out.startswith(replayed.out)
+    assert run("demo", "--judgments", "--runs", "2").code == 2
+    votes = demo_votes()
+    assert {better for _, better, _ in votes} == set(demo_corpus().systems)
+
+
+# Options that are wrong before any file is read, or with files of the fixture: what the message must contain.
+BAD: Mapping[str, tuple[tuple[str, ...], str]] = {
+    "nothing from people": (("segments", *TEXTS), "nothing from people: add --judgments FILE (votes) or --human FILE"),
+    "no metrics": (("segments", "--human", "da.tsv"), "no metrics: add --refs and --systems for metrics on texts, or"),
+    "no outputs": (("segments", "--human", "da.tsv", "--refs", "ref.txt"), "references without outputs: add --systems"),
+    "no references": (("segments", "--human", "da.tsv", "--systems", "sys"), "outputs without references: add --refs"),
+    "metric without texts": (("segments", *SCORES, "-m", "bleu"), "-m bleu needs texts: add --refs and --systems"),
+    "option without its metric": (("segments", *SCORES, "--lowercase"), "--lowercase does not apply to external"),
+    "format without judgments": (("segments", *SCORES, "--judgments-format", "rank"), "needs --judgments: add it"),
+    "format without scores": (("segments", *VOTES, "--human-format", "table"), "--human-format needs --human: add it"),
+    "word without option": (("segments", "ref.txt", *VOTES), "ref.txt: expected a file after an option: write --refs"),
+    "unknown command": (("segment", *VOTES), "unknown command of 'reshuffle meta' 'segment': did you mean 'segm"),
+    "unknown coefficient": (("segments", *VOTES, "--coefficient", "taux"), "unknown coefficient 'taux'"),
+    "coefficient of systems": (("segments", *VOTES, "--coefficient", "accuracy"), "unknown coefficient 'accuracy'"),
+    "unknown test": (("segments", *VOTES, "--test", "williams"), "unknown test 'williams'"),
+    "unknown ties": (("segments", *VOTES, "--ties", "hlaf"), "unknown value of --ties 'hlaf': did you mean 'half'?"),
+    "unknown column": (("segments", *SCORES, "--columns", "sytem=X"), "unknown column of --columns 'sytem': did you"),
+    "column without header": (("segments", *SCORES, "--columns", "system"), "--columns must be what columns hold and"),
+    "column twice": (("segments", *SCORES, "--columns", "system=A", "system=B"), "--columns system is used twice"),
+    "scores twice": (("segments", *SCORES, "COMET=other.tsv"), "--metric-scores COMET is used twice: choose different"),
+    "scores without file": (("segments", *SCORES, "X="), "--metric-scores: expected NAME=FILE, got 'X='"),
+    "scores called as a metric": (
+        ("segments", *VOTES, "-m", "wer", "--metric-scores", "WER=comet.tsv"),
+        "--metric-scores WER=… has the name of a metric of -m: choose another name",
+    ),
+    "direction of nothing": (("segments", *SCORES, "--lower-is-better", "x"), "unknown name in --lower-is-better 'x'"),
+    "direction of a native metric": (
+        ("segments", *VOTES, "-m", "wer", "--lower-is-better", "WER"),
+        "--lower-is-better WER is for --metric-scores, not for -m: leave it out",
+    ),
+    "metric from elsewhere": (("segments", *VOTES, "-m", "comet"), "'comet' is not computed here: read its scores"),
+    "unknown baseline": (("segments", *SCORES, "--baseline", "BLEU"), "unknown baseline metric 'BLEU'"),
+    "alpha": (("segments", *SCORES, "--alpha", "2"), "--alpha must lie strictly between 0 and 1, got 2.0"),
+    "resamples": (("segments", *SCORES, "-n", "0"), "-n must be"),
+    "minimum difference": (("segments", *SCORES, "--minimum-difference", "-1"), "minimum_difference must be a number"),
+    "unit of tau": (("segments", *VOTES, "--test", "boot-both"), "tau has draws of segments only, with all"),
+    "tau of scores": (
+        ("segments", *SCORES, "--coefficient", "tau"),
+        "tau needs votes, but the test set has human scores",
+    ),
+    "pearson of votes": (
+        ("segments", *VOTES, "--coefficient", "pearson"),
+        "pearson needs human scores of segments, but",
+    ),
+    "williams of rho": (
+        # No file is read first.
+        ("systems", "--judgments", "none.rank", *TEXTS, "--coefficient", "spearman", "--test", "williams"),
+        "test 'williams' is for 'pearson', not for 'spearman'",
+    ),
+    "no such file": (("segments", "--judgments", "none.rank", *TEXTS), "none.rank: no such file"),
+    "no such folder": (
+        ("segments", "--judgments", "cs-en.rank", "--refs", "ref.txt", "--systems", "no/"),
+        "no/: no such",
+    ),
+    "empty folder": (
+        ("segments", "--judgments", "cs-en.rank", "--refs", "ref.txt", "--systems", "empty"),
+        "--systems: the folder empty has no files: expected an output in each",
+    ),
+    "another language pair": (
+        ("segments", *VOTES, "--language-pair", "de-en"),
+        "cs-en.rank: unknown language pair 'de-en'",
+    ),
+    "manifest and a segment base of 0": (
+        ("segments", "--manifest", "sets.json", "--segment-base", "0"),
+        "--segment-base is for one test set: use the key 'segment_base' in the manifest",
+    ),
+    "manifest and options": (
+        ("segments", "--manifest", "sets.json", *VOTES),
+        "--judgments is for one test set: use the key 'judgments' in the manifest",
+    ),
+    "output over input": (
+        ("segments", *VOTES, "-o", "cs-en.rank"),
+        "cs-en.rank is also an input and would be overwritten",
+    ),
+    "table": (("segments", *VOTES, "--table", "human"), "--table is for the format csv, not text"),
+    "two sources of standard input": (
+        ("segments", "--judgments", "-", "--refs", "-", "--systems", "sys"),
+        "standard input (-) can supply only one text",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_options_are_one_sentence_and_exit_code_2(files: Path, run: Any, case: str) -> None:
+    Path("empty").mkdir()
+    words, message = BAD[case]
+    outcome = run("meta", *words)
+    assert outcome.code == 2
+    assert message in outcome.err
+    assert outcome.err.startswith("reshuffle: error: ")
+    assert outcome.err.count("\n") == 1
+    assert outcome.out == ""
+
+
+def changed(path: str, at: int, **fields: Any) -> None:
+    """Replace fields of a line of a file, by their number."""
+    lines = [line.split("\t") for line in Path(path).read_text("utf-8").splitlines()]
+    for number, value in fields.items():
+        lines[at][int(number[1:])] = str(value)
+    write(path, ["\t".join(line) for line in lines])
+
+
+# Files that are wrong: what is changed, the options, and what the message must contain.
+WRONG: Mapping[str, tuple[tuple[str, int, dict[str, Any]], tuple[str, ...], tuple[str, ...]]] = {
+    "judged system without output": (
+        ("sysmap.tsv", 2, {"_1": "bata"}),
+        VOTES,
+        ("cs-en.rank, line 1:", "did you mean 'beta'?", "--missing-systems drop"),
+    ),
+    "id without a map": (
+        ("cs-en.rank", 4, {"_2": "sys9"}),
+        VOTES,
+        ("cs-en.rank, line 5: unknown system 'sys9'", "--sysmap"),
+    ),
+    "human score of another system": (
+        ("da.tsv", 3, {"_0": "alpah"}),
+        ("--human", "da.tsv", *TEXTS),
+        ("da.tsv, line 4", "did you mean 'alpha'?"),
+    ),
+    "metric score of another system": (
+        ("comet.tsv", 3, {"_0": "alpah"}),
+        (*VOTES, "--metric-scores", "COMET=comet.tsv"),
+        ("comet.tsv, line 4", "'alpha'"),
+    ),
+    "segment of votes": (
+        ("cs-en.rank", 6, {"_0": SEGMENTS + 1}),
+        VOTES,
+        ("cs-en.rank, line 7: expected a segment from 1 to 30, because the texts have 30 segments, got 31",),
+    ),
+    "segment 0": (
+        ("cs-en.rank", 6, {"_0": 0}),
+        VOTES,
+        ("cs-en.rank, line 7: expected a segment from 1 to 30", "got 0"),
+    ),
+    "segment of human scores": (
+        ("da.tsv", 5, {"_1": 99}),
+        ("--human", "da.tsv", *TEXTS),
+        ("da.tsv, line 6: expected a segment from 1 to 30", "got 99"),
+    ),
+    "no number": (("da.tsv", 5, {"_2": "good"}), SCORES, ("da.tsv, line 6: expected a number", "got 'good'")),
+    "two scores of a metric": (
+        ("comet.tsv", 5, {"_1": 1, "_2": 7}),
+        SCORES,
+        ("comet.tsv, line 6: a second score of 'alpha' on segment 1, 7, differs from that of line 2,",),
+    ),
+    "infinite": (("comet.tsv", 5, {"_2": "inf"}), SCORES, ("comet.tsv, line 6: expected a finite number", "got 'inf'")),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+@pytest.mark.parametrize("level", ["segments", "systems"])
+def test_wrong_files_are_one_sentence_with_file_and_line(files: Path, run: Any, case: str, level: str) -> None:
+    (path, at, fields), words, messages = WRONG[case]
+    changed(path, at, **fields)
+    outcome = run("meta", level, *words)
+    assert outcome.code == 2
+    for message in messages:
+        assert message in outcome.err
+    assert outcome.err.count("\n") == 1
+
+
+# What is not defined: NaN, and a sentence that says why.
+UNDEFINED: Mapping[str, tuple[str, tuple[str, ...], str]] = {
+    "constant metric": (
+        "segments",
+        ("--human", "da.tsv", "--metric-scores", "flat=flat.tsv", "--coefficient", "pearson", "kendall-b"),
+        "Not defined for flat: Pearson's r over all outputs and Kendall's τb within segments (no group has different",
+    ),
+    "constant people": (
+        "segments",
+        ("--human", "flat.tsv", "--metric-scores", "COMET=comet.tsv", "--coefficient", "pearson"),
+        "Not defined for COMET: Pearson's r over all outputs (no group has different scores of both metric and",
+    ),
+    "ties everywhere": (
+        "segments",
+        ("--judgments", "cs-en.rank", "--sysmap", "sysmap.tsv", "--metric-scores", "flat=flat.tsv"),
+        "Not defined for flat: Kendall's τ (the metric gives both outputs of every vote the same score).",
+    ),
+    "only scores of systems": (
+        "segments",
+        ("--human", "da.tsv", "--metric-scores", "S=four.tsv", "--coefficient", "pearson", "darr"),
+        "Not defined for S: Pearson's r over all outputs and daRR τ (the metric has scores of systems, but none of",
+    ),
+    "no large differences": (
+        "segments",
+        ("--human", "da.tsv", "--metric-scores", "M=comet.tsv", "--coefficient", "darr", "--minimum-difference", "999"),
+        "(no two outputs of a segment that the metric scored have human scores that differ by 999 or more).",
+    ),
+    "two systems": (
+        "systems",
+        ("--human", "two.tsv", "--metric-scores", "COMET=two.tsv", "--coefficient", "pearson"),
+        "Not defined for COMET: Pearson's r (2 systems with both scores: at least 3 are needed).",
+    ),
+    "constant systems": (
+        "systems",
+        ("--human", "da.tsv", "--metric-scores", "flat=flat.tsv", "--coefficient", "pearson"),
+        "Not defined for flat: Pearson's r (the metric gives all systems the same score).",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", UNDEFINED)
+def test_values_that_are_not_defined_have_a_reason(files: Path, run: Any, case: str) -> None:
+    level, words, sentence = UNDEFINED[case]
+    write("flat.tsv", table(np.full((len(NAMES), SEGMENTS), 2.5)))
+    lines = list(read_lines("da.tsv"))
+    write("two.tsv", [line for line in lines if line.split("\t")[0] in ("system", "alpha", "beta")])
+    write("four.tsv", ["system\tscore", *(f"{name}\t{at}" for at, name in enumerate(NAMES))])
+    outcome = run("meta", level, *words, *N)
+    assert outcome.code == 0
+    assert sentence in " ".join(outcome.out.split())
+    for each in results(run("meta", level, *words, *N, "--format", "json"))["results"]:
+        assert each["value"] == "NaN"
+        assert each["reason"]
+
+
+def test_missing_cells_are_left_out_and_said(files: Path, run: Any) -> None:
+    values = meta.read_scores("comet.tsv").segments
+    assert values is not None
+    values[1, 4:9] = np.nan
+    write("gaps.tsv", table(values))
+    words = ("--human", "da.tsv", "--metric-scores", "gaps=gaps.tsv", "other=other.tsv", "--coefficient", "pearson")
+    found = results(run("meta", "segments", *words, *N, "--format", "json"))
+    assert [each["n"] for each in found["results"]] == [len(NAMES) * SEGMENTS - 5, len(NAMES) * SEGMENTS]
+    human = meta.read_scores("da.tsv").segments
+    assert human is not None
+    there = ~np.isnan(values)
+    assert found["results"][0]["value"] == pytest.approx(np.corrcoef(values[there], human[there])[0, 1])
+    outcome = run("meta", "segments", *words, *N)
+    sentence = "are on the 115 outputs for which all metrics have scores."
+    assert sentence in " ".join(outcome.out.split())
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ({}, "the key 'sets' is missing"),
+        ({"sets": {}}, "names no test sets"),
+        ({"sets": {"average": {}}}, "a test set cannot be called 'average': choose another name"),
+        ({"sets": {"x": {"judgment": "a"}}}, "test set 'x': unknown key 'judgment': did you mean 'judgments'?"),
+        ({"sets": {"x": {"judgments": 3}}}, "test set 'x', judgments: expected a string, got 3"),
+        ({"sets": {"x": {"segment_base": -1}}}, "segment_base: expected a whole number from 0, got -1"),
+        ({"sets": {"x": {"columns": {"sys": "A"}}}}, "columns: unknown key 'sys'"),
+        ({"sets": {"x": {"metric_scores": ["a"]}}}, "metric_scores: expected an object (a table in TOML)"),
+    ],
+)
+def test_wrong_manifests_name_the_key(files: Path, run: Any, content: Any, message: str) -> None:
+    write("bad.json", [json.dumps(content)])
+    outcome = run("meta", "segments", "--manifest", "bad.json")
+    assert outcome.code == 2
+    assert message in outcome.err
+    assert outcome.err.startswith("reshuffle: error: bad.json")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"repeats": "some"}, "test set 'all': unknown repeats 'some'"),
+        ({"missing_systems": "leave"}, "test set 'all': unknown"),
+        ({"metrics": ["bleux"]}, "test set 'all': unknown metric 'bleux': did you mean 'bleu'?"),
+        ({"metrics": ["wer", "per"]}, "test sets have different metrics"),
+        ({"systems": "ref.txt"}, "test set 'all': "),
+        ({"judgments": "none"}, "test set 'all': none: no such file"),
+        ({"references": []}, "references: expected a string or a list of strings, got []"),
+    ],
+)
+def test_errors_in_a_test_set_of_a_manifest_name_it(files: Path, run: Any, changes: Any, message: str) -> None:
+    manifest("sets.json", **changes)
+    outcome = run("meta", "segments", "--manifest", "sets.json", *N)
+    assert outcome.code == 2
+    assert message in outcome.err
+
+
+def test_manifest_readers_have_the_same_keys_as_the_record(files: Path) -> None:
+    """Every field but those of all manifests is a key, and nothing else is."""
+    write("x.json", [json.dumps({"sets": {"x": {"nothing": 1}}})])
+    with pytest.raises(InputError) as raised:
+        read_meta_manifest("x.json", [])
+    known = str(raised.value).rpartition("known: ")[2].split(", ") if "known: " in str(raised.value) else []
+    fields = set(MetaFiles.__dataclass_fields__) - {"options", "folder"}
+    assert set(known) == fields
+
+
+def test_folders_are_read_in_the_order_of_names(files: Path) -> None:
+    assert [Path(path).name for path in files_of_outputs("--systems", ["sys"])] == [f"{n}.txt" for n in sorted(NAMES)]
+    assert files_of_outputs("--systems", ["ref.txt", "-"]) == ["ref.txt", "-"]
+
+
+def test_names_that_differ_in_judgments_and_outputs(data: Path, run: Any, tmp_path: Path) -> None:
+    """WMT21: the judgments call it Nemo, the file is NVIDIA-NeMo.txt; metrics and references were judged, too."""
+    files = data / "wmt21-en-de"
+    human = str(files / "judgments/mqm_newstest2021_ende.avg_seg_scores.tsv")
+    sysmap = tmp_path / "sysmap.tsv"
+    sysmap.write_text("Nemo\tNVIDIA-NeMo\n", encoding="utf-8")
+    words: tuple[str, ...] = (
+        "meta",
+        "segments",
+        "--human",
+        human,
+        "--refs",
+        str(files / "ref-A.txt"),
+        "--systems",
+        str(files / "sys"),
+    )
+    words += ("-m", "sentbleu", "--coefficient", "pearson", "--test", "none", "--interval", "none", "--format", "json")
+    outcome = run(*words)
+    assert outcome.code == 2
+    assert "unknown system 'Nemo': did you mean 'NVIDIA-NeMo'?" in outcome.err
+    outcome = run(*words, "--sysmap", str(sysmap), "--missing-systems", "drop")
+    assert outcome.code == 0
+    found = json.loads(outcome.out)
+    assert "NVIDIA-NeMo" in found["plan"]["systems"][""]
+    assert found["results"][0]["n"] == 4216
+    assert {each["judgments"] for each in found["human"]} == {527}
+    assert "9 systems have no output: metricsystem1," in outcome.err

@@ -1,0 +1,229 @@
+"""``tune_smoothing``: τ of every value of a grid, the best ones, tests against them, the command and its report."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, get_args
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from reshuffle import InputError, StudyResult, metric, read_html, read_json, read_lines, types
+from reshuffle.cli.commands import cli
+from reshuffle.meta import Judgments, TestSet, segments, smoothing_grid, tune_smoothing
+from reshuffle.meta.smoothing import GRIDS
+from reshuffle.report.plots import file_of
+from reshuffle.report.studies import STUDIES, draw_figure
+
+SMALL: dict[str, list[float]] = {"1": [0.1, 2.0], "4": [1.0, 5.0], "6": [5.0], "7": [5.0, 0.5, 20.0]}
+WORDS = st.lists(st.sampled_from("abc"), max_size=7).map(" ".join)
+Vote = tuple[int, int, int]  # segment, better, worse
+
+
+def judgments_of(votes: list[Vote], n_systems: int, n_segments: int) -> Judgments:
+    segment, better, worse = (list(each) for each in zip(*votes, strict=True))
+    names = [f"s{i}" for i in range(n_systems)]
+    return Judgments.from_votes(names, n_segments, segment=segment, better=better, worse=worse)
+
+
+def tau(smoothing: str, option: str, value: float, texts: list[list[str]], refs: list[str], votes: list[Vote]) -> float:
+    """Kendall's τ by a loop over votes: ties are half concordant and half discordant."""
+    bleu = metric("sentbleu", tokenize="none", smoothing=smoothing, **{f"smoothing_{option}": value})
+    scores = bleu.segment_scores(bleu.suff_stats(texts, [refs]))
+    signs = [np.sign(scores[better, s] - scores[worse, s]) for s, better, worse in votes]
+    return float(sum(signs)) / len(votes)
+
+
+@st.composite
+def voted(draw: st.DrawFn) -> tuple[list[list[str]], list[str], list[Vote]]:
+    """Outputs of two or three systems, references, and one vote at most on each pair of outputs."""
+    n, k = draw(st.integers(2, 5)), draw(st.integers(2, 3))
+    texts = draw(st.lists(st.lists(WORDS, min_size=n, max_size=n), min_size=k, max_size=k))
+    refs = draw(st.lists(WORDS.filter(bool), min_size=n, max_size=n))
+    pairs = [(s, i, j) for s in range(n) for i in range(k) for j in range(i)]
+    chosen = draw(st.lists(st.sampled_from(pairs), min_size=1, unique=True))
+    return texts, refs, [(s, i, j) if draw(st.booleans()) else (s, j, i) for s, i, j in chosen]
+
+
+@settings(max_examples=60, deadline=None)
+@given(voted())
+def test_every_value_of_the_grid_equals_a_loop_over_votes(case: tuple[list[list[str]], list[str], list[Vote]]) -> None:
+    texts, refs, votes = case
+    names = {f"s{i}": own for i, own in enumerate(texts)}
+    judged = judgments_of(votes, len(texts), len(refs))
+    test_set = TestSet.from_texts(refs, names, smoothing_grid(SMALL, tokenize="none"), judgments=judged)
+    grid = tune_smoothing(test_set, test=None).tables["grid"]
+    assert [(each.smoothing, each.value) for each in grid] == [(s, v) for s, values in SMALL.items() for v in values]
+    for each in grid:
+        expected = tau(each.smoothing, each.parameter, each.value, texts, refs, votes)
+        if np.isnan(each.tau):  # all scores are equal
+            assert expected == 0
+        else:
+            assert each.tau == pytest.approx(expected, abs=1e-12)
+            assert each.n == len(votes)
+    for smoothing in SMALL:
+        own = [each for each in grid if each.smoothing == smoothing]
+        defined = [each.tau for each in own if not np.isnan(each.tau)]
+        selected = [each.tau for each in own if each.selected]
+        assert selected == ([max(defined)] if defined else [])
+        assert [each.selected for each in own] == [each.best for each in own]
+
+
+@pytest.fixture(scope="module")
+def wmt08(data: Path) -> dict[str, TestSet]:
+    """French and German into English of 2008 with the votes of their own tasks, at a small grid."""
+    found = {}
+    for code, language in (("fr", "French"), ("de", "German")):
+        folder = data / f"wmt08-{code}-en"
+        outputs = {path.stem: read_lines(str(path)) for path in sorted((folder / "sys").iterdir())}
+        judged = votes_of_2008(data, f"WMT08 {language}-English News", list(outputs))
+        grid = smoothing_grid({"1": [0.1, 0.9], "7": [1.0, 5.0]})
+        found[f"{code}-en"] = TestSet.from_texts(
+            read_lines(str(folder / "ref.txt")), outputs, grid, judgments=judged, name=f"{code}-en"
+        )
+    return found
+
+
+def votes_of_2008(data: Path, task: str, systems: list[str]) -> Judgments:
+    from reshuffle.meta import read_judgments
+
+    path = str(data / "wmt08-judgments/wmt08-human-judgments.csv")
+    return read_judgments(path, systems=systems, language_pair=task, n_segments=2051, unknown="drop")
+
+
+def test_several_test_sets_select_by_the_average(wmt08: dict[str, TestSet]) -> None:
+    result = tune_smoothing(wmt08, n_resamples=199, pooled=True)
+    grid = result.tables["grid"]
+    by_set = {(each.test_set, each.smoothing, each.value): each for each in grid}
+    assert {each.test_set for each in grid} == {"fr-en", "de-en", "average", "pooled"}
+    for smoothing, value in (("1", 0.1), ("1", 0.9), ("7", 1.0), ("7", 5.0)):
+        mean = np.mean([by_set[name, smoothing, value].tau for name in wmt08])
+        assert by_set["average", smoothing, value].tau == pytest.approx(mean)
+    # The values that the paper chose are better than these others; on the two test sets alike, K = 1 is far worse.
+    assert {(each.smoothing, each.value) for each in grid if each.selected} == {("1", 0.1), ("7", 5.0)}
+    far = by_set["average", "7", 1.0]
+    assert far.difference == pytest.approx(far.tau - by_set["average", "7", 5.0].tau)
+    assert far.pvalue == pytest.approx(1 / 200)
+    assert far.confidence_interval is not None
+    assert far.confidence_interval.high < 0
+    # The same numbers as the functions that it uses.
+    (pair,) = (
+        each
+        for each in segments(
+            [_only(each, "smooth:7") for each in wmt08.values()], baseline="sentBLEU smooth:7[5]", n_resamples=199
+        ).comparisons
+        if each.test_set == "average"
+    )
+    assert (pair.difference, pair.pvalue) == (far.difference, far.pvalue)
+    without = tune_smoothing(wmt08, test=None, average=False)
+    assert without.plan["decides"] == "pooled"
+    assert {each.difference for each in without.tables["grid"]} == {None}
+
+
+def _only(test_set: TestSet, part: str) -> TestSet:
+    from dataclasses import replace
+
+    return replace(test_set, metrics=tuple(m for m in test_set.metrics if part in m.label))
+
+
+def test_reports_and_figures(wmt08: dict[str, TestSet]) -> None:
+    result = tune_smoothing(wmt08, n_resamples=99)
+    assert read_json(result.render("json")) == result
+    for fmt in get_args(types.Format):
+        report = result.render(fmt)
+        assert report.endswith("\n")
+        if fmt == "html":
+            assert report.count("<img ") == 2
+            assert read_html(report) == result
+    text = str(result)
+    assert "Smoothing 7: K = 5 has the largest τ" in text
+    assert ". K = 5 is the largest value of the grid" in text
+    for smoothing in ("1", "7"):
+        assert file_of(draw_figure(result, "grid", smoothing=smoothing), "pdf").startswith(b"%PDF")
+    assert list(STUDIES["tune-smoothing"].figures) == ["grid"]
+    assert len(result.to_dicts("grid")) == 4 * 3
+
+
+def test_undefined_values_are_reported() -> None:
+    texts = {"s0": ["x", "x"], "s1": ["y", "y"]}
+    judged = judgments_of([(0, 0, 1), (1, 1, 0)], 2, 2)
+    result = tune_smoothing(TestSet.from_texts(["a b", "c d"], texts, smoothing_grid(SMALL), judgments=judged))
+    assert all(np.isnan(each.tau) and not each.selected for each in result.tables["grid"])
+    assert "Smoothing 1: τ is not defined." in str(result)
+    read = read_json(result.render("json"))
+    assert isinstance(read, StudyResult)
+    assert all(np.isnan(each.tau) for each in read.tables["grid"])
+
+
+@pytest.mark.parametrize(
+    ("grids", "options", "message"),
+    [
+        ({"2": [1.0]}, {}, "unknown smoothing with a parameter '2'"),
+        ({"4": []}, {}, "no values for smoothing 4: expected at least one"),
+        ({"4": [1.0, 1.0]}, {}, "1.0 is twice in the grid of smoothing 4"),
+        ({}, {}, "the grid is empty"),
+        ({"4": [-1.0]}, {}, "smoothing_k must be a number from 0.001 to 1000000, got -1.0"),
+        (None, {"smoothing_k": 2.0}, "smoothing_k is what is tuned"),
+        (None, {"smoothing": "4"}, "smoothing is what is tuned"),
+    ],
+)
+def test_grids_that_make_no_sense(grids: Any, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        smoothing_grid(grids, **options)
+
+
+def test_the_grid_has_the_values_of_the_paper() -> None:
+    # W14-3346: ε = 0.1, K = 5, α = 5.
+    assert all(chosen in GRIDS[smoothing] for smoothing, chosen in {"1": 0.1, "4": 5, "6": 5, "7": 5}.items())
+    assert len(smoothing_grid()) == 44
+
+
+def test_other_metrics_and_other_judgments_are_refused() -> None:
+    texts = {"s0": ["a b", "c"], "s1": ["a", "c d"]}
+    judged = judgments_of([(0, 0, 1), (1, 1, 0)], 2, 2)
+    for other in ("chrf", "sentbleu:smoothing=2"):
+        chosen = metric("chrf") if other == "chrf" else metric("sentbleu", smoothing="2")
+        with pytest.raises(InputError, match="is not sentence BLEU with smoothing 1, 4, 6 or 7: make the metrics by"):
+            tune_smoothing(TestSet.from_texts(["a b", "c d"], texts, chosen, judgments=judged))
+
+
+def test_the_command_gives_the_numbers_of_the_function(data: Path, wmt08: dict[str, TestSet], tmp_path: Path) -> None:
+    sets = {
+        name: {
+            "judgments": str(data / "wmt08-judgments/wmt08-human-judgments.csv"),
+            "language_pair": f"WMT08 {language}-English News",
+            "references": [str(data / f"wmt08-{name}/ref.txt")],
+            "systems": str(data / f"wmt08-{name}/sys"),
+            "missing_systems": "drop",
+        }
+        for name, language in (("fr-en", "French"), ("de-en", "German"))
+    }
+    manifest = tmp_path / "sets.json"
+    manifest.write_text(json.dumps({"sets": sets}), encoding="utf-8")
+    words = ["meta", "tune-smoothing", "--manifest", str(manifest), "--grid", "1=0.1,0.9", "7=1,5", "-n", "199"]
+    outcome = CliRunner().invoke(cli, [*words, "--format", "json"])
+    assert outcome.exit_code == 0, outcome.output + repr(outcome.exception)
+    result = read_json(outcome.stdout)
+    assert isinstance(result, StudyResult)
+    assert result.tables == tune_smoothing(wmt08, n_resamples=199).tables
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--grid", "2=1"], "unknown smoothing with a parameter '2'"),
+        (["--grid", "1=x"], "--grid 1=x: expected numbers separated by commas, got 'x'"),
+        (["--grid", "1"], "--grid: expected SMOOTHING=VALUE,VALUE such as 4=1,5,10, got '1'"),
+        (["--grid", "1=1", "1=2"], "--grid 1 is used twice"),
+        (["--smoothing-k", "3"], "--smoothing-k is what is tuned"),
+        (["ref.txt"], "expected a file after an option"),
+    ],
+)
+def test_options_that_make_no_sense(words: list[str], message: str) -> None:
+    outcome = CliRunner().invoke(cli, ["meta", "tune-smoothing", "--judgments", "none.rank", *words])
+    assert isinstance(outcome.exception, InputError)
+    assert message in str(outcome.exception)
