@@ -322,9 +322,9 @@ COMING = Paper(
 - **Clark et al. 2011** ([P11-2031](https://aclanthology.org/P11-2031)): the cells of Tables 1 and 2 for BTEC, s_dev,
   and draws of 50 replications, because the outputs of all replications are not public; and METEOR 1.2, which cannot be
   obtained.
-- **Chen & Cherry 2014** ([W14-3346](https://aclanthology.org/W14-3346)): reshuffle has the
-  [smoothing methods](counting.md), but neither correlations with human judgments nor tuning. No judgments of 2013 out
-  of English, and none of Russian–English, are available.
+- **Chen & Cherry 2014** ([W14-3346](https://aclanthology.org/W14-3346)): the cells of 2013 out of English, and of
+  Spanish and Russian into English, whose judgments are not among our data; and Tables 5 to 8, which need a decoder to
+  tune.
 - **Riezler & Maxwell 2005**, F of the rerankings: no parses of reranked translations are available.
 """,
     claims=(),

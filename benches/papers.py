@@ -11,9 +11,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from claims import PAGE, Paper, read_results, run, write_results
+from claims_chen import CHEN_CHERRY
 from claims_clark import CLARK
 from claims_koehn import KOEHN
 from claims_others import BERG_KIRKPATRICK, CARD, COMING, GRAHAM
+from claims_people import PEOPLE
 from claims_riezler_maxwell import RIEZLER_MAXWELL
 from claims_zhang_vogel import ZHANG_VOGEL
 from data import FOLDER
@@ -21,7 +23,18 @@ from papers_page import page
 
 __all__ = ["CLAIMS", "PAPERS", "main"]
 
-PAPERS: tuple[Paper, ...] = (RIEZLER_MAXWELL, KOEHN, ZHANG_VOGEL, CLARK, BERG_KIRKPATRICK, GRAHAM, CARD, COMING)
+PAPERS: tuple[Paper, ...] = (
+    RIEZLER_MAXWELL,
+    KOEHN,
+    ZHANG_VOGEL,
+    CLARK,
+    BERG_KIRKPATRICK,
+    GRAHAM,
+    CARD,
+    CHEN_CHERRY,
+    PEOPLE,
+    COMING,
+)
 CLAIMS = {claim.name: claim for paper in PAPERS for claim in paper.claims}
 
 

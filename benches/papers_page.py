@@ -22,8 +22,8 @@ published ones, what differs, and why. The tests and studies are those of [the s
 
 One script makes this page from the results of these commands (see [below](#how-this-page-is-made)); the published
 numbers are quoted from the papers. Simulations have a fixed seed, so the same version of reshuffle reproduces them
-exactly. The papers' own data are not public, so the data here are others: a claim holds if the effect is there, even
-if the numbers differ.
+exactly. Except for Chen & Cherry 2014, the papers' own data are not public, so other data are used here: a claim
+holds if the effect is there, even if the numbers differ.
 """
 
 DATA = """
@@ -36,9 +36,16 @@ the output of a system, one segment per line. The texts are public; they are not
 |---|---|
 | `wmt17-en-de` | WMT17 news task, English–German: 16 systems, 3,004 segments |
 | `wmt19-en-de` | WMT19 news task, English–German: 22 systems, 1,997 segments |
-| `wmt13-fr-en` | WMT13 translation task, French–English: 19 systems, 3,000 segments |
+| `wmt13-fr-en` | WMT13 translation task, French–English: 19 systems, 3,000 segments, with rankings by people |
+| `wmt13-cs-en`, `wmt13-de-en` | the same, Czech– and German–English: 12 and 23 systems |
 | `wmt12-fr-en`, `wmt12-es-en` | WMT12 translation task, into English: 15 and 12 systems, 3,003 segments |
-| `wmt21-en-de` | WMT21 news task, English–German: 20 systems, 1,002 segments, three references |
+| `wmt12-cs-en`, `wmt12-de-en` | the same, Czech– and German–English: 6 and 16 systems |
+| `wmt12-en-cs`, `wmt12-en-de`, `wmt12-en-es`, `wmt12-en-fr` | the same, out of English: 13, 15, 11 and 15 systems |
+| `wmt12-judgments` | rankings by people of all outputs of WMT12 |
+| `wmt08-cz-en`, `wmt08-de-en`, `wmt08-fr-en` | WMT08 translation task, news: 3, 13 and 14 systems, 2,051 segments |
+| `wmt08-judgments` | rankings by people of outputs of WMT08 |
+| `wmt17-da-seg` | WMT17 metrics task: 435 to 560 outputs of each of seven pairs, with direct assessment |
+| `wmt21-en-de` | WMT21 news task, English–German: 20 systems, 1,002 segments, three references, MQM of 527 segments |
 | `rerank-newstest2012-ru-en` | newstest2012, Russian–English, 400 segments: 31 rerankings of 100-best lists |
 | `multeval-newstest2010-optreps` | newstest2010, into English, 2,489 segments: three runs of each system |
 | `kbest-wmt11-de-en` | WMT11 translation task, German–English, 499 segments: 100-best lists with 12 features |

@@ -18,6 +18,7 @@ from cases_commands import million, whole_command
 from cases_counting import chrf, count, gtm, nist, sentbleu, ter
 from cases_dropin import dropin, dropin_command, harness
 from cases_many import html, many, sets
+from cases_meta import meta_cases, tau
 from cases_meteor import meteor
 from cases_pairs import auto, delta, families, maxt, pairs
 from cases_peers import peers
@@ -36,6 +37,8 @@ CASES: Mapping[str, Callable[[Texts], list[Race]]] = {
     "gtm": gtm,
     "meteor": meteor,
     "runs": runs,
+    "meta": meta_cases,
+    "tau": tau,
     "nist": nist,
     "sentbleu": sentbleu,
     "peers": peers,
@@ -62,7 +65,7 @@ CASES: Mapping[str, Callable[[Texts], list[Race]]] = {
 
 # Cases that run only if they are named: most of them take minutes, and earlier builds lack `study` and the options of
 # `sets`.
-NAMED = ("million", "runs", "study", "many", "sets", "html", "dropin", "dropin-command", "harness")
+NAMED = ("million", "runs", "meta", "tau", "study", "many", "sets", "html", "dropin", "dropin-command", "harness")
 ORDINARY = [case for case in CASES if case not in NAMED]
 
 

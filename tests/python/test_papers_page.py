@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from claims import PAGE, RESULTS, Claim, markdown_table, number, read_results, run
+from claims_chen import mean_tau
 from claims_clark import agree
 from papers import CLAIMS, PAPERS
 from papers_page import anchor, blocks, page, reflowed, wrapped
@@ -90,7 +91,9 @@ def test_a_claim_that_needs_no_data_gives_the_kept_figures(tmp_path: Path) -> No
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["rm-table-1", "koehn-table-3", "zv-references", "clark-figure-2"])
+@pytest.mark.parametrize(
+    "name", ["rm-table-1", "koehn-table-3", "zv-references", "clark-figure-2", "chen-counts", "people-wmt17"]
+)
 def test_a_claim_runs_again(data: Path, name: str) -> None:
     again, kept = run(CLAIMS[name], data)["figures"], read_results()[name]["figures"]
     for found, expected in zip(leaves(again), leaves(kept), strict=True):
@@ -138,6 +141,35 @@ def test_measured_sizes_of_exchange_units_are_those_of_another_implementation() 
     for cell, measured in MEASURED.items():
         # 1,000 simulations are assumed there, 2,000 are here.
         assert abs(rates[cell] - measured) < 3 * (rates[cell] * (1 - rates[cell]) * (1 / 1000 + 1 / 2000)) ** 0.5
+
+
+def test_net_votes_are_those_that_chen_and_cherry_count() -> None:
+    """W14-3346, Table 1, 2012; votes of 2013 are the lines of the .rank files."""
+    figures = read_results()["chen-counts"]["figures"]
+    for name, systems, published in (("into-2012", 49, 34_909), ("from-2012", 54, 47_875)):
+        assert figures[name]["systems"] == systems
+        assert figures[name]["net"] == pytest.approx(published, rel=0.005)
+    assert figures["into-2013"]["raw"] == 85_469 + 128_668 + 80_741
+
+
+def test_tau_is_within_a_hundredth_of_chen_and_cherry() -> None:
+    """W14-3346, Table 2, smoothings 0 to 7: means over the pairs of 2012, and of both years, into English."""
+    found = mean_tau(read_results()["chen-tau"]["figures"], "into")
+    published = (0.165, 0.224, 0.226, 0.224, 0.228, 0.234, 0.230, 0.236)
+    assert list(found.values()) == pytest.approx(published, abs=0.01)
+    order = sorted(found, key=lambda each: found[each])
+    assert order[0] == "0"
+    assert set(order[-2:]) == {"5", "7"}
+
+
+def test_correlations_of_published_scores_are_the_published_ones() -> None:
+    """Pearson's r of sentBLEU in the metrics task of 2017 (W17-4755), from its scores; of lv-en, 125 are missing."""
+    of_metric = read_results()["people-wmt17"]["figures"]["sentBLEU of WMT17"]
+    published = {"cs-en": 0.435, "de-en": 0.432, "fi-en": 0.571, "ru-en": 0.484, "tr-en": 0.538, "zh-en": 0.512}
+    for pair, value in published.items():
+        assert of_metric[pair]["value"] == pytest.approx(value, abs=0.0005001)
+        assert of_metric[pair]["n"] == 560
+    assert of_metric["lv-en"]["n"] == 435
 
 
 def leaves(value: Any) -> list[Any]:

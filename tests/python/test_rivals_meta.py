@@ -1,0 +1,99 @@
+"""The formulae that benchmarks race against: against SciPy, plain loops, and this package."""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations, product
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import kendalltau, pearsonr, zscore
+
+from reshuffle import meta
+from rivals_meta import calibrated, groups_of, kendall_b, mean_of_groups, pair_pvalues, pearson, permuted, soft_accuracy
+
+LEVELS = st.integers(0, 4)
+
+
+@given(st.lists(st.tuples(LEVELS, LEVELS), min_size=2, max_size=9))
+def test_kendall_b_is_that_of_scipy(pairs: list[tuple[int, int]]) -> None:
+    human, scores = np.array(pairs, dtype=float).T
+    found, expected = kendall_b(human, scores), float(kendalltau(human, scores).statistic)
+    assert (math.isnan(found) and math.isnan(expected)) or found == pytest.approx(expected, abs=1e-12)
+
+
+def accuracy(human: Any, scores: Any, epsilon: float) -> float:
+    """acc23 of a group by the definition."""
+    pairs = list(combinations(range(len(human)), 2))
+    right = 0
+    for i, j in pairs:
+        difference = scores[i] - scores[j]
+        sign = 0 if abs(difference) <= epsilon else np.sign(difference)
+        right += sign == np.sign(human[i] - human[j])
+    return right / len(pairs)
+
+
+def matrix(seed: int) -> tuple[Any, Any, Any]:
+    """Scores of four systems by people, with gaps, and by two metrics, with ties."""
+    rng = np.random.default_rng(seed)
+    human = rng.integers(0, 4, (4, 12)).astype(float)
+    human[:, rng.random(12) < 0.3] = np.nan
+    metrics = [np.round(np.nan_to_num(human) + rng.normal(0, 2, (4, 12)), 1) for _ in range(2)]
+    return human, metrics[0], metrics[1]
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("grouping", ["none", "item"])
+def test_calibrated_ties_maximise_accuracy(seed: int, grouping: str) -> None:
+    human, scores, _ = matrix(seed)
+    people, cells = groups_of(human, scores, grouping)
+    differences = {abs(a - b) for group in cells for a, b in combinations(group, 2)}
+    best = max(
+        np.mean([accuracy(h, s, epsilon) for h, s in zip(people, cells, strict=True)])
+        for epsilon in {0.0, *differences}
+    )
+    assert calibrated(people, cells) == pytest.approx(best, abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_values_are_those_of_this_package(seed: int) -> None:
+    human, first, second = matrix(seed)
+    systems = ("a", "b", "c", "d")
+    tables = [meta.ScoreTable(name, systems, cells, None, True) for name, cells in (("x", first), ("y", second))]
+    test_set = meta.TestSet.from_scores(tables, human=meta.ScoreTable("people", systems, human, None, True))
+    for coefficient, grouping, value in (
+        ("pearson", "none", mean_of_groups(pearson)),
+        ("kendall-b", "item", mean_of_groups(kendall_b)),
+        ("acc23", "item", calibrated),
+    ):
+        result = meta.segments(test_set, coefficients=coefficient, groupings=grouping, test=None, interval=None)
+        for found, cells in zip(result.results, (first, second), strict=True):
+            assert found.value == pytest.approx(value(*groups_of(human, cells, grouping)), abs=1e-12)
+
+
+def test_a_replicate_swaps_standardised_cells() -> None:
+    human, a, b = np.array([1.0, 2.0, 4.0]), np.array([3.0, 1.0, 2.0]), np.array([0.0, 5.0, 9.0])
+    observed, replicates = permuted([human], [a], [b], mean_of_groups(pearson), 40, np.random.default_rng(1))
+    assert observed == pytest.approx(pearsonr(human, a)[0] - pearsonr(human, b)[0])
+    first, second = zscore(a), zscore(b)
+    possible: list[float] = []
+    for swapped in product([False, True], repeat=3):
+        one, other = np.where(swapped, second, first), np.where(swapped, first, second)
+        possible.append(float(pearsonr(human, one)[0] - pearsonr(human, other)[0]))
+    assert all(min(abs(value - each) for value in possible) < 1e-12 for each in replicates)
+    assert len({round(float(each), 9) for each in replicates}) == len({round(float(each), 9) for each in possible})
+
+
+def test_p_values_of_pairs_are_those_of_all_signs() -> None:
+    scores = np.array([[1.0, 3.0, 2.0, 5.0], [2.0, 1.0, 1.0, 3.0], [4.0, 4.0, 0.0, 1.0]])
+    found = pair_pvalues(scores, 20_000, np.random.default_rng(2))
+    for p, (i, j) in zip(found, combinations(range(3), 2), strict=True):
+        difference = scores[i] - scores[j]
+        exact = np.mean([np.dot(signs, difference) >= difference.sum() for signs in product([-1, 1], repeat=4)])
+        assert p == pytest.approx(exact, abs=0.02)
+    same, other = soft_accuracy(scores, [scores, -scores], 20_000, np.random.default_rng(3))
+    assert same == pytest.approx(1, abs=0.02)
+    assert other < 0.7
