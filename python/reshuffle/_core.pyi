@@ -28,6 +28,7 @@ __all__ = [
     "MetricSpec",
     "MinP",
     "Moments",
+    "NBest",
     "OptionSpec",
     "PermutedTally",
     "Progress",
@@ -69,6 +70,16 @@ __all__ = [
     "subset_sum_distribution",
     "tokenize",
     "tokenizers",
+    "tune_l1",
+    "tune_l1_loss",
+    "tune_line_search",
+    "tune_mert",
+    "tune_mira",
+    "tune_oracle",
+    "tune_pro",
+    "tune_templates",
+    "tune_xbleu",
+    "tune_xbleu_objective",
 ]
 
 GENERATOR: Final[str]
@@ -194,6 +205,129 @@ def count(
     progress: Progress | None = None,
 ) -> list[NDArray[np.int64]]:
     """Count k systems of S segments by each metric: (k, S, K). What metrics have in common is counted once."""
+
+@final
+class NBest:
+    """K-best lists of N sentences with K entries in all. Wrapped by :class:`reshuffle.tune.NBest`.
+
+    Its arrays are views of the lists, which cannot be changed.
+    """
+
+    @staticmethod
+    def read(path: str, name: str, *, dense: Sequence[str] | None = None, max_input: int) -> NBest:
+        """Read a file, which may be compressed by gzip. Messages call it ``name``.
+
+        ``dense`` are the dense features; a compressed file may have ``max_input`` bytes after decompression.
+        """
+
+    @staticmethod
+    def parse(content: bytes, name: str, *, dense: Sequence[str] | None = None) -> NBest:
+        """Read lists from the content of a file."""
+
+    @staticmethod
+    def of_texts(lists: Sequence[Sequence[str]]) -> NBest:
+        """Lists of texts without features, with the ids 0, 1 … None may be empty."""
+
+    @staticmethod
+    def merged(lists: Sequence[NBest]) -> NBest:
+        """Join lists of several decodes, without entries that have text and features of an earlier one."""
+
+    def selected(self, entries: NDArray[np.int64]) -> NBest:
+        """The lists of some entries, which are in increasing order."""
+
+    def __len__(self) -> int:
+        """The number K of entries."""
+
+    @property
+    def ids(self) -> NDArray[np.int64]:
+        """The id of each sentence, in increasing order: (N,)."""
+
+    @property
+    def offsets(self) -> NDArray[np.int64]:
+        """The first entry of each sentence, and K: (N + 1,)."""
+
+    @property
+    def text_offsets(self) -> NDArray[np.int64]:
+        """The first distinct hypothesis of each sentence, and their number: (N + 1,)."""
+
+    @property
+    def text_of(self) -> NDArray[np.int32]:
+        """Which distinct hypothesis each entry has: (K,)."""
+
+    @property
+    def names(self) -> list[str]:
+        """The F dense features."""
+
+    @property
+    def dense(self) -> NDArray[np.float64]:
+        """The dense features of each entry: (K, F)."""
+
+    @property
+    def sparse_names(self) -> list[str]:
+        """The sparse features."""
+
+    @property
+    def indptr(self) -> NDArray[np.int64]:
+        """The first sparse value of each entry, and their number: (K + 1,)."""
+
+    @property
+    def indices(self) -> NDArray[np.int32]:
+        """The features of sparse values, in increasing order within an entry."""
+
+    @property
+    def values(self) -> NDArray[np.float64]:
+        """Sparse values, none of which is 0."""
+
+    @property
+    def totals(self) -> NDArray[np.float64] | None:
+        """The decoder's score of each entry, if the file has one: (K,)."""
+
+    @property
+    def omits_zeros(self) -> bool:
+        """Whether the file leaves out features that are 0."""
+
+    @property
+    def n_columns(self) -> int:
+        """The number of columns after the decoder's score, at most 2."""
+
+    @property
+    def varies(self) -> tuple[bool, bool]:
+        """Whether the entries of some sentence differ in features, and in hypotheses."""
+
+    def texts(self, numbers: NDArray[np.int64] | None) -> list[str]:
+        """Distinct hypotheses; all of them by default."""
+
+    def hypotheses(self, rows: NDArray[np.int64]) -> list[str]:
+        """The hypotheses of entries."""
+
+    def column(self, column: int, rows: NDArray[np.int64]) -> list[str]:
+        """A column after the decoder's score, of entries; empty where a line lacks it."""
+
+    def count(
+        self,
+        metric: Metric,
+        references: Sequence[Sequence[str | None]],
+        *,
+        texts: Sequence[str] | None = None,
+        threads: int = 0,
+        progress: Progress | None = None,
+    ) -> NDArray[np.int64]:
+        """The counts of each entry: (K, T). ``texts`` replaces the distinct hypotheses, for example tokenized."""
+
+    def utilities(
+        self,
+        metric: Metric,
+        weights: NDArray[np.float64],
+        *,
+        texts: Sequence[str] | None = None,
+        threads: int = 0,
+        progress: Progress | None = None,
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The agreement of each distinct hypothesis with the others of its sentence, and its score against itself.
+
+        The agreement of hypothesis i is Σ_j weights[j]·u(i, j) over all distinct hypotheses j of its sentence but i,
+        where u is the segment score of i with j as its only reference. ``texts`` is as for :meth:`count`.
+        """
 
 @final
 class Studentized:
@@ -935,7 +1069,8 @@ def meta_calibrate(
     """
 
 def stream_values(seed: int, purpose: str, replicate: int, n: int) -> NDArray[np.uint64]:
-    """The first n random 64-bit values of a replicate; ``purpose`` is ``shuffle``, ``draw``, ``code``, ``permutation``.
+    """The first n random 64-bit values of a replicate; ``purpose`` is ``shuffle``, ``draw``, ``code``, ``permutation``,
+    ``selection``, ``assignment``, ``visit`` or ``pairs``.
 
     For ``shuffle``, segment u is swapped if bit u % 64 of value u // 64 is set. For ``code``, value u of replicate 0 is
     the code of segment u.
@@ -1026,3 +1161,235 @@ def meta_soft_permuted(
     the bits of the shuffle r of ``seed``, as :func:`meta_permuted` does, and computes all p-values again with the same
     inner permutations.
     """
+
+def tune_line_search(
+    offsets: NDArray[np.int64],
+    features: NDArray[np.float64],
+    counts: NDArray[np.int64],
+    metric: Metric,
+    weights: NDArray[np.float64],
+    directions: NDArray[np.float64],
+    *,
+    margin: float = 0.1,
+    min_width: float = 1e-9,
+    threads: int = 0,
+    progress: Progress | None = None,
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.int64], NDArray[np.float64]]:
+    """The best part of each line ``weights + x * direction``: positions, scores, intervals, corners, scores at 0.
+
+    List i holds the entries ``offsets[i]`` to ``offsets[i + 1] - 1``. ``features`` has a row of F numbers for every
+    entry, ``counts`` a row of counts of the metric, ``directions`` a row of F numbers for each of D lines. The weights
+    pick the entry of largest feature score from every list, and the metric's score changes only where another entry
+    is picked from some list: at *corners*, the places x where two neighbours of an upper envelope cross. The first of
+    several equal entries wins, also in the scores at 0.
+
+    The best part is the interval between two neighbouring corners with the best score that is wider than ``min_width``.
+    Of equally good ones it is the one that contains 0, otherwise the first. Its position is 0 if it contains 0,
+    otherwise its midpoint, or ``margin`` outside the last corner if it has only one end. Its ends do not belong to it:
+    where 0 is one of them, two entries are equally good at 0, and the position is inside the interval. Positions,
+    scores and scores at 0 have the shape (D,), the intervals (D, 2); the numbers of different corners (D,) are
+    integers. Weights need not be normalised. Other tools differ at the edges: Moses goes 1000 to the left of the first
+    corner, and takes corners that are less than 1e-4 apart for one.
+
+    A line takes about 2·K·F operations for K entries, and a score for every corner. Source: P03-1021.
+    """
+
+def tune_mert(
+    offsets: NDArray[np.int64],
+    features: NDArray[np.float64],
+    counts: NDArray[np.int64],
+    metric: Metric,
+    *,
+    start: Sequence[float],
+    low: Sequence[float],
+    high: Sequence[float],
+    seeds: Sequence[int],
+    preset: str = "both",
+    restarts: int | None = None,
+    random_directions: int | None = None,
+    margin: float = 0.1,
+    min_width: float = 1e-9,
+    max_steps: int = 1000,
+    threads: int = 0,
+    progress: Progress | None = None,
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64], NDArray[np.float64], NDArray[np.int64]]:
+    """Minimum error rate training, once for each seed: weights, scores, chosen starts, scores of starts, steps.
+
+    Arrays as for :func:`tune_line_search`, and R seeds. A search begins at ``start``, or at weights drawn uniformly
+    between ``low`` and ``high``. From there it searches all axes and some random directions, moves to the best part of
+    all these lines, and repeats that until no line has a better score, or ``max_steps`` times. The elements of a random
+    direction are drawn uniformly between -1 and 1, then scaled to Euclidean length 1; every step draws new ones.
+    Weights are divided by the sum of their absolute values, at the start and after every step. The best end of all
+    searches wins, the first one of several.
+
+    The preset ``moses`` has 20 restarts and no random directions, ``cdec`` no restarts and 5 random directions, and
+    ``both`` has both; ``restarts`` and ``random_directions`` replace its numbers. Start s of a seed, where 0 is the
+    given one, takes its random numbers from part s of replicate 0 of the seed's stream, so that a run depends on its
+    seed alone.
+
+    Returns the weights (R, F), their scores (R,), the numbers of the starts that led there (R,), the scores at the
+    start and at the end of every search (R, starts, 2), and its numbers of steps (R, starts). A step takes a line
+    search for every direction. Sources: P03-1021, doi:10.2478/v10108-009-0003-2.
+    """
+
+def tune_oracle(
+    offsets: NDArray[np.int64],
+    counts: NDArray[np.int64],
+    metric: Metric,
+    starts: NDArray[np.int64],
+    *,
+    worst: bool = False,
+    random_starts: int = 0,
+    seed: int = 12345,
+    threads: int = 0,
+    progress: Progress | None = None,
+) -> tuple[NDArray[np.int64], float, int, NDArray[np.float64]]:
+    """The entries with the best corpus score that a search finds, or with the worst.
+
+    ``offsets`` has the first of the K entries of each of the N lists, and K, (N + 1,). ``counts`` are those of each
+    entry, (K, T), and ``starts`` choices of an entry for each list, (M, N). A random start takes the lists in random
+    order (that of epoch r in :func:`tune_mira`, for random start r), and chooses for each of them the entry with which
+    the lists so far have the best score. From each start the search moves to the entries with the largest product of
+    counts and derivatives of the score, as long as the score improves, and then replaces the entry of one list after
+    another by the best one until nothing improves the score.
+
+    Returns the entries (N,), their score, the number of the start that led there first, and the scores at the start and
+    at the end of every search (M + random_starts, 2).
+    """
+
+def tune_l1_loss(
+    offsets: NDArray[np.int64],
+    dense: NDArray[np.float64],
+    sparse: tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64], int] | None,
+    targets: NDArray[np.int64],
+    weights: NDArray[np.float64],
+    *,
+    threads: int = 0,
+    progress: Progress | None = None,
+) -> tuple[float, NDArray[np.float64]]:
+    """The loss −Σ ln p(target), and its derivatives with respect to the weights, (D + S,).
+
+    ``offsets`` has the first of the K candidates of each of the N lists, and K, (N + 1,). ``dense`` has the shape
+    (K, D). ``sparse`` has the limits of rows (K + 1,), features, values and the number S of features. ``targets`` are
+    numbers within their lists, from 0. Arrays may be mapped files: they are read in passes.
+    """
+
+def tune_l1(
+    offsets: NDArray[np.int64],
+    dense: NDArray[np.float64],
+    sparse: tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64], int] | None,
+    targets: NDArray[np.int64],
+    *,
+    gamma: float,
+    per_step: list[int],
+    limit: int | None = None,
+    tolerance: float = 1e-4,
+    threads: int = 0,
+    progress: Progress | None = None,
+) -> tuple[NDArray[np.float64], list[int], list[tuple[int, int, float, float, float, int]], tuple[float, float]]:
+    """Minimise the loss plus ``gamma`` · ‖w‖₁ by grafting. See :func:`reshuffle.tune.fit_l1`.
+
+    Arrays are those of :func:`tune_l1_loss`. Step i adds at most ``per_step[i]`` features; the last number holds for
+    all later steps. The result has the weights (D + S,), the features in the order of their selection, the steps
+    (selected, not zero, steepest derivative, loss, objective, Newton steps), and the largest violations of the
+    conditions of the optimum among the selected features and among the others.
+    """
+
+def tune_templates(
+    offsets: NDArray[np.int64],
+    hypotheses: list[str],
+    templates: list[str],
+    *,
+    sources: list[str] | None = None,
+    segmentations: list[str] | None = None,
+    edges: bool = False,
+    minimum: int = 1,
+    known: list[str] | None = None,
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64], list[str]]:
+    """Sparse features from templates: limits of rows, features, values, and names.
+
+    See :func:`reshuffle.tune.template_features`.
+    """
+
+def tune_mira(
+    metric: Metric,
+    offsets: NDArray[np.int64],
+    dense: NDArray[np.float64],
+    sparse: tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64], int] | None,
+    counts: NDArray[np.int64],
+    gains: NDArray[np.float64] | None,
+    *,
+    initial: NDArray[np.float64],
+    seeds: Sequence[int],
+    epochs: int = 60,
+    c: float = 0.01,
+    decay: float = 0.999,
+    background: str = "hope",
+    safe_hope: bool = False,
+    threads: int = 0,
+    progress: Progress | None = None,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Batch MIRA, once for each seed: weights (runs, F) and the corpus score of the mean weights (runs, epochs).
+
+    ``offsets`` says where the list of each sentence begins, and where the last one ends; ``dense`` has the features of
+    each candidate, ``sparse`` where the sparse features of each candidate begin, their numbers and values, and how many
+    there are. Weights are those of the dense features, then those of the sparse ones. ``counts`` are those of
+    ``metric``. Without ``gains`` it has to be BLEU. In epoch e, the sentences are put in order by Fisher and Yates'
+    shuffle with the values of replicate e of the stream ``visit``.
+    """
+
+def tune_pro(
+    offsets: NDArray[np.int64],
+    dense: NDArray[np.float64],
+    sparse: tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64], int] | None,
+    scores: NDArray[np.float64],
+    *,
+    seeds: Sequence[int],
+    samples: int | None = ...,
+    threshold: float = 0.05,
+    kept: int | None = ...,
+    penalty: float = 1.0,
+    tolerance: float = 1e-8,
+    iterations: int = 100,
+    threads: int = 0,
+    progress: Progress | None = None,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Pairwise ranking, once for each seed: weights (runs, F), and (runs, 4) pairs, loss, length of gradient, steps.
+
+    Lists and features are as for :func:`tune_mira`. The pairs of sentence i are drawn with the indices of replicate i
+    of the stream ``pairs``.
+    """
+
+def tune_xbleu(
+    offsets: NDArray[np.int64],
+    dense: NDArray[np.float64],
+    sparse: tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64], int] | None,
+    scores: NDArray[np.float64],
+    lengths: NDArray[np.float64],
+    *,
+    initial: NDArray[np.float64],
+    seeds: Sequence[int],
+    penalty: float = 10.0,
+    epochs: int = 30,
+    rate: float = 0.1,
+    threads: int = 0,
+    progress: Progress | None = None,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Expected sentence scores by stochastic gradient descent, once for each seed: weights (runs, F), and the objective
+    at the start and after each epoch (runs, epochs + 1).
+
+    Lists and features are as for :func:`tune_mira`, and so is the order of the sentences.
+    """
+
+def tune_xbleu_objective(
+    offsets: NDArray[np.int64],
+    dense: NDArray[np.float64],
+    sparse: tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64], int] | None,
+    scores: NDArray[np.float64],
+    lengths: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    *,
+    penalty: float = 10.0,
+    threads: int = 0,
+) -> tuple[float, NDArray[np.float64]]:
+    """The objective of :func:`tune_xbleu` and its derivative."""

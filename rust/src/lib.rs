@@ -49,5 +49,6 @@ pub mod stats;
 pub mod stream;
 pub mod study;
 pub mod text;
+pub mod tune;
 
 pub use error::{Error, Result};

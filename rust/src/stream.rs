@@ -37,6 +37,12 @@ pub enum Purpose {
     Selection = 7,
     /// The units of a simulated test set in which two systems are swapped.
     Assignment = 8,
+    /// The random numbers of optimizers of weights.
+    Tuning = 9,
+    /// The order in which tuning visits the sentences.
+    Visit = 10,
+    /// The pairs of candidates that tuning draws.
+    Pairs = 11,
 }
 
 /// The kinds of derived seeds, and the number by which each kind enters the counter.

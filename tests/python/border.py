@@ -12,6 +12,7 @@ import resource
 import signal
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -272,6 +273,161 @@ def replicated_agreement(data: st.DataObject) -> Call:
     return data.draw(st.sampled_from(calls))
 
 
+def reranking(data: st.DataObject) -> Call:
+    """Calls of the ℓ1 reranker, on lists of which one part may be wrong."""
+    offsets = data.draw(st.just(np.array([0, 30, 70])) | arrays(np.int64, shape=(3,)) | arrays(np.int64))
+    dense = np.random.default_rng(0).normal(
+        size=(data.draw(st.sampled_from([70, 70, 69])), data.draw(st.integers(0, 2)))
+    )
+    dense *= data.draw(reals | st.just(1.0))
+    index, count = (
+        data.draw(st.sampled_from([0, 1, 4, -1, 2**31 - 1])),
+        data.draw(st.sampled_from([5, 5, 0, 2**27, 2**64 - 1])),
+    )
+    limits = data.draw(st.just(np.arange(71)) | arrays(np.int64, shape=(71,)))
+    sparse = data.draw(st.none() | st.just((limits, np.full(70, index, np.int32), np.ones(70), count)))
+    targets = np.array([data.draw(st.sampled_from([0, 3, 29, -1, 2**62])), 0])
+    n = dense.shape[1] + (0 if sparse is None else min(count, 9))
+    weights, threads_ = data.draw(arrays(float, shape=(n,))) if n else np.zeros(0), data.draw(threads)
+    gamma, tolerance = data.draw(reals), data.draw(reals | st.just(1e-4))
+    per_step = data.draw(st.lists(st.sampled_from([0, 1, 2, 2**64 - 1]), max_size=2))
+    limit = data.draw(st.none() | numbers)
+    line = st.sampled_from(
+        ["", "a b", "a " * 5000, "\x00", "0-1=0-0 1=1", "0=0", "1-0=-1", "=", "99999999999999999999=0"]
+    )
+    lines, sources = data.draw(st.lists(line, max_size=3)), data.draw(st.none() | st.lists(line, max_size=2))
+    kinds = data.draw(
+        st.lists(st.sampled_from(["ngram:1", "ngram:9", "presence:2", "phrase", "words", "x"]), max_size=3)
+    )
+    some = data.draw(st.just(np.array([0, len(lines)])) | arrays(np.int64, shape=(2,)))
+    known = data.draw(st.none() | st.lists(st.sampled_from(["ngram:1=a", ""]), max_size=3))
+    minimum, edges = data.draw(numbers), data.draw(st.booleans())
+    calls: list[Call] = [
+        lambda: _core.tune_l1_loss(offsets, dense, sparse, targets, weights, threads=threads_),
+        lambda: _core.tune_l1(
+            offsets, dense, sparse, targets, gamma=gamma, per_step=per_step, limit=limit, tolerance=tolerance,
+            threads=threads_,
+        ),
+        lambda: _core.tune_templates(
+            some, lines, kinds, sources=sources, segmentations=lines[::-1], edges=edges, minimum=minimum, known=known
+        ),
+    ]  # fmt: skip
+    return data.draw(st.sampled_from(calls))
+
+
+def kbest(data: st.DataObject) -> Call:
+    """Calls with k-best lists."""
+    piece = "0,1, ||| ,|||,\n,\r\n,a b,=,:,lm= 1,lm=1,s_a= 2,nan,-0,\x00,é, ".split(",")
+    line = st.sampled_from(
+        ["0 ||| a ||| 1 2", "1 ||| b c ||| 3 4 ||| 5", "0 ||| a ||| lm=1 s=2", "0 ||| ||| lm= 1 s_a= 2"]
+    )
+    text = st.lists(st.sampled_from(piece)).map("".join) | st.lists(line).map("\n".join)
+    dense = st.none() | st.lists(st.sampled_from(["lm", "s_a", "F_0", "F_1", ""]), max_size=3)
+    contents, names = [data.draw(text) for _ in range(data.draw(st.integers(0, 2)))], data.draw(dense)
+    index = st.sampled_from([0, 1, 2, -1, 2**62, -(2**63)])
+    rows = np.array(data.draw(st.lists(index, max_size=3)), dtype=np.int64)
+    name = data.draw(st.sampled_from(["bleu", "nist", "meteor", "depf"]))
+    references = data.draw(st.lists(st.lists(st.sampled_from(["a", "b c", None]), max_size=2), min_size=1, max_size=2))
+    texts, threads_ = data.draw(st.none() | st.lists(st.just("a"), max_size=2)), data.draw(threads)
+    plain = data.draw(st.lists(st.lists(st.sampled_from(["a", "b c", "", "\x00 ||| a"]), max_size=2), max_size=2))
+    weight = data.draw(reals)
+
+    def use() -> None:
+        found = []
+        for content in contents:
+            with contextlib.suppress(InputError):
+                found.append(_core.NBest.parse(content.encode(), "file", dense=names))
+        with contextlib.suppress(InputError):
+            found.append(_core.NBest.merged(found))
+        with contextlib.suppress(InputError):
+            found.append(_core.NBest.of_texts(plain))
+        for lists in found:
+            assert len(lists) == len(lists.dense) == lists.offsets[-1] == len(lists.indptr) - 1
+            for call in (lists.hypotheses, lists.texts, lists.selected, partial(lists.column, 0)):
+                with contextlib.suppress(InputError):
+                    call(rows)
+            for some in (lists, lists.selected(rows[:0]), lists.selected(np.arange(0, len(lists), 2))):
+                with contextlib.suppress(InputError):
+                    some.count(_core.Metric(name, {}), references, texts=texts, threads=threads_)
+                with contextlib.suppress(InputError):
+                    weights = np.full(len(some.texts(None)) + (weight == -1.0), weight)
+                    some.utilities(_core.Metric(name, {}), weights, texts=texts, threads=threads_)
+
+    return use
+
+
+def tuning(data: st.DataObject) -> Call:
+    """Line searches and searches for weights."""
+    offsets = np.array(
+        data.draw(st.sampled_from([[0, 30, 70], [0, 70], [0], [], [0, 0, 70], [1, 70], [0, 2**62]])), int
+    )
+    features, directions = data.draw(arrays(float, shape=(70, 2))), data.draw(arrays(float, shape=(3, 2)))
+    weights, ranges = data.draw(arrays(float, shape=(2,))), [data.draw(st.lists(reals, max_size=3)) for _ in "lh"]
+    metric, counts = data.draw(st.sampled_from([(BLEU, COUNTS[0]), (MEAN, WIDE[0]), (MEAN, COUNTS[0])]))
+    options: dict[str, Any] = {"margin": data.draw(reals), "min_width": data.draw(reals), "threads": data.draw(threads)}
+    searched: dict[str, Any] = data.draw(
+        st.fixed_dictionaries(
+            {"seeds": st.lists(numbers, max_size=3), "preset": st.sampled_from(["moses", "cdec", "both", "other"])},
+            optional={"restarts": numbers, "random_directions": numbers, "max_steps": numbers},
+        )
+    )
+    searched.update(options, start=weights.tolist(), low=ranges[0], high=ranges[1])
+
+    def search() -> None:
+        _core.tune_line_search(offsets, features, counts, metric, weights, directions, **options)
+
+    def tune() -> None:
+        _core.tune_mert(offsets, features, counts, metric, **searched)
+
+    starts = data.draw(arrays(int, shape=(data.draw(lengths), 2)) | st.just(np.array([[3, 40], [29, 69]])))
+    sought: dict[str, Any] = data.draw(
+        st.fixed_dictionaries({}, optional={"worst": st.booleans(), "random_starts": numbers, "seed": seeds})
+    )
+
+    def find() -> None:
+        _core.tune_oracle(offsets, counts, metric, starts, threads=options["threads"], **sought)
+
+    return data.draw(st.sampled_from([search, tune, find]))
+
+
+def learning(data: st.DataObject) -> Call:
+    """Batch MIRA, pairwise ranking and expected scores."""
+    offsets = np.array(
+        data.draw(st.sampled_from([[0, 30, 70], [0, 70], [0], [], [0, 0, 70], [1, 70], [0, 2**62]])), int
+    )
+    dense = data.draw(st.just(np.ones((70, 2))) | arrays(float, shape=(70, 2)) | arrays(float))
+    where = st.sampled_from([np.arange(71), np.arange(71) - 1, np.full(71, 2**62), np.arange(3)])
+    numbered = st.sampled_from([0, 6, 7, -1, 2**31 - 1]).map(lambda i: np.full(70, i, np.int32))
+    width = st.sampled_from([7, 0, 2**26, 2**27, 2**31, 2**62, 2**64 - 1, -1])
+    sparse = data.draw(st.none() | st.tuples(where, numbered, arrays(float, shape=(70,)), width))
+    metric, counts = data.draw(st.sampled_from([(BLEU, COUNTS[0]), (MEAN, WIDE[0]), (MEAN, COUNTS[0])]))
+    per_entry = st.just(np.linspace(0, 1, 70)) | arrays(float, shape=(70,)) | arrays(float, shape=(data.draw(lengths),))
+    gains: Any = data.draw(st.none() | per_entry)
+    scores: Any = data.draw(per_entry)
+    weights, sizes = data.draw(arrays(float, shape=(data.draw(st.sampled_from([0, 2, 9])),))), np.ones(2)
+    ways: dict[str, Any] = {"threads": data.draw(threads), "seeds": data.draw(st.lists(numbers, max_size=3))}
+    epochs, penalty, rate = data.draw(numbers), data.draw(reals), data.draw(reals)
+    limits: dict[str, Any] = {"samples": data.draw(st.none() | numbers), "kept": data.draw(st.none() | numbers)}
+    background, safe = data.draw(st.sampled_from(["hope", "model", "other"])), data.draw(st.booleans())
+    lists: dict[str, Any] = {"offsets": offsets, "dense": dense, "sparse": sparse}
+    expected: dict[str, Any] = {
+        **lists,
+        "scores": scores,
+        "lengths": data.draw(st.just(sizes) | arrays(float, shape=(2,))),
+    }
+    mira: dict[str, Any] = {"epochs": epochs, "c": rate, "decay": penalty, "background": background, "safe_hope": safe}
+    calls: list[Call] = [
+        partial(_core.tune_mira, metric, **lists, counts=counts, gains=gains, initial=weights, **mira, **ways),
+        partial(
+            _core.tune_pro, **lists, scores=scores, threshold=rate, penalty=penalty, tolerance=rate, iterations=epochs,
+            **limits, **ways,
+        ),
+        partial(_core.tune_xbleu, **expected, initial=weights, penalty=penalty, epochs=epochs, rate=rate, **ways),
+        partial(_core.tune_xbleu_objective, **expected, weights=weights, penalty=penalty, threads=ways["threads"]),
+    ]  # fmt: skip
+    return data.draw(st.sampled_from(calls))
+
+
 def others(data: st.DataObject) -> Call:
     """All remaining calls."""
     line = st.sampled_from(["", "a b", "a " * 5000, "\x00", "日本 &amp; x.", "1\ta\ta\t_\t_\t_\t0\troot\t_\t_", "1-\t"])
@@ -336,7 +492,25 @@ def main(examples: int) -> None:
     @settings(
         max_examples=examples, deadline=None, database=None, derandomize=True, suppress_health_check=list(HealthCheck)
     )
-    @given(st.sampled_from([shuffles, draws, many, streams, rules, agreement, replicated_agreement, others]), st.data())
+    @given(
+        st.sampled_from(
+            [
+                shuffles,
+                draws,
+                many,
+                streams,
+                rules,
+                agreement,
+                replicated_agreement,
+                kbest,
+                reranking,
+                tuning,
+                learning,
+                others,
+            ]
+        ),
+        st.data(),
+    )
     def every_call_returns_or_raises(some: Any, data: st.DataObject) -> None:
         call = some(data)
         with contextlib.suppress(*EXPECTED):

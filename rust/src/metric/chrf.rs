@@ -6,6 +6,7 @@
 //! walk over two sorted lists counts the overlaps of all orders. A character that is in no reference ends an integer
 //! early, because no n-gram that contains it can match.
 
+use super::pairs::PairBased;
 use super::text::{LOWERCASE, case, cased, yes};
 use super::{
     Counter, Counters, Formula, Kind, Metric, MetricSpec, OptionSpec, Options, Texts, Value, gradients_by_row,
@@ -283,6 +284,34 @@ fn plain_gradients_inline(chrf: &Chrf, totals: &[i64], n: usize, out: &mut [f64]
 impl Metric for Chrf {
     fn counters<'a>(&'a self, _: &Texts<'a>, _: &mut Run<'_>) -> Result<Counters<'a>> {
         Ok(Box::new(|| Box::new(ChrfCounter::new(self))))
+    }
+
+    fn pair_based(&self) -> Option<Box<dyn PairBased + '_>> {
+        Some(Box::new(self))
+    }
+}
+
+impl PairBased for &Chrf {
+    fn orders(&self) -> [usize; 2] {
+        [self.char_order, self.word_order]
+    }
+
+    fn units(&self, line: &str, emit: &mut dyn FnMut(usize, &str)) {
+        let (mut lower, mut buffer) = (String::new(), [0; 4]);
+        let line = cased(line, self.lowercase, &mut lower);
+        let characters = line.chars().filter(|&c| self.whitespace || !is_space(c));
+        characters.for_each(|c| emit(0, c.encode_utf8(&mut buffer)));
+        if self.word_order > 0 {
+            split(line, &mut |word| emit(1, word));
+        }
+    }
+
+    fn fill(&self, hypothesis: [usize; 2], reference: [usize; 2], matches: &[i64], row: &mut [i64]) -> Result<()> {
+        let (char_row, word_row) = row.split_at_mut(3 * self.char_order);
+        let (char_matches, word_matches) = matches.split_at(self.char_order);
+        fill(char_row, hypothesis[0], reference[0], char_matches);
+        fill(word_row, hypothesis[1], reference[1], word_matches);
+        Ok(())
     }
 }
 

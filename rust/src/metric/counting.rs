@@ -124,7 +124,7 @@ fn groups<'a>(metrics: &[&'a dyn Metric], texts: &Texts<'a>, run: &mut Run<'_>) 
 }
 
 /// The number of segments, after checks that all columns have it and that every segment has a reference.
-fn check<H, R>(systems: &[Vec<H>], references: &[Vec<Option<R>>]) -> Result<usize> {
+pub(super) fn check<H, R>(systems: &[Vec<H>], references: &[Vec<Option<R>>]) -> Result<usize> {
     let first = references.first().ok_or_else(|| Error::Empty { what: "references".into() })?;
     if systems.is_empty() {
         return Err(Error::Empty { what: "systems".into() });

@@ -9,11 +9,13 @@ mod distinct;
 mod error_rate;
 mod gtm;
 mod length;
+mod lists;
 mod matches;
 mod mean;
 mod meteor;
 mod nist;
 mod options;
+mod pairs;
 mod per;
 mod sentbleu;
 mod studentized;
@@ -28,6 +30,7 @@ use crate::error::{Error, Result};
 use crate::pool::{Run, Stop};
 use crate::simd::dispatch;
 use matches::MatchBased;
+use pairs::{FromMatches, PairBased};
 
 pub use bleu::Bleu;
 pub use chrf::Chrf;
@@ -35,10 +38,12 @@ pub use counting::count;
 pub use depf::DepF;
 pub use gtm::Gtm;
 pub use length::Length;
+pub use lists::{Lists, count_lists};
 pub use mean::Mean;
 pub use meteor::Meteor;
 pub use nist::Nist;
 pub use options::{Kind, OptionSpec, Options, Value};
+pub use pairs::{Expected, expected_utilities, pieces};
 pub use sentbleu::SentBleu;
 pub use studentized::{Studentized, Terms};
 pub use ter::Ter;
@@ -142,6 +147,12 @@ pub trait Metric: Formula {
     /// same words.
     fn match_based(&self) -> Option<&dyn MatchBased> {
         None
+    }
+
+    /// How it counts a hypothesis against a single reference, if that follows from the n-grams that both have.
+    /// [`expected_utilities`] then finds the matches of all pairs of a list at once.
+    fn pair_based(&self) -> Option<Box<dyn PairBased + '_>> {
+        self.match_based().map(|metric| Box::new(FromMatches(metric)) as Box<dyn PairBased>)
     }
 }
 

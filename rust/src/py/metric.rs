@@ -31,7 +31,16 @@ impl Metric {
         self.formula.clone()
     }
 
-    fn check_width(&self, py: Python<'_>, got: usize) -> PyResult<()> {
+    /// The metric that counts texts.
+    pub(super) fn counting(&self, py: Python<'_>) -> PyResult<&dyn core::Metric> {
+        self.counting.as_deref().ok_or_else(|| {
+            let (place, expected) = (Place::default(), "segment scores".into());
+            let got = "texts, which a mean of segment scores cannot count".into();
+            raise(py, Error::Malformed { place, expected, got })
+        })
+    }
+
+    pub(super) fn check_width(&self, py: Python<'_>, got: usize) -> PyResult<()> {
         let expected = self.formula.width();
         if expected == got {
             return Ok(());

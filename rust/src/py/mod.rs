@@ -11,9 +11,14 @@ mod meta;
 mod meta_resample;
 mod meta_soft;
 mod metric;
+mod nbest;
 mod reduce;
 mod resample;
 mod study;
+mod tune_l1;
+mod tune_mert;
+mod tune_online;
+mod tune_oracle;
 
 /// The module.
 #[pyo3::pymodule(gil_used = false)]
@@ -35,6 +40,8 @@ mod _core {
         Metric, MetricSpec, OptionSpec, Studentized, TokenizerSpec, broken_parse, count, metrics, tokenize, tokenizers,
     };
     #[pymodule_export]
+    use super::nbest::NBest;
+    #[pymodule_export]
     use super::reduce::{
         Draws, Histograms, MaxT, MinP, Moments, PermutedTally, Ranks, Reduction, Resampler, SequentialTally, Series,
         Spread, Sums, Tally, draw_many, shuffle_many,
@@ -46,6 +53,14 @@ mod _core {
     };
     #[pymodule_export]
     use super::study::Experiment;
+    #[pymodule_export]
+    use super::tune_l1::{tune_l1, tune_l1_loss, tune_templates};
+    #[pymodule_export]
+    use super::tune_mert::{tune_line_search, tune_mert};
+    #[pymodule_export]
+    use super::tune_online::{tune_mira, tune_pro, tune_xbleu, tune_xbleu_objective};
+    #[pymodule_export]
+    use super::tune_oracle::tune_oracle;
 
     #[pymodule_export]
     const GENERATOR: &str = crate::stream::GENERATOR;

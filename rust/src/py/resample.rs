@@ -125,6 +125,9 @@ fn named(purpose: &str, seed: u64, replicate: u64, py: Python<'_>) -> PyResult<S
         ("permutation", Purpose::Permutation),
         ("selection", Purpose::Selection),
         ("assignment", Purpose::Assignment),
+        ("tuning", Purpose::Tuning),
+        ("visit", Purpose::Visit),
+        ("pairs", Purpose::Pairs),
     ];
     match known.iter().find(|(name, _)| *name == purpose) {
         Some(&(_, purpose)) => Ok(Stream::new(seed, purpose, replicate)),

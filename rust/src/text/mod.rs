@@ -4,4 +4,5 @@ pub mod conllu;
 pub(crate) mod edit;
 pub(crate) mod ngram;
 pub(crate) mod runs;
+pub(crate) mod shared;
 pub mod tokenize;

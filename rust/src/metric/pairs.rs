@@ -1,0 +1,312 @@
+//! Expected utilities: how well each text of a list agrees with all others, each of which takes its turn as the reference
+//! (minimum Bayes risk decoding, Kumar & Byrne 2004, N04-1022).
+
+use std::ops::Range;
+
+use super::lists::Lists;
+use super::matches::{MatchBased, Matches};
+use super::{Counters, Metric, References, Texts};
+use crate::error::{Error, Result};
+use crate::pool::{self, Blocks, Run, Stop, WorkMeter};
+use crate::resample::zeros;
+use crate::text::shared::{KINDS, Shared};
+
+/// A metric that counts a hypothesis against a single reference by the n-grams that both have.
+pub trait PairBased: Sync {
+    /// The longest n-gram of each kind of unit; the first kind are characters for metrics that read any.
+    fn orders(&self) -> [usize; KINDS];
+
+    /// Calls `emit` with the kind and the spelling of every unit of a line.
+    fn units(&self, line: &str, emit: &mut dyn FnMut(usize, &str));
+
+    /// Writes the counts to a row of zeros, from both numbers of units of each kind, and the clipped matches of each
+    /// order of the first kind, then of the second.
+    ///
+    /// # Errors
+    /// [`Error::Overflow`] for a count that does not fit.
+    fn fill(
+        &self,
+        hypothesis: [usize; KINDS],
+        reference: [usize; KINDS],
+        matches: &[i64],
+        row: &mut [i64],
+    ) -> Result<()>;
+}
+
+/// A metric of words whose counts follow from matches.
+pub(super) struct FromMatches<'a>(pub &'a dyn MatchBased);
+
+impl PairBased for FromMatches<'_> {
+    fn orders(&self) -> [usize; KINDS] {
+        [0, self.0.order()]
+    }
+
+    fn units(&self, line: &str, emit: &mut dyn FnMut(usize, &str)) {
+        self.0.words().tokens(line, &mut |word| emit(1, word));
+    }
+
+    fn fill(
+        &self,
+        hypothesis: [usize; KINDS],
+        reference: [usize; KINDS],
+        matches: &[i64],
+        row: &mut [i64],
+    ) -> Result<()> {
+        self.0.fill(&Matches { length: hypothesis[1], closest: reference[1], by_order: matches }, row)
+    }
+}
+
+/// What is expected of each text.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Expected {
+    /// Σ_j w_j·u(i, j) over all other texts j of the list of text i.
+    pub utilities: Vec<f64>,
+    /// u(i, i), the score of a text that is its own reference.
+    pub own: Vec<f64>,
+}
+
+/// The shortest piece of a list that is computed on its own. A piece prepares the whole list, which costs about as much as
+/// comparing it with a hundred texts.
+const PIECE: usize = 256;
+
+/// The lists, divided into pieces for threads: a sentence, and some of its texts. Only long lists are divided, and only if
+/// there are few of them.
+pub fn pieces(offsets: &[i64]) -> Vec<(usize, Range<usize>)> {
+    let texts = offsets.last().map_or(0, |&end| end as usize);
+    let size = PIECE.max(texts / 32);
+    let mut out = Vec::new();
+    for (sentence, ends) in offsets.windows(2).enumerate() {
+        let (start, end) = (ends[0] as usize, ends[1] as usize);
+        let parts = (end - start).div_ceil(size).max(1);
+        out.extend((0..parts).map(|part| {
+            let cut = |part: usize| start + (end - start) * part / parts;
+            (sentence, cut(part)..cut(part + 1))
+        }));
+    }
+    out
+}
+
+/// The expected utility of each text under a metric, with the other texts of its list as pseudo-references of these weights.
+/// Utilities are scores of segments. A text is tokenized and its n-grams are found once, if the metric can tell its
+/// counts from them (`PairBased`); otherwise each text is prepared once as a reference.
+///
+/// What a metric prepares for a corpus (NIST's information) comes from all texts, each of which counts once.
+///
+/// # Errors
+/// [`Error::LengthMismatch`] for a wrong number of weights; whatever [`Metric::counters`], [`super::Counter::count`] and
+/// [`pool::run`] returned.
+pub fn expected_utilities(
+    metric: &dyn Metric,
+    lists: &Lists<'_>,
+    weights: &[f64],
+    run: &mut Run<'_>,
+) -> Result<Expected> {
+    let texts = lists.offsets.last().map_or(0, |&end| end as usize);
+    if weights.len() != texts {
+        return Err(Error::LengthMismatch { what: "weights of texts".into(), expected: texts, got: weights.len() });
+    }
+    let get = |_: usize, text: usize| Some((lists.hypothesis)(text));
+    let hypothesis = |_: usize, text: usize| (lists.hypothesis)(text);
+    // Each text is a segment of its own, and its own reference: metrics see every word, and a single reference.
+    let references = References { columns: 1, segments: texts, get: &get };
+    let corpus = Texts { references, systems: 1, hypothesis: &hypothesis };
+    let pair_based = metric.pair_based();
+    let counters = match pair_based {
+        Some(_) => None,
+        None => Some(run.without_progress(|run| metric.counters(&corpus, run))?),
+    };
+    let pieces = pieces(lists.offsets);
+    let pairs: usize = pieces.iter().map(|(sentence, own)| lists.range(*sentence).len() * own.len()).sum();
+    let cost = if pair_based.is_some() { 100 } else { 2000 } * (pairs / pieces.len().max(1)) as u64 + 1000;
+    let mut out = Expected { utilities: zeros(&[texts])?, own: zeros(&[texts])? };
+    let mut failed = None;
+    pool::run(
+        Blocks { items: pieces.len(), size: 1, cost, lead: 0 },
+        run,
+        || (),
+        |(), range, stop| {
+            let (sentence, own) = &pieces[range.start];
+            let list = lists.range(*sentence);
+            let texts: Vec<&str> = list.clone().map(lists.hypothesis).collect();
+            let part = own.start - list.start..own.end - list.start;
+            let list = List { metric, texts: &texts, weights: &weights[list], part };
+            let found = match (&pair_based, &counters) {
+                (Some(pairs), _) => list.all_at_once(pairs.as_ref(), stop),
+                (None, counters) => list.one_by_one(counters.as_ref(), stop),
+            };
+            match found {
+                Err(Error::Interrupted) => None,
+                Err(error) => Some(Err(error.in_segment(sentence + 1))),
+                found => Some(found),
+            }
+        },
+        |range, found: Result<Expected>, _| match found {
+            Ok(found) => {
+                let own = pieces[range.start].1.clone();
+                out.utilities[own.clone()].copy_from_slice(&found.utilities);
+                out.own[own].copy_from_slice(&found.own);
+            }
+            Err(error) => failed = failed.take().or(Some(error)),
+        },
+    )?;
+    failed.map_or(Ok(out), Err)
+}
+
+/// A list, and the part of it whose utilities are computed.
+struct List<'a> {
+    metric: &'a dyn Metric,
+    texts: &'a [&'a str],
+    weights: &'a [f64],
+    part: Range<usize>,
+}
+
+impl List<'_> {
+    /// The scores of all pairs, from the n-grams that texts have in common.
+    fn all_at_once(&self, pairs: &dyn PairBased, stop: &Stop<'_>) -> Result<Expected> {
+        let shared = Shared::new(self.texts, pairs.orders(), &|line, emit| pairs.units(line, emit), stop)?;
+        let (width, order) = (self.metric.width(), shared.order());
+        let (mut row, mut matches) = (vec![0; width], zeros(&[self.texts.len(), order])?);
+        let mut meter = WorkMeter::default();
+        let mut out = Expected { utilities: zeros(&[self.part.len()])?, own: zeros(&[self.part.len()])? };
+        for (place, i) in self.part.clone().enumerate() {
+            shared.matches(i, &mut matches, (&mut meter, stop))?;
+            for (j, matches) in matches.chunks_exact(order).enumerate() {
+                if self.weights[j] == 0.0 && i != j {
+                    continue;
+                }
+                meter.charge(8 * width, stop)?;
+                row.fill(0);
+                pairs.fill(shared.lengths(i), shared.lengths(j), matches, &mut row)?;
+                self.add(&mut out, (place, i, j), &row);
+            }
+        }
+        Ok(out)
+    }
+
+    /// The scores of all pairs: each text is prepared as a reference, and the part is counted against it.
+    fn one_by_one(&self, counters: Option<&Counters<'_>>, stop: &Stop<'_>) -> Result<Expected> {
+        let mut out = Expected { utilities: zeros(&[self.part.len()])?, own: zeros(&[self.part.len()])? };
+        let Some(counters) = counters else { return Ok(out) };
+        let (mut counter, width) = (counters(), self.metric.width());
+        let mut rows: Vec<i64> = zeros(&[self.part.len(), width])?;
+        for (j, reference) in self.texts.iter().enumerate() {
+            if self.weights[j] == 0.0 && !self.part.contains(&j) {
+                continue;
+            }
+            if stop.requested() {
+                return Err(Error::Interrupted);
+            }
+            rows.fill(0);
+            counter.count(&[reference], &self.texts[self.part.clone()], &mut rows, stop)?;
+            for ((place, i), row) in self.part.clone().enumerate().zip(rows.chunks_exact(width)) {
+                self.add(&mut out, (place, i, j), row);
+            }
+        }
+        Ok(out)
+    }
+
+    fn add(&self, out: &mut Expected, (place, i, j): (usize, usize, usize), row: &[i64]) {
+        let utility = self.metric.segment_score(row);
+        if i == j {
+            out.own[place] = utility;
+        } else if self.weights[j] != 0.0 {
+            out.utilities[place] += self.weights[j] * utility;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::metric::{METRICS, Value, count_segment, metric};
+    use proptest::prelude::*;
+
+    fn found(metric: &dyn Metric, texts: &[String], offsets: &[i64], weights: &[f64], threads: usize) -> Expected {
+        let hypothesis = |i: usize| texts[i].as_str();
+        let lists = Lists { offsets, hypothesis: &hypothesis };
+        expected_utilities(metric, &lists, weights, &mut Run { threads, watch: &mut |_| Ok(()) }).unwrap()
+    }
+
+    /// The same, one pair of texts at a time.
+    fn slow(metric: &dyn Metric, texts: &[String], offsets: &[i64], weights: &[f64]) -> Expected {
+        let mut out = Expected { utilities: vec![0.0; texts.len()], own: vec![0.0; texts.len()] };
+        for ends in offsets.windows(2) {
+            let list = ends[0] as usize..ends[1] as usize;
+            for (i, j) in list.clone().flat_map(|i| list.clone().map(move |j| (i, j))) {
+                let utility = metric.segment_score(&count_segment(metric, &[&texts[j]], &texts[i]));
+                if i == j {
+                    out.own[i] = utility;
+                } else {
+                    out.utilities[i] += weights[j] * utility;
+                }
+            }
+        }
+        out
+    }
+
+    fn metrics() -> Vec<(&'static str, Vec<(String, Value)>)> {
+        let flag = |key: &str| (key.to_owned(), Value::Flag(true));
+        let integer = |key: &str, n| (key.to_owned(), Value::Integer(n));
+        let mut all: Vec<_> = METRICS
+            .iter()
+            // NIST's information depends on what counts as the corpus.
+            .filter(|spec| !spec.reads_parses && spec.name != "nist")
+            .map(|spec| (spec.name, vec![]))
+            .collect();
+        all.extend([
+            ("chrf", vec![flag("lowercase"), flag("whitespace"), integer("char_order", 3)]),
+            ("chrf", vec![flag("eps_smoothing"), integer("char_order", 0), integer("word_order", 2)]),
+            ("bleu", vec![flag("lowercase"), integer("max_ngram_order", 2)]),
+            ("bleu", vec![flag("nltk_quirks")]),
+            ("sentbleu", vec![("smoothing".into(), Value::Name("2".into())), integer("max_ngram_order", 3)]),
+        ]);
+        all
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(24))]
+        #[test]
+        fn utilities_are_those_of_single_pairs(
+            lists in prop::collection::vec(prop::collection::vec("[aAbé,. ]{0,10}", 1..6), 1..4),
+            seed in 0..1000_u32,
+            threads in 1..4_usize,
+        ) {
+            let texts: Vec<String> = lists.iter().flatten().cloned().collect();
+            let mut offsets = vec![0];
+            lists.iter().for_each(|list| offsets.push(offsets[offsets.len() - 1] + list.len() as i64));
+            let weights: Vec<f64> =
+                (0..texts.len() as u32).map(|i| f64::from((i.wrapping_mul(seed) ^ seed) % 5) / 4.0).collect();
+            for (name, options) in metrics() {
+                let metric = metric(name, &options).unwrap();
+                let expected = slow(metric.as_ref(), &texts, &offsets, &weights);
+                let got = found(metric.as_ref(), &texts, &offsets, &weights, threads);
+                prop_assert_eq!(expected, got, "{} {:?} {:?}", name, options, texts);
+            }
+        }
+    }
+
+    #[test]
+    fn a_long_list_is_divided_and_many_short_ones_are_not() {
+        assert_eq!(vec![(0, 0..3), (1, 3..3 + 150), (1, 153..303)], pieces(&[0, 3, 303]));
+        let many: Vec<i64> = (0..=100).map(|i| 300 * i).collect();
+        assert_eq!(100, pieces(&many).len());
+        let texts: Vec<String> = (0..600).map(|i| format!("{} the cat sat on the mat {}", i % 9, i % 70)).collect();
+        let weights = vec![1.0 / 600.0; 600];
+        for name in ["chrf", "ter"] {
+            let metric = metric(name, &[]).unwrap();
+            let expected = slow(metric.as_ref(), &texts[..40], &[0, 40], &weights[..40]);
+            assert_eq!(expected, found(metric.as_ref(), &texts[..40], &[0, 40], &weights[..40], 2));
+            let [one, three] = [1, 3].map(|threads| found(metric.as_ref(), &texts, &[0, 600], &weights, threads));
+            assert_eq!(one, three);
+        }
+    }
+
+    #[test]
+    fn weights_are_checked_and_errors_name_the_sentence() {
+        let bleu = metric("bleu", &[]).unwrap();
+        let hypothesis = |_: usize| "a";
+        let lists = Lists { offsets: &[0, 1, 2], hypothesis: &hypothesis };
+        let error = expected_utilities(bleu.as_ref(), &lists, &[1.0], &mut Run { threads: 1, watch: &mut |_| Ok(()) });
+        assert_eq!("weights of texts: expected 2, got 1", error.unwrap_err().to_string());
+    }
+}

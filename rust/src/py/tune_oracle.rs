@@ -1,0 +1,40 @@
+//! The best and the worst entries of k-best lists.
+
+use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use pyo3::prelude::*;
+
+use super::call::{Progress, run_long};
+use super::convert::{in_order, shaped};
+use super::metric::Metric;
+use crate::tune::oracle::{self, Rows};
+
+/// Entries, their score, the start from which they were found, and scores of starts and ends.
+type Found<'py> = (Bound<'py, PyArray1<i64>>, f64, usize, Bound<'py, PyArray2<f64>>);
+
+#[pyfunction]
+#[pyo3(signature = (
+    offsets, counts, metric, starts, *, worst=false, random_starts=0, seed=12345, threads=0, progress=None
+))]
+#[allow(clippy::too_many_arguments)]
+pub fn tune_oracle<'py>(
+    py: Python<'py>,
+    offsets: PyReadonlyArray1<'py, i64>,
+    counts: PyReadonlyArray2<'py, i64>,
+    metric: &Metric,
+    starts: PyReadonlyArray2<'py, i64>,
+    worst: bool,
+    random_starts: usize,
+    seed: u64,
+    threads: usize,
+    progress: Option<&Progress>,
+) -> PyResult<Found<'py>> {
+    metric.check_width(py, counts.shape()[1])?;
+    let n = starts.shape()[0].saturating_add(random_starts);
+    let (offsets, counts, starts) = (in_order(&offsets)?, in_order(&counts)?, in_order(&starts)?);
+    let found = run_long(py, threads, progress, ("searching", n), |run| {
+        let rows = Rows::new(offsets, counts, metric.formula(), worst)?;
+        oracle::search(&rows, starts, random_starts, seed, run)
+    })?;
+    let sentences = found.entries.len();
+    Ok((shaped(py, found.entries, [sentences])?, found.score, found.start, shaped(py, found.from_to, [n, 2])?))
+}

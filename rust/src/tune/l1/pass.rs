@@ -1,0 +1,92 @@
+//! A pass over the lists: the loss and its derivatives with respect to all features.
+
+use std::ops::Range;
+
+use super::{Lists, invalid, over_lists, same_length, softmax};
+use crate::error::Result;
+use crate::pool::{Run, Stop, WorkMeter};
+use crate::resample::{resize, zeros};
+
+/// The loss, without the penalty, and its gradient.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Pass {
+    /// −Σ ln p(target).
+    pub loss: f64,
+    /// Its derivative with respect to each feature.
+    pub gradient: Vec<f64>,
+}
+
+/// The sums of a thread, which are zero between blocks.
+#[derive(Default)]
+struct Scratch {
+    sums: Vec<f64>,
+    touched: Vec<usize>,
+    scores: Vec<f64>,
+}
+
+/// The loss of a block of lists, and those derivatives that are not zero.
+type Part = (f64, Vec<(usize, f64)>);
+
+/// The loss at these weights and its gradient.
+///
+/// # Errors
+/// If the number of weights is wrong, or scores are too large for floating-point numbers.
+pub fn pass(lists: &Lists<'_>, weights: &[f64], run: &mut Run<'_>) -> Result<Pass> {
+    same_length("weights", lists.features(), weights.len())?;
+    let mut total = Pass { loss: 0.0, gradient: zeros(&[lists.features()])? };
+    over_lists(
+        lists.blocks(),
+        run,
+        Scratch::default,
+        |scratch, block, stop| part(lists, weights, scratch, block, stop),
+        |_, (loss, gradient)| {
+            total.loss += loss;
+            gradient.iter().for_each(|&(feature, value)| total.gradient[feature] += value);
+            Ok(())
+        },
+    )?;
+    if !total.loss.is_finite() || total.gradient.iter().any(|value| !value.is_finite()) {
+        return Err(invalid("features", "values whose weighted sums are finite", "larger ones"));
+    }
+    Ok(total)
+}
+
+fn part(
+    lists: &Lists<'_>,
+    weights: &[f64],
+    scratch: &mut Scratch,
+    block: Range<usize>,
+    stop: &Stop<'_>,
+) -> Result<Part> {
+    let Scratch { sums, touched, scores } = scratch;
+    resize(sums, weights.len())?;
+    let (mut meter, mut loss) = (WorkMeter::default(), 0.0);
+    for list in block {
+        let (candidates, target) = (lists.list(list), lists.target(list));
+        scores.clear();
+        for candidate in candidates.clone() {
+            let mut score = 0.0;
+            let mut values = 0;
+            lists.each(candidate, |feature, value| {
+                score += weights[feature] * value;
+                values += 1;
+            });
+            meter.charge(4 * values + 8, stop)?;
+            scores.push(score);
+        }
+        loss += softmax(scores, target);
+        scores[target] -= 1.0;
+        for (candidate, &share) in candidates.zip(&*scores) {
+            lists.each(candidate, |feature, value| {
+                let sum = &mut sums[feature];
+                // A sum may be zero several times: then it is listed again, and zero when it is taken again.
+                if *sum == 0.0 {
+                    touched.push(feature);
+                }
+                *sum += share * value;
+            });
+        }
+    }
+    let gradient = touched.drain(..).map(|feature| (feature, std::mem::take(&mut sums[feature]))).collect();
+    Ok((loss, gradient))
+}

@@ -1,0 +1,138 @@
+//! Lists that grow entry by entry.
+
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
+
+use super::{NBest, Strings};
+use crate::error::{Error, Result};
+
+pub(super) const HASHER: FixedState = FixedState::with_seed(3);
+
+/// Makes room for some more elements.
+pub(super) fn room<T>(values: &mut Vec<T>, more: usize) -> Result<()> {
+    values.try_reserve(more).map_err(|_| Error::Memory { numbers: (values.len() + more) as u128 })
+}
+
+impl Strings {
+    pub(super) fn push(&mut self, text: &str) -> Result<()> {
+        let numbers = (self.bytes.len() + text.len()) as u128;
+        self.bytes.try_reserve(text.len()).map_err(|_| Error::Memory { numbers })?;
+        room(&mut self.ends, 1)?;
+        self.bytes.push_str(text);
+        self.ends.push(self.bytes.len());
+        Ok(())
+    }
+}
+
+/// Numbers for names, in the order of their first appearance.
+#[derive(Debug, Default)]
+pub(super) struct Numbered {
+    pub names: Vec<String>,
+    known: HashMap<String, i32, FixedState>,
+}
+
+impl Numbered {
+    pub fn from_names(names: &[String]) -> Self {
+        let known = names.iter().zip(0..).map(|(name, i)| (name.clone(), i)).collect();
+        Numbered { names: names.to_vec(), known }
+    }
+
+    pub fn number(&mut self, name: &str) -> i32 {
+        if let Some(&number) = self.known.get(name) {
+            return number;
+        }
+        let number = self.names.len() as i32;
+        self.names.push(name.to_owned());
+        self.known.insert(name.to_owned(), number);
+        number
+    }
+}
+
+/// Lists of texts without features, such as samples: those of each sentence follow each other.
+///
+/// # Errors
+/// [`Error::Memory`].
+pub fn of_texts(ids: &[i64], offsets: &[usize], texts: &[impl AsRef<str>]) -> Result<NBest> {
+    let mut builder = Builder::new();
+    for (&id, ends) in ids.iter().zip(offsets.windows(2)) {
+        builder.begin(id);
+        for text in &texts[ends[0]..ends[1]] {
+            builder.text(text.as_ref())?;
+            builder.sparse(std::iter::empty())?;
+        }
+    }
+    Ok(builder.finish())
+}
+
+/// Lists under construction.
+#[derive(Debug)]
+pub(super) struct Builder {
+    pub lists: NBest,
+    /// The distinct hypotheses of the current sentence, by hash.
+    texts: HashMap<u64, Vec<i32>, FixedState>,
+}
+
+impl Builder {
+    pub fn new() -> Self {
+        let lists = NBest { indptr: vec![0], ..NBest::default() };
+        Builder { lists, texts: HashMap::with_hasher(HASHER) }
+    }
+
+    /// Begins the list of another sentence.
+    pub fn begin(&mut self, id: i64) {
+        let lists = &mut self.lists;
+        lists.ids.push(id);
+        lists.offsets.push(lists.text_of.len() as i64);
+        lists.text_offsets.push(lists.words.texts.len() as i64);
+        self.texts.clear();
+    }
+
+    /// Adds the hypothesis of an entry.
+    pub fn text(&mut self, hypothesis: &str) -> Result<()> {
+        use std::hash::BuildHasher;
+        let lists = &mut self.lists;
+        let same = self.texts.entry(HASHER.hash_one(hypothesis)).or_default();
+        let known = same.iter().find(|&&number| lists.words.texts.get(number as usize) == hypothesis);
+        room(&mut lists.text_of, 1)?;
+        if let Some(&number) = known {
+            lists.text_of.push(number);
+            return Ok(());
+        }
+        let number = i32::try_from(lists.words.texts.len())
+            .map_err(|_| Error::Memory { numbers: lists.words.texts.len() as u128 })?;
+        lists.words.texts.push(hypothesis)?;
+        same.push(number);
+        lists.text_of.push(number);
+        Ok(())
+    }
+
+    /// Adds the sparse values of an entry, which are in order, and ends the entry.
+    pub fn sparse(&mut self, features: impl Iterator<Item = (i32, f64)>) -> Result<()> {
+        let lists = &mut self.lists;
+        for (index, value) in features.filter(|(_, value)| *value != 0.0) {
+            room(&mut lists.indices, 1)?;
+            room(&mut lists.values, 1)?;
+            lists.indices.push(index);
+            lists.values.push(value);
+        }
+        room(&mut lists.indptr, 1)?;
+        lists.indptr.push(lists.indices.len() as i64);
+        Ok(())
+    }
+
+    /// The lists, without spare memory.
+    pub fn finish(self) -> NBest {
+        let mut lists = self.lists;
+        lists.offsets.push(lists.text_of.len() as i64);
+        lists.text_offsets.push(lists.words.texts.len() as i64);
+        lists.text_of.shrink_to_fit();
+        lists.dense.shrink_to_fit();
+        lists.indptr.shrink_to_fit();
+        lists.indices.shrink_to_fit();
+        lists.values.shrink_to_fit();
+        lists.totals.shrink_to_fit();
+        lists.words.texts.shrink();
+        lists.words.columns.iter_mut().for_each(Strings::shrink);
+        lists
+    }
+}

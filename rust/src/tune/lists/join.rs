@@ -1,0 +1,241 @@
+//! Lists made of other lists.
+
+use std::hash::{BuildHasher, Hash, Hasher};
+
+use hashbrown::HashMap;
+
+use super::build::{Builder, HASHER, Numbered, room};
+use super::{NBest, Strings, View};
+use crate::error::{Error, Result, quoted};
+use crate::pool::{Stop, WorkMeter};
+use crate::resample::{reserved, zeros};
+
+/// Where a feature of the old lists is in the new ones.
+#[derive(Debug, Clone, Copy)]
+enum Place {
+    Dense(usize),
+    Sparse(i32),
+}
+
+/// The places of features in lists with these dense features. Other features become sparse ones of `sparse`.
+fn places(names: &[String], dense: &[String], sparse: &mut Numbered) -> Vec<Place> {
+    let known: HashMap<&str, usize, _> = dense.iter().zip(0..).map(|(name, i)| (name.as_str(), i)).collect::<HashMap<
+        _,
+        _,
+        foldhash::fast::FixedState,
+    >>();
+    let place = |name: &String| match known.get(name.as_str()) {
+        Some(&column) => Place::Dense(column),
+        None => Place::Sparse(sparse.number(name)),
+    };
+    names.iter().map(place).collect()
+}
+
+/// The same lists with other dense features: sparse features that are among `names` become dense, and dense ones take
+/// their order. The values of dense features that are not there are 0.
+pub(super) fn reshaped(mut lists: NBest, names: &[String], stop: &Stop<'_>) -> Result<NBest> {
+    if lists.words.names == names && !lists.words.sparse_names.iter().any(|name| names.contains(name)) {
+        return Ok(lists);
+    }
+    let (mut sparse, mut meter) = (Numbered::default(), WorkMeter::default());
+    let dense_places = places(&lists.words.names, names, &mut sparse);
+    let sparse_places = places(&lists.words.sparse_names, names, &mut sparse);
+    let (width, entries) = (names.len(), lists.text_of.len());
+    let mut dense = zeros(&[entries, width])?;
+    let (mut kept, mut start) = (0, 0);
+    for entry in 0..entries {
+        meter.charge(8 * width + 64, stop)?;
+        let row = &mut dense[entry * width..(entry + 1) * width];
+        let old_width = lists.words.names.len();
+        for (place, value) in dense_places.iter().zip(&lists.dense[entry * old_width..]) {
+            if let Place::Dense(column) = place {
+                row[*column] = *value;
+            }
+        }
+        let end = lists.indptr[entry + 1] as usize;
+        for i in start..end {
+            match sparse_places[lists.indices[i] as usize] {
+                Place::Dense(column) => row[column] = lists.values[i],
+                Place::Sparse(index) => {
+                    (lists.indices[kept], lists.values[kept]) = (index, lists.values[i]);
+                    kept += 1;
+                }
+            }
+        }
+        start = end;
+        lists.indptr[entry + 1] = kept as i64;
+    }
+    lists.indices.truncate(kept);
+    lists.values.truncate(kept);
+    lists.indices.shrink_to_fit();
+    lists.values.shrink_to_fit();
+    lists.dense = dense;
+    lists.words.names = names.to_vec();
+    lists.words.sparse_names = sparse.names;
+    Ok(lists)
+}
+
+/// Copies entries of lists to other lists.
+struct Copier<'a> {
+    from: View<'a>,
+    dense: Vec<Place>,
+    sparse: Vec<Place>,
+    row: Vec<(i32, f64)>,
+}
+
+impl<'a> Copier<'a> {
+    fn new(from: View<'a>, names: &[String], sparse: &mut Numbered) -> Self {
+        let (dense, sparse) =
+            (places(&from.words.names, names, sparse), places(&from.words.sparse_names, names, sparse));
+        Copier { from, dense, sparse, row: Vec::new() }
+    }
+
+    /// Sets the row of dense features, and keeps that of sparse ones.
+    fn read(&mut self, entry: usize, dense: &mut [f64]) {
+        dense.fill(0.0);
+        self.row.clear();
+        let mut put = |place: Place, value: f64| match place {
+            Place::Dense(column) => dense[column] = value,
+            Place::Sparse(index) => self.row.push((index, value)),
+        };
+        self.dense.iter().zip(self.from.dense_of(entry)).for_each(|(place, value)| put(*place, *value));
+        let (indices, values) = self.from.sparse_of(entry);
+        indices.iter().zip(values).for_each(|(index, value)| put(self.sparse[*index as usize], *value));
+        self.row.sort_unstable_by_key(|(index, _)| *index);
+    }
+
+    /// Adds the entry that was read.
+    fn write(&self, entry: usize, dense: &[f64], to: &mut Builder, totals: bool) -> Result<()> {
+        to.text(self.from.hypothesis(entry))?;
+        let lists = &mut to.lists;
+        room(&mut lists.dense, dense.len())?;
+        lists.dense.extend_from_slice(dense);
+        if totals {
+            room(&mut lists.totals, 1)?;
+            lists.totals.push(self.from.totals[entry]);
+        }
+        for (column, own) in lists.words.columns.iter_mut().zip(&self.from.words.columns) {
+            column.push(own.get(entry))?;
+        }
+        to.sparse(self.row.iter().copied())
+    }
+}
+
+/// The dense features of joined lists.
+fn joined_names(lists: &[View<'_>]) -> Result<Vec<String>> {
+    let first = &lists[0].words.names;
+    let mut names = first.clone();
+    for other in lists.iter().map(|view| view.words) {
+        let lost = first.iter().find(|name| !other.names.contains(name) && !other.omits_zeros);
+        let more: Vec<&String> = other.names.iter().filter(|name| !names.contains(name)).collect();
+        let Some(name) = lost.or(more.first().copied().filter(|_| !lists.iter().all(|view| view.words.omits_zeros)))
+        else {
+            names.extend(more.into_iter().cloned());
+            continue;
+        };
+        let (option, expected) = ("the dense features of joined lists".into(), "the same in all lists".into());
+        return Err(Error::InvalidOption { option, expected, got: format!("{} in some of them", quoted(name)) });
+    }
+    Ok(names)
+}
+
+/// Joins lists of several decodes. A sentence has the entries of the first lists that have it, then those of the next.
+/// Entries with the same hypothesis and features as an earlier one are left out.
+///
+/// # Errors
+/// [`Error::Empty`] without lists; [`Error::InvalidOption`] if dense features differ, except where zeros are left out;
+/// [`Error::Memory`]; [`Error::Interrupted`].
+pub fn merged(lists: &[View<'_>], stop: &Stop<'_>) -> Result<NBest> {
+    if lists.is_empty() {
+        return Err(Error::Empty { what: "lists".into() });
+    }
+    let names = joined_names(lists)?;
+    let mut sparse = Numbered::default();
+    let mut copiers: Vec<_> = lists.iter().map(|&view| Copier::new(view, &names, &mut sparse)).collect();
+    let totals = lists.iter().all(|view| !view.totals.is_empty());
+    let columns = lists.iter().map(|view| view.words.columns.len()).min().unwrap_or(0);
+    let (mut builder, mut meter) = (Builder::new(), WorkMeter::default());
+    builder.lists.words.columns = vec![Strings::default(); columns];
+    let mut ids: Vec<i64> = reserved(lists.iter().map(View::sentences).sum())?;
+    lists.iter().for_each(|view| ids.extend_from_slice(view.ids));
+    ids.sort_unstable();
+    ids.dedup();
+    let mut row = vec![0.0; names.len()];
+    let mut known: HashMap<u64, Vec<usize>, _> = HashMap::with_hasher(HASHER);
+    for id in ids {
+        builder.begin(id);
+        known.clear();
+        for copier in &mut copiers {
+            let Ok(sentence) = copier.from.ids.binary_search(&id) else { continue };
+            for entry in copier.from.entries_of(sentence) {
+                meter.charge(32 * row.len() + 256, stop)?;
+                copier.read(entry, &mut row);
+                let text = copier.from.hypothesis(entry);
+                let same = known.entry(hashed(text, &row, &copier.row)).or_default();
+                let lists = &builder.lists;
+                if !same.iter().any(|&other| equals(lists, other, text, &row, &copier.row)) {
+                    same.push(lists.text_of.len());
+                    copier.write(entry, &row, &mut builder, totals)?;
+                }
+            }
+        }
+    }
+    Ok(finished(builder, names, sparse, lists.iter().all(|view| view.words.omits_zeros)))
+}
+
+fn finished(builder: Builder, names: Vec<String>, sparse: Numbered, omits_zeros: bool) -> NBest {
+    let mut lists = builder.finish();
+    (lists.words.names, lists.words.sparse_names) = (names, sparse.names);
+    lists.words.omits_zeros = omits_zeros;
+    lists
+}
+
+fn hashed(text: &str, dense: &[f64], sparse: &[(i32, f64)]) -> u64 {
+    let mut hasher = HASHER.build_hasher();
+    text.hash(&mut hasher);
+    // 0 and -0 are equal, and so is their sum with 0.
+    dense.iter().for_each(|value| (value + 0.0).to_bits().hash(&mut hasher));
+    sparse.iter().for_each(|(index, value)| (index, value.to_bits()).hash(&mut hasher));
+    hasher.finish()
+}
+
+fn equals(lists: &NBest, entry: usize, text: &str, dense: &[f64], sparse: &[(i32, f64)]) -> bool {
+    let width = dense.len();
+    let own = lists.indptr[entry] as usize..lists.indptr[entry + 1] as usize;
+    lists.words.texts.get(lists.text_of[entry] as usize) == text
+        && lists.dense[entry * width..(entry + 1) * width] == *dense
+        && own.len() == sparse.len()
+        && own.zip(sparse).all(|(i, (index, value))| lists.indices[i] == *index && lists.values[i] == *value)
+}
+
+/// The lists of some entries, which are in increasing order. Sentences without any are left out.
+///
+/// # Errors
+/// [`Error::OutOfRange`] for an entry that is not there; [`Error::InvalidOption`] if they are not in increasing order;
+/// [`Error::Memory`]; [`Error::Interrupted`].
+pub fn selected(lists: View<'_>, entries: &[i64], stop: &Stop<'_>) -> Result<NBest> {
+    let n = lists.entries();
+    if let Some(entry) = entries.iter().find(|&&entry| entry < 0 || entry as usize >= n) {
+        return Err(Error::OutOfRange { what: "entry".into(), index: (*entry).max(0) as usize, len: n });
+    }
+    if let Some(pair) = entries.windows(2).find(|pair| pair[0] >= pair[1]) {
+        let (option, expected) = ("entries".into(), "in increasing order".into());
+        return Err(Error::InvalidOption { option, expected, got: format!("{} before {}", pair[0], pair[1]) });
+    }
+    let names = lists.words.names.clone();
+    let mut sparse = Numbered::from_names(&lists.words.sparse_names);
+    let mut copier = Copier::new(lists, &names, &mut sparse);
+    let (mut builder, mut meter, mut sentence) = (Builder::new(), WorkMeter::default(), None);
+    builder.lists.words.columns = vec![Strings::default(); lists.words.columns.len()];
+    let mut row = vec![0.0; names.len()];
+    for &entry in entries {
+        meter.charge(16 * row.len() + 256, stop)?;
+        let of = lists.offsets.partition_point(|&offset| offset <= entry) - 1;
+        if sentence.replace(of) != Some(of) {
+            builder.begin(lists.ids[of]);
+        }
+        copier.read(entry as usize, &mut row);
+        copier.write(entry as usize, &row, &mut builder, !lists.totals.is_empty())?;
+    }
+    Ok(finished(builder, names, sparse, lists.words.omits_zeros))
+}

@@ -1,0 +1,152 @@
+use std::collections::BTreeMap;
+use std::io::Write;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::metric::{self, Lists, count_lists};
+use crate::pool::Run;
+
+fn parsed(text: &str) -> Result<NBest> {
+    parse(text.as_bytes(), "file", &Options::default(), &Stop::never())
+}
+
+fn message(text: &str) -> String {
+    parsed(text).unwrap_err().to_string()
+}
+
+/// An entry as Moses writes it: sentence, words, dense features and sparse ones.
+type Entry = (i64, String, [i32; 3], BTreeMap<String, i32>);
+
+fn lines(entries: &[Entry]) -> String {
+    let line = |(id, text, [a, b, c], sparse): &Entry| {
+        let sparse: String = sparse.iter().map(|(name, value)| format!(" s_{name}= {value}")).collect();
+        format!("{id} ||| {text} ||| lm= {a} tm= {b} {c}{sparse} ||| {a}\n")
+    };
+    entries.iter().map(line).collect()
+}
+
+/// The entries of lists, with sparse features by name.
+fn entries(lists: &NBest) -> Vec<Entry> {
+    let view = lists.view();
+    let mut out = Vec::new();
+    for (sentence, &id) in lists.ids.iter().enumerate() {
+        for entry in view.entries_of(sentence) {
+            assert!(view.texts_of(sentence).contains(&(view.text_of[entry] as usize)));
+            let dense: Vec<i32> = view.dense_of(entry).iter().map(|&value| value as i32).collect();
+            let (indices, values) = view.sparse_of(entry);
+            let name = |&i: &i32| lists.words.sparse_names[i as usize].trim_start_matches("s_").to_owned();
+            let sparse = indices.iter().map(name).zip(values.iter().map(|&value| value as i32)).collect();
+            out.push((id, view.hypothesis(entry).to_owned(), dense.try_into().unwrap(), sparse));
+        }
+    }
+    out
+}
+
+fn some_entries() -> impl Strategy<Value = Vec<Entry>> {
+    let sparse = prop::collection::btree_map("[ab]", prop_oneof![-2..0_i32, 1..3_i32], 0..3);
+    let entry = (0..3_i64, "[ab]( [ab]){0,2}", prop::array::uniform3(0..2_i32), sparse);
+    prop::collection::vec(entry, 1..20).prop_map(|mut entries| {
+        entries.sort_by_key(|entry| entry.0);
+        entries
+    })
+}
+
+proptest! {
+    #[test]
+    fn what_was_written_is_read(expected in some_entries()) {
+        let lists = parsed(&lines(&expected)).unwrap();
+        prop_assert_eq!(&expected, &entries(&lists));
+        let totals: Vec<f64> = expected.iter().map(|entry| f64::from(entry.2[0])).collect();
+        prop_assert_eq!(totals, lists.totals);
+    }
+
+    #[test]
+    fn joined_lists_have_every_entry_once_in_order(a in some_entries(), b in some_entries()) {
+        let (first, second) = (parsed(&lines(&a)).unwrap(), parsed(&lines(&b)).unwrap());
+        let joined = merged(&[first.view(), second.view()], &Stop::never()).unwrap();
+        let mut expected: Vec<Entry> = Vec::new();
+        for id in 0..3 {
+            for entry in a.iter().chain(&b).filter(|entry| entry.0 == id) {
+                if !expected.contains(entry) {
+                    expected.push(entry.clone());
+                }
+            }
+        }
+        prop_assert_eq!(expected, entries(&joined));
+    }
+
+    #[test]
+    fn some_entries_are_selected(all in some_entries(), chosen in prop::collection::vec(any::<bool>(), 20)) {
+        let lists = parsed(&lines(&all)).unwrap();
+        let rows: Vec<i64> = (0..all.len() as i64).filter(|&row| chosen[row as usize]).collect();
+        let some = selected(lists.view(), &rows, &Stop::never()).unwrap();
+        let expected: Vec<Entry> = rows.iter().map(|&row| all[row as usize].clone()).collect();
+        prop_assert_eq!(expected, entries(&some));
+        prop_assert_eq!(rows.len(), some.totals.len());
+    }
+
+    #[test]
+    fn entries_are_counted_as_systems_are(all in some_entries(), threads in 1..3_usize) {
+        let lists = parsed(&lines(&all)).unwrap();
+        let view = lists.view();
+        let hypothesis = |i: usize| lists.words.texts.get(i);
+        let texts = Lists { offsets: view.text_offsets, hypothesis: &hypothesis };
+        let references = [vec![Some("a b a"); view.sentences()]];
+        let mut run = Run { threads, watch: &mut |_| Ok(()) };
+        for name in ["bleu", "nist", "ter", "meteor"] {
+            let metric = metric::metric(name, &[]).unwrap();
+            let rows = count_lists(metric.as_ref(), &texts, &references, &mut run).unwrap();
+            let rows = by_entry(view, &rows, metric.width()).unwrap();
+            for sentence in 0..view.sentences() {
+                for entry in view.entries_of(sentence) {
+                    // A system whose other segments are anything.
+                    let mut system = vec!["a"; view.sentences()];
+                    system[sentence] = view.hypothesis(entry);
+                    let counts = metric::count(&[metric.as_ref()], &[system], &references, &mut run).unwrap().remove(0);
+                    let width = metric.width();
+                    prop_assert_eq!(&counts[sentence * width..][..width], &rows[entry * width..][..width], "{}", name);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn compressed_files_are_recognised_and_limited() {
+    let path = std::env::temp_dir().join(format!("reshuffle-nbest-{}.gz", std::process::id()));
+    let text = "0 ||| a ||| 1 2\n".repeat(3);
+    let mut writer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    writer.write_all(text.as_bytes()).unwrap();
+    std::fs::write(&path, writer.finish().unwrap()).unwrap();
+    let with = |max_input| read(&path, "file", &Options { dense: None, max_input }, &Stop::never());
+    assert_eq!(parsed(&text), with(text.len() as u64));
+    assert!(with(40).unwrap_err().to_string().starts_with("file: expected at most 40 bytes when decompressed"));
+    let content = std::fs::read(&path).unwrap();
+    std::fs::write(&path, &content[..content.len() - 12]).unwrap();
+    assert!(with(1000).unwrap_err().to_string().contains("a line that can be read"));
+    std::fs::remove_file(&path).unwrap();
+    assert!(with(1000).unwrap_err().to_string().contains("a file that can be read"));
+}
+
+#[test]
+fn wrong_lines_are_named() {
+    assert_eq!("file, line 2: expected 2 features, as on line 1, got 1", message("0 ||| a ||| 1 2\n0 ||| b ||| 1\n"));
+    assert_eq!(
+        "file, line 2: expected 2 values of \"tm\", as on line 1, got 3",
+        message("0 ||| a ||| tm= 1 2\n0 ||| b ||| tm= 1 2 3\n")
+    );
+    assert_eq!(
+        "file, line 1: expected a finite number as value 2 of \"tm\", got \"nan\"",
+        message("0 ||| a ||| tm= 1 nan\n")
+    );
+}
+
+#[test]
+fn long_calls_can_be_stopped() {
+    let text = "0 ||| a ||| 1 2\n".repeat(1 << 14);
+    let stopped = parse(text.as_bytes(), "file", &Options::default(), &Stop::at_once());
+    assert_eq!(crate::Error::Interrupted, stopped.unwrap_err());
+    let lists = parsed(&text).unwrap();
+    assert_eq!(crate::Error::Interrupted, merged(&[lists.view()], &Stop::at_once()).unwrap_err());
+}

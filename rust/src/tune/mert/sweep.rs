@@ -1,0 +1,229 @@
+//! From the corners of all lists to the best part of a line.
+
+use super::envelope::Corner;
+use super::order::Sorter;
+use super::{Buffers, Direction, Line, Lists, check_finite};
+use crate::error::{Error, Result};
+use crate::pool::{self, Blocks, Run, Stop, WorkMeter};
+
+/// Parts of a line that are scored together, so that their counts stay in the cache.
+const TOGETHER: usize = 256;
+
+/// Lines that are searched together, so that they share the scores at the point that they go through.
+const SEARCHED: usize = 4;
+
+/// Which parts of a line count, and where to go in them.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Rules {
+    /// How far outside the last corner to go if the best part has no end.
+    pub margin: f64,
+    /// Parts that are not wider than this are left out.
+    pub min_width: f64,
+}
+
+impl Default for Rules {
+    fn default() -> Self {
+        Rules { margin: 0.1, min_width: 1e-9 }
+    }
+}
+
+impl Rules {
+    pub(super) fn check(&self) -> Result<()> {
+        for (option, value) in [("margin", self.margin), ("min_width", self.min_width)] {
+            if !(value >= 0.0 && value.is_finite()) {
+                let expected = "a number of at least 0".into();
+                return Err(Error::InvalidOption { option: option.into(), expected, got: value.to_string() });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The best part of a line.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Found {
+    /// Where to go: the middle of the part, a margin away from its only end, or 0 if 0 lies between the ends. At an end
+    /// two entries of a list are equally good, and the score may be that of neither part.
+    pub position: f64,
+    /// The score there.
+    pub score: f64,
+    /// The ends of the part.
+    pub interval: (f64, f64),
+    /// The number of different places where the best entry of a list changes.
+    pub corners: usize,
+    /// The score at 0, where the first of several best entries of a list wins.
+    pub at_zero: f64,
+}
+
+/// Memory for sweeps.
+#[derive(Default)]
+pub(super) struct Sweep {
+    sorter: Sorter,
+    totals: Vec<i64>,
+    scores: Vec<f64>,
+    block: Vec<i64>,
+}
+
+/// A part of a line between two neighbouring corners.
+#[derive(Debug, Clone, Copy)]
+struct Part {
+    from: f64,
+    to: f64,
+    score: f64,
+}
+
+impl Part {
+    fn position(&self, margin: f64) -> f64 {
+        match (self.from.is_finite(), self.to.is_finite()) {
+            _ if self.contains_zero() => 0.0,
+            (true, true) => self.from + (self.to - self.from) / 2.0,
+            (true, false) => self.from + margin,
+            _ => self.to - margin,
+        }
+    }
+
+    fn contains_zero(&self) -> bool {
+        self.from < 0.0 && 0.0 < self.to
+    }
+}
+
+impl Sweep {
+    /// The best part of a line, whose corners it sorts. Of equally good parts the one that contains 0 is the best,
+    /// otherwise the first. None if no part is wide enough.
+    pub fn best(
+        &mut self,
+        lists: &Lists<'_>,
+        line: &mut Line,
+        rules: &Rules,
+        (meter, stop): (&mut WorkMeter, &Stop<'_>),
+    ) -> Result<Option<(Found, f64)>> {
+        self.sorter.sort(&mut line.corners, stop)?;
+        self.score(lists, line, (meter, stop))?;
+        let mut best: Option<(Part, f64)> = None;
+        let mut consider = |part: Part| {
+            let gain = lists.gain(part.score);
+            let better = best.is_none_or(|(_, most)| gain > most || (gain == most && part.contains_zero()));
+            // A width of NaN, between two places that are infinitely far away, is not larger.
+            if better && part.to - part.from > rules.min_width {
+                best = Some((part, gain));
+            }
+        };
+        let (mut from, mut corners) = (f64::NEG_INFINITY, 0);
+        for (place, &score) in places(&line.corners).zip(&self.scores) {
+            consider(Part { from, to: place, score });
+            (from, corners) = (place, corners + 1);
+        }
+        consider(Part { from, to: f64::INFINITY, score: self.scores[corners] });
+        Ok(best.map(|(part, gain)| {
+            let interval = (part.from, part.to);
+            let position = part.position(rules.margin);
+            (Found { position, score: part.score, interval, corners, at_zero: f64::NAN }, gain)
+        }))
+    }
+
+    /// The scores left of the first place, and right of each.
+    fn score(&mut self, lists: &Lists<'_>, line: &Line, (meter, stop): (&mut WorkMeter, &Stop<'_>)) -> Result<()> {
+        let columns = lists.columns;
+        let parts = 1 + places(&line.corners).count();
+        self.totals.clear();
+        self.totals.extend_from_slice(&line.leftmost);
+        self.scores.clear();
+        self.scores.resize(parts, 0.0);
+        let mut corners = line.corners.as_slice();
+        for (i, scores) in self.scores.chunks_mut(TOGETHER).enumerate() {
+            let n = scores.len();
+            meter.charge(n * (columns + 16), stop)?;
+            self.block.clear();
+            self.block.resize(n * columns, 0);
+            for part in 0..n {
+                // Left of the first place nothing has changed.
+                if i + part > 0 {
+                    let here = same_place(corners);
+                    for corner in &corners[..here] {
+                        let rows = lists.row(corner.to as usize).iter().zip(lists.row(corner.from as usize));
+                        self.totals.iter_mut().zip(rows).for_each(|(total, (to, from))| *total = *total - from + to);
+                    }
+                    corners = &corners[here..];
+                }
+                self.block[part..].iter_mut().step_by(n).zip(&self.totals).for_each(|(out, total)| *out = *total);
+            }
+            lists.formula.scores(&self.block, scores);
+        }
+        Ok(())
+    }
+}
+
+/// How many of the sorted corners are at the place of the first.
+fn same_place(corners: &[Corner]) -> usize {
+    let Some(first) = corners.first() else { return 0 };
+    1 + corners[1..].iter().take_while(|corner| corner.x == first.x).count()
+}
+
+/// The different places of sorted corners.
+fn places(corners: &[Corner]) -> impl Iterator<Item = f64> {
+    corners.chunk_by(|a, b| a.x == b.x).map(|same| same[0].x)
+}
+
+/// The best part of each line through `weights`, one for each of the `directions`: rows of as many numbers.
+///
+/// # Errors
+/// [`Error::LengthMismatch`] and [`Error::InvalidOption`] for wrong weights, directions or rules, and whatever
+/// [`pool::run`] returned.
+pub fn line_search(
+    lists: &Lists<'_>,
+    weights: &[f64],
+    directions: &[f64],
+    rules: &Rules,
+    run: &mut Run<'_>,
+) -> Result<Vec<Found>> {
+    rules.check()?;
+    lists.check_weights("weights", weights)?;
+    if !directions.len().is_multiple_of(lists.width) {
+        let expected = directions.len().next_multiple_of(lists.width);
+        return Err(Error::LengthMismatch { what: "directions".into(), expected, got: directions.len() });
+    }
+    check_finite("directions", directions)?;
+    let n = directions.len() / lists.width;
+    let mut found = crate::resample::reserved(n)?;
+    let mut failed = None;
+    let cost = (lists.features.len() as u64).saturating_mul(2);
+    pool::run(
+        Blocks { items: n, size: SEARCHED, cost, lead: 0 },
+        run,
+        Buffers::default,
+        |buffers, range, stop| {
+            let rows = directions[range.start * lists.width..range.end * lists.width].chunks_exact(lists.width);
+            let directions: Vec<_> = rows.map(Direction::of).collect();
+            match along(lists, weights, &directions, rules, buffers, stop) {
+                Err(Error::Interrupted) => None,
+                done => Some(done),
+            }
+        },
+        |_, done, _| match done {
+            Ok(block) => found.extend(block),
+            Err(error) => failed = failed.take().or(Some(error)),
+        },
+    )?;
+    failed.map_or(Ok(found), Err)
+}
+
+/// The best part of each line.
+fn along(
+    lists: &Lists<'_>,
+    weights: &[f64],
+    directions: &[Direction],
+    rules: &Rules,
+    buffers: &mut Buffers,
+    stop: &Stop<'_>,
+) -> Result<Vec<Found>> {
+    let at_zero = lists.corners(weights, directions, buffers, stop)?;
+    let Buffers { lines, sweep, meter, .. } = buffers;
+    let mut all = Vec::with_capacity(directions.len());
+    for line in &mut lines[..directions.len()] {
+        let found = sweep.best(lists, line, rules, (meter, stop))?;
+        let corners = line.corners.len();
+        let nowhere = Found { position: 0.0, score: at_zero, interval: (0.0, 0.0), corners, at_zero };
+        all.push(found.map_or(nowhere, |(found, _)| Found { at_zero, ..found }));
+    }
+    Ok(all)
+}

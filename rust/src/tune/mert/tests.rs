@@ -1,0 +1,390 @@
+use std::sync::Arc;
+
+use proptest::prelude::*;
+
+use super::sweep::Rules;
+use super::*;
+use crate::metric::metric;
+use crate::pool::Run;
+
+const RULES: Rules = Rules { margin: 0.1, min_width: 1e-9 };
+
+/// Lists of few entries: where they begin, features, counts of TER or BLEU.
+#[derive(Debug, Clone)]
+struct Problem {
+    offsets: Vec<i64>,
+    features: Vec<f64>,
+    width: usize,
+    counts: Vec<i64>,
+    metric: &'static str,
+}
+
+impl Problem {
+    fn formula(&self) -> Arc<dyn Formula> {
+        metric(self.metric, &[]).unwrap()
+    }
+
+    fn lists(&self) -> Lists<'_> {
+        Lists::new(&self.offsets, (&self.features, self.width), &self.counts, self.formula(), &Stop::never()).unwrap()
+    }
+
+    fn entries(&self, list: usize) -> std::ops::Range<usize> {
+        self.offsets[list] as usize..self.offsets[list + 1] as usize
+    }
+
+    fn score_of(&self, weights: &[f64], entry: usize) -> f64 {
+        let features = &self.features[entry * self.width..][..self.width];
+        features.iter().zip(weights).fold(0.0, |sum, (feature, weight)| sum + weight * feature)
+    }
+
+    /// The corpus score of the best entries. The first of several wins.
+    fn score(&self, weights: &[f64]) -> f64 {
+        let columns = self.formula().width();
+        let mut totals = vec![0; columns];
+        for list in 0..self.offsets.len() - 1 {
+            let entries = self.entries(list);
+            let best = entries.clone().fold(entries.start, |best, entry| {
+                if self.score_of(weights, entry) > self.score_of(weights, best) { entry } else { best }
+            });
+            add(&mut totals, &self.counts[best * columns..][..columns]);
+        }
+        self.formula().score(&totals)
+    }
+
+    /// All differences between two entries of a list.
+    fn differences(&self) -> Vec<Vec<f64>> {
+        let mut found = vec![];
+        for list in 0..self.offsets.len() - 1 {
+            for a in self.entries(list) {
+                for b in self.entries(list).filter(|&b| b < a) {
+                    let feature = |entry: usize, i: usize| self.features[entry * self.width + i];
+                    found.push((0..self.width).map(|i| feature(a, i) - feature(b, i)).collect());
+                }
+            }
+        }
+        found
+    }
+
+    fn best_of(&self, scores: impl IntoIterator<Item = f64>) -> f64 {
+        let higher = self.formula().higher_is_better();
+        let better = |a: f64, b: f64| if higher { a.max(b) } else { a.min(b) };
+        scores.into_iter().reduce(better).unwrap()
+    }
+}
+
+fn run<T>(threads: usize, body: impl FnOnce(&mut Run<'_>) -> T) -> T {
+    body(&mut Run { threads, watch: &mut |_| Ok(()) })
+}
+
+/// `ties` asks for features of few different values, so that entries are parallel or equal.
+fn problem(width: usize, most: usize, ties: bool) -> impl Strategy<Value = Problem> {
+    let sizes = prop::collection::vec(1..=most, 1..6);
+    (sizes, prop::sample::select(vec!["ter", "bleu"])).prop_flat_map(move |(sizes, name)| {
+        let entries: usize = sizes.iter().sum();
+        let value = if ties { (-4..5).prop_map(|i| f64::from(i) / 2.0).boxed() } else { (-1.0..1.0).boxed() };
+        let columns = metric(name, &[]).unwrap().width();
+        let (features, counts) =
+            (prop::collection::vec(value, entries * width), prop::collection::vec(1..30_i64, entries * columns));
+        (features, counts).prop_map(move |(features, counts)| {
+            let ends = sizes.iter().scan(0, |end, size| {
+                *end += *size as i64;
+                Some(*end)
+            });
+            let offsets = std::iter::once(0).chain(ends).collect();
+            Problem { offsets, features, width, counts, metric: name }
+        })
+    })
+}
+
+/// The corners of a list by sorting all of its entries.
+fn slow_corners(heights: &[f64], slopes: &[f64]) -> (usize, Vec<Corner>) {
+    let mut order: Vec<usize> = (0..heights.len()).collect();
+    order.sort_by(|&a, &b| {
+        slopes[a].partial_cmp(&slopes[b]).unwrap().then(heights[b].partial_cmp(&heights[a]).unwrap()).then(a.cmp(&b))
+    });
+    let mut stack: Vec<(usize, f64)> = vec![];
+    for entry in order {
+        if stack.last().is_some_and(|&(top, _)| slopes[top] == slopes[entry]) {
+            continue;
+        }
+        let crossing = |top: usize| (heights[top] - heights[entry]) / (slopes[entry] - slopes[top]);
+        while stack.last().is_some_and(|&(top, from)| crossing(top) <= from) {
+            stack.pop();
+        }
+        let from = stack.last().map_or(f64::NEG_INFINITY, |&(top, _)| crossing(top));
+        stack.push((entry, from));
+    }
+    let corner = |pair: &[(usize, f64)]| Corner { x: pair[1].1, from: pair[0].0 as u32, to: pair[1].0 as u32 };
+    (stack[0].0, stack.windows(2).map(corner).collect())
+}
+
+/// The best part of a line, adding up all lists anew for every part.
+fn slow_line(problem: &Problem, weights: &[f64], direction: &[f64]) -> (f64, f64, f64) {
+    let lists = problem.offsets.len() - 1;
+    let columns = problem.formula().width();
+    let corners: Vec<_> = (0..lists)
+        .map(|list| {
+            let line = |vector: &[f64]| -> Vec<f64> {
+                problem.entries(list).map(|entry| problem.score_of(vector, entry)).collect()
+            };
+            slow_corners(&line(weights), &line(direction))
+        })
+        .collect();
+    let mut places: Vec<f64> = corners.iter().flat_map(|(_, corners)| corners.iter().map(|corner| corner.x)).collect();
+    places.sort_by(f64::total_cmp);
+    places.dedup();
+    let ends: Vec<f64> = [f64::NEG_INFINITY].into_iter().chain(places).chain([f64::INFINITY]).collect();
+    let mut best: Option<(f64, f64, f64)> = None;
+    for ends in ends.windows(2) {
+        let mut totals = vec![0; columns];
+        for (list, (leftmost, corners)) in corners.iter().enumerate() {
+            let passed = corners.iter().rfind(|corner| corner.x <= ends[0]);
+            let entry = problem.entries(list).start + passed.map_or(*leftmost, |corner| corner.to as usize);
+            add(&mut totals, &problem.counts[entry * columns..][..columns]);
+        }
+        let score = problem.formula().score(&totals);
+        let gain = |score: f64| if problem.formula().higher_is_better() { score } else { -score };
+        let here = ends[0] < 0.0 && 0.0 < ends[1];
+        let better = best.is_none_or(|(_, _, most)| gain(score) > gain(most) || (gain(score) == gain(most) && here));
+        if better && ends[1] - ends[0] > RULES.min_width {
+            best = Some((ends[0], ends[1], score));
+        }
+    }
+    best.unwrap()
+}
+
+fn settings(width: usize, preset: Preset) -> Settings {
+    let start = (0..width).map(|i| if i == 0 { 1.0 } else { 0.0 }).collect();
+    Settings { start, low: vec![-1.0; width], high: vec![1.0; width], preset, rules: RULES, max_steps: 1000 }
+}
+
+/// A weight vector inside each part of the plane of two weights.
+fn parts_2d(problem: &Problem) -> Vec<[f64; 2]> {
+    let turn = std::f64::consts::TAU;
+    let mut angles: Vec<f64> = problem
+        .differences()
+        .iter()
+        .filter(|d| d[0] != 0.0 || d[1] != 0.0)
+        .flat_map(|d| [0.25, 0.75].map(|quarter| (d[1].atan2(d[0]) + quarter * turn).rem_euclid(turn)))
+        .collect();
+    angles.sort_by(f64::total_cmp);
+    let Some(&first) = angles.first() else { return vec![[1.0, 0.0]] };
+    angles.push(first + turn);
+    let wide = angles.windows(2).filter(|pair| pair[1] - pair[0] > 1e-6);
+    wide.map(|pair| (pair[0] + pair[1]) / 2.0).map(|angle| [angle.cos(), angle.sin()]).collect()
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+fn cross(a: &[f64], b: &[f64]) -> Vec<f64> {
+    (0..3).map(|i| a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3]).collect()
+}
+
+/// `vector` scaled to length 1, unless it is (almost) zero.
+fn unit(vector: &[f64]) -> Option<Vec<f64>> {
+    let length = dot(vector, vector).sqrt();
+    (length > 1e-12).then(|| vector.iter().map(|x| x / length).collect())
+}
+
+/// Weights inside each part of the space of three weights. Two entries of a list are equal on a plane through 0. Unless
+/// all planes are the same one, every part has an edge on which two planes meet. Around an edge the parts are the sectors
+/// between the planes through it, as long as a step away from it stays on the same side of all other planes.
+fn parts_3d(problem: &Problem) -> Vec<Vec<f64>> {
+    let planes: Vec<_> = problem.differences().iter().filter_map(|d| unit(d)).collect();
+    let mut found = vec![vec![1.0, 0.0, 0.0]];
+    found.extend(planes.iter().flat_map(|d| [1.0, -1.0].map(|sign| d.iter().map(|x| sign * x).collect())));
+    for (i, a) in planes.iter().enumerate() {
+        for line in planes[..i].iter().filter_map(|b| unit(&cross(a, b))) {
+            let (through, others): (Vec<_>, Vec<_>) = planes.iter().partition(|d| dot(d, &line).abs() < 1e-9);
+            let nearest = others.iter().map(|d| dot(d, &line).abs()).fold(1.0, f64::min);
+            // The sectors' sides are at right angles to the planes' normals, measured from the normal `a`.
+            let ahead = cross(&line, a);
+            let angle = |d: &[f64]| dot(d, &ahead).atan2(dot(d, a)).rem_euclid(std::f64::consts::PI);
+            let mut sides: Vec<_> = through.iter().map(|d| angle(d)).collect();
+            sides.sort_by(f64::total_cmp);
+            sides.push(sides[0] + std::f64::consts::PI);
+            for pair in sides.windows(2) {
+                let middle = (pair[0] + pair[1]) / 2.0 + std::f64::consts::FRAC_PI_2;
+                for (edge, side) in [(1.0, 1.0), (1.0, -1.0), (-1.0, 1.0), (-1.0, -1.0)] {
+                    let (cos, sin) = (side * middle.cos() * nearest / 2.0, side * middle.sin() * nearest / 2.0);
+                    found.push((0..3).map(|j| edge * line[j] + cos * a[j] + sin * ahead[j]).collect());
+                }
+            }
+        }
+    }
+    found
+}
+
+/// Weights on a grid over the sphere, those of them that are far away from all planes, and the start of searches.
+fn wide_3d(problem: &Problem) -> Vec<Vec<f64>> {
+    let planes: Vec<_> = problem.differences().iter().filter_map(|d| unit(d)).collect();
+    let turn = std::f64::consts::PI * (3.0 - 5_f64.sqrt());
+    let grid = (0..1000).map(|i| {
+        let (angle, height) = (turn * f64::from(i), (f64::from(i) + 0.5) / 500.0 - 1.0);
+        let radius = (1.0 - height * height).sqrt();
+        vec![radius * angle.cos(), radius * angle.sin(), height]
+    });
+    let far = grid.filter(|weights| planes.iter().all(|d| dot(d, weights).abs() > 0.05));
+    std::iter::once(vec![1.0, 0.0, 0.0]).chain(far).collect()
+}
+
+proptest! {
+    #[test]
+    fn entries_that_are_left_out_do_not_change_a_bit(
+        (lines, scale) in (1..70_usize, any::<bool>()).prop_flat_map(|(n, ties)| {
+            let value = if ties { (-6..7).prop_map(f64::from).boxed() } else { (-9.0..9.0).boxed() };
+            (prop::collection::vec((value.clone(), value), n), prop::sample::select(vec![1.0, 1e-9, 1e12]))
+        }),
+    ) {
+        let heights: Vec<f64> = lines.iter().map(|line| line.0).collect();
+        let slopes: Vec<f64> = lines.iter().map(|line| line.1 * scale).collect();
+        let (leftmost, expected) = slow_corners(&heights, &slopes);
+        let best = (0..heights.len()).fold(0, |best, i| if heights[i] > heights[best] { i } else { best });
+        for simd in Simd::tested() {
+            let mut corners = vec![];
+            let outer = envelope::outer(simd, &slopes);
+            let got = Envelope::default().corners(simd, (&heights, &slopes), (best, outer), 0, &mut corners);
+            prop_assert_eq!((leftmost, &expected), (got, &corners), "{:?}", simd);
+        }
+    }
+
+    #[test]
+    fn the_best_part_is_that_of_a_search_that_adds_up_every_part(
+        problem in any::<bool>().prop_flat_map(|ties| problem(3, 12, ties)),
+        weights in prop::array::uniform3(-1.0..1.0),
+        direction in prop::array::uniform3(prop_oneof![Just(0.0), -1.0..1.0]),
+    ) {
+        let found = run(1, |run| line_search(&problem.lists(), &weights, &direction, &RULES, run)).unwrap()[0];
+        let (from, to, score) = slow_line(&problem, &weights, &direction);
+        prop_assert_eq!((from, to), found.interval);
+        prop_assert_eq!(score, found.score);
+        prop_assert_eq!(problem.score(&weights), found.at_zero);
+        let there: Vec<f64> = weights.iter().zip(&direction).map(|(w, d)| w + found.position * d).collect();
+        if to - from > 1e-6 && found.position != 0.0 {
+            prop_assert_eq!(score, problem.score(&there));
+        }
+        prop_assert_eq!(from <= 0.0 && 0.0 <= to, found.position == 0.0);
+    }
+
+    #[test]
+    fn searches_are_the_same_for_any_number_of_threads_and_report_the_score_of_their_weights(
+        problem in problem(4, 8, false), seed in any::<u64>(),
+    ) {
+        let preset = Preset { restarts: 3, random_directions: 2 };
+        let (lists, settings) = (problem.lists(), settings(4, preset));
+        let seeds = [seed, seed ^ 1, 7];
+        let expected = run(1, |run| tune(&lists, &settings, &seeds, run)).unwrap();
+        for threads in [2, 5] {
+            prop_assert_eq!(&expected, &run(threads, |run| tune(&lists, &settings, &seeds, run)).unwrap());
+        }
+        // A seed's result does not depend on the other seeds.
+        let alone = run(1, |run| tune(&lists, &settings, &seeds[1..2], run)).unwrap();
+        prop_assert_eq!(&expected.weights[4..8], &alone.weights[..]);
+        for (weights, &score) in expected.weights.chunks_exact(4).zip(&expected.scores) {
+            prop_assert_eq!(problem.score(weights), score);
+            prop_assert!((weights.iter().map(|weight| weight.abs()).sum::<f64>() - 1.0).abs() < 1e-12);
+        }
+        for from_to in expected.from_to.chunks_exact(2) {
+            prop_assert!(lists.gain(from_to[1]) >= lists.gain(from_to[0]));
+        }
+    }
+
+    #[test]
+    fn with_two_features_the_best_of_all_parts_of_the_plane_is_found(problem in problem(2, 6, false)) {
+        let all = problem.best_of(parts_2d(&problem).iter().map(|weights| problem.score(weights)));
+        let preset = Preset { restarts: 20, random_directions: 5 };
+        let found = run(1, |run| tune(&problem.lists(), &settings(2, preset), &[3], run)).unwrap().scores[0];
+        prop_assert_eq!(all, problem.best_of([all, found]), "better than the best");
+        prop_assert_eq!(all, found);
+    }
+
+    // Lines through random points almost surely meet a wide part, but can miss a narrow one.
+    #[test]
+    fn with_three_features_the_best_of_all_wide_parts_is_found_and_nothing_better_than_the_best_of_all(
+        problem in problem(3, 3, false),
+    ) {
+        let best = |of: &[Vec<f64>]| problem.best_of(of.iter().map(|weights| problem.score(weights)));
+        let preset = Preset { restarts: 30, random_directions: 8 };
+        let found = run(1, |run| tune(&problem.lists(), &settings(3, preset), &[3], run)).unwrap().scores[0];
+        let (all, wide) = (best(&parts_3d(&problem)), best(&wide_3d(&problem)));
+        prop_assert_eq!(all, problem.best_of([all, found]), "better than the best");
+        prop_assert_eq!(found, problem.best_of([wide, found]), "a wide part is better");
+    }
+}
+
+fn small() -> Problem {
+    let (offsets, features) = (vec![0, 2, 3], vec![1.0, 0.0, 0.0, 1.0, 1.0, 1.0]);
+    Problem { offsets, features, width: 2, counts: vec![1, 4, 3, 4, 0, 2], metric: "ter" }
+}
+
+#[test]
+fn a_line_worked_by_hand() {
+    // The entries of the first list are 1 and x: the second one, with more edits, is better from 1 on.
+    let found = run(1, |run| line_search(&small().lists(), &[1.0, 0.0], &[0.0, 1.0], &RULES, run)).unwrap()[0];
+    assert_eq!((f64::NEG_INFINITY, 1.0), found.interval);
+    assert_eq!((0.0, 1, found.at_zero), (found.position, found.corners, found.score));
+    assert!((found.score - 100.0 / 6.0).abs() < 1e-12);
+    let from_there = run(1, |run| line_search(&small().lists(), &[1.0, 3.0], &[0.0, 1.0], &RULES, run)).unwrap()[0];
+    assert_eq!(((f64::NEG_INFINITY, -2.0), -2.1), (from_there.interval, from_there.position));
+    assert!((from_there.at_zero - 50.0).abs() < 1e-12);
+}
+
+/// Both entries are equally good at the start: 0 is an end of the best part of each axis, and the first entry is the worse.
+#[test]
+fn a_start_between_two_parts_moves_into_the_better_one() {
+    let features = vec![1.0, 0.0, 0.0, 1.0];
+    let problem = Problem { offsets: vec![0, 2], features, width: 2, counts: vec![1, 3, 0, 3], metric: "ter" };
+    let axes = [1.0, 0.0, 0.0, 1.0];
+    let found = run(1, |run| line_search(&problem.lists(), &[0.5, 0.5], &axes, &RULES, run)).unwrap();
+    let of_axes: Vec<_> = found.iter().map(|found| (found.interval, found.position, found.score)).collect();
+    let expected = [((f64::NEG_INFINITY, 0.0), -0.1, 0.0), ((0.0, f64::INFINITY), 0.1, 0.0)];
+    assert_eq!(expected.to_vec(), of_axes);
+    let start = Settings { start: vec![0.5, 0.5], ..settings(2, Preset { restarts: 0, random_directions: 0 }) };
+    let got = run(1, |run| tune(&problem.lists(), &start, &[1], run)).unwrap();
+    assert_eq!((vec![0.0], vec![1]), (got.scores, got.steps));
+}
+
+#[test]
+fn on_a_plateau_the_weights_stay() {
+    let problem = Problem { counts: vec![0; 30], metric: "bleu", ..small() };
+    let got = run(1, |run| tune(&problem.lists(), &settings(2, Preset::named("cdec").unwrap()), &[1], run)).unwrap();
+    assert_eq!((vec![1.0, 0.0], vec![0.0], vec![0]), (got.weights, got.scores, got.steps));
+}
+
+#[test]
+fn wrong_arguments_are_refused_with_their_facts() {
+    let problem = small();
+    let lists = |offsets: &[i64], features: &[f64], counts: &[i64]| {
+        Lists::new(offsets, (features, 2), counts, problem.formula(), &Stop::never()).err().unwrap().to_string()
+    };
+    let (features, counts) = (&problem.features[..], &problem.counts[..]);
+    assert!(lists(&[0], features, counts).starts_with("lists: expected at least one"));
+    assert!(lists(&[1, 2], features, counts).starts_with("offsets must be numbers from 0 on"));
+    assert!(lists(&[0, 3, 3], features, counts).contains("an empty list"));
+    assert_eq!("numbers of features: expected 6, got 5", lists(&[0, 3], &features[1..], counts));
+    assert_eq!("counts of entries: expected 6, got 4", lists(&[0, 3], features, &counts[2..]));
+    for wrong in [f64::NAN, f64::INFINITY, 1e101] {
+        assert!(lists(&[0, 3], &[wrong, 0.0, 0.0, 1.0, 1.0, 1.0], counts).starts_with("features must be finite"));
+    }
+    assert!(lists(&[0, 2, 3], features, &[(1 << 62) - 1, 1, 0, 1, 2, 1]).contains("column 0"));
+    let refused = |change: fn(&mut Settings)| {
+        let mut settings = settings(2, Preset::named("moses").unwrap());
+        change(&mut settings);
+        run(1, |run| tune(&problem.lists(), &settings, &[1], run)).unwrap_err().to_string()
+    };
+    assert_eq!("start: expected 2, got 0", refused(|settings| settings.start.clear()));
+    assert_eq!("low must be at most high, which is -2, got -1", refused(|settings| settings.high[1] = -2.0));
+    assert_eq!("margin must be a number of at least 0, got NaN", refused(|settings| settings.rules.margin = f64::NAN));
+    assert!(refused(|settings| settings.preset.restarts = 1 << 24).starts_with("restarts must be below 16777216"));
+    assert!(Preset::named("mose").unwrap_err().to_string().contains("known: moses, cdec, both"));
+}
+
+#[test]
+fn a_search_can_be_stopped() {
+    let problem = small();
+    let mut run = Run { threads: 1, watch: &mut |_| Err(Error::Interrupted) };
+    let got = tune(&problem.lists(), &settings(2, Preset::named("both").unwrap()), &[1; 1000], &mut run);
+    assert_eq!(Some(Error::Interrupted), got.err());
+}

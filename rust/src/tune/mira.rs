@@ -1,0 +1,409 @@
+//! Batch MIRA on lists of candidates (Cherry & Foster 2012, N12-1047, Section 3.2).
+
+use std::sync::Arc;
+
+use super::candidates::{Candidates, check_option, check_values, check_weights, largest_sum, shuffle};
+use crate::error::{Error, Result};
+use crate::math::exp_of_negative;
+use crate::metric::Formula;
+use crate::pool::{self, Blocks, Run, Stop, WorkMeter};
+use crate::resample::{reserved, zeros};
+use crate::simd::{Simd, dispatch};
+
+/// Which candidate's counts enter the background after a sentence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Update {
+    /// The hope.
+    Hope,
+    /// The candidate that the model prefers.
+    Model,
+}
+
+/// The settings of batch MIRA.
+#[derive(Debug, Clone, Copy)]
+pub struct Settings {
+    /// How often all sentences are visited.
+    pub epochs: usize,
+    /// C, the largest step.
+    pub step: f64,
+    /// By which factor the background shrinks after each sentence.
+    pub decay: f64,
+    /// What enters the background.
+    pub update: Update,
+    /// Shrink the model's part in the choice of the hope where it is more than five times as large as the gain.
+    pub safe_hope: bool,
+}
+
+/// How often the model score may exceed the gain of the hope, unless it is made smaller.
+const SAFE: f64 = 5.0;
+
+/// The factor of a row of BLEU that its lengths are multiplied by, and the orders.
+struct Bleu {
+    order: usize,
+    steps: i64,
+}
+
+/// Lists with the counts of a metric, and what a candidate gains.
+pub struct Problem<'a> {
+    candidates: Candidates<'a>,
+    formula: Arc<dyn Formula>,
+    counts: &'a [i64],
+    /// Gains that do not change, for example sentence BLEU. Otherwise they are BLEU with a background.
+    gains: Option<&'a [f64]>,
+    bleu: Bleu,
+    /// The counts that BLEU needs, list by list, column by column: matches and n-grams of each order, reference length.
+    columns: Vec<f64>,
+    /// The dense features by columns.
+    dense: Vec<f64>,
+}
+
+impl<'a> Problem<'a> {
+    /// Candidates with their counts under a metric, and with fixed gains or, without them, BLEU with a background.
+    ///
+    /// # Errors
+    /// If lengths differ, a gain is not finite, or the gains are missing and the metric is not BLEU.
+    pub fn new(
+        candidates: Candidates<'a>,
+        (formula, counts): (Arc<dyn Formula>, &'a [i64]),
+        gains: Option<&'a [f64]>,
+        stop: &Stop<'_>,
+    ) -> Result<Self> {
+        let width = formula.width();
+        let expected = candidates.entries().saturating_mul(width);
+        if counts.len() != expected {
+            return Err(Error::LengthMismatch { what: "counts of candidates".into(), expected, got: counts.len() });
+        }
+        let mut bleu = Bleu { order: 0, steps: 1 };
+        let mut columns = Vec::new();
+        if let Some(gains) = gains {
+            check_values(&candidates, "gains", gains, stop)?;
+        } else if formula.name() == "BLEU" {
+            bleu.order = (width - 2) / 2;
+            columns = bleu.columns(&candidates, counts, stop)?;
+        } else {
+            let (option, expected) = ("the metric".into(), "BLEU, unless candidates have gains".into());
+            return Err(Error::InvalidOption { option, expected, got: formula.name().into() });
+        }
+        let dense = candidates.columns(stop)?;
+        Ok(Problem { candidates, formula, counts, gains, bleu, columns, dense })
+    }
+
+    /// The corpus score of the candidates that weights choose.
+    fn corpus_score(
+        &self,
+        weights: &[f64],
+        scores: &mut Vec<f64>,
+        (meter, stop): (&mut WorkMeter, &Stop<'_>),
+    ) -> Result<f64> {
+        let (width, simd) = (self.formula.width(), Simd::best());
+        let mut totals = vec![0_i64; width];
+        for sentence in 0..self.candidates.sentences() {
+            meter.charge(self.candidates.cost_of_list(sentence), stop)?;
+            self.candidates.scores_by_columns(&self.dense, sentence, weights, scores);
+            let best = self.candidates.list(sentence).start + largest_sum(simd, scores, 1.0, scores, 0.0);
+            let row = &self.counts[best * width..][..width];
+            for (column, (total, count)) in totals.iter_mut().zip(row).enumerate() {
+                *total = total.checked_add(*count).ok_or(Error::Overflow { column })?;
+            }
+        }
+        Ok(self.formula.score(&totals))
+    }
+}
+
+impl Bleu {
+    /// The columns of [`Problem`]: BLEU's rows have lengths in steps, then the matches, then the n-grams.
+    fn columns(&mut self, candidates: &Candidates<'_>, counts: &[i64], stop: &Stop<'_>) -> Result<Vec<f64>> {
+        let (width, order) = (2 + 2 * self.order, self.order);
+        let with_words = counts.chunks_exact(width).find(|row| row[0] > 0 && row[2 + order] > 0);
+        self.steps = with_words.map_or(1, |row| (row[0] / row[2 + order]).max(1));
+        let steps = self.steps as f64;
+        let mut out = reserved(candidates.entries().saturating_mul(self.width()))?;
+        let mut meter = WorkMeter::default();
+        for sentence in 0..candidates.sentences() {
+            let list = candidates.list(sentence);
+            meter.charge(list.len() * self.width(), stop)?;
+            for column in (2..width).chain([1]) {
+                let divisor = if column == 1 { steps } else { 1.0 };
+                out.extend(list.clone().map(|candidate| counts[candidate * width + column] as f64 / divisor));
+            }
+        }
+        Ok(out)
+    }
+
+    /// The number of columns.
+    fn width(&self) -> usize {
+        2 * self.order + 1
+    }
+}
+
+dispatch! {
+    /// BLEU of each candidate together with the background, times the reference length. `columns` are those of the
+    /// list.
+    fn gains_of(order: usize, columns: &[f64], background: &[f64], out: &mut [f64]) = gains_inline;
+}
+
+#[inline(always)]
+fn gains_inline(order: usize, columns: &[f64], background: &[f64], out: &mut [f64]) {
+    let n = out.len();
+    let column = |i: usize| (&columns[i * n..][..n], background[i]);
+    let ((words, more_words), (lengths, more_length)) = (column(order), column(2 * order));
+    if order == 4 {
+        let [a, b, c, d] = [0, 1, 2, 3].map(column);
+        let [e, f, g, h] = [4, 5, 6, 7].map(column);
+        for (k, out) in out.iter_mut().enumerate() {
+            let matches = (a.0[k] + a.1) * (b.0[k] + b.1) * (c.0[k] + c.1) * (d.0[k] + d.1);
+            let possible = (e.0[k] + e.1) * (f.0[k] + f.1) * (g.0[k] + g.1) * (h.0[k] + h.1);
+            let root = (matches / possible).sqrt().sqrt();
+            let length = lengths[k] + more_length;
+            let penalty = exp_of_negative((1.0 - length / (words[k] + more_words)).min(0.0));
+            *out = if possible > 0.0 { root * penalty * length } else { 0.0 };
+        }
+        return;
+    }
+    for (k, out) in out.iter_mut().enumerate() {
+        let product =
+            |first: usize| -> f64 { (first..first + order).map(|i| columns[i * n + k] + background[i]).product() };
+        let (matches, possible) = (product(0), product(order));
+        let root = (matches / possible).powf(1.0 / order as f64);
+        let length = lengths[k] + more_length;
+        let penalty = exp_of_negative((1.0 - length / (words[k] + more_words)).min(0.0));
+        *out = if possible > 0.0 { root * penalty * length } else { 0.0 };
+    }
+}
+
+/// The candidates of a sentence that matter, by their places in the list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Choice {
+    hope: usize,
+    fear: usize,
+    model: usize,
+}
+
+/// The first candidates with the largest sum and the smallest difference of gain and model score, and the largest model
+/// score.
+fn choose(scores: &[f64], gains: &[f64], safe_hope: bool) -> Choice {
+    let simd = Simd::best();
+    let mut hope = largest_sum(simd, scores, 1.0, gains, 1.0);
+    if safe_hope {
+        let (score, gain) = (scores[hope].abs(), SAFE * gains[hope].abs());
+        if score > 1e-8 && gain < score {
+            hope = largest_sum(simd, scores, gain / score, gains, 1.0);
+        }
+    }
+    let fear = largest_sum(simd, scores, 1.0, gains, -1.0);
+    Choice { hope, fear, model: largest_sum(simd, scores, 1.0, gains, 0.0) }
+}
+
+/// A run of batch MIRA.
+struct Learner<'a> {
+    problem: &'a Problem<'a>,
+    settings: Settings,
+    weights: Vec<f64>,
+    /// The average of the weights after all steps is `weights` − `behind` / steps.
+    behind: Vec<f64>,
+    steps: u64,
+    background: Vec<f64>,
+    // Buffers.
+    scores: Vec<f64>,
+    gains: Vec<f64>,
+    difference: Vec<f64>,
+}
+
+impl<'a> Learner<'a> {
+    fn new(problem: &'a Problem<'a>, settings: Settings, initial: &[f64]) -> Result<Self> {
+        let width = initial.len();
+        Ok(Learner {
+            problem,
+            settings,
+            weights: initial.to_vec(),
+            behind: zeros(&[width])?,
+            steps: 0,
+            background: vec![1.0; problem.bleu.width()],
+            scores: reserved(problem.candidates.longest())?,
+            gains: reserved(problem.candidates.longest())?,
+            difference: zeros(&[width])?,
+        })
+    }
+
+    /// Visits a sentence.
+    fn visit(&mut self, sentence: usize) {
+        let Problem { candidates, bleu, columns, .. } = self.problem;
+        let list = candidates.list(sentence);
+        candidates.scores_by_columns(&self.problem.dense, sentence, &self.weights, &mut self.scores);
+        let of_list = |width: usize| list.start * width..list.end * width;
+        self.gains.clear();
+        if let Some(gains) = self.problem.gains {
+            self.gains.extend_from_slice(&gains[list.clone()]);
+        } else {
+            self.gains.resize(list.len(), 0.0);
+            gains_of(Simd::best(), bleu.order, &columns[of_list(bleu.width())], &self.background, &mut self.gains);
+        }
+        let choice = choose(&self.scores, &self.gains, self.settings.safe_hope);
+        self.steps += 1;
+        self.learn(list.start, choice);
+        if self.problem.gains.is_none() {
+            let chosen = if self.settings.update == Update::Hope { choice.hope } else { choice.model };
+            let columns = &columns[of_list(bleu.width())][chosen..];
+            for (sum, count) in self.background.iter_mut().zip(columns.iter().step_by(list.len())) {
+                *sum = self.settings.decay * *sum + count;
+            }
+        }
+    }
+
+    /// Moves the weights if the model does not prefer the hope to the fear by the difference of their gains.
+    fn learn(&mut self, first: usize, Choice { hope, fear, .. }: Choice) {
+        let gained = self.gains[hope] - self.gains[fear];
+        let loss = gained - (self.scores[hope] - self.scores[fear]);
+        if hope == fear || gained <= 0.0 || loss <= 0.0 {
+            return;
+        }
+        let candidates = &self.problem.candidates;
+        let mut touched = Touched { candidates, difference: &mut self.difference };
+        let square = touched.set(first + hope, first + fear);
+        if square > 0.0 {
+            let step = self.settings.step.min(loss / square);
+            let before = step * (self.steps - 1) as f64;
+            candidates.add(first + hope, step, &mut self.weights);
+            candidates.add(first + fear, -step, &mut self.weights);
+            candidates.add(first + hope, before, &mut self.behind);
+            candidates.add(first + fear, -before, &mut self.behind);
+        }
+    }
+
+    /// The mean of the weights after each step.
+    fn average(&self, out: &mut [f64]) {
+        let steps = self.steps as f64;
+        for ((out, weight), behind) in out.iter_mut().zip(&self.weights).zip(&self.behind) {
+            *out = weight - behind / steps;
+        }
+    }
+}
+
+/// Differences of features, of which those that both candidates lack stay 0.
+struct Touched<'a> {
+    candidates: &'a Candidates<'a>,
+    difference: &'a mut [f64],
+}
+
+impl Touched<'_> {
+    /// The squared length of the difference of two candidates' features.
+    fn set(&mut self, a: usize, b: usize) -> f64 {
+        self.candidates.add(a, 1.0, self.difference);
+        self.candidates.add(b, -1.0, self.difference);
+        // Each feature counts once: it is set to 0 when it has been counted.
+        let mut square = 0.0;
+        let mut count = |i: usize| {
+            let value = std::mem::take(&mut self.difference[i]);
+            square += value * value;
+        };
+        self.candidates.numbers(a).for_each(&mut count);
+        self.candidates.numbers(b).for_each(&mut count);
+        square
+    }
+}
+
+/// Batch MIRA once for each seed, which decides the order of the sentences. Returns the weights of all runs and, for
+/// each run and epoch, the corpus score of the average of the weights until then. A run's weights are the average after
+/// the epoch in which that score is best, the first one if there are several.
+///
+/// # Errors
+/// If weights do not fit the candidates or a setting is out of range, and whatever [`pool::run`] returned.
+pub fn run(
+    problem: &Problem<'_>,
+    settings: Settings,
+    initial: &[f64],
+    seeds: &[u64],
+    run: &mut Run<'_>,
+) -> Result<(Vec<f64>, Vec<f64>)> {
+    check_option("epochs", "at least 1", settings.epochs as f64, settings.epochs > 0)?;
+    check_option("C", "above 0", settings.step, settings.step > 0.0 && settings.step.is_finite())?;
+    check_option("the decay", "at least 0 and at most 1", settings.decay, (0.0..=1.0).contains(&settings.decay))?;
+    run.without_progress(|run| run.serial(|stop, _| check_weights(&problem.candidates, initial, stop)))?;
+    let mut weights = reserved(seeds.len().saturating_mul(initial.len()))?;
+    let mut trace = reserved(seeds.len().saturating_mul(settings.epochs))?;
+    let cost = (settings.epochs as u64).saturating_mul(problem.candidates.cost() * 4);
+    let mut failed = None;
+    pool::run(
+        Blocks { items: seeds.len(), size: 1, cost, lead: 0 },
+        run,
+        || (),
+        |(), runs, stop| match replicate(problem, settings, initial, seeds[runs.start], stop) {
+            Err(Error::Interrupted) => None,
+            other => Some(other),
+        },
+        |_, outcome, _| match outcome {
+            Ok((best, scores)) => {
+                weights.extend(best);
+                trace.extend(scores);
+            }
+            Err(error) => failed = failed.take().or(Some(error)),
+        },
+    )?;
+    failed.map_or(Ok((weights, trace)), Err)
+}
+
+/// One run: the weights, and the score after each epoch.
+fn replicate(
+    problem: &Problem<'_>,
+    settings: Settings,
+    initial: &[f64],
+    seed: u64,
+    stop: &Stop<'_>,
+) -> Result<(Vec<f64>, Vec<f64>)> {
+    let mut learner = Learner::new(problem, settings, initial)?;
+    let mut meter = WorkMeter::default();
+    let (mut order, mut average, mut best) = (Vec::new(), initial.to_vec(), initial.to_vec());
+    let (mut trace, mut best_score) = (reserved(settings.epochs)?, f64::NEG_INFINITY);
+    let sign = if problem.formula.higher_is_better() { 1.0 } else { -1.0 };
+    for epoch in 0..settings.epochs {
+        shuffle(seed, epoch as u64, &mut order, problem.candidates.sentences());
+        for &sentence in &order {
+            let cost = problem.candidates.cost_of_list(sentence as usize);
+            meter.charge(4 * cost, stop)?;
+            learner.visit(sentence as usize);
+        }
+        learner.average(&mut average);
+        let score = problem.corpus_score(&average, &mut learner.scores, (&mut meter, stop))?;
+        trace.push(score);
+        if sign * score > best_score {
+            best_score = sign * score;
+            best.copy_from_slice(&average);
+        }
+    }
+    Ok((best, trace))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stream::{Purpose, Stream};
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn gains_are_bleu_times_the_length(order in 1_usize..6, n in 1_usize..40, seed: u64, full: bool) {
+            let mut values = Stream::new(seed, Purpose::Draw, 0).values().map(|value| (value % 9) as f64);
+            let columns: Vec<f64> = values.by_ref().take(n * (2 * order + 1)).collect();
+            let background: Vec<f64> = values.take(2 * order + 1).map(|value| if full { value + 1.0 } else { 0.0 }).collect();
+            let slow = |k: usize| {
+                let at = |i: usize| columns[i * n + k] + background[i];
+                if (order..2 * order).any(|i| at(i) == 0.0) {
+                    return 0.0;
+                }
+                let mean: f64 = (0..order).map(|i| (at(i) / at(order + i)).ln() / order as f64).sum();
+                (mean + (1.0 - at(2 * order) / at(order)).min(0.0)).exp() * at(2 * order)
+            };
+            let expected: Vec<f64> = (0..n).map(slow).collect();
+            let mut portable = vec![0.0; n];
+            gains_of(Simd::Portable, order, &columns, &background, &mut portable);
+            for (expected, got) in expected.iter().zip(&portable) {
+                prop_assert!((expected - got).abs() <= 1e-12 * (1.0 + expected), "{} {}", expected, got);
+            }
+            for simd in Simd::available() {
+                let mut out = vec![0.0; n];
+                gains_of(simd, order, &columns, &background, &mut out);
+                prop_assert_eq!(&portable, &out);
+            }
+        }
+    }
+}

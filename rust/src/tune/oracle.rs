@@ -1,0 +1,348 @@
+//! The entries of k-best lists with the best or the worst corpus score (oracle and worst hypotheses).
+//!
+//! A corpus score is no sum over sentences, so the best choice for one sentence depends on all others. The search goes
+//! from several starts: it moves to the entries that a linear approximation of the score prefers as long as that helps,
+//! and then replaces one entry after another until no replacement improves the score.
+
+use std::sync::Arc;
+
+use super::candidates::shuffle;
+use super::mert::{add, check_sums, checked_offsets};
+use crate::error::{Error, Result};
+use crate::metric::Formula;
+use crate::pool::{self, Blocks, Run, Stop, WorkMeter};
+use crate::resample::reserved;
+
+/// The lists, with a row of counts for each entry.
+pub struct Rows<'a> {
+    offsets: Vec<usize>,
+    counts: &'a [i64],
+    width: usize,
+    formula: Arc<dyn Formula>,
+    /// 1 if larger scores are sought, −1 if smaller ones.
+    sign: f64,
+}
+
+/// The best choice that was found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Found {
+    /// The entry of each sentence.
+    pub entries: Vec<i64>,
+    /// Their score.
+    pub score: f64,
+    /// The start from which it was found: given ones first, then random ones.
+    pub start: usize,
+    /// The score at each start, and at the end of the search from there.
+    pub from_to: Vec<f64>,
+}
+
+/// The approximate cost of a score, in additions.
+const SCORE: usize = 32;
+
+impl<'a> Rows<'a> {
+    /// Lists for a search of the best entries, or of the worst.
+    ///
+    /// # Errors
+    /// For offsets that are not increasing from 0, a wrong number of counts, and counts whose sums overflow.
+    pub fn new(offsets: &[i64], counts: &'a [i64], formula: Arc<dyn Formula>, worst: bool) -> Result<Self> {
+        let offsets = checked_offsets(offsets)?;
+        let width = formula.width();
+        let expected = offsets[offsets.len() - 1].saturating_mul(width);
+        if counts.len() != expected {
+            return Err(Error::LengthMismatch { what: "counts of entries".into(), expected, got: counts.len() });
+        }
+        check_sums(&offsets, counts, width)?;
+        let sign = if formula.higher_is_better() == worst { -1.0 } else { 1.0 };
+        Ok(Rows { offsets, counts, width, formula, sign })
+    }
+
+    fn sentences(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    fn row(&self, entry: usize) -> &[i64] {
+        &self.counts[entry * self.width..][..self.width]
+    }
+
+    /// The score of summed counts, to be maximised; −∞ if there is none.
+    fn value(&self, totals: &[i64]) -> f64 {
+        let value = self.sign * self.formula.score(totals);
+        if value.is_nan() { f64::NEG_INFINITY } else { value }
+    }
+
+    fn totals(&self, entries: &[usize]) -> Vec<i64> {
+        let mut totals = vec![0; self.width];
+        entries.iter().for_each(|&entry| add(&mut totals, self.row(entry)));
+        totals
+    }
+
+    /// The first entry of a sentence with the largest value, if the rows of all other sentences sum up to `others`. An
+    /// entry that is given wins against all that are not better. `sum` is a buffer, and holds the sum of the winner.
+    fn best(&self, sentence: usize, current: Option<usize>, others: &[i64], sum: &mut Vec<i64>) -> (usize, f64) {
+        let mut value_of = |entry: usize| {
+            sum.clear();
+            sum.extend(others.iter().zip(self.row(entry)).map(|(other, count)| other + count));
+            self.value(sum)
+        };
+        let list = self.offsets[sentence]..self.offsets[sentence + 1];
+        let first = current.unwrap_or(list.start);
+        let mut best = (first, value_of(first));
+        for entry in list {
+            let value = value_of(entry);
+            if value > best.1 {
+                best = (entry, value);
+            }
+        }
+        best
+    }
+
+    /// Chooses sentence by sentence, in this order, the entry with which the score of the sentences so far is best.
+    fn greedy(&self, order: &[u32], (meter, stop): (&mut WorkMeter, &Stop<'_>)) -> Result<Vec<usize>> {
+        let mut entries = self.offsets[..self.sentences()].to_vec();
+        let (mut totals, mut sum) = (vec![0; self.width], Vec::new());
+        for &sentence in order {
+            let sentence = sentence as usize;
+            meter.charge((self.offsets[sentence + 1] - self.offsets[sentence]) * (self.width + SCORE), stop)?;
+            entries[sentence] = self.best(sentence, None, &totals, &mut sum).0;
+            add(&mut totals, self.row(entries[sentence]));
+        }
+        Ok(entries)
+    }
+
+    /// Moves to the entries with the largest product of counts and derivatives, as long as the score improves.
+    fn linearised(&self, entries: &mut Vec<usize>, (meter, stop): (&mut WorkMeter, &Stop<'_>)) -> Result<()> {
+        let mut totals = self.totals(entries);
+        let mut value = self.value(&totals);
+        let mut slopes = vec![0.0; self.width];
+        loop {
+            self.formula.gradient(&totals, &mut slopes);
+            let product = |entry: usize| -> f64 {
+                let terms = self.row(entry).iter().zip(&slopes).map(|(&count, slope)| count as f64 * slope);
+                self.sign * terms.sum::<f64>()
+            };
+            let mut next = Vec::with_capacity(entries.len());
+            for (ends, &current) in self.offsets.windows(2).zip(&*entries) {
+                meter.charge((ends[1] - ends[0]) * self.width, stop)?;
+                let mut best = (current, product(current));
+                for entry in ends[0]..ends[1] {
+                    let product = product(entry);
+                    if product > best.1 {
+                        best = (entry, product);
+                    }
+                }
+                next.push(best.0);
+            }
+            let sums = self.totals(&next);
+            let reached = self.value(&sums);
+            if reached <= value {
+                return Ok(());
+            }
+            (*entries, totals, value) = (next, sums, reached);
+        }
+    }
+
+    /// Replaces the entry of one sentence after another by the best one, until nothing improves the score, which is
+    /// returned.
+    fn ascend(&self, entries: &mut [usize], (meter, stop): (&mut WorkMeter, &Stop<'_>)) -> Result<f64> {
+        let mut totals = self.totals(entries);
+        let mut value = self.value(&totals);
+        let mut sum = Vec::new();
+        // How many sentences in succession kept their entries.
+        let mut kept = 0;
+        for sentence in (0..self.sentences()).cycle() {
+            if kept == self.sentences() {
+                break;
+            }
+            meter.charge((self.offsets[sentence + 1] - self.offsets[sentence]) * (self.width + SCORE), stop)?;
+            let current = entries[sentence];
+            totals.iter_mut().zip(self.row(current)).for_each(|(total, count)| *total -= count);
+            let (best, reached) = self.best(sentence, Some(current), &totals, &mut sum);
+            add(&mut totals, self.row(best));
+            kept = if best == current { kept + 1 } else { 1 };
+            (entries[sentence], value) = (best, reached);
+        }
+        Ok(value)
+    }
+
+    fn search(&self, start: Start<'_>, stop: &Stop<'_>) -> Result<(Vec<usize>, f64, f64)> {
+        let mut meter = WorkMeter::default();
+        let mut entries = match start {
+            Start::Given(entries) => entries.iter().map(|&entry| entry as usize).collect(),
+            Start::Random { seed, number } => {
+                let mut order = Vec::new();
+                shuffle(seed, number, &mut order, self.sentences());
+                self.greedy(&order, (&mut meter, stop))?
+            }
+        };
+        let from = self.value(&self.totals(&entries));
+        self.linearised(&mut entries, (&mut meter, stop))?;
+        let to = self.ascend(&mut entries, (&mut meter, stop))?;
+        Ok((entries, from, to))
+    }
+}
+
+/// Where a search begins.
+#[derive(Clone, Copy)]
+enum Start<'a> {
+    /// With the entry of each sentence.
+    Given(&'a [i64]),
+    /// With a greedy choice, sentence by sentence in random order.
+    Random { seed: u64, number: u64 },
+}
+
+/// Searches from the given starts, one row of entries each, and from random ones. The first of the best results is
+/// returned: no replacement of a single entry improves it. Searches run in parallel.
+///
+/// # Errors
+/// [`Error::Empty`] without a start, [`Error::LengthMismatch`] and [`Error::OutOfRange`] for starts that are not an entry
+/// of each sentence, and whatever [`pool::run`] returned.
+pub fn search(rows: &Rows<'_>, given: &[i64], random: usize, seed: u64, run: &mut Run<'_>) -> Result<Found> {
+    let sentences = rows.sentences();
+    if !given.len().is_multiple_of(sentences) {
+        let what = "entries of starts".into();
+        return Err(Error::LengthMismatch {
+            what,
+            expected: given.len().div_ceil(sentences) * sentences,
+            got: given.len(),
+        });
+    }
+    for (start, ends) in given.chunks_exact(sentences).flat_map(|start| start.iter().zip(rows.offsets.windows(2))) {
+        let (first, end) = (ends[0] as i64, ends[1] as i64);
+        if !(first..end).contains(start) {
+            let (option, expected) = ("starts".into(), format!("an entry from {first} to {}", end - 1));
+            return Err(Error::InvalidOption { option, expected, got: start.to_string() });
+        }
+    }
+    let n_given = given.len() / sentences;
+    let starts = n_given.saturating_add(random);
+    if starts == 0 {
+        return Err(Error::Empty { what: "starts".into() });
+    }
+    let entries = rows.offsets[sentences] as u64;
+    let from_to = reserved(starts.saturating_mul(2))?;
+    let mut found = Found { entries: Vec::new(), score: f64::NAN, start: 0, from_to };
+    let (mut best, mut failed) = (f64::NEG_INFINITY, None);
+    pool::run(
+        Blocks { items: starts, size: 1, cost: 8 * entries * (rows.width + SCORE) as u64, lead: 0 },
+        run,
+        || (),
+        |(), range, stop| {
+            let start = match range.start {
+                start if start < n_given => Start::Given(&given[start * sentences..(start + 1) * sentences]),
+                start => Start::Random { seed, number: (start - n_given) as u64 },
+            };
+            match rows.search(start, stop) {
+                Err(Error::Interrupted) => None,
+                found => Some(found),
+            }
+        },
+        |range, outcome: Result<(Vec<usize>, f64, f64)>, _| match outcome {
+            Ok((entries, from, to)) => {
+                found.from_to.extend([rows.sign * from, rows.sign * to]);
+                if found.entries.is_empty() || to > best {
+                    best = to;
+                    found.entries = entries.into_iter().map(|entry| entry as i64).collect();
+                    (found.score, found.start) = (rows.sign * to, range.start);
+                }
+            }
+            Err(error) => failed = failed.take().or(Some(error)),
+        },
+    )?;
+    failed.map_or(Ok(found), Err)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::metric::metric;
+    use proptest::prelude::*;
+
+    fn formula(name: &str) -> Arc<dyn Formula> {
+        metric(name, &[]).unwrap()
+    }
+
+    fn run<T>(threads: usize, body: impl FnOnce(&mut Run<'_>) -> T) -> T {
+        body(&mut Run { threads, watch: &mut |_| Ok(()) })
+    }
+
+    /// The best score of all choices.
+    fn exhaustive(rows: &Rows<'_>) -> f64 {
+        let mut totals = vec![vec![0; rows.width]];
+        for ends in rows.offsets.windows(2) {
+            let extended = |before: &Vec<i64>| {
+                let before = before.clone();
+                (ends[0]..ends[1]).map(move |entry| {
+                    let mut totals = before.clone();
+                    add(&mut totals, rows.row(entry));
+                    totals
+                })
+            };
+            totals = totals.iter().flat_map(extended).collect();
+        }
+        totals.iter().map(|totals| rows.value(totals)).fold(f64::NEG_INFINITY, f64::max)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn no_replacement_improves_and_all_choices_are_hardly_better(
+            lists in prop::collection::vec(prop::collection::vec(prop::array::uniform5(0..9_i64), 1..6), 1..6),
+            worst: bool,
+            seed: u64,
+            threads in 1..4_usize,
+            name in prop::sample::select(vec!["bleu", "ter", "chrf", "length"]),
+        ) {
+            let formula = formula(name);
+            let width = formula.width();
+            let mut offsets = vec![0];
+            let mut counts = Vec::new();
+            for list in &lists {
+                offsets.push(offsets[offsets.len() - 1] + list.len() as i64);
+                // Matches are at most n-grams, whatever the metric calls them.
+                for row in list {
+                    let of = |place: usize| row[place % 5] + place as i64 % 3;
+                    counts.extend((0..width).map(|column| match name {
+                        "bleu" if (2..6).contains(&column) => of(column).min(of(column + 4)),
+                        "ter" => of(column) + 1,
+                        "chrf" if column % 3 == 2 => of(column).min(of(column - 1)).min(of(column - 2)),
+                        _ => of(column),
+                    }));
+                }
+            }
+            let rows = Rows::new(&offsets, &counts, formula, worst).unwrap();
+            let given: Vec<i64> = offsets[..lists.len()].to_vec();
+            let found = run(threads, |run| search(&rows, &given, 5, seed, run)).unwrap();
+            prop_assert_eq!(&found, &run(1, |run| search(&rows, &given, 5, seed, run)).unwrap());
+            let entries: Vec<usize> = found.entries.iter().map(|&entry| entry as usize).collect();
+            let value = rows.value(&rows.totals(&entries));
+            prop_assert_eq!(rows.sign * found.score, value);
+            for (sentence, ends) in rows.offsets.windows(2).enumerate() {
+                for entry in ends[0]..ends[1] {
+                    let mut other = entries.clone();
+                    other[sentence] = entry;
+                    prop_assert!(rows.value(&rows.totals(&other)) <= value);
+                }
+            }
+            prop_assert!(found.from_to.chunks(2).all(|ends| rows.sign * ends[0] <= rows.sign * ends[1]));
+            let exact = exhaustive(&rows);
+            prop_assert!(value <= exact);
+            // A ratio of sums: the linear approximation leads to the optimum (Dinkelbach 1967).
+            if name == "ter" {
+                prop_assert!((exact - value).abs() < 1e-9, "{} {}", exact, value);
+            }
+        }
+    }
+
+    #[test]
+    fn wrong_starts_and_rows_are_refused() {
+        let length = formula("length");
+        let counts = [1, 1, 2, 1, 3, 1];
+        let rows = Rows::new(&[0, 2, 3], &counts, length.clone(), false).unwrap();
+        let message =
+            |given: &[i64], random| run(1, |run| search(&rows, given, random, 1, run)).unwrap_err().to_string();
+        assert!(message(&[], 0).starts_with("starts: expected at least one"));
+        assert!(message(&[0], 0).starts_with("entries of starts: expected 2, got 1"));
+        assert_eq!("starts must be an entry from 2 to 2, got 1", message(&[0, 1], 0));
+        assert!(Rows::new(&[0, 2, 3], &counts[..4], length, false).is_err());
+    }
+}
