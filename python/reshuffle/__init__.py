@@ -175,7 +175,7 @@ _NAMES = {
 }
 _MODULES = (
     "_core", "compat", "data", "errors", "inference", "meta", "metrics", "report", "resampling", "results", "study",
-    "types",
+    "tune", "types",
 )  # fmt: skip
 _find = lazy_names(__name__, _NAMES, _MODULES)
 

@@ -27,6 +27,8 @@ __all__ = [
     "InputFormat",
     "Interval",
     "JudgmentFormat",
+    "MbrTable",
+    "MertPreset",
     "MetaAdjustment",
     "MetaCoefficient",
     "MetaInterval",
@@ -40,6 +42,8 @@ __all__ = [
     "Missing",
     "MissingSystems",
     "Null",
+    "OptimizerName",
+    "OracleTable",
     "PlotKind",
     "PowerModel",
     "RepeatedScores",
@@ -70,6 +74,7 @@ __all__ = [
     "Ties",
     "Tokenizer",
     "Truth",
+    "TuneTable",
     "UnknownSystems",
     "Variances",
 ]
@@ -277,9 +282,24 @@ MetaInterval: TypeAlias = Literal["boot-both", "boot-inputs", "boot-systems"]
 MetaTable: TypeAlias = Literal["results", "comparisons", "groups", "human", "systems"]
 """:data:`reshuffle.results.studies.meta.META_TABLES`."""
 
+OptimizerName: TypeAlias = Literal["mert", "kbmira", "pro", "xbleu", "l1"]
+""":data:`reshuffle.tune.OPTIMIZERS`."""
+
+MertPreset: TypeAlias = Literal["both", "moses", "cdec"]
+""":data:`reshuffle.tune.options.PRESETS`."""
+
+OracleTable: TypeAlias = Literal["scores", "searches", "entries"]
+""":data:`reshuffle.results.studies.oracle.ORACLE_TABLES`."""
+
+MbrTable: TypeAlias = Literal["choices", "scores"]
+""":data:`reshuffle.results.studies.mbr.MBR_TABLES`."""
+
+TuneTable: TypeAlias = Literal["runs", "start", "trace"]
+""":data:`reshuffle.results.studies.tune.TUNE_TABLES`."""
+
 StudyPlotKind: TypeAlias = Literal[
     "rates", "qq", "families", "power", "sizes", "detectable", "sensitivity", "bands", "gaps", "curves",
     "differences", "scores", "gains", "agreement", "exchange", "runs", "histogram", "observed", "forest", "matrix",
-    "scatter", "grid",
+    "scatter", "grid", "replications", "course",
 ]  # fmt: skip
 """The figures of all studies: :data:`reshuffle.report.studies.STUDIES`."""

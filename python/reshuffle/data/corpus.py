@@ -134,10 +134,7 @@ class Corpus:
     @property
     def n_references(self) -> str:
         """References per segment, for signatures: a number, or ``var`` if it varies."""
-        if not any(None in column for column in self.references):
-            return str(len(self.references))
-        counts = {sum(line is not None for line in segment) for segment in zip(*self.references, strict=True)}
-        return str(counts.pop()) if len(counts) == 1 else "var"
+        return number_of_references(self.references)
 
     @classmethod
     def from_texts(
@@ -159,6 +156,18 @@ class Corpus:
 
 def _is_blank(line: str | None) -> bool:
     return isinstance(line, str) and not line.strip()
+
+
+def number_of_references(references: Sequence[Sequence[str | None]]) -> str:
+    """References per segment, for signatures: a number, or ``var`` if it varies.
+
+    >>> number_of_references([["a", "b"], ["c", None]])
+    'var'
+    """
+    if not any(None in column for column in references):
+        return str(len(references))
+    counts = {sum(line is not None for line in segment) for segment in zip(*references, strict=True)}
+    return str(counts.pop()) if len(counts) == 1 else "var"
 
 
 def _reference_name(number: int, n_references: int) -> str:
@@ -296,6 +305,7 @@ def read_corpus(
     documents: str | None = None,
     strata: str | None = None,
     max_input: int = MAX_INPUT,
+    outputs: Mapping[str, Sequence[str]] | None = None,
 ) -> Corpus:
     """Read references and systems' outputs from files, and check that they have the same segments.
 
@@ -315,6 +325,8 @@ def read_corpus(
         The same for the ids of strata.
     max_input : int, optional
         Largest allowed size in bytes of a decompressed file, 4 GiB by default; see :func:`reshuffle.read_lines`.
+    outputs : mapping of str to S str, optional
+        More systems, whose output is not in a file.
 
     Returns
     -------
@@ -337,6 +349,8 @@ def read_corpus(
     """
     id_paths = {group: path for group, path in zip(PLURALS, (documents, strata), strict=True) if path is not None}
     ref_columns, sys_columns, id_columns = read_texts(references, systems, input_format, id_paths, max_input)
+    made = {} if outputs is None else outputs
+    sys_columns += [Column(name, lines, list(range(1, len(lines) + 1))) for name, lines in made.items()]
     n, m = len(ref_columns), len(ref_columns) + len(sys_columns)
     columns = aligned([*ref_columns, *sys_columns, *id_columns.values()])
     ids = dict(zip(id_columns, columns[m:], strict=True))
@@ -353,7 +367,7 @@ def read_corpus(
             segment = column.lines.index(None) + 1
             raise InputError(f"{column.place(segment)}: expected a string, got null: only references may be missing")
     return Corpus(
-        dict(zip(system_names(systems), (column.lines for column in sys_columns), strict=True)),
+        dict(zip([*system_names(systems), *made], (column.lines for column in sys_columns), strict=True)),
         [column.lines for column in ref_columns],
         tuple(column.name for column in ref_columns),
         tuple(columns),

@@ -30,9 +30,13 @@ __all__ = [
     "demo_corpus",
     "demo_runs",
     "demo_votes",
+    "faults",
+    "random_bytes_of",
+    "translated",
     "write_demo",
     "write_demo_judgments",
     "write_demo_runs",
+    "written",
 ]
 
 N_SEGMENTS = 400
@@ -110,7 +114,7 @@ SYNONYMS = {
 }
 
 
-def _random_bytes(stream: int, run: int = 0) -> Iterator[int]:
+def random_bytes_of(stream: int, run: int = 0) -> Iterator[int]:
     """Random bytes for the reference (0) or a system (1, 2 …), or for one of its runs (1, 2 …).
 
     From numpy's generator, so that the corpus stays the same even if the generator of the replicates changes.
@@ -132,7 +136,7 @@ def _sentence(random_bytes: Iterator[int], number: int) -> str:
     return TEMPLATES[(number * 5 + next(random_bytes) % 3) % len(TEMPLATES)].format_map(slots)
 
 
-def _translate(sentence: str, rate: int, random_bytes: Iterator[int]) -> str:
+def translated(sentence: str, rate: int, random_bytes: Iterator[int]) -> str:
     """A sentence with errors at ``rate``/256 of its words."""
     words: list[str] = []
     for word in sentence.split():
@@ -154,12 +158,12 @@ def demo_corpus() -> Corpus:
     >>> corpus.n_segments, list(corpus.systems)
     (400, ['baseline', 'tuned', 'larger', 'rules'])
     """
-    random_bytes = _random_bytes(0)
+    random_bytes = random_bytes_of(0)
     reference = [_sentence(random_bytes, number) for number in range(N_SEGMENTS)]
     systems = {}
     for number, (name, rate) in enumerate(ERROR_RATES.items(), 1):
-        random_bytes = _random_bytes(number)
-        systems[name] = [_translate(sentence, rate, random_bytes) for sentence in reference]
+        random_bytes = random_bytes_of(number)
+        systems[name] = [translated(sentence, rate, random_bytes) for sentence in reference]
     return Corpus(systems, [reference], (REFERENCE_FILE,))
 
 
@@ -178,7 +182,7 @@ def demo_runs(n: int) -> dict[str, list[list[str]]]:
     for number, (name, rate) in enumerate(ERROR_RATES.items(), 1):
         if name in SYSTEMS_WITH_RUNS:
             sentences = list(zip(corpus.references[0], corpus.systems[name], strict=True))
-            found[name] = [_run(sentences, rate, _random_bytes(number, run + 1)) for run in range(n)]
+            found[name] = [_run(sentences, rate, random_bytes_of(number, run + 1)) for run in range(n)]
     return found
 
 
@@ -186,7 +190,7 @@ def _run(sentences: Sequence[tuple[str | None, str]], rate: int, random_bytes: I
     """The output of a run. ``sentences`` are references and the system's output."""
     own_rate = rate - RATE_STEP + next(random_bytes) % (2 * RATE_STEP + 1)
     return [
-        shared if next(random_bytes) < 128 else _translate(reference or "", own_rate, random_bytes)
+        shared if next(random_bytes) < 128 else translated(reference or "", own_rate, random_bytes)
         for reference, shared in sentences
     ]
 
@@ -199,19 +203,19 @@ def demo_votes() -> list[tuple[int, str, str]]:
     (1511, (1, 'larger', 'baseline'))
     """
     corpus = demo_corpus()
-    random_bytes = _random_bytes(len(corpus.systems) + 1)
+    random_bytes = random_bytes_of(len(corpus.systems) + 1)
     votes = []
     for segment, reference in enumerate(corpus.references[0]):
-        faults = {name: _faults(reference or "", lines[segment]) for name, lines in corpus.systems.items()}
+        of = {name: faults(reference or "", lines[segment]) for name, lines in corpus.systems.items()}
         for one, other in combinations(corpus.systems, 2):
             seen, chance = next(random_bytes) < SEEN, next(random_bytes) - 127.5
-            better, worse = (one, other) if WEIGHT * (faults[other] - faults[one]) + chance > 0 else (other, one)
+            better, worse = (one, other) if WEIGHT * (of[other] - of[one]) + chance > 0 else (other, one)
             if seen:
                 votes.append((segment + 1, better, worse))
     return votes
 
 
-def _faults(reference: str, output: str) -> int:
+def faults(reference: str, output: str) -> int:
     """What people mind in an output."""
     words = set(output.split())
     lost = [word for word in reference.split() if word not in words]
@@ -227,14 +231,14 @@ def write_demo(directory: str) -> list[Path]:
         If one of the files exists, or a file cannot be written.
     """
     corpus = demo_corpus()
-    return _written(directory, [(REFERENCE_FILE, corpus.references[0]), *_files(corpus.systems)])
+    return written(directory, [(REFERENCE_FILE, corpus.references[0]), *_files(corpus.systems)])
 
 
 def write_demo_runs(directory: str, n: int) -> tuple[Path, dict[str, list[Path]]]:
     """Write n runs of systems: as :func:`write_demo`. Returns the paths of the reference and of each system's runs."""
     runs = demo_runs(n)
     outputs = {f"{name}.{run}": lines for name, own in runs.items() for run, lines in enumerate(own)}
-    reference, *paths = _written(directory, [(REFERENCE_FILE, demo_corpus().references[0]), *_files(outputs)])
+    reference, *paths = written(directory, [(REFERENCE_FILE, demo_corpus().references[0]), *_files(outputs)])
     rest = iter(paths)
     return reference, {name: [next(rest) for _ in own] for name, own in runs.items()}
 
@@ -248,7 +252,7 @@ def write_demo_judgments(directory: str) -> tuple[Path, Path, Path]:
     votes = [f"{segment}\txx-en\t{better}\txx-en\t{worse}" for segment, better, worse in demo_votes()]
     outputs = {f"{SYSTEMS_FOLDER}/{name}": lines for name, lines in corpus.systems.items()}
     files = [(REFERENCE_FILE, corpus.references[0]), (JUDGMENTS_FILE, votes), *_files(outputs)]
-    reference, judgments, *paths = _written(directory, files)
+    reference, judgments, *paths = written(directory, files)
     return reference, paths[0].parent, judgments
 
 
@@ -256,7 +260,7 @@ def _files(outputs: Mapping[str, Sequence[str]]) -> list[tuple[str, Sequence[str
     return [(f"{name}.txt", lines) for name, lines in outputs.items()]
 
 
-def _written(directory: str, files: Sequence[tuple[str, Sequence[str | None]]]) -> list[Path]:
+def written(directory: str, files: Sequence[tuple[str, Sequence[str | None]]]) -> list[Path]:
     """The paths of files with these names and lines, after they are written."""
     folder = Path(directory)
     contents = {folder / name: lines for name, lines in files}

@@ -6,6 +6,7 @@ import io
 import os
 import re
 import sys
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from typing import IO
@@ -114,14 +115,31 @@ def split_lines(text: str) -> list[str]:
     return [line.removesuffix("\r") for line in lines] if "\r" in text else lines
 
 
+def first_bytes(path: str) -> bytes:
+    """The first bytes of a file, which show its compression; none of standard input. Errors as :func:`read_bytes`."""
+    if path == STDIN:
+        return b""
+
+    def first() -> bytes:
+        with Path(path).open("rb") as file:
+            return file.read(8)
+
+    return _opened(path, first)
+
+
 def _bytes(path: str) -> bytes:
+    if path == STDIN and sys.stdin is None:
+        raise InputError("standard input is closed: there is nothing to read from -")
+    return _opened(path, lambda: sys.stdin.buffer.read() if path == STDIN else Path(path).read_bytes())
+
+
+def _opened(path: str, read: Callable[[], bytes]) -> bytes:
+    """What ``read`` returns. Its errors become :class:`InputError`."""
     name = display_name(path)
     if not path:
         raise InputError("expected a file name, got an empty string")
-    if path == STDIN and sys.stdin is None:
-        raise InputError("standard input is closed: there is nothing to read from -")
     try:
-        return sys.stdin.buffer.read() if path == STDIN else Path(path).read_bytes()
+        return read()
     except FileNotFoundError:
         raise InputError(f"{name}: no such file") from None
     except IsADirectoryError:

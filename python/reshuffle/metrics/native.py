@@ -183,6 +183,37 @@ class NativeMetric(Metric):
         """What the core is given of a line. Metrics for which it is the same are counted in one pass."""
         return self.options.get("tokenize") == "mteval-intl", *self._overrides.items()
 
+    def counted_lists(
+        self, lists: _core.NBest, references: list[list[str | None]], threads: int | None, progress: Progress | None
+    ) -> Counts:
+        """The counts of each entry of k-best lists: (K, T). See :meth:`reshuffle.tune.NBest.count`."""
+        if self.key in GAPS:
+            GAPS[self.key](self.core)
+        hypotheses = None
+        try:
+            if self._tokenize is not None:
+                tokenized, references = _tokenized(self._tokenize, [lists.texts(None)], references, progress)
+                (hypotheses,) = tokenized
+            return lists.count(
+                self.core, references, texts=hypotheses, threads=thread_count(threads), progress=progress
+            )
+        except (TypeError, UnicodeError) as error:
+            raise _find_bad_line([], [], references, error) from None
+
+    def utilities_of_lists(
+        self, lists: _core.NBest, weights: Scores, threads: int | None, progress: Progress | None
+    ) -> tuple[Scores, Scores]:
+        """The weighted sum of each distinct hypothesis's scores against the others, and its score against itself.
+
+        ``weights`` are those of the distinct hypotheses as pseudo-references. See :func:`reshuffle.tune.mbr`.
+        """
+        if self.key in GAPS:
+            GAPS[self.key](self.core)
+        hypotheses = None
+        if self._tokenize is not None:
+            ((hypotheses,), _) = _tokenized(self._tokenize, [lists.texts(None)], [], progress)
+        return lists.utilities(self.core, weights, texts=hypotheses, threads=thread_count(threads), progress=progress)
+
     def score(self, totals: ArrayLike) -> Scores:
         """See :meth:`Metric.score`.
 

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from .base import Rate, StudyResult
     from .design import DetectableAtSize, PairError, PlannedPower, PlannedSize
     from .exchange import ExchangeRate
+    from .mbr import MbrChoice, MbrScore
     from .meta import (
         HumanScores,
         MetaEvaluation,
@@ -20,12 +21,14 @@ if TYPE_CHECKING:
         MetricSystemScore,
     )
     from .multiplicity import FamilyWiseRate
+    from .oracle import ChosenEntry, ListScore, OracleSearch
     from .power import FittedSwapEffects, PowerRate
     from .runs import ObservedDifference, RunComparison, RunDifference, RunScores, SystemRuns
     from .samples import CurvePoint, SampleDifference, SampleRange, SampleScore
     from .sensitivity import MetricSensitivity, PowerContrast, ScoredSystem, TestedDifference
     from .smoothing import SmoothingSetting
     from .tables import RECORDS, RESULTS, TABLES_OF, record_types
+    from .tune import StartingScores, TuningResult, TuningRun, TuningStep
     from .type1 import PvalueShare
     from .validation import BandAccuracy, GapConclusions, PairConclusions, SampleSpread
 
@@ -34,6 +37,7 @@ __all__ = [
     "RESULTS",
     "TABLES_OF",
     "BandAccuracy",
+    "ChosenEntry",
     "CurvePoint",
     "DetectableAtSize",
     "DomainBand",
@@ -44,6 +48,9 @@ __all__ = [
     "GainThreshold",
     "GapConclusions",
     "HumanScores",
+    "ListScore",
+    "MbrChoice",
+    "MbrScore",
     "MetaEvaluation",
     "MetricAgreement",
     "MetricDifference",
@@ -51,6 +58,7 @@ __all__ = [
     "MetricSensitivity",
     "MetricSystemScore",
     "ObservedDifference",
+    "OracleSearch",
     "PairConclusions",
     "PairError",
     "PairPvalue",
@@ -69,10 +77,14 @@ __all__ = [
     "SampleSpread",
     "ScoredSystem",
     "SmoothingSetting",
+    "StartingScores",
     "StudyResult",
     "SystemRuns",
     "TestAgreement",
     "TestedDifference",
+    "TuningResult",
+    "TuningRun",
+    "TuningStep",
     "record_types",
 ]
 
@@ -96,6 +108,7 @@ _NAMES = {
         "PlannedSize",
     ),
     "exchange": ("ExchangeRate",),
+    "mbr": ("MbrChoice", "MbrScore"),
     "meta": (
         "HumanScores",
         "MetaEvaluation",
@@ -105,6 +118,7 @@ _NAMES = {
         "MetricSystemScore",
     ),
     "multiplicity": ("FamilyWiseRate",),
+    "oracle": ("ChosenEntry", "ListScore", "OracleSearch"),
     "power": (
         "FittedSwapEffects",
         "PowerRate",
@@ -127,6 +141,12 @@ _NAMES = {
         "PowerContrast",
         "ScoredSystem",
         "TestedDifference",
+    ),
+    "tune": (
+        "StartingScores",
+        "TuningResult",
+        "TuningRun",
+        "TuningStep",
     ),
     "type1": ("PvalueShare",),
     "validation": (

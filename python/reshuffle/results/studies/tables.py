@@ -9,13 +9,16 @@ from .agreement import DomainBand, GainBin, GainThreshold, PairPvalue, TestAgree
 from .base import Rate, StudyResult
 from .design import DetectableAtSize, PairError, PlannedPower, PlannedSize
 from .exchange import ExchangeRate
+from .mbr import MbrChoice, MbrScore
 from .meta import HumanScores, MetaEvaluation, MetricAgreement, MetricDifference, MetricGroup, MetricSystemScore
 from .multiplicity import FamilyWiseRate
+from .oracle import ChosenEntry, ListScore, OracleSearch
 from .power import FittedSwapEffects, PowerRate
 from .runs import ObservedDifference, RunComparison, RunDifference, SystemRuns
 from .samples import CurvePoint, SampleDifference, SampleRange, SampleScore
 from .sensitivity import MetricSensitivity, PowerContrast, ScoredSystem, TestedDifference
 from .smoothing import SmoothingSetting
+from .tune import StartingScores, TuningResult, TuningRun, TuningStep
 from .type1 import PvalueShare
 from .validation import BandAccuracy, GapConclusions, PairConclusions, SampleSpread
 
@@ -68,10 +71,13 @@ TABLES_OF: Mapping[str, Mapping[str, type[Any]]] = {
         "human": HumanScores,
         "systems": MetricSystemScore,
     },
+    "oracle": {"scores": ListScore, "searches": OracleSearch, "entries": ChosenEntry},
+    "mbr": {"choices": MbrChoice, "scores": MbrScore},
+    "tune": {"runs": TuningRun, "start": StartingScores, "trace": TuningStep},
 }
 
 # The type of the result of a study, where it is not StudyResult.
-RESULTS: Mapping[str, type[StudyResult]] = {"runs": RunComparison, "meta": MetaEvaluation}
+RESULTS: Mapping[str, type[StudyResult]] = {"runs": RunComparison, "meta": MetaEvaluation, "tune": TuningResult}
 
 
 def record_types(study: str) -> Mapping[str, type[Any]]:

@@ -1,0 +1,59 @@
+"""The records of ``mbr``: what minimum Bayes risk decoding chooses from lists."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["MBR_TABLES", "MbrChoice", "MbrScore"]
+
+# The tables, the main one first.
+MBR_TABLES = ("choices", "scores")
+
+
+@dataclass(frozen=True, slots=True)
+class MbrChoice:
+    """The entry with the best expected utility of a sentence.
+
+    Attributes
+    ----------
+    sentence : int
+        The id of the sentence in the lists.
+    entry : int
+        Its place in the list of the sentence, from 1. Of equal ones, the first.
+    utility : float
+        Its expected utility: the mean of its scores against the entries of the list, by their probabilities. NaN if
+        there is no other entry, and the entry itself does not count.
+    topbest : int
+        The place of the entry that the decoder or the weights prefer.
+    topbest_utility : float
+        The expected utility of that one.
+    entries, distinct : int
+        The length of the list, and the number of its distinct hypotheses.
+    output : str
+    """
+
+    sentence: int
+    entry: int
+    utility: float
+    topbest: int
+    topbest_utility: float
+    entries: int
+    distinct: int
+    output: str
+
+
+@dataclass(frozen=True, slots=True)
+class MbrScore:
+    """A corpus score against references.
+
+    Attributes
+    ----------
+    choice : str
+        ``topbest`` or ``mbr``.
+    metric : str
+    score : float
+    """
+
+    choice: str
+    metric: str
+    score: float

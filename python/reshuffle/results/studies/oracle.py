@@ -1,0 +1,76 @@
+"""The records of ``oracle``: how good and how bad the entries of k-best lists can be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["ORACLE_TABLES", "ChosenEntry", "ListScore", "OracleSearch"]
+
+# The tables, the main one first.
+ORACLE_TABLES = ("scores", "searches", "entries")
+
+
+@dataclass(frozen=True, slots=True)
+class ListScore:
+    """The corpus score of one entry of each list.
+
+    Attributes
+    ----------
+    choice : str
+        ``topbest``: the entry that the decoder or the weights prefer. ``sentence-oracle`` and ``sentence-worst``: the
+        entries with the best and the worst sentence scores. ``oracle`` and ``worst``: the entries with the best and
+        the worst corpus score that were found.
+    score : float
+        The corpus score.
+    gain : float
+        The score minus that of ``topbest``.
+    """
+
+    choice: str
+    score: float
+    gain: float
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenEntry:
+    """The entry of a sentence in a choice.
+
+    Attributes
+    ----------
+    choice : str
+        As in :class:`ListScore`.
+    sentence : int
+        The id of the sentence in the lists.
+    entry : int
+        Its place in the list of the sentence, from 1.
+    score : float
+        The sentence score.
+    output : str
+    """
+
+    choice: str
+    sentence: int
+    entry: int
+    score: float
+    output: str
+
+
+@dataclass(frozen=True, slots=True)
+class OracleSearch:
+    """A search for the best or the worst corpus score.
+
+    Attributes
+    ----------
+    choice : str
+        ``oracle`` or ``worst``.
+    start : str
+        Where it began: ``topbest``, ``sentence-oracle`` or ``sentence-worst``, or ``greedy N``, a choice that was made
+        sentence by sentence in random order.
+    initial, final : float
+        The corpus scores at the start and at the end.
+    """
+
+    choice: str
+    start: str
+    initial: float
+    final: float

@@ -1,0 +1,126 @@
+"""The result of tuning weights of features on k-best lists, and its records."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from .base import StudyResult
+
+__all__ = ["TUNE_TABLES", "StartingScores", "TuningResult", "TuningRun", "TuningStep"]
+
+# The tables of tuning.
+TUNE_TABLES = ("runs", "start", "trace")
+
+
+@dataclass(frozen=True, slots=True)
+class TuningRun:
+    """A replication: the weights that an optimizer found with one seed, and the scores of the entries that they choose.
+
+    Attributes
+    ----------
+    seed : int or None
+        None for optimizers without random numbers, whose replications are variants.
+    weights : mapping of str to float
+        The weight of each dense feature, and of each other one whose weight is not 0.
+    dev_score : float
+        The corpus score of the chosen entries of the development lists.
+    test_score : float or None
+        That of the chosen entries of the test lists; None without these.
+    """
+
+    seed: int | None
+    weights: Mapping[str, float]
+    dev_score: float
+    test_score: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class StartingScores:
+    """The scores under the weights with which the search begins.
+
+    Attributes
+    ----------
+    weights : mapping of str to float
+    dev_score : float
+    test_score : float or None
+    """
+
+    weights: Mapping[str, float]
+    dev_score: float
+    test_score: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class TuningStep:
+    """A number from the course of a run.
+
+    Attributes
+    ----------
+    run : int
+        The index of the run, from 0.
+    round : int
+        The round of decoding and optimization, from 1.
+    quantity : str
+        What it is, such as ``score after epoch``.
+    step : int
+        The step, epoch or start, from 0.
+    value : float
+    """
+
+    run: int
+    round: int
+    quantity: str
+    step: int
+    value: float
+
+
+def _deviation(values: Sequence[float]) -> float | None:
+    """The standard deviation with n − 1; None for fewer than two values."""
+    if len(values) < 2:
+        return None
+    mean = math.fsum(values) / len(values)
+    return math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1))
+
+
+class TuningResult(StudyResult):
+    """The result of :func:`reshuffle.tune.tune`: a :class:`~reshuffle.StudyResult` called ``tune``.
+
+    Its tables are ``runs`` (:class:`TuningRun`), ``start`` (:class:`StartingScores`, if there were weights to begin
+    with) and ``trace`` (:class:`TuningStep`).
+    """
+
+    @property
+    def runs(self) -> tuple[TuningRun, ...]:
+        """The replications."""
+        return self.tables["runs"]
+
+    @property
+    def start(self) -> StartingScores | None:
+        """The scores before tuning; None if there were no weights to begin with."""
+        return next(iter(self.tables.get("start", ())), None)
+
+    @property
+    def trace(self) -> tuple[TuningStep, ...]:
+        """The course of the runs."""
+        return self.tables.get("trace", ())
+
+    @property
+    def s_dev(self) -> float | None:
+        """The standard deviation of the runs' scores on the development lists (n − 1); None for one run.
+
+        Clark et al. 2011 (P11-2031), section 4.1. Fixed lists lack the decoder's feedback, so this is a lower bound.
+        """
+        return _deviation([run.dev_score for run in self.runs])
+
+    @property
+    def s_test(self) -> float | None:
+        """The same on the test lists; None without these."""
+        scores = [run.test_score for run in self.runs if run.test_score is not None]
+        return _deviation(scores)
+
+    @property
+    def summary(self) -> dict[str, float | None]:
+        """``s_dev`` and ``s_test``, which JSON has beside the tables."""
+        return {"s_dev": self.s_dev, "s_test": self.s_test}

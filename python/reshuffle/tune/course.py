@@ -1,0 +1,86 @@
+"""Rounds of decoding and optimization."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from ..errors import InputError, quoted
+from ..seeds import derive_seed
+from .choosing import Model
+from .decoders import Decoder
+from .lists import NBest
+from .optimizers import FITS, VARIANTS, Fitted
+from .options import Optimizer
+from .problem import Problem
+
+__all__ = ["Course", "Run", "decoded"]
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """A run after its last round: its model, the joined lists, and the course of all rounds."""
+
+    seed: int
+    problem: Problem
+    model: Model
+    trace: tuple[tuple[int, Mapping[str, Sequence[float]]], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Course:
+    """Rounds of decoding and optimization."""
+
+    method: Optimizer
+    options: Mapping[str, Any]
+    decoder: Decoder | None
+    folder: Path
+
+    @property
+    def kind(self) -> str | None:
+        """What decodes: ``command``, ``simulated`` or ``function``; None if nothing does."""
+        return None if self.decoder is None else getattr(self.decoder, "kind", "function")
+
+    def runs(self, problem: Problem, seeds: Sequence[int], rounds: int) -> list[Run]:
+        """All runs. Their first round is the same problem; then each has its own lists."""
+        options = self.options_of(len(seeds))
+        if self.method.name not in VARIANTS:
+            fitted = FITS[self.method.name](problem, self.options, seeds)
+            each = [(model, _of_run(fitted, i)) for i, model in enumerate(fitted.models)]
+        else:
+            single = [FITS[self.method.name](problem, own, [seed]) for own, seed in zip(options, seeds, strict=True)]
+            each = [(fitted.models[0], _of_run(fitted, 0)) for fitted in single]
+        runs = [Run(seed, problem, model, ((1, trace),)) for seed, (model, trace) in zip(seeds, each, strict=True)]
+        return [self._later(i, run, options[i], rounds) for i, run in enumerate(runs)]
+
+    def options_of(self, n: int) -> Sequence[Mapping[str, Any]]:
+        """The options of each of n runs."""
+        return [self.options] * n if self.method.name not in VARIANTS else VARIANTS[self.method.name](self.options, n)
+
+    def _later(self, i: int, run: Run, options: Mapping[str, Any], rounds: int) -> Run:
+        """The rounds of a run after the first."""
+        for number in range(2, rounds + 1):
+            assert self.decoder is not None
+            before = run.problem
+            new = decoded(self.decoder, run.model.weights, self.folder / f"{i}-{number}")
+            joined = before.lists.merged(new)
+            if len(joined) == len(before.lists):
+                break
+            problem = replace(before, lists=joined, previous=run.model.weights)
+            fitted = FITS[self.method.name](problem, options, [derive_seed(run.seed, "restart", number)])
+            run = Run(run.seed, problem, fitted.models[0], (*run.trace, (number, _of_run(fitted, 0))))
+        return run
+
+
+def _of_run(fitted: Fitted, i: int) -> dict[str, Sequence[float]]:
+    return {name: rows[i] for name, rows in fitted.trace.items()}
+
+
+def decoded(decoder: Decoder, weights: Mapping[str, float], folder: Path) -> NBest:
+    folder.mkdir()
+    lists = decoder(weights, folder)
+    if not isinstance(lists, NBest):
+        raise InputError(f"decoder: expected lists (NBest), got {quoted(lists)}")
+    return lists

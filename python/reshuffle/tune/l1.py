@@ -1,0 +1,331 @@
+"""A log-linear reranker with an ℓ1 penalty and incremental feature selection."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .. import _core
+from ..errors import InputError, quoted
+from ..progress import AnyProgress, reported
+from ..validate import check_integer
+from .choosing import first_best, weighted_scores
+from .lists import NBest, Sparse, gathered, joined
+
+__all__ = ["Reranker", "SelectionStep", "Variant", "closest", "fit_l1", "l1_variants", "template_features"]
+
+
+@dataclass(frozen=True)
+class SelectionStep:
+    """A step of the selection: features were added, and all weights optimised.
+
+    Attributes
+    ----------
+    selected : int
+        How many features have been selected so far.
+    nonzero : int
+        How many weights are not 0.
+    steepest : float
+        The largest absolute derivative of the loss among the features that were added.
+    loss, objective : float
+        The loss without and with the penalty, in nats.
+    iterations : int
+        How many Newton steps it took.
+    """
+
+    selected: int
+    nonzero: int
+    steepest: float
+    loss: float
+    objective: float
+    iterations: int
+
+
+@dataclass(frozen=True)
+class Variant:
+    """Options of :func:`fit_l1` for one of several rerankers that should be equally good.
+
+    Attributes
+    ----------
+    templates : tuple of str
+    per_step : int
+    """
+
+    templates: tuple[str, ...]
+    per_step: int
+
+
+@dataclass(frozen=True, eq=False)
+class Reranker:
+    """Weights of a log-linear model. :func:`fit_l1` makes it.
+
+    Attributes
+    ----------
+    weights : dict of float
+        The weights that are not 0, in the order in which the features were selected.
+    templates : tuple of str
+    edges : bool
+    gamma : float
+    steps : tuple of SelectionStep
+    loss, objective : float
+        The loss without and with the penalty, in nats.
+    violation : float
+        By how much the weights of selected features violate the conditions of an optimum.
+    violation_outside : float
+        By how much the largest derivative of the other features exceeds γ, or 0: the weights are the optimum over all
+        features unless a limit ended the selection.
+    """
+
+    weights: dict[str, float]
+    templates: tuple[str, ...]
+    edges: bool
+    gamma: float
+    steps: tuple[SelectionStep, ...] = field(repr=False)
+    loss: float
+    objective: float
+    violation: float
+    violation_outside: float
+
+    def scores(self, lists: NBest, sources: Sequence[str] | None = None) -> NDArray[np.float64]:
+        """The weighted sum of the features of each entry: (K,). Features that the lists lack are 0."""
+        return weighted_scores(lists, self.weights, templates=self.templates, sources=sources, edges=self.edges)
+
+    def choose(self, lists: NBest, sources: Sequence[str] | None = None) -> NDArray[np.int64]:
+        """The entry of each sentence with the highest score, the first of equals: (N,) numbers of rows."""
+        return first_best(lists.offsets, self.scores(lists, sources))
+
+
+def closest(lists: NBest, scores: ArrayLike, *, higher_is_better: bool = True) -> NDArray[np.int64]:
+    """The entry of each sentence that is closest to the reference, the first of equals: the targets of :func:`fit_l1`.
+
+    Parameters
+    ----------
+    lists : NBest
+    scores : (K,) array_like
+        Scores of entries as sentences, for example ``lists.sentence_scores("sentbleu", references)``.
+    higher_is_better : bool
+        False for error rates.
+
+    Returns
+    -------
+    (N,) ndarray of int64
+        Numbers of rows.
+
+    Raises
+    ------
+    InputError
+        If there is not one finite score for each entry.
+    """
+    values = np.asarray(scores, dtype=np.float64)
+    if values.shape != (len(lists),) or not np.isfinite(values).all():
+        raise InputError(f"scores: expected {len(lists)} finite numbers, one for each entry, got {quoted(scores)}")
+    return first_best(lists.offsets, values if higher_is_better else -values)
+
+
+def template_features(
+    lists: NBest,
+    templates: Sequence[str],
+    *,
+    sources: Sequence[str] | None = None,
+    edges: bool = False,
+    minimum: int = 1,
+    known: Sequence[str] | None = None,
+) -> Sparse:
+    """Sparse features of entries, from templates.
+
+    Parameters
+    ----------
+    lists : NBest
+    templates : sequence of str
+        ``ngram:2`` counts bigrams, ``presence:2`` says whether a bigram occurs (orders 1 to 9); ``phrase`` counts the
+        phrase pairs that the decoder used, by the alignment of phrases in the lists; ``words`` says whether a word of
+        the source and a word of the entry occur.
+    sources : sequence of str, optional
+        The source of each sentence, for ``phrase`` and ``words``.
+    edges : bool
+        Put ``<s>`` and ``</s>`` around entries before n-grams are formed.
+    minimum : int
+        In how many lists a feature must not have the same value for all entries. Others are left out.
+    known : sequence of str, optional
+        Find these features, in this order, instead of all that occur.
+
+    Returns
+    -------
+    Sparse
+        Features in the order in which they occur first. ``ngram:2=a b`` is the name of a bigram.
+
+    Raises
+    ------
+    InputError
+        If a template is unknown, or sources or alignments are missing or do not fit.
+
+    Notes
+    -----
+    Takes time and memory in proportion to the values.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from reshuffle import tune
+    >>> _ = Path("dev.nbest").write_text("0 ||| a b ||| lm= -1\\n0 ||| a c ||| lm= -2\\n")
+    >>> tune.template_features(tune.read_nbest("dev.nbest"), ["ngram:1", "ngram:2"]).names
+    ['ngram:1=b', 'ngram:2=a b', 'ngram:1=c', 'ngram:2=a c']
+    >>> Path("dev.nbest").unlink()
+    """
+    if isinstance(templates, str):
+        raise InputError(f"templates: expected names of templates, got {quoted(templates)}")
+    check_integer("minimum", minimum, 1)
+    segmentations = lists.alignments(np.arange(len(lists))) if "phrase" in templates else None
+    if "phrase" in templates and segmentations is None:
+        raise InputError(f"{lists.source}: the template phrase needs lists with an alignment of phrases")
+    # Other features are functions of the text, and many entries of a sentence have the same.
+    offsets = lists.text_offsets if segmentations is None else lists.offsets
+    texts = lists.texts() if segmentations is None else lists.hypotheses(np.arange(len(lists)))
+    starts, features, values, names = _core.tune_templates(
+        offsets, texts, list(templates), sources=None if sources is None else list(sources),
+        segmentations=segmentations, edges=edges, minimum=minimum, known=None if known is None else list(known),
+    )  # fmt: skip
+    found = Sparse(starts, features, values, names)
+    return found if segmentations is not None else gathered(found, lists.text_of)
+
+
+def fit_l1(
+    lists: NBest,
+    targets: ArrayLike,
+    *,
+    templates: Sequence[str] = (),
+    sources: Sequence[str] | None = None,
+    edges: bool = False,
+    minimum: int = 1,
+    gamma: float = 1.0,
+    per_step: int | Sequence[int] = 10,
+    limit: int | None = None,
+    tolerance: float = 1e-4,
+    threads: int = 0,
+    progress: AnyProgress = None,
+) -> Reranker:
+    """Train a log-linear reranker whose features are selected on the way.
+
+    The objective is −Σ ln p(target) + γ‖w‖₁, a sum over lists. From weights of 0, each step adds the features with the
+    largest derivatives of the loss, if they exceed γ, and optimises all weights (Riezler & Maxwell 2005, section 3;
+    Perkins, Lacker & Theiler 2003). Without a limit the result is the optimum over all features, whatever ``per_step``
+    is. Nothing is random: results are the same bytes for any number of threads.
+
+    Parameters
+    ----------
+    lists : NBest
+        Their features, dense and sparse, are candidates for selection like all others.
+    targets : (N,) array_like of int
+        The rows of the entries to be preferred, from :func:`closest`.
+    templates, sources, edges, minimum
+        More features, as for :func:`template_features`.
+    gamma : float
+        γ > 0, in nats per unit of weight. Weights depend on the scale of features.
+    per_step : int or sequence of int
+        The most features that a step adds; of several numbers, one for each step, the last one for all later steps.
+    limit : int, optional
+        The most features that are selected.
+    tolerance : float
+        By how much a derivative may violate the conditions of the optimum.
+    threads : int
+        0 means all cores.
+    progress : Progress or bool, optional
+
+    Returns
+    -------
+    Reranker
+
+    Raises
+    ------
+    InputError
+        If a target is not in the list of its sentence, or an option is out of range.
+
+    Notes
+    -----
+    Each step takes two passes over all values, and Newton steps on the columns of the selected features, whose values
+    are copied (12 bytes each). A Newton step takes O(n²) per list and memory for n non-zero weights.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from reshuffle import tune
+    >>> _ = Path("dev.nbest").write_text("0 ||| a b ||| lm= -1\\n0 ||| a c ||| lm= -2\\n")
+    >>> lists = tune.read_nbest("dev.nbest")
+    >>> reranker = tune.fit_l1(lists, [1], gamma=0.1)
+    >>> {name: round(weight, 3) for name, weight in reranker.weights.items()}
+    {'lm': -2.197}
+    >>> lists.hypotheses(reranker.choose(lists))
+    ['a c']
+    >>> Path("dev.nbest").unlink()
+    """
+    numbers = [per_step] if isinstance(per_step, int) else list(per_step)
+    for number in numbers:
+        check_integer("per_step", number, 1)
+    if limit is not None:
+        check_integer("limit", limit, 1)
+    check_integer("threads", threads, 0)
+    for name, value in (("gamma", gamma), ("tolerance", tolerance)):
+        if not (isinstance(value, (int, float)) and math.isfinite(value) and value > 0):
+            raise InputError(f"{name} must be a positive number, got {quoted(value)}")
+    within = _within(lists, targets)
+    sparse = lists.sparse
+    if templates:
+        made = template_features(lists, templates, sources=sources, edges=edges, minimum=minimum)
+        sparse = made if sparse is None else joined(sparse, made)
+    rows: Any = None if sparse is None else (sparse.indptr, sparse.indices, sparse.values, len(sparse.names))
+    with reported(progress) as watched:
+        weights, selected, steps, (inside, outside) = _core.tune_l1(
+            lists.offsets, lists.dense, rows, within, gamma=float(gamma), per_step=numbers, limit=limit,
+            tolerance=float(tolerance), threads=threads, progress=watched,
+        )  # fmt: skip
+    names = [*lists.names, *([] if sparse is None else sparse.names)]
+    kept = {names[i]: float(weights[i]) for i in selected if weights[i] != 0.0}
+    done = tuple(SelectionStep(*step) for step in steps)
+    loss = done[-1].loss if done else float(np.log(np.diff(lists.offsets)).sum())
+    objective = done[-1].objective if done else loss
+    return Reranker(kept, tuple(templates), edges, float(gamma), done, loss, objective, inside, outside)
+
+
+def _within(lists: NBest, targets: ArrayLike) -> NDArray[np.int64]:
+    """Targets as numbers within their lists."""
+    rows = np.asarray(targets)
+    n = lists.n_sentences
+    if rows.shape != (n,) or rows.dtype.kind not in "iu":
+        raise InputError(f"targets: expected {n} numbers of rows, one for each sentence, got {quoted(targets)}")
+    wrong = np.flatnonzero((rows < lists.offsets[:-1]) | (rows >= lists.offsets[1:]))
+    if len(wrong):
+        i = int(wrong[0])
+        first, last = int(lists.offsets[i]), int(lists.offsets[i + 1]) - 1
+        raise InputError(f"targets: sentence {i + 1} has the rows {first} to {last}, got {int(rows[i])}")
+    return rows.astype(np.int64) - lists.offsets[:-1]
+
+
+def l1_variants(
+    n: int = 6, *, templates: Sequence[str] = ("ngram:2", "ngram:3"), per_step: int = 10
+) -> tuple[Variant, ...]:
+    """Options for n rerankers that differ, but none of which is better by design (Riezler & Maxwell 2005, section 4.3).
+
+    The first one has no redundant features. The others also choose from redundant ones, the presence of each n-gram
+    beside its count, and add a slightly different number of features in each step. Train all with the same limit.
+
+    Examples
+    --------
+    >>> for variant in l1_variants(3, templates=["ngram:2"], per_step=20):
+    ...     print(variant.templates, variant.per_step)
+    ('ngram:2',) 20
+    ('ngram:2', 'presence:2') 21
+    ('ngram:2', 'presence:2') 22
+    """
+    check_integer("n", n, 1)
+    check_integer("per_step", per_step, 1)
+    orders = [template.removeprefix("ngram:") for template in templates if template.startswith("ngram:")]
+    if not orders:
+        raise InputError(f"templates: expected one that counts n-grams, such as ngram:2, got {quoted(list(templates))}")
+    redundant = (*templates, *(f"presence:{order}" for order in orders))
+    others = (Variant(redundant, per_step + i) for i in range(1, n))
+    return (Variant(tuple(templates), per_step), *others)

@@ -1,0 +1,117 @@
+"""From the runs of an optimizer to their result: weights, scores, course and plan."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from .. import _core, signature
+from ..data.corpus import number_of_references
+from ..results import UsedMetric
+from ..results.studies import StartingScores, TuningResult, TuningRun, TuningStep
+from .choosing import Chosen
+from .course import Course, Run
+from .optimizers import VARIANTS
+from .problem import Problem
+
+__all__ = ["tuning_result"]
+
+# Settings in the signature.
+SIGNED = ("optimizer", "options", "replications", "rounds")
+
+
+def tuning_result(
+    course: Course,
+    problem: Problem,
+    found: Sequence[Run],
+    dev: Chosen,
+    test: Chosen | None,
+    start: StartingScores | None,
+    seed: int | None,
+) -> TuningResult:
+    """The result of all runs, with the plan."""
+    seeded = _is_seeded(course)
+    test_scores = [None] * len(found) if test is None else [float(score) for score in test.scores]
+    runs = tuple(
+        TuningRun(int(run.seed) if seeded else None, _weights(run), float(score), on_test)
+        for run, score, on_test in zip(found, dev.scores, test_scores, strict=True)
+    )
+    n_references = number_of_references(problem.references)
+    sentence = problem.sentence.segment_signature(n_references) if _uses_sentences(course, problem) else None
+    plan = _plan(course, problem, found, {"dev": dev, **({} if test is None else {"test": test})})
+    plan |= {"sentence_metric": sentence, "seed": None if seed is None else int(seed)}
+    steps = tuple(
+        TuningStep(i, number, name, step, float(value))
+        for i, run in enumerate(found)
+        for number, trace in run.trace
+        for name, values in trace.items()
+        for step, value in enumerate(values)
+    )
+    tables: dict[str, tuple[Any, ...]] = {"runs": runs, "start": () if start is None else (start,), "trace": steps}
+    return TuningResult(
+        study="tune",
+        plan=plan,
+        metrics=(
+            UsedMetric(
+                problem.metric.name,
+                problem.metric.signature(n_references),
+                problem.metric.higher_is_better,
+                None,
+                problem.metric.source,
+            ),
+        ),
+        tables=tables,
+        truths={},
+        signature=signature.for_study(
+            "tune",
+            {name: plan[name] for name in SIGNED},
+            found[0].seed if seed is None else seed,
+            [problem.metric.signature(n_references), *([] if sentence is None else [sentence])],
+        ),
+        version=_core.VERSION,
+    )
+
+
+def _is_seeded(course: Course) -> bool:
+    """Whether seeds make a difference."""
+    return course.method.seeded is not None and course.options.get("method") != "lbfgs"
+
+
+def _uses_sentences(course: Course, problem: Problem) -> bool:
+    """Whether the metric of sentences was needed."""
+    kind = course.method.optimises
+    return (kind == "sentence" and course.options.get("entry_scores") != "moses") or (
+        kind == "background" and (problem.asked or problem.metric.key != "bleu")
+    )
+
+
+def _plan(course: Course, problem: Problem, found: Sequence[Run], chosen: Mapping[str, Chosen]) -> dict[str, Any]:
+    """What was done, without the metric of sentences and the seed; ``chosen`` by the name of lists."""
+    method, options = course.method, course.options
+    plan: dict[str, Any] = {
+        "optimizer": method.name,
+        "about": method.about,
+        "source": method.source,
+        "options": {name: value for name, value in options.items() if value is not None},
+        "metric": problem.metric.name,
+        "sentence_metric": None,
+        "replications": len(found),
+        "seed": None,
+        "rounds": max(run.trace[-1][0] for run in found),
+        "decoder": course.kind,
+        "varies": method.seeded if _is_seeded(course) else None,
+        "sentences": {name: part.lists[0].n_sentences for name, part in chosen.items()},
+        "entries": {name: max(map(len, part.lists)) for name, part in chosen.items()},  # of the run with most of them
+        "features": {"dense": len(problem.lists.names), "sparse": len(problem.names) - len(problem.lists.names)},
+    }
+    if method.name in VARIANTS and len(found) > 1:
+        plan["variants"] = [
+            {name: value for name, value in own.items() if value != options[name]}
+            for own in course.options_of(len(found))
+        ]
+    return plan
+
+
+def _weights(run: Run) -> dict[str, float]:
+    """The weights of a run, also those of dense features that are 0: files of weights need all of these."""
+    return {**dict.fromkeys(run.problem.lists.names, 0.0), **run.model.weights}

@@ -1,0 +1,395 @@
+"""K-best lists: every form of features against a slow reader, real files and what Moses makes of them, wrong files."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import itertools
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reshuffle import CorpusFunction, InputError, metric
+from reshuffle.tune import LinearModel, NBest, Sparse, read_nbest, template_features
+
+FILES = (
+    "kbest-wmt11-de-en/dev.nbest.gz",
+    "kbest-wmt11-de-en/test.nbest.gz",
+    *(f"moses-nbest/extractor-regtest/data/nbest.{i}" for i in range(1, 6)),
+    "moses-nbest/scorer/nbest.out",
+)
+
+
+class Entry(NamedTuple):
+    """A line, with its features by name. Features that are 0 are left out."""
+
+    id: int
+    text: str
+    features: dict[str, float]
+    total: float | None
+
+
+def slow_entry(line: str) -> Entry:
+    """Read a line the obvious way."""
+    columns = [column.strip(" \t") for column in line.split("|||")]
+    features: dict[str, float] = {}
+    label, values = "F", list[float]()
+    groups = [(label, values)]
+    for token in columns[2].split():
+        if token.endswith(("=", ":")):
+            groups.append((token[:-1], []))
+        elif "=" in token:
+            name, value = token.rsplit("=", 1)
+            features[name] = float(value)
+        else:
+            groups[-1][1].append(float(token))
+    for name, values in groups:
+        names = [name] if len(values) == 1 and name != "F" else [f"{name}_{i}" for i in range(len(values))]
+        # Without a label, a single value is called F_0; with the label F it is called F.
+        if name == "F" and len(values) == 1 and re.search(r"\bF[=:]", columns[2]):
+            names = ["F"]
+        features |= dict(zip(names, values, strict=True))
+    total = float(columns[3]) if len(columns) > 3 and columns[3] else None
+    return Entry(int(columns[0]), columns[1], {n: v for n, v in features.items() if v != 0}, total)
+
+
+def entries(lists: NBest, step: int = 1) -> list[Entry]:
+    """The entries of lists that were read, or some of them."""
+    found = []
+    texts, names = lists.texts(), lists.names
+    for sentence, sentence_id in enumerate(lists.ids.tolist()):
+        for k in range(lists.offsets[sentence], lists.offsets[sentence + 1]):
+            if k % step:
+                continue
+            features = dict(zip(names, lists.dense[k].tolist(), strict=True))
+            if lists.sparse is not None:
+                for i in range(lists.sparse.indptr[k], lists.sparse.indptr[k + 1]):
+                    features[lists.sparse.names[lists.sparse.indices[i]]] = float(lists.sparse.values[i])
+            total = None if lists.totals is None else float(lists.totals[k])
+            text = texts[lists.text_of[k]]
+            found.append(Entry(sentence_id, text, {n: v for n, v in features.items() if v != 0}, total))
+    return found
+
+
+def in_memory(text: str | bytes, name: str = "lists") -> NBest:
+    """Lists from text."""
+    from reshuffle import _core
+
+    return NBest(_core.NBest.parse(text.encode() if isinstance(text, str) else text, name), name)
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_real_files_are_read_as_by_a_slow_reader(data: Path, file: str) -> None:
+    content = (data / file).read_bytes()
+    text = gzip.decompress(content) if file.endswith(".gz") else content
+    lines = text.decode().splitlines()
+    lists = read_nbest(data / file)
+    assert lists.sparse is None
+    step = 1 + len(lines) // 2_000  # some of the large ones
+    expected = [slow_entry(line) for line in lines[::step]]
+    assert entries(lists, step) == expected
+    assert len(lists) == len(lines)
+
+
+WORDS = st.sampled_from(["a", "b c", "", "d é", "=", "x= 1", "a|b", "\u2028", "1"])
+VALUES = st.sampled_from([0.0, -0.0, 1.0, -2.5, 1e-300, 123456.789, 3e300])
+NAMES = ("lm", "tm", "d")
+
+
+@st.composite
+def _files(draw: st.DrawFn) -> list[str]:
+    """Lines of a file in one of the forms, with its traps."""
+    style = draw(st.sampled_from(["labels", "colons", "pairs", "columns"]))
+    widths = {name: draw(st.integers(1, 3)) for name in draw(st.sets(st.sampled_from(NAMES), min_size=1))}
+    n_columns = draw(st.integers(0, 3))
+    separator = draw(st.sampled_from([" ||| ", "||| ", " |||", "|||", "  |||  "]))
+    ids = sorted(draw(st.lists(st.integers(0, 3), min_size=1, max_size=8)))
+    lines = []
+    for sentence in ids:
+        if style == "columns":
+            features = [repr(draw(VALUES)) for _ in range(4)]
+        elif style == "pairs":
+            names = draw(st.permutations([*NAMES, "s_1", "s_x"]))
+            features = [f"{name}={draw(VALUES)!r}" for name in names[: draw(st.integers(0, 5))]]
+        else:
+            mark = "=" if style == "labels" else ":"
+            groups = [f"{name}{mark} " + " ".join(repr(draw(VALUES)) for _ in range(n)) for name, n in widths.items()]
+            sparse = draw(st.sets(st.sampled_from(["s_1", "s_x", "_"])))
+            features = draw(st.permutations([*groups, *(f"{name}{mark} {draw(VALUES)!r}" for name in sorted(sparse))]))
+        further = ["-1.5", "0-1=0-1", "0-0"][:n_columns]
+        lines.append(separator.join([str(sentence), draw(WORDS), " ".join(features), *further]))
+    return lines
+
+
+@given(_files(), st.sampled_from(["\n", "\r\n"]), st.booleans())
+def test_files_in_every_form_are_read_as_by_a_slow_reader(lines: list[str], end: str, ends: bool) -> None:
+    lists = in_memory(end.join(lines) + end * ends)
+    assert entries(lists) == [slow_entry(line) for line in lines]
+    columns = [re.split(r" *\|\|\| *", line) for line in lines]
+    rows = np.arange(len(lists))
+    assert lists.hypotheses(rows) == [row[1].strip(" ") for row in columns]
+    assert lists.alignments(rows) == ([row[4] for row in columns] if len(columns[0]) > 4 else None)
+    assert lists.word_alignments(rows) == ([row[5] for row in columns] if len(columns[0]) > 5 else None)
+
+
+def _truth(path: Path) -> list[list[list[str]]]:
+    """What Moses prints for the runs 1 to r, for each r: the blocks of features, and then those of counts."""
+    blocks: list[list[str]] = []
+    for line in path.read_text().splitlines():
+        text = line.partition("=")[2].strip()
+        if "_BEGIN_" in text:
+            blocks.append([])
+        elif text and "_END_" not in text:
+            blocks[-1].append(text)
+    return [blocks[i : i + 20] for i in range(0, len(blocks), 20)]
+
+
+def test_joined_lists_and_counts_are_those_of_moses(data: Path) -> None:
+    """``truth`` is printed by Moses, for one to five runs. It drops entries with equal features and counts."""
+    folder = data / "moses-nbest/extractor-regtest"
+    references = (folder / "data/reference").read_text().splitlines()
+    runs = [read_nbest(folder / f"data/nbest.{i}") for i in range(1, 6)]
+    bleu = metric("bleu", tokenize="none")
+    for r, blocks in enumerate(_truth(folder / "truth/results.txt")):
+        joined = runs[0].merged(*runs[1 : r + 1])
+        counts = joined.count(bleu, references)
+        matches_and_totals = counts[:, [2, 6, 3, 7, 4, 8, 5, 9, 1]]
+        assert joined.n_sentences == 10
+        for sentence in range(10):
+            rows = slice(joined.offsets[sentence], joined.offsets[sentence + 1])
+            ours = {
+                (*features.astype(np.float32).tolist(), *row)
+                for features, row in zip(joined.dense[rows], matches_and_totals[rows].tolist(), strict=True)
+            }
+            theirs = {
+                (*np.array(features.split(), dtype=np.float32).tolist(), *map(int, row.split()))
+                for features, row in zip(blocks[sentence], blocks[10 + sentence], strict=True)
+            }
+            assert ours == theirs
+            # Some entries differ in their hypotheses only. We keep them.
+            assert rows.stop - rows.start >= len(blocks[sentence])
+
+
+def test_untuned_weights_have_the_known_score(data: Path) -> None:
+    folder = data / "kbest-wmt11-de-en"
+    weights = np.array((folder / "init.opt").read_text().splitlines()[0].split(), dtype=float)
+    bleu = metric("bleu", tokenize="none", smooth_method="none")
+    for name, expected in (("dev", 22.83), ("test", 22.70)):
+        lists = read_nbest(folder / f"{name}.nbest.gz")
+        counts = lists.count(bleu, (folder / f"{name}.ref").read_text().splitlines())
+        scores = lists.dense @ weights
+        best = [a + int(scores[a:b].argmax()) for a, b in zip(lists.offsets[:-1], lists.offsets[1:], strict=True)]
+        assert round(float(bleu.score(counts[best].sum(axis=0))), 2) == expected
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_entries_are_counted_as_a_system_is(data: Path, threads: int) -> None:
+    folder = data / "moses-nbest/scorer"
+    lists = read_nbest(folder / "nbest.out")
+    references = (folder / "reference.txt").read_text().splitlines()[:100]
+    rows = lists.offsets[:-1] + np.arange(100) % 90
+    system = lists.hypotheses(rows)
+    for name in ("bleu", "ter", "chrf", "nist", "sentbleu", "wer", "gtm", "length"):
+        found = metric(name)
+        counts = lists.count(found, references, threads=threads)
+        np.testing.assert_array_equal(counts[rows], found.suff_stats([system], references)[0])
+        scores = lists.sentence_scores(found, references, threads=threads)
+        np.testing.assert_array_equal(scores, found.segment_scores(counts))
+
+
+def test_tokenizers_of_other_packages_read_each_hypothesis_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    lists = in_memory("0 ||| ab ||| 1\n0 ||| ab ||| 2\n0 ||| c ||| 3\n")
+    split = metric("bleu", tokenize="none")
+    calls = []
+
+    def tokenize(line: str) -> str:
+        calls.append(line)
+        return " ".join(line)
+
+    object.__setattr__(split, "_tokenize", tokenize)
+    assert lists.count(split, ["a b"])[:, :2].tolist() == [[2, 2], [2, 2], [1, 2]]
+    assert sorted(calls) == ["a b", "ab", "c"]
+
+
+def test_dense_features_are_those_that_were_asked_for(tmp_path: Path) -> None:
+    path = tmp_path / "pairs.nbest"
+    path.write_text("0 ||| a ||| lm=1 s_a=2 s_b=3\n0 ||| b ||| s_b=4\n")
+    lists = read_nbest(path, dense=["s_b", "new", "lm"])
+    assert lists.names == ["s_b", "new", "lm"]
+    assert lists.dense.tolist() == [[3, 0, 1], [4, 0, 0]]
+    assert lists.sparse is not None
+    assert (lists.sparse.names, lists.sparse.values.tolist(), lists.sparse.indptr.tolist()) == (["s_a"], [2], [0, 1, 1])
+    many = " ".join(f"f{i}=1 s_{i}=1" for i in range(40))
+    path.write_text(f"0 ||| a ||| {many}\n")
+    assert [name[0] for name in read_nbest(path).names] == ["f"] * 40
+    path.write_text("0 ||| a ||| lm= 1 tm= 2 3 s_a= 4\n0 ||| a ||| lm= 1 tm= 2 3\n")
+    lists = read_nbest(path, dense=["tm_1", "s_a", "lm", "tm_0"])
+    assert lists.dense.tolist() == [[3, 4, 1, 2], [3, 0, 1, 2]]
+    assert lists.sparse is None
+    for dense, problem in (
+        (["lm", "tm_0"], 'expected the dense features lm, tm_0, got "tm_1" too'),
+        (["lm", "tm_0", "tm_1", "x"], 'expected the feature "x", got only lm, tm_0, tm_1'),
+        (["lm", "lm", "tm_0", "tm_1"], 'expected different dense features, got "lm" twice'),
+        ("lm", "dense: expected names of features, got 'lm'"),
+    ):
+        with pytest.raises(InputError, match=re.escape(problem)):
+            read_nbest(path, dense=dense)
+
+
+def test_lists_that_leave_out_zeros_are_joined_over_all_features() -> None:
+    first, second = (
+        in_memory("0 ||| a ||| lm=1\n2 ||| b ||| lm=2\n"),
+        in_memory("0 ||| a ||| tm=1 lm=1\n1 ||| a ||| \n"),
+    )
+    joined = first.merged(second)
+    assert (joined.names, joined.ids.tolist()) == (["lm", "tm"], [0, 1, 2])
+    assert joined.dense.tolist() == [[1, 0], [1, 1], [0, 0], [2, 0]]
+    with pytest.raises(InputError, match='features of joined lists must be the same in all lists, got "lm" in some'):
+        in_memory("0 ||| a ||| lm= 1\n").merged(in_memory("0 ||| a ||| tm= 1\n"))
+
+
+def test_the_largest_compressed_file_is_limited(tmp_path: Path) -> None:
+    path = tmp_path / "a.gz"
+    path.write_bytes(gzip.compress(b"0 ||| a ||| 1\n" * 10))
+    assert len(read_nbest(path)) == 10
+    with pytest.raises(InputError, match=r"at most 50 bytes when decompressed, the limit max_input \(--max-input\)"):
+        read_nbest(path, max_input=50)
+
+
+@pytest.mark.parametrize("module", ["gzip", "bz2", "lzma"])
+def test_compressed_files_and_standard_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: str) -> None:
+    content = sys.modules.get(module, __import__(module)).compress(b"0 ||| a ||| 1 2\n")
+    (tmp_path / "a").write_bytes(content)
+    assert entries(read_nbest(tmp_path / "a")) == [Entry(0, "a", {"F_0": 1, "F_1": 2}, None)]
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
+    assert read_nbest("-").dense.tolist() == [[1, 2]]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", "expected at least one entry: id ||| hypothesis ||| features, got an empty file"),
+        ("0 ||| a ||| 1\n\n", 'line 2: expected id ||| hypothesis ||| features, and so on, got ""'),
+        ("a ||| a ||| 1\n", 'line 1: expected the id of a sentence, a whole number, got "a"'),
+        ("-1 ||| a ||| 1\n", 'line 1: expected the id of a sentence, a whole number, got "-1"'),
+        ("1 ||| a ||| 1\n0 ||| a ||| 1\n", "line 2: expected a sentence from 1 on, because all entries of a sentence"),
+        ("0 ||| a ||| 1 2\n0 ||| a ||| 1 2 3\n", "line 2: expected 2 features, as on line 1, got 3"),
+        ("0 ||| a ||| 1 2\n0 ||| a |||\n", "line 2: expected 2 features, as on line 1, got 0"),
+        ("0 ||| a |||\n0 ||| a ||| 1 2\n", 'line 2: expected no features, as on line 1, got "1"'),
+        ("0 ||| a |||\n0 ||| a ||| lm= 1 s_a= 2\n", 'line 2: expected no features, as on line 1, got "lm"'),
+        ("0 ||| a ||| tm= 1 2\n0 ||| a ||| tm= 1\n", 'line 2: expected 2 values of "tm", as on line 1, got 1'),
+        ("0 ||| a ||| lm= 1 tm= 2\n0 ||| a ||| lm= 1\n", 'line 2: expected 1 value of "tm", as on line 1, got 0'),
+        ("0 ||| a ||| lm= 1\n0 ||| a ||| lm= 1 tm= 2\n", 'line 2: expected the features of line 1: lm, got "tm"'),
+        ("0 ||| a ||| lm= 1 lm= 1\n", 'line 1: expected every feature once, got "lm" twice'),
+        ("0 ||| a ||| lm=1 lm=1\n", 'line 1: expected every feature once, got "lm" twice'),
+        ("0 ||| a ||| lm= 1 s_a= 1 s_a= 1\n", 'line 1: expected every feature once, got "s_a" twice'),
+        ("0 ||| a ||| lm= 1\n0 ||| a ||| lm= 1 s_a= 1 2\n", 'one value of the sparse feature "s_a", got several'),
+        ("0 ||| a ||| lm= 1 s_a=\n", 'line 1: expected a value of "s_a", got none'),
+        ("0 ||| a ||| d= 1 2 e= 1\n0 ||| a ||| d= 1 2 e= 1 d_0= 3\n", 'a dense and a sparse one called "d_0"'),
+        ("0 ||| a ||| lm= 1\n0 ||| a ||| 1\n", 'line 2: expected features as `Name= value …`, as on line 1, got "1"'),
+        ("0 ||| a ||| lm=1\n0 ||| a ||| lm= 1\n", 'line 2: expected features as `Name=value`, as on line 1, got "lm"'),
+        ("0 ||| a ||| 1\n0 ||| a ||| lm=1\n", "line 2: expected features as numbers without names, as on line 1"),
+        ("0 ||| a ||| 1 nan\n", 'line 1: expected a finite number as feature 2, got "nan"'),
+        ("0 ||| a ||| lm= -inf\n", 'line 1: expected a finite number as value 1 of "lm", got "-inf"'),
+        ("0 ||| a ||| lm=1e999\n", 'line 1: expected a finite number as the value of "lm", got "1e999"'),
+        ("0 ||| a ||| s_a= x lm= 1\n", 'line 1: expected a finite number as the value of "s_a", got "x"'),
+        ("0 ||| a ||| 1 ||| x\n", 'line 1: expected a finite number as the decoder\'s score in column 4, got "x"'),
+        ("0 ||| a ||| 1 ||| 2\n0 ||| a ||| 1\n", "line 2: expected the decoder's score in column 4, as on line 1, got"),
+        ("0 ||| a ||| 1\n0 ||| a ||| 1 ||| 2\n", 'line 2: expected no score in column 4, as on line 1, got "2"'),
+        (b"0 ||| a ||| 1\n0 ||| \xff ||| 1\n", "line 2: expected UTF-8, got 0xff at byte 7"),
+    ],
+)
+def test_wrong_lines_are_named(tmp_path: Path, text: str | bytes, problem: str) -> None:
+    path = tmp_path / "wrong.nbest"
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    with pytest.raises(InputError) as error:
+        read_nbest(path)
+    assert str(error.value).startswith(str(path))
+    assert problem in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_files_that_are_not_there(tmp_path: Path) -> None:
+    for path, problem in ((tmp_path / "none", "no such file"), (tmp_path, "is a directory"), ("", "a file name")):
+        with pytest.raises(InputError, match=problem):
+            read_nbest(path)
+
+
+@pytest.mark.parametrize(
+    ("call", "problem"),
+    [
+        (lambda lists: lists.count("bleu", ["a"]), "the id 1 has no reference: the references have the ids 0 to 0"),
+        (
+            lambda lists: lists.count("bleu", ["a"] * 3),
+            "no list for the id 0 (line 1 of the references): expected lists of 3 sentences, got 2",
+        ),
+        (lambda lists: lists.count("bleu", ["a"] * 2), "if ids count from 1, say first_id=1 (--first-id 1)"),
+        (lambda lists: lists.count("depf", ["a"] * 2), "DepF reads parses, and k-best lists hold texts"),
+        (
+            lambda lists: lists.count(CorpusFunction("f", lambda hyps, refs: 0.0), ["a"] * 2),
+            "f cannot count the entries of k-best lists: expected a metric that sums counts of texts",
+        ),
+        (lambda lists: lists.check_choice(), "all entries of each sentence have the same hypotheses"),
+        (lambda lists: lists.hypotheses([7]), "entry 7 is out of range: there are 4, counted from 0"),
+        (lambda lists: lists.hypotheses([-1]), "out of range: there are 4, counted from 0"),
+        (lambda lists: lists.hypotheses(["a"]), "expected the numbers of entries"),
+        (lambda lists: lists.selected([1, 0]), "entries must be in increasing order, got 1 before 0"),
+        (lambda lists: lists.selected([4]), "entry 4 is out of range"),
+    ],
+)
+def test_wrong_uses(call: Callable[[NBest], Any], problem: str) -> None:
+    lists = in_memory("1 ||| a ||| 1\n1 ||| a ||| 2\n2 ||| b ||| 1\n2 ||| b ||| 1\n")
+    with pytest.raises(InputError) as error:
+        call(lists)
+    assert problem in str(error.value)
+
+
+def test_lists_without_a_choice_of_features_are_refused() -> None:
+    for text in ("0 ||| a ||| 1\n0 ||| b ||| 1\n", "0 ||| a ||| s_a=1\n0 ||| b ||| s_a=1\n"):
+        with pytest.raises(InputError, match="all entries of each sentence have the same features"):
+            in_memory(text).check_choice()
+    in_memory("0 ||| a ||| 1\n1 ||| a ||| 1\n1 ||| b ||| 2\n").check_choice()
+
+
+def test_arrays_cannot_be_changed() -> None:
+    lists = in_memory("0 ||| a ||| 1 2\n")
+    for array in (lists.dense, lists.offsets, lists.ids, lists.text_of):
+        with pytest.raises(ValueError, match="read-only"):
+            array[:] = 0
+    assert lists.dense is lists.dense
+
+
+def test_features_are_added_to_lists() -> None:
+    lists = in_memory("0 ||| a b ||| lm= 1 s_x= 2\n0 ||| a c ||| lm= 2\n1 ||| d ||| lm= 0 s_y= 1\n")
+    added = Sparse(np.array([0, 1, 3, 3]), np.array([1, 0, 1], np.int32), np.array([5.0, 6.0, 7.0]), ["p", "q"])
+    more = lists.with_features(added)
+    assert more.sparse is not None
+    assert more.sparse.names == ["s_x", "s_y", "p", "q"]
+    rows = [dict(zip(more.sparse.indices[a:b].tolist(), more.sparse.values[a:b].tolist(), strict=True))
+            for a, b in itertools.pairwise(more.sparse.indptr)]  # fmt: skip
+    assert rows == [{0: 2, 3: 5}, {2: 6, 3: 7}, {1: 1}]
+    assert lists.sparse is not None
+    assert lists.sparse.names == ["s_x", "s_y"]
+    some = more.selected([1, 2])
+    assert some.sparse is not None
+    assert (some.sparse.indptr.tolist(), some.sparse.values.tolist()) == ([0, 2, 3], [6, 7, 1])
+    with pytest.raises(InputError, match="expected features of 2 entries, got those of 3"):
+        lists.selected([0, 1]).with_features(added)
+    with pytest.raises(InputError, match="the lists already have the features p, q"):
+        more.with_features(added)
+    with pytest.raises(InputError, match="join the lists first, then add features"):
+        lists.merged(more)
+
+
+def test_added_features_count_once() -> None:
+    lists = in_memory("0 ||| a b ||| lm= 1\n0 ||| a c ||| lm= 2\n")
+    made = template_features(lists, ["ngram:1"])
+    model = LinearModel({"lm": 1.0, "ngram:1=b": 1.5, "ngram:1=c": 0.25})
+    assert model.scores(lists.with_features(made)).tolist() == model.scores(lists).tolist() == [2.5, 2.25]

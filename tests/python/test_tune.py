@@ -1,0 +1,425 @@
+"""The driver of tuning: optimizers, replications, rounds, the outputs that are systems, and reports."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from collections import Counter
+from collections.abc import Mapping
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, get_args
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reshuffle import FromCounts, InputError, compare_runs, derive_seed, metric, read_html, read_json, tune, types
+from reshuffle.report import Layout, Terminal
+from reshuffle.report.plots import file_of
+from reshuffle.report.studies import STUDIES, draw_figure, render_study
+from reshuffle.report.studies.plots import choices
+from reshuffle.results.studies import TuningResult
+from reshuffle.tune.choosing import first_best, weighted_scores
+from reshuffle.tune.decoders import _best_k
+from reshuffle.tune.optimizers import FITS, VARIANTS
+from reshuffle.tune.options import OPTIMIZERS
+from reshuffle.tune.problem import Problem, sentence_metric_for
+from tuning_files import NAMES, references, write, write_all
+
+SCHEMA = Path(__file__).resolve().parents[2] / "docs/schema/study-1.json"
+BLEU = metric("bleu", tokenize="none")
+# Settings under which each optimizer is fast on small lists.
+SMALL: Mapping[str, dict[str, Any]] = {
+    "mert": {"restarts": 2, "random_directions": 2},
+    "kbmira": {"epochs": 5},
+    "pro": {"samples": 60, "kept": 10},
+    "xbleu": {"epochs": 3, "penalty": 0.1},
+    "l1": {"templates": ["ngram:1"], "limit": 10, "per_step": 2, "gamma": 0.1},
+}
+Part = tuple[tune.NBest, list[str]]
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("tuning")
+    write_all(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def dev(files: Path) -> Part:
+    return tune.read_nbest(files / "dev.nbest"), references(40, 1)
+
+
+@pytest.fixture(scope="module")
+def test_part(files: Path) -> Part:
+    return tune.read_nbest(files / "test.nbest"), references(40, 2)
+
+
+@pytest.fixture(scope="module")
+def start(files: Path) -> tune.Weights:
+    return tune.read_weights(files / "weights", NAMES)
+
+
+def tuned(name: str, dev: Part, test: Part | None, start: Any, **options: Any) -> tune.Tuned:
+    settings: dict[str, Any] = {"metric": BLEU, "replications": 3, **SMALL[name], **options}
+    return tune.tune(name, *dev, initial=start, test=test, **settings)
+
+
+def test_every_optimizer_of_the_registry_has_a_function() -> None:
+    assert list(OPTIMIZERS) == list(FITS) == list(get_args(types.OptimizerName))
+    assert [name for name, each in OPTIMIZERS.items() if each.seeded is None] == list(VARIANTS)
+    assert all(each.checked({}) for each in OPTIMIZERS.values())
+
+
+def by_hand(part: Part, weights: Mapping[str, float]) -> list[str]:
+    """The best entries of lists by plain loops."""
+    lists, chosen = part[0], []
+    for a, b in pairwise(lists.offsets):
+        best, row = -np.inf, -1
+        for k in range(a, b):
+            score = 0.0
+            for i, name in enumerate(lists.names):
+                score += weights[name] * lists.dense[k, i]
+            if score > best:
+                best, row = score, k
+        chosen.append(lists.hypothesis(row))
+    return chosen
+
+
+@pytest.mark.parametrize("name", [name for name in OPTIMIZERS if name != "l1"])
+def test_scores_are_those_of_the_entries_with_the_best_model_scores(
+    name: str, dev: Part, test_part: Part, start: tune.Weights
+) -> None:
+    found = tuned(name, dev, test_part, start)
+    assert found.test is not None
+    for i, run in enumerate(found.result.runs):
+        assert run.seed == derive_seed(12345, "run", i)
+        assert list(run.weights) == list(NAMES)
+        for part, chosen, score in ((dev, found.dev, run.dev_score), (test_part, found.test, run.test_score)):
+            own = by_hand(part, run.weights)
+            assert chosen.outputs()[i] == own
+            counts = BLEU.suff_stats([own], part[1])[0]
+            assert np.array_equal(chosen.counts[i], counts)
+            assert score == BLEU.score(counts.sum(0))
+    scores = [run.dev_score for run in found.result.runs]
+    assert found.result.s_dev == pytest.approx(np.std(scores, ddof=1), abs=1e-12)
+    assert found.result.s_test == pytest.approx(np.std(found.test.scores, ddof=1), abs=1e-12)
+    before = found.result.start
+    assert before is not None
+    assert before.dev_score == BLEU.score(BLEU.suff_stats([by_hand(dev, before.weights)], dev[1])[0].sum(0))
+    if name in ("mert", "kbmira"):
+        assert min(scores) > before.dev_score
+
+
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_threads_do_not_change_a_byte_and_seeds_do(name: str, dev: Part, test_part: Part, start: tune.Weights) -> None:
+    one, two = (tuned(name, dev, test_part, start, threads=n).result for n in (1, 2))
+    assert one == two
+    given = tuned(name, dev, test_part, start, seeds=[5, 6], replications=1).result
+    again = tuned(name, dev, test_part, start, seeds=[6], replications=1).result
+    if name != "l1":
+        assert given.runs[1] == again.runs[0]
+        assert given.runs[0] != given.runs[1]
+        assert given.plan["seed"] is None
+    assert again.s_dev is None is again.s_test
+
+
+@pytest.mark.parametrize("like", ["ter", "chrf", "nist", "wer", "gtm", "sentbleu"])
+def test_mert_optimises_any_metric_that_sums_counts(like: str, dev: Part, start: tune.Weights) -> None:
+    m = metric(like)
+    found = tuned("mert", dev, None, start, metric=m, replications=1)
+    before = found.result.start
+    assert before is not None
+    gain = found.result.runs[0].dev_score - before.dev_score
+    assert gain > 0 if m.higher_is_better else gain < 0
+
+
+@pytest.mark.parametrize("name", ["kbmira", "pro", "xbleu"])
+def test_every_smoothing_can_score_the_entries(name: str, dev: Part, start: tune.Weights) -> None:
+    weights = set()
+    for smoothing in "01234567":
+        sentence = metric("sentbleu", smoothing=smoothing, tokenize="none")
+        found = tuned(name, dev, None, start, sentence_metric=sentence, replications=1).result
+        weights.add(tuple(found.runs[0].weights.values()))
+        assert f"smooth:{smoothing}" in found.plan["sentence_metric"]
+    assert len(weights) >= 7
+
+
+def test_pro_scores_entries_as_moses_does(dev: Part, start: tune.Weights) -> None:
+    """By plain loops: exp(mean of ln((matches + 1)/(totals + 1)) + min(0, 1 - reference/length))."""
+    lists, refs = dev
+    problem = Problem(lists, [[*refs]], BLEU, sentence_metric_for(BLEU))
+    expected = []
+    for a, b, reference in zip(lists.offsets, lists.offsets[1:], refs, strict=False):
+        for row in range(a, b):
+            words, own = lists.hypothesis(row).split(), reference.split()
+            total = 0.0
+            for n in range(1, 5):
+                found = Counter(tuple(words[i : i + n]) for i in range(len(words) - n + 1))
+                known = Counter(tuple(own[i : i + n]) for i in range(len(own) - n + 1))
+                total += math.log((sum((found & known).values()) + 1) / (sum(found.values()) + 1)) / 4
+            expected.append(math.exp(total + min(0, 1 - len(own) / len(words))))
+    assert np.allclose(problem.bleu_plus_one, expected, rtol=1e-12)
+    result = tuned("pro", dev, None, start, entry_scores="moses").result
+    assert result.plan["sentence_metric"] is None
+    assert result.runs != tuned("pro", dev, None, start).result.runs
+    with pytest.raises(InputError, match="entry_scores moses is for the metric bleu"):
+        tuned("pro", dev, None, start, entry_scores="moses", metric=metric("ter"))
+
+
+def test_the_sentence_metric_is_that_of_the_corpus_metric_if_it_suits() -> None:
+    assert sentence_metric_for(metric("bleu", tokenize="none", lowercase=True, max_ngram_order=3)) == metric(
+        "sentbleu", tokenize="none", lowercase=True
+    )
+    assert sentence_metric_for(metric("chrf")) == metric("chrf")
+    assert sentence_metric_for(metric("bleu"), "ter") == metric("ter")
+
+
+def test_l1_replications_are_variants(dev: Part, test_part: Part) -> None:
+    found = tuned("l1", dev, test_part, None, replications=3).result
+    assert [run.seed for run in found.runs] == [None] * 3
+    redundant = ["ngram:1", "presence:1"]
+    assert found.plan["variants"] == [{}, *({"templates": redundant, "per_step": n} for n in (3, 4))]
+    for run in found.runs:
+        assert set(NAMES) < set(run.weights)
+        assert any(name.startswith(("ngram:1=", "presence:1=")) for name in run.weights)
+    with pytest.raises(InputError, match="variants with redundant features, which need a template"):
+        tuned("l1", dev, None, None, templates=[])
+
+
+def test_l1_can_tell_entries_apart_by_their_texts_alone(tmp_path: Path) -> None:
+    write(tmp_path / "texts", ["0 ||| a b ||| x= 1", "0 ||| a c ||| x= 1", "1 ||| c ||| x= 2", "1 ||| b ||| x= 2"])
+    lists, refs = tune.read_nbest(tmp_path / "texts"), ["a c", "c"]
+    found = tune.tune("l1", lists, refs, templates=["ngram:1"], gamma=0.1, metric="ter")
+    assert found.dev.outputs() == [refs]
+    with pytest.raises(InputError, match="the same features"):
+        tune.tune("l1", lists, refs)
+    with pytest.raises(InputError, match="the same features"):
+        tune.tune("kbmira", lists, refs)
+    more = lists.with_features(tune.template_features(lists, ["ngram:1"]))
+    assert tune.tune("kbmira", more, refs, sentence_metric="ter").dev.outputs() == [refs]
+
+
+def test_the_model_of_saved_weights_chooses_the_same(dev: Part, test_part: Part, tmp_path: Path) -> None:
+    found = tuned("l1", dev, test_part, None, edges=True, templates=["ngram:2"], replications=1)
+    tune.write_weights(tmp_path / "weights", found.result.runs[0].weights)
+    model = tune.LinearModel(json.loads((tmp_path / "weights").read_text("utf-8")))
+    assert found.test is not None
+    assert np.array_equal(model.choose(test_part[0]), found.test.rows[0])
+
+
+def test_runs_of_two_optimizers_can_be_compared(dev: Part, test_part: Part, start: tune.Weights) -> None:
+    mert, mira = (tuned(name, dev, test_part, start) for name in ("mert", "kbmira"))
+    assert mert.test is not None
+    assert mira.test is not None
+    compared = compare_runs(
+        test_part[1],
+        {"mert": mert.test.outputs(), "kbmira": mira.test.outputs()},
+        BLEU,
+        dev_references=dev[1],
+        dev_systems={"mert": mert.dev.outputs(), "kbmira": mira.dev.outputs()},
+        n_resamples=99,
+    )
+    for system, own in zip(compared.systems, (mert, mira), strict=True):
+        scores = system.scores["BLEU"]
+        assert scores.runs == tuple(run.test_score for run in own.result.runs)
+        assert scores.s_test == pytest.approx(own.result.s_test)
+        assert scores.s_dev == pytest.approx(own.result.s_dev)
+    counts = {f"{name}#{i}": own.test.counts[i] for name, own in (("a", mert), ("b", mira)) for i in range(3)}  # type: ignore[union-attr]
+    from_counts = compare_runs(None, {"a": 3, "b": 3}, FromCounts("BLEU", counts, BLEU), n_resamples=99)
+    assert from_counts.systems[0].scores["BLEU"].runs == compared.systems[0].scores["BLEU"].runs
+
+
+def test_first_best_and_weighted_scores_by_plain_loops(dev: Part) -> None:
+    lists = dev[0]
+    scores = np.array([0.0, 1, 1, -1, -1, 3])
+    assert first_best(np.array([0, 3, 5, 6]), scores).tolist() == [1, 3, 5]
+    weights = dict(zip(NAMES, (0.5, -1.0, 0.0, 2.0), strict=True))
+    own = [sum(weights[name] * float(x) for name, x in zip(NAMES, row, strict=True)) for row in lists.dense]
+    assert np.allclose(weighted_scores(lists, weights), own, rtol=1e-12)
+
+
+@given(st.lists(st.lists(st.integers(-2, 2), min_size=1, max_size=6), min_size=1, max_size=4), st.integers(1, 7))
+def test_a_simulated_decoder_returns_the_best_entries(values: list[list[int]], k: int) -> None:
+    offsets = np.concatenate([[0], np.cumsum([len(own) for own in values])])
+    rows = _best_k(offsets, np.array([x for own in values for x in own], float), k)
+    expected = [
+        first + i
+        for first, own in zip(offsets, values, strict=False)
+        for i in sorted(sorted(range(len(own)), key=lambda i: (-own[i], i))[:k])
+    ]
+    assert rows.tolist() == expected
+
+
+@pytest.mark.parametrize("name", ["mert", "kbmira", "pro"])
+def test_rounds_join_the_lists_of_a_decoder(name: str, dev: Part, start: tune.Weights) -> None:
+    large, refs = dev
+    decode = tune.simulated_decoder(large, k=3)
+    seen: list[tune.NBest] = []
+
+    def watched(weights: Mapping[str, float], folder: Path) -> tune.NBest:
+        assert folder.is_dir()
+        seen.append(decode(weights, folder))
+        return seen[-1]
+
+    initial = dict(zip(NAMES, start.dense, strict=True))
+    found = tune.tune(name, None, refs, initial=initial, metric=BLEU, rounds=4, decoder=watched, **SMALL[name])
+    assert 2 <= len(seen) <= 4
+    joined = seen[0].merged(*seen[1:])
+    assert len(found.dev.lists[0]) == len(joined) > len(seen[0])
+    assert {step.round for step in found.result.trace} == set(range(1, found.result.plan["rounds"] + 1))
+    assert found.result.plan["decoder"] == "function"
+    assert found.dev.outputs()[0] == by_hand((joined, refs), found.result.runs[0].weights)
+    assert "feedback of the decoder" not in str(found)  # one run has no s_dev
+
+
+def test_a_loop_ends_when_the_decoder_has_nothing_new(dev: Part, start: tune.Weights) -> None:
+    decoder = tune.simulated_decoder(dev[0], k=100)
+    found = tuned("kbmira", dev, None, start, rounds=5, decoder=decoder)
+    assert found.result.plan["rounds"] == 1
+    assert found.result.runs == tuned("kbmira", dev, None, start).result.runs
+
+
+def test_pro_interpolates_between_rounds(dev: Part, start: tune.Weights) -> None:
+    decoder = tune.simulated_decoder(dev[0], k=3)
+    first = decoder(dict(zip(NAMES, start.dense, strict=True)), Path())
+    kept, moved = (
+        tuned("pro", (first, dev[1]), None, start, rounds=2, decoder=decoder, replications=1, interpolation=part)
+        for part in (1e-9, 1.0)
+    )
+    alone = tuned("pro", (first, dev[1]), None, start, replications=1)
+    before, after = (np.array([*each.result.runs[0].weights.values()]) for each in (alone, kept))
+    assert np.allclose(before, after, atol=1e-6)
+    assert moved.result.runs[0] != kept.result.runs[0]
+
+
+def test_development_lists_of_their_own_give_the_scores(dev: Part, test_part: Part, start: tune.Weights) -> None:
+    found = tune.tune("kbmira", *dev, initial=start, dev=test_part, test=test_part, replications=2).result
+    assert [run.dev_score for run in found.runs] == [run.test_score for run in found.runs]
+
+
+@pytest.fixture(scope="module", params=OPTIMIZERS)
+def result(request: Any, dev: Part, test_part: Part, start: tune.Weights) -> TuningResult:
+    return tuned(request.param, dev, test_part, start).result
+
+
+def test_results_are_read_back_and_follow_the_schema(result: TuningResult) -> None:
+    document = json.loads(result.render("json"))
+    assert read_json(result.render("json")) == result
+    assert read_html(result.render("html")) == result
+    assert document["s_dev"] == result.s_dev
+    assert document["s_test"] == result.s_test
+    assert {*document["runs"][0]} == {"seed", "weights", "dev_score", "test_score"}
+    jsonschema = pytest.importorskip("jsonschema", reason="jsonschema checks the documents")
+    jsonschema.validate(document, json.loads(SCHEMA.read_text("utf-8")))
+    assert result.signature.startswith(f"study:tune|optimizer:{result.plan['optimizer']}|")
+
+
+def test_every_format_is_written_and_fits_a_terminal(result: TuningResult) -> None:
+    for fmt in get_args(types.Format):
+        assert result.render(fmt).endswith("\n")
+    for width in (80, 120):
+        *lines, signature = render_study(result, "text", Layout(Terminal(width))).splitlines()
+        assert [line for line in lines if len(line) > width] == []
+        assert signature == f"Signature: {result.signature}"
+    for name, records in result.tables.items():
+        rows = [*csv.DictReader(io.StringIO(result.render("csv", table=name)))]
+        assert len(rows) == len(records) == len(result.to_pandas(name))
+    assert "weights.lm" in result.to_pandas("runs").columns
+    assert [*map(int, result.to_pandas("runs")["seed"].dropna())] == [r.seed for r in result.runs if r.seed is not None]
+
+
+def test_reports_say_what_fixed_lists_lack(result: TuningResult, dev: Part, start: tune.Weights) -> None:
+    text = " ".join(str(result).split())
+    assert ("The lists are fixed, so s_dev is a lower bound" in text) == (result.plan["varies"] is not None)
+    single = " ".join(str(tuned("kbmira", dev, None, start, replications=1)).split())
+    assert "One run cannot show how much scores depend on the seed (s_dev, s_test)" in single
+    assert " s " not in single.partition("kbmira reaches")[0]
+
+
+def test_every_figure_is_drawn(result: TuningResult) -> None:
+    figures = STUDIES["tune"].figures
+    drawn = [(name, chosen) for name, figure in figures.items() for chosen in choices(result, figure)]
+    assert len(drawn) > 0
+    for name, chosen in drawn:
+        assert file_of(draw_figure(result, name, **chosen), "pdf").startswith(b"%PDF")
+    points = draw_figure(result, "replications").lines[0]
+    assert np.array_equal(points.get_xdata(), [run.dev_score for run in result.runs])
+    assert np.array_equal(points.get_ydata(), [run.test_score or 0 for run in result.runs])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"optimizer": "mirt"}, "unknown optimizer 'mirt': did you mean 'mert'"),
+        ({"epoch": 3}, "unknown option of kbmira 'epoch': did you mean 'epochs'"),
+        ({"epochs": 0}, "epochs must be a whole number of at least 1, got 0"),
+        ({"c": float("nan")}, "c must be a finite number"),
+        ({"c": 0}, "c must be above 0, got 0"),
+        ({"background": "modell"}, "unknown background 'modell'"),
+        ({"safe_hope": 1}, "safe_hope must be True or False"),
+        ({"replications": 0}, "replications must be a whole number from 1 to 100000, got 0"),
+        ({"seeds": []}, "seeds: expected"),
+        ({"rounds": 2}, "rounds: more than one needs a decoder"),
+        ({"lists": None}, "no lists: expected lists to tune on"),
+        ({"references": ["a"]}, "has no reference"),
+        ({"metric": "depf"}, "DepF reads parses"),
+        ({"initial": {"lm": 1.0}}, "initial: no weight for the feature 'tm_0'"),
+        ({"initial": [1, 2]}, "initial: expected 4 numbers"),
+        ({"test": ["a"]}, "test: expected lists and references"),
+        ({"optimizer": "mert", "sentence_metric": "sentbleu"}, "mert optimises the corpus score"),
+        ({"threads": 0}, "threads must be"),
+    ],
+)
+def test_bad_arguments_are_explained(change: dict[str, Any], message: str, dev: Part) -> None:
+    given = {"optimizer": "kbmira", "lists": dev[0], "references": dev[1], **change}
+    with pytest.raises(InputError) as caught:
+        tune.tune(**given)
+    assert message in str(caught.value)
+
+
+def test_lists_whose_features_differ_are_refused(dev: Part, tmp_path: Path) -> None:
+    write(tmp_path / "a", ["0 ||| x y ||| lm= 1 tm= 2 3", "0 ||| x ||| lm= 2 tm= 2 3"])
+    other = tune.read_nbest(tmp_path / "a"), ["x"]
+    with pytest.raises(InputError, match="no feature 'length'"):
+        tuned("kbmira", dev, other, None)
+    with pytest.raises(InputError, match=r"the feature 'length' is not in .*: it has no weight"):
+        tuned("kbmira", other, dev, None)
+
+
+def test_sparse_features_keep_their_proportions_in_mert(tmp_path: Path) -> None:
+    lines = ["0 ||| a b ||| x= 1 s_a= 1", "0 ||| a b c ||| x= 1 s_b= 2", "1 ||| b ||| x= 0", "1 ||| a ||| x= 0 s_a= 1"]
+    write(tmp_path / "sparse", lines)
+    lists, refs = tune.read_nbest(tmp_path / "sparse"), ["a b c", "b"]
+    found = tune.tune("mert", lists, refs, metric="ter", initial={"x": 1.0, "s_a": -1.0, "s_b": -2.0}, preset="cdec")
+    weights = found.result.runs[0].weights
+    assert weights["s_b"] == pytest.approx(2 * weights["s_a"])
+    without = tune.tune("mert", lists, refs, metric="ter", initial={"x": 1.0}, preset="cdec")
+    assert list(without.result.runs[0].weights) == ["x"]
+    assert found.result.start is not None
+    assert found.result.start.dev_score >= found.result.runs[0].dev_score
+
+
+@pytest.mark.slow
+def test_figures_on_real_lists(data: Path) -> None:
+    """kbest-wmt11-de-en with 20 seeds. Moses: untuned 22.83 and 22.70, kbMIRA test 25.52 (s_test .061)."""
+    folder = data / "kbest-wmt11-de-en"
+    parts = [
+        (tune.read_nbest(folder / f"{name}.nbest.gz"), (folder / f"{name}.ref").read_text("utf-8").splitlines())
+        for name in ("dev", "test")
+    ]
+    initial = tune.read_weights(folder / "init.opt", parts[0][0].names)
+    found = tune.tune("kbmira", *parts[0], metric=BLEU, initial=initial, test=parts[1], replications=20).result
+    assert found.start is not None
+    assert round(found.start.dev_score, 2) == 22.83
+    assert round(found.start.test_score or 0, 2) == 22.70
+    assert 25.8 <= np.mean([run.dev_score for run in found.runs]) <= 26.4
+    assert 25.4 <= np.mean([run.test_score for run in found.runs]) <= 25.9
+    assert found.s_dev is not None
+    assert found.s_test is not None
+    assert 0 < found.s_dev < found.s_test < 0.2
