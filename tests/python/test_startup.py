@@ -43,8 +43,11 @@ from reshuffle.report.studies import STUDIES
 from reshuffle.resampling.runs import STATISTICS
 from reshuffle.resampling.schemes import SCHEMES
 from reshuffle.resampling.stopping import STOPPING
+from reshuffle.results.studies.mbr import MBR_TABLES
 from reshuffle.results.studies.meta import META_TABLES
+from reshuffle.results.studies.oracle import ORACLE_TABLES
 from reshuffle.results.studies.runs import RUN_TABLES
+from reshuffle.results.studies.tune import TUNE_TABLES
 from reshuffle.runs import SETS
 from reshuffle.sets import TREATMENTS_OF_MISSING_SYSTEMS
 from reshuffle.study.families import VARIANCES
@@ -55,6 +58,7 @@ from reshuffle.study.populations import SAMPLING
 from reshuffle.study.power import MODELS
 from reshuffle.study.settings import STUDY_SCHEMES, STUDY_STOPPING
 from reshuffle.study.validation import TRUTHS
+from reshuffle.tune.options import OPTIMIZERS, PRESETS
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -79,7 +83,9 @@ def test_version_and_help_import_neither_numpy_nor_the_engine(option: str) -> No
     assert not {"numpy", "scipy", "rich", "reshuffle._core", "importlib.metadata", "reshuffle.compat"} & modules
 
 
-@pytest.mark.parametrize("command", ["compare", "score", "flips", "runs", "meta", "study", "plot", "metrics", "demo"])
+@pytest.mark.parametrize("command", [
+    "compare", "score", "flips", "runs", "meta", "tune", "rerank", "study", "plot", "metrics", "demo",
+])  # fmt: skip
 def test_help_of_a_command_imports_no_numpy(command: str) -> None:
     assert not {"numpy", "scipy", "rich", "matplotlib"} & imported_by(command, "--help")
 
@@ -92,6 +98,11 @@ def test_help_of_a_study_imports_no_numpy(study: str) -> None:
 @pytest.mark.parametrize("command", META_COMMANDS)
 def test_help_of_a_meta_evaluation_imports_no_numpy(command: str) -> None:
     assert not {"numpy", "scipy", "rich", "matplotlib"} & imported_by("meta", command, "--help")
+
+
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+def test_help_of_an_optimizer_imports_no_numpy(optimizer: str) -> None:
+    assert not {"numpy", "scipy", "rich", "matplotlib"} & imported_by("tune", optimizer, "--help")
 
 
 def test_comparing_all_pairs_imports_neither_scipy_nor_rich(tmp_path: Path) -> None:
@@ -256,6 +267,11 @@ def kinds_of_seeds() -> list[str]:
         (types.JudgmentFormat, JUDGMENT_FORMATS),
         (types.ScoreFormat, SCORE_FORMATS),
         (types.ScoreColumn, COLUMNS),
+        (types.OptimizerName, OPTIMIZERS),
+        (types.MertPreset, PRESETS),
+        (types.OracleTable, ORACLE_TABLES),
+        (types.MbrTable, MBR_TABLES),
+        (types.TuneTable, TUNE_TABLES),
         (types.StudyPlotKind, dict.fromkeys(name for report in STUDIES.values() for name in report.figures)),
     ],
 )

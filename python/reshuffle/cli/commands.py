@@ -16,6 +16,7 @@ from ..errors import InputError, quoted
 from ..validate import check_name
 from .command import Command
 from .demo import demo_command
+from .lists import mbr_command, oracle_command
 from .meta import meta_group
 from .options import ARGUMENTS, compare_options, flip_options, score_options
 from .params import COMMAND_LINE, Metric, Name, margins_of
@@ -23,6 +24,7 @@ from .process import check_room, single_threaded_blas
 from .runs import runs_command
 from .studies import study_group
 from .studies.plan import plan_command
+from .tune import rerank_command, tune_group
 
 if TYPE_CHECKING:
     from ..settings import Levels
@@ -351,8 +353,12 @@ def flips_command(
 
 cli.add_command(runs_command)
 cli.add_command(meta_group)
+cli.add_command(tune_group)
+cli.add_command(rerank_command)
 cli.add_command(study_group)
 cli.add_command(plan_command)
+cli.add_command(oracle_command)
+cli.add_command(mbr_command)
 
 
 # Names that several studies share are there once.
@@ -400,10 +406,11 @@ FIGURES = tuple(dict.fromkeys((*get_args(types.PlotKind), *get_args(types.StudyP
 @click.option("--grouping", metavar="NAME", help="For reshuffle meta: none, sys or item.  [default: the only one]")
 @click.option("--smoothing", metavar="NAME", help="For tune-smoothing: 1, 4, 6 or 7.  [default: the only one]")
 @click.option("--correlation", type=float, metavar="VALUE", help="For studies of runs: the correlation between runs.")
+@click.option("--quantity", metavar="NAME", help="For tune: what course shows.  [default: the only one]")
 def plot_command(result: str, kind: str, output: str, **options: Any) -> None:
     """Plot a saved result for a paper.
 
-    RESULT is a report in JSON or HTML (reshuffle compare … -o result.json, study, runs or meta). KIND is one of:
+    RESULT is a report in JSON or HTML (reshuffle compare … -o result.json, study, runs, meta or tune). KIND is one of:
 
     \b
       ranking    scores with intervals and ranks; bars join systems that do not differ significantly
@@ -437,6 +444,8 @@ def plot_command(result: str, kind: str, output: str, **options: Any) -> None:
       matrix       meta: p-values of all pairs of metrics
       scatter      meta: scores of systems by a metric and by people
       grid         meta tune-smoothing: Kendall's tau by the value of a parameter
+      replications tune: the test score of each run by its development score
+      course       tune: scores by epoch, start or step
 
     Needs matplotlib: pip install 'reshuffle[plots]'. Figures are readable in black and white, and PDF files
     embed their fonts.

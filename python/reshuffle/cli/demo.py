@@ -12,7 +12,7 @@ from ..errors import InputError
 if TYPE_CHECKING:
     from .._core import Progress
     from ..data.corpus import Corpus
-    from ..results.studies import MetaEvaluation
+    from ..results.studies import MetaEvaluation, TuningResult
 
 __all__ = ["demo_command"]
 
@@ -21,14 +21,19 @@ __all__ = ["demo_command"]
 @click.option("--write", "directory", metavar="DIR", help="Write the corpus to DIR as text files instead.")
 @click.option("--runs", type=int, metavar="N", help="Compare three systems with N optimizer runs each.")
 @click.option("--judgments", is_flag=True, help="Compare metrics with the votes of simulated people.")
-def demo_command(directory: str | None, runs: int | None, judgments: bool) -> None:
+@click.option("--lists", is_flag=True, help="Tune weights of features on k-best lists.")
+def demo_command(directory: str | None, runs: int | None, judgments: bool, lists: bool) -> None:
     """Compare four synthetic systems on a built-in corpus."""
     from ..data.demo import demo_corpus, write_demo, write_demo_judgments, write_demo_runs
 
-    if judgments and runs is not None:
-        raise InputError("--runs and --judgments cannot be combined: leave out one of them")
+    given = [name for name, is_given in _flags(runs, judgments, lists).items() if is_given]
+    if len(given) > 1:
+        raise InputError(f"{given[0]} and {given[1]} cannot be combined: leave out one of them")
     if directory is None:
-        _show_demo(runs, judgments)
+        _show_demo(runs, judgments, lists)
+        return
+    if lists:
+        _write_lists(directory)
         return
     lines = demo_corpus().n_segments
     if judgments:
@@ -50,8 +55,23 @@ def demo_command(directory: str | None, runs: int | None, judgments: bool) -> No
     click.echo(f"Wrote {n_files} files of {lines} lines. Now try:\n  {shlex.join(['reshuffle', *command])}")
 
 
-def _show_demo(runs: int | None, judgments: bool) -> None:
-    """Compare the systems, or their runs, or metrics with votes, and show the report."""
+def _flags(runs: int | None, judgments: bool, lists: bool) -> dict[str, bool]:
+    """The options of which there may be only one."""
+    return {"--runs": runs is not None, "--judgments": judgments, "--lists": lists}
+
+
+def _write_lists(directory: str) -> None:
+    """Write k-best lists, and show the command that tunes on them."""
+    from ..data.demo_lists import write_demo_lists
+
+    dev, dev_refs, test, test_refs, weights = map(str, write_demo_lists(directory))
+    command = ["tune", "mert", "--nbest", dev, "--refs", dev_refs, "--init", weights, "--test", test, test_refs]
+    command += ["--replications", "5"]
+    click.echo(f"Wrote 5 files. Now try:\n  {shlex.join(['reshuffle', *command])}")
+
+
+def _show_demo(runs: int | None, judgments: bool, lists: bool) -> None:
+    """Compare the systems, or their runs, or metrics with votes, or tune on lists, and show the report."""
     from ..compare import compare
     from ..data.demo import demo_corpus, demo_runs
     from .output import Result, destination
@@ -63,6 +83,8 @@ def _show_demo(runs: int | None, judgments: bool) -> None:
         with progress_bar() as progress:
             if judgments:
                 result = _metrics(corpus, progress)
+            elif lists:
+                result = _tuning(progress)
             elif runs is None:
                 result = compare(corpus.references, corpus.systems, progress=progress)
             else:
@@ -70,7 +92,8 @@ def _show_demo(runs: int | None, judgments: bool) -> None:
 
                 result = compare_runs(corpus.references, demo_runs(runs), progress=progress)
         write(result)
-    same = " --judgments" if judgments else "" if runs is None else f" --runs {runs}"
+    given = next((name for name, is_given in _flags(runs, judgments, lists).items() if is_given), None)
+    same = "" if given is None else f" {given}" if runs is None else f" {given} {runs}"
     click.echo(f"\nTo repeat this with files: reshuffle demo{same} --write demo")
 
 
@@ -88,3 +111,17 @@ def _metrics(corpus: Corpus, progress: Progress) -> MetaEvaluation:
         corpus.references, corpus.systems, ["sentbleu", "chrf", "ter"], judgments=judgments, progress=progress
     )
     return segments(test_set, progress=progress)
+
+
+def _tuning(progress: Progress) -> TuningResult:
+    """The result of tuning on the lists, read as from files."""
+    from .. import _core
+    from ..data.demo_lists import WEIGHTS, demo_lists
+    from ..tune import NBest, tune
+
+    (dev, refs), (test, test_refs) = (
+        (NBest(_core.NBest.parse("\n".join(lines).encode(), name), name), references)
+        for name, (lines, references) in demo_lists().items()
+    )
+    found = tune("mert", dev, refs, initial=WEIGHTS, test=(test, test_refs), replications=5, progress=progress)
+    return found.result

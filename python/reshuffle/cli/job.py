@@ -38,6 +38,7 @@ class Job:
     """The checked arguments of ``compare`` or ``score``: files, metrics and resampling options.
 
     ``outputs`` says in messages what the systems are, and ``aliases`` has other names of theirs in files of scores.
+    ``made`` has the outputs of systems that are not read from files.
     """
 
     reference: str | None
@@ -56,6 +57,7 @@ class Job:
     own_names: Sequence[str] = ()
     outputs: str = "systems"
     aliases: Mapping[str, str] = field(default_factory=dict)
+    made: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @classmethod
     def from_arguments(
@@ -144,7 +146,7 @@ class Job:
         """The name of a system, from its name or its file."""
         if name is None or name in self.names:
             return name
-        return dict(zip(self.systems, self.names, strict=True)).get(name, name)
+        return dict(zip(self.systems, self.names, strict=not self.own_names)).get(name, name)
 
     def read(self) -> tuple[tuple[Any, Any, list[NativeMetric | PrecomputedCounts]], Units]:
         """Read all files. Returns (references, systems, metrics), the first two None without texts, and the ids."""
@@ -160,6 +162,7 @@ class Job:
                 documents=self.documents,
                 strata=self.strata,
                 max_input=self.max_input,
+                outputs=self.made,
             ).renamed(self.names)
             texts, documents, strata = (corpus.references, corpus.systems), corpus.documents, corpus.strata
             if self.parses:

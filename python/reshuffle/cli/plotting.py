@@ -36,6 +36,7 @@ OF_COMPARISONS = {
 }
 OF_STUDIES = (
     "null", "size", "test", "alpha", "layout", "system", "runs", "correlation", "coefficient", "grouping", "smoothing",
+    "quantity",
 )  # fmt: skip
 
 
@@ -62,6 +63,7 @@ class PlotOptions:
     coefficient: str | None
     grouping: str | None
     smoothing: str | None
+    quantity: str | None
 
 
 def plot(source: str, kind: str, output: str, options: PlotOptions) -> None:

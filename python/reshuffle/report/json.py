@@ -103,6 +103,7 @@ def study_as_json(study: StudyResult) -> str:
         "version": study.version,
         "plan": study.plan,
         "truths": dict(study.truths),
+        **study.summary,
     }
     lists = {"metrics": map(_metric, study.metrics), **study.tables}
     lines = {key: _line(value) for key, value in values.items()}

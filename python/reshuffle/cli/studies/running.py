@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import fields, replace
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import click
 from click.core import ParameterSource
 
+from ..._core import Progress
 from ...errors import InputError
 from ...resampling.counting import Data
 from ...results.studies import StudyResult
 from ...settings import Units
 from ...study.null_data import NullOptions
 from ...study.settings import StudySettings
+from ...validate import check_name
 from ..job import Job
 from ..output import chosen_output, destination
 from ..params import flattened, margins_of
 from ..progress import progress_bar
 
-__all__ = ["Compute", "flattened", "null_options", "run_study", "run_without_data"]
+__all__ = ["Compute", "Made", "flattened", "null_options", "run_study", "run_without_data"]
 
 Compute: TypeAlias = Callable[[Data, Units, StudySettings], StudyResult]
 
@@ -30,28 +32,57 @@ LISTS = ("tests", "alphas", "sizes")
 
 def null_options(options: dict[str, Any]) -> NullOptions:
     """Take the options of null hypotheses out of ``options``. Margins stay there, because tests have them, too."""
-    names = {field.name for field in fields(NullOptions)} - {"margins"}
+    names = {field.name for field in fields(NullOptions)} - {"margins", "variants"}
     given = {name: options.pop(name) for name in list(options) if name in names}
     return NullOptions(**given, margins=margins_of(options.get("margins", ())))
 
 
-def run_study(options: dict[str, Any], compute: Compute, min_systems: int = 2, has_domains: bool = False) -> None:
+class Made(Protocol):
+    """Systems that a command makes, instead of reading their outputs from files."""
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The names of the systems."""
+
+    @property
+    def files(self) -> Sequence[str]:
+        """All files that will be read."""
+
+    def outputs(self, threads: int | None, progress: Progress) -> Mapping[str, Sequence[str]]:
+        """The output of each system."""
+
+
+def run_study(
+    options: dict[str, Any],
+    compute: Compute,
+    min_systems: int = 2,
+    has_domains: bool = False,
+    made: Made | None = None,
+) -> None:
     """Read the files, compute the study, and write its report.
 
     ``options`` are those of :func:`reshuffle.cli.studies.options.study_options`; the command has taken its own out.
-    With ``has_domains``, the strata of the units are the domains of the study.
+    With ``has_domains``, the strata of the units are the domains of the study. With ``made``, its systems are those of
+    the study.
     """
     fmt, output, layout = chosen_output(options)
-    job = Job.from_arguments(options.pop("reference"), options.pop("systems"), options, min_systems)
+    names, least = ((), min_systems) if made is None else (made.names, 0)
+    job = Job.from_arguments(options.pop("reference"), options.pop("systems"), options, least, names)
     if job.strata is not None and not has_domains:
         raise InputError("--strata does not apply to studies: leave it out")
     resampling = job.resampling
     options |= {"n_resamples": resampling.n_resamples, "seed": resampling.seed, "threads": resampling.threads}
     options["baseline"] = job.system(options.get("baseline"))
+    if made is not None and options["baseline"] is not None:
+        check_name("baseline", options["baseline"], made.names)
     settings = _settings(options)
     if options:
         raise TypeError(f"options that nothing uses: {', '.join(options)}")
-    with destination(output, job.files, fmt, layout) as write:
+    files = job.files if made is None else [*job.files, *made.files]
+    with destination(output, files, fmt, layout) as write:
+        if made is not None:
+            with progress_bar() as progress:
+                job = replace(job, made=made.outputs(settings.threads, progress))
         arguments, units = job.read()
         with progress_bar() as progress:
             result = compute(Data.from_arguments(*arguments), units, replace(settings, progress=progress))

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ..command import Command
 from .options import ALPHAS, ARGUMENTS, DESIGN, MARGINS, NULL_OPTIONS, NULLS, SIZES, STOPPING, TESTS, study_options
+from .variants import TRAINING, Training
+
+if TYPE_CHECKING:
+    from ...resampling.counting import Data
+    from ...results.studies import StudyResult
+    from ...settings import Units
+    from ...study.settings import StudySettings
 
 __all__ = ["type1_command"]
 
@@ -15,11 +23,12 @@ EXAMPLES = (
     "reshuffle study type1 ref.txt a.txt b.txt",
     "reshuffle study type1 ref.txt *.out --all-pairs --tests ar,bootstrap,bootstrap-shift -m bleu chrf",
     "reshuffle study type1 ref.txt a.txt b.txt --sizes 100 500 --simulations 10000 -n 199 -o type1.json",
+    "reshuffle study type1 test.ref --null variants --train dev.nbest dev.ref --apply test.nbest",
 )
 
 
 @click.command("type1", cls=Command, examples=EXAMPLES, arguments=ARGUMENTS)
-@study_options(NULLS, NULL_OPTIONS, TESTS, ALPHAS, SIZES, DESIGN, STOPPING, MARGINS)
+@study_options(NULLS, NULL_OPTIONS, TRAINING, TESTS, ALPHAS, SIZES, DESIGN, STOPPING, MARGINS)
 def type1_command(**options: Any) -> None:
     """How often tests reject a null hypothesis that is true.
 
@@ -29,5 +38,12 @@ def type1_command(**options: Any) -> None:
     from ...study.type1 import type1_of
     from .running import flattened, null_options, run_study
 
-    nulls, given = flattened(options.pop("nulls")) or ("swap",), null_options(options)
-    run_study(options, lambda data, units, settings: type1_of(data, units, settings, nulls, given))
+    nulls = flattened(options.pop("nulls")) or ("swap",)
+    training = Training.from_options(options, nulls)
+    given = null_options(options)
+
+    def compute(data: Data, units: Units, settings: StudySettings) -> StudyResult:
+        trained = given if training is None else replace(given, variants=training.result)
+        return type1_of(data, units, settings, nulls, trained)
+
+    run_study(options, compute, made=training)

@@ -16,6 +16,8 @@ __all__ = ["default_table", "study_columns"]
 
 # The pandas type of a field; without None in its annotation, integers need none that has missing values.
 TYPES: Mapping[type, str | None] = {str: None, int: "Int64", float: "float64", bool: "boolean"}
+# The type of seeds, which may be above 2^63.
+SEED = "UInt64"
 INTERVAL = "_interval"
 # The column of the keys of a field that maps names to records, by the name of the field.
 KEYS: Mapping[str, str] = {"scores": "metric"}
@@ -31,8 +33,9 @@ def study_columns(study: StudyResult, table: str | None = None) -> Columns:
 
     ``confidence_interval`` becomes ``low`` and ``high``, and ``NAME_interval`` becomes ``NAME_low`` and ``NAME_high``;
     so does ``confidence_interval`` of a record that has other fields called ``low`` and ``high``. Tuples are joined by
-    commas. A record with a field that maps names to records has a row for each name, with the name in a column of its
-    own (:data:`KEYS`) and the fields of both records.
+    commas. A field that maps names to numbers becomes ``FIELD.NAME`` for each name. A record with a field that maps
+    names to records has a row for each name, with the name in a column of its own (:data:`KEYS`) and the fields of both
+    records.
     """
     name = default_table(study) if table is None else table
     check_name("table", name, list(study.tables))
@@ -43,7 +46,7 @@ def _columns(record: type[Any], records: Sequence[Any]) -> dict[str, tuple[list[
     """The columns of records of one type."""
     annotations = typing.get_type_hints(record)
     for name, annotation in annotations.items():
-        if typing.get_origin(annotation) is Mapping:
+        if typing.get_origin(annotation) is Mapping and typing.get_args(annotation)[1] not in TYPES:
             rows = [(each, key) for each in records for key in getattr(each, name)]
             outer = _plain_columns(record, annotations, [each for each, _ in rows], without=name)
             inner = _columns(typing.get_args(annotation)[1], [getattr(each, name)[key] for each, key in rows])
@@ -68,8 +71,11 @@ def _plain_columns(
             for end in ("low", "high"):
                 ends = [None if value is None else getattr(value, end) for value in values]
                 columns[f"{prefix}{end}"] = (ends, "float64")
+        elif typing.get_origin(kind) is Mapping:
+            keys = dict.fromkeys(key for value in values for key in value)
+            columns |= {f"{field.name}.{key}": ([value.get(key) for value in values], "float64") for key in keys}
         elif typing.get_origin(kind) is tuple:
             columns[field.name] = ([None if value is None else ",".join(map(str, value)) for value in values], None)
         else:
-            columns[field.name] = (values, TYPES[kind])
+            columns[field.name] = (values, SEED if field.name == "seed" else TYPES[kind])
     return columns

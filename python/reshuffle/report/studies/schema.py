@@ -38,6 +38,13 @@ def study_schema() -> dict[str, Any]:
             found.setdefault(name, []).append(record)
     tables = {name: {"type": "array", "items": _one_of(known)} for name, known in found.items()}
     records = {record.__name__: _record(record) for known in found.values() for record in known}
+    summaries = {
+        name: {**_value(float | None), "description": about}
+        for name, about in (
+            ("s_dev", "Of tune: the standard deviation of the runs' scores on the development lists."),
+            ("s_test", "Of tune: the same on the test lists; null without these."),
+        )
+    }
     properties: dict[str, Any] = {
         "schema": {"const": STUDY},
         "study": {**TEXT, "description": "The name of the study, such as type1."},
@@ -50,9 +57,10 @@ def study_schema() -> dict[str, Any]:
             "description": "What was true in the simulated test sets, by null hypothesis or alternative.",
         },
         "metrics": {"type": "array", "items": {"$ref": "#/$defs/metric"}},
+        **summaries,
         **tables,
     }
-    required = [name for name in properties if name not in tables]
+    required = [name for name in properties if name not in tables and name not in summaries]
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": "study-1.json",

@@ -1,0 +1,183 @@
+"""``reshuffle oracle`` and ``reshuffle mbr``: what the entries of k-best lists are worth, and which agree best.
+
+``running.py`` reads the files and computes.
+"""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+import click
+
+from ... import types
+from ...errors import either
+from ..command import Command, option
+from ..options import all_of, any_of, input_options, output_options
+from ..params import Metric, Name
+from ..tune.options import ARGUMENTS, OF_TEXTS
+
+__all__ = ["mbr_command", "oracle_command"]
+
+*_, INPUT_FORMAT, MAX_INPUT = input_options("")
+
+INPUT = (
+    option(
+        "Input",
+        "--nbest",
+        multiple=True,
+        greedy=True,
+        metavar="NBEST...",
+        help="The lists. Several files are lists of the same sentences, which are joined.",
+    ),
+    option(
+        "Input",
+        "--samples",
+        multiple=True,
+        greedy=True,
+        metavar="FILE...",
+        help="Instead of --nbest: plain text. One file has --per-sentence lines for each sentence, one sentence after "
+        "another; of several files, line i of each belongs to sentence i.",
+    ),
+    option("Input", "--per-sentence", type=int, metavar="K",
+           help="For one file of --samples: how many lines each sentence has."),
+    option(
+        "Input",
+        "--ref",
+        "--refs",
+        "refs",
+        multiple=True,
+        greedy=["--refs"],
+        metavar="REF...",
+        help="The references. --ref REF adds one; --refs takes all files up to the next option. Several files are "
+        "several references of each segment.",
+    ),
+    option(
+        "Input",
+        "--model",
+        metavar="FILE",
+        help="Weights of features, which give each entry a model score: lines 'name value' or 'name= value ...', JSON, "
+        "moses.ini or init.opt.  [default: entries have no model scores, and the first is the 1-best]",
+    ),
+    option("Input", "--totals", is_flag=True,
+           help="Use the decoder's own totals, the column after the features, as model scores."),
+    option("Input", "--first-id", type=int, default=0, show_default=True, metavar="N",
+           help="The id that lists give to the first sentence."),
+    INPUT_FORMAT,
+    MAX_INPUT,
+)  # fmt: skip
+
+THREADS = option("Computation", "--threads", type=int, metavar="N", help="Threads to use.  [default: all cores]")
+
+
+def _table(names: object, default: str) -> Any:
+    return option(
+        "Output",
+        "--table",
+        type=Name("table", get_args(names)),
+        metavar="NAME",
+        help=f"The table to write as CSV: {any_of(names)}.  [default: with -o FILE.csv all of them, as FILE.NAME.csv; "
+        f"{default} on standard output]",
+    )
+
+
+@click.command(
+    "oracle",
+    cls=Command,
+    examples=(
+        "reshuffle oracle --nbest dev.nbest.gz --refs dev.ref",
+        "reshuffle oracle --nbest dev.nbest.gz --refs dev.ref -m ter --model tuned/weights.1 --save oracle",
+        "reshuffle oracle --samples a.txt b.txt c.txt --refs ref.txt -m chrf -o oracle.json",
+    ),
+    arguments=ARGUMENTS,
+    context_settings={"allow_extra_args": True},
+)
+@all_of(
+    INPUT,
+    (
+        option(
+            "Metrics",
+            "-m",
+            "--metric",
+            "metric",
+            type=Metric(),
+            metavar="NAME",
+            help=f"The corpus metric: {either(OF_TEXTS)}. Options follow the name, as in bleu:tokenize=none, or are "
+            "flags, as in --tokenize none.  [default: bleu]",
+        ),
+        option("Computation", "--random-starts", type=int, default=20, show_default=True, metavar="N",
+               help="Number of searches that start from greedy choices, in random orders of the sentences."),
+        option("Computation", "--seed", type=int, default=12345, show_default=True, metavar="N",
+               help="The same seed gives the same result, on any machine and number of threads."),
+        THREADS,
+        option(
+            "Output",
+            "--save",
+            metavar="DIR",
+            help="Write the outputs of each choice (topbest, sentence-oracle, oracle, sentence-worst, worst) to this "
+            "new or empty folder.",
+        ),
+    ),
+    (_table(types.OracleTable, "scores"),),
+    output_options(get_args(types.Format), "text"),
+)  # fmt: skip
+@click.pass_context
+def oracle_command(context: click.Context, /, **options: Any) -> None:
+    """Find the best and the worst entries of k-best lists: the limits of any reranking.
+
+    The entries with the best sentence scores need not have the best corpus score together. The search starts from
+    several choices, and ends where replacing any single entry does not improve the corpus score.
+    """
+    from .running import run_oracle
+
+    run_oracle(context.args, options)
+
+
+@click.command(
+    "mbr",
+    cls=Command,
+    examples=(
+        "reshuffle mbr --nbest test.nbest.gz --save test.mbr",
+        "reshuffle mbr --samples samples.txt --per-sentence 64 -m chrf --save mbr.txt",
+        "reshuffle mbr --nbest test.nbest.gz --totals --scale 0.5 -m bleu --refs test.ref --evaluate bleu chrf ter",
+    ),
+    arguments=ARGUMENTS,
+    context_settings={"allow_extra_args": True},
+)
+@all_of(
+    INPUT,
+    (
+        option("Probabilities", "--scale", type=float, metavar="X",
+               help="With --model or --totals: probabilities are the softmax of X times the model scores.  "
+               "[default: 1]"),
+        option("Probabilities", "--exclude-self", is_flag=True,
+               help="Leave an entry itself out of its expected utility."),
+        option(
+            "Metrics",
+            "-m",
+            "--metric",
+            "metric",
+            type=Metric(),
+            metavar="NAME",
+            help=f"The utility, by which entries are scored against each other: {either(OF_TEXTS)}. Options follow the "
+            "name, as in bleu:tokenize=none, or are flags, as in --tokenize none.  [default: chrf]",
+        ),
+        option("Metrics", "--evaluate", multiple=True, type=Metric(), metavar="NAME...",
+               help="With --refs: the metrics that score the outputs.  [default: that of -m]"),
+        THREADS,
+        option("Output", "--save", metavar="FILE",
+               help="Write the chosen entries to FILE, one line for each sentence."),
+    ),
+    (_table(types.MbrTable, "choices"),),
+    output_options(get_args(types.Format), "text"),
+)  # fmt: skip
+@click.pass_context
+def mbr_command(context: click.Context, /, **options: Any) -> None:
+    """Choose the entry of each k-best list that agrees best with the others.
+
+    Minimum Bayes risk decoding (Kumar & Byrne 2004): each entry is scored against all entries of its list, each taken
+    as the reference, and that with the best expected score is chosen. No references are needed; with --refs, the
+    outputs are scored.
+    """
+    from .running import run_mbr
+
+    run_mbr(context.args, options)

@@ -1,0 +1,168 @@
+"""From the options of ``reshuffle oracle`` and ``mbr`` to a report, and to the chosen entries in files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ... import types
+from ..._core import Progress
+from ...data.files import STDIN, check_stdin, display_name
+from ...errors import InputError, listed
+from ...results.studies import StudyResult
+from ...tune import LinearModel, NBest, mbr, oracle, read_samples, read_weights
+from ..job import metrics_of
+from ..metric_options import MetricChoice
+from ..output import binary_destination, chosen_output, destination
+from ..progress import progress_bar
+from ..tune.files import prepared_folder, read_lists, read_references
+
+__all__ = ["run_mbr", "run_oracle"]
+
+
+def run_oracle(arguments: Sequence[str], options: dict[str, Any]) -> None:
+    """Read the files, search, and write the report, and the outputs of each choice if a folder is given."""
+    files = _Files.from_options(arguments, options)
+    if not files.refs:
+        raise InputError("no references: add --refs REF, with a segment for each sentence of the lists")
+    folder = options.pop("save")
+    (metric,) = metrics_of([options.pop("metric") or MetricChoice("bleu")], options)
+    settings = {name: options.pop(name) for name in ("random_starts", "seed", "threads")}
+
+    def compute(progress: Progress) -> StudyResult:
+        target = None if folder is None else prepared_folder(folder)
+        lists = files.lists()
+        found = oracle(lists, files.references(), metric, scores=files.scores(lists), progress=progress, **settings)
+        if target is not None:
+            for choice in found.rows:
+                _write(str(target / choice), [], found.outputs(choice))
+        return found.result
+
+    _report(options, files, get_args(types.OracleTable), compute)
+
+
+def run_mbr(arguments: Sequence[str], options: dict[str, Any]) -> None:
+    """Read the files, decode, and write the report, and the chosen entries if a file is given."""
+    files = _Files.from_options(arguments, options)
+    save, scale, evaluate = options.pop("save"), options.pop("scale"), options.pop("evaluate")
+    if scale is not None and files.model is None and not files.totals:
+        raise InputError("--scale needs model scores: add --model FILE or --totals, or leave --scale out")
+    if evaluate and not files.refs:
+        raise InputError("--evaluate needs references: add --refs REF")
+    utility, *metrics = metrics_of([options.pop("metric") or MetricChoice("chrf"), *evaluate], options)
+    settings = {name: options.pop(name) for name in ("exclude_self", "threads")}
+
+    def compute(progress: Progress) -> StudyResult:
+        lists = files.lists()
+        found = mbr(
+            lists,
+            utility,
+            scores=files.scores(lists),
+            scale=1.0 if scale is None else scale,
+            references=files.references() if files.refs else None,
+            metrics=metrics or None,
+            progress=progress,
+            **settings,
+        )
+        if save is not None:
+            _write(save, files.inputs, found.outputs())
+        return found.result
+
+    _report(options, files, get_args(types.MbrTable), compute)
+
+
+def _report(
+    options: dict[str, Any], files: _Files, tables: Sequence[str], compute: Callable[[Progress], StudyResult]
+) -> None:
+    """Compute a result and write its report."""
+    fmt, output, layout = chosen_output(options)
+    if options:
+        raise TypeError(f"options that nothing uses: {', '.join(options)}")
+    with destination(
+        output, files.inputs, fmt, layout, tables if fmt == "csv" and layout.table is None else ()
+    ) as write:
+        with progress_bar() as progress:
+            result = compute(progress)
+        write(result)
+
+
+def _write(path: str, inputs: Sequence[str], lines: Iterable[str]) -> None:
+    """Write a line for each sentence."""
+    with binary_destination(path, inputs) as write:
+        write("".join(f"{line}\n" for line in lines).encode("utf-8", "backslashreplace"))
+
+
+@dataclass(frozen=True)
+class _Files:
+    """The checked files of a command."""
+
+    nbest: Sequence[str]
+    samples: Sequence[str]
+    per_sentence: int | None
+    refs: Sequence[str]
+    model: str | None
+    totals: bool
+    first_id: int
+    input_format: str | None
+    max_input: int
+
+    @classmethod
+    def from_options(cls, arguments: Sequence[str], options: dict[str, Any]) -> _Files:
+        """Take the files out of ``options``, and check all that can be checked before they are read."""
+        if arguments:
+            raise InputError(f"{listed(arguments)}: expected a file after an option: write --nbest NBEST --refs REF")
+        files = cls(**{name: options.pop(name) for name in cls.__dataclass_fields__})
+        if bool(files.nbest) == bool(files.samples):
+            raise InputError(
+                "--nbest and --samples cannot be combined: leave out one of them"
+                if files.nbest
+                else "no lists: add --nbest NBEST, or --samples FILE"
+            )
+        if files.per_sentence is not None and len(files.samples) != 1:
+            raise InputError("--per-sentence is for one file of --samples: leave it out")
+        if files.model is not None and files.totals:
+            raise InputError("--model and --totals cannot be combined: leave out one of them")
+        if files.samples and (files.model is not None or files.totals):
+            raise InputError("--samples have no features and no scores: leave out --model and --totals")
+        check_stdin(files.inputs.count(STDIN))
+        return files
+
+    @property
+    def inputs(self) -> list[str]:
+        """All files that will be read."""
+        return [*self.nbest, *self.samples, *self.refs, *([] if self.model is None else [self.model])]
+
+    def lists(self) -> NBest:
+        """The lists."""
+        if self.samples:
+            return read_samples(
+                self.samples if len(self.samples) > 1 else self.samples[0], self.per_sentence, max_input=self.max_input
+            )
+        return read_lists(self.nbest, self.first_id, self.max_input)
+
+    def references(self) -> list[Sequence[str | None]]:
+        """Columns of references."""
+        return read_references(self.refs, self.input_format, self.max_input)
+
+    def scores(self, lists: NBest) -> NDArray[np.float64] | None:
+        """The model scores of the entries; None if they have none."""
+        if self.totals:
+            if lists.totals is None:
+                raise InputError(
+                    f"--totals: {lists.source} has no scores of the decoder: expected a column after the features"
+                )
+            return lists.totals
+        if self.model is None:
+            return None
+        sparse = () if lists.sparse is None else lists.sparse.names
+        found = read_weights(self.model, lists.names, sparse, max_input=self.max_input)
+        named = dict(zip([*lists.names, *sparse], map(float, [*found.dense, *found.sparse]), strict=True))
+        if not any(named.values()):
+            raise InputError(
+                f"{display_name(self.model)}: all weights are 0: expected weights that prefer some entries"
+            )
+        return LinearModel(named).scores(lists)

@@ -1,0 +1,129 @@
+"""``reshuffle tune`` and ``reshuffle rerank``: weights of features on k-best lists.
+
+The commands of the group are made from :data:`reshuffle.tune.options.OPTIMIZERS`: an optimizer that is added there has
+a command, with a flag for each option. ``options.py`` has the options of all optimizers, and ``running.py`` reads the
+files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, get_args
+
+import click
+
+from ... import types
+from ...tune.options import OPTIMIZERS, Optimizer
+from ..command import Command
+from ..groups import CommandGroup
+from ..options import all_of, output_options
+from .options import (
+    ARGUMENTS,
+    INPUT,
+    LOOP,
+    METRIC,
+    SAVE,
+    SENTENCE_METRIC,
+    SOURCES,
+    TABLE,
+    own_options,
+    replications,
+)
+from .rerank import rerank_command
+
+__all__ = ["COMMANDS", "rerank_command", "tune_group"]
+
+LISTS = "--nbest dev.nbest --refs dev.ref"
+TEST = "--test test.nbest test.ref"
+EXAMPLES: Mapping[str, tuple[str, ...]] = {
+    "mert": (
+        f"reshuffle tune mert {LISTS} {TEST} --replications 9",
+        f"reshuffle tune mert {LISTS} --init init.opt -m ter --save tuned",
+        f"reshuffle tune mert {LISTS} --rounds 5 --decoder 'run {{weights}} {{nbest}}'",
+        "reshuffle tune mert --simulate large.nbest --refs dev.ref --init init.opt --rounds 5",
+    ),
+    "kbmira": (
+        f"reshuffle tune kbmira {LISTS} {TEST} --replications 9",
+        f"reshuffle tune kbmira {LISTS} --sentence-metric sentbleu:smoothing=3",
+    ),
+    "pro": (f"reshuffle tune pro {LISTS} {TEST} --smoothing 2",),
+    "xbleu": (
+        f"reshuffle tune xbleu {LISTS} --smoothing 7 --replications 5",
+        f"reshuffle tune xbleu {LISTS} --method lbfgs --format json",
+    ),
+    "l1": (
+        f"reshuffle tune l1 {LISTS} --templates ngram:2 ngram:3 --save reranker",
+        f"reshuffle tune l1 {LISTS} --templates ngram:2 --replications 6",
+    ),
+}
+ABOUT: Mapping[str, str] = {
+    "mert": "Finds weights whose chosen entries have the best corpus score, by exact line searches (Och 2003). "
+    "Replications differ in their random restarts and directions.",
+    "kbmira": "Moves the weights so that the hope, an entry with a high model score and a high BLEU, scores above the "
+    "fear, one with a high model score and a low BLEU (Cherry & Foster 2012). BLEU of an entry is computed together "
+    "with a background, the decaying counts of earlier sentences. Replications differ in the order of the sentences.",
+    "pro": "Learns which of two entries is better by a logistic regression (Hopkins & May 2011). Replications differ "
+    "in the sampled pairs.",
+    "xbleu": "Maximises the expected sentence BLEU of a log-linear model (Chen & Cherry 2014). Replications differ in "
+    "the order of the sentences.",
+    "l1": "Trains a log-linear model towards the entries closest to the references, adding features step by step "
+    "(Riezler & Maxwell 2005). Nothing is random: replications are variants with redundant features.",
+}
+
+
+def _command(optimizer: Optimizer) -> click.Command:
+    """The command of an optimizer."""
+    sentences = (SENTENCE_METRIC[optimizer.optimises],) if optimizer.optimises in SENTENCE_METRIC else ()
+    with_sources = SOURCES if any(option.name == "templates" for option in optimizer.options) else ()
+
+    @click.command(
+        optimizer.name,
+        cls=Command,
+        examples=EXAMPLES[optimizer.name],
+        arguments=ARGUMENTS,
+        context_settings={"allow_extra_args": True},
+        help=f"{optimizer.about}\n\n{ABOUT[optimizer.name]}",
+    )
+    @all_of(
+        INPUT,
+        with_sources,
+        METRIC,
+        sentences,
+        own_options(optimizer),
+        replications(optimizer),
+        LOOP,
+        SAVE,
+        TABLE,
+        output_options(get_args(types.Format), "text"),
+    )
+    @click.pass_context
+    def command(context: click.Context, /, **options: Any) -> None:
+        from .running import run_tune
+
+        run_tune(optimizer, context.args, options)
+
+    return command
+
+
+COMMANDS: Mapping[str, click.Command] = {name: _command(optimizer) for name, optimizer in OPTIMIZERS.items()}
+
+
+@click.group(
+    "tune",
+    cls=CommandGroup,
+    kind="optimizer",
+    heading="Optimizers",
+    commands=COMMANDS,
+    epilog="""\b
+Examples:
+  reshuffle tune mert --nbest dev.nbest.gz --refs dev.ref --init init.opt --replications 9
+  reshuffle tune kbmira --nbest dev.nbest.gz --refs dev.ref --save mira
+  reshuffle tune OPTIMIZER --help""",
+)
+def tune_group() -> None:
+    """Tune weights of features on k-best lists.
+
+    Weights give each entry a model score, and the best entry of each list is the output. Replications differ in the
+    seed only (those of l1 in redundant features), so their spread shows how large a difference the optimizer alone can
+    make.
+    """

@@ -1,0 +1,67 @@
+"""Reading the files of ``reshuffle tune`` and ``rerank``, and writing weights and outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from ...data.files import display_name
+from ...data.reading import read_columns
+from ...errors import InputError
+from ...tune import NBest, Tuned, read_nbest, write_weights
+
+__all__ = ["lines_of", "prepared_folder", "read_lists", "read_references", "save"]
+
+
+def read_lists(paths: Sequence[str], first_id: int, max_input: int) -> NBest:
+    """The lists of one or several files, joined."""
+    first, *others = (read_nbest(path, first_id=first_id, max_input=max_input) for path in paths)
+    return first.merged(*others) if others else first
+
+
+def read_references(paths: Sequence[str], input_format: str | None, max_input: int) -> list[Sequence[str | None]]:
+    """Columns of references of the same length."""
+    columns = read_columns(list(paths), input_format, max_input=max_input)
+    for column in columns[1:]:
+        if len(column.lines) != len(columns[0].lines):
+            raise InputError(
+                f"{columns[0].name} has {len(columns[0].lines):,} references, {column.name} has {len(column.lines):,}: "
+                "they must match line by line"
+            )
+    return [column.lines for column in columns]
+
+
+def lines_of(path: str | None, n: int, input_format: str | None, max_input: int) -> list[str] | None:
+    """The source of each of n sentences; None without a file."""
+    if path is None:
+        return None
+    (column,) = read_columns([path], input_format, max_input=max_input)
+    if len(column.lines) != n:
+        raise InputError(f"{column.name} has {len(column.lines):,} sources for lists of {n:,} sentences")
+    return ["" if line is None else line for line in column.lines]
+
+
+def prepared_folder(path: str) -> Path:
+    """A new or empty folder, before the work starts: files of other runs would be taken for those of this one."""
+    folder, shown = Path(path), display_name(path)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if any(folder.iterdir()):
+            raise InputError(f"--save {shown}: the folder is not empty: choose a new or empty one")
+    except OSError as error:
+        raise InputError(f"--save {shown}: the folder cannot be made: {error.strerror or error}") from None
+    return folder
+
+
+def save(tuned: Tuned, folder: Path) -> None:
+    """Write the weights and outputs of each run, numbered from 1 with equally many digits."""
+    digits = len(str(len(tuned.models)))
+    try:
+        for i, run in enumerate(tuned.result.runs, 1):
+            write_weights(folder / f"weights.{i:0{digits}}", run.weights)
+        for name, chosen in (("dev", tuned.dev), ("test", tuned.test)):
+            for i, lines in enumerate(chosen.outputs() if chosen is not None else (), 1):
+                text = "".join(f"{line}\n" for line in lines)
+                (folder / f"{name}.{i:0{digits}}").write_text(text, encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise InputError(f"{display_name(str(folder))} cannot be written: {error.strerror or error}") from None

@@ -1,0 +1,40 @@
+"""From the files of ``reshuffle rerank`` to the chosen entries."""
+
+from __future__ import annotations
+
+import sys
+
+from ...data.files import STDIN, check_stdin
+from ...errors import InputError
+from ...tune import LinearModel, read_nbest
+from ...tune.weights import read_named_weights
+from ..output import binary_destination
+from .files import lines_of
+
+__all__ = ["run_rerank"]
+
+
+def run_rerank(
+    lists: str, weights: str, *, sources: str | None, first_id: int, max_input: int, output: str | None
+) -> None:
+    """Read lists and weights, and write the entry of each sentence that the weights choose."""
+    inputs = [lists, weights, *([] if sources is None else [sources])]
+    check_stdin(inputs.count(STDIN))
+    read = read_nbest(lists, first_id=first_id, max_input=max_input)
+    if read.ids[0] < first_id:
+        raise InputError(
+            f"{read.source}: the id {read.ids[0]} is below that of the first sentence (--first-id {first_id})"
+        )
+    n = int(read.ids[-1]) - first_id + 1
+    read.check_references(n, "the output lines")
+    model = LinearModel(read_named_weights(weights, read.names, max_input=max_input))
+    own = lines_of(sources, n, None, max_input)
+    chosen = read.hypotheses(model.choose(read, own))
+    text = "".join(f"{line}\n" for line in chosen).encode("utf-8", "backslashreplace")
+    if output is None or output == STDIN:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(text)
+        sys.stdout.flush()
+        return
+    with binary_destination(output, inputs) as write:
+        write(text)

@@ -1,0 +1,186 @@
+"""From the options of ``reshuffle tune`` to a report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, get_args
+
+from ... import types
+from ..._core import Progress
+from ...data.files import STDIN, check_stdin
+from ...errors import InputError, listed
+from ...metrics.native import NativeMetric
+from ...tune import NBest, Weights, command_decoder, read_weights, simulated_decoder, tune
+from ...tune.decoders import Decoder
+from ...tune.options import Optimizer
+from ...tune.problem import BY_SENTENCE_BLEU, shared_options
+from ...tune.weights import read_named_weights
+from ...validate import check_integer
+from ..command import words
+from ..job import metrics_of
+from ..metric_options import MetricChoice
+from ..output import chosen_output, destination
+from ..progress import progress_bar
+from .files import lines_of, prepared_folder, read_lists, read_references, save
+
+__all__ = ["run_tune"]
+
+# The options with files, and the default size of simulated lists.
+SIZE = 100
+
+
+def run_tune(optimizer: Optimizer, arguments: Sequence[str], options: dict[str, Any]) -> None:
+    """Read the files, tune, and write the report, and weights and outputs if a folder is given.
+
+    ``arguments`` are words that belong to no option.
+    """
+    if arguments:
+        raise InputError(
+            f"{listed(arguments)}: expected a file after an option: write --nbest LISTS --refs REF and --test LISTS REF"
+        )
+    fmt, output, layout = chosen_output(options)
+    own = _own(optimizer, options)
+    metric, sentence = _metrics(optimizer, options)
+    files = _Files(options, optimizer)
+    folder, settings = options.pop("save"), {name: options.pop(name) for name in ("replications", "seed", "threads")}
+    if options:
+        raise TypeError(f"options that nothing uses: {', '.join(options)}")
+    tables = get_args(types.TuneTable) if fmt == "csv" and layout.table is None else ()
+    with destination(output, files.inputs, fmt, layout, tables) as write:
+        target = None if folder is None else prepared_folder(folder)
+        with progress_bar() as progress:
+            material = files.read(metric, progress)
+            tuned = tune(
+                optimizer.name, metric=metric, sentence_metric=sentence, progress=progress, **material, **settings,
+                **own,
+            )  # fmt: skip
+            if target is not None:
+                save(tuned, target)
+        write(tuned.result)
+
+
+def _own(optimizer: Optimizer, options: dict[str, Any]) -> dict[str, Any]:
+    """The options of the optimizer that are given."""
+    given = {}
+    for each in optimizer.options:
+        value = options.pop(each.name)
+        if each.kind == "flag" or value not in (None, ()):
+            given[each.name] = None if value == "all" else list(value) if each.kind == "texts" else value
+    optimizer.checked(given)  # before files are read
+    return given
+
+
+def _metrics(optimizer: Optimizer, options: dict[str, Any]) -> tuple[NativeMetric, NativeMetric | None]:
+    """The corpus metric, and that of single entries if it was chosen. Flags apply to both."""
+    chosen = options.pop("metric") or MetricChoice("bleu")
+    sentence = options.pop("sentence_metric", None)
+    if sentence is None and optimizer.optimises == "sentence" and chosen.name in BY_SENTENCE_BLEU:
+        sentence = MetricChoice("sentbleu", shared_options(chosen.options, "sentbleu"))
+    metric, *others = metrics_of([chosen, *([] if sentence is None else [sentence])], options)
+    return metric, others[0] if others else None
+
+
+class _Files:
+    """The checked files of a command."""
+
+    def __init__(self, options: dict[str, Any], optimizer: Optimizer) -> None:
+        """Check all that can be checked before files are read, and remove the options used here from ``options``."""
+        self.nbest, self.refs, self.init = (options.pop(name) for name in ("nbest", "refs", "init"))
+        self.held_out = {name: _pair(name, options.pop(name)) for name in ("dev", "test")}
+        self.sources = {name: options.pop(name, None) for name in ("sources", "dev_sources", "test_sources")}
+        self.rounds, self.decoder, self.simulate, self.size = (
+            options.pop(name) for name in ("rounds", "decoder", "simulate", "size")
+        )
+        self.first_id, self.input_format, self.max_input = (
+            options.pop(name) for name in ("first_id", "input_format", "max_input")
+        )
+        self._check()
+        check_stdin(self.inputs.count(STDIN))
+
+    def _check(self) -> None:
+        if not self.refs:
+            raise InputError("no references: add --refs REF, with a segment for each sentence of the lists")
+        if self.decoder is not None and self.simulate is not None:
+            raise InputError("--decoder and --simulate cannot be combined: leave out one of them")
+        loop = self.decoder is not None or self.simulate is not None
+        if not self.nbest and not loop:
+            raise InputError("no lists: add --nbest NBEST")
+        if not self.nbest and self.init is None:
+            raise InputError("without --nbest, the decoder needs weights for the first lists: add --init FILE")
+        check_integer("--rounds", self.rounds, 1)
+        if self.rounds > 1 and not loop:
+            raise InputError("--rounds needs a decoder: add --decoder COMMAND, or --simulate NBEST")
+        if loop and self.rounds == 1 and self.nbest:
+            raise InputError("a decoder needs several rounds: add --rounds N")
+        if self.size is not None:
+            if self.simulate is None:
+                raise InputError("--size is for --simulate: leave it out")
+            check_integer("--size", self.size, 1)
+        for name in ("dev", "test"):
+            if self.sources[f"{name}_sources"] is not None and self.held_out[name] is None:
+                raise InputError(f"--{name}-sources needs --{name}")
+
+    @property
+    def inputs(self) -> list[str]:
+        """All files that will be read."""
+        single = [self.init, self.simulate, *self.sources.values()]
+        pairs = [file for pair in self.held_out.values() if pair is not None for file in pair]
+        return [*self.nbest, *self.refs, *pairs, *(file for file in single if file is not None)]
+
+    def read(self, metric: NativeMetric, progress: Progress) -> dict[str, Any]:
+        """The arguments of :func:`reshuffle.tune.tune` that come from files."""
+        references = read_references(self.refs, self.input_format, self.max_input)
+        n = len(references[0])
+        lists = read_lists(self.nbest, self.first_id, self.max_input) if self.nbest else None
+        large = None if self.simulate is None else self._lists(self.simulate)
+        found: dict[str, Any] = {
+            "lists": lists,
+            "references": references,
+            "initial": self._initial(large if lists is None else lists),
+            "rounds": self.rounds,
+            "decoder": self._decoder(large, n),
+        }
+        sizes = {"sources": n}
+        for name, pair in self.held_out.items():
+            if pair is not None:
+                own, refs = self._lists(pair[0]), read_references(pair[1:], self.input_format, self.max_input)
+                found[name], sizes[f"{name}_sources"] = (own, refs), len(refs[0])
+        for name, path in self.sources.items():
+            if path is not None:
+                found[name] = lines_of(path, sizes[name], self.input_format, self.max_input)
+        return found
+
+    def _lists(self, path: str) -> NBest:
+        return read_lists([path], self.first_id, self.max_input)
+
+    def _initial(self, lists: NBest | None) -> Weights | Mapping[str, float] | None:
+        """The initial weights: without lists by name, because then features have no order."""
+        if self.init is None:
+            return None
+        if lists is None:
+            return read_named_weights(self.init, max_input=self.max_input)
+        sparse = () if lists.sparse is None else lists.sparse.names
+        found = read_weights(self.init, lists.names, sparse, max_input=self.max_input)
+        if not self.nbest:  # of the large lists, whose features have another order than those of the decoder
+            return dict(zip([*lists.names, *sparse], map(float, [*found.dense, *found.sparse]), strict=True))
+        return found
+
+    def _decoder(self, large: NBest | None, n: int) -> Decoder | None:
+        if large is not None:
+            large.check_references(n)
+            return simulated_decoder(large, SIZE if self.size is None else self.size)
+        if self.decoder is None:
+            return None
+        return command_decoder(self.decoder, first_id=self.first_id, max_input=self.max_input)
+
+
+def _pair(name: str, value: str | None) -> list[str] | None:
+    """Lists and their references."""
+    if value is None:
+        return None
+    files = words(value)
+    if len(files) < 2:
+        raise InputError(
+            f"--{name}: expected lists and their references, got {listed(files)}: write --{name} NBEST REF"
+        )
+    return files

@@ -1,0 +1,108 @@
+"""Figures of tuning: the scores of runs on two sets of lists, and the course of the runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
+
+from ....results.studies import StartingScores, TuningRun, TuningStep
+from ...plots.labels import PLAIN, printable
+from ...plots.style import BETTER, COLUMN, FAINT, FONT_SIZE, INK, MUTED
+
+__all__ = ["CourseFigure", "ReplicationsFigure"]
+
+# The share of the range of the values that is left free at each end.
+FREE = 0.12
+# Labels of quantities whose names alone do not say what they count.
+LABELS = {"selected": "selected features", "not zero": "features with a weight"}
+
+
+@dataclass(frozen=True)
+class ReplicationsFigure:
+    """The test score of each run against its development score, with the means and standard deviations."""
+
+    runs: Sequence[TuningRun]
+    start: StartingScores | None
+    metric: str
+
+    @property
+    def size(self) -> tuple[float, float]:
+        return COLUMN, 2.5
+
+    @property
+    def font_size(self) -> float:
+        return FONT_SIZE
+
+    def draw(self, ax: Axes) -> None:
+        x = [run.dev_score for run in self.runs]
+        y = [run.test_score for run in self.runs if run.test_score is not None]
+        ax.plot(
+            x, y, marker="o", markersize=3.6, markeredgewidth=0.8, markeredgecolor=BETTER, markerfacecolor="white",
+            linestyle="none", zorder=3,
+        )  # fmt: skip
+        for draw, values in ((ax.axvline, x), (ax.axhline, y)):
+            draw(sum(values) / len(values), color=MUTED, linewidth=0.6, linestyle=(0, (3, 2)), zorder=1)
+        # The same length of a unit on both axes shows which standard deviation is larger.
+        half = max(max(x) - min(x), max(y) - min(y)) * (0.5 + FREE) or 0.5
+        for limits, values in ((ax.set_xlim, x), (ax.set_ylim, y)):
+            middle = (min(values) + max(values)) / 2
+            limits(middle - half, middle + half)
+        ax.set_box_aspect(1)
+        for axis in (ax.xaxis, ax.yaxis):
+            axis.set_major_locator(MaxNLocator(5))
+        ax.grid(color=FAINT, linewidth=0.5)
+        ax.set_axisbelow(True)
+        ax.spines[["top", "right"]].set_visible(False)
+        ax.set_xlabel(f"{printable(self.metric)}, development lists", **PLAIN)
+        ax.set_ylabel(f"{printable(self.metric)}, test lists", **PLAIN)
+
+
+@dataclass(frozen=True)
+class CourseFigure:
+    """A quantity by step: a line for each run and round."""
+
+    steps: Sequence[TuningStep]
+    metric: str
+
+    @property
+    def size(self) -> tuple[float, float]:
+        return COLUMN, 2.1
+
+    @property
+    def font_size(self) -> float:
+        return FONT_SIZE
+
+    def draw(self, ax: Axes) -> None:
+        lines: dict[tuple[int, int], list[TuningStep]] = {}
+        for each in self.steps:
+            lines.setdefault((each.run, each.round), []).append(each)
+        # Starts have no order; epochs and steps have.
+        name = self.steps[0].quantity
+        ordered = "after" in name or name in ("selected", "not zero")
+        for own in lines.values():
+            x, y = [each.step + 1 for each in own], [each.value for each in own]
+            if ordered:
+                ax.plot(x, y, color=BETTER, linewidth=0.5, alpha=0.55, zorder=2)
+            else:
+                ax.plot(x, y, marker=".", markersize=2.5, color=BETTER, alpha=0.55, linestyle="none", zorder=2)
+        self._mean(ax, ordered)
+        ax.xaxis.set_major_locator(MaxNLocator(8, integer=True))
+        ax.grid(axis="y", color=FAINT, linewidth=0.5)
+        ax.set_axisbelow(True)
+        ax.spines[["top", "right"]].set_visible(False)
+        what, _, counted = name.replace(" of ", " after ").partition(" after ")
+        ax.set_xlabel(counted or "step", **PLAIN)
+        ax.set_ylabel(LABELS.get(name, what.replace("score", printable(self.metric))), **PLAIN)
+
+    def _mean(self, ax: Axes, ordered: bool) -> None:
+        """The mean over runs, at steps that all of them have."""
+        values: dict[int, list[float]] = {}
+        for each in self.steps:
+            values.setdefault(each.step, []).append(each.value)
+        runs = len({(each.run, each.round) for each in self.steps})
+        several = {step + 1: sum(own) / runs for step, own in sorted(values.items()) if len(own) == runs > 1}
+        if several and ordered:
+            ax.plot([*several], [*several.values()], color=INK, linewidth=1.1, zorder=4)

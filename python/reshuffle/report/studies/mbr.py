@@ -1,0 +1,91 @@
+"""The report of ``mbr``: what minimum Bayes risk decoding changes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from ...results.studies import MbrChoice, MbrScore, StudyResult
+from ..cells import Table, decimals_for
+from ..notes import counted, number
+from .base import Explained, StudyReport
+from .wording import of_name, percent
+
+__all__ = ["REPORT"]
+
+SHOWN = {"topbest": "1-best entry", "mbr": "Minimum Bayes risk"}
+
+
+def _choices(study: StudyResult) -> tuple[MbrChoice, ...]:
+    return study.tables["choices"]
+
+
+def _scores(study: StudyResult) -> tuple[MbrScore, ...]:
+    return study.tables.get("scores", ())
+
+
+def _mean(values: list[float]) -> float:
+    """The mean of the values that are defined."""
+    defined = [value for value in values if not math.isnan(value)]
+    return math.fsum(defined) / len(defined) if defined else math.nan
+
+
+def title(study: StudyResult) -> str:
+    """The utility."""
+    return f"Minimum Bayes risk decoding with {study.plan['utility']}"
+
+
+def tables(study: StudyResult) -> Iterator[Explained]:
+    """The mean expected utility, and the corpus scores if there are references."""
+    utility, scored = study.metrics[0], study.metrics[1:]
+    header = ["Choice", "Name", f"Expected {utility.name} {_arrow(utility.higher_is_better)}"]
+    header += [f"{each.name} {_arrow(each.higher_is_better)}" for each in scored]
+    table = Table(title(study), header, n_names=2)
+    choices = _choices(study)
+    means = {
+        "topbest": _mean([each.topbest_utility for each in choices]),
+        "mbr": _mean([each.utility for each in choices]),
+    }
+    defined = [abs(mean) for mean in means.values() if not math.isnan(mean)]
+    decimals = decimals_for(max(defined, default=0.0))
+    for choice, shown in SHOWN.items():
+        cells = ["–" if math.isnan(means[choice]) else f"{means[choice]:.{decimals}f}"]
+        for each in of_name(_scores(study), choice=choice):
+            cells.append(f"{each.score:.{decimals_for(abs(each.score))}f}")
+        table.add([shown, choice, *cells])
+    references = " The other columns are corpus scores against the references." if scored else ""
+    yield table, f"Expected {utility.name}: mean over sentences of the expected utility.{references}"
+
+
+def _arrow(higher_is_better: bool) -> str:
+    return "↑" if higher_is_better else "↓"
+
+
+def conclusions(study: StudyResult) -> Iterator[str]:
+    """How many outputs change."""
+    choices = _choices(study)
+    changed = sum(each.entry != each.topbest for each in choices)
+    yield (
+        f"The chosen entry is not the 1-best entry for {changed:,} of {counted(len(choices), 'sentence')} "
+        f"({percent(changed / len(choices), 0)}%)."
+    )
+
+
+def notes(study: StudyResult) -> Iterator[str]:
+    """The lists, the probabilities, and which entries count."""
+    plan, choices = study.plan, _choices(study)
+    distinct = sum(each.distinct for each in choices)
+    yield (
+        f"{counted(len(choices), 'list')}, {plan['entries']:,} entries, {distinct:,} of them distinct in their lists."
+    )
+    if plan["probabilities"] == "uniform":
+        yield "Probabilities: all entries of a list are equally probable, and duplicates count as often as they occur."
+    else:
+        yield f"Probabilities: softmax of {number(plan['scale'])} times the model scores, over each list."
+    itself = "leaving out itself" if plan["exclude_self"] else "including itself"
+    yield f"Expected utility of an entry: its mean score against all entries of the list as references, {itself}."
+    preferred = "first one" if plan["probabilities"] == "uniform" else "one with the highest model score"
+    yield f"1-best entry: the {preferred} of the list."
+
+
+REPORT = StudyReport(title, tables, conclusions, notes)

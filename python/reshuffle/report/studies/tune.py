@@ -1,0 +1,295 @@
+"""The report of ``tune``: the scores and weights of an optimizer's runs on k-best lists."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ...results.studies import StudyResult, TuningResult
+from ..cells import Table, decimals_for
+from ..notes import counted, joined, number
+from .base import Explained, Figure, StudyReport
+from .run_values import deviation
+
+if TYPE_CHECKING:
+    from ..plots.style import Drawing
+
+__all__ = ["REPORT"]
+
+# More features than this are not shown: those whose weights are largest on average are.
+MOST_FEATURES = 20
+# More runs than this are only in JSON, CSV and figures.
+MOST_RUNS = 20
+# Clark et al. 2011 (P11-2031), section 5, recommend at least so many runs.
+RECOMMENDED_RUNS = 3
+# With fewer runs, two standard deviations differ by chance.
+FEW_RUNS = 10
+SETS = {"dev": "Development", "test": "Test"}
+
+
+def of_tuning(study: StudyResult) -> TuningResult:
+    """The study, which is a result of tuning."""
+    assert isinstance(study, TuningResult)
+    return study
+
+
+def _scores(result: TuningResult, name: str) -> list[float]:
+    """The scores of all runs on ``dev`` or ``test``; empty without these lists."""
+    values = [run.dev_score if name == "dev" else run.test_score for run in result.runs]
+    return [value for value in values if value is not None]
+
+
+def _decimals(result: TuningResult) -> int:
+    return decimals_for(max(map(abs, _scores(result, "dev"))))
+
+
+def _mean(values: Sequence[float]) -> float:
+    return math.fsum(values) / len(values)
+
+
+def title(study: StudyResult) -> str:
+    """The optimizer, the metric and the number of runs."""
+    n = len(of_tuning(study).runs)
+    runs = "" if n == 1 else f", {counted(n, 'run')}"
+    return f"Tuning with {study.plan['optimizer']} for {study.metrics[0].name}{runs}"
+
+
+def tables(study: StudyResult) -> Iterator[Explained]:
+    """The scores on each set of lists, those of each run, and the weights."""
+    result = of_tuning(study)
+    yield _summary(result), SPREAD if len(result.runs) > 1 else ""
+    if 1 < len(result.runs) <= MOST_RUNS:
+        yield _runs(result), ""
+    if (weights := _weights(result)) is not None:
+        yield weights, _left_out(result)
+
+
+SPREAD = "s: sample standard deviation of the runs' scores: s_dev on the development lists, s_test on the test lists."
+
+
+def _summary(result: TuningResult) -> Table:
+    """A row for each set of lists: the score before, and the scores of the runs."""
+    metric, several, start = result.metrics[0], len(result.runs) > 1, result.start
+    before = [] if start is None else ["Start"]
+    after = ["Mean", "s", "Lowest", "Highest"] if several else ["Tuned"]
+    arrow = "↑" if metric.higher_is_better else "↓"
+    table = Table(f"{title(result)} ({metric.name} {arrow})", ["Lists", "Sentences", "Entries", *before, *after])
+    decimals = _decimals(result)
+    for name, shown in SETS.items():
+        scores = _scores(result, name)
+        if not scores:
+            continue
+        row = [shown, f"{result.plan['sentences'][name]:,}", f"{result.plan['entries'][name]:,}"]
+        if start is not None:
+            score = start.dev_score if name == "dev" else start.test_score
+            row.append("–" if score is None else f"{score:.{decimals}f}")
+        spread = result.s_dev if name == "dev" else result.s_test
+        row.append(f"{_mean(scores):.{decimals}f}")
+        if several:
+            row += [deviation(spread, decimals + 1), f"{min(scores):.{decimals}f}", f"{max(scores):.{decimals}f}"]
+        table.add(row)
+    return table
+
+
+def _runs(result: TuningResult) -> Table:
+    """A row for each run."""
+    variants, decimals = result.plan.get("variants"), _decimals(result)
+    tested = bool(_scores(result, "test"))
+    numbers = [sum(weight != 0 for weight in run.weights.values()) for run in result.runs]
+    varies = len(set(numbers)) > 1
+    header = ["Run", *(["Variant"] if variants else []), "Development", *(["Test"] if tested else [])]
+    header += ["Weights"] * varies
+    table = Table(f"Scores of each run: {result.metrics[0].name}", header, n_names=2 if variants else 1)
+    for i, run in enumerate(result.runs):
+        own = [_variant(variants[i])] if variants else []
+        scores = [run.dev_score, *([run.test_score] if tested and run.test_score is not None else [])]
+        weights = [f"{numbers[i]:,}"] if varies else []
+        table.add([str(i + 1), *own, *(f"{score:.{decimals}f}" for score in scores), *weights])
+    return table
+
+
+def _variant(options: dict[str, Any]) -> str:
+    """What is special about a variant."""
+    parts = [f"{name} {joined(map(str, v)) if isinstance(v, list) else v}" for name, v in options.items()]
+    return "; ".join(parts).replace("_", " ") or "as given"
+
+
+def _mean_weights(result: TuningResult) -> dict[str, list[float]]:
+    """The weights of all runs by feature, 0 where a run has none, the largest on average first if there are many."""
+    names = list(dict.fromkeys(name for run in result.runs for name in run.weights))
+    found = {name: [run.weights.get(name, 0.0) for run in result.runs] for name in names}
+    if len(found) <= MOST_FEATURES:
+        return found
+    largest = sorted(found, key=lambda name: -abs(_mean(found[name])))
+    return {name: found[name] for name in largest}
+
+
+def _weights(result: TuningResult) -> Table | None:
+    """A row for each feature: the weight, or its mean and spread over the runs."""
+    found = _mean_weights(result)
+    if not found:
+        return None
+    several = len(result.runs) > 1
+    header = ["Feature", *(["Mean", "s", "Lowest", "Highest"] if several else ["Weight"])]
+    table = Table(f"Weights of {counted(len(found), 'feature')}", header)
+    for name, weights in list(found.items())[:MOST_FEATURES]:
+        if not several:
+            table.add([name, f"{weights[0]:.4g}"])
+            continue
+        mean = _mean(weights)
+        s = math.sqrt(math.fsum((weight - mean) ** 2 for weight in weights) / (len(weights) - 1))
+        table.add([name, *(f"{value:.4f}" for value in (mean, s, min(weights), max(weights)))])
+    return table
+
+
+def _left_out(result: TuningResult) -> str:
+    """How many features the table leaves out."""
+    n = len(_mean_weights(result))
+    if n <= MOST_FEATURES:
+        return ""
+    return (
+        f"Weights: the {MOST_FEATURES} largest on average; JSON has all {n:,}, and a weights file of each run is "
+        "written by --save."
+    )
+
+
+def conclusions(study: StudyResult) -> Iterator[str]:
+    """What was gained, how much runs differ, and what fixed lists cannot show."""
+    result = of_tuning(study)
+    yield _gain(result)
+    if len(result.runs) == 1:
+        if study.plan.get("varies"):
+            yield (
+                "One run cannot show how much scores depend on the seed (s_dev, s_test). Clark et al. 2011 recommend "
+                f"at least {RECOMMENDED_RUNS} runs (replications, --replications)."
+            )
+        return
+    yield from _instability(result)
+    if study.plan.get("varies"):
+        yield _feedback(result)
+    if len(result.runs) < RECOMMENDED_RUNS and study.plan.get("varies"):
+        yield f"Clark et al. 2011 recommend at least {RECOMMENDED_RUNS} runs."
+
+
+def _gain(result: TuningResult) -> str:
+    """The scores before and after."""
+    decimals, start = _decimals(result), result.start
+    parts = []
+    for name, shown in SETS.items():
+        scores = _scores(result, name)
+        if scores:
+            before = None if start is None else (start.dev_score if name == "dev" else start.test_score)
+            was = "" if before is None else f" (start: {before:.{decimals}f})"
+            parts.append(f"{_mean(scores):.{decimals}f} on the {shown.lower()} lists{was}")
+    mean = " on average" if len(result.runs) > 1 else ""
+    return f"{result.plan['optimizer']} reaches {result.metrics[0].name} {joined(parts)}{mean}."
+
+
+def _instability(result: TuningResult) -> Iterator[str]:
+    """How much runs differ."""
+    decimals, dev, test = _decimals(result) + 1, result.s_dev, result.s_test
+    if len({run.dev_score for run in result.runs}) == 1 and len({run.test_score for run in result.runs}) == 1:
+        yield "All runs have the same scores."
+        return
+    if dev is None or test is None:
+        return
+    if not result.plan.get("varies"):
+        return
+    if test > dev:
+        chance = ", though with so few runs this may be chance" if len(result.runs) < FEW_RUNS else ""
+        yield (
+            f"Runs differ more on the test lists (s_test {deviation(test, decimals)}) than on the development lists "
+            f"(s_dev {deviation(dev, decimals)}){chance}: weights that are about equally good on one set need not be "
+            "so on another (Clark et al. 2011, 4.1)."
+        )
+    if test > 0:
+        yield (
+            "On the test lists, the difference between two runs has a standard deviation of "
+            f"{deviation(math.sqrt(2) * test, decimals)}, from the seed alone: compare several runs of each system "
+            "(reshuffle runs)."
+        )
+
+
+def _feedback(result: TuningResult) -> str:
+    """What fixed lists lack."""
+    decoder = result.plan.get("decoder")
+    if decoder is None:
+        return (
+            "The lists are fixed, so s_dev is a lower bound: with a decoder in the loop, small differences in weights "
+            "also lead to other lists."
+        )
+    rounds = counted(result.plan["rounds"], "round")
+    if decoder == "simulated":
+        return f"The decoder is simulated ({rounds}): its entries all come from fixed lists, so s_dev is a lower bound."
+    return f"The decoder made new lists for each run, in up to {rounds}, so s_dev includes their differences."
+
+
+def notes(study: StudyResult) -> Iterator[str]:
+    """How weights were tuned."""
+    plan, result = study.plan, of_tuning(study)
+    options = "; ".join(f"{name} {_value(value)}" for name, value in plan["options"].items() if value != [])
+    yield f"{plan['optimizer']}: {plan['about'].rstrip('.')} ({plan['source']}). Options: {options.replace('_', ' ')}."
+    if plan.get("sentence_metric"):
+        yield f"Metric of single entries: {plan['sentence_metric']}."
+    if len(result.runs) > 1:
+        if plan.get("varies"):
+            yield f"Runs differ only in the seed, which decides the {plan['varies']}."
+        elif plan.get("variants"):
+            yield (
+                "Nothing is random: runs are variants with redundant features and slightly different numbers of "
+                "features in each step (Riezler & Maxwell 2005, 4.3). That they are equally good is an assumption."
+            )
+        else:
+            yield "This optimizer uses no random numbers, so all runs are the same."
+    if plan["rounds"] > 1:
+        yield "Entries: size of the joined lists after all rounds, in the run with the largest."
+    if len(result.runs) > MOST_RUNS:
+        yield f"JSON and CSV have the scores of all {counted(len(result.runs), 'run')}."
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return joined(map(str, value))
+    return number(value) if isinstance(value, float) else str(value)
+
+
+def _runs_figure(study: StudyResult, records: Sequence[Any]) -> Drawing:
+    from .figures.tune import ReplicationsFigure
+
+    return ReplicationsFigure(records, of_tuning(study).start, study.metrics[0].name)
+
+
+def _course_figure(study: StudyResult, records: Sequence[Any]) -> Drawing:
+    from .figures.tune import CourseFigure
+
+    return CourseFigure(records, study.metrics[0].name)
+
+
+def _with_test(records: Sequence[Any]) -> Sequence[Any]:
+    return [run for run in records if run.test_score is not None]
+
+
+FIGURES = {
+    "replications": Figure(
+        "The score of each run on the test lists by that on the development lists. Dashed: means. Both axes have the "
+        "same scale.",
+        "runs",
+        (),
+        _runs_figure,
+        over="dev_score",
+        flat=_with_test,
+        needs="test lists",
+    ),
+    "course": Figure(
+        "Each run in the course of tuning, and the mean of the runs in black. Scores of starts are points.",
+        "trace",
+        ("quantity",),
+        _course_figure,
+        over="step",
+    ),
+}
+
+REPORT = StudyReport(title, tables, conclusions, notes, FIGURES)

@@ -1,0 +1,418 @@
+"""``reshuffle tune`` and ``rerank``: options and files against ``reshuffle.tune``, and every kind of bad input."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from reshuffle import metric, read_json, tune
+from reshuffle.cli.tune import COMMANDS
+from reshuffle.metrics.registry import metric_specs
+from reshuffle.tune.options import OPTIMIZERS
+from tuning_files import NAMES, references, write, write_all
+
+LISTS = ("--nbest", "dev.nbest", "--refs", "dev.ref")
+TEST = ("--test", "test.nbest", "test.ref")
+SMALL = {
+    "mert": ("--restarts", "2", "--random-directions", "2"),
+    "kbmira": ("--epochs", "5"),
+    "pro": ("--samples", "60", "--kept", "10"),
+    "xbleu": ("--epochs", "3", "--penalty", "0.1"),
+    "l1": ("--templates", "ngram:1", "--limit", "10", "--per-step", "2", "--gamma", "0.1"),
+}
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Development and test lists in the current directory."""
+    monkeypatch.chdir(tmp_path)
+    write_all(tmp_path)
+    return tmp_path
+
+
+def results(outcome: Any) -> dict[str, Any]:
+    assert (outcome.code, outcome.err) == (0, "")
+    found: dict[str, Any] = json.loads(outcome.out)
+    return found
+
+
+@pytest.fixture
+def kbest(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The first sentences of kbest-wmt11-de-en under the names of the files, in the current directory."""
+    monkeypatch.chdir(tmp_path)
+    folder = data / "kbest-wmt11-de-en"
+    for part in ("dev", "test"):
+        with gzip.open(folder / f"{part}.nbest.gz", "rt", encoding="utf-8") as every:
+            lines = [line for line in every if int(line.partition(" ")[0]) < 40]
+        with gzip.open(f"{part}.nbest.gz", "wt", encoding="utf-8") as some:
+            some.writelines(lines)
+        write(f"{part}.ref", (folder / f"{part}.ref").read_text("utf-8").splitlines()[:40])
+    Path("init.opt").write_bytes((folder / "init.opt").read_bytes())
+    return tmp_path
+
+
+def test_the_documented_command_gives_the_documented_json(kbest: Path, run: Any) -> None:
+    """With fewer sentences and restarts than in the slow test below, so that it is fast."""
+    command = (
+        "tune mert --nbest dev.nbest.gz --refs dev.ref --init init.opt --test test.nbest.gz test.ref --replications 20 "
+        "--format json --restarts 1 --random-directions 0"
+    )
+    _has_the_documented_shape(results(run(*command.split())))
+
+
+@pytest.mark.slow
+def test_the_documented_command_on_all_sentences(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Any
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for file in (data / "kbest-wmt11-de-en").iterdir():
+        Path(file.name).write_bytes(file.read_bytes())
+    command = (
+        "tune mert --nbest dev.nbest.gz --refs dev.ref --init init.opt --test test.nbest.gz test.ref --replications 20 "
+        "--format json"
+    )
+    found = results(run(*command.split()))
+    _has_the_documented_shape(found)
+    assert found["s_test"] > found["s_dev"] > 0
+
+
+def _has_the_documented_shape(found: dict[str, Any]) -> None:
+    runs = found["runs"]
+    assert len(runs) == 20
+    for each in runs:
+        assert {*each} == {"seed", "weights", "dev_score", "test_score"}
+        assert len(each["weights"]) == 12
+        assert all(isinstance(weight, float) for weight in each["weights"].values())
+        assert isinstance(each["seed"], int)
+    assert len({each["seed"] for each in runs}) == 20
+    for name in ("dev", "test"):
+        scores = [each[f"{name}_score"] for each in runs]
+        mean = sum(scores) / 20
+        assert found[f"s_{name}"] == pytest.approx((sum((x - mean) ** 2 for x in scores) / 19) ** 0.5)
+    assert found["start"][0]["dev_score"] < min(each["dev_score"] for each in runs)
+
+
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_every_optimizer_gives_the_result_of_python(name: str, files: Path, run: Any) -> None:
+    found = results(
+        run("tune", name, *LISTS, *TEST, "--init", "weights", "--replications", "2", "--seed", "7", "--tokenize",
+            "none", "--format", "json", *SMALL[name])
+    )  # fmt: skip
+    options: dict[str, Any] = {}
+    for flag, value in zip(SMALL[name][::2], SMALL[name][1::2], strict=True):
+        key = flag[2:].replace("-", "_")
+        options[key] = [value] if key == "templates" else float(value) if "." in value else int(value)
+    lists, other = tune.read_nbest("dev.nbest"), tune.read_nbest("test.nbest")
+    own = tune.tune(
+        name, lists, references(40, 1), metric=metric("bleu", tokenize="none"), test=(other, references(40, 2)),
+        initial=tune.read_weights("weights", NAMES), replications=2, seed=7, **options,
+    ).result  # fmt: skip
+    assert found["runs"] == json.loads(own.render("json"))["runs"]
+    assert found["start"][0]["test_score"] == own.start.test_score  # type: ignore[union-attr]
+    assert [*COMMANDS] == [*OPTIMIZERS]
+
+
+def test_flags_reach_the_metric_of_entries(files: Path, run: Any) -> None:
+    command = ("tune", "pro", *LISTS, *SMALL["pro"], "--format", "json")
+    plain, flagged, named, by_ter = (
+        results(run(*command, *more))["plan"]["sentence_metric"]
+        for more in (
+            ("-m", "bleu:tokenize=none"), ("--tokenize", "none", "--smoothing", "3"),
+            ("--sentence-metric", "sentbleu:smoothing=3", "--tokenize", "none"), ("-m", "ter"),
+        )
+    )  # fmt: skip
+    assert "|tok:none|smooth:7" in plain
+    assert "|tok:none|smooth:3" in flagged
+    assert flagged == named
+    assert by_ter.startswith("TER|")
+    gains = results(run("tune", "kbmira", *LISTS, "--epochs", "2", "--sentence-metric", "sentbleu", "--format", "json"))
+    assert gains["plan"]["sentence_metric"].startswith("sentBLEU")
+
+
+def test_saved_outputs_are_runs_of_systems(files: Path, run: Any) -> None:
+    found = {}
+    for name in ("mert", "kbmira"):
+        command = ("tune", name, *LISTS, *TEST, "--replications", "3", "--save", name, *SMALL[name])
+        found[name] = results(run(*command, "--tokenize", "none", "--format", "json"))
+    names = [f"{part}.{i}" for part in ("dev", "test", "weights") for i in (1, 2, 3)]
+    assert sorted(path.name for path in Path("mert").iterdir()) == names
+    outputs = [[f"{name}/{part}.{i}" for i in (1, 2, 3)] for name in found for part in ("test", "dev")]
+    compared = results(
+        run("runs", "--refs", "test.ref", "--baseline", *outputs[0], "--system", "kbmira", *outputs[2], "--dev-refs",
+            "dev.ref", "--dev-baseline", *outputs[1], "--dev-system", "kbmira", *outputs[3], "--tokenize", "none",
+            "-n", "99", "--format", "json")
+    )  # fmt: skip
+    for system, own in zip(compared["systems"], found.values(), strict=True):
+        scores = system["scores"]["BLEU"]
+        assert scores["runs"] == [each["test_score"] for each in own["runs"]]
+        assert scores["dev_runs"] == [each["dev_score"] for each in own["runs"]]
+        assert scores["s_test"] == pytest.approx(own["s_test"])
+        assert scores["s_dev"] == pytest.approx(own["s_dev"])
+
+
+@pytest.mark.parametrize("name", ["kbmira", "l1"])
+def test_rerank_chooses_what_tune_has_chosen(name: str, files: Path, run: Any) -> None:
+    assert run("tune", name, *LISTS, *TEST, "--save", "new/folder", *SMALL[name]).code == 0
+    printed = run("rerank", "test.nbest", "new/folder/weights.1")
+    assert (printed.code, printed.err) == (0, "")
+    assert printed.out == Path("new/folder/test.1").read_text("utf-8")
+    assert run("rerank", "test.nbest", "new/folder/weights.1", "-o", "out.txt").out == ""
+    assert Path("out.txt").read_bytes() == Path("new/folder/test.1").read_bytes()
+
+
+def test_outputs_are_numbered_so_that_names_are_in_order(files: Path, run: Any) -> None:
+    assert run("tune", "kbmira", *LISTS, "--epochs", "1", "--replications", "10", "--save", "out").code == 0
+    assert sorted(path.name for path in Path("out").iterdir()) == [
+        f"{part}.{i:02}" for part in ("dev", "weights") for i in range(1, 11)
+    ]
+
+
+DECODER = """
+import sys
+weights = dict(line.split() for line in open(sys.argv[1]))
+lists = {}
+for number, line in enumerate(open("dev.nbest")):
+    sentence, _, features, _ = line.split(" ||| ")
+    values = [float(word) for word in features.split() if not word.endswith("=")]
+    names = ("lm", "tm_0", "tm_1", "length")
+    score = sum(float(weights[name]) * value for name, value in zip(names, values))
+    lists.setdefault(int(sentence), []).append((-score, number, line))
+with open(sys.argv[2], "w") as out:
+    for sentence in sorted(lists):
+        best = sorted(lists[sentence])[:3]
+        out.writelines(line for _, _, line in sorted(best, key=lambda entry: entry[1]))
+"""
+
+
+def test_a_command_decodes_like_the_simulated_decoder(files: Path, run: Any) -> None:
+    Path("decode.py").write_text(DECODER, encoding="utf-8")
+    common = ("tune", "kbmira", "--refs", "dev.ref", "--init", "weights", "--rounds", "3", "--format", "json")
+    command = f"{sys.executable} decode.py {{weights}} {{nbest}}"
+    decoded = results(run(*common, "--decoder", command))
+    simulated = results(run(*common, "--simulate", "dev.nbest", "--size", "3"))
+    assert decoded["runs"] == simulated["runs"]
+    assert decoded["plan"]["rounds"] > 1
+    assert (decoded["plan"]["decoder"], simulated["plan"]["decoder"]) == ("command", "simulated")
+    text = run(*common[:-2], "--simulate", "dev.nbest", "--size", "3", "--replications", "2")
+    assert "The decoder is simulated" in " ".join(text.out.split())
+
+
+def test_several_files_of_lists_are_joined(files: Path, run: Any) -> None:
+    lines = Path("dev.nbest").read_text("utf-8").splitlines()
+    write("a.nbest", lines[::2])
+    write("b.nbest", [*lines[1::2]])
+    command = ("tune", "kbmira", "--refs", "dev.ref", "--epochs", "2", "--format", "json")
+    parts = results(run(*command, "--nbest", "a.nbest", "b.nbest", "a.nbest"))
+    whole = results(run(*command, "--nbest", "dev.nbest"))
+    distinct = {tuple(line.split(" ||| ")[:3]) for line in lines}
+    assert parts["plan"]["entries"]["dev"] == len(distinct) <= whole["plan"]["entries"]["dev"]
+
+
+def test_sources_are_read_for_templates(files: Path, run: Any) -> None:
+    write("dev.src", [f"w{i % 3}" for i in range(40)])
+    write("test.src", [f"w{i % 3}" for i in range(40)])
+    options = ("--templates", "words", "--gamma", "0.1", "--limit", "8", "--sources", "dev.src", "--save", "out")
+    assert run("tune", "l1", *LISTS, *TEST, "--test-sources", "test.src", *options).code == 0
+    assert any(name.startswith("words=") for name in json.loads(Path("out/weights.1").read_text("utf-8")))
+    printed = run("rerank", "test.nbest", "out/weights.1", "--sources", "test.src")
+    assert printed.out == Path("out/test.1").read_text("utf-8")
+
+
+def test_files_of_reports(files: Path, run: Any) -> None:
+    command = ("tune", "kbmira", *LISTS, *TEST, "--epochs", "2", "--replications", "3")
+    assert run(*command, "-o", "a.csv").code == 0
+    assert {"a.runs.csv", "a.start.csv", "a.trace.csv"} <= {path.name for path in Path().iterdir()}
+    assert run(*command, "-o", "a.json").code == 0
+    assert run("plot", "a.json", "replications", "-o", "a.pdf").code == 0
+    assert run("plot", "a.json", "course", "--quantity", "score after epoch", "-o", "b.pdf").code == 0
+    assert read_json("a.json").study == "tune"  # type: ignore[union-attr]
+    page = run(*command, "--format", "html").out
+    assert "Tuning with kbmira for BLEU, 3 runs" in page
+
+
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_help_has_a_flag_for_every_option(name: str, run: Any) -> None:
+    shown = run("tune", name, "--help").out
+    groups = re.findall(r"^([\w ]+):$", shown, re.MULTILINE)
+    assert groups == ["Examples", "Input", "Metrics", "Optimizer", "Replications", "Decoder", "Output"]
+    flags = {option.name for spec in metric_specs() for option in spec.options}
+    for option in OPTIMIZERS[name].options:
+        assert option.name not in flags
+        assert f"  --{option.name.replace('_', '-')}" in shown
+    assert max(map(len, shown.splitlines())) <= 100
+    assert name in run("tune", "--help").out
+
+
+def test_the_demo_has_lists(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    shown = run("demo", "--lists")
+    assert shown.out.startswith("Tuning with mert for BLEU, 5 runs")
+    assert shown.out.endswith("To repeat this with files: reshuffle demo --lists --write demo\n")
+    written = run("demo", "--lists", "--write", "lists")
+    command = written.out.splitlines()[1].split()
+    assert command[0] == "reshuffle"
+    assert shown.out.startswith(run(*command[1:]).out)
+    assert run("demo", "--lists", "--judgments").err.count("--judgments and --lists cannot be combined") == 1
+
+
+def change(lines: Sequence[str], number: int, new: str) -> None:
+    """Write the lists with another line."""
+    write("bad.nbest", [*lines[:number], new, *lines[number + 1 :]])
+
+
+BAD = ("--nbest", "bad.nbest", "--refs", "dev.ref")
+
+
+@pytest.mark.parametrize("name", OPTIMIZERS)
+@pytest.mark.parametrize(
+    ("case", "message"),
+    [
+        ("features", "bad.nbest, line 7: "),
+        ("infinite", "bad.nbest, line 7: "),
+        ("nan", "bad.nbest, line 7: "),
+        ("reference", "bad.nbest, line 481: the id 40 has no reference"),
+        ("list", "no list for the id 39 (line 40 of the references)"),
+        ("gap", "no list for the id 5 (line 6 of the references)"),
+        ("no lines", "bad.nbest"),
+        ("weights", "weights: no weight for the feature 'tm_1'; it has weights for lm, tm_0, length"),
+        ("equal", "bad.nbest: all entries of each sentence have the same features"),
+        ("equal texts", "bad.nbest: all entries of each sentence have the same hypotheses"),
+        ("metric", "DepF reads parses, and k-best lists hold texts"),
+        ("external metric", "'comet' does not sum counts of texts: lists are tuned for a metric that does: bleu"),
+    ],
+)  # fmt: skip
+def test_bad_input_is_one_sentence(name: str, case: str, message: str, files: Path, run: Any) -> None:
+    """Every item of the list of bad inputs, by every optimizer."""
+    lines = Path("dev.nbest").read_text("utf-8").splitlines()
+    words: tuple[str, ...] = BAD
+    write("bad.nbest", lines)
+    if case == "features":
+        change(lines, 6, "0 ||| a b ||| lm= 1 tm= 2 length= -2")
+    elif case in ("infinite", "nan"):
+        change(lines, 6, f"0 ||| a b ||| lm= {'inf' if case == 'infinite' else 'nan'} tm= 2 3 length= -2")
+    elif case == "reference":
+        write("bad.nbest", [*lines, lines[-1].replace("39 |||", "40 |||", 1)])
+    elif case == "list":
+        write("bad.nbest", [line for line in lines if not line.startswith("39 ")])
+    elif case == "gap":
+        write("bad.nbest", [line for line in lines if not line.startswith("5 ")])
+    elif case == "no lines":
+        write("bad.nbest", [])
+    elif case == "weights":
+        write("weights", [f"{each} 1" for each in NAMES if each != "tm_1"])
+        words = (*BAD, "--init", "weights")
+    elif case == "equal":
+        parts = [line.split(" ||| ") for line in lines]
+        write("bad.nbest", [" ||| ".join([a, b, "lm= 1 tm= 2 3 length= 4"]) for a, b, *_ in parts])
+    elif case == "equal texts":
+        parts = [line.split(" ||| ") for line in lines]
+        write("bad.nbest", [" ||| ".join([a, "same", c]) for a, _, c, *_ in parts])
+    else:
+        words = (*BAD, "-m", "depf" if case == "metric" else "comet")
+    templates = SMALL[name] if case != "equal" or name != "l1" else ()  # which could tell entries apart
+    outcome = run("tune", name, *words, *templates)
+    assert outcome.code == 2
+    assert outcome.out == ""
+    assert outcome.err.startswith("reshuffle: error: ")
+    assert outcome.err.count("\n") == 1
+    assert message in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("mert --nbest dev.nbest", "no references: add --refs REF"),
+        ("mert --refs dev.ref", "no lists: add --nbest NBEST"),
+        ("mert dev.nbest dev.ref", "dev.nbest, dev.ref: expected a file after an option"),
+        ("mart --nbest dev.nbest --refs dev.ref", "unknown optimizer 'mart': did you mean 'mert'"),
+        ("mert --nbest gone --refs dev.ref", "gone: no such file"),
+        ("mert --nbest dev.nbest --refs dev.ref --init gone", "gone: no such file"),
+        ("mert --nbest dev.nbest --refs dev.ref --preset mose", "unknown --preset 'mose': did you mean 'moses'"),
+        ("mert --nbest dev.nbest --refs dev.ref --restarts -1", "restarts must be a whole number of at least 0"),
+        ("mert --nbest dev.nbest --refs dev.ref --random-directions 65536", "random_directions must be below 65536"),
+        ("mert --nbest dev.nbest --refs dev.ref --replications 100000000000", "a whole number from 1 to 100000"),
+        ("mert --nbest dev.nbest other --refs dev.ref", "dev.nbest, other: the dense features of joined lists must be"),
+        ("mert --nbest dev.nbest --refs dev.ref --smoothing 3", "--smoothing does not apply to bleu"),
+        ("mert --nbest dev.nbest --refs dev.ref --sentence-metric ter", "--sentence-metric"),
+        ("pro --nbest dev.nbest --refs dev.ref --kept many", "--kept must be a whole number or all, got 'many'"),
+        ("pro --nbest dev.nbest --refs dev.ref --test test.nbest", "--test: expected lists and their references"),
+        ("kbmira --nbest dev.nbest --refs dev.ref --rounds 3", "--rounds needs a decoder"),
+        ("kbmira --nbest dev.nbest --refs dev.ref --size 3", "--size is for --simulate"),
+        ("kbmira --nbest dev.nbest --refs dev.ref --decoder x", "a decoder needs several rounds"),
+        ("kbmira --refs dev.ref --simulate dev.nbest", "the decoder needs weights for the first lists: add --init"),
+        ("kbmira --refs dev.ref --init weights --decoder true", "has no {weights}"),
+        ("kbmira --refs dev.ref --init ranges --decoder {weights}{nbest}", "expected weights with names"),
+        ("kbmira --nbest dev.nbest --refs dev.ref --save full", "the folder is not empty: choose a new or empty one"),
+        ("kbmira --nbest dev.nbest --refs dev.ref --save dev.ref", "the folder cannot be made"),
+        ("kbmira --nbest dev.nbest --refs dev.ref dev.ref short", "short has 1: they must match line by line"),
+        ("kbmira --nbest dev.nbest --refs dev.ref -o dev.nbest", "is also an input and would be overwritten"),
+        ("kbmira --nbest dev.nbest --refs dev.ref --table runs", "--table is for the format csv"),
+        ("l1 --nbest dev.nbest --refs dev.ref --templates ngram:x", "ngram:x"),
+        ("l1 --nbest dev.nbest --refs dev.ref --templates words", "sources"),
+        (
+            "l1 --nbest dev.nbest --refs dev.ref --templates words --sources short",
+            "short has 1 sources for lists of 40",
+        ),
+        ("l1 --nbest dev.nbest --refs dev.ref --test-sources short", "--test-sources needs --test"),
+        ("l1 --nbest dev.nbest --refs dev.ref --replications 2", "replications are variants with redundant features"),
+    ],
+)
+def test_bad_options_are_explained(words: str, message: str, files: Path, run: Any) -> None:
+    write("short", ["a"])
+    write("ranges", ["1 1 1 1"])
+    write("other", ["0 ||| a ||| lm= 1"])
+    Path("full").mkdir()
+    write("full/test.1", ["x"])
+    outcome = run("tune", *words.split())
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err.startswith("reshuffle: error: ")
+    assert outcome.err.count("\n") == 1
+    assert message in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("program", "message"),
+    [
+        ("sys.exit('no model')", "failed with exit code 1: no model"),
+        ("pass", "wrote no lists: expected it to write the file {nbest}"),
+        ("open(sys.argv[2], 'w').write('0 ||| a ||| lm= x\\n')", "lists.nbest, line 1"),
+        ("open(sys.argv[2], 'w').write('99 ||| a ||| lm= 1 tm= 2 3 length= 4\\n')", "the id 99 has no reference"),
+    ],
+)
+def test_decoders_that_fail_are_explained(program: str, message: str, files: Path, run: Any) -> None:
+    Path("decode.py").write_text(f"import sys\n{program}\n", encoding="utf-8")
+    command = f"{sys.executable} decode.py {{weights}} {{nbest}}"
+    for words in (("--init", "weights"), ("--nbest", "dev.nbest", "--rounds", "2")):
+        outcome = run("tune", "kbmira", "--refs", "dev.ref", *words, "--decoder", command)
+        assert (outcome.code, outcome.out) == (2, "")
+        assert outcome.err.count("\n") == 1
+        assert message in outcome.err
+    gone = run("tune", "kbmira", "--refs", "dev.ref", "--init", "weights", "--decoder", "./gone {weights} {nbest}")
+    assert "the decoder './gone' cannot be run: No such file or directory" in gone.err
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("test.nbest gone", "gone: no such file"),
+        ("test.nbest few", "few: no weight for the feature 'tm_1'"),
+        ("test.nbest weights -o test.nbest", "is also an input and would be overwritten"),
+        ("- -", "standard input"),
+        ("test.nbest weights --first-id 1", "the id 0 is below that of the first sentence (--first-id 1)"),
+        ("far weights", "far: no list for the id 1 (line 2 of the output lines)"),
+    ],
+)
+def test_bad_input_of_rerank_is_explained(words: str, message: str, files: Path, run: Any) -> None:
+    write("few", [f"{each} 1" for each in NAMES if each != "tm_1"])
+    write("far", [f"{i} ||| a ||| lm= 1 tm= 2 3 length= 4" for i in (0, 2**63 - 1)])
+    outcome = run("rerank", *words.split())
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err.count("\n") == 1
+    assert message in outcome.err
