@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,7 @@ __all__ = [
     "NullOptions",
     "Part",
     "Request",
+    "TrainedSystems",
     "check_is_drawn",
     "is_drawn",
     "swap_probability",
@@ -55,6 +56,18 @@ def swap_probability(eta: float) -> float:
     return (1 - 2 * eta) / 2
 
 
+class TrainedSystems(Protocol):
+    """How the systems of the null ``variants`` were made: a :class:`reshuffle.tune.TrainedVariants`."""
+
+    @property
+    def plan(self) -> Mapping[str, Any]:
+        """The options of the training."""
+
+    @property
+    def about(self) -> str:
+        """How the systems were made, in words."""
+
+
 @dataclass(frozen=True)
 class NullOptions:
     """The options of all nulls. Fields are named like the public keyword arguments; None stands for a default."""
@@ -65,6 +78,7 @@ class NullOptions:
     noise: float = 0.05
     runs: int = 1
     margins: Mapping[str, float] = field(default_factory=dict)
+    variants: TrainedSystems | None = None
 
     def check(self) -> None:
         """:class:`InputError` for a name or a number that cannot be used."""
@@ -100,7 +114,8 @@ class NullOptions:
         """The options that these nulls use, for plans; None for the others."""
         used = {option for name in nulls for option in USED.get(name, ())}
         options = ("equalize", "document_size", "icc", "noise", "runs")
-        return {option: getattr(self, option) if option in used else None for option in options}
+        values = {option: getattr(self, option) if option in used else None for option in options}
+        return {**values, "variants": None if self.variants is None else dict(self.variants.plan)}
 
 
 SIMULATED_DOCUMENTS = ("document_size", "icc")
@@ -112,6 +127,7 @@ USED = {
     "documents-as-units": ("document_size", "icc"),
     "noise": ("noise",),
     "replicate": ("runs",),
+    "variants": ("variants",),
 }
 
 

@@ -137,14 +137,15 @@ def _splits(request: Request, k: int, n: int) -> Iterator[tuple[tuple[int, ...],
 
 
 def of_variants(request: Request) -> NullData:
-    """All pairs of systems that are assumed to be equivalent."""
-    material = request.material
-    pairs = material.pairs(None, all_pairs=True)
+    """Pairs of systems that are assumed to be equivalent: all, or those with the baseline."""
+    material, trained = request.material, request.options.variants
+    pairs = material.pairs(request.baseline, all_pairs=request.all_pairs or request.baseline is None)
     populations: list[Population] = [material.population(pair) for pair in pairs]
+    made = "" if trained is None else f"{trained.about} "
     truth = (
-        f"The systems ({_and_others(material.names)}) are assumed to be equivalent. This is an assumption that is "
-        f"not checked: if they differ, rejections are right. The {len(pairs):,} pairs took turns; they share systems, "
-        "and the intervals treat different pairs as independent."
+        f"The systems ({_and_others(material.names)}) are assumed to be equivalent. {made}This is an assumption that "
+        f"is not checked: if they differ, rejections are right. The {len(pairs):,} pairs took turns; they share "
+        "systems, and the intervals treat different pairs as independent."
     )
     return NullData.of_all_metrics(populations, 0.0, truth, material.unit, sampled=True)
 

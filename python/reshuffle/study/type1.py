@@ -16,7 +16,7 @@ from ..results.studies import StudyResult
 from ..settings import TESTS_WITH_MARGIN, DocumentIds, Units
 from .experiments import Experiment
 from .material import Material
-from .null_data import NullData, NullOptions, Request
+from .null_data import NullData, NullOptions, Request, TrainedSystems
 from .nulls import NULLS, check_nulls
 from .populations import Selection
 from .rates import Cell, pvalue_shares, rates
@@ -49,6 +49,7 @@ def type1(
     icc: float | None = None,
     noise: float = 0.05,
     runs: int = 1,
+    variants: TrainedSystems | None = None,
     reference: str | Sequence[str] | None = None,
     documents: DocumentIds | None = None,
     seed: int = 12345,
@@ -109,6 +110,8 @@ def type1(
         For ``noise``: the share of words that are edited.
     runs : int
         For ``replicate``: how many runs are on each side. All systems are runs of one configuration.
+    variants : reshuffle.tune.TrainedVariants, optional
+        For ``variants``: how the systems were made, for the report. Without ``baseline``, all pairs take turns.
     documents : sequence of S str or int, optional
         The document id of each segment. Documents are then the units, unless the null says otherwise.
     seed : int
@@ -164,7 +167,7 @@ def type1(
     texts = Texts.from_arguments(references, systems, reference, documents=documents)
     data, units = Data.from_arguments(texts.references, texts.systems, metrics), Units(texts.documents)
     with reported(progress) as watched:
-        options = NullOptions(equalize, document_size, icc, noise, runs, settings.margins)
+        options = NullOptions(equalize, document_size, icc, noise, runs, settings.margins, variants)
         return type1_of(data, units, settings.watched_by(watched), in_list(null), options)
 
 

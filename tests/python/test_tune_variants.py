@@ -1,0 +1,188 @@
+"""Variants of a reranker, from k-best lists to the type-I study: in Python, and in one command."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from reshuffle import InputError, compare, read_lines, tune
+from reshuffle.study import type1
+
+WORDS = "the a cat dog house sees sleeps runs old new on under here there now".split()
+OPTIONS = {"n": 3, "templates": ["ngram:2"], "per_step": 3, "limit": 12, "gamma": 0.3}
+FLAGS = ("--variants", "3", "--templates", "ngram:2", "--per-step", "3", "--limit", "12", "--gamma", "0.3")
+STUDY = ("--tests", "ar", "--simulations", "20", "-n", "39", "-m", "bleu", "nist")
+
+
+def lists_of(seed: int, n: int) -> tuple[list[str], list[str]]:
+    """The lines of some k-best lists whose entries have two wrong words on average, and their references."""
+    rng = random.Random(seed)
+    lines, references = [], []
+    for i in range(n):
+        reference = rng.choices(WORDS, k=rng.randint(6, 12))
+        references.append(" ".join(reference))
+        for _ in range(8):
+            entry = [word if rng.random() < 0.8 else rng.choice(WORDS) for word in reference]
+            wrong = sum(a != b for a, b in zip(entry, reference, strict=True))
+            lines.append(f"{i} ||| {' '.join(entry)} ||| lm= {-wrong + rng.gauss(0, 2):.3f} tm= {rng.gauss(0, 1):.3f}")
+    return lines, references
+
+
+@pytest.fixture(scope="module")
+def files(folder: Path) -> Path:
+    """Lists for training and for a test set, and their references."""
+    for name, seed, n in (("dev", 1, 60), ("test", 2, 40)):
+        lines, references = lists_of(seed, n)
+        with gzip.open(folder / f"{name}.nbest.gz", "wt", encoding="utf-8") as file:
+            file.write("\n".join(lines) + "\n")
+        (folder / f"{name}.ref").write_text("\n".join(references) + "\n", "utf-8")
+    lines, _ = lists_of(3, 40)
+    (folder / "other.nbest").write_text("\n".join(lines).replace("tm=", "wp=") + "\n", "utf-8")
+    (folder / "short.nbest").write_text("\n".join(lines[:80]) + "\n", "utf-8")
+    return folder
+
+
+def trained(files: Path, **options: Any) -> tune.TrainedVariants:
+    lists = tune.read_nbest(files / "dev.nbest.gz")
+    return tune.train_variants(
+        lists, read_lines(files / "dev.ref"), tune.read_nbest(files / "test.nbest.gz"), **{**OPTIONS, **options}
+    )
+
+
+def test_variants_are_the_rerankers_of_their_options(files: Path) -> None:
+    made = trained(files)
+    lists, test = (tune.read_nbest(files / f"{name}.nbest.gz") for name in ("dev", "test"))
+    targets = tune.closest(lists, lists.sentence_scores("sentbleu", read_lines(files / "dev.ref")))
+    assert [variant.per_step for variant in made.variants] == [3, 4, 5]
+    assert [len(variant.templates) for variant in made.variants] == [1, 2, 2]
+    for (name, output), variant, reranker in zip(made.outputs.items(), made.variants, made.rerankers, strict=True):
+        assert name == f"variant {variant.per_step - 2}"
+        single = tune.fit_l1(
+            lists, targets, templates=variant.templates, per_step=variant.per_step, limit=12, gamma=0.3
+        )
+        assert reranker.weights == single.weights
+        assert reranker.steps[-1].selected == 12
+        assert output == test.hypotheses(single.choose(test))
+    assert len({tuple(output) for output in made.outputs.values()}) == 3
+    assert "added 3 features in a step; the others chose also from redundant features (presence:2)" in made.about
+
+
+def test_error_rates_are_minimised(files: Path) -> None:
+    reference = [read_lines(files / "test.ref")]
+    by_ter = trained(files, sentence_metric="ter").outputs["variant 1"]
+    (score,) = [
+        found.score
+        for found in compare(reference, {"ter": by_ter, "first": first_of_each(files)}, "ter", n_resamples=9).scores
+        if found.system == "ter"
+    ]
+    assert score < 20.0
+
+
+def first_of_each(files: Path) -> list[str]:
+    lists = tune.read_nbest(files / "test.nbest.gz")
+    return lists.hypotheses(lists.offsets[:-1])
+
+
+def test_one_command_is_the_study_of_the_outputs(files: Path, here: None, run: Callable[..., Any]) -> None:
+    found = run(
+        "study", "type1", "test.ref", "--null", "variants", "--train", "dev.nbest.gz", "dev.ref", "--apply",
+        "test.nbest.gz", *FLAGS, *STUDY, "--format", "json",
+    )  # fmt: skip
+    assert found.code == 0, found.err
+    report = json.loads(found.out)
+    made = trained(files)
+    study = type1(
+        read_lines("test.ref"), made.outputs, ["bleu", "nist"], null="variants", variants=made, tests="ar",
+        simulations=20, n_resamples=39,
+    )  # fmt: skip
+    assert report["rates"] == json.loads(study.render("json"))["rates"]
+    assert report["signature"] == study.signature
+    assert study.plan["variants"] == {
+        "n": 3, "lists": 60, "sentence_metric": "sentbleu", "templates": ["ngram:2"], "per_step": 3, "limit": 12,
+        "gamma": 0.3,
+    }  # fmt: skip
+    truth = study.truths["variants"]
+    assert "3 log-linear rerankers with an ℓ1 penalty (γ = 0.3), trained on 60 lists" in truth
+    assert "The 3 pairs took turns" in truth
+    assert report["truths"]["variants"] == truth
+
+
+def test_the_first_variant_can_be_the_baseline_of_all_pairs(files: Path) -> None:
+    made = trained(files, n=4)
+    reference = read_lines(files / "test.ref")
+    study = type1(
+        reference, made.outputs, null="variants", variants=made, baseline="variant 1", sampling="fixed", tests="ar",
+        n_resamples=99,
+    )  # fmt: skip
+    assert "The 3 pairs took turns" in study.truths["variants"]
+    assert study.rates[0].simulations == 3
+    pvalues = [
+        pair.test.pvalue
+        for pair in compare(
+            [reference], made.outputs, test="ar", baseline="variant 1", adjust="none", n_resamples=99_999
+        ).comparisons
+    ]
+    rates = {rate.alpha: rate.rate for rate in study.rates}
+    assert rates[0.1] == pytest.approx(np.mean(np.array(pvalues) <= 0.1), abs=0.34)
+
+
+COMMAND = ("study", "type1", "test.ref", "--null", "variants")
+TRAIN = ("--train", "dev.nbest.gz", "dev.ref")
+APPLY = ("--apply", "test.nbest.gz")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((*COMMAND, *TRAIN), "--train needs --apply: k-best lists for training and for the test set"),
+        ((*COMMAND, *APPLY), "--apply needs --train: k-best lists"),
+        ((*COMMAND, "--gamma", "2"), "--gamma needs --train and --apply: k-best lists"),
+        (
+            ("study", "type1", "test.ref", *TRAIN, *APPLY),
+            "--train makes variants, but the null is swap: use --null variants alone",
+        ),
+        ((*COMMAND[:3], "test.ref", *COMMAND[3:], *TRAIN, *APPLY), "expected no SYS after REF, got test.ref"),
+        ((*COMMAND, *TRAIN, *APPLY, "--variants", "1"), "--variants must be at least 2, got 1"),
+        ((*COMMAND, *TRAIN, *APPLY, "--limit", "0"), "limit must be a whole number of at least 1, got 0"),
+        ((*COMMAND, *TRAIN, *APPLY, "--gamma", "-1"), "gamma must be a positive number, got -1.0"),
+        ((*COMMAND, *TRAIN, *APPLY, "--templates", "words"), "expected one that counts n-grams, such as ngram:2"),
+        ((*COMMAND, *TRAIN, *APPLY, "--templates", "ngram:2 gram:3"), "gram:3"),
+        ((*COMMAND, *TRAIN, *APPLY, "--sentence-metric", "bleue"), "unknown metric 'bleue': did you mean 'bleu'?"),
+        ((*COMMAND, *TRAIN, *APPLY, "--sentence-metric", "depf"), "DepF reads parses, and k-best lists hold texts"),
+        ((*COMMAND, *TRAIN, *APPLY, "--parses", "a.conllu"), "--parses"),
+        ((*COMMAND, *TRAIN, *APPLY, "--gamma", "1e6"), "only 0 features have a derivative above gamma = 1e+06"),
+        ((*COMMAND, *TRAIN, "--apply", "other.nbest"), "tm"),
+        ((*COMMAND, *TRAIN, "--apply", "none.nbest"), "none.nbest"),
+        ((*COMMAND, "--train", "dev.nbest.gz", "test.ref", *APPLY), "the id 40 has no reference"),
+        ((*COMMAND, *FLAGS, *TRAIN, "--apply", "short.nbest"), "test.ref has 40 segments, variant 1 has 10"),
+        (("study", "type1", "--null", "variants", *TRAIN, *APPLY), "no reference and no systems"),
+        ((*COMMAND, *TRAIN, *APPLY, *FLAGS, "--baseline", "variant 9"), "unknown baseline 'variant 9'"),
+    ],
+)
+def test_wrong_commands_say_what_to_do(
+    arguments: tuple[str, ...], message: str, files: Path, here: None, run: Callable[..., Any]
+) -> None:
+    found = run(*arguments)
+    assert (found.code, found.out) == (2, "")
+    assert message in " ".join(found.err.split())
+    assert "Traceback" not in found.err
+
+
+def test_wrong_arguments(files: Path) -> None:
+    lists, references = tune.read_nbest(files / "dev.nbest.gz"), read_lines(files / "dev.ref")
+    with pytest.raises(InputError, match=r"must have the same dense features, but only one of them has tm, wp"):
+        tune.train_variants(lists, references, tune.read_nbest(files / "other.nbest"))
+    with pytest.raises(InputError, match="n must be a whole number of at least 2, got 1"):
+        trained(files, n=1)
+    with pytest.raises(InputError, match="limit = 99,999 is not reached and variants could not differ"):
+        trained(files, limit=99_999)
+    made = trained(files)
+    with pytest.raises(InputError, match="variants is for the null 'variants', which is not in this study"):
+        type1(read_lines(files / "test.ref"), made.outputs, variants=made)
