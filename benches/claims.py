@@ -130,7 +130,7 @@ class Paper:
 def run(claim: Claim, data: Path, cache: dict[str, tuple[str, float]] | None = None) -> dict[str, Any]:
     """Run a claim's commands in a folder with links to the test sets; return the entry of the file of results.
 
-    Outputs of commands of several claims are taken from the cache and added to it.
+    Outputs of commands and programs of several claims are taken from the cache and added to it.
     """
     known = {} if cache is None else cache
     with tempfile.TemporaryDirectory() as folder:
@@ -144,7 +144,9 @@ def run(claim: Claim, data: Path, cache: dict[str, tuple[str, float]] | None = N
                 known[claim.prepare + command] = _timed(["bash", "-c", f"{command} --format json"], folder)
         outputs = [known[claim.prepare + command] for command in claim.commands]
         if claim.python:
-            outputs.append(_timed([sys.executable, "-c", claim.python], folder))
+            if claim.python not in known:
+                known[claim.python] = _timed([sys.executable, "-c", claim.python], folder)
+            outputs.append(known[claim.python])
         figures = _rounded(claim.extract([json.loads(output) for output, _ in outputs]))
     entry = {
         "date": date.today().isoformat(),

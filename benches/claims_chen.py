@@ -22,6 +22,7 @@ from claims_judgments import (
     summary_counts,
     summary_grid,
 )
+from claims_smoothings import TUNED_SMOOTHINGS
 
 __all__ = ["CHEN_CHERRY"]
 
@@ -354,11 +355,9 @@ CHEN_CHERRY = Paper(
     about="""
 *A Systematic Comparison of Smoothing Techniques for Sentence-Level BLEU*,
 [W14-3346](https://aclanthology.org/W14-3346). The paper compares seven smoothings by their agreement with the
-judgments of
-WMT. These are public, except for half of those of 2013, so this is the one paper whose own figures can be reproduced.
-How the
-paper's formulas are read is [explained elsewhere](counting.md#sentence-level-bleu). Its experiments with tuning need
-a decoder and are not repeated.
+judgments of WMT. These are public, except for half of those of 2013, so this is the one paper whose own figures can be
+reproduced. How the paper's formulas are read is [explained elsewhere](counting.md#sentence-level-bleu). Its experiments
+with tuning need a decoder; here they are repeated on fixed lists.
 """,
     claims=(
         Claim(
@@ -421,5 +420,6 @@ smoothings in nearly all cases.
             summary=summary_correlations,
             show=show_correlations,
         ),
+        *TUNED_SMOOTHINGS,
     ),
 )

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from claims import Claim, Figures, Paper, Summary, markdown_table, number, rows_of
+from claims_replications import REPLICATIONS
 
 __all__ = ["CLARK"]
 
@@ -446,5 +447,6 @@ of tuning, and proposes a test over several replications.
             summary=summary_sizes,
             show=show_sizes,
         ),
+        *REPLICATIONS,
     ),
 )

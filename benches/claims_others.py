@@ -319,13 +319,12 @@ effects of swaps.
 COMING = Paper(
     title="What cannot be checked yet",
     about="""
-- **Clark et al. 2011** ([P11-2031](https://aclanthology.org/P11-2031)): the cells of Tables 1 and 2 for BTEC, s_dev,
-  and draws of 50 replications, because the outputs of all replications are not public; and METEOR 1.2, which cannot be
-  obtained.
+- **Clark et al. 2011** ([P11-2031](https://aclanthology.org/P11-2031)): the cells of Tables 1 and 2 for BTEC, whose
+  data and outputs are not public; MERT with a decoder between its rounds; and METEOR 1.2, which cannot be obtained.
 - **Chen & Cherry 2014** ([W14-3346](https://aclanthology.org/W14-3346)): the cells of 2013 out of English, and of
-  Spanish and Russian into English, whose judgments are not among our data; and Tables 5 to 8, which need a decoder to
-  tune.
-- **Riezler & Maxwell 2005**, F of the rerankings: no parses of reranked translations are available.
+  Spanish and Russian into English, whose judgments are not among our data; and the figures of Tables 5 to 8 for Chinese
+  and Arabic, which need the decoder and its sparse features.
+- **Riezler & Maxwell 2005**, F of rerankings of 100-best lists: no parses of these translations are available.
 """,
     claims=(),
 )

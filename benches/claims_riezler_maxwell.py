@@ -27,6 +27,7 @@ from claims_errors import (
     summary_lengths,
     summary_size,
 )
+from claims_rerankers import RERANKERS
 from papers_figures import columns, save
 
 __all__ = ["FIRST_400", "RERANKED", "RIEZLER_MAXWELL"]
@@ -303,6 +304,7 @@ AR, and the paper concludes that AR is "more conservative".
             summary=summary_table_2,
             show=show_table_2,
         ),
+        *RERANKERS,
         Claim(
             name="rm-sensitivity",
             title="NIST is more sensitive than BLEU and F",

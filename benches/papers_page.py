@@ -121,7 +121,7 @@ def anchor(title: str) -> str:
 
 
 def section(claim: Claim, result: Mapping[str, Any], shown: dict[str, str]) -> str:
-    """One claim: what the paper says, the commands, the figures. Commands that were shown before are a link."""
+    """One claim: what the paper says, the commands, the figures. Code that was shown before is a link."""
     parts = [f"### {claim.title}", claim.paper.strip()]
     shell = claim.prepare.strip().splitlines()
     shell += [wrapped(command) for command in claim.commands]
@@ -132,7 +132,10 @@ def section(claim: Claim, result: Mapping[str, Any], shown: dict[str, str]) -> s
     elif shell:
         parts.append(f"```sh\n{code}\n```")
         shown[code] = claim.title
-    if claim.python:
+    if claim.python in shown:
+        parts.append(f"The program is that of [{shown[claim.python]}](#{anchor(shown[claim.python])}).")
+    elif claim.python:
+        shown[claim.python] = claim.title
         parts.append(f"```python\n{claim.python.strip()}\n```")
     parts.append(claim.show(result["figures"]).strip())
     if claim.plot is not None:

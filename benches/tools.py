@@ -18,6 +18,7 @@ from cases_commands import million, whole_command
 from cases_counting import chrf, count, gtm, nist, sentbleu, ter
 from cases_dropin import dropin, dropin_command, harness
 from cases_many import html, many, sets
+from cases_mbr import decoding
 from cases_meta import meta_cases, tau
 from cases_meteor import meteor
 from cases_pairs import auto, delta, families, maxt, pairs
@@ -26,6 +27,7 @@ from cases_resampling import ar, bootstrap, scipys, vectorised
 from cases_runs import runs
 from cases_small import small
 from cases_study import study
+from cases_tune import linesearch, tuned
 from data import MissingDataError, Texts, find
 from races import Race, Skipped, run
 from report import READING, circumstances, plain_table, record, rows
@@ -39,6 +41,9 @@ CASES: Mapping[str, Callable[[Texts], list[Race]]] = {
     "runs": runs,
     "meta": meta_cases,
     "tau": tau,
+    "linesearch": linesearch,
+    "tune": tuned,
+    "mbr": decoding,
     "nist": nist,
     "sentbleu": sentbleu,
     "peers": peers,
@@ -65,7 +70,10 @@ CASES: Mapping[str, Callable[[Texts], list[Race]]] = {
 
 # Cases that run only if they are named: most of them take minutes, and earlier builds lack `study` and the options of
 # `sets`.
-NAMED = ("million", "runs", "meta", "tau", "study", "many", "sets", "html", "dropin", "dropin-command", "harness")
+NAMED = (
+    *("million", "runs", "meta", "tau", "linesearch", "tune", "study", "many", "sets", "html"),
+    *("dropin", "dropin-command", "harness"),
+)
 ORDINARY = [case for case in CASES if case not in NAMED]
 
 
