@@ -200,7 +200,7 @@ def simulated(n_systems: int, n_segments: int, gaps: float, digits: int = 99) ->
     """Scores of metrics that agree with people, more or less closely, who often see no difference."""
     rng = np.random.default_rng(n_systems)
     quality = rng.normal(size=(n_systems, n_segments)) + rng.normal(size=n_segments)
-    human: Matrix = -np.round(np.maximum(0.0, 1.5 * quality + rng.normal(size=quality.shape)))
+    human: Any = -np.round(np.maximum(0.0, 1.5 * quality + rng.normal(size=quality.shape)))
     noisy = [rng.normal(size=quality.shape) * noise - quality for noise in (0.3, 1.0, 3.0)]
     scores: Any = np.round(np.array(noisy), digits)
     human[rng.random(human.shape) < gaps] = np.nan

@@ -163,10 +163,8 @@ def streamed(seed: int, replicate: int, unit: str, shape: tuple[int, ...]) -> Bo
     bits = {"both": systems * segments, "inputs": segments, "systems": systems}[unit]
     values = _core.stream_values(seed, "shuffle", replicate, -(-bits // 64))
     flips = (values[np.arange(bits) // 64] >> (np.arange(bits) % 64).astype(np.uint64) & np.uint64(1)).astype(bool)
-    flips = {"both": lambda: flips.reshape(shape), "inputs": lambda: flips[None], "systems": lambda: flips[:, None]}[
-        unit
-    ]()
-    return np.broadcast_to(flips, shape)
+    shapes = {"both": shape, "inputs": (1, segments), "systems": (systems, 1)}
+    return np.broadcast_to(flips.reshape(shapes[unit]), shape)
 
 
 PAIRS = np.array([(0, 1), (2, 0), (1, 1)])

@@ -186,7 +186,7 @@ class MatrixSample(Replicated):
     def n_units(self) -> int:
         """S; N for scores of systems, which have one cell each."""
         n_systems, n_segments = self.cells.shape[1:]
-        return n_segments if n_segments > 1 else n_systems
+        return int(n_segments if n_segments > 1 else n_systems)
 
     def shuffle_statistics(self, pairs: Pairs, batch: Batch) -> Scores:
         """See :meth:`Sample.shuffle_statistics`: the cells of two metrics are swapped."""

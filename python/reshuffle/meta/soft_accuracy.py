@@ -355,7 +355,7 @@ class SoftSwaps(Replicated):
     @property
     def n_units(self) -> int:
         """S."""
-        return self.cells.shape[2]
+        return int(self.cells.shape[2])
 
     def shuffle_statistics(self, pairs: Pairs, batch: Batch) -> Scores:
         """See :meth:`Sample.shuffle_statistics`: the cells of two metrics are swapped."""
