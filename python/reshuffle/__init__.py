@@ -25,7 +25,10 @@ if TYPE_CHECKING:
     from .compare import compare, score, segment_scores
     from .data.corpus import Corpus, read_corpus
     from .data.files import read_lines
+    from .data.joined_scores import JoinedScores, join_scores
     from .data.saved import read_html, read_json
+    from .data.score_tables import ScoreTable, read_scores
+    from .data.scored_texts import ScoredTexts, read_scored_texts
     from .errors import InputError, InputWarning
     from .flips import flips
     from .inference.intervals import bootstrap_interval, standard_error
@@ -34,6 +37,7 @@ if TYPE_CHECKING:
     from .metrics.base import Formula, Metric
     from .metrics.black_box import CorpusFunction
     from .metrics.native import NativeMetric, metric, tokenize
+    from .metrics.ngrams import CommonNgrams, common_ngrams
     from .metrics.precomputed import FromCounts, OwnTexts, SegmentScores, f_score
     from .resampling.stopping import BesagClifford, Gandy
     from .resampling.supplied import resampled_sums
@@ -67,6 +71,7 @@ __version__ = "0.1.0"  # the same as in Cargo.toml; a test compares them
 __all__ = [
     "BesagClifford",
     "Caveat",
+    "CommonNgrams",
     "Comparison",
     "ConfidenceInterval",
     "Corpus",
@@ -82,6 +87,7 @@ __all__ = [
     "Histogram",
     "InputError",
     "InputWarning",
+    "JoinedScores",
     "Metric",
     "NativeMetric",
     "NullHistogram",
@@ -91,6 +97,8 @@ __all__ = [
     "RankedSystem",
     "Ranking",
     "RunComparison",
+    "ScoreTable",
+    "ScoredTexts",
     "SegmentScores",
     "SegmentTable",
     "SetComparison",
@@ -106,6 +114,7 @@ __all__ = [
     "approximate_randomization",
     "bootstrap_interval",
     "bootstrap_test",
+    "common_ngrams",
     "compare",
     "compare_runs",
     "compare_sets",
@@ -115,11 +124,14 @@ __all__ = [
     "f_score",
     "flips",
     "intraclass_correlation",
+    "join_scores",
     "metric",
     "read_corpus",
     "read_html",
     "read_json",
     "read_lines",
+    "read_scored_texts",
+    "read_scores",
     "resampled_sums",
     "score",
     "segment_scores",
@@ -134,6 +146,9 @@ _NAMES = {
     "data.corpus": ("Corpus", "read_corpus"),
     "data.files": ("read_lines",),
     "data.saved": ("read_html", "read_json"),
+    "data.joined_scores": ("JoinedScores", "join_scores"),
+    "data.score_tables": ("ScoreTable", "read_scores"),
+    "data.scored_texts": ("ScoredTexts", "read_scored_texts"),
     "errors": ("InputError", "InputWarning"),
     "flips": ("flips",),
     "inference.intervals": ("bootstrap_interval", "standard_error"),
@@ -142,6 +157,7 @@ _NAMES = {
     "metrics.base": ("Formula", "Metric"),
     "metrics.black_box": ("CorpusFunction",),
     "metrics.native": ("NativeMetric", "metric", "tokenize"),
+    "metrics.ngrams": ("CommonNgrams", "common_ngrams"),
     "metrics.precomputed": ("FromCounts", "OwnTexts", "SegmentScores", "f_score"),
     "resampling.stopping": ("BesagClifford", "Gandy"),
     "resampling.supplied": ("resampled_sums",),

@@ -45,7 +45,9 @@ __all__ = [
     "Tally",
     "TokenizerSpec",
     "broken_parse",
+    "common_ngrams",
     "count",
+    "count_tokens",
     "derive",
     "draw_many",
     "draw_weights",
@@ -63,6 +65,7 @@ __all__ = [
     "meta_votes",
     "metrics",
     "permutations",
+    "read_comet",
     "shuffle_many",
     "simd",
     "stream_indices",
@@ -205,6 +208,36 @@ def count(
     progress: Progress | None = None,
 ) -> list[NDArray[np.int64]]:
     """Count k systems of S segments by each metric: (k, S, K). What metrics have in common is counted once."""
+
+def count_tokens(
+    metric: Metric,
+    hypotheses: Sequence[Sequence[str]],
+    references: Sequence[Sequence[Sequence[str]]],
+    *,
+    each_reference: bool = False,
+    threads: int = 0,
+) -> NDArray[np.int64]:
+    """Count a system of S segments, given as lists of tokens: (S, K). Only for metrics that count n-gram matches.
+
+    With ``each_reference``, a row for each reference, segment by segment.
+    """
+
+def common_ngrams(
+    hypotheses: Sequence[Sequence[str]], references: Sequence[Sequence[Sequence[str]]], order: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """The n-grams that each hypothesis and each of its references have in common: see :mod:`reshuffle.metrics.ngrams`.
+
+    Returns their numbers, (order, P) for P references, and for each n-gram how often it matches and the row of its
+    frequencies; then the frequencies.
+    """
+
+def read_comet(file: bytes) -> tuple[list[str], list[list[float]], dict[str, list[list[str]]]] | None:
+    """Read a file of ``comet-score --to_json``: the N systems, S scores of each, and texts.
+
+    Texts are lists of S strings for each system under the keys ``src``, ``mt`` and ``ref``, as far as the file has
+    them; a list that is equal to that of the system before is the same object. None if the file has another form or a
+    fault.
+    """
 
 @final
 class NBest:

@@ -37,6 +37,9 @@ OTHERS_NS, TOKENIZE_NS = 3_500, 20_000
 # A step that counts more metrics than this is not named after them.
 NAMED_METRICS = 3
 
+# Metrics whose counts follow from matches of n-grams of words.
+TAKES_TOKENS = ("bleu", "sentbleu")
+
 # Metrics that use files of other packages: what adds the installed ones to the options, and what warns, when texts are
 # counted, of those that were not found.
 INSTALLED_FILES: dict[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {"meteor": with_wordnet}
@@ -177,6 +180,56 @@ class NativeMetric(Metric):
         """The counts of lists of lines, if the core tokenizes them. Errors are those of the core."""
         (counts,) = _core.count([self.core], systems, references)
         return counts
+
+    def counted_tokens(
+        self,
+        hypotheses: Sequence[Sequence[str]],
+        references: Sequence[Sequence[Sequence[str]]],
+        *,
+        each_reference: bool = False,
+    ) -> Counts:
+        """Count texts that are split into tokens, which may contain anything, even white space.
+
+        Parameters
+        ----------
+        hypotheses : list of S hypotheses
+            Each is a list of tokens. Tuples may be used for all lists. The tokens of a string are its characters.
+        references : list of S lists of references
+            Each reference is a list of tokens. Segments may have different numbers of references.
+        each_reference : bool, optional
+            Count each hypothesis against each of its references alone.
+
+        Returns
+        -------
+        (S, K) ndarray of int64
+            With ``each_reference``, a row for each reference: all of the first segment, all of the second, and so on.
+
+        Raises
+        ------
+        InputError
+            If the metric is not ``bleu`` or ``sentbleu`` with ``tokenize="none"``, numbers of segments differ, there is
+            nothing to count, or a segment has no reference.
+        TypeError
+            If a list is not a list or a tuple, or a token is not a string. Subclasses are not accepted.
+        UnicodeError
+            If a token has a lone surrogate.
+
+        Notes
+        -----
+        Tokens are read and numbered by one thread, which takes more than half of the time. Their n-grams are counted in
+        parallel.
+
+        Examples
+        --------
+        >>> bleu = metric("bleu", tokenize="none", max_ngram_order=2)
+        >>> bleu.counted_tokens([["New York", "is", "big"]], [[["New York", "was", "big"]]])
+        array([[3, 3, 2, 0, 3, 2]])
+        """
+        options = self.options
+        if self.key not in TAKES_TOKENS or options.get("tokenize") != "none" or options.get("lowercase"):
+            known = " or ".join(TAKES_TOKENS)
+            raise InputError(f"tokens can be counted by {known} with tokenize='none' and with case, not by {self!r}")
+        return _core.count_tokens(self.core, hypotheses, references, each_reference=each_reference)
 
     @property
     def _reads(self) -> tuple[object, ...]:

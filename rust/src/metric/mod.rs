@@ -21,6 +21,7 @@ mod sentbleu;
 mod studentized;
 mod ter;
 mod text;
+mod tokens;
 mod weights;
 mod wer;
 
@@ -47,6 +48,7 @@ pub use pairs::{Expected, expected_utilities, pieces};
 pub use sentbleu::SentBleu;
 pub use studentized::{Studentized, Terms};
 pub use ter::Ter;
+pub use tokens::{TokenTexts, count_tokens};
 
 /// Computes a score from summed counts.
 pub trait Formula: Send + Sync {

@@ -166,12 +166,7 @@ pub fn count<'py>(
     threads: usize,
     progress: Option<&Progress>,
 ) -> PyResult<Vec<Bound<'py, PyArray3<i64>>>> {
-    let counting: Option<Vec<&dyn core::Metric>> = metrics.iter().map(|metric| metric.counting.as_deref()).collect();
-    let Some(counting) = counting else {
-        let (place, expected) = (Place::default(), "segment scores".into());
-        let got = "texts, which a mean of segment scores cannot count".into();
-        return Err(raise(py, Error::Malformed { place, expected, got }));
-    };
+    let counting: Vec<&dyn core::Metric> = metrics.iter().map(|metric| metric.counting(py)).collect::<PyResult<_>>()?;
     let segments = references.first().map_or(0, Vec::len);
     let counts = run_long(py, threads, progress, ("counting", segments), |run| {
         core::count(&counting, &systems, &references, run)

@@ -14,7 +14,9 @@ mod metric;
 mod nbest;
 mod reduce;
 mod resample;
+mod scored;
 mod study;
+mod tokens;
 mod tune_l1;
 mod tune_mert;
 mod tune_online;
@@ -52,7 +54,11 @@ mod _core {
         subset_sum_distribution,
     };
     #[pymodule_export]
+    use super::scored::read_comet;
+    #[pymodule_export]
     use super::study::Experiment;
+    #[pymodule_export]
+    use super::tokens::{common_ngrams, count_tokens};
     #[pymodule_export]
     use super::tune_l1::{tune_l1, tune_l1_loss, tune_templates};
     #[pymodule_export]

@@ -1,8 +1,10 @@
 //! Text processing that metrics share: tokenizers, n-gram counts, edit distance, and dependency parses.
 
+pub mod common;
 pub mod conllu;
 pub(crate) mod edit;
 pub(crate) mod ngram;
 pub(crate) mod runs;
+pub mod scored;
 pub(crate) mod shared;
 pub mod tokenize;

@@ -153,6 +153,8 @@ pub struct Ngrams {
     /// The number of texts since `clear`. Counts made by another text are recognized by it.
     texts: u32,
     hypothesis: Vec<Token>,
+    /// The number of different tokens of references that are given as numbers.
+    numbered: usize,
     meter: WorkMeter,
 }
 
@@ -198,6 +200,7 @@ impl Ngrams {
         self.children.0.clear();
         self.extensions.clear();
         self.texts = 0;
+        self.numbered = 0;
     }
 
     /// Adds one reference; `tokens` calls its argument with each token.
@@ -209,6 +212,14 @@ impl Ngrams {
         each_token(tokens, (meter, stop), |token| numbers.push(vocabulary.intern(token)))?;
         self.ends.push(self.tokens.len());
         Ok(())
+    }
+
+    /// Adds one reference, whose tokens the caller has numbered from 0 to `words` − 1: all references of the segment, or
+    /// none, are added in this way.
+    pub fn add_numbered(&mut self, tokens: &[Token], words: usize) {
+        self.tokens.extend_from_slice(tokens);
+        self.ends.push(self.tokens.len());
+        self.numbered = words;
     }
 
     /// The lengths of the references in tokens.
@@ -227,7 +238,7 @@ impl Ngrams {
     fn make_room(&mut self, order: usize) {
         let longer = order.saturating_sub(1).min(3) * self.tokens.len().min(SENTENCE);
         self.children.0.reserve(longer, |&(p, t, _)| hash((p, t)));
-        self.nodes.reserve(self.vocabulary.len() + longer);
+        self.nodes.reserve(self.vocabulary.len().max(self.numbered) + longer);
     }
 
     /// Counts the n-grams up to `order` of all references. Called once, after the last `add`.
@@ -238,7 +249,7 @@ impl Ngrams {
         if self.nodes.capacity() == 0 {
             self.make_room(order);
         }
-        self.nodes.resize(self.vocabulary.len(), Node::default());
+        self.nodes.resize(self.vocabulary.len().max(self.numbered), Node::default());
         let mut start = 0;
         for &end in &self.ends {
             self.texts += 1;
@@ -280,6 +291,17 @@ impl Ngrams {
         self.overlap_each(tokens, matches.len(), |n, _| matches[n - 1] += 1, stop)
     }
 
+    /// [`Ngrams::overlap`] with a hypothesis whose tokens have the numbers of those of the references; others are
+    /// [`UNSEEN`].
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`] if the call is cancelled.
+    pub fn overlap_numbered(&mut self, tokens: &[Token], matches: &mut [i64], stop: &Stop<'_>) -> Result<usize> {
+        self.hypothesis.clear();
+        self.hypothesis.extend_from_slice(tokens);
+        self.match_hypothesis(matches.len(), |n, _| matches[n - 1] += 1, stop)
+    }
+
     /// Calls `matched` with the order and the node of every matching n-gram of the hypothesis, clipped as in
     /// [`Ngrams::overlap`]. Returns the hypothesis' length in tokens.
     ///
@@ -290,12 +312,22 @@ impl Ngrams {
         &mut self,
         tokens: impl FnOnce(&mut dyn FnMut(&str)),
         order: usize,
-        mut matched: impl FnMut(usize, usize),
+        matched: impl FnMut(usize, usize),
         stop: &Stop<'_>,
     ) -> Result<usize> {
         let Ngrams { vocabulary, hypothesis, meter, .. } = self;
         hypothesis.clear();
         each_token(tokens, (meter, stop), |token| hypothesis.push(vocabulary.find(token)))?;
+        self.match_hypothesis(order, matched, stop)
+    }
+
+    #[inline]
+    fn match_hypothesis(
+        &mut self,
+        order: usize,
+        mut matched: impl FnMut(usize, usize),
+        stop: &Stop<'_>,
+    ) -> Result<usize> {
         self.texts += 1;
         for i in 0..self.hypothesis.len() {
             check_stop(i, stop)?;

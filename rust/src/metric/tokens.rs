@@ -1,0 +1,239 @@
+//! Counting texts that are given as tokens instead of lines, so that a token may contain anything, even white space.
+
+use std::ops::Range;
+
+use super::Metric;
+use super::matches::{MatchBased, Matches};
+use crate::error::{Error, Result};
+use crate::pool::{self, Blocks, Run, Stop};
+use crate::resample::zeros;
+use crate::text::common::Sentences;
+use crate::text::ngram::{Ngrams, Vocabulary};
+
+/// Segments whose tokens are numbered while they are read, so that no text is kept.
+///
+/// The references of a segment are read before its hypothesis.
+#[derive(Default)]
+pub struct TokenTexts {
+    /// The tokens of the references of the current segment.
+    vocabulary: Vocabulary,
+    hypotheses: Sentences,
+    references: Sentences,
+    /// For each segment, the number of references of all segments before it, and that of different tokens in its own.
+    first: Vec<usize>,
+    words: Vec<usize>,
+}
+
+impl TokenTexts {
+    /// Begins a segment.
+    pub fn begin(&mut self) {
+        self.vocabulary.clear();
+        self.first.push(self.references.ends.len());
+    }
+
+    /// Adds a token to the current reference.
+    pub fn reference_token(&mut self, token: &str) {
+        self.references.tokens.push(self.vocabulary.intern(token));
+    }
+
+    /// Ends the current reference.
+    pub fn end_reference(&mut self) {
+        self.references.ends.push(self.references.tokens.len());
+    }
+
+    /// Adds a token to the hypothesis.
+    pub fn hypothesis_token(&mut self, token: &str) {
+        self.hypotheses.tokens.push(self.vocabulary.find(token));
+    }
+
+    /// Ends the hypothesis and the segment.
+    pub fn end(&mut self) {
+        self.hypotheses.ends.push(self.hypotheses.tokens.len());
+        self.words.push(self.vocabulary.len());
+    }
+
+    /// The number of segments.
+    #[must_use]
+    pub fn segments(&self) -> usize {
+        self.words.len()
+    }
+
+    /// The references of a segment.
+    fn references(&self, segment: usize) -> Range<usize> {
+        self.first[segment]..self.first.get(segment + 1).copied().unwrap_or(self.references.ends.len())
+    }
+
+    fn check(&self, each_reference: bool) -> Result<()> {
+        if self.words.is_empty() {
+            return Err(Error::Empty { what: "segments".into() });
+        }
+        match (0..self.segments()).find(|&segment| self.references(segment).is_empty()) {
+            Some(segment) if !each_reference => Err(Error::NoReference { segment: segment + 1 }),
+            _ if self.references.ends.is_empty() => Err(Error::Empty { what: "references".into() }),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Counts S hypotheses, in parallel over segments.
+///
+/// Returns S × K counts, or with `each_reference` a row for each reference, against which alone the hypothesis is
+/// counted.
+///
+/// # Errors
+/// [`Error::InvalidOption`] for a metric whose counts do not follow from n-gram matches, [`Error::Empty`] without
+/// segments, [`Error::NoReference`] for a segment without references, unless each is counted alone, whatever the
+/// metric's counts returned, and whatever [`pool::run`] returned.
+pub fn count_tokens(
+    metric: &dyn Metric,
+    texts: &TokenTexts,
+    each_reference: bool,
+    run: &mut Run<'_>,
+) -> Result<Vec<i64>> {
+    let Some(metric) = metric.match_based() else {
+        let expected = "one whose counts follow from n-gram matches".into();
+        return Err(Error::InvalidOption { option: "metric".into(), expected, got: metric.name().into() });
+    };
+    texts.check(each_reference)?;
+    let (segments, width) = (texts.segments(), metric.width());
+    let row_of = |segment: usize| match each_reference {
+        true => texts.first.get(segment).copied().unwrap_or(texts.references.ends.len()),
+        false => segment,
+    };
+    let mut out = zeros(&[row_of(segments), width])?;
+    let mut failed = None;
+    // A tenth of the cost of lines, whose words have to be found and numbered as well.
+    let cost = 200 * (1 + texts.references.ends.len() / segments) as u64;
+    pool::run(
+        Blocks { items: segments, size: 64, cost, lead: 0 },
+        run,
+        || Counter { metric, ngrams: Ngrams::default(), by_order: vec![0; metric.order()] },
+        |counter, range, stop| {
+            if stop.requested() {
+                return None;
+            }
+            let mut rows = vec![0; (row_of(range.end) - row_of(range.start)) * width];
+            let mut rest = rows.chunks_exact_mut(width);
+            for segment in range {
+                let mut count = |chosen| {
+                    let row = rest.next().expect("there is a row for each segment or reference");
+                    counter.count(texts, segment, chosen, row, stop)
+                };
+                let all = texts.references(segment);
+                let counted = if each_reference { all.clone().try_for_each(|r| count(r..r + 1)) } else { count(all) };
+                match counted {
+                    Ok(()) => {}
+                    Err(Error::Interrupted) => return None,
+                    Err(error) => return Some(Err(error.in_segment(segment + 1))),
+                }
+            }
+            Some(Ok(rows))
+        },
+        |range, rows, _| match rows {
+            Ok(rows) => out[row_of(range.start) * width..][..rows.len()].copy_from_slice(&rows),
+            Err(error) => failed = failed.take().or(Some(error)),
+        },
+    )?;
+    failed.map_or(Ok(out), Err)
+}
+
+struct Counter<'a> {
+    metric: &'a dyn MatchBased,
+    ngrams: Ngrams,
+    by_order: Vec<i64>,
+}
+
+impl Counter<'_> {
+    fn count(
+        &mut self,
+        texts: &TokenTexts,
+        segment: usize,
+        references: Range<usize>,
+        row: &mut [i64],
+        stop: &Stop<'_>,
+    ) -> Result<()> {
+        let Counter { metric, ngrams, by_order } = self;
+        ngrams.clear();
+        for reference in references {
+            ngrams.add_numbered(texts.references.get(reference), texts.words[segment]);
+        }
+        ngrams.count(by_order.len(), stop)?;
+        by_order.fill(0);
+        let length = ngrams.overlap_numbered(texts.hypotheses.get(segment), by_order, stop)?;
+        metric.fill(&Matches { length, closest: ngrams.closest_length(length), by_order }, row)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::counting::count_alone;
+    use super::super::{Value, metric};
+    use super::*;
+
+    fn run<T>(threads: usize, body: impl FnOnce(&mut Run<'_>) -> T) -> T {
+        body(&mut Run { threads, watch: &mut |_| Ok(()) })
+    }
+
+    /// Segments, each of which is a hypothesis and its references.
+    fn texts(segments: &[Vec<Vec<String>>]) -> TokenTexts {
+        let mut texts = TokenTexts::default();
+        for segment in segments {
+            texts.begin();
+            for reference in &segment[1..] {
+                reference.iter().for_each(|token| texts.reference_token(token));
+                texts.end_reference();
+            }
+            segment[0].iter().for_each(|token| texts.hypothesis_token(token));
+            texts.end();
+        }
+        texts
+    }
+
+    fn metric_of(name: &str) -> std::sync::Arc<dyn Metric> {
+        metric(name, &[]).unwrap()
+    }
+
+    fn bleu() -> std::sync::Arc<dyn Metric> {
+        metric("bleu", &[("tokenize".to_owned(), Value::Name("none".into()))]).unwrap()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(48))]
+        #[test]
+        fn counts_of_tokens_are_those_of_lines(
+            segments in prop::collection::vec(
+                prop::collection::vec(prop::collection::vec("[abé]{1,2}", 0..7), 2..5), 1..150,
+            ),
+            threads in 1..4usize,
+        ) {
+            let texts = texts(&segments);
+            let count = |each| run(threads, |run| count_tokens(bleu().as_ref(), &texts, each, run)).unwrap();
+            let lines = |s: &[Vec<String>]| s.iter().map(|words| words.join(" ")).collect::<Vec<_>>();
+            let by_lines = |segments: Vec<Vec<String>>| {
+                let column = |c: usize| segments.iter().map(|s| s.get(c).cloned()).collect::<Vec<_>>();
+                let system = segments.iter().map(|s| s[0].clone()).collect();
+                let columns = [column(1), column(2), column(3)];
+                run(1, |run| count_alone(bleu().as_ref(), &[system], &columns, run)).unwrap()
+            };
+            prop_assert_eq!(by_lines(segments.iter().map(|s| lines(s)).collect()), count(false));
+            let pairs = segments.iter().flat_map(|s| s[1..].iter().map(|r| lines(&[s[0].clone(), r.clone()])));
+            prop_assert_eq!(by_lines(pairs.collect()), count(true));
+        }
+    }
+
+    #[test]
+    fn wrong_texts_are_refused() {
+        let sentence = || vec!["a".to_owned()];
+        let count = |metric: &str, numbers: &[usize], each| {
+            let segments: Vec<_> = numbers.iter().map(|n| vec![sentence(); n + 1]).collect();
+            let metric = metric_of(metric);
+            run(1, |run| count_tokens(metric.as_ref(), &texts(&segments), each, run)).unwrap_err()
+        };
+        assert_eq!(Error::Empty { what: "segments".into() }, count("bleu", &[], false));
+        assert_eq!(Error::Empty { what: "references".into() }, count("bleu", &[0, 0], true));
+        assert_eq!(Error::NoReference { segment: 2 }, count("bleu", &[1, 0], false));
+        assert!(matches!(count("chrf", &[1], false), Error::InvalidOption { .. }));
+    }
+}
