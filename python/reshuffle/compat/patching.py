@@ -256,8 +256,8 @@ def install(only: str | Iterable[str] | None = None, *, pvalues: str = "exact-re
     Parameters
     ----------
     only : str or iterable of str, optional
-        The libraries to patch: ``sacrebleu``, ``lm_eval``, ``lighteval``. By default only ``sacrebleu``, because the
-        numbers of the others change, and only if it is installed in a supported version.
+        The libraries to patch: ``sacrebleu``, ``nltk``, ``lm_eval``, ``lighteval``. By default only ``sacrebleu``, and
+        only if it is installed in a supported version: NLTK takes long to import, and the numbers of the others change.
     pvalues : {"exact-replay", "sound"}, optional
         Significance tests in the library. ``"exact-replay"`` generates the same random numbers as the library and
         returns its p-values and intervals to the last digit. ``"sound"`` returns p-values and intervals of reshuffle's
@@ -394,7 +394,7 @@ def _load(name: str) -> _Loaded:
 def _load_usable(chosen: Settings) -> dict[str, _Loaded]:
     """The hosts that are patched when none are named."""
     loaded = {}
-    for name in (name for name, host in HOSTS.items() if host.by_default):
+    for name in (name for name, host in HOSTS.items() if not host.only_if_named):
         try:
             loaded[name] = _load(name)
         except InputError as error:

@@ -1,0 +1,77 @@
+"""The functions of ``nltk.translate.gleu_score``, with the same arguments and results, counted by reshuffle."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+import nltk.translate.gleu_score as host
+import numpy as np
+from numpy.typing import NDArray
+
+from ..patching import Seam
+from .native import MOST_ORDERS, NotNative, bleu, check_orders, counts
+
+__all__ = ["SEAMS", "corpus_gleu", "sentence_gleu"]
+
+Tokens = Sequence[str]
+
+
+def sentence_gleu(references: Sequence[Tokens], hypothesis: Tokens, min_len: int = 1, max_len: int = 4) -> float:
+    """GLEU of a sentence, from 0 to 1: matching n-grams per n-gram of the longer text, under the best reference.
+
+    >>> round(sentence_gleu(["the cat sat on the mat".split()], "the cat sat on a mat".split()), 4)
+    0.6111
+    """
+    return corpus_gleu([references], [hypothesis], min_len, max_len)
+
+
+def corpus_gleu(
+    list_of_references: Sequence[Sequence[Tokens]], hypotheses: Sequence[Tokens], min_len: int = 1, max_len: int = 4
+) -> float:
+    """GLEU of a corpus, from 0 to 1. Matches and n-grams are summed over segments.
+
+    >>> references = [["the cat sat on the mat".split()], ["a dog".split(), "the dog".split()]]
+    >>> round(corpus_gleu(references, ["the cat sat on a mat".split(), "the dog".split()]), 4)
+    0.6667
+    """
+    SEAM.count()
+    try:
+        check_orders(min_len, max_len, MOST_ORDERS["bleu"])
+        rows = counts(bleu(max_len, False), hypotheses, list_of_references, each_reference=True)
+    except NotNative as reason:
+        SEAM.fall_back(str(reason))
+        return cast(float, SEAM.original(list_of_references, hypotheses, min_len, max_len))
+    orders = slice(1 + min_len, 2 + max_len)
+    matched = rows[:, orders].sum(axis=1)
+    possible = np.maximum(rows[:, max_len:][:, orders].sum(axis=1), _ngrams(rows[:, 1], min_len, max_len))
+    numbers = list(map(len, list_of_references))
+    if max(numbers) > 1:
+        chosen = _best(matched, possible, numbers)
+        matched, possible = matched[chosen], possible[chosen]
+    total = int(possible.sum())
+    return int(matched.sum()) / total if total else 0.0
+
+
+def _ngrams(lengths: NDArray[np.int64], min_len: int, max_len: int) -> Any:
+    """How many n-grams of these orders texts of these lengths have."""
+    return np.maximum(lengths[:, None] - np.arange(min_len - 1, max_len), 0).sum(axis=1)
+
+
+def _best(matched: NDArray[np.int64], possible: NDArray[np.int64], numbers: list[int]) -> Any:
+    """The first reference of each segment with the highest ratio, of those with n-grams on either side."""
+    (usable,) = np.nonzero(possible)
+    segments = np.repeat(np.arange(len(numbers)), numbers)[usable]
+    order = np.lexsort((-(matched[usable] / possible[usable]), segments))
+    _, first = np.unique(segments[order], return_index=True)
+    return usable[order[first]]
+
+
+def _corpus_gleu(list_of_references, hypotheses, min_len=1, max_len=4):  # type: ignore[no-untyped-def]
+    from reshuffle.compat.nltk.gleu_score import corpus_gleu
+
+    return corpus_gleu(list_of_references, hypotheses, min_len, max_len)
+
+
+SEAM = Seam.function(host.corpus_gleu, cast(Any, _corpus_gleu))
+SEAMS = [SEAM]
