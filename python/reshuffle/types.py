@@ -76,6 +76,7 @@ __all__ = [
     "Truth",
     "TuneTable",
     "UnknownSystems",
+    "Unmatched",
     "Variances",
 ]
 
@@ -182,7 +183,9 @@ FlipFormat: TypeAlias = Literal["text", "json", "csv"]
 CatalogueFormat: TypeAlias = Literal["text", "json", "markdown"]
 """:data:`reshuffle.cli.listing.CATALOGUE_FORMATS`."""
 
-InputFormat: TypeAlias = Literal["text", "mteval", "tsv", "jsonl", "conllu"]
+InputFormat: TypeAlias = Literal[
+    "text", "mteval", "tsv", "csv", "jsonl", "conllu", "comet", "comet-printed", "mt-metrics-eval"
+]
 """:data:`reshuffle.data.formats.INPUT_FORMATS`."""
 
 JudgmentFormat: TypeAlias = Literal["rank", "rnk", "rnk-2008"]
@@ -191,7 +194,12 @@ JudgmentFormat: TypeAlias = Literal["rank", "rnk", "rnk-2008"]
 ScoreColumn: TypeAlias = Literal["system", "segment", "score", "language_pair", "test_set", "metric"]
 """:data:`reshuffle.data.meta_manifest.COLUMNS`."""
 
-ScoreFormat: TypeAlias = Literal["table", "mt-metrics-eval", "jsonl"]
+Unmatched: TypeAlias = Literal["error", "drop"]
+"""What to do with segments that some systems lack: :func:`reshuffle.join_scores`."""
+
+ScoreFormat: TypeAlias = Literal[
+    "inspect", "lm-eval", "pearmut", "comet", "comet-printed", "numbers", "table", "mt-metrics-eval", "jsonl"
+]
 """:data:`reshuffle.data.evaluations.SCORE_FORMATS`."""
 
 Repeats: TypeAlias = Literal["net", "all"]

@@ -287,7 +287,7 @@ def test_any_numbers_are_read_back(numbers: list[float]) -> None:
         (
             "x.sgm",
             "1\n",
-            "x.sgm: scores cannot be read from the format mteval; these formats have numbers: text, tsv, jsonl",
+            "x.sgm: scores cannot be read from the format mteval; these formats have numbers: text, tsv, csv, jsonl",
         ),
     ],
 )
@@ -308,6 +308,7 @@ def test_the_file_ending_determines_the_format_unless_it_is_named() -> None:
         "a.SGML.bz2": "mteval",
         "a.xml.gz": "mteval",
         "a.tsv.xz": "tsv",
+        "a.csv": "csv",
         "a.b.ndjson": "jsonl",
     }
     assert list(endings.values()) == [format_of(name) for name in endings]
@@ -327,16 +328,20 @@ def test_compressed_files_and_standard_input_are_read_in_every_format(
     files = {
         "text": "x\n",
         "tsv": "a\nx\n",
+        "csv": "a\nx\n",
         "jsonl": '{"a": "x"}\n',
         "mteval": sgm({("d", "1"): "x"}, sysid="a"),
         "conllu": "#x\n\n",
+        "comet": '[{"a": "x"}]',
+        "comet-printed": "f\tSegment 0\tscore: x\n",
+        "mt-metrics-eval": "f\tx\n",
     }
     assert list(INPUT_FORMATS) == sorted(files, key=list(INPUT_FORMATS).index)
     for name, content in files.items():
         data = compress(content.encode())
         expected = ["#x" if name == "conllu" else "x"]
         assert segments(put("compressed", data), name) == expected
-        for path in ["-", "-#a"][: 1 if name in ("text", "conllu") else 2]:
+        for path in ["-", "-#a"][: 1 if name in ("text", "conllu", "comet-printed", "mt-metrics-eval") else 2]:
             monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(data)))
             assert segments(path, name) == expected
 

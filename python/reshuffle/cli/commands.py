@@ -40,7 +40,6 @@ COMPARE_EXAMPLES = (
     "reshuffle compare ref.txt *.out --baseline online-B -m bleu chrf ter",
     "reshuffle compare ref.txt a.txt b.txt -m bleu:tokenize=intl,lowercase --test ar -n 100000",
     "reshuffle compare ref.txt *.out --all-pairs -m bleu chrf --family all --format json -o result.json",
-    "reshuffle compare ref1.txt a.txt b.txt --refs ref2.txt ref3.txt",
     "reshuffle compare ref.txt a.txt b.txt -m bleu --scores COMET comet-a.txt comet-b.txt",
     "reshuffle compare --scores rating a.ratings b.ratings",
     "reshuffle compare all.tsv#ref all.tsv#a all.tsv#b --docs all.tsv#document",

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from ..data.alignment import check_parses
-from ..data.corpus import Corpus, check_order, read_corpus, system_names
+from ..data.corpus import Corpus, read_corpus, system_names
+from ..data.file_names import check_order
 from ..data.files import STDIN, check_stdin, display_name
 from ..data.formats.base import Column
-from ..data.reading import read_columns, read_documents, read_strata, split_name
-from ..data.scores import read_numbers, read_scores
+from ..data.reading import read_columns, read_groups, split_name
 from ..errors import InputError, Option
 from ..metrics.native import NativeMetric, metric
 from ..metrics.precomputed import OwnTexts, PrecomputedCounts, SegmentScores
@@ -20,6 +19,7 @@ from ..settings import Resampling, Units
 from ..validate import check_name
 from .command import words
 from .metric_options import MetricChoice, flag, flags
+from .score_files import Groups, ScoreFiles, wrong_number_of_files
 
 __all__ = ["FLAGS", "Job", "metrics_of", "resampling_of"]
 
@@ -38,7 +38,8 @@ class Job:
     """The checked arguments of ``compare`` or ``score``: files, metrics and resampling options.
 
     ``outputs`` says in messages what the systems are, and ``aliases`` has other names of theirs in files of scores.
-    ``made`` has the outputs of systems that are not read from files.
+    ``made`` has the outputs of systems that are not read from files, and ``in_order`` the metrics whose files of scores
+    are in the order of the systems.
     """
 
     reference: str | None
@@ -58,6 +59,9 @@ class Job:
     outputs: str = "systems"
     aliases: Mapping[str, str] = field(default_factory=dict)
     made: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    unmatched: str = "error"
+    by_position: bool = False
+    in_order: Collection[str] = ()
 
     @classmethod
     def from_arguments(
@@ -90,6 +94,12 @@ class Job:
         missing = options.pop("missing")
         if missing != "error" and not scores:
             raise InputError(f"--missing {missing} needs --scores: other metrics have no missing scores")
+        unmatched = options.pop("unmatched", "error")
+        if unmatched != "error" and not scores:
+            raise InputError(f"--unmatched {unmatched} needs --scores: texts are matched by position")
+        by_position = options.pop("by_position", False)
+        if by_position and not scores:
+            raise InputError("--by-position needs --scores: texts are always matched by position")
         chosen = options.pop("metrics") or ([MetricChoice("bleu")] if reference is not None else [])
         metrics = metrics_of(chosen, options)
         resampling = resampling_of(options)
@@ -106,7 +116,7 @@ class Job:
             _check_systems(systems, refs, min_systems)
         for name, files in scores.items():
             if len(files) not in (1, len(systems)):
-                raise _wrong_number_of_files(name, files, systems)
+                raise wrong_number_of_files(name, files, systems)
         if parses:
             _check_parses(reference, metrics)
         return cls(
@@ -124,6 +134,8 @@ class Job:
             max_input=options.pop("max_input"),
             resampling=resampling,
             own_names=names,
+            unmatched=unmatched,
+            by_position=by_position,
         )
 
     @property
@@ -168,20 +180,44 @@ class Job:
             if self.parses:
                 metrics = [self._on_parses(m, corpus) if m.reads_parses else m for m in self.metrics]
             self._check_kinds(metrics, corpus.sources)
+        found = self._scores().read()
+        if self.reference is None:
+            found, documents, strata = found.with_groups(
+                self._groups("document", self.documents), self._groups("stratum", self.strata)
+            )
         else:
-            documents, strata = self._ids(read_documents, self.documents), self._ids(read_strata, self.strata)
+            found = found.in_order("the texts", corpus.n_segments)
         given = [
-            SegmentScores(name, self._scores(name, files), name not in self.lower_is_better, self.missing)
-            for name, files in self.scores.items()
+            SegmentScores(name, scores, name not in self.lower_is_better, self.missing)
+            for name, scores in found.scores.items()
         ]
         return (*texts, [*metrics, *given]), Units(documents, strata)
 
-    def _ids(self, read: Callable[..., Sequence[str]], path: str | None) -> Sequence[str] | None:
+    def _groups(self, group: str, path: str | None) -> Groups | None:
         """Ids without texts. ``--input-format`` applies to them only if they are in the same file as scores."""
         if path is None:
             return None
         has_scores = split_name(path)[0] in {split_name(file)[0] for file in self._score_files}
-        return read(path, self.input_format if has_scores else None, max_input=self.max_input)
+        input_format = self.input_format if has_scores else None
+        return Groups(path, *read_groups(group, path, input_format, max_input=self.max_input))
+
+    def _scores(self) -> ScoreFiles:
+        return ScoreFiles(
+            files=self.scores,
+            systems=self.systems,
+            names=self.names,
+            has_systems=self.reference is not None or len(self.systems) > 1 or bool(self.own_names),
+            in_order=self.in_order,
+            not_scores=[path for path in (self.documents, self.strata) if path is not None],
+            aliases=self.aliases,
+            outputs=self.outputs,
+            by_position=self.by_position,
+            # With texts, --input-format is the format of the texts, and the extension gives that of a file of scores.
+            input_format=self.input_format if self.reference is None else None,
+            max_input=self.max_input,
+            missing=self.missing,
+            unmatched=self.unmatched,
+        )
 
     def _on_parses(self, m: NativeMetric, corpus: Corpus) -> OwnTexts:
         """The metric on the parses, after checking that these are parses of the texts."""
@@ -204,26 +240,6 @@ class Job:
         systems = dict(zip(corpus.systems, (parsed.lines for parsed in parses[n:]), strict=True))
         return OwnTexts(m, references, systems, self.resampling.threads)
 
-    def _scores(self, name: str, files: Sequence[str]) -> dict[str, list[float]]:
-        """Segment scores by system: from a file per system, or from one file with a column of systems."""
-        # With texts, --input-format is the format of the texts, and the extension gives that of a file of scores.
-        input_format = self.input_format if self.reference is None else None
-        if len(files) > 1:
-            check_order(f"--scores {name}", files, self.systems)
-            columns = [
-                read_numbers(file, input_format, max_input=self.max_input, missing=self.missing) for file in files
-            ]
-            return dict(zip(self.names, columns, strict=True))
-        by_system = read_scores(files[0], input_format, max_input=self.max_input, missing=self.missing)
-        if None not in by_system:
-            names = {system: str(system) for system in by_system}
-            if not set(self.names).intersection(names.values()):
-                names = {system: self.aliases.get(name, name) for system, name in names.items()}
-            return {names[system]: scores for system, scores in by_system.items()}
-        if len(self.systems) > 1:
-            raise _wrong_number_of_files(name, files, self.systems, self.outputs)
-        return {self.names[0]: by_system[None]}
-
     def _check_kinds(self, metrics: Sequence[NativeMetric | PrecomputedCounts], columns: Sequence[Column]) -> None:
         """Check that every column is what the metrics read: texts or parses."""
         for m in metrics:
@@ -244,19 +260,6 @@ def _check_parses(reference: str | None, metrics: Sequence[NativeMetric]) -> Non
         raise InputError(
             f"--parses does not apply to {', '.join(m.key for m in metrics)}: add -m depf, or leave it out"
         )
-
-
-def _wrong_number_of_files(
-    name: str, files: Sequence[str], systems: Sequence[str], outputs: str = "systems"
-) -> InputError:
-    hint = ""
-    if len(files) > len(systems):
-        hint = "; it takes all files up to the next option, so put it last"
-    elif Path(split_name(name)[0]).is_file():
-        hint = f"; {name} is a file: write a name before it"
-    return InputError(
-        f"--scores {name}: expected a file for each of {len(systems)} {outputs} after the name, got {len(files)}{hint}"
-    )
 
 
 def metrics_of(chosen: Sequence[MetricChoice], options: dict[str, Any]) -> list[NativeMetric]:

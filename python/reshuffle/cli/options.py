@@ -32,7 +32,7 @@ Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 ARGUMENTS = (
     (
         "REF, SYS",
-        "UTF-8 text with one segment per line, mteval (.sgm, .xml), tables (.tsv), JSON lines (.jsonl) or parses "
+        "UTF-8 text with one segment per line, mteval (.sgm, .xml), tables (.tsv, .csv), JSON lines (.jsonl) or parses "
         "(.conllu), also compressed by gzip, bzip2 or xz; - is standard input. FILE#NAME is a column of a table, a key "
         "of JSON lines, or a system or reference of an mteval file.",
     ),
@@ -55,7 +55,7 @@ def input_options(use_of_documents: str, has_strata: bool = True) -> tuple[Decor
             multiple=True,
             greedy=["--refs"],
             metavar="FILE...",
-            help="More references. --ref FILE adds one; --refs takes all files up to the next option.",
+            help="More references; --refs takes all files up to the next option.",
         ),
         option(
             "Input",
@@ -64,9 +64,14 @@ def input_options(use_of_documents: str, has_strata: bool = True) -> tuple[Decor
             greedy=True,
             joined=True,
             metavar="NAME FILE...",
-            help="Segment scores of another metric (COMET, "
-            "human ratings): one FILE per SYS with a number per segment, or one FILE#NAME for all SYS in the form that "
-            "'score --segments' writes. Without REF and SYS, each FILE is a system.",
+            help="Segment scores of another metric (COMET, human ratings): a FILE for each SYS, named like it; or one "
+            "for all, a table (.tsv, .csv) or a file of comet-score. Without REF and SYS, each FILE is a system.",
+        ),
+        option(
+            "Input",
+            "--by-position",
+            is_flag=True,
+            help="The files of --scores, or the systems in one, are in the order of SYS.",
         ),
         option(
             "Input",
@@ -82,8 +87,17 @@ def input_options(use_of_documents: str, has_strata: bool = True) -> tuple[Decor
             default="error",
             show_default=True,
             metavar="NAME",
-            help="For missing --scores (empty, NaN, NA, None or null): error, or pairwise to compare each pair of "
-            "systems on the segments for which both have a score.",
+            help="For missing --scores (empty, NaN, NA, None or null): error, or pairwise to compare two systems on "
+            "the segments that both have.",
+        ),
+        option(
+            "Input",
+            "--unmatched",
+            type=Name("value of --unmatched", get_args(types.Unmatched)),
+            default="error",
+            show_default=True,
+            metavar="NAME",
+            help="For samples that some logs lack (--scores of inspect_ai, lm-eval or Pearmut): error, or drop.",
         ),
         option(
             "Input",
@@ -91,8 +105,7 @@ def input_options(use_of_documents: str, has_strata: bool = True) -> tuple[Decor
             multiple=True,
             greedy=True,
             metavar="FILE...",
-            help="CoNLL-U parses of REF, other references and every SYS, in this order, for depf beside metrics on "
-            "texts.",
+            help="For depf beside other metrics: CoNLL-U of references, then every SYS.",
         ),
         option(
             "Input",

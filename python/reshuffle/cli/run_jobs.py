@@ -66,6 +66,8 @@ class RunJob:
         options |= files.options
         job = _job(files, options)
         _check_metric_names(job, files.dev, options["median_metric"])
+        if manifest is not None:  # which names the systems
+            job = replace(job, in_order=list(files.scores))
         checked = cls(files, job, _dev_job(files.dev, job), manifest)
         check_stdin(checked.inputs.count(STDIN))
         return checked

@@ -41,7 +41,7 @@ ARGUMENTS = (
     ),
 )
 
-_, _, LOWER_IS_BETTER, _, _, DOCUMENTS, STRATA, INPUT_FORMAT, MAX_INPUT = INPUT
+_, _, BY_POSITION, LOWER_IS_BETTER, _, _, _, DOCUMENTS, STRATA, INPUT_FORMAT, MAX_INPUT = INPUT
 
 OUTPUTS = (
     option(
@@ -88,10 +88,11 @@ OUTPUTS = (
         greedy=True,
         joined=True,
         metavar="NAME FILE...",
-        help="Segment scores of another metric (COMET, human ratings): one FILE per run, with a number per segment, "
-        "for the runs of the baseline and then of each --system. Without --refs, the FILEs of --baseline and --system "
-        "have the scores, and --scores NAME names the metric.",
+        help="Segment scores of another metric (COMET, human ratings): one FILE per run, named like its output, with a "
+        "number per segment, or one for all runs. Without --refs, the FILEs of --baseline and --system have the "
+        "scores, and --scores NAME names the metric.",
     ),
+    BY_POSITION,
     LOWER_IS_BETTER,
     option(
         "Input",

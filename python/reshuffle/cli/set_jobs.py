@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..data.corpus import system_names
@@ -145,7 +145,8 @@ def _job(files: SetFiles, options: dict[str, Any]) -> Job:
     paths = list(files.systems.values()) if isinstance(files.systems, Mapping) else files.systems
     own_names = names if isinstance(systems, Mapping) else ()
     reference = files.references[0] if files.references else None
-    return Job.from_arguments(reference, paths, options, min_systems=2, names=own_names)
+    job = Job.from_arguments(reference, paths, options, min_systems=2, names=own_names)
+    return replace(job, in_order=[metric for metric, own in files.scores.items() if isinstance(own, Mapping)])
 
 
 def _in_order(metric: str, files: Mapping[str, str] | list[str], names: Sequence[str]) -> list[str]:

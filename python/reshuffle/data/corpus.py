@@ -20,7 +20,6 @@ from .reading import PLURALS, read_texts, split_name
 
 __all__ = [
     "Corpus",
-    "check_order",
     "number_systems",
     "read_corpus",
     "reference_columns",
@@ -254,47 +253,6 @@ def _candidate_names(file: str, name: str | None, only_name: bool) -> list[str]:
         return file_names
     name = display_name(name)
     return [*([name] if name else []), *file_names[: int(only_name)], *(f"{file}#{name}" for file in file_names)]
-
-
-def check_order(option: str, files: Sequence[str], texts: Sequence[str]) -> None:
-    """Raise :class:`InputError` if a file of scores or parses is named like a text in a different position.
-
-    Files are assigned to texts by position, and their names need not be related. A file is named like a text if they
-    share a NAME, or a file name up to one of its dots, that no other file and no other text has.
-
-    Examples
-    --------
-    >>> check_order("--scores COMET", ["comet.tsv#a", "comet.tsv#b"], ["out/a.txt", "out/b.txt"])
-    >>> check_order("--scores COMET", ["b.comet", "a.comet"], ["out/a.txt", "out/b.txt"])
-    Traceback (most recent call last):
-    reshuffle.errors.InputError: --scores COMET: b.comet is in the position of out/a.txt but named like out/b.txt: ...
-    """
-    file_names = [_names_in_path(path) for path in files]
-    text_names = [_names_in_path(path) for path in texts]
-    for sets in (file_names, text_names):  # a name that several have identifies none of them
-        shared = {name for name in set().union(*sets) if sum(name in each for each in sets) > 1}
-        for each in sets:
-            each -= shared
-    # For each text, the index of the file that is named like it, or None.
-    match = [next((f for f, names in enumerate(file_names) if names & wanted), None) for wanted in text_names]
-    for position, names in enumerate(file_names):
-        if names & text_names[position]:
-            continue
-        other = next((t for t, f in enumerate(match) if f == position), None)
-        if other is not None:
-            file, text, like = display_name(files[position]), display_name(texts[position]), display_name(texts[other])
-            fix = "put the files in the same order"
-            if None not in match and len(set(match)) == len(files):
-                fix += f": {' '.join(display_name(files[f]) for f in match if f is not None)}"
-            raise InputError(f"{option}: {file} is in the position of {text} but named like {like}: {fix}")
-
-
-def _names_in_path(path: str) -> set[str]:
-    """NAME of ``FILE#NAME``, and the file name up to each of its dots."""
-    file, name = split_name(path)
-    stem = "" if file == STDIN else uncompressed(Path(file).name)
-    dots = [i for i, character in enumerate(stem) if character == "." and i > 0]
-    return {part for part in (name, stem, *(stem[:i] for i in dots)) if part}
 
 
 def read_corpus(

@@ -158,7 +158,7 @@ def _decompressed(data: bytes, name: str, max_input: int) -> bytes:
 
             try:
                 with import_module(module).open(io.BytesIO(data)) as stream:
-                    return _read_limited(stream, name, max_input)
+                    return read_limited(stream, name, max_input)
             except InputError:
                 raise
             except (OSError, EOFError, ValueError, lzma.LZMAError, zlib.error) as error:
@@ -166,7 +166,7 @@ def _decompressed(data: bytes, name: str, max_input: int) -> bytes:
     return data
 
 
-def _read_limited(stream: IO[bytes], name: str, max_input: int) -> bytes:
+def read_limited(stream: IO[bytes] | io.RawIOBase, name: str, max_input: int) -> bytes:
     """Read the stream, or raise :class:`InputError` at the limit: some megabytes can decompress to terabytes."""
     whole = io.BytesIO()
     while chunk := stream.read(CHUNK):

@@ -15,8 +15,10 @@ from .files import MAX_INPUT, STDIN, check_stdin, has_lone_surrogate, read_bytes
 from .formats import INPUT_FORMATS, format_of
 from .formats.base import Column, FileFormat, Source, shown_json
 
-__all__ = ["read_columns", "read_conllu", "read_documents", "read_strata", "read_texts", "split_name"]
+__all__ = ["read_columns", "read_conllu", "read_documents", "read_groups", "read_strata", "read_texts", "split_name"]
 
+# Columns with the ids of segments, in files of documents and strata.
+SEGMENT_IDS = ("id", "sample_id", "item_id", "segment_id", "seg_id", "segment")
 # The format of a path, and the columns that were read from it.
 ReadPath: TypeAlias = tuple[FileFormat, list[Column]]
 
@@ -231,6 +233,25 @@ def read_strata(
     >>> Path("parts.txt").unlink()
     """
     return list(_ids("stratum", *_only_column(_read_paths([path], input_format, max_input=max_input)[0])).lines)
+
+
+def read_groups(
+    group: str, path: str, input_format: str | None = None, *, max_input: int = MAX_INPUT
+) -> tuple[list[str], list[str] | None]:
+    """The ids of the segments' documents or strata, and those of the segments if a column such as ``id`` has them.
+
+    ``group`` is ``document`` or ``stratum``. Other arguments and errors are those of :func:`read_documents`.
+    """
+    file, name = split_name(path)
+    if input_format is not None:
+        check_name("input format", input_format, list(INPUT_FORMATS))
+    file_format = INPUT_FORMATS[input_format or format_of(file)]
+    source = Source(file, read_bytes(file, file_format.about, max_input))
+    known = [] if file_format.names is None or name is None else file_format.names(source)
+    key = next((key for key in known if key.lower() in SEGMENT_IDS and key != name), None)
+    column, *segments = file_format.read(source, [name] if key is None else [name, key])
+    ids = list(_ids(group, file_format, column).lines)
+    return ids, [str(value) for value in segments[0].lines] if segments else None
 
 
 def _ids(group: str, file_format: FileFormat, column: Column) -> Column:

@@ -14,14 +14,16 @@ from ..errors import LINE_MESSAGE, InputError, listed, quoted, unknown_name
 from ..types import RepeatedScores, ScoreFormat, UnknownSystems
 from ..validate import check_integer, check_name
 from .evaluations import SCORE_FORMATS
-from .evaluations.base import Cells, ScoreOptions, check_segments, first_line
+from .evaluations.base import Cells, ScoreOptions, beginning, check_segments
 from .evaluations.base import ScoreFormat as Format
 from .files import MAX_INPUT, read_bytes
 from .formats.base import Source
 from .system_names import Naming, SystemMap
 
-__all__ = ["REPEATED", "ScoreTable", "read_all_scores", "read_scores"]
+__all__ = ["REPEATED", "ScoreTable", "read_all_scores", "read_scores", "table_of"]
 
+# Names of systems as they are in the file.
+ANY_SYSTEM = Naming.from_arguments(None, None, "error")
 # What to do with several scores of an output.
 REPEATED = ("mean", "error")
 
@@ -44,6 +46,9 @@ class ScoreTable:
         The number of scores in the file, of these systems.
     source : str
         The file.
+    segment_ids : tuple of S str, or None
+        The ids of the segments, in files in which they are not numbers: logs of harnesses, and Pearmut's annotations.
+        :func:`join_scores` joins tables by them.
 
     Raises
     ------
@@ -64,6 +69,7 @@ class ScoreTable:
     higher_is_better: bool = True
     n_ratings: int = -1
     source: str = "scores"
+    segment_ids: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         n = len(self.systems)
@@ -125,8 +131,12 @@ def read_scores(
     path : str
         ``table``: a table with a header, with fields separated by tabs, commas or white space. Rows without a segment
         are scores of systems. Rows without a system are the segments of one system, which is called ``system``.
-        ``jsonl``: the same as JSON objects. ``mt-metrics-eval``: a system and a score on each line, as in its
-        files ``*.seg.score`` and ``*.sys.score``; scores of segments are in the order of the segments.
+        ``jsonl``: the same as JSON objects, such as those of MetricX. ``comet``: the file of COMET's ``--to_json``;
+        ``comet-printed``: what ``comet-score`` prints. ``numbers``: a score on each line, of the segments of one
+        system, as BLEURT writes it. ``mt-metrics-eval``: a system and a score on each line, as in its
+        files ``*.seg.score`` and ``*.sys.score``; scores of segments are in the order of the segments. ``inspect``: a
+        log of inspect_ai (``.json`` or ``.eval``); ``lm-eval``: what lm-evaluation-harness writes with
+        ``--log_samples``; ``pearmut``: annotations of Pearmut. These have ids of segments instead of numbers.
     metric : str, optional
         Which metric, if the file has a column of metrics or several columns of scores. By default the only one, or the
         column whose header is known as that of people's scores, such as ``HUMAN``.
@@ -146,8 +156,8 @@ def read_scores(
     repeated : {'mean', 'error'}
         What to do with several scores of an output: their mean, as for several people, or, for a metric, an error if
         they differ.
-    input_format : {'table', 'mt-metrics-eval', 'jsonl'}, optional
-        By default found from the first line.
+    input_format : str, optional
+        One of these names. By default found from the first line.
 
     Returns
     -------
@@ -174,7 +184,8 @@ def read_scores(
     naming = Naming.from_arguments(systems, sysmap, unknown)
     options = _options(metric, language_pair, test_set, columns, segment_base)
     source, file_format = _opened(path, input_format, max_input)
-    known, is_obvious = file_format.names(source, options)
+    parsed = file_format.parse(source)
+    known, is_obvious = file_format.names(parsed, options)
     if metric is None:
         if len(known) > 1 and not is_obvious:
             hint = f"choose one with metric={known[0]!r} ({source.name}#{known[0]})"
@@ -182,8 +193,8 @@ def read_scores(
         metric = known[0]
     elif metric not in known:
         raise InputError(f"{source.name}: {unknown_name('metric', metric, known)}")
-    cells = file_format.read(source, metric, options)
-    return _table(source, cells, naming, n_segments, higher_is_better, repeated)
+    cells = file_format.read(parsed, metric, options)
+    return table_of(source, cells, naming, n_segments, higher_is_better, repeated)
 
 
 def read_all_scores(
@@ -228,12 +239,13 @@ def read_all_scores(
         raise TypeError(f"read_all_scores() got an unexpected keyword argument {next(iter(options))!r}")
     chosen = _options(None, *choices)
     source, file_format = _opened(path, input_format, max_input)
-    known, _ = file_format.names(source, chosen)
+    parsed = file_format.parse(source)
+    known, _ = file_format.names(parsed, chosen)
     lower = set(lower_is_better)
     for name in sorted(lower - set(known)):
         raise InputError(f"lower_is_better: {unknown_name('metric', name, known)}")
     return {
-        name: _table(source, file_format.read(source, name, chosen), naming, n_segments, name not in lower, repeated)
+        name: table_of(source, file_format.read(parsed, name, chosen), naming, n_segments, name not in lower, repeated)
         for name in known
     }
 
@@ -257,7 +269,7 @@ def _opened(path: str | os.PathLike[str], input_format: str | None, max_input: i
     if input_format is not None:
         check_name("input format", input_format, list(SCORE_FORMATS))
         return source, SCORE_FORMATS[input_format]
-    first = first_line(source)
+    first = beginning(source)
     for file_format in SCORE_FORMATS.values():
         if file_format.recognises(file, first):
             return source, file_format
@@ -265,8 +277,13 @@ def _opened(path: str | os.PathLike[str], input_format: str | None, max_input: i
     return source, SCORE_FORMATS["table"]
 
 
-def _table(
-    source: Source, cells: Cells, naming: Naming, n_segments: int | None, higher_is_better: bool, repeated: str
+def table_of(
+    source: Source,
+    cells: Cells,
+    naming: Naming = ANY_SYSTEM,
+    n_segments: int | None = None,
+    higher_is_better: bool = True,
+    repeated: str = "mean",
 ) -> ScoreTable:
     """The cells as arrays."""
     if n_segments is not None:
@@ -297,7 +314,8 @@ def _table(
     if repeated == "error":
         _check_repeated(source, cells, index * s + cells.segment, np.flatnonzero(kept))
     matrix = _means(index[kept] * s + cells.segment[kept], cells.values[kept], n * s).reshape(n, s)
-    return ScoreTable(cells.metric, systems, matrix, None, higher_is_better, n_ratings, source.name)
+    ids = None if cells.keys is None else tuple(cells.keys)
+    return ScoreTable(cells.metric, systems, matrix, None, higher_is_better, n_ratings, source.name, ids)
 
 
 def _check_repeated(source: Source, cells: Cells, key: NDArray[np.int64], rows: NDArray[np.intp]) -> None:
@@ -307,6 +325,10 @@ def _check_repeated(source: Source, cells: Cells, key: NDArray[np.int64], rows: 
     if not differ.size:
         return
     row, earlier = int(rows[differ[0]]), int(rows[first[group[differ[0]]]])
+    if cells.keys is not None:
+        sample = quoted(cells.keys[int(cells.segment[row])]) if cells.segment is not None else ""
+        values = f"{cells.values[earlier]:g} and {cells.values[row]:g}"
+        source.fail(f"expected one score of each sample, got {values} for {sample}; repeated='mean' takes their mean")
     system = "the system" if cells.system is None else quoted(cells.ids[int(cells.system[row])])
     on = "" if cells.segment is None else f" on segment {int(cells.segment[row]) + cells.base}"
     problem = (
@@ -327,6 +349,10 @@ def _means(key: NDArray[np.int64], values: NDArray[np.float64], n: int) -> NDArr
 def _n_segments(source: Source, cells: Cells, n_segments: int | None) -> int:
     """The number of segments; :class:`InputError` for a segment out of range or a missing row."""
     assert cells.segment is not None
+    if cells.keys is not None:
+        if n_segments not in (None, len(cells.keys)):
+            source.fail(f"expected {n_segments:,} segments, got {len(cells.keys):,} samples")
+        return len(cells.keys)
     found = check_segments(source, cells.segment, cells.lines, cells.base, n_segments)
     n = int(cells.segment.max()) + 1
     if cells.in_order and n < found:

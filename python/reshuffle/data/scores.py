@@ -4,20 +4,50 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import Any, get_args
 
 from ..errors import InputError, listed, quoted, shortened
 from ..types import InputFormat, Missing
 from ..validate import check_name
-from .files import MAX_INPUT, display_name, read_bytes
+from .files import MAX_INPUT, STDIN, display_name, read_bytes, uncompressed
 from .formats import INPUT_FORMATS, format_of
-from .formats.base import Column, Source, shown_json
+from .formats.base import Column, FileFormat, Source, choose, shown_json
+from .formats.comet import KEYS, is_printed
+from .formats.named import is_named
 from .reading import split_name
 
-__all__ = ["read_numbers", "read_scores"]
+__all__ = [
+    "MISSING_WORDS",
+    "ROLES",
+    "TEXTS",
+    "may_be_log",
+    "opened",
+    "read_numbers",
+    "read_scores",
+    "scores_in",
+    "sniffed",
+]
 
 
+# Headers, in lower case, by the role of the column.
+ROLES = {
+    "system": ("system", "sys", "system_id", "systemid", "mt_system"),
+    "segment": ("segment", "seg_id", "sid", "segment_id", "segid"),
+    "score": ("human", "human_score", "mqm_avg_score", "score", "mqm", "da", "rating", "prediction"),
+    "language_pair": ("lp", "language_pair", "lang_pair", "langpair"),
+    "test_set": ("testset", "test_set", "data", "dataset"),
+    "metric": ("metric",),
+}
+TEXTS = ("source", "translation", "reference", "src", "mt", "ref", "hypothesis")
+# Headers of numbers that are no scores. The empty one is that of the index that pandas writes.
+IDS = ("", "id", "index", "doc", "docid", "doc_id", "document", "document_id", "domain")
+# The formats in which each column or key may be a system.
+TABLES = ("tsv", "csv", "jsonl")
+# Formats of text that are recognised by their first line.
+PRINTED = {"comet-printed": is_printed, "mt-metrics-eval": is_named}
 # How files of text and tables mark a missing score, in lower case. WMT's have None.
 MISSING_WORDS = ("", "nan", "na", "n/a", "none", "null")
 
@@ -36,7 +66,8 @@ def read_numbers(
     path : str
         ``FILE`` or ``FILE#NAME``, as for :func:`read_columns`.
     input_format : str, optional
-        ``text``, ``tsv`` or ``jsonl``. By default the file's extension determines the format.
+        ``text``, ``tsv``, ``csv``, ``jsonl``, ``comet``, ``comet-printed`` or ``mt-metrics-eval``. By default the
+        file's extension determines the format, and the last two are recognised by their first line.
     max_input : int, optional
         As for :func:`read_columns`.
     missing : {'error', 'pairwise'}
@@ -60,7 +91,7 @@ def read_numbers(
     [0.875, -1.0]
     >>> Path("comet.jsonl").unlink()
     """
-    by_system = read_scores(path, input_format, max_input=max_input, missing=missing)
+    by_system = scores_in(*opened(path, input_format, max_input), missing=missing, several=False)
     if list(by_system) != [None]:
         raise InputError(
             f"{display_name(os.fspath(path))} has the scores of {len(by_system)} systems "
@@ -76,9 +107,12 @@ def read_scores(
     max_input: int = MAX_INPUT,
     missing: Missing | str = "error",
 ) -> dict[str | None, list[float]]:
-    """Read numbers by system, if the file has columns or keys ``segment`` and ``system``; else all numbers under None.
+    """Read numbers by system, if the file has several systems; else all numbers under None.
 
-    ``reshuffle score --segments`` writes files with these columns. ``missing`` is as for :func:`read_numbers`.
+    Files with columns or keys of systems and segments have several systems: ``reshuffle score --segments`` writes
+    them, and MetricX copies ``segment_id`` and ``system_id`` from its input. So do tables with a column for each
+    system, and files of ``comet-score`` (``--to_json``, or what it prints) and mt-metrics-eval. Segments with numbers
+    are in the order of the numbers. ``missing`` is as for :func:`read_numbers`.
 
     Raises
     ------
@@ -91,25 +125,176 @@ def read_scores(
     >>> _ = Path("long.tsv").write_text("segment\\tsystem\\tBLEU\\n1\\ta\\t20\\n1\\tb\\t30\\n")
     >>> read_scores("long.tsv#BLEU")
     {'a': [20.0], 'b': [30.0]}
-    >>> Path("long.tsv").unlink()
+    >>> _ = Path("wide.csv").write_text("segment,a,b\\n2,40,25\\n1,20,30\\n")
+    >>> read_scores("wide.csv")
+    {'a': [20.0, 40.0], 'b': [30.0, 25.0]}
+    >>> Path("long.tsv").unlink(), Path("wide.csv").unlink()
+    (None, None)
     """
+    return scores_in(*opened(path, input_format, max_input), missing=missing)
+
+
+def opened(
+    path: str | os.PathLike[str], input_format: str | None, max_input: int = MAX_INPUT
+) -> tuple[Source, str | None, str]:
+    """The file of ``FILE`` or ``FILE#NAME``, NAME, and the format."""
     if input_format is not None:
         check_name("input format", input_format, list(INPUT_FORMATS))
     file, name = split_name(os.fspath(path))
     format_name = input_format or format_of(file)
-    file_format = INPUT_FORMATS[format_name]
-    if file_format.numbers is None:
+    if INPUT_FORMATS[format_name].numbers is None:
         with_numbers = ", ".join(name for name, each in INPUT_FORMATS.items() if each.numbers is not None)
         raise InputError(
             f"{display_name(os.fspath(path))}: scores cannot be read from the format {format_name}; these formats have "
             f"numbers: {with_numbers}"
         )
-    source = Source(file, read_bytes(file, file_format.about, max_input))
-    by_system = file_format.names is not None and {"segment", "system"} <= set(file_format.names(source))
-    column, *keys = file_format.read(source, [name, "segment", "system"] if by_system else [name])
+    source = Source(file, read_bytes(file, INPUT_FORMATS[format_name].about, max_input))
+    return source, name, format_name if input_format else sniffed(source, format_name)
+
+
+def sniffed(source: Source, format_name: str) -> str:
+    """``format_name``, or another format of text that the first line shows."""
+    line = source.data.partition(b"\n")[0].decode("utf-8", "replace").removesuffix("\r")
+    found = (name for name, is_first in PRINTED.items() if is_first(line))
+    return next(found, format_name) if format_name == "text" else format_name
+
+
+def scores_in(
+    source: Source,
+    name: str | None,
+    format_name: str,
+    *,
+    missing: str = "error",
+    metric: str | None = None,
+    several: bool = True,
+    systems: Collection[str] = (),
+    others: Collection[str] = (),
+) -> dict[str | None, list[float]]:
+    """The scores in a file that has been read, by system, or under None.
+
+    Parameters
+    ----------
+    name : str, optional
+        The column or key of the scores.
+    metric : str, optional
+        What the metric is called: without ``name``, a column of this name has the scores.
+    several : bool
+        Whether columns may be systems.
+    systems, others : collection of str
+        Names of columns that are systems, and of columns that are not.
+    """
     check_name("missing", missing, get_args(Missing))
-    numbers = _finite(column, _parse if file_format.numbers is str else _to_float, missing == "pairwise")
-    return _by_system(numbers, *keys) if by_system else {None: numbers}
+    file_format = INPUT_FORMATS[format_name]
+    known = [] if file_format.names is None else file_format.names(source)
+    roles = _roles(known)
+    is_table = format_name in TABLES and name is None
+
+    def numbers_of(column: Column) -> list[float]:
+        return _finite(column, _parse if file_format.numbers is str else _to_float, missing == "pairwise")
+
+    if "system" in roles and "segment" in roles and name not in (roles["system"], roles["segment"]):
+        column, segments, of_system = _long(source, file_format, roles, known, name, metric)
+        return _by_system(numbers_of(column), segments, of_system)
+    if is_table and "system" in roles and len(known) > 1:
+        source.fail(
+            f"expected a column of segments beside the systems in {quoted(roles['system'])}, such as 'segment', got "
+            f"{listed(known)}; if it has no systems, choose the scores as in '{source.name}#{known[-1]}'"
+        )
+    single = None if any(key in systems for key in known) else _score_key(known, roles, metric)
+    if is_table and several and single is None and len(known) > 1:
+        left_out = {*(key for role, key in roles.items() if role != "score"), *others}
+        return {
+            key: numbers_of(column) for key, column in _wide(source, file_format, known, left_out, roles.get("segment"))
+        }
+    (column,) = file_format.read(source, [single if name is None and len(known) > 1 else name])
+    return {None: numbers_of(column)}
+
+
+def may_be_log(path: str) -> bool:
+    """Whether a file may be a log of a harness, by its extension."""
+    file, _ = split_name(path)
+    return file != STDIN and Path(uncompressed(file)).suffix.lower() in (".eval", ".json", ".jsonl")
+
+
+def _roles(known: Sequence[str]) -> dict[str, str]:
+    """The column or key for each role, ignoring case."""
+    by_name = {key.lower(): key for key in reversed(known)}
+    found = {role: next((by_name[key] for key in keys if key in by_name), None) for role, keys in ROLES.items()}
+    return {role: key for role, key in found.items() if key is not None}
+
+
+def _score_key(known: Sequence[str], roles: dict[str, str], metric: str | None) -> str | None:
+    """The column of the scores: called like the metric, or else the only one with a name that is usual for scores."""
+    if metric is not None and metric in known:
+        return metric
+    usual = [key for key in KEYS if key in known]
+    if not usual and "score" in roles:
+        return roles["score"]
+    return usual[0] if len(usual) == 1 else None
+
+
+def _long(
+    source: Source,
+    file_format: FileFormat,
+    roles: dict[str, str],
+    known: Sequence[str],
+    name: str | None,
+    metric: str | None,
+) -> list[Column]:
+    """The columns of scores, segments and systems, with the rows of one metric."""
+    by_role = [role for role in ("metric", "language_pair", "test_set") if role in roles and roles[role] != name]
+    of_metric = None
+    if "metric" in by_role and name not in known:
+        of_metric, name = name or metric, None
+    if name is None:
+        taken = {roles[role] for role in ("system", "segment", *by_role)}
+        left = [key for key in known if key not in taken]
+        key = _score_key(left, roles, metric)
+        name = left[0] if key is None and len(left) == 1 else key
+    wanted = [name, roles["segment"], roles["system"], *(roles[role] for role in by_role)]
+    columns = file_format.read(source, wanted)
+    for role, column in zip(by_role, columns[3:], strict=True):
+        values = list(dict.fromkeys(map(str, column.lines)))
+        kind = role.replace("_", " ")
+        if role != "metric" and len(values) > 1:
+            source.fail(f"expected the scores of one {kind}, got {len(values):,} ({listed(values)})")
+        if role == "metric":
+            value = of_metric if of_metric in values or len(values) > 1 else None
+            value = choose(source, kind, value, values)
+            rows = [i for i, each in enumerate(column.lines) if str(each) == value]
+            columns = [_rows(each, rows) for each in columns]
+    return columns[:3]
+
+
+def _wide(
+    source: Source, file_format: FileFormat, known: Sequence[str], left_out: Collection[str], segment: str | None
+) -> Iterator[tuple[str, Column]]:
+    """The columns that have numbers and are not known as something else, in the order of the segments."""
+    keys = [key for key in known if key not in left_out and key.lower() not in (*TEXTS, *IDS)]
+    *columns, segments = file_format.read(source, [*keys, known[0] if segment is None else segment])
+    order: Sequence[int] = range(len(segments.lines))
+    if segment is not None:
+        ids = list(map(str, segments.lines))
+        if len(set(ids)) < len(ids):
+            row = next(row for row, each in enumerate(ids) if each in ids[:row])
+            raise InputError(f"{segments.place(row + 1)}: segment {shortened(ids[row])} occurs twice")
+        if all(each.isdecimal() for each in ids):
+            order = sorted(order, key=lambda row: int(ids[row]))
+    convert = _parse if file_format.numbers is str else _to_float
+    found = [
+        (key, _rows(column, order))
+        for key, column in zip(keys, columns, strict=True)
+        if any(not math.isnan(convert(value)) for value in column.lines)
+    ]
+    if not found:
+        source.fail(f"expected a column of scores, got {listed(known)}")
+    yield from found
+
+
+def _rows(column: Column, rows: Sequence[int]) -> Column:
+    """Some rows of a column."""
+    lines = [column.lines[row] for row in rows]
+    return replace(column, lines=lines, first_lines=[column.first_lines[row] for row in rows])
 
 
 def _finite(column: Column, convert: Callable[[Any], float], may_be_missing: bool) -> list[float]:
@@ -147,15 +332,18 @@ def _by_system(numbers: Sequence[float], segments: Column, systems: Column) -> d
             )
         scores[str(segment)] = number
     first = next(iter(found))
+    order = list(found[first])
+    if all(segment.isdecimal() for segment in order):
+        order.sort(key=int)
     for system in found:
         for having, lacking in ((first, system), (system, first)):
             missing = next((segment for segment in found[having] if segment not in found[lacking]), None)
             if missing is not None:
-                place = segments.name.removesuffix("#segment")
+                place = segments.name.rpartition("#")[0]
                 raise InputError(
                     f"{place}: system {quoted(lacking)} lacks segment {shortened(missing)}, which {quoted(having)} has"
                 )
-    return {system: [scores[segment] for segment in found[first]] for system, scores in found.items()}
+    return {system: [scores[segment] for segment in order] for system, scores in found.items()}
 
 
 def _parse(text: str) -> float:

@@ -37,7 +37,7 @@ ARGUMENTS = (
     ),
 )
 
-_, _, _, _, _, _, _, INPUT_FORMAT, MAX_INPUT = input_options("")
+*_, INPUT_FORMAT, MAX_INPUT = input_options("")
 
 # What columns can be named.
 COLUMNS = get_args(types.ScoreColumn)

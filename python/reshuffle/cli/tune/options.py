@@ -42,7 +42,7 @@ ARGUMENTS = (
     ),
 )
 
-_, _, _, _, _, _, _, INPUT_FORMAT, MAX_INPUT = input_options("")
+*_, INPUT_FORMAT, MAX_INPUT = input_options("")
 
 # The metrics that read texts.
 OF_TEXTS = [name for name in get_args(types.MetricName) if name != "depf"]

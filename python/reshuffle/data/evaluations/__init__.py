@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from . import mtme, rank, rnk, tables
+from . import comet, inspect_logs, lm_eval_samples, mtme, pearmut, rank, rnk, tables
 from .base import JudgmentFormat, ScoreFormat
 
 __all__ = ["JUDGMENT_FORMATS", "SCORE_FORMATS"]
@@ -12,6 +12,12 @@ __all__ = ["JUDGMENT_FORMATS", "SCORE_FORMATS"]
 JUDGMENT_FORMATS: Mapping[str, JudgmentFormat] = {"rank": rank.FORMAT, "rnk": rnk.RNK, "rnk-2008": rnk.RNK_2008}
 
 SCORE_FORMATS: Mapping[str, ScoreFormat] = {
+    "inspect": inspect_logs.FORMAT,
+    "lm-eval": lm_eval_samples.FORMAT,
+    "pearmut": pearmut.FORMAT,
+    "comet": comet.FORMAT,
+    "comet-printed": comet.PRINTED,
+    "numbers": comet.NUMBERS,
     "table": tables.FORMAT,
     "mt-metrics-eval": mtme.FORMAT,
     "jsonl": tables.JSONL,

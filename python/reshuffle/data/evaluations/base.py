@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ __all__ = [
     "ScoreFormat",
     "ScoreOptions",
     "Votes",
+    "beginning",
     "check_segments",
     "codes",
     "first_line",
@@ -127,7 +128,7 @@ class Cells(NamedTuple):
 
     ``system`` (J,) are indices into ``ids``, or None if the file does not name systems. ``segment`` (J,) counts from 0;
     None for scores of systems. ``values`` (J,) are NaN for missing scores. If ``in_order``, the file does not number
-    the segments, so that it must have a row for each.
+    the segments, so that it must have a row for each. ``keys`` has the ids of the segments, if they are not numbers.
     """
 
     metric: str
@@ -139,6 +140,7 @@ class Cells(NamedTuple):
     lines: Sequence[int]
     base: int
     in_order: bool = False
+    keys: Sequence[str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,12 +157,25 @@ class ScoreFormat:
         The names of the metrics in a file, and whether one of them is the obvious choice (the first).
     read : function
         The scores of a metric, by name.
+    parse : function
+        What ``names`` and ``read`` get instead of the file, so that a file is parsed once.
     """
 
     about: str
     recognises: Callable[[str, str], bool]
-    names: Callable[[Source, ScoreOptions], tuple[list[str], bool]]
-    read: Callable[[Source, str, ScoreOptions], Cells]
+    names: Callable[[Any, ScoreOptions], tuple[list[str], bool]]
+    read: Callable[[Any, str, ScoreOptions], Cells]
+    parse: Callable[[Source], Any] = lambda source: source
+
+
+def beginning(source: Source) -> str:
+    """The first line of a file, or more if the line has only a bracket; of a ZIP file only what it begins with."""
+    if source.data.startswith(b"PK\x03\x04"):
+        return "PK\x03\x04"
+    line = first_line(source)
+    if line.strip() != "{":
+        return line
+    return b"\n".join(source.data[:2000].split(b"\n", 3)[:3]).decode("utf-8", "replace")
 
 
 def first_line(source: Source) -> str:

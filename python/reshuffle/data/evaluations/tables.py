@@ -11,7 +11,7 @@ import numpy as np
 from ...errors import LINE_MESSAGE, InputError, listed, quoted, unknown_name, warn
 from ..files import split_lines
 from ..formats.base import Source, shown_json
-from ..scores import MISSING_WORDS
+from ..scores import MISSING_WORDS, ROLES, TEXTS
 from .base import (
     Cells,
     Integers,
@@ -25,32 +25,12 @@ from .base import (
     read_rows,
 )  # fmt: skip
 
-__all__ = ["FORMAT", "JSONL", "ROLES"]
+__all__ = ["FORMAT", "JSONL"]
 
-# Headers, in lower case, by the role of the column.
-ROLES = {
-    "system": ("system", "sys", "system_id", "systemid", "mt_system"),
-    "segment": ("segment", "seg_id", "sid", "segment_id", "segid"),
-    "score": ("human", "human_score", "mqm_avg_score", "score", "mqm", "da", "rating"),
-    "language_pair": ("lp", "language_pair", "lang_pair", "langpair"),
-    "test_set": ("testset", "test_set", "data", "dataset"),
-    "metric": ("metric",),
-}
 # All known headers of segments count from 1. WMT17's SID: the sources of all 560 segments of de-en are on these lines.
 BASE = 1
-TEXTS = ("source", "translation", "reference", "src", "mt", "ref", "hypothesis")
 # The system of a table that has no column of systems.
 UNNAMED = "system"
-
-
-def names(source: Source, options: ScoreOptions) -> tuple[list[str], bool]:
-    """See :class:`ScoreFormat`."""
-    return _names(_rows(source), options)
-
-
-def read(source: Source, metric: str, options: ScoreOptions) -> Cells:
-    """See :class:`ScoreFormat`."""
-    return _cells(_rows(source), metric, options)
 
 
 def _rows(source: Source) -> Rows:
@@ -58,7 +38,8 @@ def _rows(source: Source) -> Rows:
     return _from_json(source) if source.data.lstrip(b"\xef\xbb\xbf \t").startswith(b"{") else read_rows(source)
 
 
-def _names(rows: Rows, options: ScoreOptions) -> tuple[list[str], bool]:
+def names(rows: Rows, options: ScoreOptions) -> tuple[list[str], bool]:
+    """See :class:`ScoreFormat`."""
     roles = _roles(rows, options)
     if "metric" in roles:
         return list(dict.fromkeys(_chosen(rows, roles, options)[roles["metric"]])), False
@@ -137,7 +118,8 @@ def _chosen(rows: Rows, roles: dict[str, str], options: ScoreOptions) -> Rows:
     return rows
 
 
-def _cells(rows: Rows, metric: str, options: ScoreOptions) -> Cells:
+def read(rows: Rows, metric: str, options: ScoreOptions) -> Cells:
+    """See :class:`ScoreFormat`."""
     roles = _roles(rows, options)
     rows = _chosen(rows, roles, options)
     score = metric
@@ -210,10 +192,11 @@ def _recognises(file: str, line: str) -> bool:
     return bool(names & {name for known in ROLES.values() for name in known})
 
 
-FORMAT = ScoreFormat("a table with the names of the columns in its first line", _recognises, names, read)
+FORMAT = ScoreFormat("a table with the names of the columns in its first line", _recognises, names, read, _rows)
 JSONL = ScoreFormat(
     "an object with a system, a segment and scores on each line",
     lambda file, line: line.lstrip().startswith("{"),
     names,
     read,
+    _rows,
 )

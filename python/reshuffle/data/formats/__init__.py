@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from ..files import uncompressed
-from . import conllu, jsonl, mteval, text, tsv
+from . import comet, conllu, csv, jsonl, mteval, named, text, tsv
 from .base import Column, FileFormat, Source
 
 __all__ = ["INPUT_FORMATS", "Column", "FileFormat", "Source", "format_of"]
@@ -15,8 +15,12 @@ INPUT_FORMATS: Mapping[str, FileFormat] = {
     "text": text.FORMAT,
     "mteval": mteval.FORMAT,
     "tsv": tsv.FORMAT,
+    "csv": csv.FORMAT,
     "jsonl": jsonl.FORMAT,
     "conllu": conllu.FORMAT,
+    "comet": comet.FORMAT,
+    "comet-printed": comet.PRINTED,
+    "mt-metrics-eval": named.FORMAT,
 }
 
 

@@ -73,7 +73,8 @@ class Source:
 
     def __post_init__(self) -> None:
         nul = self.data.find(b"\0")
-        if nul >= 0 and not self.data.startswith((b"\xff\xfe", b"\xfe\xff")):  # not UTF-16, which XML allows
+        # Not UTF-16, which XML allows, nor ZIP.
+        if nul >= 0 and not self.data.startswith((b"\xff\xfe", b"\xfe\xff", b"PK\x03\x04")):
             line = self.data.count(b"\n", 0, nul) + 1
             warn(f"{self.name}, line {line} contains a NUL character (U+0000): is the file UTF-8 text?")
 

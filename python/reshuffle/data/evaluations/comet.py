@@ -1,0 +1,152 @@
+"""Scores from neural metrics: files of ``comet-score``, and one number on each line, as BLEURT writes it."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...errors import LINE_MESSAGE, InputError, quoted
+from ..files import split_lines, uncompressed
+from ..formats import comet
+from ..formats.base import Source, shown_json
+from ..scores import MISSING_WORDS
+from .base import Cells, Rows, ScoreFormat, ScoreOptions, codes, numbers
+
+__all__ = ["FORMAT", "NUMBERS", "PRINTED"]
+
+# The system of a file that names none.
+UNNAMED = "system"
+
+
+def names(source: Source, options: ScoreOptions) -> tuple[list[str], bool]:
+    """See :class:`ScoreFormat`: the keys of the numbers in the first segment, that of COMET first."""
+    first, _ = comet.first_segment(source)
+    found = [key for key in first if _is_number(first[key])]
+    score = comet.score_key(source, list(first), first)
+    return [score, *(key for key in found if key != score)], True
+
+
+def read(source: Source, metric: str, options: ScoreOptions) -> Cells:
+    """See :class:`ScoreFormat`."""
+    records = comet.read_records(source)
+    found = comet.values_of(source, records, metric)
+    values = np.array([_number(source, metric, value, i, records.lines) for i, value in enumerate(found)])
+    counts = [n for _, n in records.systems]
+    ids = [UNNAMED if name is None else name for name, _ in records.systems]
+    different = next((i for i, n in enumerate(counts) if n != counts[0]), None)
+    if different is not None:
+        got = f"{quoted(ids[different])} has {counts[different]:,}, and {quoted(ids[0])} has {counts[0]:,}"
+        source.fail(f"expected as many segments of each system, but {got}")
+    system = None if records.systems[0][0] is None else np.repeat(np.arange(len(ids)), counts)
+    segment = np.tile(np.arange(counts[0]), len(ids))
+    first_lines = _FirstLines(records.lines, counts[0], len(ids))
+    return Cells(metric, ids, first_lines, system, segment, values, records.lines, 1, in_order=True)
+
+
+@dataclass(frozen=True)
+class _FirstLines(Sequence[int]):
+    """The line of the first segment of each system, which is searched when it is asked for."""
+
+    lines: Sequence[int]
+    n_segments: int
+    n_systems: int
+
+    def __len__(self) -> int:
+        return self.n_systems
+
+    def __getitem__(self, index: Any) -> Any:
+        return [self[i] for i in range(self.n_systems)[index]] if isinstance(index, slice) else self._line(index)
+
+    def _line(self, index: int) -> int:
+        return self.lines[range(self.n_systems)[index] * self.n_segments]
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _number(source: Source, key: str, value: Any, index: int, lines: Any) -> float:
+    """A score; NaN for null and NaN."""
+    if value is None:
+        return math.nan
+    try:
+        if _is_number(value) and not math.isinf(value):
+            return float(value)
+    except OverflowError:
+        pass
+    problem = f"expected a finite number as {quoted(key)}, got {shown_json(value)}"
+    raise InputError(LINE_MESSAGE, file=source.name, line=lines[index], problem=problem)
+
+
+def _printed_names(source: Source, options: ScoreOptions) -> tuple[list[str], bool]:
+    return [comet.KEYS[0]], True
+
+
+def _read_printed(source: Source, metric: str, options: ScoreOptions) -> Cells:
+    column, segment, system = comet.read_printed(source, [None, comet.SEGMENT, comet.SYSTEM])
+    rows = Rows((metric,), [column.lines], column.first_lines, source)
+    ids, (code,) = codes([system.lines])
+    first = np.unique(code, return_index=True)[1].tolist()
+    lines = [column.first_lines[i] for i in first]
+    of_segment = np.array(list(map(int, segment.lines)), dtype=np.int64)
+    counts = np.bincount(code)
+    other = np.flatnonzero(counts != counts[0])
+    if other.size:
+        got = f"{quoted(ids[other[0]])} has {counts[other[0]]:,}, and {quoted(ids[0])} has {counts[0]:,}"
+        source.fail(f"expected as many segments of each system, but {got}")
+    values = numbers(rows, metric, column.lines)
+    return Cells(metric, ids, lines, code, of_segment, values, column.first_lines, 0, in_order=True)
+
+
+def _numbers_names(source: Source, options: ScoreOptions) -> tuple[list[str], bool]:
+    return [Path(uncompressed(source.file)).name], True
+
+
+def _read_numbers(source: Source, metric: str, options: ScoreOptions) -> Cells:
+    lines = split_lines(source.text())
+    rows = Rows((metric,), [lines], range(1, len(lines) + 1), source)
+    values = numbers(rows, "the score", lines)
+    return Cells(metric, [UNNAMED], [1], None, np.arange(len(lines)), values, rows.lines, 1, in_order=True)
+
+
+def _recognises(file: str, line: str) -> bool:
+    """JSON, but not JSON lines, whose first line is a whole object with several keys."""
+    if not line.lstrip().startswith(("{", "[")):
+        return False
+    try:
+        value = json.loads(line)
+    except ValueError:
+        return True
+    except RecursionError:
+        return False
+    if isinstance(value, dict) and isinstance(value.get(comet.COMPARED), list):
+        return True
+    if isinstance(value, dict) and uncompressed(file).lower().endswith(".json") and len(value) < 2:
+        return True
+    return isinstance(value, list) or _holds_segments(value)
+
+
+def _holds_segments(value: dict[str, Any]) -> bool:
+    found = list(value.values())
+    return bool(found) and all(isinstance(each, list) for each in found) and isinstance(next(chain(*found), 0), dict)
+
+
+def _is_score(file: str, line: str) -> bool:
+    try:
+        return line.strip().lower() in MISSING_WORDS[1:] or not math.isinf(float(line))
+    except ValueError:
+        return False
+
+
+FORMAT = ScoreFormat("the JSON file of COMET's --to_json", _recognises, names, read)
+PRINTED = ScoreFormat(
+    "what comet-score prints", lambda file, line: comet.is_printed(line), _printed_names, _read_printed
+)
+NUMBERS = ScoreFormat("the score of a segment on each line, as BLEURT", _is_score, _numbers_names, _read_numbers)

@@ -1,0 +1,173 @@
+"""Logs of inspect_ai: ``.json``, and ``.eval``, which is a ZIP file."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from ...errors import LINE_MESSAGE, InputError, quoted
+from ..formats._json_parts import parts, value_of
+from ..formats.base import Source, shown_json
+from ._joined import Record, cells_of
+from ._zip import MAGIC, Archive
+from .base import Cells, ScoreFormat, ScoreOptions
+
+__all__ = ["FORMAT"]
+
+# The versions of the schema that have been checked; 1 has a single score of each sample.
+VERSIONS = (1, 2)
+# inspect_ai's name for that score.
+SINGLE = "88F74D2C"
+# The numbers of inspect_ai's grades and words.
+WORDS: Mapping[str, float] = {
+    "C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0, "yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0,
+}  # fmt: skip
+BEGINNING = re.compile(r'\s*\{\s*"version"\s*:\s*[^\s,{\[]+\s*,\s*"(status|eval)"')
+
+
+class Sample(NamedTuple):
+    """A sample in an epoch: where it is, and its values by name of the score."""
+
+    id: str
+    epoch: Any
+    values: Mapping[str, Any]
+    line: int
+    place: str
+
+
+class Log(NamedTuple):
+    model: str
+    samples: list[Sample]
+    source: Source
+
+
+def names(log: Log, options: ScoreOptions) -> tuple[list[str], bool]:
+    """See :class:`ScoreFormat`: a name for each scorer, or each key of a scorer, SCORER/KEY."""
+    found = list(dict.fromkeys(name for sample in log.samples for name in sample.values))
+    if not found:
+        log.source.fail(f"none of {len(log.samples):,} samples has a score: was the log scored (inspect score)?")
+    return found, False
+
+
+def read(log: Log, metric: str, options: ScoreOptions) -> Cells:
+    """See :class:`ScoreFormat`. Epochs are several scores of the same segment."""
+    return cells_of(metric, [Record(log.model, s.id, _number(log.source, s, metric), s.line) for s in log.samples])
+
+
+def _log(source: Source) -> Log:
+    return _from_zip(source) if source.data.startswith(MAGIC) else _from_json(source)
+
+
+def _from_json(source: Source) -> Log:
+    header: dict[str, Any] = {}
+    samples = []
+    for key, value, line in parts(source, source.text(), "samples"):
+        if key == "samples":
+            if value is not None:
+                samples.append(_sample(source, value, line, f"line {line}"))
+            continue
+        header[key] = value
+        if key == "version":
+            _check_version(source, value)
+    return _checked(source, header, samples)
+
+
+def _from_zip(source: Source) -> Log:
+    archive = Archive(source)
+    name = next((name for name in ("header.json", "_journal/start.json") if name in archive.members), None)
+    if name is None:
+        source.fail("expected a log of inspect_ai, with a member header.json")
+    header = value_of(source, archive.text(name), name)
+    if not isinstance(header, dict):
+        source.fail(f"{name}: expected an object, got {shown_json(header)}")
+    _check_version(source, header.get("version"))
+    if "summaries.json" in archive.members:
+        found = value_of(source, archive.text("summaries.json"), "summaries.json")
+        if not isinstance(found, list):
+            source.fail(f"summaries.json: expected a list of samples, got {shown_json(found)}")
+        samples = [_sample(source, value, 1, f"summaries.json, sample {i}") for i, value in enumerate(found, 1)]
+    else:  # the evaluation has not ended
+        members = [name for name in archive.members if re.fullmatch(r"samples/.*\.json", name)]
+        samples = [_sample(source, value_of(source, archive.text(name), name), 1, name) for name in members]
+    return _checked(source, header, samples)
+
+
+def _check_version(source: Source, version: Any) -> None:
+    if version not in VERSIONS or isinstance(version, bool):
+        got = "none" if version is None else shown_json(version)
+        known = " or ".join(map(str, VERSIONS))
+        source.fail(f"unknown version of inspect_ai's log schema: expected {known} as 'version', got {got}")
+
+
+def _checked(source: Source, header: Mapping[str, Any], samples: list[Sample]) -> Log:
+    if "version" not in header:
+        _check_version(source, None)
+    about = header.get("eval")
+    model = about.get("model") if isinstance(about, dict) else None
+    if not isinstance(model, str) or not model:
+        source.fail("expected the name of a model as 'model' in 'eval', as inspect_ai writes it")
+    if not samples:
+        source.fail("the log has no samples: was it written with --no-log-samples?")
+    return Log(model, samples, source)
+
+
+def _sample(source: Source, value: Any, line: int, place: str) -> Sample:
+    if not isinstance(value, dict) or not isinstance(value.get("id"), str | int):
+        source.fail(f"{place}: expected a sample with an 'id', got {shown_json(value)}")
+    scores = value.get("scores")
+    if scores is None:
+        scores = {SINGLE: value["score"]} if value.get("score") is not None else {}
+    if not isinstance(scores, dict):
+        source.fail(f"{place}: expected an object as 'scores', got {shown_json(scores)}")
+    values: dict[str, Any] = {}
+    for scorer, score in scores.items():
+        found = score.get("value") if isinstance(score, dict) else score
+        name = "score" if scorer == SINGLE else scorer
+        if isinstance(found, dict):
+            values.update({f"{name}/{key}": each for key, each in found.items()})
+        elif isinstance(found, list):
+            values.update({f"{name}/{i}": each for i, each in enumerate(found)})
+        else:
+            values[name] = found
+    return Sample(str(value["id"]), value.get("epoch", 1), values, line, place)
+
+
+def _number(source: Source, sample: Sample, name: str) -> float:
+    """A score as inspect_ai counts it, NaN if there is none."""
+    value = sample.values.get(name)
+    if value is None:
+        return math.nan
+    try:
+        number = _of_word(value) if isinstance(value, str) else float(value)
+    except (ValueError, TypeError, OverflowError):
+        number = math.inf
+    if math.isinf(number):
+        problem = (
+            f"expected a number, or a grade such as 'C', as {quoted(name)} of sample {quoted(sample.id)} "
+            f"(epoch {sample.epoch}), got {shown_json(value)}"
+        )
+        if source.data.startswith(MAGIC):
+            source.fail(f"{sample.place}: {problem}")
+        raise InputError(LINE_MESSAGE, file=source.name, line=sample.line, problem=problem)
+    return number
+
+
+def _of_word(value: str) -> float:
+    if value in WORDS:
+        return WORDS[value]
+    if value.lower() in ("yes", "true", "no", "false"):
+        return WORDS[value.lower()]
+    if "_" in value:
+        raise ValueError
+    return float(value)
+
+
+FORMAT = ScoreFormat(
+    "a log of inspect_ai",
+    lambda file, line: line.startswith(MAGIC.decode()) or BEGINNING.match(line) is not None,
+    names,
+    read,
+    _log,
+)

@@ -1,0 +1,277 @@
+"""Input formats of COMET: the JSON files of ``--to_json``, and the lines that ``comet-score`` prints.
+
+Facts from unbabel-comet 2.2.7, ``comet/cli``: the JSON of comet-score is an object with a list of segments for each
+file of translations, and each segment is an object with the texts (``src``, ``mt``, ``ref``) and ``COMET``, its score.
+That of comet-compare has results, and under ``translations`` an object with ``name``, ``mt`` and ``scores`` for each
+file. The printed lines are the file, ``Segment`` with its number from 0, and the score in four decimals; then the score
+of each system. Older versions add a variance to the line of a segment.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any, NamedTuple
+
+from ...errors import listed, quoted, unknown_name
+from ..files import split_lines
+from ._json_parts import parts
+from .base import Column, FileFormat, Names, Source, choose, shown_json
+
+__all__ = [
+    "COMPARED",
+    "FORMAT",
+    "KEYS",
+    "PRINTED",
+    "first_segment",
+    "is_printed",
+    "read_records",
+    "score_key",
+    "values_of",
+]
+
+# What the keys of scores are called by comet-score, MetricX and others, the first that a file has.
+KEYS = ("COMET", "prediction", "predicted_score", "score", "bleurt")
+SYSTEM, SEGMENT = "system", "segment"
+# The key of the systems in files of comet-compare.
+COMPARED = "translations"
+LINE = re.compile(r"(.*)\tSegment (\d+)\tscore: (\S+)(?:\tvariance: \S+)?", re.ASCII)
+OF_SYSTEM = re.compile(r"(?:.*\tscore: \S+|Predictions saved in: .*|\s*)", re.ASCII)
+
+
+class Records(NamedTuple):
+    """The segments of a JSON file, system by system.
+
+    ``systems`` has the name of each system and its number of segments; the name is None for a list without systems.
+    """
+
+    systems: list[tuple[str | None, int]]
+    segments: list[dict[str, Any]]
+    lines: Sequence[int]
+
+
+@dataclass(frozen=True)
+class _Lines(Sequence[int]):
+    """The line on which each segment begins. The text is only searched when one is asked for, for a message."""
+
+    text: str
+    n: int
+    compared: bool = False
+
+    def __len__(self) -> int:
+        return self.n
+
+    def __getitem__(self, index: Any) -> Any:
+        starts = list((_scores_compared if self.compared else _starts)(self.text))
+        chosen = starts[index]
+        if isinstance(index, slice):
+            return [self.text.count("\n", 0, start) + 1 for start in chosen]
+        return self.text.count("\n", 0, chosen) + 1
+
+
+def read_records(source: Source) -> Records:
+    """All segments of a JSON file.
+
+    Raises
+    ------
+    InputError
+        If the file is not JSON, or not lists of objects.
+    """
+    text = source.text()
+    value = _parsed(source, text)
+    compared = isinstance(value, dict) and isinstance(value.get(COMPARED), list)
+    lists = _compared(source, value) if compared else value if isinstance(value, dict) else {None: value}
+    for name, segments in lists.items():
+        if not isinstance(segments, list) or not segments:
+            got = "an empty list" if segments == [] else shown_json(segments)
+            whose = "a list of segments" if name is None else f"a list of the segments of {quoted(name)}"
+            source.fail(f"expected {whose}, as comet-score --to_json writes it, got {got}")
+    found: list[dict[str, Any]] = list(chain.from_iterable(lists.values()))
+    lines = _Lines(text, len(found), compared)
+    if not found:
+        source.fail("expected a list of segments for each system, got an empty object")
+    for number, segment in enumerate(found):
+        if not isinstance(segment, dict):
+            source.fail(f"expected an object with the score of a segment, got {shown_json(segment)}", lines[number])
+    return Records([(name, len(segments)) for name, segments in lists.items()], found, lines)
+
+
+def _compared(source: Source, value: dict[str, Any]) -> dict[str, Any]:
+    """The file of comet-compare in the form of comet-score's."""
+    lists: dict[str, Any] = {}
+    for number, system in enumerate(value[COMPARED], 1):
+        name, scores = (system.get(key) if isinstance(system, dict) else None for key in ("name", "scores"))
+        if not isinstance(name, str) or not isinstance(scores, list) or name in lists:
+            source.fail(f"expected another name and a list of scores in number {number} of {quoted(COMPARED)}")
+        texts = {"src": value.get("source"), "mt": system.get("mt"), "ref": value.get("reference")}
+        texts = {key: text for key, text in texts.items() if isinstance(text, list) and len(text) == len(scores)}
+        keys = [*texts, KEYS[0]]
+        lists[name] = [dict(zip(keys, row, strict=True)) for row in zip(*texts.values(), scores, strict=True)]
+    return lists
+
+
+def score_key(source: Source, keys: Sequence[str], segment: dict[str, Any]) -> str:
+    """The key of the scores in objects like ``segment``: a known one, or the only one with a number."""
+    known = next((key for key in KEYS if key in keys), None)
+    if known is not None:
+        return known
+    numeric = [key for key in keys if isinstance(segment[key], int | float) and not isinstance(segment[key], bool)]
+    return choose(source, "key", None, numeric or list(keys))
+
+
+def read(source: Source, names: Names) -> list[Column]:
+    """See :class:`FileFormat`. Systems follow each other."""
+    records = read_records(source)
+    return [Column(source.label(name), values_of(source, records, name), records.lines) for name in names]
+
+
+def names_of(source: Source) -> list[str]:
+    """``system`` and ``segment``, if the file names systems, and the keys of the first segment."""
+    first, named = first_segment(source)
+    return [*([SYSTEM, SEGMENT] if named else []), *first]
+
+
+def first_segment(source: Source) -> tuple[dict[str, Any], bool]:
+    """The first segment, and whether the file names systems. The rest of a large file is not parsed."""
+    try:
+        text = source.text()
+        first, _ = json.JSONDecoder().raw_decode(text, next(_starts(text)))
+        named = text.lstrip(" \t\r\n").startswith("{")
+    except (ValueError, RecursionError, IndexError, StopIteration):
+        first = None
+    if not isinstance(first, dict):  # a wrong file, which has a message
+        records = read_records(source)
+        first, named = records.segments[0], records.systems[0][0] is not None
+    return first, named
+
+
+def values_of(source: Source, records: Records, name: str | None) -> list[Any]:
+    """The values of a key, those of the score if ``name`` is None; or systems or numbers of segments."""
+    named = records.systems[0][0] is not None
+    if named and name == SYSTEM:
+        return [system for system, n in records.systems for _ in range(n)]
+    if named and name == SEGMENT:
+        return [number for _, n in records.systems for number in range(1, n + 1)]
+    first = records.segments[0]
+    key = score_key(source, list(first), first) if name is None else name
+    try:
+        return [segment[key] for segment in records.segments]
+    except KeyError:
+        number = next(number for number, segment in enumerate(records.segments) if key not in segment)
+        source.fail(str(unknown_name("key", key, records.segments[number])), records.lines[number])
+
+
+def _parsed(source: Source, text: str) -> Any:
+    if text.lstrip(" \t\r\n").startswith("{"):  # system by system, to notice one that occurs twice
+        found: dict[str, Any] = {}
+        for key, value, line in parts(source, text):
+            if key in found:
+                source.fail(f"expected one list for each system, got a second one of {quoted(key)}", line)
+            found[key] = value
+        return found
+    try:
+        value = json.loads(text)
+    except json.JSONDecodeError as error:
+        source.fail(f"expected JSON: {error.msg}", error.lineno)
+    except (ValueError, RecursionError) as error:  # a number with thousands of digits, or thousands of nested brackets
+        source.fail(f"the JSON value cannot be read: {error}")
+    if not isinstance(value, dict | list):
+        source.fail(f"expected an object with a list of segments for each system, got {shown_json(value)}")
+    return value
+
+
+def _starts(text: str) -> Iterator[int]:
+    """The positions of the segments in the text of a valid file."""
+    decoder = json.JSONDecoder()
+    position = _after(text, 0, " \t\r\n")
+    named = text[position] == "{"
+    position += 1
+    while True:
+        position = _after(text, position, " \t\r\n,")
+        if text[position] in "]}":
+            return
+        if named:
+            _, position = decoder.raw_decode(text, position)
+            position = _after(text, position, " \t\r\n:[")
+        while text[position] != "]":
+            yield position
+            _, position = decoder.raw_decode(text, position)
+            position = _after(text, position, " \t\r\n,")
+        position += 1
+        if not named:
+            return
+
+
+def _scores_compared(text: str) -> Iterator[int]:
+    """The positions of the scores in the text of a valid file of comet-compare."""
+    decoder = json.JSONDecoder()
+    # A quote within a text is escaped, so these are keys.
+    for found in re.finditer(r'"scores"\s*:\s*\[', text):
+        position = _after(text, found.end(), " \t\r\n,")
+        while text[position] != "]":
+            yield position
+            _, position = decoder.raw_decode(text, position)
+            position = _after(text, position, " \t\r\n,")
+
+
+def _after(text: str, position: int, skipped: str) -> int:
+    while text[position] in skipped:
+        position += 1
+    return position
+
+
+def is_printed(line: str) -> bool:
+    """Whether a file that begins with this line has the output of ``comet-score``."""
+    return LINE.fullmatch(line) is not None
+
+
+def _printed_rows(source: Source) -> tuple[list[tuple[str, str, str]], list[int]]:
+    """System, segment and score of each line, and its number."""
+    rows, numbers = [], []
+    next_segment: dict[str, int] = {}
+    for number, line in enumerate(split_lines(source.text()), 1):
+        found = LINE.fullmatch(line)
+        if found is None:
+            if OF_SYSTEM.fullmatch(line) is None:
+                source.fail(f"expected a line as comet-score prints it, got {quoted(line)}", number)
+            continue
+        system, segment, score = found.groups()
+        expected = next_segment.get(system, 0)
+        if int(segment) != expected:
+            source.fail(f"expected segment {expected} of {quoted(system)}, got segment {int(segment)}", number)
+        next_segment[system] = expected + 1
+        rows.append((system, segment, score))
+        numbers.append(number)
+    if not rows:
+        source.fail("expected a line for each segment: comet-score prints them unless --only_system is set")
+    return rows, numbers
+
+
+def read_printed(source: Source, names: Names) -> list[Column]:
+    """See :class:`FileFormat`."""
+    rows, numbers = _printed_rows(source)
+    known = [SYSTEM, SEGMENT, KEYS[0]]
+    columns = dict(zip(known, zip(*rows, strict=True), strict=True))
+    for name in names:
+        if name is not None and name not in known:
+            source.fail(f"expected one of {listed(known)} after #, got {quoted(name)}")
+    return [Column(source.label(name), list(columns[name or KEYS[0]]), numbers) for name in names]
+
+
+FORMAT = FileFormat(
+    "a list of scored segments for each system, as --to_json of COMET writes it",
+    (".json",),
+    read,
+    numbers=float,
+    names=names_of,
+)
+PRINTED = FileFormat(
+    "the lines that comet-score prints",
+    (),
+    read_printed,
+    numbers=str,
+    names=lambda source: [SYSTEM, SEGMENT, KEYS[0]],
+)

@@ -1,0 +1,263 @@
+"""Joining the scores of several files by the ids of their segments."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar, get_args
+
+import numpy as np
+
+from ..errors import InputError, listed, quoted, unknown_name, warn
+from ..types import Unmatched
+from ..validate import check_name
+from .evaluations import SCORE_FORMATS
+from .evaluations.base import ScoreFormat, ScoreOptions, beginning
+from .file_names import few
+from .files import display_name
+from .formats.base import Source
+from .score_tables import ScoreTable, read_scores, table_of
+
+__all__ = ["JoinedScores", "OpenedLog", "join", "join_scores", "open_log", "row", "segment_order"]
+
+K = TypeVar("K", bound=Hashable)
+
+# The formats whose segments have ids.
+LOGS = ("inspect", "lm-eval", "pearmut")
+# The number of a segment as an id; lm-evaluation-harness's ids also have a hash.
+NUMBER = re.compile(r"(\d{1,18})(?: [0-9a-f]{12})?", re.ASCII)
+
+
+@dataclass(frozen=True, eq=False)
+class JoinedScores:
+    """Scores of several systems on the segments that all of them have, and what did not match.
+
+    Attributes
+    ----------
+    table : ScoreTable
+        The systems' scores. Its segments are in the order of the first file.
+    unmatched : mapping of str to tuple of str
+        For each system that lacks some, the ids of the segments that other systems have and it lacks.
+    """
+
+    table: ScoreTable
+    unmatched: Mapping[str, tuple[str, ...]]
+
+    @property
+    def report(self) -> str:
+        """How many segments matched, and how many each system lacks, with examples."""
+        ids = self.table.segment_ids
+        n = self.table.n_segments if ids is None else len(ids)
+        return _report(n or 0, self.unmatched)
+
+
+def join_scores(
+    scores: Mapping[str, ScoreTable | str | os.PathLike[str]] | Iterable[ScoreTable | str | os.PathLike[str]],
+    *,
+    unmatched: Unmatched | str = "error",
+    by_position: bool = False,
+    **options: Any,
+) -> JoinedScores:
+    """Join the scores of systems from several files by the ids of the segments, such as logs of inspect_ai.
+
+    Parameters
+    ----------
+    scores : mapping of str to ScoreTable or path, or iterable of these
+        A mapping names the systems, and each of its files has one system. Otherwise the files name them.
+    unmatched : {'error', 'drop'}
+        What to do if a system lacks a segment that another one has: an error with the number of these segments and
+        three of their ids, or a warning with the same text, and only segments that all systems have.
+    by_position : bool
+        For files without ids: the first segments of all files belong together, and so on. All must have as many.
+    **options
+        For :func:`read_scores`, such as ``metric``.
+
+    Returns
+    -------
+    JoinedScores
+
+    Raises
+    ------
+    InputError
+        As :func:`read_scores`; if ids do not match; if two files have the same system; if a file has no ids and
+        ``by_position`` is False, or if the numbers of segments differ and it is True.
+
+    Examples
+    --------
+    >>> a = ScoreTable("F1", ("a",), segments=[[0.5, 1.0, 0.0]], segment_ids=("s1", "s2", "s3"))
+    >>> b = ScoreTable("F1", ("b",), segments=[[1.0, 0.25]], segment_ids=("s3", "s1"))
+    >>> import warnings
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore")
+    ...     joined = join_scores([a, b], unmatched="drop")
+    >>> joined.table.segment_ids, joined.table.segments
+    (('s1', 's3'), array([[0.5 , 0.  ],
+           [0.25, 1.  ]]))
+    >>> joined.report
+    "2 segments are in all files; b lacks 1: 's2'"
+    """
+    check_name("treatment of unmatched segments", unmatched, get_args(Unmatched))
+    rows: dict[str, ScoreTable] = {}
+    named = isinstance(scores, Mapping)
+    given = list(scores.items()) if isinstance(scores, Mapping) else [(None, each) for each in scores]
+    if not given:
+        raise InputError("scores: expected at least one file, got none")
+    for name, each in given:
+        table = each if isinstance(each, ScoreTable) else read_scores(each, **options)
+        if named and len(table.systems) != 1:
+            got = f"{len(table.systems)} systems ({listed(table.systems)})"
+            raise InputError(f"{table.source}: expected the scores of one system, {quoted(name)}, got {got}")
+        if table.segments is None:
+            raise InputError(f"{table.source}: expected scores of segments, got scores of systems")
+        for i, own in enumerate(table.systems):
+            system = own if name is None else name
+            if system in rows:
+                raise InputError(
+                    f"{table.source}: system {quoted(system)} is also in {rows[system].source}: name the systems, as "
+                    "in join_scores({'a': FILE, 'b': FILE})"
+                )
+            rows[system] = row(table, i)
+    return _joined(rows, unmatched, by_position)
+
+
+def _joined(rows: Mapping[str, ScoreTable], unmatched: str, by_position: bool) -> JoinedScores:
+    lacking: dict[str, tuple[str, ...]] = {}
+    ids: tuple[str, ...] | None = None
+    if by_position:
+        scores = _by_position(rows)
+    else:
+        scores, ids, lacking = join(rows, unmatched, "unmatched='drop'")
+        names = {table.name for table in rows.values()}
+        if len(names) > 1:
+            raise InputError(f"expected scores of one metric, got {listed(sorted(names))}: choose one with metric=")
+    first = next(iter(rows.values()))
+    source = ", ".join(dict.fromkeys(table.source for table in rows.values()))
+    matrix = np.array(list(scores.values()), dtype=np.float64)
+    table = ScoreTable(first.name, tuple(rows), matrix, None, first.higher_is_better, -1, source, ids)
+    return JoinedScores(table, lacking)
+
+
+def join(
+    rows: Mapping[K, ScoreTable], unmatched: str, option: str
+) -> tuple[dict[K, list[float]], tuple[str, ...], dict[K, tuple[str, ...]]]:
+    """The scores of each row, a table of one system, on the common segments; the ids of these; what each lacks."""
+    where: dict[K, dict[str, int]] = {}
+    for key, table in rows.items():
+        if table.segment_ids is None:
+            raise InputError(
+                f"{table.source}: expected ids of segments, as in logs of inspect_ai or lm-evaluation-harness, got "
+                "scores without ids; by_position=True joins files by the positions of segments"
+            )
+        where[key] = {name: i for i, name in enumerate(table.segment_ids)}
+    known = list(dict.fromkeys(name for each in where.values() for name in each))
+    lacking = {key: tuple(name for name in known if name not in each) for key, each in where.items()}
+    lacking = {key: names for key, names in lacking.items() if names}
+    common = tuple(name for name in known if all(name in each for each in where.values()))
+    if lacking:
+        report = _report(len(common), lacking)
+        if unmatched == "error" or not common:
+            hint = f"; {option} leaves out segments that are not in all" if common else ""
+            raise InputError(f"the ids of segments do not match: {report}{hint}")
+        warn(f"the ids of segments do not match: {report}")
+    scores = {}
+    for key, table in rows.items():
+        assert table.segments is not None
+        scores[key] = table.segments[0, [where[key][name] for name in common]].tolist()
+    return scores, common, lacking
+
+
+def _by_position(rows: Mapping[str, ScoreTable]) -> dict[str, list[float]]:
+    first_name, first = next(iter(rows.items()))
+    for name, table in rows.items():
+        if table.n_segments != first.n_segments:
+            raise InputError(
+                f"by_position: {table.source} has {table.n_segments:,} segments of {quoted(name)}, and {first.source} "
+                f"has {first.n_segments:,} of {quoted(first_name)}: expected as many"
+            )
+    return {name: table.segments[0].tolist() for name, table in rows.items() if table.segments is not None}
+
+
+def row(table: ScoreTable, i: int) -> ScoreTable:
+    """A table of one of the systems."""
+    assert table.segments is not None
+    one = table.segments[i : i + 1]
+    return ScoreTable(
+        table.name, table.systems[i : i + 1], one, None, table.higher_is_better, -1, table.source, table.segment_ids
+    )
+
+
+def _report(n: int, lacking: Mapping[Any, Sequence[str]]) -> str:
+    parts = [f"{n:,} segment{'s are' if n != 1 else ' is'} in all files"]
+    for key, names in lacking.items():
+        parts.append(f"{key if isinstance(key, str) else ' of '.join(key)} lacks {len(names):,}: {few(names)}")
+    return "; ".join(parts)
+
+
+@dataclass(frozen=True)
+class OpenedLog:
+    """A log whose segments have ids, parsed once for the scores of all metrics."""
+
+    source: Source
+    file_format: ScoreFormat
+    parsed: Any
+
+    def scores(self, name: str | None, metric: str) -> ScoreTable:
+        """The scores called ``name``; without it, those called ``metric``, or the only ones."""
+        known, is_obvious = self.file_format.names(self.parsed, ScoreOptions())
+        if name is None and metric in known:
+            name = metric
+        if name is None and len(known) > 1 and not is_obvious:
+            file = self.source.name
+            raise InputError(
+                f"{file}: expected the scores of one metric, got {listed(known)}: choose one as in '{file}#{known[0]}'"
+            )
+        name = known[0] if name is None else name
+        if name not in known:
+            raise InputError(f"{self.source.name}: {unknown_name('metric', name, known)}")
+        return table_of(self.source, self.file_format.read(self.parsed, name, ScoreOptions(name)))
+
+
+def open_log(source: Source) -> OpenedLog | None:
+    """The log in a file that has been read; None if the file is no log whose segments have ids."""
+    start = beginning(source)
+    formats = (SCORE_FORMATS[key] for key in LOGS)
+    found = next((each for each in formats if each.recognises(source.file, start)), None)
+    return None if found is None else OpenedLog(source, found, found.parse(source))
+
+
+def segment_order(ids: Sequence[str], log: str, what: str, n_segments: int | None = None) -> list[int]:
+    """The order in which samples are segments 1, 2 …, if their ids are the numbers of the segments, from 0 or 1.
+
+    Raises
+    ------
+    InputError
+        If they are not, with the number of such ids and three of them.
+
+    Examples
+    --------
+    >>> segment_order(["2", "1", "3"], "a.eval", "texts"), segment_order(["1 0123456789ab", "0 00123456789a"], "s", "x")
+    ([1, 0, 2], [1, 0])
+    >>> segment_order(["1", "intro"], "a.eval", "texts")
+    Traceback (most recent call last):
+    reshuffle.errors.InputError: a.eval is a log, whose samples belong to the segments of texts only if ...
+    """
+    numbers = [int(found[1]) if (found := NUMBER.fullmatch(name)) else -1 for name in ids]
+    n = len(ids) if n_segments is None else n_segments
+    base = 0 if 0 in numbers else 1
+    where = {number: at for at, number in enumerate(numbers)}
+    others = [name for name, number in zip(ids, numbers, strict=True) if not base <= number < base + n]
+    lacking = [str(number) for number in range(base, base + n) if number not in where]
+    got = f"{len(others):,} of {len(ids):,} ids are not: {few(others)}"
+    if not others:
+        got = f"{len(lacking):,} of {n:,} segments have none: {few(lacking)}"
+        if not lacking and len(where) < len(ids):
+            twice = [name for at, name in enumerate(ids) if where[numbers[at]] != at]
+            got = f"{len(twice):,} ids have the number of another: {few(twice)}"
+        elif not lacking:
+            return [where[number] for number in range(base, base + n)]
+    raise InputError(
+        f"{display_name(log)} is a log, whose samples belong to the segments of {what} only if their ids are the "
+        f"numbers of the segments, from 0 or 1, but {got}"
+    )

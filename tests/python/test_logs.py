@@ -1,0 +1,372 @@
+"""Logs of harnesses and annotations, joined by ids: every format against plain loops, and messages for bad files."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import subprocess
+import sys
+import zipfile
+from collections import defaultdict
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from inputs import put
+from reshuffle import InputError, InputWarning, ScoreTable, join_scores, read_scores
+
+pytestmark = pytest.mark.usefixtures("here")
+
+# Values as inspect_ai writes them, and the numbers that it takes them for.
+GRADES = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0, "yes": 1.0, "No": 0.0, "TRUE": 1.0, "0.25": 0.25}
+
+
+def log(samples: list[dict[str, Any]], model: str = "openai/a", **header: Any) -> dict[str, Any]:
+    return {"version": 2, "status": "success", "eval": {"task": "mt", "model": model}, **header, "samples": samples}
+
+
+def sample(name: int | str, epoch: int = 1, **values: Any) -> dict[str, Any]:
+    scores = {scorer: {"value": value, "answer": 'a {[" ', "history": []} for scorer, value in values.items()}
+    return {"id": name, "epoch": epoch, "input": "in", "scores": scores}
+
+
+def zipped(of_log: dict[str, Any], zstd: bool = False, ended: bool = True) -> bytes:
+    """A log as the ZIP file that inspect_ai writes, with Zstandard as its releases since 2025 do."""
+    samples = of_log["samples"]
+    header = {key: value for key, value in of_log.items() if key != "samples"}
+    members = {"_journal/start.json": header}
+    members |= {f"samples/{each.get('id')}_epoch_{each.get('epoch')}.json": each for each in samples}
+    if ended:
+        members |= {"summaries.json": samples, "header.json": header}
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, value in members.items():
+            archive.writestr(name, json.dumps(value))
+    return recompressed(members) if zstd else data.getvalue()
+
+
+def recompressed(members: dict[str, Any]) -> bytes:
+    """A ZIP file whose members are compressed with Zstandard in two frames: stored ones with another number."""
+    zstandard = pytest.importorskip("zstandard")
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w", zipfile.ZIP_STORED) as archive:
+        for name, value in members.items():
+            text = json.dumps(value).encode()
+            half = len(text) // 2
+            archive.writestr(name, b"".join(zstandard.ZstdCompressor().compress(p) for p in (text[:half], text[half:])))
+        infos = archive.infolist()
+        start = archive.start_dir if hasattr(archive, "start_dir") else 0
+    assert infos
+    content = bytearray(data.getvalue())
+    for info in infos:
+        content[info.header_offset + 8 : info.header_offset + 10] = (93).to_bytes(2, "little")
+    at = start
+    for _ in infos:
+        at = content.index(b"PK\x01\x02", at)
+        content[at + 10 : at + 12] = (93).to_bytes(2, "little")
+        at += 4
+    return bytes(content)
+
+
+class Ran(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+def run(*arguments: str) -> Ran:
+    done = subprocess.run([sys.executable, "-m", "reshuffle", *arguments], capture_output=True, text=True, check=False)
+    return Ran(done.returncode, done.stdout, done.stderr)
+
+
+SAMPLES = [
+    sample(2, 1, match="C", both={"f": 1, "g": None}),
+    sample("x y", 1, match="P", both={"f": 0.5, "g": 3}),
+    sample(2, 2, match="I", both={"f": 0, "g": 2}),
+    {"id": "broken", "epoch": 1, "scores": {}},
+]
+
+
+@pytest.mark.parametrize("kind", ["json", "compact", "deflated", "zstd", "started"])
+def test_inspect(kind: str) -> None:
+    of_log = log(SAMPLES)
+    if kind in ("json", "compact"):
+        put("a.json", json.dumps(of_log, indent=2 if kind == "json" else None))
+        file = "a.json"
+    else:
+        file = "a.eval"
+        Path(file).write_bytes(zipped(of_log, kind == "zstd", kind != "started"))
+    table = read_scores(file, metric="match")
+    assert (table.systems, table.segment_ids, table.name) == (("openai/a",), ("2", "x y", "broken"), "match")
+    np.testing.assert_array_equal(table.segments, [[0.5, 0.5, math.nan]])
+    np.testing.assert_array_equal(read_scores(file, metric="both/g").segments, [[2, 3, math.nan]])
+    with pytest.raises(InputError, match="expected the scores of one metric, got match, both/f, both/g"):
+        read_scores(file)
+    with pytest.raises(InputError, match=r"a\.\w+: expected one score of each sample, got 1 and 0 for '2'"):
+        read_scores(file, metric="match", repeated="error")
+
+
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from([*GRADES, True, 2, -0.5, None])), min_size=1))
+def test_inspect_against_a_loop(given: list[tuple[str, Any]]) -> None:
+    found: defaultdict[str, list[float]] = defaultdict(list)
+    for name, value in given:
+        number = GRADES[value] if isinstance(value, str) else value
+        found[name] += [] if number is None else [float(number)]
+    put("a.json", json.dumps(log([sample(name, i, s=value) for i, (name, value) in enumerate(given)])))
+    if not any(found.values()):
+        with pytest.raises(InputError, match="all are missing"):
+            read_scores("a.json")
+        return
+    table = read_scores("a.json")
+    assert table.segment_ids == tuple(found)
+    expected = [[sum(each) / len(each) if each else math.nan for each in found.values()]]
+    assert table.segments is not None
+    np.testing.assert_allclose(table.segments, np.array(expected), rtol=1e-15)
+
+
+def test_version_1() -> None:
+    of_log = log([{"id": 1, "epoch": 1, "score": {"value": "C"}}]) | {"version": 1}
+    put("a.json", json.dumps(of_log))
+    table = read_scores("a.json")
+    assert (table.name, table.segment_ids, table.means.tolist()) == ("score", ("1",), [1.0])
+
+
+BAD_LOGS = [
+    (log(SAMPLES) | {"version": 3}, "a.json: unknown version of inspect_ai's log schema: expected 1 or 2 .*number 3"),
+    (
+        log([sample(1, s=1), sample("q", s="good")]),
+        r"a.json, line \d+: expected a number, or a grade such as 'C', as 's' of sample 'q' .*got the string \"good\"",
+    ),
+    (log([sample(1, s=1e999)]), "as 's' of sample '1'"),
+    (log([{"id": 1, "scores": {}}]), "none of 1 samples has a score: was the log scored"),
+    (log([]), "the log has no samples: was it written with --no-log-samples"),
+    (log([{"scores": {}}]), "expected a sample with an 'id', got an object"),
+    (log([{"id": 1, "scores": 3}]), "expected an object as 'scores', got the number 3"),
+    (log(SAMPLES) | {"eval": {}}, "expected the name of a model as 'model' in 'eval'"),
+]
+
+
+@pytest.mark.parametrize(("content", "message"), BAD_LOGS)
+def test_bad_logs(content: dict[str, Any], message: str) -> None:
+    put("a.json", json.dumps(content, indent=2))
+    with pytest.raises(InputError, match=message):
+        read_scores("a.json", input_format="inspect")
+    Path("a.eval").write_bytes(zipped(content))
+    with pytest.raises(InputError, match=r"^a.eval: "):
+        read_scores("a.eval")
+
+
+def test_line_of_a_bad_score() -> None:
+    text = json.dumps(log([sample(1, s=1), sample("q", s="good"), sample(3, s=1)]), indent=2)
+    line = next(n for n, each in enumerate(text.split("\n"), 1) if '"id": "q"' in each)
+    put("a.json", text)
+    with pytest.raises(InputError, match=f"^a.json, line {line - 1}: .*'s' of sample 'q'"):
+        read_scores("a.json")
+
+
+@pytest.mark.parametrize("keep", [10, 200, -30])
+def test_incomplete_files(keep: int) -> None:
+    Path("a.eval").write_bytes(zipped(log(SAMPLES))[:keep])
+    put("a.json", json.dumps(log(SAMPLES), indent=2)[:keep])
+    for file in ("a.eval", "a.json"):
+        with pytest.raises(InputError, match=f"^{file}"):
+            read_scores(file, input_format="inspect")
+
+
+def test_damaged_zstandard() -> None:
+    data = bytearray(zipped(log(SAMPLES), zstd=True))
+    at = data.index(b"\x28\xb5\x2f\xfd", data.index(b"summaries.json"))
+    data[at + 4 : at + 12] = b"\xff" * 8
+    Path("a.eval").write_bytes(data)
+    with pytest.raises(InputError, match=r"^a.eval: summaries\.json cannot be read: "):
+        read_scores("a.eval", metric="match")
+
+
+def harness_line(doc: int, digest: str = "", **values: Any) -> dict[str, Any]:
+    metrics = [key for key in values if key != "filter"]
+    return {
+        "doc_id": doc, "doc": {}, "target": "x", "arguments": {}, "resps": [["r"]], "filtered_resps": ["r"],
+        "filter": "none", "metrics": metrics, "doc_hash": digest or f"{doc:064x}", **values,
+    }  # fmt: skip
+
+
+def put_lines(file: str, lines: list[dict[str, Any]]) -> str:
+    Path(file).parent.mkdir(parents=True, exist_ok=True)
+    return put(file, "".join(json.dumps(each) + "\n" for each in lines)) or file
+
+
+def test_lm_eval() -> None:
+    lines = [
+        harness_line(i, filter=f, em=float(i + n), bleu=["ref", "out"]) for n, f in enumerate("st") for i in (0, 1)
+    ]
+    put_lines("org__a/samples_gsm8k_2026.jsonl", lines)
+    table = read_scores("org__a/samples_gsm8k_2026.jsonl", metric="em,t")
+    assert table.systems == ("org__a",)
+    assert table.segment_ids == ("0 000000000000", "1 000000000000")
+    assert table.segments is not None
+    assert table.segments.tolist() == [[1, 2]]
+    one = put_lines("b/s.jsonl", [{k: v for k, v in line.items() if k != "metrics"} for line in lines[:2]])
+    assert read_scores("b/s.jsonl").name == "em", one
+
+
+BAD_SAMPLES = [
+    ([harness_line(0, em=1), harness_line(1, em="high")], "line 2: expected a finite number as 'em', got the string"),
+    ([harness_line(0, em=1), {"doc_id": 3}], "line 2: expected a sample of .*, which has the key 'filtered_resps'"),
+    ([harness_line(0, bleu=["ref", "out"])], "no metric has a number for each sample, only bleu"),
+    ([harness_line(0, em=1) | {"doc_id": None}], "line 1: expected a number as 'doc_id', got null"),
+]
+
+
+@pytest.mark.parametrize(("lines", "message"), BAD_SAMPLES)
+def test_bad_samples(lines: list[dict[str, Any]], message: str) -> None:
+    put_lines("m/s.jsonl", lines)
+    with pytest.raises(InputError, match=f"s.jsonl(, |: ){message}".replace("(, |: )line", ", line")):
+        read_scores("m/s.jsonl")
+
+
+def annotated(user: str, item: Any, name: str | None, **scores: Any) -> dict[str, Any]:
+    by_system = {system: {"score": score, "error_spans": []} for system, score in scores.items()}
+    of_item = {"src": "in", "tgt": dict.fromkeys(scores, "out")} | ({} if name is None else {"item_id": name})
+    return {"user_id": user, "item_i": item, "item": [of_item], "annotation": [by_system]}
+
+
+def test_pearmut() -> None:
+    lines = [
+        annotated("u", 0, "d1", a=10, b=20),
+        {"user_id": "u", "annotation": "__RESET__"},
+        annotated("u", 0, "d1", a=50, b=60),
+        annotated("u", 0, "d1", a=70, b=60),  # the annotator came back
+        annotated("v", 0, "d1", a=90, b=0),
+        annotated("v", "welcome_0", "w", a=1, b=1),
+        annotated("v", 1, None, a=5, b=None),
+        annotated("v", 2, "skipped") | {"annotation": [None]},
+    ]
+    put_lines("p.jsonl", lines)
+    table = read_scores("p.jsonl")
+    assert (table.name, table.systems) == ("score", ("a", "b"))
+    assert table.segment_ids == ("d1", '{"src": "in"}')
+    np.testing.assert_array_equal(table.segments, [[80, 5], [30, math.nan]])
+
+
+def test_pearmut_sliders_and_bad_scores() -> None:
+    line = annotated("u", 0, "d", a=None)
+    line["annotation"][0]["a"]["sliders"] = {"fluency": 3}
+    put_lines("p.jsonl", [line])
+    assert read_scores("p.jsonl").means.tolist() == [3]
+    put_lines("p.jsonl", [annotated("u", 0, "d", a=1), annotated("u", 1, "e", a="high")])
+    with pytest.raises(InputError, match=r"p.jsonl, line 2: expected a finite number as 'score', got the string"):
+        read_scores("p.jsonl")
+    put_lines("p.jsonl", [annotated("u", 0, "d", a=1) | {"item": 3}])
+    with pytest.raises(InputError, match=r"p.jsonl, line 1: expected a list as 'item', .*got the number 3"):
+        read_scores("p.jsonl")
+
+
+IDS = st.lists(st.text("abcdef", min_size=1, max_size=2), min_size=1, max_size=8, unique=True)
+
+
+@given(st.lists(IDS, min_size=1, max_size=4))
+def test_join_against_a_loop(files: list[list[str]]) -> None:
+    value = {name: float(i) for i, name in enumerate(sorted({name for ids in files for name in ids}))}
+    tables = {
+        f"s{k}": ScoreTable("m", ("x",), np.array([[value[name] + k for name in ids]]), segment_ids=tuple(ids))
+        for k, ids in enumerate(files)
+    }
+    common = [name for name in files[0] if all(name in ids for ids in files)]
+    everything = {name for ids in files for name in ids}
+    if not common:
+        with pytest.raises(InputError, match="do not match: 0 segments are in all files"):
+            join_scores(tables, unmatched="drop")
+        return
+    joined = join_scores(tables, unmatched="drop")
+    assert joined.table.segment_ids == tuple(common)
+    assert joined.table.segments is not None
+    assert joined.table.segments.tolist() == [[value[name] + k for name in common] for k in range(len(files))]
+    lacking = {f"s{k}": everything - set(ids) for k, ids in enumerate(files) if everything - set(ids)}
+    assert {name: set(ids) for name, ids in joined.unmatched.items()} == lacking
+    if lacking:
+        with pytest.raises(InputError, match="unmatched='drop' leaves out"):
+            join_scores(tables)
+
+
+def test_report_of_what_did_not_match() -> None:
+    a = ScoreTable("m", ("a",), np.zeros((1, 6)), segment_ids=tuple("123456"))
+    b = ScoreTable("m", ("b",), np.zeros((1, 2)), segment_ids=("1", "7"))
+    text = "1 segment is in all files; a lacks 1: '7'; b lacks 5: '2', '3', '4' …"
+    with pytest.raises(InputError, match=f"^the ids of segments do not match: {text}; unmatched='drop'"):
+        join_scores([a, b])
+    with pytest.warns(InputWarning, match=text):
+        assert join_scores([a, b], unmatched="drop").report == text
+
+
+def test_positions_only_with_a_word() -> None:
+    put("a.scores", "1\n2\n")
+    put("b.scores", "3\n5\n")
+    files: dict[str, Any] = {"a": "a.scores", "b": "b.scores"}
+    with pytest.raises(InputError, match=r"^a.scores: expected ids of segments.*by_position=True"):
+        join_scores(files, input_format="numbers")
+    joined = join_scores(files, by_position=True, input_format="numbers")
+    assert (joined.table.means.tolist(), joined.report) == ([1.5, 4], "2 segments are in all files")
+    files["b"] = ScoreTable("m", ("b",), segments=np.array([[1.0]]))
+    with pytest.raises(InputError, match=r"has 1 segments of 'b'.* has 2 of 'a'"):
+        join_scores(files, by_position=True, input_format="numbers")
+
+
+def test_systems_have_different_names() -> None:
+    a = ScoreTable("m", ("a",), np.zeros((1, 1)), segment_ids=("1",))
+    with pytest.raises(InputError, match="system 'a' is also in"):
+        join_scores([a, a])
+    with pytest.raises(InputError, match="expected scores of one metric, got m, n"):
+        join_scores([a, ScoreTable("n", ("b",), np.zeros((1, 1)), segment_ids=("1",))])
+    with pytest.raises(InputError, match="expected scores of segments"):
+        join_scores([ScoreTable("m", ("a",), system_scores=np.zeros(1))])
+
+
+def test_compare_joins_logs() -> None:
+    """The command on logs in different orders equals that on a table in one order."""
+    n = 12
+    values = {"a": [(7 * i) % 5 / 4 for i in range(n)], "b": [(3 * i) % 5 / 4 for i in range(n)]}
+    put("a.json", json.dumps(log([sample(i, f1=values["a"][i]) for i in range(n)])))
+    Path("b.eval").write_bytes(zipped(log([sample(i, f1=values["b"][i]) for i in reversed(range(n))])))
+    rows = [f"{i}\t{name}\t{values[name][i]}\n" for i in range(n) for name in "ab"]
+    put("t.tsv", "segment\tsystem\tf1\n" + "".join(rows))
+    joined = run("compare", "--scores", "f1", "a.json", "b.eval", "--format", "json")
+    table = run("compare", "--scores", "f1", "t.tsv#f1", "--format", "json")
+    assert joined.code == table.code == 0, joined.err
+    assert json.loads(joined.out)["metrics"] == json.loads(table.out)["metrics"]
+
+
+def test_compare_reports_what_does_not_match() -> None:
+    put("a.json", json.dumps(log([sample(i, f1=i % 3) for i in range(6)])))
+    put("b.json", json.dumps(log([sample(i, f1=i % 2) for i in range(1, 9)])))
+    found = run("compare", "--scores", "f1", "a.json", "b.json")
+    assert found.code == 2
+    assert "5 segments are in all files; f1 of a lacks 3: '6', '7', '8'; f1 of b lacks 1: '0'; --unmatched" in found.err
+    found = run("compare", "--scores", "f1", "a.json", "b.json", "--unmatched", "drop", "--format", "json")
+    assert found.code == 0
+    assert "f1 of b lacks 1: '0'" in found.err
+
+
+def test_logs_beside_other_files_need_numbers() -> None:
+    put("a.json", json.dumps(log([sample("x", f1=1)])))
+    put("b.txt", "1\n")
+    found = run("compare", "--scores", "f1", "a.json", "b.txt")
+    assert (found.code, "belong to the segments of b.txt only if their ids are" in found.err) == (2, True)
+    found = run("compare", "b.txt", "b.txt", "b.txt", "--unmatched", "drop")
+    assert found.code == 2
+
+
+def test_the_real_inspect_ai() -> None:
+    """Logs that inspect_ai writes, and its means of them."""
+    pytest.importorskip("inspect_ai")
+    from inspect_files import evaluate
+
+    for file, model, means in evaluate(Path("logs")):
+        for name, mean in means.items():
+            table = read_scores(file, metric=name)
+            assert table.systems == (model,)
+            assert table.means[0] == pytest.approx(mean, rel=1e-12)

@@ -1,0 +1,180 @@
+"""Files of ``--scores`` on the command line: tables, systems by name, logs beside texts, ids of documents."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from inputs import put
+from reshuffle import InputError
+from reshuffle.data.file_names import files_by_name, same_names
+from reshuffle.data.joined_scores import segment_order
+from reshuffle.data.scores import read_scores
+
+pytestmark = pytest.mark.usefixtures("here")
+
+A, B = [0.5, 1.0, 0.25, 2.0, 0.0, 1.5], [1.0, 0.75, 0.5, 2.5, 1.0, 0.5]
+TEXTS = ("ref.txt", "a.txt", "b.txt")
+
+
+def metrics(outcome: Any) -> Any:
+    assert outcome.code == 0, outcome.err
+    return json.loads(outcome.out)["metrics"][-1]
+
+
+def rows(order: list[int]) -> dict[str, str]:
+    """The same scores in every kind of file for several systems."""
+    wide = "".join(f"{i + 1},{A[i]},{B[i]}\n" for i in order)
+    long = "".join(f'"{s}",{i + 1},{v[i]}\n' for i in order for s, v in (("a", A), ("b", B)))
+    return {
+        "wide.csv": "segment,a,b\n" + wide,
+        "wide.tsv": "segment\ta\tb\n" + wide.replace(",", "\t"),
+        "long.csv": "System,seg_id,score\n" + long,
+        "metrics.csv": "system,segment,score,metric\n" + long.replace("\n", ",x\n") + "a,1,9,y\n",
+        "x.seg.score": "".join(f"{s}\t{v}\n" for s, own in (("a", A), ("b", B)) for v in own),
+        "x.jsonl": "".join(json.dumps({"segment": i + 1, "a": A[i], "b": B[i]}) + "\n" for i in order),
+    }
+
+
+def test_tables_of_several_systems(run: Any) -> None:
+    for name, values in (("a", A), ("b", B)):
+        put(f"{name}.da", "".join(f"{v}\n" for v in values))
+        put(f"{name}.txt", "".join(f"the cat {name} {i}\n" for i in range(6)))
+    put("ref.txt", "".join(f"the cat sat {i}\n" for i in range(6)))
+    options = ("-n", "99", "--format", "json")
+    expected = metrics(run("compare", "--scores", "x", "a.da", "b.da", *options))
+    beside = metrics(run("compare", *TEXTS, "--scores", "x", "b.da", "a.da", *options))
+    for file, content in rows([3, 0, 5, 1, 2, 4]).items():
+        put(file, content)
+        assert metrics(run("compare", "--scores", "x", file, *options)) == expected, file
+        assert metrics(run("compare", *TEXTS, "--scores", "x", file, *options)) == beside, file
+    put("other.csv", "c,d\n" + "".join(f"{a},{b}\n" for a, b in zip(A, B, strict=True)))
+    lost = run("compare", *TEXTS, "--scores", "x", "other.csv")
+    assert (lost.code, "no scores of 2 of 2 systems: 'a', 'b'; it has those of 'c', 'd'; if they" in lost.err) == (
+        2,
+        True,
+    )
+    assert metrics(run("compare", *TEXTS, "--scores", "x", "other.csv", "--by-position", *options)) == beside
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "message"),
+    [
+        ("x.csv", "1\n2\n", "x.csv, line 1: expected a header with the name of the column, got '1'"),
+        ("x.csv", "a,b\n1\n", "x.csv, line 2: expected 2 fields as in the header, got 1"),
+        ("x.csv", 'a,b\n"1,2\n', "x.csv, line 2: the quotes in the table cannot be read"),
+        ("x.csv", "a,b\n1,2\n3,bad\n", "x.csv#b, line 3: expected a finite number, got 'bad'"),
+        ("x.csv", "segment,a,b\n1,2,3\n1,3,4\n", "line 3: segment 1 occurs twice"),
+        ("x.csv", "system,score\na,1\nb,2\n", "expected a column of segments beside the systems in 'system'"),
+        ("x.csv", "system,segment,lp,score\na,1,x,1\na,1,y,2\n", "expected the scores of one language pair, got 2"),
+        ("x.json", '{"a": [{"COMET": 1}],\n"a": [{"COMET": 2}]}', "x.json, line 2: expected one list for each system"),
+        ("x.json", '{"a": [{"COMET": 1}]} x', "x.json, line 1: expected JSON: Extra data"),
+        ("x.score", "a\t1\nb\n", "x.score, line 2: expected the name of a system, a tab and a score, got 'b'"),
+        ("x.score", "a\t1\nb\tx\n", "x.score#score, line 2: expected a finite number, got 'x'"),
+    ],
+)
+def test_bad_tables(file: str, content: str, message: str) -> None:
+    with pytest.raises(InputError) as raised:
+        read_scores(put(file, content))
+    assert message in str(raised.value)
+
+
+def log(ids: list[Any], values: list[float], **header: Any) -> str:
+    samples = [{"id": i, "epoch": 1, "scores": {"f1": {"value": v}}} for i, v in zip(ids, values, strict=True)]
+    return json.dumps({"version": 2, "status": "success", "eval": {"model": "m"}, **header, "samples": samples})
+
+
+def test_logs_beside_texts_and_groups(run: Any) -> None:
+    for name, values in (("a", A), ("b", B)):
+        put(f"{name}.da", "".join(f"{v}\n" for v in values))
+        put(f"{name}.txt", "".join(f"the cat {name} {i}\n" for i in range(6)))
+        order = [4, 2, 0, 5, 3, 1]
+        put(f"{name}.json", log([i + 1 for i in order], [values[i] for i in order]))
+        put(f"{name}.named.json", log([f"s{i}" for i in order], [values[i] for i in order]))
+    put("ref.txt", "".join(f"the cat sat {i}\n" for i in range(6)))
+    put("docs.txt", "x\nx\ny\ny\nz\nz\n")
+    put("docs.tsv", "id\tdoc\n" + "".join(f"s{i}\t{'xxyyzz'[i]}\n" for i in (5, 0, 1, 3, 2, 4)))
+    options = ("-n", "99", "--format", "json")
+    files, numbered = ("a.da", "b.da"), ("b.json", "a.json")
+    beside = metrics(run("compare", *TEXTS, "--scores", "f1", *files, *options))
+    assert metrics(run("compare", *TEXTS, "--scores", "f1", *numbered, *options)) == beside
+    docs = metrics(run("compare", "--scores", "f1", *files, "--docs", "docs.txt", *options))
+    assert metrics(run("compare", "--scores", "f1", "a.json", "b.json", "--docs", "docs.txt", *options)) == docs
+    named = ("--scores", "f1", "a.named.json", "b.named.json")
+    # Documents in another order have other draws; exact p do not depend on the order.
+    exact = ("--test", "ar", "--scheme", "exact", "--format", "csv")
+    lines = run("compare", *named, "--docs", "docs.tsv#doc", *exact).out.splitlines()
+    expected = run("compare", "--scores", "f1", "a.da", "b.da", "--docs", "docs.txt", *exact).out.splitlines()
+    found, wanted = (dict(zip(*(each[at].split(",") for at in (0, -1)), strict=False)) for each in (lines, expected))
+    assert (found["pvalue"], found["difference"]) == (wanted["pvalue"], wanted["difference"])
+    for arguments, message in (
+        ((*named, "--docs", "docs.txt"), "6 of 6 ids are not: 's4', 's2', 's0' …"),
+        ((*TEXTS, *named), "numbers of the segments, from 0 or 1, but 6 of 6 ids are not"),
+        ((*named, "--strata", "few.tsv#doc"), "few.tsv#doc: 5 of 6 samples of the logs have no row with their id"),
+    ):
+        put("few.tsv", "id\tdoc\ns0\tx\n")
+        found = run("compare", *arguments)
+        assert (found.code, found.out) == (2, "")
+        assert message in found.err
+
+
+@pytest.mark.parametrize("version", [None, 0, 3, "2", True, 2.5])
+def test_unknown_versions(run: Any, version: Any) -> None:
+    for name in "ab":
+        put(f"{name}.json", log([1, 2], [0, 1], version=version))
+    found = run("compare", "--scores", "f1", "a.json", "b.json")
+    assert (found.code, "unknown version of inspect_ai's log schema: expected 1 or 2" in found.err) == (2, True)
+
+
+def test_a_score_that_is_no_number(run: Any) -> None:
+    put("b.json", log([1, 2], [0, 1]))
+    put("a.json", log([1, 2], [0, 1]).replace('"id": 2', '\n"id": 2').replace('"value": 1', '"value": "high"'))
+    found = run("compare", "--scores", "f1", "a.json", "b.json")
+    assert found.code == 2
+    assert "a.json, line 1: expected a number, or a grade such as 'C', as 'f1' of sample '2'" in found.err
+
+
+def test_a_system_twice_in_a_line_of_pearmut() -> None:
+    from reshuffle import read_scores as read_table
+
+    put("p.jsonl", '{"user_id": "u", "item_i": 0, "item": [{"item_id": 1}], "annotation": [{"a": {}, "a": {}}]}\n')
+    with pytest.raises(InputError, match=r"p\.jsonl, line 1: the key 'a' occurs twice in one object"):
+        read_table("p.jsonl")
+
+
+@given(st.permutations(range(7)), st.sampled_from([0, 1]))
+def test_order_of_segments_against_sorting(numbers: list[int], base: int) -> None:
+    ids = [str(n + base) for n in numbers]
+    assert [int(ids[at]) for at in segment_order(ids, "x", "texts")] == sorted(map(int, ids))
+    with pytest.raises(InputError, match="1 of 8 segments have none"):
+        segment_order(ids, "x", "texts", 8)
+
+
+@given(st.permutations(["a", "b.v1", "b.v2", "c"]), st.sampled_from(["{}.da", "x.tsv#{}", "out/{}.comet.gz"]))
+def test_names_in_any_order(names: list[str], shape: str) -> None:
+    texts = ["t/a.txt", "t/b.v1.txt", "t/b.v2.txt", "c.txt"]
+    given = [shape.format(name) for name in names]
+    assert files_by_name("x", given, texts) == [shape.format(name) for name in ("a", "b.v1", "b.v2", "c")]
+    assert same_names(["x/1", "y/1"], ["y/o.txt", "x/o.txt"]) == [1, 0]
+
+
+def test_files_are_read_once(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    from reshuffle.data.files import read_bytes
+
+    seen: list[str] = []
+
+    def counted(path: str, *rest: Any) -> bytes:
+        seen.append(path)
+        return read_bytes(path, *rest)
+
+    monkeypatch.setattr("reshuffle.data.scores.read_bytes", counted)
+    put("x.csv", "a,b\n1,2\n3,5\n2,2\n")
+    put("a.json", log([1, 2, 3], [1, 3, 2]))
+    put("b.json", log([1, 2, 3], [2, 5, 2]))
+    assert run("compare", "--scores", "x", "x.csv#a", "x.csv#b", "-n", "99").code == 0
+    assert run("compare", "--scores", "f1", "a.json", "b.json", "-n", "99").code == 0
+    assert seen == ["x.csv", "a.json", "b.json"]
