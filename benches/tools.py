@@ -17,14 +17,17 @@ from pathlib import Path
 from cases_commands import million, whole_command
 from cases_counting import chrf, count, gtm, nist, sentbleu, ter
 from cases_dropin import dropin, dropin_command, harness
+from cases_libraries import libraries
 from cases_many import html, many, sets
 from cases_mbr import decoding
 from cases_meta import meta_cases, tau
 from cases_meteor import meteor
+from cases_nltk import nltk
 from cases_pairs import auto, delta, families, maxt, pairs
 from cases_peers import peers
 from cases_resampling import ar, bootstrap, scipys, vectorised
 from cases_runs import runs
+from cases_scripts import comet, scripts
 from cases_small import small
 from cases_study import study
 from cases_tune import linesearch, tuned
@@ -62,6 +65,10 @@ CASES: Mapping[str, Callable[[Texts], list[Race]]] = {
     "dropin": dropin,
     "dropin-command": dropin_command,
     "harness": harness,
+    "nltk": nltk,
+    "libraries": libraries,
+    "comet": comet,
+    "scripts": scripts,
     "many": many,
     "sets": sets,
     "html": html,
@@ -73,6 +80,7 @@ CASES: Mapping[str, Callable[[Texts], list[Race]]] = {
 NAMED = (
     *("million", "runs", "meta", "tau", "linesearch", "tune", "study", "many", "sets", "html"),
     *("dropin", "dropin-command", "harness"),
+    *("nltk", "libraries", "comet", "scripts"),
 )
 ORDINARY = [case for case in CASES if case not in NAMED]
 

@@ -6,9 +6,11 @@ import argparse
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from reshuffle import InputError
+
+from ..commands import MOST, Parser, file_name, whole
 
 __all__ = ["PROGRAM", "files_of", "option_named", "parse", "words_of"]
 
@@ -39,8 +41,6 @@ OPTIONS = {
     "wordnet": "--meteor.wordnet",
     "paraphrases": "--meteor.paraphraseFile",
 }
-# More draws or shuffles do not fit any memory.
-MOST = 10**12
 SYSTEM = re.compile(r"(?:--hyps-sys|-H)(\d+)(=.*)?", re.DOTALL)
 
 
@@ -53,12 +53,6 @@ class _Once(argparse.Action):
         if getattr(namespace, self.dest) is not None:
             raise InputError(f"{option} is given twice: name all files after one {option}")
         setattr(namespace, self.dest, values)
-
-
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        """One line, without the usage."""
-        raise InputError(message)
 
 
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
@@ -74,8 +68,8 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     missing = sorted({*range(1, len(numbers) + 1)}.difference(numbers))
     if missing:
         raise InputError(f"--hyps-sys{numbers[-1]} is given, but --hyps-sys{missing[0]} is not: number systems from 1")
-    parser = _Parser(prog=PROGRAM, description=DESCRIPTION, allow_abbrev=False)
-    modules = parser.add_subparsers(dest="module", required=True, metavar="eval|nbest", parser_class=_Parser)
+    parser = Parser(prog=PROGRAM, description=DESCRIPTION, allow_abbrev=False)
+    modules = parser.add_subparsers(dest="module", required=True, metavar="eval|nbest", parser_class=Parser)
     _add_eval(modules.add_parser("eval", help="compare systems with several runs each", allow_abbrev=False), numbers)
     _add_nbest(modules.add_parser("nbest", help="score and rank n-best lists", allow_abbrev=False))
     options = parser.parse_args(arguments)
@@ -101,18 +95,22 @@ def _add_eval(parser: argparse.ArgumentParser, numbers: Sequence[int]) -> None:
     parser.add_argument(
         "-s", "--ar-shuffles", type=_count, default=10_000, metavar="N", help="shuffles of the test (default: 10000)"
     )
-    parser.add_argument("-L", "--latex", type=_path, metavar="FILE", help="write the table as LaTeX")
+    parser.add_argument("-L", "--latex", type=file_name, metavar="FILE", help="write the table as LaTeX")
     parser.add_argument("-F", "--fullLatexDoc", **_FLAG, help="write a whole LaTeX document")
     parser.add_argument(
-        "-r", "--rankDir", type=_path, metavar="DIR", help="segments of median runs, by difference from the baseline"
+        "-r",
+        "--rankDir",
+        type=file_name,
+        metavar="DIR",
+        help="segments of median runs, by difference from the baseline",
     )
     parser.add_argument(
-        "-S", "--sentLevelDir", type=_path, metavar="DIR", help="the scores of every segment of every run"
+        "-S", "--sentLevelDir", type=file_name, metavar="DIR", help="the scores of every segment of every run"
     )
     parser.add_argument("-D", "--debug", **_FLAG, help="accepted, without effect")
     own = parser.add_argument_group("not in MultEval")
     own.add_argument(
-        "--seed", type=_whole, default=12345, metavar="N", help="seed of draws and shuffles (default: 12345)"
+        "--seed", type=whole, default=12345, metavar="N", help="seed of draws and shuffles (default: 12345)"
     )
     own.add_argument(
         "--test",
@@ -122,7 +120,7 @@ def _add_eval(parser: argparse.ArgumentParser, numbers: Sequence[int]) -> None:
         "hierarchical, segment, pooled or cell, as in reshuffle runs --exchange",
     )
     own.add_argument(
-        "--json", type=_path, metavar="FILE", help="write all results as JSON, which reshuffle.read_json reads"
+        "--json", type=file_name, metavar="FILE", help="write all results as JSON, which reshuffle.read_json reads"
     )
     _add_common(parser)
 
@@ -139,7 +137,7 @@ def _add_nbest(parser: argparse.ArgumentParser) -> None:
         help="references: tokenized, one segment per line",
     )
     _add_metrics(parser, "bleu meteor ter")
-    parser.add_argument("-r", "--rankDir", type=_path, metavar="DIR", help="the list sorted by each metric")
+    parser.add_argument("-r", "--rankDir", type=file_name, metavar="DIR", help="the list sorted by each metric")
     _add_common(parser)
 
 
@@ -150,11 +148,11 @@ def _add_metrics(parser: argparse.ArgumentParser, default: str) -> None:
 
 
 def _add_common(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("-t", "--threads", type=_whole, default=0, metavar="N", help="0, the default: one per core")
+    parser.add_argument("-t", "--threads", type=whole, default=0, metavar="N", help="0, the default: one per core")
     parser.add_argument(
-        "-v", "--verbosity", type=_whole, default=0, metavar="N", help="in eval, 1 prints the score of every run"
+        "-v", "--verbosity", type=whole, default=0, metavar="N", help="in eval, 1 prints the score of every run"
     )
-    parser.add_argument("--bleu.verbosity", type=_whole, default=0, metavar="N", help="accepted, without effect")
+    parser.add_argument("--bleu.verbosity", type=whole, default=0, metavar="N", help="accepted, without effect")
     ter = parser.add_argument_group("TER")
     ter.add_argument("--ter.punctuation", **_FLAG, help="ignore punctuation, as in MultEval, in spite of the name")
     meteor = parser.add_argument_group(
@@ -208,20 +206,8 @@ def _flag(text: str) -> bool:
 _FLAG: dict[str, Any] = {"nargs": "?", "const": True, "default": False, "type": _flag, "metavar": "true|false"}
 
 
-def _whole(text: str) -> int:
-    if not re.fullmatch(r"\d{1,18}", text, re.ASCII):
-        raise argparse.ArgumentTypeError(f"expected a whole number below 10^18, got {text[:40]!r}")
-    return int(text)
-
-
 def _count(text: str) -> int:
-    number = _whole(text)
+    number = whole(text)
     if not 1 <= number <= MOST:
         raise argparse.ArgumentTypeError(f"expected 1 to {MOST:,}, got {number}")
     return number
-
-
-def _path(text: str) -> str:
-    if not text:
-        raise argparse.ArgumentTypeError("expected a name, got an empty one")
-    return text

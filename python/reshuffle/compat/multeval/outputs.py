@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import os
-import re
-import sys
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
 from reshuffle import InputError, read_lines
 
+from ..commands import check_file, check_output, say, write
 from .texts import normalized
 
 __all__ = ["Texts", "check_file", "check_output", "output_folder", "read_references", "read_texts", "say", "write"]
-
-# As much of an existing file as tells whether it is an earlier output: characters.
-BEGINNING = 10_000
 
 
 class Texts(NamedTuple):
@@ -114,42 +108,3 @@ def output_folder(path: str) -> Path:
     except OSError as error:
         raise InputError(f"cannot make the folder {path}: {error.strerror}") from None
     return Path(path)
-
-
-def check_output(path: str | os.PathLike[str], own: str) -> None:
-    """:class:`InputError` if there is a file at ``path`` that this command would not have written.
-
-    ``own`` is a regular expression for the beginning of its files. A device or a pipe holds nothing that could be lost.
-    """
-    try:
-        if Path(path).exists() and not Path(path).is_file() and not Path(path).is_dir():
-            return
-        with open(path, encoding="utf-8", errors="replace") as file:
-            text = file.read(BEGINNING)
-    except FileNotFoundError:
-        return
-    except OSError as error:
-        raise InputError(f"cannot write {path}: {error.strerror}") from None
-    if text and not re.match(own, text, re.DOTALL):
-        raise InputError(f"{path} exists and does not look like an earlier output of this command: choose another name")
-
-
-def check_file(path: str, own: str) -> None:
-    """:func:`check_output` of a file whose folder has to exist."""
-    if not Path(path).parent.is_dir():
-        raise InputError(f"cannot write {path}: there is no folder {Path(path).parent}")
-    check_output(path, own)
-
-
-def write(path: str | os.PathLike[str], text: str) -> None:
-    """Write a file; :class:`InputError` if that is impossible."""
-    try:
-        Path(path).write_text(text, "utf-8", newline="\n")
-    except OSError as error:
-        raise InputError(f"cannot write {path}: {error.strerror}") from None
-
-
-def say(message: str) -> None:
-    """Print to standard error, if there is one."""
-    with suppress(OSError, AttributeError):
-        print(message, file=sys.stderr)

@@ -1,0 +1,176 @@
+"""What the command lines of drop-ins share: errors, exit codes, warnings, and files that are about to be written."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import sys
+import warnings
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from threading import Thread
+from typing import NoReturn, TypeVar
+
+from reshuffle import InputError, InputWarning
+
+__all__ = [
+    "MOST",
+    "Parser",
+    "Printed",
+    "at_once",
+    "check_file",
+    "check_output",
+    "drop_unwritten",
+    "file_name",
+    "run",
+    "say",
+    "whole",
+    "write",
+]
+
+# As much of an existing file as tells whether it is an earlier output: characters.
+BEGINNING = 10_000
+# More draws or shuffles do not fit any memory.
+MOST = 10**12
+
+Result = TypeVar("Result")
+
+
+class Printed(str):
+    """Output of a command that ends with an exit code other than 0."""
+
+    code = 1
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose errors are an :class:`InputError`, of one line without the usage."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raise :class:`InputError`."""
+        raise InputError(message)
+
+
+def run(program: str, job: Callable[[], str], option_named: Callable[[str], str] = str) -> int:
+    """Print what ``job`` returns, and return the exit code.
+
+    2 for wrong input and for output that cannot be written, 3 if memory runs out, with one line on standard error that
+    begins with ``program``. ``option_named`` turns names of arguments in messages into those of options.
+    """
+
+    def show(message: Warning | str, *_: object) -> None:
+        if isinstance(message, InputWarning):
+            message = message.with_names(str, option_named)
+        say(f"{program}: warning: {message}")
+
+    try:
+        if sys.stdout is None:
+            raise InputError("standard output is closed")
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", InputWarning)
+            warnings.showwarning = show  # type: ignore[assignment]
+            output = job()
+        # Bytes, because texts are UTF-8 whatever the locale.
+        sys.stdout.flush()
+        sys.stdout.buffer.write(output.encode("utf-8", "surrogateescape"))
+        sys.stdout.flush()
+    except InputError as error:
+        say(f"{program}: error: {error.with_names(str, option_named)}")
+        return 2
+    except MemoryError:
+        say(f"{program}: error: not enough memory: fewer draws, shuffles, systems or metrics need less")
+        return 3
+    except BrokenPipeError:
+        drop_unwritten()
+        return 1
+    except OSError as error:  # those of files are InputErrors
+        say(f"{program}: error: standard output cannot be written: {error.strerror or error}")
+        drop_unwritten()
+        return 2
+    except KeyboardInterrupt:
+        return 130
+    return output.code if isinstance(output, Printed) else 0
+
+
+def at_once(job: Callable[[], Result], meanwhile: Callable[[], object]) -> Result:
+    """What ``job`` returns, or its error; ``meanwhile`` runs on this thread at the same time."""
+    results: list[Result] = []
+    errors: list[BaseException] = []
+
+    def do() -> None:
+        try:
+            results.append(job())
+        except BaseException as error:  # which this thread raises
+            errors.append(error)
+
+    thread = Thread(target=do)
+    thread.start()
+    try:
+        meanwhile()
+    finally:
+        thread.join()
+    if errors:
+        raise errors[0]
+    return results[0]
+
+
+def say(message: str) -> None:
+    """Print to standard error, if there is one."""
+    with suppress(OSError, AttributeError):
+        print(message, file=sys.stderr)
+
+
+def drop_unwritten() -> None:
+    """Drop what standard output did not take, so that flushing it at exit does not fail again."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def whole(text: str) -> int:
+    """A whole number that is not negative, as the type of an option."""
+    if not re.fullmatch(r"\d{1,18}", text, re.ASCII):
+        raise argparse.ArgumentTypeError(f"expected a whole number below 10^18, got {text[:40]!r}")
+    return int(text)
+
+
+def file_name(text: str) -> str:
+    """A name that is not empty, as the type of an option."""
+    if not text:
+        raise argparse.ArgumentTypeError("expected a name, got an empty one")
+    return text
+
+
+def check_output(path: str | os.PathLike[str], own: str) -> None:
+    """:class:`InputError` if there is a file at ``path`` that this command would not have written.
+
+    ``own`` is a regular expression for the beginning of its files. A device or a pipe holds nothing that could be lost.
+    """
+    try:
+        if Path(path).exists() and not Path(path).is_file() and not Path(path).is_dir():
+            return
+        with open(path, encoding="utf-8", errors="replace") as file:
+            text = file.read(BEGINNING)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise InputError(f"cannot write {path}: {error.strerror}") from None
+    if text and not re.match(own, text, re.DOTALL):
+        raise InputError(
+            f"{path} exists and does not look like an earlier output of this command: move it, or choose another name"
+        )
+
+
+def check_file(path: str, own: str) -> None:
+    """:func:`check_output` of a file whose folder has to exist."""
+    if not Path(path).parent.is_dir():
+        raise InputError(f"cannot write {path}: there is no folder {Path(path).parent}")
+    check_output(path, own)
+
+
+def write(path: str | os.PathLike[str], text: str) -> None:
+    """Write a file; :class:`InputError` if that is impossible."""
+    try:
+        Path(path).write_text(text, "utf-8", newline="\n")
+    except OSError as error:
+        raise InputError(f"cannot write {path}: {error.strerror}") from None

@@ -1,0 +1,196 @@
+"""The report and the files of ``--metricsMATR``, in the layout of the scripts."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+
+from .documents import TestSet
+from .ngrams import Matches
+from .ngrams import shown as shown_text
+from .scoring import BLEU_ORDER, NIST_ORDER, ORDERS, Counted, Score
+
+__all__ = ["end", "evaluation", "files", "start"]
+
+MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
+LINE = "# ------------------------------------------------------------------------"
+HEADER = "        " + "   ".join(f"{order}-gram" for order in range(1, ORDERS + 1))
+UNDERLINE = "        " + "   ".join(["------"] * ORDERS)
+
+
+def start(version: str, command: str) -> str:
+    """The lines before anything is read."""
+    return f"MT evaluation scorer began on {_now()}\n{_extra(version)}command line:  {command}\n"
+
+
+def end(version: str) -> str:
+    """The last line."""
+    return f"{_extra(version)}MT evaluation scorer ended on {_now()}\n"
+
+
+def _extra(version: str) -> str:
+    """An empty line in version 14."""
+    return "\n" if version == "14" else ""
+
+
+def _now() -> str:
+    now = datetime.now()
+    return f"{now.year} {MONTHS[now.month - 1]} {now.day} at {now:%H:%M:%S}"
+
+
+def evaluation(test_set: TestSet, counted: Counted) -> str:
+    """Everything between the first and the last lines."""
+    version = counted.options.version
+    n_segments = sum(map(len, test_set.source.values()))
+    first = "\n" if version == "14" else "  "
+    lines = [
+        f"{first}Evaluation of {test_set.source_language}-to-{test_set.target_language} translation using:",
+        f'    src set "{test_set.set_id}" ({len(test_set.source)} docs, {n_segments} segs)',
+        f'    ref set "{test_set.set_id}" ({len(test_set.references)} refs)',
+        f'    tst set "{test_set.set_id}" ({len(test_set.systems)} systems)',
+        "",
+    ]
+    matches = Matches(counted) if counted.options.detail >= 3 else None
+    for system in range(len(counted.systems)):
+        for kind in _kinds(counted):
+            lines += _details(test_set, counted, matches, system, kind)
+    return "\n".join([*lines, *_scores(counted), *_tables(counted)]) + "\n"
+
+
+def _kinds(counted: Counted) -> list[str]:
+    return [kind for kind, chosen in (("NIST", counted.options.nist), ("BLEU", counted.options.bleu)) if chosen]
+
+
+def _details(test_set: TestSet, counted: Counted, matches: Matches | None, system: int, kind: str) -> Iterator[str]:
+    """Lines of n-grams, segments and documents, and of the lengths."""
+    options, name = counted.options, counted.systems[system]
+    order = NIST_ORDER if kind == "NIST" else BLEU_ORDER
+    for document, rows in counted.rows[system].items():
+        segments = in_order(rows, options.version)
+        if options.detail >= 2:
+            numbers = [rows[segment] for segment in segments]
+            scores = counted.segment_scores(system, numbers, kind)
+            words = counted.words(system, numbers)
+            for segment, row, score, n in zip(segments, numbers, scores, words, strict=True):
+                if matches is not None:
+                    yield from _texts(test_set, matches, system, name, segment, row)
+                yield (
+                    f'  {kind} score using {order}-grams = {score:.4f} for system "{name}" on segment {segment} of '
+                    f'document "{document}" ({n} words)'
+                )
+        if options.detail >= 1:
+            every = list(rows.values())
+            of_document = _score(counted, system, every, kind).score
+            yield (
+                f'{kind} score using   {order}-grams = {of_document:.4f} for system "{name}" on document "{document}" '
+                f"({len(every)} segments, {sum(counted.words(system, every))} words)"
+            )
+    if kind == "BLEU" and options.smoothing and options.version == "13a":
+        sums = counted.bleu[system, _rows(counted, system)].sum(axis=0)
+        yield _lengths(int(sums[0]), int(sums[1]))
+
+
+def _texts(test_set: TestSet, matches: Matches, system: int, name: str, segment: str, row: int) -> Iterator[str]:
+    for reference, words in zip(sorted(test_set.references), matches.references, strict=True):
+        yield f"ref '{reference}', seg {segment}: {shown_text(' '.join(words[row]))}"
+    yield f"sys '{name}', seg {segment}: {shown_text(' '.join(matches.systems[system][row]))}"
+    yield from matches.lines(system, row)
+
+
+def _lengths(hyp_len: int, ref_len: int) -> str:
+    ratio = hyp_len / ref_len if ref_len else math.inf
+    log = math.log(math.exp(min(0.0, 1 - ref_len / hyp_len))) if hyp_len else -math.inf
+    return f"length ratio: {shown(ratio)} ({hyp_len}/{ref_len}), penalty (log): {shown(log)}"
+
+
+def shown(number: float) -> str:
+    """A number as Perl prints it."""
+    if math.isinf(number):
+        return "Inf" if number > 0 else "-Inf"
+    return f"{number + 0.0:.15g}"  # no minus before 0
+
+
+def in_order(segments: dict[str, int], version: str) -> list[str]:
+    """The ids of segments in the order of the report: by number, in version 14 by the numbers and letters in them."""
+    return sorted(segments, key=_natural if version == "14" else _number)
+
+
+def _number(text: str) -> float:
+    found = re.match(r"\s*[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?", text, re.ASCII | re.IGNORECASE)
+    return float(found[0]) if found else 0.0
+
+
+def _natural(text: str) -> list[tuple[int, int, str]]:
+    parts = re.findall(r"\d+|[^\W\d_]+", text.lower(), re.ASCII)
+    return [(0, int(part), "") if part.isdigit() else (1, 0, part) for part in parts]
+
+
+def _rows(counted: Counted, system: int) -> list[int]:
+    return [row for rows in counted.rows[system].values() for row in rows.values()]
+
+
+def _score(counted: Counted, system: int, rows: Sequence[int], kind: str) -> Score:
+    return (counted.nist_of if kind == "NIST" else counted.bleu_of)(system, rows)
+
+
+def _of_systems(counted: Counted) -> dict[str, list[Score]]:
+    n = len(counted.systems)
+    return {
+        kind: [_score(counted, system, _rows(counted, system), kind) for system in range(n)] for kind in _kinds(counted)
+    }
+
+
+def _scores(counted: Counted) -> Iterator[str]:
+    scores = _of_systems(counted)
+    for system, name in enumerate(counted.systems):
+        if len(scores) == 2:
+            nist, bleu = scores["NIST"][system].score, scores["BLEU"][system].score
+            yield f'NIST score = {nist:.4f}  BLEU score = {bleu:.4f} for system "{name}"'
+        elif "NIST" in scores:
+            yield f'NIST score = {scores["NIST"][system].score:.4f}  for system "{name}"'
+        else:
+            yield f'\nBLEU score = {scores["BLEU"][system].score:.4f} for system "{name}"'
+
+
+def _tables(counted: Counted) -> Iterator[str]:
+    scores, extra = _of_systems(counted), _extra(counted.options.version)
+    space = " " * (2 if counted.options.version == "14" else 1)
+
+    def rows(kind: str, cumulative: bool) -> Iterator[str]:
+        for name, score in zip(counted.systems, scores.get(kind, []), strict=False):
+            numbers = score.cumulative if cumulative else score.individual
+            yield f" {kind}:" + "".join(f"  {number:.4f} " for number in numbers) + f'{space}"{name}"'
+
+    yield f"\n{LINE}\n\nIndividual N-gram scoring\n{HEADER}\n{UNDERLINE}"
+    if "NIST" in scores:
+        yield from rows("NIST", False)
+        yield ""
+    yield from rows("BLEU", False)
+    yield f"\n{LINE}\n{extra}Cumulative N-gram scoring\n{HEADER}\n{UNDERLINE}"
+    yield from rows("NIST", True)
+    yield ""
+    yield from rows("BLEU", True)
+
+
+def files(test_set: TestSet, counted: Counted) -> dict[str, str]:
+    """The files of ``--metricsMATR``: their names and contents."""
+    written: dict[str, str] = {}
+    for kind in _kinds(counted):
+        of_systems, of_documents, of_segments = [], [], []
+        for system, name in enumerate(counted.systems):
+            score = _score(counted, system, _rows(counted, system), kind).score
+            of_systems.append(f"{test_set.set_id}\t{name}\t{shown(score)}\n")
+            for document, rows in counted.rows[system].items():
+                score = _score(counted, system, list(rows.values()), kind).score
+                of_documents.append(f"{test_set.set_id}\t{name}\t{document}\t{shown(score)}\n")
+                segments = in_order(rows, counted.options.version)
+                scores = counted.segment_scores(system, [rows[segment] for segment in segments], kind)
+                of_segments += [
+                    f"{test_set.set_id}\t{name}\t{document}\t{segment}\t{shown(score)}\n"
+                    for segment, score in zip(segments, scores, strict=True)
+                ]
+        for level, lines in (("sys", of_systems), ("doc", of_documents), ("seg", of_segments)):
+            written[f"{kind}-{level}.scr"] = "".join(lines)
+    return written

@@ -1,0 +1,431 @@
+"""``python -m reshuffle.compat.comet``: files that comet-score and comet-compare wrote, plain loops, and bad input."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import math
+import re
+from importlib.metadata import version
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from scipy import stats
+
+from inputs import put
+from reshuffle import InputError, SegmentScores, _core, compare, read_scores
+from reshuffle.cli.main import main as command
+from reshuffle.compat import comet
+from reshuffle.compat.comet import report, resampled_means, resampling, statistical_results
+from reshuffle.compat.comet.outputs import as_json
+from reshuffle.data.formats.base import Source
+from reshuffle.data.formats.comet import read_records
+from reshuffle.data.scores import read_scores as scores_by_system
+
+# Written by unbabel-comet 2.2.7 (torch 2.14.1, numpy 1.26.4, scipy 1.15.3), with stored scores in place of a model:
+# python benches/comet_without_model.py score|compare … -s src.txt -t SYSTEMS -r ref.txt --to_json FILE
+FILES = Path(__file__).parents[1] / "data/comet"
+SYSTEMS = ["a.txt", "out/b-long-name-of-a-system.txt", "c.txt", "same.txt"]
+TEXTS = ["-s", "src.txt", "-t", *SYSTEMS, "-r", "ref.txt"]
+# SciPy 1.15 and 1.16 compute the moments of 32-bit scores in 32 bits, as that of the files did; 1.17 everything.
+SCIPY = tuple(map(int, version("scipy").split(".")[:2]))
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with copies of the files."""
+    for path in FILES.rglob("*"):
+        if path.is_file():
+            copy = tmp_path / path.relative_to(FILES)
+            copy.parent.mkdir(exist_ok=True)
+            copy.write_bytes(path.read_bytes())
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def printed(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -> str:
+    assert comet.main(list(arguments)) == code
+    out, err = capsys.readouterr()
+    return err if code else out
+
+
+def rounded(value: Any) -> Any:
+    """The same JSON with numbers of 6 significant digits."""
+    if isinstance(value, float):
+        return "nan" if math.isnan(value) else float(f"{value:.6g}")
+    if isinstance(value, dict):
+        return {key: rounded(each) for key, each in value.items()}
+    return list(map(rounded, value)) if isinstance(value, list) else value
+
+
+@pytest.mark.parametrize("scores", ["comet.json", "comet-score.out"])
+def test_report_and_json_equal_those_of_comet_compare(
+    files: Path, capsys: pytest.CaptureFixture[str], scores: str
+) -> None:
+    given = json.loads(Path("comet.json").read_text("utf-8"))
+    if scores != "comet.json":  # four decimals; the values of the file are longer
+        text = Path(scores).read_text("utf-8")
+        for name in SYSTEMS:
+            for number, segment in enumerate(given[name]):
+                text = text.replace(
+                    f"{name}\tSegment {number}\tscore: {segment['COMET']:.4f}",
+                    f"{name}\tSegment {number}\tscore: {segment['COMET']}",
+                )
+        Path(scores).write_text(text, "utf-8")
+    out = printed(capsys, *TEXTS, "--scores", scores, "--to_json", "ours.json")
+    assert out.replace("ours.json", "comet-compare.json") == Path("comet-compare.out").read_text("utf-8")
+    ours, theirs = Path("ours.json").read_text("utf-8"), Path("comet-compare.json").read_text("utf-8")
+    assert rounded(json.loads(ours)) == rounded(json.loads(theirs))
+    if (1, 15) <= SCIPY < (1, 17):
+        assert ours == theirs
+
+
+@pytest.mark.parametrize("scores", ["comet.json", "comet-compare.json"])
+def test_texts_are_those_that_were_scored_if_they_are_not_given(
+    files: Path, capsys: pytest.CaptureFixture[str], scores: str
+) -> None:
+    out = printed(capsys, "--scores", scores, "--to_json", "ours.json", "-d", "wmt20:de-en")
+    assert out.splitlines()[:-1] == Path("comet-compare.out").read_text("utf-8").splitlines()[:-1]
+    theirs = json.loads(Path("comet-compare.json").read_text("utf-8"))
+    assert rounded(json.loads(Path("ours.json").read_text("utf-8"))) == rounded(theirs)
+    # Written again, because it is an earlier output; another file is not overwritten.
+    printed(capsys, "--scores", scores, "--to_json", "ours.json")
+    assert "src.txt exists" in printed(capsys, "--scores", "comet.json", "--to_json", "src.txt", code=2)
+
+
+def test_a_file_of_numbers_for_each_system_and_some_of_the_systems(
+    files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    scored = json.loads(Path("comet.json").read_text("utf-8"))
+    for name, file in zip(SYSTEMS, "wxyz", strict=True):
+        put(file, "".join(f"{segment['COMET']}\n" for segment in scored[name]))
+    expected = printed(capsys, "-t", "c.txt", "a.txt", "--scores", "comet.json")
+    assert printed(capsys, "-t", "c.txt", "a.txt", "--scores", "y", "w") == expected
+    assert "x_name: c.txt\ny_name: a.txt" in expected
+    assert expected.splitlines()[-1] == "a.txt                  False"
+
+
+def test_lines_end_where_they_do_in_comet(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    expected = printed(capsys, *TEXTS, "--scores", "comet.json")
+    for name in ("src.txt", "a.txt"):
+        Path(name).write_bytes(Path(name).read_bytes().replace(b"\n", b"\r"))
+    Path("ref.txt.gz").write_bytes(gzip.compress(Path("ref.txt").read_bytes()))
+    assert printed(capsys, *TEXTS[:-1], "ref.txt.gz", "--scores", "comet.json") == expected
+
+
+def twin(scores: dict[str, NDArray[Any]], splits: int, ratio: float, alternative: Any) -> list[dict[str, Any]]:
+    """comet-compare's numbers, one pair after the other."""
+    names, matrix = list(scores), np.array(list(scores.values()), dtype="float32")
+    n = matrix.shape[1]
+    ids = np.random.RandomState(1).choice(n, size=(max(int(n * ratio), 1), splits), replace=True)
+    means = np.mean(np.take(matrix, ids, axis=1), axis=1)
+    results = []
+    for i, j in combinations(range(len(names)), 2):
+        delta = means[i] - means[j]
+        with np.errstate(all="ignore"):
+            test = stats.ttest_rel(matrix[i], matrix[j], alternative=alternative)
+        results.append(
+            {
+                "x_name": names[i],
+                "y_name": names[j],
+                "bootstrap_resampling": {
+                    "x-mean": float(np.mean(means[i])),
+                    "y-mean": float(np.mean(means[j])),
+                    "ties (%)": float((np.absolute(delta) < 0.001).sum()) / splits,
+                    "x_wins (%)": float((delta >= 0.001).sum()) / splits,
+                    "y_wins (%)": float((delta <= -0.001).sum()) / splits,
+                },
+                "paired_t-test": {"statistic": float(test.statistic), "p_value": float(test.pvalue)},
+            }
+        )
+    return results
+
+
+@pytest.mark.filterwarnings("ignore:.*:RuntimeWarning")
+@pytest.mark.parametrize("block", [1, 50, 1 << 19])
+@settings(max_examples=25)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    n_systems=st.integers(2, 5),
+    n_segments=st.integers(2, 60),
+    splits=st.integers(1, 40),
+    ratio=st.sampled_from([0.01, 0.4, 1.0, 1.7]),
+    alternative=st.sampled_from(resampling.ALTERNATIVES),
+    digits=st.integers(1, 7),
+)
+def test_all_numbers_equal_a_plain_loop(
+    block: int, seed: int, n_systems: int, n_segments: int, splits: int, ratio: float, alternative: str, digits: int
+) -> None:
+    random = np.random.default_rng(seed)
+    matrix = (random.random(n_segments) + random.normal(0, 0.01, (n_systems, n_segments))).round(digits)
+    scores = {f"system {i}": row for i, row in enumerate(matrix)}
+    before, resampling.BLOCK = resampling.BLOCK, block
+    try:
+        results = statistical_results(scores, num_splits=splits, sample_ratio=ratio, t_test_alternative=alternative)
+    finally:
+        resampling.BLOCK = before
+    expected = twin(scores, splits, ratio, alternative)
+    for ours, theirs in zip(results, expected, strict=True):
+        tests = [result.pop("paired_t-test") for result in (ours, theirs)]
+        assert ours == theirs
+        for name in ("statistic", "p_value"):
+            actual, desired = (test[name] for test in tests)
+            if SCIPY < (1, 17):
+                np.testing.assert_equal(actual, desired)
+            np.testing.assert_allclose(actual, desired, rtol=1e-3, atol=1e-30)
+
+
+def test_the_tests_beside_it_are_those_of_compare(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = printed(capsys, "--scores", "comet.json", "--tests", "ar", "t-test", "-n", "500", "--to_json", "ours.json")
+    assert out.startswith(Path("comet-compare.out").read_text("utf-8").split("Predictions")[0])
+    table = read_scores("comet.json")
+    assert table.segments is not None
+    metric = SegmentScores("COMET", dict(zip(table.systems, table.segments, strict=True)))
+    written = json.loads(Path("ours.json").read_text("utf-8"))
+    for test in ("ar", "t-test"):
+        result = compare(metrics=[metric], test=test, all_pairs=True, n_resamples=500)
+        assert f"\n{test}\n\n{result}\n" in out
+        assert written["reshuffle"][test]["metrics"] == json.loads(result.render("json"))["metrics"]
+
+
+def test_a_note_says_what_is_missing(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert comet.main(["--scores", "comet.json"]) == 0
+    assert "not adjusted for 6 pairs" in capsys.readouterr().err
+
+
+def change(key: str, value: Any) -> None:
+    """Change the score of the third segment of c.txt, on line 172 of the file."""
+    scored = json.loads(Path("comet.json").read_text("utf-8"))
+    if value is None:
+        del scored["c.txt"][2][key]
+    else:
+        scored["c.txt"][2][key] = value
+    Path("comet.json").write_text(json.dumps(scored, ensure_ascii=False, indent=4), "utf-8")
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ("0.5", r"comet.json, line (\d+): expected a finite number as 'COMET', got the string \"0.5\""),
+        (True, r"comet.json, line (\d+): expected a finite number as 'COMET', got true"),
+        (math.inf, r"comet.json, line (\d+): expected a finite number as 'COMET', got the number Infinity"),
+        (10**400, r"comet.json, line (\d+): expected a finite number as 'COMET', got the number 1"),
+        (None, r"comet.json, line (\d+): unknown key 'COMET'; known: src, mt, ref"),
+    ],
+)
+def test_a_score_that_is_no_number_is_found_by_file_line_and_key(files: Path, value: Any, message: str) -> None:
+    change("COMET", value)
+    with pytest.raises(InputError, match=message) as error:
+        read_scores("comet.json")
+    found = re.search(message, str(error.value))
+    assert found is not None
+    lines = Path("comet.json").read_text("utf-8").splitlines()
+    assert lines[int(found[1]) - 1].strip() == "{"
+    assert "Quelle 2" in lines[int(found[1])]
+    assert '"c.txt": [' in "".join(lines[int(found[1]) - 20 : int(found[1])])
+    with pytest.raises(InputError, match=rf"comet.json(#COMET)?, line {found[1]}: "):
+        scores_by_system("comet.json")
+
+
+def test_scores_in_a_file_of_comet_compare(files: Path) -> None:
+    expected = np.asarray(read_scores("comet.json").segments)
+    for scores in (read_scores("comet-compare.json").segments, list(scores_by_system("comet-compare.json").values())):
+        np.testing.assert_allclose(np.asarray(scores), expected, rtol=1e-7)  # rounded to 32 bits
+    compared = json.loads(Path("comet-compare.json").read_text("utf-8"))
+    compared["translations"][2]["scores"][3] = "seven"
+    compared["source"][0] = '"scores": [1'
+    put("changed.json", json.dumps(compared, indent=1))
+    lines = Path("changed.json").read_text("utf-8").splitlines()
+    (number,) = (number for number, line in enumerate(lines, 1) if "seven" in line)
+    with pytest.raises(InputError, match=f"changed.json, line {number}: expected a finite number as 'COMET', got the"):
+        read_scores("changed.json")
+    del compared["translations"][1]["name"]
+    put("changed.json", json.dumps(compared, indent=1))
+    with pytest.raises(InputError, match="expected another name and a list of scores in number 2 of 'translations'"):
+        read_scores("changed.json")
+
+
+BAD: list[tuple[dict[str, str], list[str], str]] = [
+    ({}, [], "no scores: write them with comet-score"),
+    ({}, ["--scores", "missing.json"], "missing.json: no such file"),
+    ({}, ["--scores", "comet.json", "-d", "wmt20:de-en", "-s", "src.txt"], "-d replaces -s and -r"),
+    ({}, ["--scores", "comet.json", "-d", "wmt20"], "-d: expected SET:PAIR, such as wmt20:de-en, got 'wmt20'"),
+    ({}, ["--scores", "comet-score.out", "-d", "wmt20:de-en"], "-d: test sets are not downloaded, and the files of"),
+    ({}, ["--scores", "comet.json", "-t", "a.txt"], "-t: expected at least two files"),
+    ({}, ["--scores", "comet.json", "-t", "a.txt", "a.txt"], "-t names a file twice"),
+    ({}, ["--scores", "comet.json", "-t", "a.txt", "src.txt"], "no scores of src.txt in the files of --scores"),
+    ({}, ["--scores", "comet.json", "comet.json"], "which an earlier file of --scores has, too"),
+    ({}, ["--scores", "comet.json", "-s", "ref.txt"], "ref.txt, line 1: 'Quelle 0' was scored, but the text is"),
+    ({"a.txt": "x\n"}, ["--scores", "comet.json", "-t", "a.txt", "c.txt"], "a.txt has 1 lines, but there are scores"),
+    ({}, ["--scores", "comet.json", "--num_splits", "0"], "--num_splits: expected 1 to"),
+    ({}, ["--scores", "comet.json", "--sample_ratio", "nan"], "--sample_ratio: expected a number above 0, got 'nan'"),
+    ({}, ["--scores", "comet.json", "--t_test_alternative", "both"], "invalid choice: 'both'"),
+    ({}, ["--scores", "comet.json", "--tests", "arr"], "unknown test 'arr': did you mean 'ar'"),
+    ({}, ["--scores", "comet.json", "--seed", "4294967296"], "--seed: expected a number below 2^32"),
+    ({}, ["--scores", "comet.json", "--to_json", "no/x.json"], "cannot write no/x.json: there is no folder no"),
+    ({"x.json": "[1, 2]"}, ["--scores", "x.json"], "x.json, line 1: expected an object with the score of a segment"),
+    ({"x.json": '{"a": 1}'}, ["--scores", "x.json"], "expected a list of the segments of 'a', as comet-score"),
+    ({"x.json": '{"a": []}'}, ["--scores", "x.json"], "got an empty list"),
+    ({"x.json": "{}"}, ["--scores", "x.json"], "x.json: "),
+    ({"x.json": '{\n"a": ['}, ["--scores", "x.json"], "x.json, line 2: expected JSON: Expecting value"),
+    ({"x.json": '{"a": [{"s": "x"}]}'}, ["--scores", "x.json"], "x.json, line 1: expected a finite number as 's'"),
+    (
+        {"x.json": '{"a": [{"COMET": 1}], "b": [{"COMET": 1}, {"COMET": 2}]}'},
+        ["--scores", "x.json"],
+        "expected as many segments of each system, but 'b' has 2, and 'a' has 1",
+    ),
+    ({"x": "a\tSegment 0\tscore: 1\na\tSegment 2\tscore: 1\n"}, ["--scores", "x"], "x, line 2: expected segment 1"),
+    ({"x": "a\tSegment 0\tscore: 1\nb\tSegment 0\tscore: y\n"}, ["--scores", "x"], "x, line 2: expected a number"),
+    ({"x": "a\tSegment 0\tscore: 1\nhm\n"}, ["--scores", "x"], "x, line 2: expected a line as comet-score prints"),
+    ({"x": "1\nzwei\n"}, ["--scores", "x"], "x, line 2: expected a number as the score, got 'zwei'"),
+    ({"x": "1\n", "y": "1\n2\n"}, ["--scores", "x", "y"], "y has scores of 2 segments, but x of 1"),
+]
+
+
+@pytest.mark.parametrize(("content", "arguments", "message"), BAD)
+def test_bad_input(
+    files: Path, capsys: pytest.CaptureFixture[str], content: dict[str, str], arguments: list[str], message: str
+) -> None:
+    for name, text in content.items():
+        put(name, text)
+    error = printed(capsys, *arguments, code=2)
+    assert error.startswith("comet-compare: error: ")
+    assert error.count("\n") == 1
+    assert message in error
+
+
+def test_scores_of_files_of_comet_are_read_by_the_option_scores(
+    files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    expected = json.loads(Path("comet.json").read_text("utf-8"))
+    by_system = scores_by_system("comet.json")
+    assert by_system == {name: [segment["COMET"] for segment in expected[name]] for name in SYSTEMS}
+    of_lines = scores_by_system("comet-score.out")
+    assert {name: [f"{score:.4f}" for score in by_system[name]] for name in SYSTEMS} == {
+        name: [f"{score:.4f}" for score in of_lines[name]] for name in SYSTEMS
+    }
+    texts = ["ref.txt", *reversed(SYSTEMS)]
+    with pytest.raises(SystemExit) as stopped:
+        command(["compare", *texts, "-m", "bleu", "--scores", "COMET", "comet.json", "-n", "100", "--format", "json"])
+    out, err = capsys.readouterr()
+    assert stopped.value.code == 0, err
+    (scores,) = (metric for metric in json.loads(out)["metrics"] if metric["name"] == "COMET")
+    assert scores
+
+
+@given(
+    counts=st.lists(st.integers(1, 4), min_size=1, max_size=4),
+    breaks=st.lists(st.sampled_from(["", "\n", "\n  \n", " "]), min_size=60, max_size=60),
+    named=st.booleans(),
+)
+def test_the_line_of_a_segment_is_that_of_its_brace(counts: list[int], breaks: list[str], named: bool) -> None:
+    """In any layout, and with braces and brackets in the texts."""
+    gaps = iter(breaks)
+    text, lines = next(gaps) + ("{" if named else "["), []
+    for system, n in enumerate(counts if named else counts[:1]):
+        text += ("," if system else "") + next(gaps) + (f'"s{system}"{next(gaps)}:{next(gaps)}[' if named else "")
+        for segment in range(n):
+            text += ("," if segment else "") + next(gaps)
+            lines.append(text.count("\n") + 1)
+            text += f'{{"src": "]}} [{{ \\" {segment}",{next(gaps)}"COMET": 0.5}}'
+        text += "]" if named else ""
+    text += "}" if named else "]"
+    records = read_records(Source("x.json", text.encode()))
+    assert list(records.lines) == lines
+    assert [n for _, n in records.systems] == (counts if named else counts[:1])
+
+
+def test_outputs_of_metricx_and_bleurt(here: None) -> None:
+    """MetricX adds ``prediction`` to the objects of its input (metricx24/predict.py); BLEURT writes a number on each
+    line (bleurt/score_files.py)."""
+    rows = [
+        {"source": "x", "hypothesis": "y", "reference": "z", "segment_id": s, "system_id": n, "prediction": s + i / 2}
+        for i, n in enumerate("ab")
+        for s in (1, 2)
+    ]
+    put("metricx.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+    assert scores_by_system("metricx.jsonl") == {"a": [1, 2], "b": [1.5, 2.5]}
+    table = read_scores("metricx.jsonl", higher_is_better=False)
+    assert (table.name, table.systems) == ("prediction", ("a", "b"))
+    np.testing.assert_array_equal(table.segments, [[1, 2], [1.5, 2.5]])
+    one = [{key: value for key, value in row.items() if not key.endswith("_id")} for row in rows]
+    put("one.jsonl", "".join(json.dumps(row) + "\n" for row in one))
+    assert scores_by_system("one.jsonl") == {None: [1, 2, 1.5, 2.5]}
+    put("bleurt", "0.25\n-1.5\n")
+    assert scores_by_system("bleurt") == {None: [0.25, -1.5]}
+    table = read_scores("bleurt")
+    assert (table.name, table.systems) == ("bleurt", ("system",))
+    np.testing.assert_array_equal(table.segments, [[0.25, -1.5]])
+    put("list.json", '[{"mt": "x", "COMET": 0.5, "other": 1}, {"mt": "y", "COMET": null, "other": 2}]')
+    np.testing.assert_array_equal(read_scores("list.json").segments, [[0.5, np.nan]])
+    assert scores_by_system("list.json#other") == {None: [1, 2]}
+
+
+TEXT = st.text(st.one_of(st.characters(exclude_categories=["Cs"]), st.sampled_from('"\\\n\t /é\x1f\x7f😀')), max_size=6)
+
+
+@given(data=st.data(), ascii_only=st.booleans(), indent=st.sampled_from([None, 4]))
+def test_the_core_reads_what_python_reads(data: st.DataObject, ascii_only: bool, indent: int | None) -> None:
+    keys = data.draw(st.lists(st.sampled_from(["src", "mt", "ref", "other"]), unique=True))
+    fixed: dict[str, st.SearchStrategy[Any]] = dict.fromkeys(keys, TEXT)
+    segment = st.fixed_dictionaries({"COMET": st.floats(allow_nan=False, allow_infinity=False), **fixed})
+    n = data.draw(st.integers(1, 3))
+    value = data.draw(st.dictionaries(TEXT, st.lists(segment, min_size=n, max_size=n), min_size=1, max_size=3))
+    read = _core.read_comet(json.dumps(value, ensure_ascii=ascii_only, indent=indent).encode())
+    assert read is not None
+    systems, scores, texts = read
+    assert systems == list(value)
+    assert scores == [[segment["COMET"] for segment in segments] for segments in value.values()]
+    known = [key for key in ("src", "mt", "ref") if key in keys]
+    assert texts == {key: [[segment[key] for segment in segments] for segments in value.values()] for key in known}
+
+
+@given(st.binary(max_size=40) | st.text('{}[]":,.0eE-a\\u ', max_size=40).map(str.encode))
+def test_the_core_reads_nothing_that_python_refuses(content: bytes) -> None:
+    if _core.read_comet(content) is not None:
+        json.loads(content)
+
+
+@given(position=st.integers(0, 10_000), replaced=st.sampled_from(list(map(chr, range(128)))))
+def test_the_core_leaves_faults_to_python(position: int, replaced: str) -> None:
+    text = (FILES / "comet.json").read_text("utf-8")[:3000]
+    text = text[: text.rindex("}") + 1] + "]}"
+    position %= len(text)
+    text = text[:position] + replaced + text[position + 1 :]
+    read = _core.read_comet(text.encode())
+    if read is not None:
+        scored = [[segment["COMET"] for segment in segments] for segments in json.loads(text).values()]
+        assert scored == read[1]
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=4) | TEXT,
+    lambda inner: st.lists(inner, max_size=4) | st.lists(TEXT, max_size=4) | st.dictionaries(TEXT, inner, max_size=4),
+)
+
+
+@given(JSON)
+def test_the_file_is_that_of_json(value: Any) -> None:
+    assert as_json(value) == json.dumps(value, ensure_ascii=False, indent=4)
+
+
+def test_wide_and_narrow_names_in_the_table() -> None:
+    scores = {"x": [0.1, 0.2, 0.3], "a very long name of a system": [0.2, 0.4, 0.7]}
+    lines = report(statistical_results(scores), list(scores)).splitlines()
+    # tabulate 0.10.0 prints the same.
+    assert lines[-4:-2] == [
+        "system_x \\ system_y           x      a very long name of a system",
+        "----------------------------  -----  ------------------------------",
+    ]
+
+
+def test_means_of_one_draw_are_summed_as_by_numpy() -> None:
+    scores = np.random.default_rng(3).random((3, 5000)).astype("float32")
+    ids = np.random.RandomState(7).choice(5000, size=(4000, 1))
+    assert np.array_equal(resampled_means(scores, 1, 4000, 7), np.take(scores, ids, axis=1).mean(axis=1))

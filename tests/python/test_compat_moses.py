@@ -1,0 +1,190 @@
+"""``python -m reshuffle.compat.moses``: against runs of Moses' scripts, a plain loop, and bad input."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import re
+import shutil
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from inputs import put
+from reshuffle.compat import moses
+from reshuffle.compat.moses.significance import bleu, nist
+from reshuffle.compat.moses.significance import significance as report
+
+# perl multi-bleu.perl ARGUMENTS < STDIN (mosesdecoder, scripts/generic) and
+# perl bootstrap-hypothesis-difference-significance.pl ARGUMENTS (scripts/analysis), perl 5.36.
+FILES = Path(__file__).parents[1] / "data/moses"
+RUNS: list[dict[str, Any]] = json.loads((FILES / "runs.json").read_text("utf-8"))
+BLEU = [run for run in RUNS if run["script"] == "multi-bleu"]
+TESTS = [run for run in RUNS if run["script"] != "multi-bleu"]
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for path in FILES.iterdir():
+        shutil.copy(path, tmp_path)
+    monkeypatch.chdir(tmp_path)
+
+
+def ran(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *arguments: str, stdin: bytes = b""
+) -> tuple[int, str, str]:
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(stdin)))
+    code = moses.main(list(arguments))
+    return code, *capsys.readouterr()
+
+
+@pytest.mark.parametrize("run", BLEU)
+@pytest.mark.parametrize("ending", ["", ".perl"])
+def test_the_line_of_multi_bleu(
+    files: None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], run: dict[str, Any], ending: str
+) -> None:
+    stdin = Path(run["stdin"]).read_bytes()
+    code, out, err = ran(monkeypatch, capsys, "multi-bleu" + ending, *run["arguments"], stdin=stdin)
+    assert (code, out) == (0, run["output"])
+    assert ("takes 9,999 words as the length of each missing one" in err) == (run["arguments"] == ["ref1"])
+
+
+def shape(text: str) -> str:
+    return re.sub(r"-?\d+(\.\d+)?(e-\d+)?", "#", text)
+
+
+@pytest.mark.parametrize("run", TESTS)
+def test_the_report_of_the_bootstrap_script(
+    files: None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], run: dict[str, Any]
+) -> None:
+    code, out, err = ran(monkeypatch, capsys, f"{run['script']}.pl", *run["arguments"], "-n", "4000")
+    assert code == 0
+    assert "rejects too often" in err
+    assert shape(out) == shape(run["output"])
+    for line, theirs in zip(out.splitlines(), run["output"].splitlines(), strict=True):
+        if line.startswith("actual"):
+            assert float(line.rpartition(" ")[2]) == pytest.approx(float(theirs.rpartition(" ")[2]), abs=1e-12)
+        elif line.startswith("the prob"):
+            ours, p = (float(each.rstrip(".").rpartition(" ")[2]) for each in (line, theirs))
+            assert ours == pytest.approx(p, abs=5 * math.sqrt(max(p, 0.01) / 1000))
+    again = ran(monkeypatch, capsys, run["script"], *run["arguments"], "-n", "4000", "--seed", "12345")[1]
+    other = ran(monkeypatch, capsys, run["script"], *run["arguments"], "-n", "4000", "--seed", "2")[1]
+    assert out == again != other
+
+
+LINES = st.lists(st.sampled_from(["", " ", "a", " a", "a b", "b a b", "a b a b a", "c a b a b", "\u00a0a"]), min_size=1)
+
+
+def ngrams(words: Sequence[str], n: int) -> Counter[tuple[str, ...]]:
+    return Counter(tuple(words[i : i + n]) for i in range(len(words) - n + 1))
+
+
+def words_of(line: str) -> list[str]:
+    """As Perl splits a line with its line end."""
+    words = re.split(r"\s+", line + "\n")
+    while words and not words[-1]:
+        words.pop()
+    return words
+
+
+def twin(hypotheses: Sequence[str], references: Sequence[Sequence[str]]) -> tuple[float, float]:
+    """BLEU and the script's NIST, in plain loops."""
+    hyp = [words_of(line) for line in hypotheses]
+    refs = [[words_of(line) for line in column] for column in references]
+    known: Counter[str] = Counter()
+    for column in refs:
+        for words in column:
+            known[""] += len(words)
+            for n in range(1, 5):
+                for ngram, count in ngrams(words, n).items():
+                    known[" ".join(ngram)] += count
+    sums = np.zeros((2, 10))
+    for i, words in enumerate(hyp):
+        lengths = [len(column[i]) for column in refs]
+        sums[:, 0] += len(words)
+        sums[0, 1] += min(lengths, key=lambda length: (abs(length - len(words)), length))
+        sums[1, 1] += sum(lengths) / len(lengths)
+        for n in range(1, 5):
+            best: Counter[tuple[str, ...]] = Counter()
+            for column in refs:
+                best |= ngrams(column[i], n)
+            for ngram, count in ngrams(words, n).items():
+                sums[0, 1 + n] += min(count, best[ngram])
+                sums[0, 5 + n] += count
+                sums[1, 5 + n] += 1
+                if best[ngram]:
+                    context = " ".join(ngram[:-1])
+                    sums[1, 1 + n] += math.log2(known[context] / known[" ".join(ngram)])
+    return float(bleu(sums[0])), float(nist(sums[1]))
+
+
+@given(LINES, LINES, st.lists(LINES, min_size=1, max_size=3))
+def test_scores_equal_a_plain_loop(first: list[str], second: list[str], references: list[list[str]]) -> None:
+    n = min(map(len, [first, second, *references]))
+    texts = [lines[:n] for lines in (first, second, *references)]
+    assume(any(words_of(line) for column in texts[2:] for line in column))
+    names = [f"text{i}" for i in range(len(texts))]
+    from tempfile import TemporaryDirectory
+
+    with TemporaryDirectory() as folder:
+        paths = [str(Path(folder) / name) for name in names]
+        for path, lines in zip(paths, texts, strict=True):
+            Path(path).write_text("".join(f"{line}\n" for line in lines), "utf-8")
+        out = report(paths[:2], paths[2:], 1, 1)
+    found = [float(score) for score in re.findall(r"actual score of hypothesis 1: (\S+)", out)]
+    expected = [twin(lines, texts[2:]) for lines in texts[:2]]
+    np.testing.assert_allclose(found, [pair[i] for i in (0, 1) for pair in expected], rtol=1e-9, atol=1e-12)
+
+
+def test_multi_bleu_of_nothing(here: None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    put("ref", "\n\n")
+    nothing = "BLEU = 0, 0/0/0/0 (BP=0, ratio=0, hyp_len=0, ref_len=0)\n"
+    assert ran(monkeypatch, capsys, "multi-bleu", "ref", stdin=b"a\n")[:2] == (1, nothing)
+    assert ran(monkeypatch, capsys, "multi-bleu", "ref")[:2] == (1, nothing)
+    put("ref", "a b\n")
+    expected = "BLEU = 0.00, 0.0/0.0/0.0/0.0 (BP=0.000, ratio=0.000, hyp_len=0, ref_len=2)\n"
+    assert ran(monkeypatch, capsys, "multi-bleu", "ref", stdin=b"\n")[:2] == (0, expected)
+
+
+def test_references_that_are_very_far_away(
+    here: None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    put("ref", "a " * 10_004 + "\n")
+    for words, expected in ((4, 9999), (5, 9999), (6, 10_004)):
+        out = ran(monkeypatch, capsys, "multi-bleu", "ref", stdin=b"a " * words + b"\n")[1]
+        assert f"hyp_len={words}, ref_len={expected})" in out
+
+
+BAD: list[tuple[list[str], str]] = [
+    ([], "the following arguments are required: SCRIPT"),
+    (["bleu"], "invalid choice: 'bleu'"),
+    (["multi-bleu"], "the following arguments are required: REF"),
+    (["multi-bleu", "none"], "there is no reference none, and no none0"),
+    (["bootstrap-hypothesis-difference-significance", "a", "b"], "the following arguments are required: REF"),
+    (["bootstrap-hypothesis-difference-significance", "a", "b", "c"], "c cannot be read: No such file"),
+    (["bootstrap-hypothesis-difference-significance", "a", "b", "runs.json"], "runs.json has "),
+    (["bootstrap-hypothesis-difference-significance", "a", "b", "b", "-n", "0"], "argument -n/--n-resamples: expected"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "message"), BAD)
+def test_bad_input(
+    files: None,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    arguments: list[str],
+    message: str,
+) -> None:
+    code, _, err = ran(monkeypatch, capsys, *arguments)
+    assert code == 2
+    assert err.startswith("moses: error: ")
+    assert err.count("\n") == 1
+    assert message in err

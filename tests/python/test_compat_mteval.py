@@ -1,0 +1,227 @@
+"""``python -m reshuffle.compat.mteval``: against runs of mteval-v13a.pl and mteval-v14.pl, and bad input."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from inputs import put
+from reshuffle import read_lines
+from reshuffle.compat import mteval
+from reshuffle.compat.mteval.arguments import parse
+
+# perl mteval-v13a.pl or mteval-v14.pl with these arguments (mosesdecoder, scripts/generic; perl 5.36), on made-up
+# texts: what was printed, without dates and the command, and the files of --metricsMATR.
+FILES = Path(__file__).parents[1] / "data/mteval"
+RUNS: list[dict[str, Any]] = json.loads((FILES / "runs.json").read_text("utf-8"))
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for path in FILES.iterdir():
+        shutil.copy(path, tmp_path)
+    monkeypatch.chdir(tmp_path)
+
+
+def printed(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -> str:
+    assert mteval.main(list(arguments)) == code
+    out, err = capsys.readouterr()
+    return err if code else out
+
+
+def normalized(lines: Sequence[str]) -> list[str]:
+    """Lines without dates and the command. The n-grams of each segment are sorted: the scripts' order is random."""
+    found: list[str] = []
+    block: list[str] = []
+    for line in lines:
+        if " info for each of " in line:
+            block.append(line)
+            continue
+        found += [*sorted(block), re.sub(r"(began|ended) on .* at .*|(command line:).*", r"\1\2", line)]
+        block = []
+    return found
+
+
+@pytest.mark.parametrize("run", RUNS, ids=lambda run: " ".join([run["version"], *run["arguments"]]))
+def test_reports_and_files_equal_those_of_the_scripts(
+    files: None, capsys: pytest.CaptureFixture[str], run: dict[str, Any]
+) -> None:
+    out = printed(capsys, *run["arguments"], "--mteval-version", run["version"])
+    assert normalized(out.split("\n")) == normalized(run["output"])
+    assert sorted(path.name for path in Path.cwd().glob("*.scr")) == sorted(run["files"])
+    for name, content in run["files"].items():
+        ours = Path(name).read_text("utf-8")
+        if name.startswith("BLEU"):
+            assert ours == content
+            continue
+        for line, expected in zip(ours.splitlines(), content.splitlines(), strict=True):
+            (*ids, score), (*expected_ids, expected_score) = line.split("\t"), expected.split("\t")
+            assert ids == expected_ids
+            assert float(score) == pytest.approx(float(expected_score), abs=1e-7)
+
+
+def test_an_empty_word_before_a_text_is_listed_but_not_counted(files: None, capsys: pytest.CaptureFixture[str]) -> None:
+    """International tokenization keeps the line end before a text of an XML file."""
+    names = [f"indented-{name}.xml" for name in ("ref", "src", "tst")]
+    out = printed(
+        capsys, "-r", names[0], "-s", names[1], "-t", names[2], "--international-tokenization", "-d", "3", "-n"
+    )
+    # Of the 45 words of the references, 6 are empty, and 4 of these are before 'the'.
+    assert f"{math.log2(45 / 6):.2f} info for each of 1 0-grams = ''" in out
+    assert f"{math.log2(45 / 4):.2f} info for each of 1 2-grams = ' the'" in out
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [("c", ["-c"]), ("lc", []), ("cinternationaltokenization", ["-c", "--international-tokenization"])],
+)
+def test_the_reports_on_real_systems_equal_those_of_the_script(
+    data: Path,
+    golden: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    name: str,
+    options: list[str],
+) -> None:
+    """perl mteval-v13a.pl [options] -d 2 -r ted.ref.sgm -s ted.src.sgm -t ted.tst.sgm, with two systems."""
+    monkeypatch.chdir(tmp_path)
+    for kind, systems in (("src", ["ref"]), ("ref", ["ref"]), ("tst", ["sys1", "sys2"])):
+        sets = []
+        for system in systems:
+            lines = read_lines(str(data / "compare-mt-ted-slk-en" / f"ted.{system}.detok.eng"))
+            escaped = [line.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;") for line in lines]
+            segments = "".join(f'<seg id="{i}">{line}</seg>\n' for i, line in enumerate(escaped, 1))
+            sets.append(
+                f'<{kind}set setid="set" srclang="xx" trglang="en">'
+                f'<doc docid="d1" sysid="{system}">\n{segments}</doc></{kind}set>\n'
+            )
+        put(f"{kind}.sgm", "".join(sets))
+    out = printed(capsys, *options, "-d", "2", "-r", "ref.sgm", "-s", "src.sgm", "-t", "tst.sgm")
+    expected = (golden / "mteval" / f"out.v13a.ted.{name}.txt").read_text("utf-8")
+    # The files are those of the golden run except for the references, which it calls by another name.
+    assert normalized(out.split("\n")) == normalized(expected.split("\n"))
+
+
+def test_options_may_be_shortened_and_are_read_as_by_getopt() -> None:
+    files = ["-r", "r", "--s=s", "-t", "-odd"]
+    options = parse([*files, "-N", "--int", "-brev", "shortest", "-d", "--metricsMATR", "extra", "-q", "--", "-c"])
+    assert (options.reference, options.source, options.translations) == ("r", "s", "-odd")
+    assert (options.nist, options.bleu, options.international, options.shortest) == (True, False, True, True)
+    assert (options.detail, options.matr, options.keep_case, options.unknown) == (0, True, False, ("-q",))
+    assert (parse([*files, "-d", "-1"]).detail, parse([*files, "-d", "2"]).detail) == (-1, 2)
+    assert parse([*files, "-x", "ngram info"]) == parse([*files, "-x"]) == parse(files)  # without effect, as there
+    both = parse([*files, "-b", "-n"])
+    assert (both.nist, both.bleu) == (True, False)
+
+
+def test_help_and_unknown_options(files: None, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "--brevity-penalty NAME" in printed(capsys, "-h")
+    assert mteval.main(["-r", "ref.sgm", "-s", "src.sgm", "-t", "tst.sgm", "--foo"]) == 0
+    assert "unknown option --foo is ignored" in capsys.readouterr().err
+
+
+def test_segments_that_the_scripts_cannot_divide_by(files: None, capsys: pytest.CaptureFixture[str]) -> None:
+    def sgm(kind: str, *texts: str) -> str:
+        segments = "".join(f'<seg id="{i}">{text}</seg>' for i, text in enumerate(texts, 1))
+        attributes = 'setid="x" srclang="a" trglang="b"'
+        return f'<{kind} {attributes}><doc docid="d" sysid="s">{segments}</doc></{kind}>'
+
+    put("s.sgm", sgm("srcset", "", ""))
+    put("r.sgm", sgm("refset", "", "a b"))
+    put("t.sgm", sgm("tstset", "a", "a b"))
+    out = printed(capsys, "-r", "r.sgm", "-s", "s.sgm", "-t", "t.sgm", "-d", "2")
+    assert 'NIST score using 5-grams = 0.0000 for system "s" on segment 1' in out
+    put("t.sgm", sgm("tstset", "", ""))
+    out = printed(capsys, "-r", "r.sgm", "-s", "s.sgm", "-t", "t.sgm")
+    assert "length ratio: 0 (0/2), penalty (log): -Inf" in out
+    assert 'NIST score = 0.0000  BLEU score = 0.0000 for system "s"' in out
+
+
+def replaced(name: str, old: str, new: str) -> tuple[str, str]:
+    text = (FILES / name).read_text("utf-8")
+    assert old in text
+    return name, text.replace(old, new, 1)
+
+
+BAD: list[tuple[tuple[str, str] | None, list[str], str]] = [
+    (None, ["-r", "missing.sgm"], "missing.sgm cannot be read: No such file"),
+    (None, ["--brevity-penalty", "longest"], "--brevity-penalty: expected closest or shortest, got 'longest'"),
+    (None, ["--mteval-version", "12"], "--mteval-version: expected 13a or 14"),
+    (None, ["-d=two"], "-d: expected a whole number, got 'two'"),
+    (None, ["-c=1"], "-c does not take a value"),
+    (None, ["-t"], "-t needs a value"),
+    (None, ["-m"], "the option -m is ambiguous"),
+    (None, ["-r", "tst.sgm"], "tst.sgm: there is no <refset>"),
+    (None, ["-s", "tst.sgm"], "tst.sgm: there is no tag <srcset>"),
+    (replaced("tst.sgm", 'setid="made up"', 'setid="other"'), [], "tst.sgm: the target"),
+    (replaced("tst.sgm", 'srclang="any"', 'srclang="de"'), [], "tst.sgm: the source language is 'de', but that of -s"),
+    (replaced("tst.sgm", 'trglang="en"', 'trglang="fr"'), [], "tst.sgm: the target language is 'fr', but 'en' in what"),
+    (replaced("tst.sgm", 'docid="b"', 'docid="c"'), [], "tst.sgm: the system 't0' lacks the document 'b'"),
+    (replaced("ref.sgm", 'docid="b"', 'docid="0"'), [], "ref.sgm: a document needs a name other than '0'"),
+    (replaced("tst.sgm", 'docid="b"', 'docid="a"'), [], "tst.sgm: the document 'a' of 't0' occurs twice"),
+    (replaced("src.sgm", 'docid="b"', 'docid="a"'), [], "src.sgm: the document 'a' occurs twice"),
+    (replaced("tst.sgm", '<seg id="1">', '<seg id="0">'), [], "a segment of the document 'b' needs an id other than"),
+    (replaced("tst.sgm", '<seg id="1">', '<seg id="2">'), [], "'b' of 't0' has 2 segments, but 3 in src.sgm"),
+    (replaced("tst.sgm", ' srclang="any"', ""), [], "tst.sgm: expected the attribute srclang in a tag"),
+    (("src.sgm", '<srcset setid="x" srclang="y"></srcset>'), [], "src.sgm: there are no documents"),
+    (("src.sgm", '<srcset setid="x" srclang="y"><doc docid="d"></doc></srcset>'), [], "there are no segments"),
+    (replaced("src.xml", "<srcset", "<other"), ["-s", "src.xml"], "src.xml, line 13: not well-formed XML"),
+    (replaced("src.xml", ' setid="made up"', ""), ["-s", "src.xml"], "src.xml: the element srcset needs the attribute"),
+    (
+        ("src.xml", '<!DOCTYPE mteval [<!ENTITY a "b">]><mteval></mteval>'),
+        ["-s", "src.xml"],
+        "src.xml, line 1: entity declarations are not supported",
+    ),
+    (("src.xml", "<a>" * 200), ["-s", "src.xml"], "more than 100 nested elements"),
+    (
+        ("src.xml", '<?xml version="1.0" encoding="none"?><mteval></mteval>'),
+        ["-s", "src.xml"],
+        "src.xml: the text cannot be decoded: unknown encoding: none",
+    ),
+    (
+        ("src.xml", '<?xml version="1.0" encoding="gb18030"?><mteval></mteval>'),
+        ["-s", "src.xml"],
+        "src.xml: the text cannot be decoded: multi-byte encodings are not supported",
+    ),
+    (("src.xml", "<mteval></mteval>"), ["-s", "src.xml"], "src.xml: there is no element srcset"),
+]
+
+
+@pytest.mark.parametrize(("file", "arguments", "message"), BAD)
+def test_bad_input(
+    files: None,
+    capsys: pytest.CaptureFixture[str],
+    file: tuple[str, str] | None,
+    arguments: list[str],
+    message: str,
+) -> None:
+    if file is not None:
+        put(*file)
+    if message.endswith("the target"):  # the first of two sets does not count, as in the scripts
+        assert "Evaluation" in printed(capsys, "-r", "ref.sgm", "-s", "src.sgm", "-t", "tst.sgm")
+        put("tst.sgm", Path("tst.sgm").read_text("utf-8").replace("made up", "other"))
+        message = "tst.sgm: the set is 'other', but 'made up' in src.sgm"
+    error = printed(capsys, "-r", "ref.sgm", "-s", "src.sgm", "-t", "tst.sgm", *arguments, code=2)
+    assert error.startswith("mteval: error: ")
+    assert error.count("\n") == 1
+    assert message in error
+
+
+def test_bytes_that_are_not_utf_8(files: None, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("src.sgm").write_bytes(b"<srcset>\n\xff")
+    error = printed(capsys, "-r", "ref.sgm", "-s", "src.sgm", "-t", "tst.sgm", code=2)
+    assert "src.sgm, line 2: 0xff is not valid UTF-8" in error
+
+
+@pytest.mark.parametrize("missing", "rst")
+def test_every_file_is_needed(files: None, capsys: pytest.CaptureFixture[str], missing: str) -> None:
+    given = [each for name in "rst" if name != missing for each in (f"-{name}", "x")]
+    assert f"-{missing} FILE is missing" in printed(capsys, *given, code=2)
