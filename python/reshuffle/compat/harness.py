@@ -1,4 +1,4 @@
-"""Shared by the backends for evaluation harnesses: the standard error of a score from counts."""
+"""Shared by the backends and adapters for evaluation libraries: the standard error of a score from counts."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import logging
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
 from numpy.typing import NDArray
 
 from reshuffle import InputError, NativeMetric, standard_error
@@ -42,6 +43,21 @@ class Counted(NamedTuple):
                 f"the number of references must be the same for all items, got {numbers[0]} to {numbers[-1]}"
             )
         (counts,) = metric.suff_stats([hypotheses], [list(column) for column in zip(*references, strict=True)])
+        return cls(metric, counts)
+
+    @classmethod
+    def from_groups(
+        cls, metric: NativeMetric, hypotheses: Sequence[str], references: Sequence[Sequence[str]]
+    ) -> Counted:
+        """As :meth:`from_items`, but the numbers of references may differ. At least one item is needed."""
+        numbers = np.array([len(items) for items in references], dtype=np.int64)
+        if numbers.min() == 0:
+            raise InputError(f"prediction {int(numbers.argmin())} (counted from 0) has no reference")
+        counts: NDArray[Any] = np.empty((len(numbers), len(metric.columns)), dtype=np.int64)
+        for number in np.unique(numbers):
+            rows = np.flatnonzero(numbers == number).tolist()
+            group = [hypotheses[row] for row in rows], [references[row] for row in rows]
+            counts[rows] = cls.from_items(metric, *group).counts
         return cls(metric, counts)
 
     def bootstrap_error(self, n_resamples: int) -> float:
