@@ -773,7 +773,7 @@ def test_external_scores_can_be_compared_with_texts_or_alone(demo: Path, run: An
     write_numbers(demo / "b.comet", [i % 5 / 10 for i in range(n)])
     texts = ("reference.txt", "baseline.txt", "larger.txt")
     scores = ("--scores", "COMET", "a.comet", "b.comet")
-    beside = json.loads(run("compare", *texts, *scores, "-n", "99", "--format", "json").out)
+    beside = json.loads(run("compare", *texts, *scores, "--by-position", "-n", "99", "--format", "json").out)
     assert [m["name"] for m in beside["metrics"]] == ["BLEU", "COMET"]
     assert [s["name"] for s in beside["systems"]] == ["baseline", "larger"]
     alone = json.loads(run("compare", *scores, "-n", "99", "--lower-is-better", "COMET", "--format", "json").out)
@@ -803,7 +803,9 @@ def test_external_scores_can_be_compared_with_texts_or_alone(demo: Path, run: An
         ("--scores x a c", "c: no such file"),
         ("--scores x a nan", "nan, line 2: expected a finite number"),
         ("--scores x a short", "x: a has 3 segments, short has 2: all systems must have the same segments"),
-        ("reference.txt tuned.txt rules.txt --scores x a b", "x has 3 segments, the texts 400"),
+        ("reference.txt tuned.txt rules.txt --scores x a b", "x: no file is named like 2 of 2 systems: 'tuned.txt', "),
+        ("reference.txt tuned.txt rules.txt --scores x a b --by-position", "x has 3 segments, the texts 400"),
+        ("reference.txt tuned.txt rules.txt --by-position", "--by-position needs --scores"),
         ("--scores x a b -m bleu", "-m bleu needs texts"),
         ("--scores x a b --lowercase", "--lowercase does not apply to external scores"),
         ("--scores x a b --parses p.conllu", "no REF: --parses takes all files up to the next option, so put it last"),

@@ -412,7 +412,7 @@ BAD = [
      "--scores COMET: expected a file for each of 6 runs (3 of baseline, 3 of new) after the name, got 3"),
     ((*TEXTS, "--scores", "COMET", "new/0.comet"), "--scores COMET: expected a file for each of 6 runs after the name"),
     ((*TEXTS, "--scores", ""), "--scores: expected a name and files, got an empty name"),
-    ((*TEXTS, "--scores", "C", "all.tsv#C"), "C has no counts or scores for system 'baseline#0', only for x"),
+    ((*TEXTS, "--scores", "C", "all.tsv#C"), "--scores C: all.tsv#C has no scores of 6 of 6 runs: 'baseline#0', "),
     ((*SCORED, "-m", "bleu"), "-m bleu needs texts: add --refs; external scores need no -m"),
     ((*SCORED, "--scores", "other"), "the files of --baseline and --system have the scores of COMET"),
     ((*SCORED, "--scores", "COMET", *SCORES["new"]), "--scores COMET is used twice: choose different names"),

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import re
 import shlex
 import subprocess
 import sys
 import warnings
+import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
@@ -36,6 +38,7 @@ CORPUS = demo_corpus()
 REFERENCE = [str(line) for line in CORPUS.references[0]]
 HYPOTHESES = list(CORPUS.systems["tuned"])
 OTHER = list(CORPUS.systems["larger"])
+COMET = dict(zip(("a.txt", "b.txt"), np.random.default_rng(1).random((2, len(REFERENCE))).tolist(), strict=True))
 TOKENS = [line.split() for line in HYPOTHESES], [[line.split()] for line in REFERENCE]
 
 
@@ -55,6 +58,19 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("ref.sgm").write_text(set_of("refset", "ref", REFERENCE), "utf-8")
     Path("sys.sgm").write_text(set_of("tstset", "sys", HYPOTHESES), "utf-8")
     meteor = write_meteor(Path("meteor-1.5"))
+    scored = {
+        name: [
+            {"src": source, "mt": line, "ref": line, "COMET": score}
+            for source, line, score in zip(REFERENCE, lines, COMET[name], strict=True)
+        ]
+        for name, lines in {"a.txt": HYPOTHESES, "b.txt": other}.items()
+    }
+    Path("comet.json").write_text(json.dumps(scored, indent=4), "utf-8")
+    for name in "ab":  # logs of inspect_ai
+        samples = [{"id": i, "epoch": 1, "scores": {"match": {"value": "CI"[i % 2]}}} for i in range(40)]
+        with zipfile.ZipFile(f"{name}.eval", "w") as archive:
+            archive.writestr("header.json", json.dumps({"version": 2, "eval": {"model": name}}))
+            archive.writestr("summaries.json", json.dumps(samples))
     (meteor / "function/german.words").write_text("der\n", "utf-8")
     (meteor / "data/paraphrase-de.gz").write_text("0.5\nein Haus\ndas Haus\n", "utf-8")
 

@@ -17,7 +17,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reshuffle import Corpus, InputError, read_corpus, read_lines
-from reshuffle.data.corpus import check_order, system_names
+from reshuffle.data.corpus import system_names
+from reshuffle.data.file_names import check_order
 
 
 def write(path: Path, content: bytes) -> str:
@@ -221,16 +222,23 @@ def test_files_with_unrelated_names_are_matched_by_position(files: str, texts: s
     check_order("--scores x", files.split(), texts.split())
 
 
-def test_the_command_line_refuses_scores_in_another_order_than_the_systems(demo: Path, run: Any) -> None:
+def test_files_of_scores_belong_to_the_systems_named_like_them(demo: Path, run: Any) -> None:
     for name in ("tuned", "rules"):
         write(demo / f"{name}.da", b"1\n" * 400)
     files = ("compare", "reference.txt", "tuned.txt", "rules.txt", "-n", "99", "--scores", "DA")
     assert run(*files, "tuned.da", "rules.da").code == 0
-    swapped = run(*files, "rules.da", "tuned.da")
-    assert (swapped.code, swapped.out) == (2, "")
-    assert swapped.err == (
-        "reshuffle: error: --scores DA: rules.da is in the position of tuned.txt but named like rules.txt: put the "
-        "files in the same order: tuned.da rules.da\n"
+    for at, line in enumerate(("1\n", "2\n")):
+        write(demo / f"{('tuned', 'rules')[at]}.da", line.encode() * 399 + b"3\n")
+    first, swapped = (
+        run(*files, *order, "--format", "csv") for order in (("tuned.da", "rules.da"), ("rules.da", "tuned.da"))
     )
-    alone = run("compare", "--scores", "DA", "tuned.da", "rules.da", "--scores", "x", "rules.da", "tuned.da")
-    assert "--scores x: rules.da is in the position of tuned.da but named like rules.da" in alone.err
+    assert (swapped.code, swapped.out) == (0, first.out)
+    other = run(*files, "rules.da", "tuned.da", "--by-position", "--format", "csv")
+    assert (other.code, other.out == first.out) == (0, False)
+    write(demo / "x.da", b"1\n" * 400)
+    lost = run(*files, "x.da", "tuned.da")
+    assert (lost.code, lost.out) == (2, "")
+    assert lost.err == (
+        "reshuffle: error: --scores DA: no file is named like 1 of 2 systems: 'rules.txt'; left over: 'x.da'; if the "
+        "files are in the order of the systems, add --by-position\n"
+    )

@@ -687,7 +687,7 @@ references = ["talks/reference.txt", "talks/larger.txt"]
 systems = {better = "talks/tuned.txt", base = "talks/baseline.txt"}
 metrics = ["bleu:lowercase"]
 tokenize = "intl"
-scores.COMET = ["more.txt", "more.txt"]
+scores.COMET = {base = "more.txt", better = "more.txt"}
 strata = "strata.txt"
 """
 
@@ -717,7 +717,7 @@ def test_a_manifest_has_files_metrics_and_options_of_every_test_set(halves: Path
                 "systems": {"better": "talks/tuned.txt", "base": "talks/baseline.txt"},
                 "metrics": ["bleu:lowercase"],
                 "tokenize": "intl",
-                "scores": {"COMET": ["more.txt", "more.txt"]},
+                "scores": {"COMET": {"base": "more.txt", "better": "more.txt"}},
                 "strata": "strata.txt",
             },
         }

@@ -83,6 +83,22 @@ def test_version_and_help_import_neither_numpy_nor_the_engine(option: str) -> No
     assert not {"numpy", "scipy", "rich", "reshuffle._core", "importlib.metadata", "reshuffle.compat"} & modules
 
 
+@pytest.mark.parametrize("name", ["comet", "moses", "mteval", "multeval"])
+def test_the_help_of_drop_ins_for_commands_imports_no_heavy_library(name: str) -> None:
+    source = f"""
+import sys
+from reshuffle.compat import {name}
+try:
+    {name}.main(["--help"])
+except SystemExit as stopped:
+    assert not stopped.code
+print(*sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=True)
+    assert "usage: python -m reshuffle.compat." in done.stdout
+    assert not {"numpy", "scipy", "rich", "reshuffle._core"} & set(done.stdout.splitlines()[-1].split())
+
+
 @pytest.mark.parametrize("command", [
     "compare", "score", "flips", "runs", "meta", "tune", "rerank", "study", "plot", "metrics", "demo",
 ])  # fmt: skip

@@ -30,6 +30,8 @@ MODULES = ["reshuffle", *(m.name for m in pkgutil.walk_packages(reshuffle.__path
 SECTION = re.compile(r"(W\d\d-\d{4})\W{0,3}(?:\([^)]*\))?\W*section (\d[\d.]*\d|\d)")
 # Evaluation harnesses that are not required for the tests, and the module that an adapter needs.
 HARNESSES = {"lm_eval": "lm_eval.api.metrics", "lighteval": "lighteval.metrics"}
+# Libraries that an adapter imports.
+HARNESSES |= {"evaluate": "evaluate", "inspect_ai": "inspect_ai.scorer"}
 UPDATE = "RESHUFFLE_UPDATE_DOCS" in os.environ
 
 
