@@ -523,6 +523,16 @@ class Reduction:
         Otherwise sums of floats may differ in their last bits.
         """
 
+    def state(self) -> NDArray[np.uint64]:
+        """What has been computed, without the specification, as one array that another process can merge.
+
+        The numbers have no meaning of their own. Not for :class:`MinP` and :class:`SequentialTally`, which cannot be
+        computed in parts by several processes.
+        """
+
+    def with_state(self, words: NDArray[np.uint64]) -> Self:
+        """The result with this state, for a specification equal to the one that has computed it."""
+
 @final
 class Tally(Reduction):
     """The number of shuffles that reach each threshold. ``thresholds`` have shape (metrics, pairs)."""
@@ -672,6 +682,12 @@ class Bins:
 
         After ``KeyboardInterrupt`` some of the values may have been added.
         """
+
+    def state(self) -> NDArray[np.uint64]:
+        """The counts, as one array that another process can merge. The numbers have no meaning of their own."""
+
+    def merge(self, words: NDArray[np.uint64]) -> None:
+        """Add the counts of other values of the same series, from their state."""
 
     @property
     def histograms(self) -> tuple[NDArray[np.float64], NDArray[np.uint64]]:

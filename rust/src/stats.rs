@@ -33,11 +33,88 @@ pub mod fixed {
     }
 }
 
+/// Counts of one system in the width in which the caller stores them. Whatever reads them gets 64 bits.
+#[derive(Debug, Clone, Copy)]
+#[cfg_attr(not(feature = "python"), allow(dead_code))] // only Python stores fewer than 64 bits
+pub(crate) enum Stored<'a> {
+    /// 8 bits.
+    I8(&'a [i8]),
+    /// 16 bits.
+    I16(&'a [i16]),
+    /// 32 bits.
+    I32(&'a [i32]),
+    /// 64 bits.
+    I64(&'a [i64]),
+}
+
+/// Evaluates an expression for numbers of any width.
+macro_rules! with_numbers {
+    ($stored:expr, $numbers:ident => $body:expr) => {
+        match $stored {
+            Stored::I8($numbers) => $body,
+            Stored::I16($numbers) => $body,
+            Stored::I32($numbers) => $body,
+            Stored::I64($numbers) => $body,
+        }
+    };
+}
+
+#[inline(always)]
+fn wide(number: impl Into<i64>) -> i64 {
+    number.into()
+}
+
+impl<'a> Stored<'a> {
+    /// How many numbers there are.
+    pub fn len(self) -> usize {
+        with_numbers!(self, numbers => numbers.len())
+    }
+
+    /// A range of the numbers.
+    pub fn part(self, range: Range<usize>) -> Stored<'a> {
+        match self {
+            Stored::I8(numbers) => Stored::I8(&numbers[range]),
+            Stored::I16(numbers) => Stored::I16(&numbers[range]),
+            Stored::I32(numbers) => Stored::I32(&numbers[range]),
+            Stored::I64(numbers) => Stored::I64(&numbers[range]),
+        }
+    }
+
+    /// The numbers, or a copy of them in `buffer` if they have fewer than 64 bits.
+    pub fn widened<'b>(self, buffer: &'b mut Vec<i64>) -> &'b [i64]
+    where
+        'a: 'b,
+    {
+        if let Stored::I64(numbers) = self {
+            return numbers;
+        }
+        buffer.clear();
+        self.append_to(buffer);
+        buffer
+    }
+
+    /// Appends the numbers.
+    pub fn append_to(self, out: &mut Vec<i64>) {
+        with_numbers!(self, numbers => out.extend(numbers.iter().map(|&number| wide(number))));
+    }
+
+    /// One of the numbers.
+    #[inline]
+    pub fn at(self, index: usize) -> i64 {
+        with_numbers!(self, numbers => wide(numbers[index]))
+    }
+
+    /// The numbers in chunks of this length.
+    pub fn chunks(self, length: usize) -> impl Iterator<Item = Stored<'a>> {
+        (0..self.len()).step_by(length).map(move |first| self.part(first..self.len().min(first + length)))
+    }
+}
+
 /// The counts of k systems on S segments under one metric, checked, and their sums.
 #[derive(Debug, Clone)]
 pub struct SuffStats<'a> {
     /// For each system S × K integers, segment by segment.
-    systems: Vec<&'a [i64]>,
+    systems: Vec<Stored<'a>>,
     segments: usize,
     columns: usize,
     totals: Vec<i64>,
@@ -57,7 +134,8 @@ impl<'a> SuffStats<'a> {
             return Err(Error::LengthMismatch { what: "counts".into(), expected, got: counts.len() });
         }
         check_shape([systems, segments, columns])?;
-        Self::watched(counts.chunks_exact(segments * columns).collect(), [segments, columns], |_| Ok(()))
+        let systems = counts.chunks_exact(segments * columns).map(Stored::I64).collect();
+        Self::watched(systems, [segments, columns], |_| Ok(()))
     }
 
     /// Wraps the S × K counts of each system. `spend` is called with the number of operations to come, and its error
@@ -66,7 +144,7 @@ impl<'a> SuffStats<'a> {
     /// # Errors
     /// As [`SuffStats::new`], [`Error::Memory`], and whatever `spend` returned.
     pub(crate) fn watched(
-        systems: Vec<&'a [i64]>,
+        systems: Vec<Stored<'a>>,
         [segments, columns]: [usize; 2],
         mut spend: impl FnMut(usize) -> Result<()>,
     ) -> Result<Self> {
@@ -76,10 +154,11 @@ impl<'a> SuffStats<'a> {
         // Eight rows side by side fill vector registers, however few columns there are.
         let (mut sums, mut bits): (Vec<i64>, Vec<i64>) =
             (zeros(&[ROWS_SIDE_BY_SIDE, columns])?, zeros(&[ROWS_SIDE_BY_SIDE, columns])?);
+        let mut buffer = Vec::new();
         for (counts, totals) in systems.iter().zip(totals.chunks_exact_mut(columns)) {
             for counts in counts.chunks(ROWS * columns) {
                 spend(counts.len() / 2)?;
-                add_rows(simd, counts, &mut sums, &mut bits);
+                add_rows(simd, counts.widened(&mut buffer), &mut sums, &mut bits);
             }
             for sums in sums.chunks_exact_mut(columns) {
                 totals.iter_mut().zip(sums).for_each(|(total, sum)| *total = total.wrapping_add(std::mem::take(sum)));
@@ -98,7 +177,7 @@ impl<'a> SuffStats<'a> {
 
     /// As [`SuffStats::watched`], for counts that were checked before, with the sums and the bound found then.
     pub(crate) fn checked_before(
-        systems: Vec<&'a [i64]>,
+        systems: Vec<Stored<'a>>,
         [segments, columns]: [usize; 2],
         totals: Vec<i64>,
         largest: u64,
@@ -135,15 +214,21 @@ impl<'a> SuffStats<'a> {
         self.largest
     }
 
-    /// The counts of a range of segments, row by row.
-    pub(crate) fn rows(&self, system: usize, segments: Range<usize>) -> &'a [i64] {
-        &self.systems[system][segments.start * self.columns..segments.end * self.columns]
+    /// The counts of a range of segments, row by row, as they are stored.
+    pub(crate) fn stored(&self, system: usize, segments: Range<usize>) -> Stored<'a> {
+        self.systems[system].part(segments.start * self.columns..segments.end * self.columns)
     }
 
-    /// The counts of one segment.
+    /// A count of one segment.
     #[inline]
-    pub fn row(&self, system: usize, segment: usize) -> &'a [i64] {
-        self.rows(system, segment..segment + 1)
+    pub fn count(&self, system: usize, segment: usize, column: usize) -> i64 {
+        self.systems[system].at(segment * self.columns + column)
+    }
+
+    /// For tests: the counts of one segment.
+    #[cfg(test)]
+    pub fn row(&self, system: usize, segment: usize) -> Vec<i64> {
+        (0..self.columns).map(|column| self.count(system, segment, column)).collect()
     }
 
     /// The sums over all segments: k × K.
@@ -181,14 +266,14 @@ fn add_rows_inline(rows: &[i64], sums: &mut [i64], bits: &mut [i64]) {
 
 /// The largest count, after checking that S times the largest count of each column can be summed.
 fn largest_of_columns(
-    systems: &[&[i64]],
+    systems: &[Stored<'_>],
     [segments, columns]: [usize; 2],
     mut spend: impl FnMut(usize) -> Result<()>,
 ) -> Result<u64> {
-    let mut largest = vec![0; columns];
+    let (mut largest, mut buffer) = (vec![0; columns], Vec::new());
     for rows in systems.iter().flat_map(|counts| counts.chunks(columns * ROWS)) {
         spend(rows.len())?;
-        for row in rows.chunks_exact(columns) {
+        for row in rows.widened(&mut buffer).chunks_exact(columns) {
             largest.iter_mut().zip(row).for_each(|(largest, count)| *largest = count.unsigned_abs().max(*largest));
         }
     }
@@ -208,7 +293,25 @@ mod tests {
         let counts = [1, 2, 3, 4, 10, 20, 30, 40];
         let stats = SuffStats::new(&counts, 2, 2, 2).unwrap();
         assert_eq!([4, 6, 40, 60], stats.totals());
-        assert_eq!([30, 40], stats.row(1, 1));
+        assert_eq!(vec![30, 40], stats.row(1, 1));
+    }
+
+    #[test]
+    fn numbers_of_any_width_give_the_same_sums_and_rows() {
+        let counts: Vec<i64> = (0..120).map(|i| (i * i) % 255 - 127).collect();
+        let narrow: Vec<i8> = counts.iter().map(|&count| count as i8).collect();
+        let medium: Vec<i16> = counts.iter().map(|&count| count as i16).collect();
+        let wide: Vec<i32> = counts.iter().map(|&count| count as i32).collect();
+        let expected = SuffStats::new(&counts, 1, 40, 3).unwrap();
+        for stored in [Stored::I8(&narrow), Stored::I16(&medium), Stored::I32(&wide)] {
+            let stats = SuffStats::watched(vec![stored], [40, 3], |_| Ok(())).unwrap();
+            assert_eq!((expected.totals(), expected.largest()), (stats.totals(), stats.largest()));
+            assert!((0..40).all(|segment| expected.row(0, segment) == stats.row(0, segment)));
+            let (mut buffer, mut other) = (vec![7], Vec::new());
+            assert_eq!(counts[30..60], *stats.stored(0, 10..20).widened(&mut buffer));
+            stats.stored(0, 0..40).chunks(7).for_each(|part| part.append_to(&mut other));
+            assert_eq!(counts, other);
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Counts of systems, checked once and then used many times.
 
-use numpy::{PyArray2, PyArray3, PyArrayMethods, PyReadonlyArray3, PyUntypedArrayMethods};
+use numpy::{Element, PyArray2, PyArray3, PyArrayMethods, PyReadonlyArray3, PyUntypedArrayMethods};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
 use super::call::{raise, run_long, run_serial};
@@ -8,25 +9,76 @@ use super::convert::{in_order, shaped};
 use crate::error::{Error, Result};
 use crate::pool::WorkMeter;
 use crate::resample::{Pair, exact, reserved};
-use crate::stats::{SuffStats, check_shape};
+use crate::stats::{Stored, SuffStats, check_shape};
 
-type Array<'py> = PyReadonlyArray3<'py, i64>;
+/// Read access to the counts of a system, in the width in which they are stored.
+pub(super) enum Array<'py> {
+    I8(PyReadonlyArray3<'py, i8>),
+    I16(PyReadonlyArray3<'py, i16>),
+    I32(PyReadonlyArray3<'py, i32>),
+    I64(PyReadonlyArray3<'py, i64>),
+}
+
+impl<'py> Array<'py> {
+    fn of(object: &Bound<'py, PyAny>) -> PyResult<Self> {
+        fn typed<'py, T: Element>(object: &Bound<'py, PyAny>) -> PyResult<Option<PyReadonlyArray3<'py, T>>> {
+            object.cast::<PyArray3<T>>().ok().map(|array| Ok(array.try_readonly()?)).transpose()
+        }
+        // First, as nearly all counts have 64 bits.
+        if let Some(array) = typed(object)? {
+            return Ok(Array::I64(array));
+        }
+        if let Some(array) = typed(object)? {
+            return Ok(Array::I16(array));
+        }
+        if let Some(array) = typed(object)? {
+            return Ok(Array::I32(array));
+        }
+        if let Some(array) = typed(object)? {
+            return Ok(Array::I8(array));
+        }
+        Err(PyTypeError::new_err("expected arrays of signed integers with three dimensions"))
+    }
+
+    fn shape(&self) -> &[usize] {
+        match self {
+            Array::I8(array) => array.shape(),
+            Array::I16(array) => array.shape(),
+            Array::I32(array) => array.shape(),
+            Array::I64(array) => array.shape(),
+        }
+    }
+
+    fn stored(&self) -> PyResult<Stored<'_>> {
+        Ok(match self {
+            Array::I8(array) => Stored::I8(in_order(array)?),
+            Array::I16(array) => Stored::I16(in_order(array)?),
+            Array::I32(array) => Stored::I32(in_order(array)?),
+            Array::I64(array) => Stored::I64(in_order(array)?),
+        })
+    }
+}
 
 /// The counts of each system as arrays of one shape (problems, S, K), with their sums and bound.
 #[pyclass(frozen, module = "reshuffle._core")]
 pub struct Counts {
-    arrays: Vec<Py<PyArray3<i64>>>,
+    arrays: Vec<Py<PyAny>>,
     shape: [usize; 3],
     totals: Vec<i64>,
     largest: u64,
 }
 
 /// The counts of each system in each problem, problem by problem.
-fn systems<'a>(arrays: &'a [Array<'_>], [problems, segments, columns]: [usize; 3]) -> PyResult<Result<Vec<&'a [i64]>>> {
-    let arrays: Vec<&[i64]> = arrays.iter().map(in_order).collect::<PyResult<_>>()?;
+fn systems<'a>(
+    arrays: &'a [Array<'_>],
+    [problems, segments, columns]: [usize; 3],
+) -> PyResult<Result<Vec<Stored<'a>>>> {
+    let arrays: Vec<Stored<'a>> = arrays.iter().map(Array::stored).collect::<PyResult<_>>()?;
     let length = segments * columns;
     Ok(reserved(problems * arrays.len()).map(|mut systems| {
-        systems.extend((0..problems).flat_map(|i| arrays.iter().map(move |array| &array[i * length..][..length])));
+        systems.extend(
+            (0..problems).flat_map(|i| arrays.iter().map(move |array| array.part(i * length..(i + 1) * length))),
+        );
         systems
     }))
 }
@@ -45,7 +97,7 @@ impl Counts {
 
     /// Read access to the arrays, from which [`Counts::stats`] are made.
     pub(super) fn arrays<'py>(&self, py: Python<'py>) -> PyResult<Vec<Array<'py>>> {
-        self.arrays.iter().map(|array| Ok(array.bind(py).try_readonly()?)).collect()
+        self.arrays.iter().map(|array| Array::of(array.bind(py))).collect()
     }
 
     /// The counts, without another check.
@@ -65,7 +117,9 @@ impl Counts {
 #[pymethods]
 impl Counts {
     #[new]
-    fn new(py: Python<'_>, arrays: Vec<Array<'_>>) -> PyResult<Self> {
+    fn new(py: Python<'_>, arrays: Vec<Bound<'_, PyAny>>) -> PyResult<Self> {
+        let objects = arrays;
+        let arrays: Vec<Array<'_>> = objects.iter().map(Array::of).collect::<PyResult<_>>()?;
         let shape = arrays.first().map_or([0; 3], |array| [0, 1, 2].map(|axis| array.shape()[axis]));
         if let Some(other) = arrays.iter().find(|array| array.shape() != shape) {
             let expected = format!("{shape:?}, that of the first array");
@@ -80,7 +134,7 @@ impl Counts {
             SuffStats::watched(systems, [segments, columns], |cost| meter.charge(cost, stop))
         })?;
         let (totals, largest) = (copy(stats.totals()).map_err(|e| raise(py, e))?, stats.largest());
-        let arrays = arrays.iter().map(|array| (**array).clone().unbind()).collect();
+        let arrays = objects.into_iter().map(Bound::unbind).collect();
         Ok(Counts { arrays, shape, totals, largest })
     }
 

@@ -1,12 +1,13 @@
 //! Histograms of values that Python has computed, and the conversion of all histograms to arrays.
 
-use numpy::{PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
 use super::call::{raise, run_long, run_serial};
 use super::convert::{in_order, shaped};
 use crate::error::Error;
 use crate::resample::bins::{self, Histogram, SHOWN, Values};
+use crate::resample::reduce::Reader;
 use crate::resample::reserved;
 use crate::simd::Simd;
 
@@ -69,6 +70,27 @@ impl Bins {
                 self.0.count();
             }
             Ok(())
+        })
+    }
+
+    fn state<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<u64>>> {
+        let words = run_serial(py, |_| {
+            let mut words = Vec::new();
+            self.0.save(&mut words)?;
+            Ok(words)
+        })?;
+        let length = words.len();
+        shaped(py, words, [length])
+    }
+
+    fn merge(&mut self, words: PyReadonlyArray1<'_, u64>) -> PyResult<()> {
+        let py = words.py();
+        let words = in_order(&words)?;
+        run_serial(py, |_| {
+            let mut from = Reader::new(words);
+            let later = bins::Bins::loaded(self.0.len(), Simd::best(), &mut from)?;
+            from.end()?;
+            self.0.merge(&later)
         })
     }
 

@@ -2,14 +2,13 @@
 
 use numpy::ndarray::{ArrayView, Dimension, IntoDimension};
 use numpy::{
-    PyArray, PyArray1, PyArray2, PyArray3, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3,
-    PyUntypedArrayMethods,
+    PyArray, PyArray1, PyArray2, PyArray3, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods,
 };
 use pyo3::prelude::*;
 
 use super::call::{Progress, raise, run_long, run_serial};
 use super::convert::{check_units, flips, in_order, shaped};
-use super::counts::Counts;
+use super::counts::{Array, Counts};
 use super::histograms::{HistogramArrays, histogram_arrays};
 use super::metric::Metric;
 use super::resample::{StoppingRule, sizes};
@@ -48,6 +47,22 @@ impl Reduction {
             Ok(merged)
         })?;
         merged.into_python(py)
+    }
+
+    fn state<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<u64>>> {
+        let words = run_serial(py, |_| self.0.state())?;
+        let length = words.len();
+        shaped(py, words, [length])
+    }
+
+    fn with_state(&self, py: Python<'_>, words: PyReadonlyArray1<'_, u64>) -> PyResult<Py<PyAny>> {
+        let words = in_order(&words)?;
+        let computed = run_serial(py, |_| {
+            let mut computed = self.0.clone();
+            computed.set_state(words)?;
+            Ok(computed)
+        })?;
+        computed.into_python(py)
     }
 }
 
@@ -158,6 +173,44 @@ impl AnyReduction {
             AnyReduction::Ranks(reduction) => Some(reduction),
             AnyReduction::Sums(reduction) => Some(reduction),
         }
+    }
+}
+
+/// The reduction as a [`core::State`], if other processes can compute it in parts.
+macro_rules! as_state {
+    ($reduction:expr, $out:ty) => {{
+        let state: $out = match $reduction {
+            AnyReduction::Tally(reduction) => reduction,
+            AnyReduction::PermutedTally(reduction) => reduction,
+            AnyReduction::Histograms(reduction) => reduction,
+            AnyReduction::Spread(reduction) => reduction,
+            AnyReduction::MaxT(reduction) => reduction,
+            AnyReduction::Series(reduction) => reduction,
+            AnyReduction::Draws(reduction) => reduction,
+            AnyReduction::Moments(reduction) => reduction,
+            AnyReduction::Ranks(reduction) => reduction,
+            AnyReduction::Sums(reduction) => reduction,
+            AnyReduction::MinP(_) => return Err(not_in_parts("MinP, which ranks each shuffle among all")),
+            AnyReduction::SequentialTally(_) => {
+                return Err(not_in_parts("SequentialTally, which takes the shuffles in order"));
+            }
+        };
+        state
+    }};
+}
+
+fn not_in_parts(got: &str) -> Error {
+    let expected = "one that other processes can compute in parts".into();
+    Error::InvalidOption { option: "a reduction whose state is read".into(), expected, got: got.into() }
+}
+
+impl AnyReduction {
+    fn state(&self) -> Result<Vec<u64>> {
+        as_state!(self, &dyn core::State).state()
+    }
+
+    fn set_state(&mut self, words: &[u64]) -> Result<()> {
+        as_state!(self, &mut dyn core::State).set_state(words)
     }
 }
 
@@ -632,7 +685,7 @@ impl ExchangeArgument {
 fn problems<'a>(
     py: Python<'_>,
     (metric, counts): (&Metric, &Counts),
-    arrays: &'a [PyReadonlyArray3<'_, i64>],
+    arrays: &'a [Array<'_>],
     seeds: &'a PyReadonlyArray1<'_, u64>,
 ) -> PyResult<Problems<'a>> {
     let sample = sample(py, Some(metric), counts.stats(py, arrays)?)?;

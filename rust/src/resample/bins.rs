@@ -5,6 +5,7 @@
 //! the bins, neighbouring bins are merged and e grows. Since ⌊⌊x⌋/2⌋ = ⌊x/2⌋, the counts are then those that the wider
 //! bins would have had from the start.
 
+use super::reduce::{Field, Reader, foreign, reserve};
 use super::{Zero, reserved, zeros};
 use crate::error::{Error, Result};
 use crate::pool::{self, Blocks, Run};
@@ -87,6 +88,14 @@ impl Grid {
     /// Do the bins contain all values from `low` to `high`?
     fn holds(&self, low: f64, high: f64) -> bool {
         low * self.scale >= self.first && high * self.scale < self.first + BINS as f64
+    }
+
+    /// Could it have values, which its bins hold?
+    fn is_valid(&self) -> bool {
+        let numbers = [self.lowest, self.highest, self.scale, self.first].into_iter().all(f64::is_finite);
+        let powers = [self.scale, 1.0 / self.scale].into_iter().all(f64::is_normal);
+        let grid = self.lowest <= self.highest && self.first.fract() == 0.0 && self.scale > 0.0;
+        numbers && powers && grid && self.holds(self.lowest, self.highest)
     }
 
     /// e.
@@ -301,6 +310,57 @@ impl Bins {
             }
         }
         Ok(())
+    }
+
+    /// Appends the counts to the state of a reduction. No values may wait to be counted.
+    ///
+    /// # Errors
+    /// [`crate::Error::Memory`].
+    pub(crate) fn save(&self, out: &mut Vec<u64>) -> Result<()> {
+        self.len().save(out)?;
+        for (series, grid) in self.grids.iter().enumerate() {
+            if grid.scale.is_nan() {
+                vec![0u64; 0].save(out)?; // no values
+                continue;
+            }
+            reserve(out, 1 + 4 + BINS)?;
+            out.push((4 + BINS) as u64);
+            out.extend([grid.lowest, grid.highest, grid.scale, grid.first].map(f64::to_bits));
+            let earlier = self.earlier.get(series).unwrap_or(&[0; BINS]);
+            out.extend(self.recent[series].iter().zip(earlier).map(|(&recent, earlier)| u64::from(recent) + earlier));
+        }
+        Ok(())
+    }
+
+    /// What [`Bins::save`] has written for this many series.
+    ///
+    /// # Errors
+    /// [`crate::Error::InvalidOption`] if it cannot have been written, and [`crate::Error::Memory`].
+    pub(crate) fn loaded(series: usize, simd: Simd, from: &mut Reader<'_>) -> Result<Self> {
+        let mut n = 0;
+        n.load(from)?;
+        if n != series {
+            return Err(foreign());
+        }
+        // Before anything is allocated: a series takes at least one word.
+        from.check_left(series)?;
+        let mut bins = Bins::new(series, simd)?;
+        bins.earlier = zeros(&[series])?;
+        for (grid, earlier) in bins.grids.iter_mut().zip(&mut bins.earlier) {
+            match from.word()? {
+                0 => continue,
+                n if n == (4 + BINS) as u64 => {}
+                _ => return Err(foreign()),
+            }
+            let (of_grid, counts) = from.words(4 + BINS)?.split_at(4);
+            let [lowest, highest, scale, first] = [0, 1, 2, 3].map(|i| f64::from_bits(of_grid[i]));
+            *grid = Grid { lowest, highest, scale, first };
+            if !grid.is_valid() {
+                return Err(foreign());
+            }
+            earlier.copy_from_slice(counts);
+        }
+        Ok(bins)
     }
 
     /// The histograms of all series.

@@ -43,14 +43,15 @@ fn differing_of(
     }
     let columns = stats.columns();
     let all = 0..stats.segments();
-    let (x_counts, y_counts) = (stats.rows(x, all.clone()), stats.rows(y, all));
+    let (x_counts, y_counts) = (stats.stored(x, all.clone()), stats.stored(y, all));
+    let (mut x_buffer, mut y_buffer) = (Vec::new(), Vec::new());
     let mut differs = vec![0; columns * ROWS_SIDE_BY_SIDE];
     let simd = Simd::best();
     let (mut first, mut several) = (None, false);
     for (x_counts, y_counts) in x_counts.chunks(ROWS_PER_CHECK * columns).zip(y_counts.chunks(ROWS_PER_CHECK * columns))
     {
         meter.charge(x_counts.len(), stop)?;
-        collect(simd, x_counts, y_counts, &mut differs);
+        collect(simd, x_counts.widened(&mut x_buffer), y_counts.widened(&mut y_buffer), &mut differs);
         let mut found = (0..columns).filter(|c| differs[*c..].iter().step_by(columns).any(|differs| *differs != 0));
         (first, several) = (found.next(), found.next().is_some());
         if several {
@@ -63,6 +64,7 @@ fn differing_of(
             let (mut units, mut sum, mut divisor) = (0, 0u64, 0);
             for (x_counts, y_counts) in pairs {
                 meter.charge(x_counts.len(), stop)?;
+                let (x_counts, y_counts) = (x_counts.widened(&mut x_buffer), y_counts.widened(&mut y_buffer));
                 let apart = x_counts[column..].iter().step_by(columns).zip(y_counts[column..].iter().step_by(columns));
                 for apart in apart.map(|(x, y)| x.abs_diff(*y)) {
                     units += usize::from(apart != 0);
@@ -79,6 +81,7 @@ fn differing_of(
             let mut units = 0;
             for (x_counts, y_counts) in pairs {
                 meter.charge(x_counts.len(), stop)?;
+                let (x_counts, y_counts) = (x_counts.widened(&mut x_buffer), y_counts.widened(&mut y_buffer));
                 let rows = x_counts.chunks_exact(columns).zip(y_counts.chunks_exact(columns));
                 units += rows.filter(|(x, y)| x != y).take(most.saturating_add(1).saturating_sub(units)).count();
                 if several && units > most {

@@ -10,7 +10,7 @@ use crate::resample::design::Design;
 use crate::resample::kernel::scatter::DifferenceRows;
 use crate::resample::{Sample, reserved};
 use crate::simd::{Simd, dispatch};
-use crate::stats::{LARGEST_SUM, SuffStats};
+use crate::stats::{LARGEST_SUM, Stored, SuffStats};
 
 /// The counts of two systems under some metrics. It borrows nothing from the caller.
 pub struct Population {
@@ -59,13 +59,14 @@ impl Population {
         for Sample { stats, .. } in samples {
             rows.push(Rows::new(stats)?);
             let mut both = reserved(2 * units * stats.columns())?;
-            (0..2).for_each(|system| both.extend_from_slice(stats.rows(system, 0..units)));
+            (0..2).for_each(|system| stats.stored(system, 0..units).append_to(&mut both));
             copies.push((both, stats.columns()));
         }
         let mut one_system = reserved(samples.len())?;
         for (both, columns) in &copies {
             // The counts were checked. Their sum over both systems is not needed, and may be too large.
-            let stats = SuffStats::checked_before(vec![both], [2 * units, *columns], vec![0; *columns], largest);
+            let stats =
+                SuffStats::checked_before(vec![Stored::I64(both)], [2 * units, *columns], vec![0; *columns], largest);
             one_system.push(Sample::without_formula(stats));
         }
         let pooled = Design::new(&one_system, false, run)?;
@@ -142,16 +143,16 @@ enum Values {
 impl Rows {
     fn new(stats: &SuffStats<'_>) -> Result<Self> {
         let (columns, units, largest) = (stats.columns(), stats.segments(), stats.largest());
-        let row = |i: usize| stats.row(i % 2, i / 2);
+        let row = |i: usize| stats.stored(i % 2, i / 2..i / 2 + 1);
         if largest > i16::MAX as u64 {
             let mut values = reserved(2 * units * columns)?;
-            (0..2 * units).for_each(|i| values.extend_from_slice(row(i)));
+            (0..2 * units).for_each(|i| row(i).append_to(&mut values));
             return Ok(Rows { columns, width: columns, values: Values::Wide(values) });
         }
         let width = columns.next_multiple_of(LANES);
-        let mut values = reserved(2 * units * width / LANES)?;
+        let (mut values, mut buffer) = (reserved(2 * units * width / LANES)?, Vec::new());
         for i in 0..2 * units {
-            for counts in row(i).chunks(LANES) {
+            for counts in row(i).widened(&mut buffer).chunks(LANES) {
                 let mut padded = [0; LANES];
                 padded.iter_mut().zip(counts).for_each(|(padded, &count)| *padded = count as i16);
                 values.push(padded);

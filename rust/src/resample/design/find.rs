@@ -141,13 +141,14 @@ fn split_columns<T: Integer>(
         columns.push(zeros(&[units])?);
     }
     let mut values: Vec<T> = zeros(&[ROWS.min(units), width])?;
+    let (mut rows_buffer, mut base_buffer) = (Vec::new(), Vec::new());
     for from in (0..units).step_by(ROWS) {
         let to = units.min(from + ROWS);
         meter.charge(4 * (to - from) * width, stop)?;
-        let rows = stats.rows(system, from..to);
+        let rows = stats.stored(system, from..to).widened(&mut rows_buffer);
         let values = &mut values[..rows.len()];
         if relative {
-            differences(simd, rows, stats.rows(0, from..to), values);
+            differences(simd, rows, stats.stored(0, from..to).widened(&mut base_buffer), values);
         } else {
             values.iter_mut().zip(rows).for_each(|(value, count)| *value = T::cut(*count));
         }

@@ -75,7 +75,7 @@ impl<'s, 'a> DifferingColumns<'s, 'a> {
 
     fn relative(&self, (sample, column): (usize, usize), system: usize, unit: usize) -> i64 {
         let stats = &self.samples[sample].stats;
-        stats.row(system, unit)[column].wrapping_sub(stats.row(0, unit)[column])
+        stats.count(system, unit, column).wrapping_sub(stats.count(0, unit, column))
     }
 
     /// The number of systems.

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::fold::Fold;
 use super::series::SeriesValues;
+use super::state::{Field, Reader, State, foreign, state};
 use super::tally::{add_counts, combine_counts};
 use super::{Accumulate, BLOCK, Input, Partial, Reduction, Shape, Span, Stages, check_same, cleared};
 use crate::error::Result;
@@ -50,6 +51,8 @@ impl Draws {
         self.all.merge(&later.all, stop)
     }
 }
+
+state!(Draws = 5, [all], |draws| draws.all.fits());
 
 impl Reduction for Draws {
     fn input(&self) -> Input<'_> {
@@ -125,6 +128,30 @@ impl Moments {
             fold.merge(later)?;
         }
         self.span = Span(Some(both));
+        Ok(())
+    }
+}
+
+impl State for Moments {
+    fn state(&self) -> Result<Vec<u64>> {
+        let (mut out, Some(fold)) = (vec![6], &self.fold) else { return self.span.get().map(|_| Vec::new()) };
+        self.span.save(&mut out)?;
+        self.systems.save(&mut out)?;
+        fold.save(&mut out)?;
+        Ok(out)
+    }
+
+    fn set_state(&mut self, words: &[u64]) -> Result<()> {
+        let mut from = Reader::new(words);
+        if from.word()? != 6 {
+            return Err(foreign());
+        }
+        let mut loaded = Moments::default();
+        loaded.span.load(&mut from)?;
+        loaded.systems.load(&mut from)?;
+        loaded.fold = Some(Fold::loaded(loaded.systems.checked_mul(2).ok_or_else(foreign)?, join, &mut from)?);
+        from.end()?;
+        *self = loaded;
         Ok(())
     }
 }
@@ -205,6 +232,11 @@ impl Ranks {
         Ok(())
     }
 }
+
+state!(Ranks = 7, [span, systems, higher_is_better, counts], |ranks| {
+    let squares = ranks.systems.iter().try_fold(0usize, |sum, &k| sum.checked_add(k.checked_mul(k)?));
+    ranks.systems.len() == ranks.higher_is_better.len() && squares == Some(ranks.counts.len())
+});
 
 impl Reduction for Ranks {
     fn input(&self) -> Input<'_> {

@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use super::fold::Fold;
 use super::series::SeriesValues;
+use super::state::{Field, Reader, State, foreign, state};
 use super::tally::{TestCounts, combine_counts, test_counts};
 use super::{
     Accumulate, Alternative, BLOCK, Input, Pair, Partial, Reduction, Shape, Span, Stages, Tests, check_same, cleared,
@@ -66,6 +67,31 @@ impl Spread {
     }
 }
 
+impl State for Spread {
+    fn state(&self) -> Result<Vec<u64>> {
+        let (mut out, Some(fold)) = (vec![9], &self.fold) else { return self.span.get().map(|_| Vec::new()) };
+        self.span.save(&mut out)?;
+        self.tests.metrics.save(&mut out)?;
+        fold.save(&mut out)?;
+        Ok(out)
+    }
+
+    fn set_state(&mut self, words: &[u64]) -> Result<()> {
+        let mut from = Reader::new(words);
+        if from.word()? != 9 {
+            return Err(foreign());
+        }
+        let mut loaded = Spread::new(self.tests.pairs.clone());
+        loaded.span.load(&mut from)?;
+        loaded.tests.metrics.load(&mut from)?;
+        let tests = loaded.tests.metrics.checked_mul(loaded.tests.pairs.len()).ok_or_else(foreign)?;
+        loaded.fold = Some(Fold::loaded(tests, add, &mut from)?);
+        from.end()?;
+        *self = loaded;
+        Ok(())
+    }
+}
+
 impl Reduction for Spread {
     fn input(&self) -> Input<'_> {
         Input::Pairs(&self.tests.pairs)
@@ -73,9 +99,6 @@ impl Reduction for Spread {
 
     fn begin(&mut self, shape: &Shape, replicates: Range<u64>) -> Result<()> {
         self.tests.begin(shape)?;
-        let add = |(sums, _): (&mut [f64], u64), (more, _): (&[f64], u64)| {
-            sums.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
-        };
         self.fold = Some(Fold::new(self.tests.count(), add)?);
         self.span = Span(Some(replicates));
         Ok(())
@@ -86,6 +109,11 @@ impl Reduction for Spread {
         let Some(fold) = &mut self.fold else { unreachable!("it has begun") };
         (Box::new(Squares { series }), fold.add_batches())
     }
+}
+
+/// Adds the sums of two sets of shuffles.
+fn add((sums, _): (&mut [f64], u64), (more, _): (&[f64], u64)) {
+    sums.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
 }
 
 struct Squares {
@@ -149,6 +177,7 @@ pub struct MaxT {
 }
 
 test_counts!(MaxT);
+state!(MaxT = 3, [counted], |max_t| max_t.counted.fits(1) && max_t.scales.len() == max_t.counted.counts.len());
 
 impl MaxT {
     /// MaxT for these pairs. `scales` are the factors that make statistics comparable, and `thresholds` how extreme the

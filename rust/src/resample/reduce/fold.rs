@@ -6,7 +6,7 @@
 //! most two per level; as soon as both children of a node are complete, they are joined. Parts of a range that are
 //! split between leaves therefore make the same nodes as the whole range, however it is split.
 
-use super::{BLOCK, Combine, Partial};
+use super::{BLOCK, Combine, Field, Partial, Reader, foreign, reserve};
 use crate::error::{Error, Result};
 use crate::resample::reserved;
 
@@ -89,6 +89,38 @@ impl Fold {
             replicates += node.replicates;
         }
         Some((values, replicates))
+    }
+
+    /// Appends the nodes to the state of a reduction.
+    ///
+    /// # Errors
+    /// [`Error::Memory`].
+    pub fn save(&self, out: &mut Vec<u64>) -> Result<()> {
+        self.width.save(out)?;
+        self.nodes.len().save(out)?;
+        reserve(out, 3 * self.nodes.len())?;
+        out.extend(self.nodes.iter().flat_map(|node| [u64::from(node.level), node.index, node.replicates]));
+        self.values.save(out)
+    }
+
+    /// What [`Fold::save`] has written, with `width` values for each block.
+    ///
+    /// # Errors
+    /// [`Error::InvalidOption`] if it cannot have been written, and [`Error::Memory`].
+    pub fn loaded(width: usize, join: Join, from: &mut Reader<'_>) -> Result<Self> {
+        let mut fold = Fold::new(width, join)?;
+        let (mut own_width, mut nodes) = (0, 0);
+        own_width.load(from)?;
+        nodes.load(from)?;
+        if own_width != width || nodes > 2 * LEVELS + 1 {
+            return Err(foreign());
+        }
+        for node in from.words(3 * nodes)?.chunks_exact(3) {
+            let level = u32::try_from(node[0]).ok().filter(|&level| (level as usize) < LEVELS).ok_or_else(foreign)?;
+            fold.nodes.push(Node { level, index: node[1], replicates: node[2] });
+        }
+        fold.values.load(from)?;
+        if fold.values.len() == nodes * width { Ok(fold) } else { Err(foreign()) }
     }
 
     fn node_values(&self, node: usize) -> &[f64] {

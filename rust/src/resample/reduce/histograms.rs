@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use super::state::{Field, Reader, State, foreign};
 use super::{Accumulate, BLOCK, Input, Pair, Partial, Reduction, Shape, Span, Stages, Tests, check_same, cleared};
 use crate::error::Result;
 use crate::resample::bins::{Bins, Histogram};
@@ -91,6 +92,31 @@ impl Histograms {
         total.merge(&later.total()?)?;
         self.threads = Mutex::new(vec![total]);
         self.span = Span(Some(both));
+        Ok(())
+    }
+}
+
+impl State for Histograms {
+    fn state(&self) -> Result<Vec<u64>> {
+        let mut out = vec![10];
+        self.span.save(&mut out)?;
+        self.tests.metrics.save(&mut out)?;
+        self.total()?.save(&mut out)?;
+        Ok(out)
+    }
+
+    fn set_state(&mut self, words: &[u64]) -> Result<()> {
+        let mut from = Reader::new(words);
+        if from.word()? != 10 {
+            return Err(foreign());
+        }
+        let mut loaded = Histograms::new(self.tests.pairs.clone(), self.of);
+        loaded.span.load(&mut from)?;
+        loaded.tests.metrics.load(&mut from)?;
+        let tests = loaded.tests.metrics.checked_mul(loaded.tests.pairs.len()).ok_or_else(foreign)?;
+        loaded.threads = Mutex::new(vec![Bins::loaded(tests, Simd::best(), &mut from)?]);
+        from.end()?;
+        *self = loaded;
         Ok(())
     }
 }

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::state::state;
 use super::tally::{TestCounts, combine_counts};
 use super::{Accumulate, Alternative, BLOCK, Input, Pair, Partial, Reduction, Shape, Stages, cleared};
 use crate::error::Result;
@@ -54,6 +55,10 @@ impl PermutedTally {
         self.counted.merge(&later.counted, self.systems == later.systems)
     }
 }
+
+state!(PermutedTally = 2, [counted, systems], |tally| {
+    tally.counted.fits(2) && tally.systems.len() == tally.counted.tests.metrics
+});
 
 impl Reduction for PermutedTally {
     fn input(&self) -> Input<'_> {

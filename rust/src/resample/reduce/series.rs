@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::state::{Field, Reader, state};
 use super::{Accumulate, Input, Pair, Partial, Reduction, Shape, Span, Stages, Tests, check_same, cleared};
 use crate::error::Result;
 use crate::pool::{Stop, WorkMeter};
@@ -63,6 +64,27 @@ impl SeriesValues {
         }
         *self = SeriesValues { span: Span(Some(both)), values, series: self.series };
         Ok(())
+    }
+}
+
+impl Field for SeriesValues {
+    fn save(&self, out: &mut Vec<u64>) -> Result<()> {
+        self.span.save(out)?;
+        self.series.save(out)?;
+        self.values.save(out)
+    }
+
+    fn load(&mut self, from: &mut Reader<'_>) -> Result<()> {
+        self.span.load(from)?;
+        self.series.load(from)?;
+        self.values.load(from)
+    }
+}
+
+impl SeriesValues {
+    /// Is there a value for every series and replicate?
+    pub fn fits(&self) -> bool {
+        self.series.checked_mul(self.span.len()) == Some(self.values.len())
     }
 }
 
@@ -128,6 +150,8 @@ impl Series {
         self.all.merge(&later.all, stop)
     }
 }
+
+state!(Series = 4, [tests.metrics, all], |series| series.all.fits() && series.tests.count() == series.all.series);
 
 impl Reduction for Series {
     fn input(&self) -> Input<'_> {

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::state::state;
 use super::{Accumulate, Input, Partial, Reduction, Shape, Span, Stages, check_same, cleared};
 use crate::error::Result;
 use crate::pool::{PIECE, Stop, WorkMeter};
@@ -58,6 +59,8 @@ impl Sums {
         Ok(())
     }
 }
+
+state!(Sums = 8, [span, cells, sums], |sums| sums.cells.checked_mul(sums.span.len()) == Some(sums.sums.len()));
 
 impl Reduction for Sums {
     fn input(&self) -> Input<'_> {

@@ -2,8 +2,10 @@
 
 use std::ops::Range;
 
+use super::state::state;
 use super::{
-    Accumulate, Alternative, Combine, Input, Pair, Partial, Reduction, Shape, Span, Stages, Tests, check_same, cleared,
+    Accumulate, Alternative, Combine, Field, Input, Pair, Partial, Reader, Reduction, Shape, Span, Stages, Tests,
+    check_same, cleared,
 };
 use crate::error::Result;
 use crate::resample::zeros;
@@ -33,6 +35,12 @@ impl TestCounts {
         Ok(())
     }
 
+    /// Is there a count and a threshold for every test, or as many counts for `kinds` kinds of counts?
+    pub fn fits(&self, kinds: usize) -> bool {
+        let tests = self.tests.count();
+        self.counts.len() == kinds * tests && self.thresholds.len() == tests
+    }
+
     /// Adds the counts of the replicates that follow. `same` is whether the rest of the specification agrees.
     pub fn merge(&mut self, later: &Self, same: bool) -> Result<()> {
         let both = self.span.with(&later.span)?;
@@ -41,6 +49,20 @@ impl TestCounts {
         add_counts(&mut self.counts, &later.counts);
         self.span = Span(Some(both));
         Ok(())
+    }
+}
+
+impl Field for TestCounts {
+    fn save(&self, out: &mut Vec<u64>) -> Result<()> {
+        self.span.save(out)?;
+        self.tests.metrics.save(out)?;
+        self.counts.save(out)
+    }
+
+    fn load(&mut self, from: &mut Reader<'_>) -> Result<()> {
+        self.span.load(from)?;
+        self.tests.metrics.load(from)?;
+        self.counts.load(from)
     }
 }
 
@@ -91,6 +113,7 @@ pub struct Tally {
 }
 
 test_counts!(Tally);
+state!(Tally = 1, [counted], |tally| tally.counted.fits(1));
 
 impl Tally {
     /// A tally for these pairs, with a threshold for every metric and pair.

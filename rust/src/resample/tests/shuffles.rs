@@ -327,7 +327,7 @@ proptest! {
             let flipped = (0..segments).filter(|&unit| bit(mask, unit));
             let mut sums = vec![0; 2 * columns];
             for unit in flipped {
-                let rows = stats.row(1, unit).iter().zip(stats.row(0, unit));
+                let rows = stats.row(1, unit).into_iter().zip(stats.row(0, unit));
                 sums[columns..].iter_mut().zip(rows).for_each(|(sum, (other, first))| *sum += other - first);
             }
             expected.extend(sums);

@@ -5,7 +5,7 @@ use crate::metric::metric;
 use crate::pool::Stop;
 use crate::resample::bins::{Bins, Histogram};
 use crate::resample::reduce::{
-    BLOCK, Draws, Histograms, MaxT, Moments, Ranks, SequentialTally, Series, Spread, Statistics, Sums, Tally,
+    BLOCK, Draws, Histograms, MaxT, Moments, Ranks, SequentialTally, Series, Spread, State, Statistics, Sums, Tally,
 };
 use crate::simd::Simd;
 use crate::stream::{Purpose, Stream};
@@ -65,13 +65,29 @@ fn of_series((resampler, seed): (&Resampler, u64), parts: &[Range<u64>], of: Sta
     bins.histograms().unwrap()
 }
 
-/// Runs a reduction on the whole range and on each part, merges the parts from the left and from the right, and returns
-/// the result of all three.
-fn merged<R: Reduction + Clone, T>(
-    (resampler, seed): (&Resampler, u64),
+/// As [`merged_as`], where each part is sent to another process.
+fn merged<R: Reduction + State + Clone, T>(
+    setup: (&Resampler, u64),
     reduction: &R,
     parts: &[Range<u64>],
     merge: impl Fn(&mut R, &R),
+    get: impl Fn(&R) -> T,
+) -> [T; 3] {
+    let sent = |computed: R| {
+        let mut received = reduction.clone();
+        received.set_state(&computed.state().unwrap()).unwrap();
+        received
+    };
+    merged_as(setup, reduction, parts, (merge, sent), get)
+}
+
+/// Runs a reduction on the whole range and on each part, merges the parts from the left and from the right, and returns
+/// the result of all three.
+fn merged_as<R: Reduction + Clone, T>(
+    (resampler, seed): (&Resampler, u64),
+    reduction: &R,
+    parts: &[Range<u64>],
+    (merge, sent): (impl Fn(&mut R, &R), impl Fn(R) -> R),
     get: impl Fn(&R) -> T,
 ) -> [T; 3] {
     let computed = |range: Range<u64>, threads| {
@@ -81,7 +97,7 @@ fn merged<R: Reduction + Clone, T>(
         reduction
     };
     let made: Vec<R> =
-        parts.iter().zip((1..4).cycle()).map(|(part, threads)| computed(part.clone(), threads)).collect();
+        parts.iter().zip((1..4).cycle()).map(|(part, threads)| sent(computed(part.clone(), threads))).collect();
     let mut from_the_left = made[0].clone();
     made[1..].iter().for_each(|later| merge(&mut from_the_left, later));
     let mut from_the_right = made[made.len() - 1].clone();
@@ -140,7 +156,7 @@ proptest! {
             if first == 0 {
                 for rule in [Rule::BesagClifford { exceedances: 20 }, Rule::Gandy { level: 0.05, risk: 0.001 }] {
                     let tally = SequentialTally::new(pairs.clone(), Alternative::TwoSided, thresholds.clone(), rule).unwrap();
-                    same!(merged(setup, &tally, &parts, |a, b| a.merge(b, stop).unwrap(), |tally| tally.outcomes().unwrap().to_vec()));
+                    same!(merged_as(setup, &tally, &parts, (|a: &mut SequentialTally, b: &_| a.merge(b, stop).unwrap(), |part| part), |tally| tally.outcomes().unwrap().to_vec()));
                 }
             }
             Ok(())

@@ -1,0 +1,228 @@
+//! The state of a reduction: what it has computed, without its specification, as words of 64 bits.
+//!
+//! A process that runs a part of the replicates sends the state to the process that has the specification, which merges
+//! it with the states of the other parts. Floats are stored by their bits, so nothing is rounded.
+
+use std::ops::Range;
+
+use super::Span;
+use crate::error::{Error, Result};
+use crate::resample::{length, reserved};
+
+/// A reduction whose state can be sent to another process.
+pub trait State {
+    /// The state after a run.
+    ///
+    /// # Errors
+    /// [`Error::InvalidOption`] before a run, and [`Error::Memory`].
+    fn state(&self) -> Result<Vec<u64>>;
+
+    /// Replaces the result by the one with this state, which a reduction with the same specification has computed.
+    ///
+    /// # Errors
+    /// [`Error::InvalidOption`] if the words are not the state of such a reduction, and [`Error::Memory`].
+    fn set_state(&mut self, words: &[u64]) -> Result<()>;
+}
+
+/// The error for words that are not the state of a reduction with the same specification.
+pub(crate) fn foreign() -> Error {
+    Error::InvalidOption {
+        option: "the state of a reduction".into(),
+        expected: "that of a reduction with the same specification".into(),
+        got: "other numbers".into(),
+    }
+}
+
+/// Words that are read from the front.
+pub struct Reader<'a>(&'a [u64]);
+
+impl<'a> Reader<'a> {
+    pub(crate) fn new(words: &'a [u64]) -> Self {
+        Reader(words)
+    }
+
+    pub(crate) fn word(&mut self) -> Result<u64> {
+        let (&first, rest) = self.0.split_first().ok_or_else(foreign)?;
+        self.0 = rest;
+        Ok(first)
+    }
+
+    pub(crate) fn words(&mut self, n: usize) -> Result<&'a [u64]> {
+        let (words, rest) = self.0.split_at_checked(n).ok_or_else(foreign)?;
+        self.0 = rest;
+        Ok(words)
+    }
+
+    /// # Errors
+    /// [`Error::InvalidOption`] if fewer words are left.
+    pub(crate) fn check_left(&self, words: usize) -> Result<()> {
+        if words <= self.0.len() { Ok(()) } else { Err(foreign()) }
+    }
+
+    /// # Errors
+    /// [`Error::InvalidOption`] if words are left.
+    pub(crate) fn end(self) -> Result<()> {
+        if self.0.is_empty() { Ok(()) } else { Err(foreign()) }
+    }
+}
+
+/// A part of a state.
+pub trait Field {
+    /// Appends the part to a state.
+    ///
+    /// # Errors
+    /// [`Error::Memory`].
+    fn save(&self, out: &mut Vec<u64>) -> Result<()>;
+
+    /// Reads what [`Field::save`] has written.
+    ///
+    /// # Errors
+    /// [`Error::InvalidOption`] if it cannot have been written, and [`Error::Memory`].
+    fn load(&mut self, from: &mut Reader<'_>) -> Result<()>;
+}
+
+/// Makes room for more words.
+pub(crate) fn reserve(out: &mut Vec<u64>, more: usize) -> Result<()> {
+    out.try_reserve(more).map_err(|_| Error::Memory { numbers: more as u128 })
+}
+
+/// A number that a word can hold.
+trait Word: Copy {
+    fn to_word(self) -> u64;
+    fn from_word(word: u64) -> Option<Self>;
+}
+
+impl Word for u64 {
+    fn to_word(self) -> u64 {
+        self
+    }
+    fn from_word(word: u64) -> Option<Self> {
+        Some(word)
+    }
+}
+
+impl Word for i64 {
+    fn to_word(self) -> u64 {
+        self as u64
+    }
+    fn from_word(word: u64) -> Option<Self> {
+        Some(word as i64)
+    }
+}
+
+impl Word for f64 {
+    fn to_word(self) -> u64 {
+        self.to_bits()
+    }
+    fn from_word(word: u64) -> Option<Self> {
+        Some(f64::from_bits(word))
+    }
+}
+
+impl Word for usize {
+    fn to_word(self) -> u64 {
+        self as u64
+    }
+    fn from_word(word: u64) -> Option<Self> {
+        word.try_into().ok()
+    }
+}
+
+impl Word for bool {
+    fn to_word(self) -> u64 {
+        u64::from(self)
+    }
+    fn from_word(word: u64) -> Option<Self> {
+        (word < 2).then_some(word == 1)
+    }
+}
+
+impl Field for usize {
+    fn save(&self, out: &mut Vec<u64>) -> Result<()> {
+        reserve(out, 1)?;
+        out.push(self.to_word());
+        Ok(())
+    }
+
+    fn load(&mut self, from: &mut Reader<'_>) -> Result<()> {
+        *self = Word::from_word(from.word()?).ok_or_else(foreign)?;
+        Ok(())
+    }
+}
+
+impl<T: Word> Field for Vec<T> {
+    fn save(&self, out: &mut Vec<u64>) -> Result<()> {
+        self.len().save(out)?;
+        reserve(out, self.len())?;
+        out.extend(self.iter().map(|number| number.to_word()));
+        Ok(())
+    }
+
+    fn load(&mut self, from: &mut Reader<'_>) -> Result<()> {
+        let mut n = 0;
+        n.load(from)?;
+        let words = from.words(n)?;
+        *self = reserved(n)?;
+        for &word in words {
+            self.push(T::from_word(word).ok_or_else(foreign)?);
+        }
+        Ok(())
+    }
+}
+
+impl Field for Span {
+    fn save(&self, out: &mut Vec<u64>) -> Result<()> {
+        let Range { start, end } = self.get()?;
+        reserve(out, 2)?;
+        out.extend([start, end]);
+        Ok(())
+    }
+
+    fn load(&mut self, from: &mut Reader<'_>) -> Result<()> {
+        let (start, end) = (from.word()?, from.word()?);
+        if start >= end || usize::try_from(end - start).is_err() {
+            return Err(foreign());
+        }
+        self.0 = Some(start..end);
+        Ok(())
+    }
+}
+
+impl Span {
+    /// The number of replicates; 0 before a run.
+    pub(super) fn len(&self) -> usize {
+        self.0.as_ref().map_or(0, length)
+    }
+}
+
+/// Implements [`State`] for a reduction from its fields with results, and a check that they fit each other and the
+/// specification. The number distinguishes the state from those of other reductions.
+macro_rules! state {
+    ($class:ident = $number:literal, [$($field:ident).+ $(, $($more:ident).+)*], $fits:expr) => {
+        impl $crate::resample::reduce::State for $class {
+            fn state(&self) -> Result<Vec<u64>> {
+                use $crate::resample::reduce::state::Field;
+                let mut out = Vec::new();
+                Field::save(&($number as usize), &mut out)?;
+                Field::save(&self.$($field).+, &mut out)?;
+                $(Field::save(&self.$($more).+, &mut out)?;)*
+                Ok(out)
+            }
+
+            fn set_state(&mut self, words: &[u64]) -> Result<()> {
+                use $crate::resample::reduce::state::{Field, Reader, foreign};
+                let mut from = Reader::new(words);
+                if from.word()? != $number {
+                    return Err(foreign());
+                }
+                Field::load(&mut self.$($field).+, &mut from)?;
+                $(Field::load(&mut self.$($more).+, &mut from)?;)*
+                from.end()?;
+                let fits: fn(&Self) -> bool = $fits;
+                if fits(self) { Ok(()) } else { Err(foreign()) }
+            }
+        }
+    };
+}
+
+pub(super) use state;
