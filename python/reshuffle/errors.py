@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple, TypeVar
 
-__all__ = ["Argument", "InputError", "InputWarning", "Option", "System", "unknown_name", "warn"]
+__all__ = ["Argument", "InputError", "InputWarning", "Option", "System", "WorkerError", "unknown_name", "warn"]
 
 
 T = TypeVar("T")
@@ -98,6 +98,23 @@ class InputError(_WithFields, ValueError):
     >>> error = InputError("segment {segment}, {system}: {problem}", segment=3, system=System(1), problem="too long")
     >>> print(error, error.fields["segment"], error.with_names(System, lambda system: ["Moses"][system - 1]), sep="; ")
     segment 3, system 1: too long; 3; segment 3, Moses: too long
+    """
+
+    def with_prefix(self, prefix: str) -> InputError:
+        """A copy whose message begins with ``prefix``.
+
+        >>> print(InputError("{n} is odd", n=3).with_prefix("simulations 3–5: "))
+        simulations 3–5: 3 is odd
+        """
+        if self.fields:
+            prefix = prefix.replace("{", "{{").replace("}", "}}")
+        return type(self)(prefix + self._template, **self.fields)
+
+
+class WorkerError(RuntimeError):
+    """A worker of an executor failed, or ended. The message names the part of the job that it had.
+
+    The command line prints the message and exits with code 4.
     """
 
 

@@ -11,12 +11,15 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from .errors import InputError
+from .execution import Execution, check_executor
 from .validate import MAX_SEED, MAX_THREADS, check_integer, check_level, check_n_resamples
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ._core import Progress
+    from .execution import AnyExecutor
+    from .execution.checkpoint import Checkpoint
 
 __all__ = [
     "TESTS_WITH_MARGIN",
@@ -52,12 +55,22 @@ def default_alpha(confidence_level: float = CONFIDENCE_LEVEL) -> float:
 
 @dataclass(frozen=True)
 class Resampling:
-    """Number of replicates, their seed, and the threads that compute them."""
+    """Number of replicates, their seed, and what computes them."""
 
     n_resamples: Any = 10_000  # an integer or "auto"; checked where replicates are made
     seed: Any = 12345  # an integer; checked where replicates are made
     threads: int | None = None
     progress: Progress | None = None
+    executor: AnyExecutor = None
+    checkpoint: Checkpoint | None = None
+
+    def __post_init__(self) -> None:
+        check_executor(self.executor)
+
+    @property
+    def execution(self) -> Execution:
+        """Where replicates are computed."""
+        return Execution(self.executor, self.threads, self.progress, self.checkpoint)
 
     def check(self, names: Mapping[str, str] | None = None) -> None:
         """Raise :class:`InputError` for a number out of range.

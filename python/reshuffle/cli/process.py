@@ -13,15 +13,25 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, NoReturn
 
-from ..errors import Argument, InputError
+from ..errors import Argument, InputError, WorkerError
 
 if TYPE_CHECKING:
     from types import FrameType
 
-__all__ = ["BAD_INPUT", "INTERRUPTED", "OUT_OF_MEMORY", "check_room", "cleanup", "leave", "single_threaded_blas"]
+__all__ = [
+    "BAD_INPUT",
+    "INTERRUPTED",
+    "OUT_OF_MEMORY",
+    "WORKER_FAILED",
+    "check_room",
+    "cleanup",
+    "leave",
+    "single_threaded_blas",
+]
 
 BAD_INPUT = 2
 OUT_OF_MEMORY = 3
+WORKER_FAILED = 4
 INTERRUPTED = 128 + 2  # as shells report the end by SIGINT
 
 # numpy 2 with its libraries takes 125 MiB of address space; the rest is needed besides.
@@ -48,8 +58,8 @@ def leave(command: Callable[[], int | None]) -> NoReturn:
     """Run a command line and exit with its code, or with that of an error and one sentence about it.
 
     The code is 0 also if the reader of the output closes the pipe, 2 if input cannot be used or output cannot be
-    written, 3 if memory runs out, 130 after Ctrl-C. SIGTERM and SIGHUP end the process as usual, after unfinished files
-    have been removed.
+    written, 3 if memory runs out, 4 if a worker of an executor fails, 130 after Ctrl-C. SIGTERM and SIGHUP end the
+    process as usual, after unfinished files have been removed.
     """
     _occupy_standard_streams()
     with _signals_handled("SIGINT"):
@@ -68,6 +78,8 @@ def _run(command: Callable[[], int | None]) -> tuple[int, str]:
         return code, ""
     except InputError as error:
         return BAD_INPUT, str(error.with_names(Argument, lambda argument: argument.flag))
+    except WorkerError as error:
+        return WORKER_FAILED, str(error)
     except KeyboardInterrupt:  # where our signal handler is not installed
         return INTERRUPTED, "reshuffle: interrupted"
     except BrokenPipeError:

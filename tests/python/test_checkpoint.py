@@ -1,0 +1,532 @@
+"""Files of finished blocks: what is read again after any damage, which files are refused, and what a job is."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import io
+import os
+import pickle
+import subprocess
+import sys
+import threading
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from reshuffle import InputError, InputWarning, metric
+from reshuffle.execution import records
+from reshuffle.execution.checkpoint import Checkpoint, _numpy_module, _Plain, _unpickled, kept
+from reshuffle.execution.digest import described
+from reshuffle.execution.records import MAGIC
+from reshuffle.study.populations import Selection
+
+JOB = described(("example", 1))
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "study.checkpoint"
+
+
+def result_of(first: int, last: int) -> dict[str, Any]:
+    """A result that no other range has."""
+    return {"p": np.arange(first, last) / 7, "range": (first, last)}
+
+
+def same(result: Any, first: int, last: int) -> bool:
+    expected = result_of(first, last)
+    return bool(result["range"] == expected["range"] and result["p"].tobytes() == expected["p"].tobytes())
+
+
+def fill(path: Path, ranges: Sequence[tuple[int, int]], n: int = 1000) -> list[int]:
+    """Write blocks, and return how long the file is after each."""
+    ends = []
+    with Checkpoint.open(path, "example") as checkpoint:
+        stage = checkpoint.stage("simulating", JOB, 0, n)
+        for first, last in ranges:
+            stage.add(first, last, result_of(first, last))
+            ends.append(path.stat().st_size)
+    return ends
+
+
+def read(path: Path, n: int = 1000) -> list[tuple[int, int]]:
+    """What can be read again."""
+    with Checkpoint.open(path, "example") as checkpoint:
+        stage = checkpoint.stage("simulating", JOB, 0, n)
+        assert all(same(stage.load(*block), *block) for block in stage.finished)
+        covered = sorted([*stage.finished, *stage.missing])
+        assert [first for first, _ in covered] == [0, *(last for _, last in covered[:-1])]
+        assert covered[-1][1] == n
+        return stage.finished
+
+
+def test_blocks_in_any_order(path: Path) -> None:
+    fill(path, [(40, 60), (0, 10), (990, 1000), (10, 11)])
+    assert read(path) == [(0, 10), (10, 11), (40, 60), (990, 1000)]
+
+
+def test_more_or_fewer_indices(path: Path) -> None:
+    fill(path, [(0, 400), (400, 600), (600, 1000)])
+    assert read(path, 2000) == [(0, 400), (400, 600), (600, 1000)]
+    assert read(path, 700) == [(0, 400), (400, 600)]
+    fill(path, [(600, 700)], 700)  # overlaps a block that is there
+    assert read(path, 700) == [(0, 400), (400, 600), (600, 700)]
+    assert [last - first for first, last in read(path)][:2] == [400, 200]
+
+
+@contextlib.contextmanager
+def maybe_warned(is_damaged: bool) -> Iterator[None]:
+    """Expects a warning exactly if something was dropped."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    assert [w.category for w in caught] == [InputWarning] * is_damaged
+    assert all("bytes after" in str(w.message) for w in caught)
+
+
+RANGES = [(10 * i, 10 * i + 10) for i in (3, 0, 1, 5, 2)]
+
+
+@pytest.fixture(scope="module")
+def without_sync() -> Iterator[None]:
+    """Nothing is put on the disk, which is slow."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(os, "fsync", lambda descriptor: None)
+        yield
+
+
+@given(data=st.data())
+def test_any_damage_of_the_tail(
+    tmp_path_factory: pytest.TempPathFactory, without_sync: None, data: st.DataObject
+) -> None:
+    """Cut, overwritten or followed by anything: the blocks before it are read, and the rest is written again."""
+    path = tmp_path_factory.mktemp("damage") / "study.checkpoint"
+    ends = fill(path, RANGES)
+    whole = path.read_bytes()
+    damage = data.draw(st.sampled_from(["cut", "flip", "append"]))
+    if damage == "cut":
+        at = data.draw(st.integers(0, len(whole) - 1))
+        path.write_bytes(whole[:at])
+    elif damage == "flip":
+        at = data.draw(st.integers(len(MAGIC), len(whole) - 1))
+        changed = bytearray(whole)
+        changed[at] ^= data.draw(st.integers(1, 255))
+        path.write_bytes(changed)
+    else:
+        at = len(whole)
+        path.write_bytes(whole + data.draw(st.binary(min_size=1, max_size=9)) * data.draw(st.integers(1, 500)))
+    good = [block for block, end in zip(RANGES, ends, strict=True) if end <= at]
+    left = path.read_bytes()
+    with maybe_warned(bool(left) and (damage != "cut" or at not in record_ends(whole))):
+        assert read(path) == sorted(good)
+    assert (path.read_bytes() if path.exists() else b"") == left  # reading changes nothing
+    lost = [block for block in RANGES if block not in good]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", InputWarning)
+        fill(path, [*lost, (100, 110)])
+    with maybe_warned(False):
+        assert read(path) == sorted([*RANGES, (100, 110)])
+
+
+def record_ends(whole: bytes) -> list[int]:
+    """Where the records of a file end, by its definition."""
+    at, ends = len(MAGIC), []
+    while at < len(whole):
+        at += 24 + int.from_bytes(whole[at : at + 8], "little")
+        ends.append(at)
+    return ends
+
+
+def test_message_of_damage(path: Path) -> None:
+    ends = fill(path, [(0, 10), (10, 30)])
+    path.write_bytes(path.read_bytes()[:-3])
+    dropped = ends[1] - ends[0] - 3
+    with pytest.warns(InputWarning, match=f"{dropped:,} bytes after block 0–9 of 'simulating' are cut or damaged"):
+        assert read(path) == [(0, 10)]
+
+
+def test_digest_without_meaning(path: Path) -> None:
+    """Records with a good digest that are none of ours are dropped, too."""
+    fill(path, [(0, 10)])
+    for content in (b"", b"X", b"S[]", b'S{"name": 1}', b"B" + bytes(24), b"B123"):
+        whole = path.read_bytes()
+        path.write_bytes(whole + records._prefix(content) + content)
+        with pytest.warns(InputWarning, match="bytes after block 0–9"):
+            assert read(path) == [(0, 10)]
+        path.write_bytes(whole)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"some text\n", "is not a checkpoint of reshuffle"),
+        (b"\0" * 1000, "is not a checkpoint of reshuffle"),
+        (b"reshuffle checkpoint 2\nabc", "in the format of another version of reshuffle"),
+    ],
+)
+def test_other_files_are_refused(path: Path, content: bytes, message: str) -> None:
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=message):
+        Checkpoint.open(path, "example")
+    assert path.read_bytes() == content
+
+
+def test_other_places_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="is not a file"):
+        Checkpoint.open(tmp_path, "example")
+    with pytest.raises(InputError, match="cannot be opened: No such file or directory"):
+        Checkpoint.open(tmp_path / "folder" / "file", "example")
+    if os.name != "nt":
+        with pytest.raises(InputError, match="is not a file"):
+            Checkpoint.open("/dev/null", "example")
+    names: list[Any] = ["", b"bytes", 5]
+    for name in names:
+        with pytest.raises(InputError, match="must be the name of a file"):
+            Checkpoint.open(name, "example")
+
+
+def test_other_studies_are_refused(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fill(path, [(0, 10)])
+    before = path.read_bytes()
+    with pytest.raises(InputError, match="has blocks of 'example', not of 'type1'"):
+        Checkpoint.open(path, "type1")
+    monkeypatch.setattr("reshuffle._core.VERSION", "99.0")
+    with pytest.raises(InputError, match=r"was written by reshuffle .*, and this is 99\.0: finish the study with"):
+        Checkpoint.open(path, "example")
+    assert path.read_bytes() == before
+
+
+FIXED = Selection("fixed", None, 0.5)
+
+
+@dataclass(frozen=True)
+class Job:
+    tests: tuple[str, ...]
+    n_resamples: int
+    counts: NDArray[np.int64]
+    selection: Selection = FIXED
+    threads: int | None = None
+    unused: int = field(default=0, init=False)
+
+    @functools.cached_property
+    def total(self) -> int:
+        return int(self.counts.sum())
+
+
+JOB_WITH_FACTS = Job(("ar", "bootstrap"), 999, np.arange(6).reshape(2, 3))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"n_resamples": 99}, "n_resamples is 999 there and 99 here"),
+        ({"tests": ("ar",)}, "tests is ar, bootstrap there and ar here"),
+        ({"selection": Selection("replace", 5, 0.5)}, "sampling is fixed there and replace here; size is None there"),
+        ({"counts": np.arange(1, 7).reshape(2, 3)}, "its settings are the same, but not its data"),
+    ],
+)
+def test_what_differs(path: Path, changes: dict[str, Any], message: str) -> None:
+    with Checkpoint.open(path, "example") as checkpoint:
+        checkpoint.stage("simulating", described(JOB_WITH_FACTS), 0, 10).add(0, 5, 1)
+    before = path.read_bytes()
+    with Checkpoint.open(path, "example") as checkpoint, pytest.raises(InputError, match=message):
+        checkpoint.stage("simulating", described(replace(JOB_WITH_FACTS, **changes)), 0, 10)
+    assert path.read_bytes() == before
+
+
+def test_several_stages(path: Path) -> None:
+    """The first one must be in the file; others may be new, and be finished in any order."""
+    jobs = [described(("stage", i)) for i in range(3)]
+    with Checkpoint.open(path, "example") as checkpoint:
+        first, second = checkpoint.stage("a", jobs[0], 0, 10), checkpoint.stage("b", jobs[1], 0, 10)
+        second.add(0, 10, "b")
+        first.add(0, 4, "a")
+    with Checkpoint.open(path, "example") as checkpoint:
+        assert checkpoint.stage("b", jobs[1], 0, 10).load(0, 10) == "b"
+        assert checkpoint.stage("a", jobs[0], 0, 10).load(0, 4) == "a"
+        third = checkpoint.stage("c", jobs[2], 0, 10)
+        assert third.finished == []
+        third.add(0, 1, "c")
+        assert checkpoint.stage("c", jobs[2], 0, 10).load(0, 1) == "c"  # asked for twice
+    with Checkpoint.open(path, "example") as checkpoint, pytest.raises(InputError, match="blocks of another study"):
+        checkpoint.stage("a", described(("stage", 7)), 0, 10)
+
+
+def test_nothing_is_left_behind(path: Path) -> None:
+    with Checkpoint.open(path, "example") as checkpoint:
+        checkpoint.stage("simulating", JOB, 0, 10)
+    assert not path.exists()
+    path.touch()
+    with Checkpoint.open(path, "example") as checkpoint:
+        checkpoint.stage("simulating", JOB, 0, 10)
+    assert path.read_bytes() == b""  # not ours
+    with kept(None, "example") as checkpoint:
+        assert checkpoint is None
+    with kept(path, "example") as checkpoint:
+        assert checkpoint is not None
+        checkpoint.stage("simulating", JOB, 0, 10).add(0, 2, 1)
+        checkpoint.close()
+        with pytest.raises(ValueError, match="is closed"):
+            checkpoint.stage("simulating", JOB, 0, 10).add(0, 2, 1)
+
+
+def test_one_writer_in_a_process(path: Path) -> None:
+    with Checkpoint.open(path, "example") as checkpoint:
+        checkpoint.stage("simulating", JOB, 0, 10).add(0, 2, 1)
+        for _ in range(2):  # the refused one does not end the lock
+            with pytest.raises(InputError, match="is in use by another study"):
+                Checkpoint.open(path, "example")
+            assert open_elsewhere(path) == "InputError"
+    assert open_elsewhere(path) == "opened"
+    Checkpoint.open(path, "example").close()
+
+
+def open_elsewhere(path: Path) -> str:
+    """Open a checkpoint in another process."""
+    code = (
+        "import sys\n"
+        "from reshuffle.execution.checkpoint import Checkpoint\n"
+        "try:\n    Checkpoint.open(sys.argv[1], 'example').close()\n    print('opened')\n"
+        "except Exception as error:\n    print(type(error).__name__)"
+    )
+    return subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True, check=True).stdout.strip()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")
+def test_forked_process_holds_no_lock(path: Path) -> None:
+    """A worker that outlives its parent does not keep out the next run."""
+    code = (
+        "import os, signal, sys\n"
+        "from reshuffle.execution.checkpoint import Checkpoint\n"
+        "Checkpoint.open(sys.argv[1], 'example')\n"
+        "if (child := os.fork()) == 0:\n    sys.stdin.read()\n    os._exit(0)\n"
+        "print(child, flush=True)\n"
+        "os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    with subprocess.Popen([sys.executable, "-c", code, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdout.readline()
+        process.wait(60)
+        Checkpoint.open(path, "example").close()
+        process.stdin.close()  # ends the child
+
+
+def test_disk_full(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was finished stays, and the rest can be written when there is space."""
+    fill(path, [(0, 10)])
+    write, whole = os.write, path.read_bytes()
+
+    def full(descriptor: int, data: memoryview) -> int:
+        monkeypatch.setattr(os, "write", fail)
+        return write(descriptor, data[:5])
+
+    def fail(descriptor: int, data: memoryview) -> int:
+        raise OSError(28, "No space left on device")
+
+    with Checkpoint.open(path, "example") as checkpoint:
+        stage = checkpoint.stage("simulating", JOB, 0, 1000)
+        monkeypatch.setattr(os, "write", full)
+        with pytest.raises(InputError, match=r"study\.checkpoint cannot be written: No space left on device"):
+            stage.add(10, 20, result_of(10, 20))
+        assert path.read_bytes() == whole
+        monkeypatch.setattr(os, "write", write)
+        stage.add(10, 20, result_of(10, 20))
+    assert read(path) == [(0, 10), (10, 20)]
+
+
+def test_short_writes(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A system that takes three bytes at a time."""
+    write = os.write
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "write", lambda descriptor, data: write(descriptor, data[:3]))
+        fill(path, [(0, 10), (20, 30)])
+    assert read(path) == [(0, 10), (20, 30)]
+
+
+RESULTS = [
+    None,
+    (1, 2.5, "a", b"b", True, 1j),
+    [np.float64(0.1), np.int64(3), np.bool_(True), float("nan")],
+    np.asfortranarray(np.random.default_rng(1).random((3, 4))),
+    np.array(["a", "bc"]),
+    np.zeros((2, 0)),
+    {"a": {1, 2}, 3: frozenset("x")},
+    Selection("fixed", None, 0.5),
+]
+
+
+@pytest.mark.parametrize("result", RESULTS, ids=lambda result: type(result).__name__)
+def test_results(path: Path, result: Any) -> None:
+    with Checkpoint.open(path, "example") as checkpoint:
+        checkpoint.stage("simulating", JOB, 0, 10).add(0, 10, result)
+    with Checkpoint.open(path, "example") as checkpoint:
+        found = checkpoint.stage("simulating", JOB, 0, 10).load(0, 10)
+    assert type(found) is type(result)
+    assert pickle.dumps(found) == pickle.dumps(result)
+
+
+@pytest.mark.parametrize("core", ["core", "_core"])
+def test_results_of_other_versions_of_numpy(core: str) -> None:
+    """NumPy 2 has renamed the modules that pickles of arrays name."""
+    reader = _Plain(io.BytesIO())
+    for name in ("multiarray", "numeric"):
+        assert _numpy_module(f"numpy.{core}.{name}") in sys.modules
+    assert reader.find_class(f"numpy.{core}.multiarray", "_reconstruct") is np.zeros(1).__reduce__()[0]
+    assert reader.find_class("numpy", "ndarray") is np.ndarray
+    with pytest.raises(pickle.UnpicklingError, match=r"numpy\.load is not a result"):
+        reader.find_class("numpy", "load")
+
+
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [
+        ("os", "system"),
+        ("builtins", "eval"),
+        ("reshuffle.study.type1", "type1"),  # a function
+        ("reshuffle.study.populations", "np.load"),  # what a module imports
+        ("reshuffle.study.testing", "Progress"),
+        ("reshuffle.metrics.native", "NativeMetric"),  # which reads files
+    ],
+)
+def test_only_records_are_read(module: str, name: str) -> None:
+    words = [b"\x8c" + bytes([len(word)]) + word.encode() for word in (module, name)]
+    with pytest.raises(pickle.UnpicklingError, match="is not a result"):
+        _unpickled(b"\x80\x05" + b"".join(words) + b"\x93.")  # a pickle of this function
+
+
+class Evil:
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Path.touch, (self.path,)
+
+
+def test_a_file_runs_no_code(path: Path, tmp_path: Path) -> None:
+    """Neither written nor read."""
+    with Checkpoint.open(path, "example") as checkpoint:
+        stage = checkpoint.stage("simulating", JOB, 0, 10)
+        for result in (Evil(tmp_path / "evil"), np.array([Evil(tmp_path / "evil")]), os.getcwd, fill):
+            with pytest.raises(TypeError, match="cannot be kept"):
+                stage.add(0, 1, result)
+        stage.add(0, 1, 1)
+        stage.add(1, 2, Evil(tmp_path / "evil"))  # only the first result is tried
+    with Checkpoint.open(path, "example") as checkpoint:
+        stage = checkpoint.stage("simulating", JOB, 0, 10)
+        assert stage.load(0, 1) == 1
+        with pytest.raises(InputError, match=r"block 1–1 cannot be read .*: delete the file"):
+            stage.load(1, 2)
+    assert not (tmp_path / "evil").exists()
+
+
+def test_checkpoints_are_not_sent(path: Path) -> None:
+    with Checkpoint.open(path, "example") as checkpoint, pytest.raises(TypeError, match="stays in the process"):
+        pickle.dumps(checkpoint)
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text() | st.binary(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(VALUES, VALUES)
+def test_digests_of_values(one: Any, other: Any) -> None:
+    """Equal exactly if the values are written alike."""
+    copied = pickle.loads(pickle.dumps(one))
+    assert described(copied).digest == described(one).digest
+    assert (described(one).digest == described(other).digest) == (repr(one) == repr(other))
+
+
+def test_digest_of_arrays() -> None:
+    array = np.arange(24, dtype=np.int64).reshape(4, 6)
+    digests = {
+        described(same).digest
+        for same in (
+            array,
+            np.asfortranarray(array),
+            array.astype(">i8"),
+            array.astype(np.int16),
+            array.astype(np.uint32),
+            np.arange(48).reshape(4, 12)[:, ::2] // 2,
+        )
+    }
+    assert len(digests) == 1
+    for other in (array.astype(float), array.astype(np.uint64), array.reshape(6, 4), array + 1, array[:3]):
+        assert described(other).digest not in digests
+    assert described(np.int64(5)) == described(5) == described(np.uint8(5))
+    assert described([0.5] * 100).digest != described([0.25] * 100).digest
+    assert described(["a"] * 100).digest != described(["a"] * 99 + ["b"]).digest
+    assert described(["ab", "c"] * 50).digest != described(["a", "bc"] * 50).digest
+
+
+def test_digest_of_big_array_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    array = np.random.default_rng(2).integers(0, 9, (100, 7))
+    expected = described(array)
+    monkeypatch.setattr("reshuffle.execution.digest.PIECE", 64)
+    assert described(np.asfortranarray(array)) == expected
+
+
+def test_what_counts_in_a_job() -> None:
+    job = replace(JOB_WITH_FACTS)
+    before = described(job)
+    assert job.total == 15  # a computed attribute
+    assert described(job) == described(replace(job, threads=7)) == before
+    assert dict(before.facts) == {
+        "tests": "ar, bootstrap", "n_resamples": "999", "sampling": "fixed", "size": "None", "swapped": "0.5"
+    }  # fmt: skip
+    assert described(replace(job, n_resamples=1000)).digest != before.digest
+
+
+def test_metrics_and_functions() -> None:
+    bleu = described((metric("bleu"), 1))
+    assert bleu == described((metric("bleu"), 1))
+    assert bleu.digest != described((metric("bleu", lowercase=True), 1)).digest
+    assert bleu.facts["metric"].startswith("BLEU|")
+    adding = [described(lambda x, n=n: x + n) for n in (1, 1, 2)]
+    assert adding[0] == adding[1] != adding[2]
+    assert described(lambda x: x * 3) != described(lambda x: x * 4)
+    assert described(functools.partial(round, ndigits=2)) != described(functools.partial(round, ndigits=3))
+    assert described(np.random.default_rng(1)) == described(np.random.default_rng(1))
+    with pytest.raises(InputError, match="cannot be described: expected an object that"):
+        described([threading.Lock()])
+
+
+def test_the_digest_is_the_same_in_other_processes() -> None:
+    """Whatever the hashes of strings are, and which strings are one object."""
+    code = (
+        "import numpy as np\n"
+        "from reshuffle import metric\n"
+        "from reshuffle.execution.digest import described\n"
+        "job = ({'b', 'a', 'c'}, metric('chrf', lowercase=True), 'ab', ''.join(['a', 'b']), np.arange(5), {'x': 1.5})\n"
+        "print(described(job).digest)"
+    )
+    found = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env={**os.environ, "PYTHONHASHSEED": str(seed)}, capture_output=True, text=True, check=True,
+        ).stdout
+        for seed in (1, 2, 3)
+    }  # fmt: skip
+    assert len(found) == 1
+    assert len(found.pop().strip()) == 64
+
+
+def test_a_cycle_ends() -> None:
+    cycle: list[Any] = [1]
+    cycle.append(cycle)
+    other: list[Any] = [2]
+    other.append(other)
+    assert described(cycle).digest != described(other).digest

@@ -1,0 +1,515 @@
+"""Jobs that are computed in pieces: by threads, processes, loky and a real Dask cluster of two worker processes."""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import os
+import pickle
+import signal
+import socket
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from processes import wait_for_ends
+from reshuffle import FromCounts, InputError, SegmentScores, metric
+from reshuffle._core import Progress
+from reshuffle.errors import WorkerError
+from reshuffle.execution import Execution, executors, jobs, run_job, transport, worker
+from reshuffle.execution.executors import check_executor, check_name_of_executor, opened, process_pool, stop
+from reshuffle.study import testing as study_testing
+from reshuffle.study import type1
+from reshuffle.study.experiments import Experiment
+from reshuffle.study.populations import Population, Selection
+
+
+@dataclass(frozen=True)
+class Squares:
+    """A job whose items take a time, and may fail or end their process."""
+
+    seconds: float = 0.0
+    fails_at: int | None = None
+    error: type[Exception] = ValueError
+    dies_at: int | None = None
+    once: str = ""  # a file: the process ends only if it can be created
+    block: int = 1
+    data: NDArray[Any] = field(default_factory=lambda: np.zeros(0))
+    items: ClassVar[str] = "numbers"
+
+    def run(self, first: int, last: int, threads: int | None, progress: Progress | None) -> NDArray[np.int64]:
+        if progress is not None:
+            progress.begin("squaring", last - first)
+        time.sleep(self.seconds * (last - first))
+        if self.fails_at is not None and first <= self.fails_at < last:
+            raise self.error("no square")
+        if self.dies_at is not None and first <= self.dies_at < last and self._first_time():
+            os.kill(os.getpid(), signal.SIGKILL)
+        if progress is not None:
+            progress.update(last - first)
+        return np.arange(first, last) ** 2 + int(self.data.sum())
+
+    def _first_time(self) -> bool:
+        with contextlib.suppress(FileExistsError):
+            Path(self.once).touch(exist_ok=False)
+            return True
+        return False
+
+
+def joined(parts: list[NDArray[np.int64]]) -> list[int]:
+    return [int(each) for part in parts for each in part]
+
+
+@pytest.fixture(scope="module")
+def processes() -> Iterator[ProcessPoolExecutor]:
+    with process_pool(2) as pool:
+        yield pool
+
+
+@pytest.fixture(scope="module")
+def loky() -> Iterator[Any]:
+    executor = pytest.importorskip("loky").ProcessPoolExecutor(2)
+    yield executor
+    executor.shutdown(kill_workers=True)
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=":0"
+        ) as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+    ):
+        yield client
+
+
+@pytest.fixture
+def threads() -> Iterator[ThreadPoolExecutor]:
+    with ThreadPoolExecutor(2) as pool:
+        yield pool
+
+
+@pytest.fixture(params=["threads", "processes", "loky", "cluster"])
+def executor(request: pytest.FixtureRequest) -> Any:
+    return request.getfixturevalue(request.param)
+
+
+def experiment(n: int = 60, in_core: bool = True) -> Experiment:
+    rng = np.random.default_rng(3)
+    counts = rng.integers(0, 5, (2, n, 4))
+    counts[..., 3] += 1
+    made: Any = metric("bleu", smooth_method="exp")
+    rows = made.suff_stats(
+        [[" ".join(f"w{each}" for each in line) for line in rng.integers(0, 4, (n, 6))] for _ in range(2)],
+        [[" ".join(f"w{each}" for each in line) for line in rng.integers(0, 4, (n, 6))]],
+    )
+    if not in_core:
+        share = FromCounts("share", {"a": counts[0], "b": counts[1]}, lambda sums: sums[..., 0] / sums[..., 3])
+        return Experiment([Population("a, b", [share], [counts])], Selection("replace"), 5)
+    return Experiment([Population("a, b", [made], [rows])], Selection("replace"), 5)
+
+
+def test_studies_have_the_same_bytes_whatever_computes_them(executor: Any) -> None:
+    """The tests of a study, with a metric of the core and with a lambda that is sent by cloudpickle."""
+    for in_core, tests, n in ((True, ["ar", "bootstrap", "ar-studentized"], 83), (False, ["ar"], 9)):
+        if not in_core and not isinstance(executor, ThreadPoolExecutor):
+            pytest.importorskip("cloudpickle")
+        own = experiment(in_core=in_core)
+        here = study_testing.Testing(tests, 99, execution=Execution(threads=1)).run(own, n, first=4)
+        there = study_testing.Testing(tests, 99, execution=Execution(executor)).run(own, n, first=4)
+        assert there.pvalue.tobytes() == here.pvalue.tobytes()
+        assert there.statistic.tobytes() == here.statistic.tobytes()
+
+
+@pytest.mark.parametrize("scheme", ["subgroup", "orbit"])
+def test_schemes_and_shared_weights_do_not_depend_on_pieces(processes: Any, scheme: str) -> None:
+    own = Experiment(experiment().populations, Selection("fixed"), 7)
+    testing = study_testing.Testing(["ar", "bootstrap"], 99, scheme=scheme, weight_sets=5)
+    here, there = testing.run(own, 61), study_testing.Testing(
+        ["ar", "bootstrap"], 99, scheme=scheme, weight_sets=5, execution=Execution(processes)
+    ).run(own, 61)  # fmt: skip
+    assert there.pvalue.tobytes() == here.pvalue.tobytes()
+
+
+def test_results_are_ordered_by_index_and_progress_counts_items(executor: Any) -> None:
+    progress = Progress()
+    parts = run_job(Squares(1e-4), 500, Execution(executor, progress=progress), stage="squaring", first=20)
+    assert joined(parts) == [i**2 for i in range(20, 520)]
+    assert len(parts) > 4
+    assert (progress.stage, progress.total, progress.done) == ("squaring", 500, 500)
+
+
+def test_without_an_executor_one_call_has_all_items() -> None:
+    progress = Progress()
+    (part,) = run_job(Squares(), 7, Execution(progress=progress), stage="squaring", first=1)
+    assert joined([part]) == [1, 4, 9, 16, 25, 36, 49]
+    assert progress.done == 7
+
+
+@pytest.mark.parametrize("error", [ValueError, InputError])
+def test_a_task_that_fails_is_named_by_its_range(executor: Any, error: type[Exception]) -> None:
+    job = Squares(1e-3, fails_at=130, error=error, block=10)
+    expected = InputError if error is InputError else WorkerError
+    with pytest.raises(expected, match=r"numbers (\d+)–(\d+) failed in a worker: .*no square") as caught:
+        run_job(job, 200, Execution(executor), stage="squaring")
+    first, last = (int(word) for word in str(caught.value).split()[1].split("–"))
+    assert first <= 130 <= last
+    assert first % 10 == 0
+    if error is ValueError:
+        assert "ValueError: no square" in str(caught.value)
+        assert "in run" in str(caught.value.__cause__)
+    # The executor can still be used.
+    assert joined(run_job(Squares(), 5, Execution(executor), stage="squaring")) == [0, 1, 4, 9, 16]
+
+
+def test_fields_of_an_input_error_survive_the_way_from_a_worker(processes: Any) -> None:
+    failed = pickle.loads(pickle.dumps(InputError("segment {segment} of {{x}}", segment=3)))
+    error = failed.with_prefix("numbers {0}–3: ")
+    assert (str(error), error.fields) == ("numbers {0}–3: segment 3 of {x}", {"segment": 3})
+    assert str(InputError("{x}").with_prefix("{y} ")) == "{y} {x}"
+
+
+@pytest.mark.parametrize("kind", ["processes", "loky"])
+def test_a_killed_worker_of_a_pool_is_one_sentence(kind: str, tmp_path: Path) -> None:
+    pool: Any = process_pool(2) if kind == "processes" else pytest.importorskip("loky").ProcessPoolExecutor(2)
+    try:
+        with pytest.raises(WorkerError, match=r"a worker process ended before it finished numbers? [\d–]+: .*--resume"):
+            run_job(Squares(1e-3, dies_at=40, once=str(tmp_path / "once")), 100, Execution(pool), stage="squaring")
+        # A broken pool takes no more tasks.
+        with pytest.raises(WorkerError, match="a worker process ended"):
+            run_job(Squares(), 100, Execution(pool), stage="squaring")
+    finally:
+        pool.shutdown()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_dask_computes_the_tasks_of_a_killed_worker_again(cluster: Any, tmp_path: Path) -> None:
+    job = Squares(1e-3, dies_at=140, once=str(tmp_path / "once"), data=np.ones(100_000))
+    assert joined(run_job(job, 400, Execution(cluster), stage="squaring")) == [i**2 + 100_000 for i in range(400)]
+    assert (tmp_path / "once").exists()
+    cluster.wait_for_workers(2, timeout=60)
+
+
+def test_what_cannot_be_pickled_is_one_sentence(processes: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    lock = threading.Lock()
+    job: Any = Squares(data=lock)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=r"cannot be pickled .*leave out the executor"):
+        run_job(job, 5, Execution(processes), stage="squaring")
+    own = experiment(in_core=False)
+    monkeypatch.setitem(sys.modules, "cloudpickle", None)
+    with pytest.raises(InputError, match="install cloudpickle"):
+        study_testing.Testing(["ar"], 99, execution=Execution(processes)).run(own, 5)
+
+
+def test_threads_take_jobs_that_cannot_be_pickled(threads: Any) -> None:
+    testing = study_testing.Testing(["ar"], 99, execution=Execution(threads))
+    assert testing.run(experiment(in_core=False), 5).pvalue.shape == (1, 1, 5)
+
+
+def test_an_executor_that_is_shut_down_is_one_sentence() -> None:
+    pool = ThreadPoolExecutor(1)
+    pool.shutdown()
+    with pytest.raises(InputError, match=r"takes no tasks .*shutdown"):
+        run_job(Squares(), 5, Execution(pool), stage="squaring")
+
+
+class Counting(Executor):
+    """Runs tasks one after the other, later, and counts what is in flight and how much is sent."""
+
+    _max_workers = 3
+
+    def __init__(self, run: Callable[..., Any] = lambda task, *arguments: task(*arguments)) -> None:
+        self.waiting: list[tuple[Future[Any], Any]] = []
+        self.most, self.run = 0, run
+        self.tasks: list[tuple[Any, ...]] = []
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        self.tasks.append(args)
+        self.waiting.append((future, lambda: self.run(fn, *pickle.loads(pickle.dumps(args)))))
+        self.most = max(self.most, len(self.waiting))
+        return future
+
+    def one(self) -> None:
+        future, call = self.waiting.pop(0)
+        if future.set_running_or_notify_cancel():
+            try:
+                future.set_result(call())
+            except BaseException as error:
+                future.set_exception(error)
+
+
+@pytest.fixture
+def one_by_one(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Counting]:
+    """An executor that computes a task whenever the loop waits."""
+    import concurrent.futures
+
+    monkeypatch.setattr(worker, "_kept", None)
+
+    def made(**options: Any) -> Counting:
+        pool = Counting(**options)
+
+        def wait(pending: Any, *args: Any) -> Any:
+            pool.one()
+            return [future for future in pending if future.done()], None
+
+        monkeypatch.setattr(concurrent.futures, "wait", wait)
+        return pool
+
+    return made
+
+
+def test_at_most_four_tasks_for_each_worker_are_in_flight(one_by_one: Any) -> None:
+    pool = one_by_one()
+    assert joined(run_job(Squares(1e-4), 900, Execution(pool), stage="squaring")) == [i**2 for i in range(900)]
+    assert pool.most == 12
+
+
+def test_a_job_travels_once_and_the_next_with_the_same_arrays_only_without_them(one_by_one: Any) -> None:
+    pool, data = one_by_one(), np.ones(1_000_000)
+    run_job(Squares(data=data), 50, Execution(pool), stage="squaring")
+    assert max(len(pickle.dumps(task)) for task in pool.tasks) < 1000
+    parcel = pool.tasks[0][0]
+    folder = Path(parcel.folder)
+    assert sorted(each.stat().st_size > 7_000_000 for each in folder.iterdir()) == [False, True]
+    array = folder / parcel.digests[1]
+    written = array.stat().st_mtime_ns
+    assert joined(run_job(Squares(data=data, block=2), 3, Execution(pool), stage="squaring")) == [
+        10**6 + i for i in (0, 1, 4)
+    ]
+    assert pool.tasks[-1][0].digests[1] == parcel.digests[1]
+    assert array.stat().st_mtime_ns == written
+    run_job(Squares(), 3, Execution(pool), stage="squaring")
+    assert len(list(folder.iterdir())) == 1
+    del pool.tasks[:]
+
+
+def test_a_worker_that_does_not_see_the_files_gets_them_with_one_task(one_by_one: Any, tmp_path: Path) -> None:
+    """Two workers, elsewhere: each computes with its own memory, and finds no files."""
+    memories: list[Any] = [None, None]
+    turn = 0
+
+    def elsewhere(task: Any, parcel: Any, *arguments: Any) -> Any:
+        nonlocal turn
+        turn += 1
+        at = turn % 2
+        here, worker._kept = worker._kept, memories[at]
+        name, worker._name = worker._name, lambda: f"worker {at}"
+        try:
+            return task(worker.Parcel(parcel.digests, str(tmp_path)), *arguments)
+        finally:
+            memories[at], worker._kept, worker._name = worker._kept, here, name
+
+    pool = one_by_one(run=elsewhere)
+    parts = run_job(Squares(1e-4, data=np.ones(20_000)), 300, Execution(pool), stage="squaring")
+    assert joined(parts) == [i**2 + 20_000 for i in range(300)]
+    with_pieces = [task for task in pool.tasks if task[3]]
+    assert 2 <= len(with_pieces) <= 4
+    assert sum(len(piece) for piece in with_pieces[0][4:]) >= 160_000
+
+
+def test_a_file_of_another_job_is_not_taken_for_a_piece(tmp_path: Path) -> None:
+    piece = b"x" * 100
+    (tmp_path / worker.digest_of(b"y")).write_bytes(piece)
+    (tmp_path / worker.digest_of(piece)).write_bytes(piece)
+    assert worker._read(str(tmp_path), worker.digest_of(b"y")) is None
+    found = worker._read(str(tmp_path), worker.digest_of(piece))
+    assert found is not None
+    assert bytes(found) == piece
+
+
+def test_another_version_in_the_worker_is_refused() -> None:
+    answer = worker.run_task(worker.Parcel((), None, "0.0.1"), 0, 1)
+    assert isinstance(answer, worker.Failed)
+    assert "the job is from 0.0.1: install the same version" in answer.text
+
+
+@dataclass(frozen=True)
+class Interrupting(Squares):
+    """A job whose submitting process is interrupted."""
+
+
+def test_ctrl_c_cancels_the_tasks_of_the_job_only(one_by_one: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    import concurrent.futures
+
+    pool = one_by_one()
+    other = pool.submit(int, "7")
+
+    def interrupted(*args: Any) -> Any:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(concurrent.futures, "wait", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        run_job(Squares(), 100, Execution(pool), stage="squaring")
+    assert [future.cancelled() for future, _ in pool.waiting] == [False] + 12 * [True]
+    pool.one()
+    assert other.result() == 7
+
+
+def test_sizes_of_tasks_follow_their_times_and_shrink_near_the_end() -> None:
+    remaining = jobs._Remaining([(0, 10_000)], 4)
+    assert remaining.take(2) == (0, 4)
+    remaining.took(4, 0.004)  # 1,000 a second, but eight times as many at most
+    assert remaining.take(2) == (4, 36)
+    remaining.took(3200, 3.2)
+    assert remaining.take(2) == (36, 1036)
+    remaining = jobs._Remaining([(0, 400)], 1)
+    remaining.took(1000, 1.0)
+    assert [remaining.take(2) for _ in range(4)] == [(0, 100), (100, 200), (200, 300), (300, 400)]
+    assert not remaining
+    remaining.put_back(7, 9)
+    assert remaining.take(1) == (7, 9)
+
+
+@pytest.mark.parametrize("bad", ["processes", 3, ThreadPoolExecutor, object()])
+def test_what_is_no_executor_is_an_error(bad: Any) -> None:
+    with pytest.raises(InputError, match="executor: expected an executor"):
+        check_executor(bad)
+    with pytest.raises(InputError, match="executor: expected an executor"):
+        type1(metrics=SegmentScores("x", {"a": [1, 2], "b": [3, 4]}), executor=bad)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("dask", "unknown executor 'dask': expected threads, processes or dask://HOST:PORT"),
+        ("dask://somewhere", "expected the address of a Dask scheduler, as dask://localhost:8786"),
+        ("dask://:1", "expected the address"),
+        ("dask://tcp://localhost:8786", "expected the address"),
+        ("dask://localhost:65536", "expected the address"),
+    ],
+)
+def test_names_of_executors(name: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        check_name_of_executor(name)
+    with pytest.raises(InputError, match=message), opened(name):
+        pass
+
+
+def test_a_scheduler_that_does_not_answer_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("distributed")
+    monkeypatch.setattr(executors, "CONNECT_SECONDS", 0.2)
+    with (
+        pytest.raises(InputError, match=r"no Dask scheduler answers at 127\.0\.0\.1:9: .*dask scheduler"),
+        opened("dask://127.0.0.1:9"),
+    ):
+        pass
+
+
+def test_another_server_at_the_address_is_one_sentence() -> None:
+    """Its first bytes are no length of a message of Dask's, but would be a very long one."""
+    pytest.importorskip("distributed")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def answer() -> None:
+            connection, _ = server.accept()
+            with connection:
+                connection.sendall(b"HTTP/1.0 400 Bad request\r\n\r\n")
+
+        thread = threading.Thread(target=answer, daemon=True)
+        thread.start()
+        host, port = server.getsockname()
+        with pytest.raises(InputError, match="no Dask scheduler answers at"), opened(f"dask://{host}:{port}"):
+            pass
+        thread.join(60)
+
+
+def test_a_scheduler_without_workers_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    distributed = pytest.importorskip("distributed")
+    monkeypatch.setattr(executors, "WORKER_SECONDS", 0.2)
+    with distributed.LocalCluster(n_workers=0, host="127.0.0.1", dashboard_address=":0") as empty:
+        address = empty.scheduler_address.removeprefix("tcp://")
+        with (
+            pytest.raises(InputError, match="has no workers: start some with 'dask worker"),
+            opened(f"dask://{address}"),
+        ):
+            pass
+
+
+def test_dask_is_optional(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(InputError, match=r"pip install 'reshuffle\[cluster\]'"), opened("dask://localhost:8786"):
+        pass
+
+
+def test_names_open_executors(cluster: Any) -> None:
+    with opened("threads") as none:
+        assert none is None
+    address = cluster.scheduler.address.removeprefix("tcp://")
+    with opened(f"dask://{address}") as client:
+        assert joined(run_job(Squares(), 9, Execution(client), stage="squaring")) == [i**2 for i in range(9)]
+    assert cluster.nthreads()  # the cluster is not ours
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads what Linux knows of connections")
+def test_a_client_sends_the_arrays_of_a_job_once_to_each_worker(cluster: Any) -> None:
+    data = np.random.default_rng(1).normal(size=2_500_000)
+    before = cluster.run(received_bytes)
+    parts = run_job(Squares(1e-3, data=data), 300, Execution(cluster), stage="squaring")
+    assert joined(parts) == joined([Squares(data=data).run(0, 300, 1, None)])
+    after = cluster.run(received_bytes)
+    assert data.nbytes == 20_000_000
+    assert [round((after[each] - before[each]) / data.nbytes, 1) for each in before] == [1.0, 1.0]
+    # Nor does the next job send them again. An executor that the client made is the client's.
+    run_job(Squares(block=3, data=data), 30, Execution(cluster.get_executor()), stage="squaring")
+    assert sum(cluster.run(received_bytes).values()) - sum(after.values()) < data.nbytes / 100
+
+
+def received_bytes() -> int:
+    """What a process has received through the connections that it has: the field of TCP_INFO in Linux."""
+    total = 0
+    for link in Path("/proc/self/fd").iterdir():
+        with contextlib.suppress(OSError):
+            if str(link.readlink()).startswith("socket:"):
+                with socket.socket(fileno=os.dup(int(link.name))) as connection:
+                    info = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 136)
+                total += int.from_bytes(info[128:136], sys.byteorder)
+    return total
+
+
+def test_a_pool_that_is_stopped_ends_its_processes() -> None:
+    psutil = pytest.importorskip("psutil")
+    pool = process_pool(2)
+    future = pool.submit(time.sleep, 60)
+    while not future.running():
+        time.sleep(0.01)
+    running = [psutil.Process(each) for each in pool._processes]
+    stop(pool)
+    wait_for_ends(running)
+
+
+def parent_of_pool(connection: Any) -> None:
+    pool = process_pool(2)
+    connection.send([pool.submit(os.getpid).result() for _ in range(4)])
+    time.sleep(60)
+
+
+def test_workers_end_with_a_parent_that_is_killed() -> None:
+    psutil = pytest.importorskip("psutil")
+    ours, theirs = multiprocessing.Pipe()
+    parent = multiprocessing.get_context("spawn").Process(target=parent_of_pool, args=(theirs,))
+    parent.start()
+    workers = [psutil.Process(each) for each in set(ours.recv())]
+    assert workers
+    parent.kill()
+    parent.join()
+    wait_for_ends(workers)
+
+
+def test_pieces_are_found_by_their_digests() -> None:
+    pieces = transport.packed(Squares(data=np.arange(100_000.0)))
+    head, array = pieces.values()
+    job = pickle.loads(head, buffers=[array])
+    assert job.data[7] == 7
+    assert list(pieces) == [worker.digest_of(head), worker.digest_of(array)]
