@@ -18,6 +18,7 @@ from cases_resampling import SEED, pair
 from data import Texts
 from races import Contender, Measurement, Race, call
 from reshuffle import metric
+from reshuffle.execution import Execution
 from reshuffle.study.experiments import Experiment
 from reshuffle.study.populations import Population, Selection
 from reshuffle.study.testing import Testing
@@ -55,7 +56,7 @@ def ours(
     """The p-values of simulations in one call."""
     selection = Selection("fixed" if size is None else "replace", size)
     experiment = Experiment([Population("pair", [metric("bleu")], [counts])], selection, SEED)
-    testing = Testing([test], n, threads=threads, **options)
+    testing = Testing([test], n, execution=Execution(threads=threads), **options)
     return lambda: testing.run(experiment, simulations).pvalue[0, 0]
 
 

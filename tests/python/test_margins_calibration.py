@@ -11,6 +11,7 @@ import pytest
 from margins import WITH_MARGIN
 from reshuffle import SegmentScores, metric
 from reshuffle.data.demo import demo_corpus
+from reshuffle.execution import Execution
 from reshuffle.inference.hypotheses import Hypotheses
 from reshuffle.inference.plan import Plan
 from reshuffle.inference.running import run_on_test_set
@@ -80,7 +81,7 @@ def test_the_size_at_the_margin_is_nominal_for_bleu(system: str) -> None:
     worse = int(np.argmin(scores))
     population, margin = material.population((worse, 1 - worse)), float(abs(scores[0] - scores[1]))
     tests = [name for name in WITH_MARGIN if not name.endswith("-ar")]
-    tested = testing.Testing(tests, n_resamples=REPLICATES, margins={"bleu": margin}, threads=1)
+    tested = testing.Testing(tests, n_resamples=REPLICATES, margins={"bleu": margin}, execution=Execution(threads=1))
     n = 300
     at_margin, at_0 = (
         dict(zip(tests, (tested.run(Experiment([population], Selection(swapped=swapped), 11), n).pvalue[:, 0] <= ALPHA)

@@ -12,6 +12,7 @@ from scipy import integrate, stats
 
 import reshuffle
 from reshuffle import SegmentScores, metric
+from reshuffle.execution import Execution
 from reshuffle.inference.power import (
     critical_value,
     detectable_factor,
@@ -151,7 +152,9 @@ def test_the_notebook_of_card_et_al() -> None:
     Source: BLEU.ipynb in notebooks_for_power_calculations of github.com/dallascard/NLP-power-analysis. The abstract of
     2020.emnlp-main.745 has "approximately 75% power" for one BLEU point on 2,000 sentences.
     """
-    found = simulate_swap_effects(CARD_BLEU, 1.0, 2000, 12345, 300, testing.Testing(["ar"], 199, threads=2))
+    found = simulate_swap_effects(
+        CARD_BLEU, 1.0, 2000, 12345, 300, testing.Testing(["ar"], 199, execution=Execution(threads=2))
+    )
     rejected = found.pvalues <= 0.05
     significant = found.differences[rejected]
     assert found.differences.mean() == pytest.approx(1.026, abs=4 * 0.38 * math.sqrt(1 / 300 + 1 / 500))
@@ -178,7 +181,8 @@ def test_drawn_effects_have_the_distribution_of_the_model() -> None:
 
 def test_simulations_do_not_depend_on_their_number() -> None:
     few, more = (
-        simulate_swap_effects(CARD_BLEU, 1.0, 100, 5, n, testing.Testing(["ar"], 49, threads=1)) for n in (3, 8)
+        simulate_swap_effects(CARD_BLEU, 1.0, 100, 5, n, testing.Testing(["ar"], 49, execution=Execution(threads=1)))
+        for n in (3, 8)
     )
     assert np.array_equal(few.pvalues, more.pvalues[:3])
     assert np.array_equal(few.differences, more.differences[:3])

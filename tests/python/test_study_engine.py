@@ -21,6 +21,7 @@ from reshuffle import (
     derive_seed,
     metric,
 )
+from reshuffle.execution import Execution
 from reshuffle.inference.significance import BOOTSTRAP_METHODS
 from reshuffle.metrics.base import Counts
 from reshuffle.metrics.precomputed import SegmentScores
@@ -174,7 +175,7 @@ def test_whole_tests_equal_public_tests(
     tests = ["ar", *BOOTSTRAPS]
     if alternative != "two-sided":
         tests.remove("bootstrap-shift")
-    tested = testing.Testing(tests, n, alternative, scheme, threads=2).run(experiment, 5, first=3)
+    tested = testing.Testing(tests, n, alternative, scheme, execution=Execution(threads=2)).run(experiment, 5, first=3)
     for i in range(5):
         scores = [
             m.score(c.sum(axis=1)) for m, c in zip(twin.populations[0].metrics, twin.data_set(3 + i), strict=True)
@@ -190,9 +191,9 @@ def test_whole_tests_equal_public_tests(
 def test_results_do_not_depend_on_threads_or_on_how_simulations_are_split() -> None:
     experiment, _ = both(5, Selection("replace", 50), 70, 2, False)
     tests = ["ar", "bootstrap", "bootstrap-shift"]
-    whole = testing.Testing(tests, 99, threads=3, weight_sets=4).run(experiment, 23, first=2)
+    whole = testing.Testing(tests, 99, execution=Execution(threads=3), weight_sets=4).run(experiment, 23, first=2)
     parts = [
-        testing.Testing(tests, 99, threads=1, weight_sets=4).run(experiment, n, first)
+        testing.Testing(tests, 99, execution=Execution(threads=1), weight_sets=4).run(experiment, n, first)
         for first, n in ((2, 9), (11, 14))
     ]
     np.testing.assert_array_equal(whole.pvalue, np.concatenate([part.pvalue for part in parts], axis=2))
@@ -206,7 +207,7 @@ def test_shared_weights_are_those_of_the_seed_of_the_set(
 ) -> None:
     experiment, twin = both(seed, Selection("fixed" if fixed else "replace"), 60, n_populations, groups)
     tests = ["bootstrap-both", "paired-bootstrap"]
-    tested = testing.Testing(tests, 130, weight_sets=sets, threads=1).run(experiment, 40, first=1)
+    tested = testing.Testing(tests, 130, weight_sets=sets, execution=Execution(threads=1)).run(experiment, 40, first=1)
     for i in (0, 1, 2, 17, 38, 39):
         draws = derive_seed(twin.seed, "simulation", (1 + i) % sets)
         for t, test in enumerate(tests):
@@ -300,7 +301,9 @@ def test_stopped_tests_equal_public_tests(
 ) -> None:
     experiment, twin = both(seed, selection, 45, n_populations, groups)
     rule = BesagClifford(exceedances)
-    tested = testing.Testing(["ar", "bootstrap"], n, alternative, stopping=rule, threads=2).run(experiment, 5, first=3)
+    tested = testing.Testing(["ar", "bootstrap"], n, alternative, stopping=rule, execution=Execution(threads=2)).run(
+        experiment, 5, first=3
+    )
     for i in range(5):
         options: dict[str, Any] = {"scheme": "iid", "stopping": rule, "alternative": alternative}
         assert tested.pvalue[0, :, i].tolist() == public(twin, 3 + i, "ar", n, **options)
@@ -354,9 +357,11 @@ def test_stopping_ends_the_tests_that_are_scored_in_python_too() -> None:
 def test_stopped_tests_do_not_depend_on_threads_or_on_how_simulations_are_split() -> None:
     experiment, _ = both(5, Selection("replace", 50), 70, 2, False)
     rule = BesagClifford(30)
-    whole = testing.Testing(["ar"], 2000, stopping=rule, threads=3).run(experiment, 23, first=2).pvalue
+    whole = (
+        testing.Testing(["ar"], 2000, stopping=rule, execution=Execution(threads=3)).run(experiment, 23, first=2).pvalue
+    )
     parts = [
-        testing.Testing(["ar"], 2000, stopping=rule, threads=1).run(experiment, n, first).pvalue
+        testing.Testing(["ar"], 2000, stopping=rule, execution=Execution(threads=1)).run(experiment, n, first).pvalue
         for first, n in ((2, 9), (11, 14))
     ]
     np.testing.assert_array_equal(whole, np.concatenate(parts, axis=2))
@@ -374,7 +379,7 @@ def test_progress_counts_simulations(monkeypatch: pytest.MonkeyPatch) -> None:
     progress = _core.Progress()
     progress.plan([(testing.STAGE, 1.0, 1)])
     experiment = Experiment([population(2, 40, "bleu")], Selection(), 1)
-    whole = testing.Testing(["ar"], 9, progress=progress).run(experiment, 10)
+    whole = testing.Testing(["ar"], 9, execution=Execution(progress=progress)).run(experiment, 10)
     assert (progress.stage, progress.total, progress.done, progress.fraction) == ("simulating", 10, 10, 1)
     monkeypatch.undo()
     np.testing.assert_array_equal(whole.pvalue, testing.Testing(["ar"], 9).run(experiment, 10).pvalue)

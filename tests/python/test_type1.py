@@ -81,7 +81,8 @@ def test_pairs_of_systems_take_turns() -> None:
 def test_the_result_repeats_its_settings() -> None:
     study = type1(metrics=scores(), tests="ar", sizes=30, alphas=0.1, simulations=10, n_resamples=19, seed=5)
     assert json.loads(json.dumps(study.plan)) == study.plan
-    names = set(type1.__kwdefaults__ or ()) - {"reference", "documents", "threads", "progress"}
+    not_settings = {"reference", "documents", "threads", "executor", "checkpoint", "progress"}
+    names = set(type1.__kwdefaults__ or ()) - not_settings
     assert names <= set(study.plan)
     assert study.signature.startswith("study:type1|null:swap|")
     assert "|sizes:30|" in study.signature

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import permutations
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core, types
-from .._core import Progress
 from ..data.columns import Texts
 from ..errors import InputError, quoted
+from ..execution import AnyExecutor, ItemJob
+from ..execution.checkpoint import kept
 from ..inference.hypotheses import Hypotheses
 from ..inference.plan import Plan
 from ..inference.running import run_on_test_set
 from ..inference.steps import Step
-from ..metrics.base import Scores
+from ..metrics.base import Metric, Scores
+from ..metrics.black_box import CorpusFunction
 from ..progress import AnyProgress, reported
 from ..resampling import CountSample, Pairs, Replicates
 from ..resampling.counting import Data, Metrics, References, Systems
@@ -66,7 +70,9 @@ def agreement(
     n_resamples: int = 999,
     seed: int = 12345,
     threads: int | None = None,
+    executor: AnyExecutor = None,
     progress: AnyProgress = None,
+    checkpoint: str | os.PathLike[str] | None = None,
 ) -> StudyResult:
     """Test all pairs of systems by several tests under several metrics, and compare their results.
 
@@ -97,8 +103,8 @@ def agreement(
     seed : int
         The seed of the tests on the whole test set, so that their p-values are those of :func:`reshuffle.compare`. Part
         j has the seed ``derive_seed(seed, "test-set", j)``.
-    threads, progress
-        As for :func:`reshuffle.compare`.
+    threads, executor, progress, checkpoint
+        As for :func:`reshuffle.study.type1`.
 
     Returns
     -------
@@ -144,8 +150,8 @@ def agreement(
     texts = Texts.from_arguments(references, systems, reference, documents=documents, strata=domains)
     data, units = Data.from_arguments(texts.references, texts.systems, metrics), Units(texts.documents)
     settings = AgreementSettings(tests, alphas, texts.strata, halves, bins)
-    with reported(progress) as watched:
-        return agreement_of(data, units, settings, Resampling(n_resamples, seed, threads, watched))
+    with reported(progress) as watched, kept(checkpoint, "agreement") as finished:
+        return agreement_of(data, units, settings, Resampling(n_resamples, seed, threads, watched, executor, finished))
 
 
 def agreement_of(data: Data, units: Units, settings: AgreementSettings, resampling: Resampling) -> StudyResult:
@@ -158,19 +164,18 @@ def agreement_of(data: Data, units: Units, settings: AgreementSettings, resampli
         raise InputError(f"no {'levels (alphas)' if tests else 'tests'}: expected at least one")
     if settings.halves is not None:
         check_layouts(settings.halves)
-    plans = {test: Plan.from_settings(ComparisonSettings(test, adjust="none"), *data.metrics) for test in tests}
+    _plans(tests, data.metrics)
     material = Material.from_data(data, units, resampling, [_testing_step(data, len(tests), resampling)])
     pool, pairs = Pool.from_material(material), material.pairs(all_pairs=True)
     parts = _parts(material, pool, settings)
-    study = _Agreement(material, pool, pairs, plans, alphas)
-    progress = resampling.progress or Progress()
-    progress.begin("testing", 1 + len(parts))
-    whole = study.decisions(np.arange(pool.n_units), resampling, resampling.seed)
-    columns: dict[str, list[Decisions]] = {}
-    for j, (name, chosen) in enumerate(parts.items()):
-        progress.update(1 + j)
-        columns[name] = study.decisions(chosen, resampling, derive_seed(resampling.seed, "test-set", j))
-    progress.update(1 + len(parts))
+    study = _Agreement(material, pool, pairs, alphas)
+    seeds = [resampling.seed, *(derive_seed(resampling.seed, "test-set", j) for j in range(len(parts)))]
+    units_of_parts = (np.arange(pool.n_units), *parts.values())
+    job = _Tested(pool, units_of_parts, tuple(seeds), pairs, tests, resampling.n_resamples)
+    whole, *others = (
+        study.decisions(tests, *found) for found in job.results(len(units_of_parts), resampling.execution)
+    )
+    columns = dict(zip(parts, others, strict=True))
     plan = plan_of(material, pool, resampling) | asdict(settings) | {
         "tests": list(tests), "alphas": list(alphas), "bins": list(bins),
         "domains": None if settings.domains is None else list(parts),
@@ -237,37 +242,59 @@ def _of_units(index: NDArray[np.intp], material: Material) -> NDArray[np.intp]:
 
 
 @dataclass(frozen=True, eq=False)
+class _Tested(ItemJob["tuple[Scores, NDArray[np.int8]]"]):
+    """The tests of all pairs on parts of the test set.
+
+    The results of a part are the p-values, (tests, metrics, P), and the signs of the differences, positive if the first
+    system is better: (metrics, P).
+    """
+
+    pool: Pool
+    units: Sequence[NDArray[np.intp]]
+    seeds: Sequence[int]
+    pairs: Pairs
+    tests: Sequence[str]
+    n_resamples: Any
+    items: ClassVar[str] = "parts"
+    stage: ClassVar[str] = "testing"
+
+    def item(self, index: int, threads: int | None) -> tuple[Scores, NDArray[np.int8]]:
+        """The tests on one part."""
+        pool = self.pool
+        samples = [
+            CountSample.from_counts(metric, counts[:, self.units[index]], pool.unit)
+            for metric, counts in zip(pool.metrics, pool.counts, strict=True)
+        ]
+        replicates = Replicates(samples, n_resamples=self.n_resamples, seed=self.seeds[index], threads=threads)
+        hypotheses = Hypotheses.from_pairs(self.pairs, n_metrics=len(samples))
+        better = [
+            signs(sample.scores, self.pairs) * (1 if metric.higher_is_better else -1)
+            for sample, metric in zip(samples, pool.metrics, strict=True)
+        ]
+        outcomes = [run_on_test_set(plan, replicates, hypotheses) for plan in _plans(self.tests, pool.metrics)]
+        return np.array([hypotheses.table(outcome.pvalue) for outcome in outcomes]), np.array(better, dtype=np.int8)
+
+
+def _plans(tests: Sequence[str], metrics: Sequence[Metric | CorpusFunction]) -> list[Plan]:
+    """The plan of each test, without adjustment."""
+    return [Plan.from_settings(ComparisonSettings(test, adjust="none"), *metrics) for test in tests]
+
+
+@dataclass(frozen=True, eq=False)
 class _Agreement:
     """All pairs of systems, and the tests and levels of the study."""
 
     material: Material
     pool: Pool
     pairs: Pairs
-    plans: dict[str, Plan]
     alphas: Sequence[float]
 
-    def decisions(self, units: NDArray[np.intp], resampling: Resampling, seed: int) -> list[Decisions]:
-        """The decisions of all tests under all metrics on some units."""
-        samples = [
-            CountSample.from_counts(metric, counts[:, units], self.pool.unit)
-            for metric, counts in zip(self.pool.metrics, self.pool.counts, strict=True)
-        ]
-        replicates = Replicates(
-            samples, n_resamples=resampling.n_resamples, seed=seed, threads=resampling.threads
-        )  # fmt: skip
-        hypotheses = Hypotheses.from_pairs(self.pairs, n_metrics=len(samples))
-        better = [
-            signs(sample.scores, self.pairs) * (1 if metric.higher_is_better else -1)
-            for sample, metric in zip(samples, self.pool.metrics, strict=True)
-        ]
-        tables = {
-            test: hypotheses.table(run_on_test_set(plan, replicates, hypotheses).pvalue)
-            for test, plan in self.plans.items()
-        }
+    def decisions(self, tests: Sequence[str], pvalues: Scores, better: NDArray[np.int8]) -> list[Decisions]:
+        """The decisions of all tests under all metrics: see :class:`_Tested`."""
         return [
-            Decisions(used.name, test, tables[test][m], better[m].astype(np.int8))
+            Decisions(used.name, test, pvalues[t, m], better[m])
             for m, used in enumerate(self.material.used_metrics)
-            for test in self.plans
+            for t, test in enumerate(tests)
         ]
 
     def _gains(self, metric: str) -> Scores:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,11 +12,12 @@ from numpy.typing import NDArray
 from ..inference.hypotheses import Hypotheses
 from ..inference.plan import Plan
 from ..inference.running import run_on_test_set
+from ..lazy import lazy
 from ..metrics.base import Metric, Scores
 from ..metrics.black_box import CorpusFunction
 from ..resampling import Pairs, Replicates
 from ..settings import ComparisonSettings, Resampling
-from .pools import Pool, Split, signs
+from .pools import OfSamples, Pool, Split, signs
 
 __all__ = ["BY_WINS", "Conclusions", "Drawn", "conclude", "plans_of", "wins_and_losses"]
 
@@ -135,28 +137,46 @@ class Drawn:
         resampling: Resampling,
     ) -> Drawn:
         """Draw from all samples and test all pairs on them."""
-        plans = plans_of(tests, pool.metrics)
-        n_metrics, m, k = len(pool.metrics), split.n_samples, len(pool.names)
-        scores, deviations = np.empty((2, n_metrics, m, k))
-        of_pairs = np.empty((n_metrics, m, len(pairs)))
-        confidence = np.empty((len(tests), n_metrics, m, len(pairs)))
-        favoured = np.empty(confidence.shape, dtype=np.int8)
-        truths = np.empty((n_metrics, m, len(pairs)), dtype=np.int8)
-        whole = pool.scores()
-        for j, (units, replicates) in enumerate(pool.replicates(split, resampling)):
-            for t, (own, sign) in enumerate(conclude(plans, replicates, pairs)):
-                confidence[t, :, j], favoured[t, :, j] = own, sign
-            known = whole if truth == "whole" else pool.scores_of_rest(units)
-            for metric, sample in enumerate(replicates.samples):
-                scores[metric, j] = sample.scores
-                truths[metric, j] = signs(known[metric], pairs)
-                deviations[metric, j], of_pairs[metric, j] = _deviations(replicates.draws[metric], pairs)
+        job = _OfSamples(pool, split, resampling.n_resamples, resampling.seed, pairs, tests, truth)
+        (scores, deviations, of_pairs), (confidence, favoured, truths) = (
+            [np.stack(each, axis=-2) for each in zip(*rows, strict=True)]
+            for rows in zip(*job.of_all(resampling), strict=True)
+        )
         found = [
             Conclusions(label, test, split, confidence[t, metric], favoured[t, metric], truths[metric])
             for t, test in enumerate(tests)
             for metric, label in enumerate(labels)
         ]
         return cls(split, scores, deviations, of_pairs, found)
+
+
+# Scores and deviations of systems and deviations of pairs, (metrics, k or P) each; then confidences and signs, (tests,
+# metrics, P) each, and true signs, (metrics, P).
+_OfSample: TypeAlias = "tuple[tuple[Scores, Scores, Scores], tuple[Scores, NDArray[np.int8], NDArray[np.int8]]]"
+
+
+@dataclass(frozen=True, eq=False)
+class _OfSamples(OfSamples[_OfSample]):
+    """What :class:`Drawn` has of each sample."""
+
+    pairs: Pairs
+    tests: Sequence[str]
+    truth: str
+
+    def of_sample(self, units: NDArray[np.intp], replicates: Replicates) -> _OfSample:
+        """See :data:`_OfSample`."""
+        found = list(conclude(plans_of(self.tests, self.pool.metrics), replicates, self.pairs))
+        known = self._whole if self.truth == "whole" else self.pool.scores_of_rest(units)
+        scores = np.stack([sample.scores for sample in replicates.samples])
+        deviations, of_pairs = zip(*(_deviations(draws, self.pairs) for draws in replicates.draws), strict=True)
+        confidence, favoured = (np.stack(each) for each in zip(*found, strict=True))
+        truths = np.stack([signs(own, self.pairs) for own in known])
+        return (scores, np.stack(deviations), np.stack(of_pairs)), (confidence, favoured, truths)
+
+    @lazy
+    def _whole(self) -> list[Scores]:
+        """The scores of all systems on the whole pool."""
+        return self.pool.scores()
 
 
 def _deviations(draws: Scores, pairs: Pairs) -> tuple[Scores, Scores]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -12,6 +13,8 @@ import numpy as np
 from .. import _core, signature, types
 from ..data.columns import Texts
 from ..errors import InputError, quoted
+from ..execution import AnyExecutor
+from ..execution.checkpoint import kept
 from ..inference.detectable import median_and_range
 from ..inference.plan import check_test
 from ..inference.power import (
@@ -95,7 +98,9 @@ def plan(
     documents: DocumentIds | None = None,
     seed: int = 12345,
     threads: int | None = None,
+    executor: AnyExecutor = None,
     progress: AnyProgress = None,
+    checkpoint: str | os.PathLike[str] | None = None,
 ) -> StudyResult:
     """Plan a test set: the minimum detectable difference, the power of a test, and the size needed.
 
@@ -131,7 +136,7 @@ def plan(
         The simulated tests, the number of simulated test sets, and the replicates of each test.
     documents : sequence of S str or int, optional
         The document id of each segment. Documents are then the units.
-    seed, threads, progress
+    seed, threads, executor, progress, checkpoint
         As for :func:`reshuffle.study.type1`.
 
     Returns
@@ -180,11 +185,12 @@ def plan(
         all_pairs=all_pairs,
         seed=seed,
         threads=threads,
+        executor=executor,
     )
     texts = Texts.from_arguments(references, systems, reference, documents=documents)
     data, units = Data.from_arguments(texts.references, texts.systems, metrics), Units(texts.documents)
-    with reported(progress) as watched:
-        return plan_of(data, units, settings.watched_by(watched), options)
+    with reported(progress) as watched, kept(checkpoint, "plan") as finished:
+        return plan_of(data, units, settings.watched_by(watched, finished), options)
 
 
 def plan_of(data: Data, units: Units, settings: StudySettings, options: DesignOptions) -> StudyResult:

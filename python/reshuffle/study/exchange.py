@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from .. import _core, signature, types
+from .._core import Progress
 from ..data.columns import Texts
 from ..errors import InputError, either, quoted
+from ..execution import AnyExecutor, ItemJob, run_job
+from ..execution.checkpoint import kept
 from ..inference.exchange import EXCHANGES, ExchangeUnit
 from ..inference.run_tests import RunTesting, pair_outcomes
+from ..metrics.base import Scores
 from ..progress import AnyProgress, reported
 from ..resampling.counting import Data, Metrics, References, Systems
 from ..resampling.runs import STATISTICS
@@ -28,6 +33,7 @@ from .rates import Dependence, rate_interval
 from .run_model import RunModel, RunPool, size_for_ratio, size_of_splits, variance_ratio
 from .run_pvalues import PAIR, model_pvalues
 from .settings import StudySettings, check_distinct, in_list
+from .testing import STAGE
 
 __all__ = ["EXCHANGE_ALPHAS", "MODEL_SEGMENTS", "ExchangeSettings", "exchange", "exchange_of", "model_of"]
 
@@ -114,7 +120,9 @@ def exchange(
     documents: DocumentIds | None = None,
     seed: int = 12345,
     threads: int | None = None,
+    executor: AnyExecutor = None,
     progress: AnyProgress = None,
+    checkpoint: str | os.PathLike[str] | None = None,
 ) -> StudyResult:
     """How often each test of optimizer runs rejects if two configurations do not differ: its type-I error.
 
@@ -153,8 +161,8 @@ def exchange(
         As for :func:`reshuffle.study.type1`.
     seed : int
         0 to 2⁶⁴ − 1. Simulation i has the seed ``derive_seed(seed, "simulation", i)``.
-    threads, progress
-        As for :func:`reshuffle.compare`.
+    threads, executor, progress, checkpoint
+        As for :func:`reshuffle.study.type1`.
 
     Returns
     -------
@@ -191,10 +199,11 @@ def exchange(
         sampling=sampling,
         seed=seed,
         threads=threads,
+        executor=executor,
     )
     own = ExchangeSettings(exchange, ExchangeSettings.runs, run_sd, correlation, statistic)  # type: ignore[arg-type]
-    with reported(progress) as watched:
-        settings = settings.watched_by(watched)
+    with reported(progress) as watched, kept(checkpoint, "exchange") as finished:
+        settings = settings.watched_by(watched, finished)
         if references is None and systems is None and metrics is None:
             return model_of(settings, own if runs is None else replace(own, runs=in_list(runs)))
         texts = Texts.from_arguments(references, systems, reference, documents=documents)
@@ -304,21 +313,13 @@ def _rates_of_model(model: RunModel, settings: StudySettings, own: ExchangeSetti
     cells = [(correlation, run_sd) for correlation in own.correlation for run_sd in own.run_sd]
     coefficients = np.array([model.coefficients(*cell) for cell in cells])
     units, n = own.units(model.n_runs), settings.simulations
-    pvalues = {unit.name: np.empty((len(cells), n)) for unit in units}
-    exact = dict.fromkeys(pvalues, False)
-    if settings.progress is not None:
-        settings.progress.begin("simulating", n)
-    for first in range(0, n, SHARED):
-        block = range(first, min(n, first + SHARED))
-        components = np.stack([model.components(derive_seed(settings.seed, "simulation", i)) for i in block])
-        resampling = Resampling(
-            settings.n_resamples, derive_seed(settings.seed, "simulation", first), settings.threads, None
-        )
-        for unit in units:
-            found, exact[unit.name] = model_pvalues(unit, model, components, coefficients, own.statistic, resampling)
-            pvalues[unit.name][:, first : block.stop] = found
-        if settings.progress is not None:
-            settings.progress.update(block.stop)
+    job = _Modelled(
+        model, coefficients, tuple(unit.name for unit in units), own.statistic, settings.n_resamples, settings.seed, n
+    )
+    parts = run_job(job, n, settings.execution, stage=STAGE)
+    found = np.concatenate([part for part, _ in parts], axis=2)
+    pvalues = dict(zip(job.units, found, strict=True))
+    exact = dict(zip(job.units, parts[-1][1], strict=True))
     dependence = Dependence(clusters=np.arange(n) // SHARED)
     for at, (correlation, run_sd) in enumerate(cells):
         for unit in units:
@@ -342,21 +343,12 @@ def _rates_of_pool(
 ) -> Iterator[ExchangeRate]:
     """The rates of all units and metrics for one number of runs and units."""
     units, n = own.units(pool.n_runs), settings.simulations
-    pvalues = {unit.name: np.empty((len(labels), n)) for unit in units}
-    numbers: dict[tuple[tuple[int, ...], ...], int] = {}
-    clusters = np.empty(n, dtype=np.intp)
-    if settings.progress is not None:
-        settings.progress.begin("simulating", n)
-    testing = RunTesting(own.statistic, adjust=None)
-    for i in range(n):
-        seed = derive_seed(settings.seed, "simulation", i)
-        data = pool.data(seed, Resampling(settings.n_resamples, seed, settings.threads, None))
-        clusters[i] = numbers.setdefault(pool.unordered(pool.split(seed)), len(numbers))
-        for unit in units:
-            for m, (pair,) in enumerate(pair_outcomes(data, [PAIR], unit, testing)):
-                pvalues[unit.name][m, i] = pair.pvalue
-        if settings.progress is not None:
-            settings.progress.update(i + 1)
+    job = _Pooled(pool, tuple(unit.name for unit in units), own.statistic, settings.n_resamples, settings.seed)
+    found = np.stack(job.results(n, settings.execution), axis=-1)
+    pvalues = dict(zip(job.units, found, strict=True))
+    splits = [pool.unordered(pool.split(derive_seed(settings.seed, "simulation", i))) for i in range(n)]
+    numbers = {split: number for number, split in enumerate(dict.fromkeys(splits))}
+    clusters = np.array([numbers[split] for split in splits], dtype=np.intp)
     for m, label in enumerate(labels):
         for unit in units:
             for alpha in settings.alphas:
@@ -365,3 +357,63 @@ def _rates_of_pool(
                     unit.name, label, own.statistic, pool.n_runs, None, None, pool.size, alpha,
                     float(rejected.mean()), rate_interval(rejected, Dependence(clusters=clusters)), None, n,
                 )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class _Modelled:
+    """The tests of simulated test sets of a model: a :class:`~reshuffle.execution.Job`.
+
+    Each block of :data:`SHARED` simulations has the same replicates. The results are the p-values, (units, cells, N),
+    and whether those of each unit are exact.
+    """
+
+    model: RunModel
+    coefficients: Scores
+    units: Sequence[str]
+    statistic: str
+    n_resamples: int
+    seed: int
+    simulations: int  # so that the last block of another number of simulations is not taken for one of these
+    items: ClassVar[str] = "simulations"
+    block: ClassVar[int] = SHARED
+
+    def run(
+        self, first: int, last: int, threads: int | None, progress: Progress | None
+    ) -> tuple[Scores, tuple[bool, ...]]:
+        """See :class:`_Modelled`; ``first`` begins a block."""
+        if progress is not None:
+            progress.begin(STAGE, last - first)
+        pvalues = np.empty((len(self.units), len(self.coefficients), last - first))
+        exact = [False] * len(self.units)
+        for start in range(first, last, SHARED):
+            block = range(start, min(last, start + SHARED))
+            components = np.stack([self.model.components(derive_seed(self.seed, "simulation", i)) for i in block])
+            resampling = Resampling(self.n_resamples, derive_seed(self.seed, "simulation", start), threads, None)
+            for u, name in enumerate(self.units):
+                pvalues[u, :, start - first : block.stop - first], exact[u] = model_pvalues(
+                    EXCHANGES[name], self.model, components, self.coefficients, self.statistic, resampling
+                )
+            if progress is not None:
+                progress.update(block.stop - first)
+        return pvalues, tuple(exact)
+
+
+@dataclass(frozen=True, eq=False)
+class _Pooled(ItemJob[Scores]):
+    """The tests of runs that are drawn from a pool: the p-values of a simulation are (units, metrics)."""
+
+    pool: RunPool
+    units: Sequence[str]
+    statistic: str
+    n_resamples: int
+    seed: int
+    items: ClassVar[str] = "simulations"
+    stage: ClassVar[str] = STAGE
+
+    def item(self, index: int, threads: int | None) -> Scores:
+        """The p-values of one simulation."""
+        seed = derive_seed(self.seed, "simulation", index)
+        data = self.pool.data(seed, Resampling(self.n_resamples, seed, threads, None))
+        testing = RunTesting(self.statistic, adjust=None)
+        outcomes = [pair_outcomes(data, [PAIR], EXCHANGES[name], testing) for name in self.units]
+        return np.array([[pair.pvalue for (pair,) in of_unit] for of_unit in outcomes])

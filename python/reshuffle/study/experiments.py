@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +39,16 @@ class Experiment:
     populations: Sequence[Population]
     selection: Selection
     seed: int
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.populations, self.selection, self.seed)  # without what can be computed again
+
+    def without_data(self) -> Experiment:
+        """The same experiment with metrics that have no counts of their own: populations have those that it needs."""
+        populations = [
+            replace(each, metrics=[metric.without_data() for metric in each.metrics]) for each in self.populations
+        ]
+        return replace(self, populations=populations)
 
     def seed_of(self, simulation: int) -> DerivedSeed:
         """The seed of a simulation."""

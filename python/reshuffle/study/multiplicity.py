@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import ClassVar
 
 import numpy as np
 
 from .. import _core, signature, types
 from ..data.columns import Texts
 from ..errors import InputError
+from ..execution import AnyExecutor, ItemJob
+from ..execution.checkpoint import kept
 from ..inference.hypotheses import Hypotheses
 from ..inference.multiplicity import ADJUSTMENTS, experimentwise_error
 from ..inference.plan import Plan, check_test
@@ -58,7 +62,9 @@ def multiplicity(
     documents: DocumentIds | None = None,
     seed: int = 12345,
     threads: int | None = None,
+    executor: AnyExecutor = None,
     progress: AnyProgress = None,
+    checkpoint: str | os.PathLike[str] | None = None,
 ) -> StudyResult:
     """How often at least one of many true null hypotheses is rejected, with and without adjustment.
 
@@ -82,7 +88,7 @@ def multiplicity(
     adjustments : str or sequence of str, optional
         ``none`` and names in :data:`reshuffle.inference.multiplicity.ADJUSTMENTS`; each is used with the tests that
         support it. By default all.
-    sizes, simulations, n_resamples, sampling, documents, seed, threads, progress
+    sizes, simulations, n_resamples, sampling, documents, seed, threads, executor, progress, checkpoint
         As for :func:`reshuffle.study.type1`. Adjustments that multiply p by the number m of pairs cannot reject unless
         ``n_resamples`` is at least m/alpha − 1.
     alphas : float or sequence of float
@@ -131,6 +137,7 @@ def multiplicity(
         sampling=sampling,
         seed=seed,
         threads=threads,
+        executor=executor,
     )
     families = MultiplicitySettings(
         in_list(variances),
@@ -140,8 +147,8 @@ def multiplicity(
     )
     texts = Texts.from_arguments(references, systems, reference, documents=documents)
     data, units = Data.from_arguments(texts.references, texts.systems, metrics), Units(texts.documents)
-    with reported(progress) as watched:
-        return multiplicity_of(data, units, settings.watched_by(watched), families)
+    with reported(progress) as watched, kept(checkpoint, "multiplicity") as finished:
+        return multiplicity_of(data, units, settings.watched_by(watched, finished), families)
 
 
 @dataclass(frozen=True)
@@ -313,22 +320,48 @@ def _smallest_pvalues(
     own: MultiplicitySettings,
 ) -> Mapping[tuple[str, str], Scores]:
     """The smallest adjusted p of each simulated family: (metrics, N) for each test and adjustment."""
-    hypotheses = Hypotheses.from_pairs(list(combinations(range(k), 2)), n_metrics=len(metrics))
-    n = settings.simulations
-    found = {(test, name): np.empty((len(metrics), n)) for test in settings.tests for name in own.of_test(test)}
-    if settings.progress is not None:
-        settings.progress.begin(STAGE, n)
-    for i in range(n):
-        seed = derive_seed(settings.seed, "simulation", i)
-        data = population.data_set(seed, settings.sampling, size, k)
-        samples = [CountSample.from_counts(metric, counts) for metric, counts in zip(metrics, data, strict=True)]
-        replicates = Replicates(samples, n_resamples=settings.n_resamples, seed=seed, threads=settings.threads)
-        for test in settings.tests:
-            for name, pvalues in adjusted_pvalues(replicates, hypotheses, test, own.of_test(test)):
-                found[test, name][:, i] = hypotheses.table(pvalues).min(axis=1)
-        if settings.progress is not None:
-            settings.progress.update(i + 1)
-    return found
+    job = _Families(
+        population,
+        metrics,
+        k,
+        size,
+        settings.sampling,
+        settings.n_resamples,
+        settings.seed,
+        tuple((test, tuple(own.of_test(test))) for test in settings.tests),
+    )
+    found = np.stack(job.results(settings.simulations, settings.execution), axis=-1)
+    columns = [(test, name) for test, names in job.tests for name in names]
+    return dict(zip(columns, found, strict=True))
+
+
+@dataclass(frozen=True, eq=False)
+class _Families(ItemJob[Scores]):
+    """Simulated families of k systems, and the smallest adjusted p of each: (columns, metrics)."""
+
+    population: FamilyPopulation
+    metrics: Sequence[Metric]
+    k: int
+    size: int
+    sampling: str
+    n_resamples: int
+    seed: int
+    tests: Sequence[tuple[str, Sequence[str]]]  # each with its adjustments
+    items: ClassVar[str] = "simulations"
+    stage: ClassVar[str] = STAGE
+
+    def item(self, index: int, threads: int | None) -> Scores:
+        """The smallest p of one family, for each test and adjustment."""
+        seed = derive_seed(self.seed, "simulation", index)
+        data = self.population.data_set(seed, self.sampling, self.size, self.k)
+        samples = [CountSample.from_counts(metric, counts) for metric, counts in zip(self.metrics, data, strict=True)]
+        replicates = Replicates(samples, n_resamples=self.n_resamples, seed=seed, threads=threads)
+        hypotheses = Hypotheses.from_pairs(list(combinations(range(self.k), 2)), n_metrics=len(samples))
+        rows = []
+        for test, names in self.tests:
+            found = dict(adjusted_pvalues(replicates, hypotheses, test, names))
+            rows += [hypotheses.table(found[name]).min(axis=1) for name in names]
+        return np.array(rows)
 
 
 def adjusted_pvalues(

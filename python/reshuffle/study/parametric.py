@@ -11,16 +11,19 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from .. import _core
+from .._core import Progress
 from ..errors import InputError
+from ..execution import run_job
 from ..inference.power import normal_power
 from ..inference.significance import approximate_randomization
 from ..metrics.base import Counts, Metric, Scores
 from ..seeds import derive_seed
-from .testing import Testing
+from .testing import STAGE, Testing
 
 __all__ = ["CARD_BLEU", "Simulated", "SwapEffects", "simulate_swap_effects"]
 
@@ -121,26 +124,51 @@ def simulate_swap_effects(
 ) -> Simulated:
     """Approximate randomization on simulated test sets of n segments.
 
-    Simulation i has the seed ``derive_seed(seed, "simulation", i)``. Only the number of shuffles, the alternative, the
-    threads and the progress of ``testing`` matter.
+    Simulation i has the seed ``derive_seed(seed, "simulation", i)``. Only the number of shuffles, the alternative and
+    the execution of ``testing`` matter.
     """
-    blocks = list(_blocks(simulations, max(1, CELLS // n)))
-    pvalues, differences = np.empty(simulations), np.empty(simulations)
-    for block in blocks:
-        seeds = [int(derive_seed(seed, "simulation", i)) for i in range(block.start, block.stop)]
-        # n times the contribution of each segment to the difference, whose mean is then the difference.
-        contributions = np.stack([effects.draw(difference, n, own) for own in seeds]) * (-n / 2)
-        result = approximate_randomization(
-            contributions,
-            np.zeros_like(contributions),
-            scheme="iid",
-            n_resamples=testing.n_resamples,
-            alternative=testing.alternative,
-            seed=np.array(seeds, dtype=np.uint64),
-            threads=testing.threads,
-        )
-        pvalues[block], differences[block] = result.pvalue, result.statistic
+    job = _Swaps(effects, difference, n, seed, testing.n_resamples, testing.alternative)
+    parts = run_job(job, simulations, testing.execution, stage=STAGE)
+    pvalues, differences = (np.concatenate(each) for each in zip(*parts, strict=True))
     return Simulated(pvalues, differences)
+
+
+@dataclass(frozen=True)
+class _Swaps:
+    """The simulations of :func:`simulate_swap_effects`: a :class:`~reshuffle.execution.Job`."""
+
+    effects: SwapEffects
+    difference: float
+    n: int
+    seed: int
+    n_resamples: int
+    alternative: str
+    items: ClassVar[str] = "simulations"
+    block: ClassVar[int] = 1
+
+    def run(self, first: int, last: int, threads: int | None, progress: Progress | None) -> tuple[Scores, Scores]:
+        """The p-values and the observed differences: (last − first,) each."""
+        if progress is not None:
+            progress.begin(STAGE, last - first)
+        pvalues, differences = np.empty(last - first), np.empty(last - first)
+        for block in _blocks(last - first, max(1, CELLS // self.n)):
+            seeds = [int(derive_seed(self.seed, "simulation", first + i)) for i in range(block.start, block.stop)]
+            # n times the contribution of each segment to the difference, whose mean is then the difference.
+            drawn = np.stack([self.effects.draw(self.difference, self.n, own) for own in seeds])
+            contributions = drawn * (-self.n / 2)
+            result = approximate_randomization(
+                contributions,
+                np.zeros_like(contributions),
+                scheme="iid",
+                n_resamples=self.n_resamples,
+                alternative=self.alternative,
+                seed=np.array(seeds, dtype=np.uint64),
+                threads=threads,
+            )
+            pvalues[block], differences[block] = result.pvalue, result.statistic
+            if progress is not None:
+                progress.update(block.stop)
+        return pvalues, differences
 
 
 def _blocks(n: int, size: int) -> Iterator[slice]:

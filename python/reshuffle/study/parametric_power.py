@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from .. import _core, signature, types
 from ..errors import InputError, quoted
+from ..execution import AnyExecutor
+from ..execution.checkpoint import kept
 from ..progress import AnyProgress, reported
 from ..results import UsedMetric
 from ..results.studies import PowerRate, StudyResult
@@ -54,7 +57,9 @@ def parametric_power(
     n_resamples: int = 999,
     seed: int = 12345,
     threads: int | None = None,
+    executor: AnyExecutor = None,
     progress: AnyProgress = None,
+    checkpoint: str | os.PathLike[str] | None = None,
 ) -> StudyResult:
     """Power, type-M and type-S errors of approximate randomization under a model of the effects of swaps.
 
@@ -73,7 +78,7 @@ def parametric_power(
         P₀ and b₀. The defaults are Card et al.'s for BLEU.
     metric : str
         The name of the metric in the result.
-    size_adjusted, alphas, alternative, simulations, n_resamples, seed, threads, progress
+    size_adjusted, alphas, alternative, simulations, n_resamples, seed, threads, executor, progress, checkpoint
         As for :func:`reshuffle.study.power`.
 
     Returns
@@ -109,10 +114,11 @@ def parametric_power(
         alternative=alternative,
         seed=seed,
         threads=threads,
+        executor=executor,
     )
     options = SwapOptions(difference, p_zero, b_zero, metric, size_adjusted)  # type: ignore[arg-type]
-    with reported(progress) as watched:
-        return parametric_power_of(settings.watched_by(watched), options)
+    with reported(progress) as watched, kept(checkpoint, "power") as finished:
+        return parametric_power_of(settings.watched_by(watched, finished), options)
 
 
 def parametric_power_of(settings: StudySettings, options: SwapOptions) -> StudyResult:

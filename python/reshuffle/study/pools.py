@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import signature
-from .._core import Progress
 from ..errors import InputError
+from ..execution import ItemJob
 from ..inference.steps import Step
 from ..metrics.base import Counts, Metric, Scores, check_sums, tolerance
 from ..resampling import CountSample, Pairs, Replicates
@@ -26,7 +27,9 @@ from .settings import StudySettings, in_list
 __all__ = [
     "ENOUGH_SAMPLES",
     "LAYOUTS",
+    "OfSamples",
     "Pool",
+    "Result",
     "Split",
     "check_layouts",
     "check_sizes",
@@ -37,6 +40,8 @@ __all__ = [
     "signs",
     "units_of",
 ]
+
+Result = TypeVar("Result")
 
 # How a pool is split into samples.
 LAYOUTS: Mapping[str, str] = {
@@ -155,25 +160,45 @@ class Pool:
             for metric, counts in zip(self.metrics, self.counts, strict=True)
         ]
 
-    def replicates(self, split: Split, resampling: Resampling) -> Iterator[tuple[NDArray[np.intp], Replicates]]:
-        """The units and the replicates of each sample. Those of sample j have the seed derived for test set j."""
-        progress = resampling.progress or Progress()
-        progress.begin("sampling", split.n_samples)
-        for j, units in enumerate(sample_units(split.layout, split.size, split.n_samples)):
-            samples = [
-                CountSample.from_counts(metric, counts[:, units], self.unit)
-                for metric, counts in zip(self.metrics, self.counts, strict=True)
-            ]
-            yield (
-                units,
-                Replicates(
-                    samples,
-                    n_resamples=resampling.n_resamples,
-                    seed=derive_seed(resampling.seed, "test-set", j),
-                    threads=resampling.threads,
-                ),
-            )
-            progress.update(j + 1)
+    def replicates(self, split: Split, resampling: Resampling, sample: int) -> tuple[NDArray[np.intp], Replicates]:
+        """The units and the replicates of a sample. Those of sample j have the seed derived for test set j."""
+        units = sample_units(split.layout, split.size, split.n_samples)[sample]
+        samples = [
+            CountSample.from_counts(metric, counts[:, units], self.unit)
+            for metric, counts in zip(self.metrics, self.counts, strict=True)
+        ]
+        return units, Replicates(
+            samples,
+            n_resamples=resampling.n_resamples,
+            seed=derive_seed(resampling.seed, "test-set", sample),
+            threads=resampling.threads,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class OfSamples(ItemJob[Result]):
+    """The base of jobs that compute something of each sample of a split."""
+
+    pool: Pool
+    split: Split
+    n_resamples: Any
+    seed: int
+    items: ClassVar[str] = "samples"
+    stage: ClassVar[str] = "sampling"
+
+    def item(self, index: int, threads: int | None) -> Result:
+        """What is to be known of a sample."""
+        return self.of_sample(
+            *self.pool.replicates(self.split, Resampling(self.n_resamples, self.seed, threads), index)
+        )
+
+    @abstractmethod
+    def of_sample(self, units: NDArray[np.intp], replicates: Replicates) -> Result:
+        """What is to be known of a sample, from its units and its replicates."""
+
+    def of_all(self, resampling: Resampling) -> list[Result]:
+        """The results of all samples."""
+        return self.results(self.split.n_samples, resampling.execution)
 
 
 def units_of(data: Data, units: Units) -> tuple[int, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
@@ -12,6 +13,8 @@ import numpy as np
 from .. import _core, signature, types
 from ..data.columns import Texts
 from ..errors import InputError, quoted
+from ..execution import AnyExecutor
+from ..execution.checkpoint import kept
 from ..inference.plan import check_test
 from ..inference.power import normal_power
 from ..metrics.base import Counts, Metric, Scores
@@ -136,7 +139,9 @@ def power(
     documents: DocumentIds | None = None,
     seed: int = 12345,
     threads: int | None = None,
+    executor: AnyExecutor = None,
     progress: AnyProgress = None,
+    checkpoint: str | os.PathLike[str] | None = None,
 ) -> StudyResult:
     """The power of significance tests on real outputs, by effect and size of the test set.
 
@@ -170,8 +175,8 @@ def power(
         The document id of each segment. Documents are then the units.
     seed : int
         0 to 2⁶⁴ − 1. Simulation i has the seed ``derive_seed(seed, "simulation", i)``, whatever else is in the study.
-    threads, progress
-        As for :func:`reshuffle.compare`.
+    threads, executor, progress, checkpoint
+        As for :func:`reshuffle.study.type1`.
 
     Returns
     -------
@@ -217,11 +222,12 @@ def power(
         all_pairs=all_pairs,
         seed=seed,
         threads=threads,
+        executor=executor,
     )
     texts = Texts.from_arguments(references, systems, reference, documents=documents)
     data, units = Data.from_arguments(texts.references, texts.systems, metrics), Units(texts.documents)
-    with reported(progress) as watched:
-        return power_of(data, units, settings.watched_by(watched), options)
+    with reported(progress) as watched, kept(checkpoint, "power") as finished:
+        return power_of(data, units, settings.watched_by(watched, finished), options)
 
 
 def power_of(data: Data, units: Units, settings: StudySettings, options: PowerOptions) -> StudyResult:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import combinations
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .. import _core, types
 from ..data.columns import Texts
 from ..errors import InputError
+from ..execution import AnyExecutor
+from ..execution.checkpoint import kept
 from ..inference.estimates import Estimate
-from ..inference.intervals import Interval, check_interval
+from ..inference.intervals import INTERVALS, Interval, check_interval
 from ..metrics.base import Scores
 from ..progress import AnyProgress, reported
 from ..resampling import Pairs, Replicates
@@ -31,7 +36,19 @@ from ..validate import check_integer, check_level
 from .clusters import clustered_interval
 from .conclusions import BY_WINS, Conclusions, conclude
 from .material import Material
-from .pools import Pool, Split, check_layouts, check_sizes, plan_of, sampling_step, signature_of, signs, units_of
+from .pools import (
+    OfSamples,
+    Pool,
+    Result,
+    Split,
+    check_layouts,
+    check_sizes,
+    plan_of,
+    sampling_step,
+    signature_of,
+    signs,
+    units_of,
+)
 from .settings import in_list
 from .validation import TRUTHS, pair_row
 
@@ -75,7 +92,9 @@ def samples(
     n_resamples: int = 1000,
     seed: int = 12345,
     threads: int | None = None,
+    executor: AnyExecutor = None,
     progress: AnyProgress = None,
+    checkpoint: str | os.PathLike[str] | None = None,
 ) -> StudyResult:
     """Score systems on samples of a large test set, and compare scores and intervals with those of the whole.
 
@@ -110,8 +129,8 @@ def samples(
         The number of draws on each sample.
     seed : int
         Sample j of each size and layout has the seed ``derive_seed(seed, "test-set", j)``.
-    threads, progress
-        As for :func:`reshuffle.compare`.
+    threads, executor, progress, checkpoint
+        As for :func:`reshuffle.study.type1`.
 
     Returns
     -------
@@ -152,8 +171,8 @@ def samples(
     settings = SampleSettings(
         sizes, layouts, n_samples, baseline, all_pairs, interval, confidence_level, curve_sizes, n_references
     )
-    with reported(progress) as watched:
-        return samples_of(data, units, settings, Resampling(n_resamples, seed, threads, watched))
+    with reported(progress) as watched, kept(checkpoint, "samples") as finished:
+        return samples_of(data, units, settings, Resampling(n_resamples, seed, threads, watched, executor, finished))
 
 
 def samples_of(data: Data, units: Units, settings: SampleSettings, resampling: Resampling) -> StudyResult:
@@ -270,25 +289,26 @@ class _Samples:
         )
         return replace(self, material=material, pool=Pool.from_material(material))
 
-    def ends(self, replicates: Replicates, metric: int, a: int, b: int | None = None) -> ConfidenceInterval:
-        """The interval of a score or a difference on a sample."""
-        return self.interval.confidence_interval(Estimate(replicates, metric, a, b), self.level)
+    def _job(self, split: Split) -> tuple[Pool, Split, Any, int, str, float]:
+        """The first fields of the jobs of this study."""
+        return self.pool, split, self.resampling.n_resamples, self.resampling.seed, self.interval.name, self.level
 
     def tables(self, split: Split) -> dict[str, list[object]]:
         """The rows of all tables but the curves for one size and layout."""
-        labels, n_metrics, m = [u.name for u in self.material.used_metrics], len(self.pool.metrics), split.n_samples
+        labels = [used.name for used in self.material.used_metrics]
         true_scores = self.pool.scores()
-        scores: list[SampleScore] = []
         differences: list[SampleDifference] = []
-        confidence = np.empty((n_metrics, m, len(self.pairs)))
-        favoured = np.empty(confidence.shape, dtype=np.int8)
         truth = np.stack([signs(own, self.pairs) for own in true_scores])
-        observed = np.empty((n_metrics, m, len(self.pool.names)))
-        for j, (_, replicates) in enumerate(self.pool.replicates(split, self.resampling)):
-            ((confidence[:, j], favoured[:, j]),) = conclude([None], replicates, self.pairs)
-            observed[:, j] = [sample.scores for sample in replicates.samples]
-            for metric, label in enumerate(labels):
-                scores += self._scores(replicates, metric, label, split, j, true_scores[metric])
+        job = _Conclusions(*self._job(split), self.pairs)
+        drawn = job.of_all(self.resampling)
+        columns = zip(*((own.confidence, own.favoured, own.observed) for own in drawn), strict=True)
+        confidence, favoured, observed = (np.stack(column, axis=1) for column in columns)
+        scores = [
+            row
+            for metric, label in enumerate(labels)
+            for j, own in enumerate(drawn)
+            for row in self._scores(own.observed[metric], own.ends[metric], label, split, j, true_scores[metric])
+        ]
         found = [
             Conclusions(label, BY_WINS, split, confidence[i], favoured[i], np.broadcast_to(truth[i], favoured[i].shape))
             for i, label in enumerate(labels)
@@ -296,25 +316,30 @@ class _Samples:
         for each, own in zip(found, observed, strict=True):
             differences += self._differences(each, own)
         return {
-            "scores": [row for label in labels for row in scores if row.metric == label],
+            "scores": list(scores),
             "ranges": list(self._ranges(scores, split, true_scores)),
             "differences": list(differences),
             "pairs": [row for each, own in zip(found, true_scores, strict=True) for row in self._rows(each, own)],
         }
 
     def _scores(
-        self, replicates: Replicates, metric: int, label: str, split: Split, j: int, true_scores: Scores
+        self,
+        observed: Scores,
+        intervals: Sequence[ConfidenceInterval],
+        label: str,
+        split: Split,
+        j: int,
+        true_scores: Scores,
     ) -> Iterator[SampleScore]:
         """The scores of all systems on one sample."""
-        for system, name in enumerate(self.pool.names):
-            ends = self.ends(replicates, metric, system)
+        for system, (name, ends) in enumerate(zip(self.pool.names, intervals, strict=True)):
             yield SampleScore(
                 metric=label,
                 layout=split.layout,
                 size=split.size,
                 sample=j + 1,
                 system=name,
-                score=float(replicates.samples[metric].scores[system]),
+                score=float(observed[system]),
                 confidence_interval=ends,
                 covers=bool(ends.low <= true_scores[system] <= ends.high),
             )
@@ -375,18 +400,8 @@ class _Samples:
         split = Split("broad", size, self.pool.n_units // size)
         systems = range(len(self.pool.names))
         pairs = list(combinations(systems, 2))
-        n_metrics = len(self.pool.metrics)
-        scores, widths = np.empty((2, n_metrics, split.n_samples, len(systems)))
-        of_pairs = np.empty((n_metrics, split.n_samples, len(pairs)))
-        separated = np.empty(of_pairs.shape, dtype=bool)
-        for j, (_, replicates) in enumerate(self.pool.replicates(split, self.resampling)):
-            for metric in range(n_metrics):
-                scores[metric, j] = replicates.samples[metric].scores
-                own = [self.ends(replicates, metric, system) for system in systems]
-                both = [self.ends(replicates, metric, a, b) for a, b in pairs]
-                widths[metric, j] = [ends.high - ends.low for ends in own]
-                of_pairs[metric, j] = [ends.high - ends.low for ends in both]
-                separated[metric, j] = [ends.low > 0 or ends.high < 0 for ends in both]
+        found = _Widths(*self._job(split), pairs).of_all(self.resampling)
+        scores, widths, of_pairs, separated = (np.stack(each, axis=1) for each in zip(*found, strict=True))
         for metric, used in enumerate(self.material.used_metrics):
             width, score = float(widths[metric].mean()), float(scores[metric].mean())
             yield CurvePoint(
@@ -403,3 +418,51 @@ class _Samples:
                     separated[metric].sum(axis=1), np.full(split.n_samples, len(pairs))
                 ),
             )
+
+
+@dataclass(frozen=True, eq=False)
+class _Intervals(OfSamples[Result]):
+    """Jobs with intervals of scores and differences on samples."""
+
+    interval: str
+    level: float
+    pairs: Pairs
+
+    def ends(self, replicates: Replicates, metric: int, a: int, b: int | None = None) -> ConfidenceInterval:
+        """The interval of a score or a difference on a sample."""
+        return INTERVALS[self.interval].confidence_interval(Estimate(replicates, metric, a, b), self.level)
+
+
+class _OfSample(NamedTuple):
+    """Conclusions about each pair, and scores and intervals of each system, all by metric."""
+
+    confidence: Scores
+    favoured: NDArray[np.int8]
+    observed: Scores
+    ends: list[list[ConfidenceInterval]]
+
+
+class _Conclusions(_Intervals[_OfSample]):
+    """What the tables have of each sample."""
+
+    def of_sample(self, units: NDArray[np.intp], replicates: Replicates) -> _OfSample:
+        """See :class:`_OfSample`."""
+        ((confidence, favoured),) = conclude([None], replicates, self.pairs)
+        metrics, systems = range(len(self.pool.metrics)), range(len(self.pool.names))
+        ends = [[self.ends(replicates, metric, system) for system in systems] for metric in metrics]
+        return _OfSample(confidence, favoured, np.stack([own.scores for own in replicates.samples]), ends)
+
+
+class _Widths(_Intervals["tuple[Scores, Scores, Scores, NDArray[np.bool_]]"]):
+    """What curves have of each sample, by metric: scores, widths of systems and of pairs, and which pairs differ."""
+
+    def of_sample(
+        self, units: NDArray[np.intp], replicates: Replicates
+    ) -> tuple[Scores, Scores, Scores, NDArray[np.bool_]]:
+        """See :class:`_Widths`."""
+        metrics, systems = range(len(self.pool.metrics)), range(len(self.pool.names))
+        own = [[self.ends(replicates, metric, system) for system in systems] for metric in metrics]
+        both = [[self.ends(replicates, metric, a, b) for a, b in self.pairs] for metric in metrics]
+        widths, of_pairs = (np.array([[ends.high - ends.low for ends in row] for row in rows]) for rows in (own, both))
+        separated = np.array([[ends.low > 0 or ends.high < 0 for ends in row] for row in both])
+        return np.stack([sample.scores for sample in replicates.samples]), widths, of_pairs, separated

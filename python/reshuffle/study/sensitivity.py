@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -14,6 +15,8 @@ from numpy.typing import NDArray
 from .. import _core, signature, types
 from ..data.columns import Texts
 from ..errors import InputError
+from ..execution import AnyExecutor
+from ..execution.checkpoint import kept
 from ..inference.estimates import Estimate
 from ..inference.hypotheses import Hypotheses
 from ..inference.plan import Plan, check_test
@@ -78,7 +81,9 @@ def sensitivity(
     documents: DocumentIds | None = None,
     seed: int = 12345,
     threads: int | None = None,
+    executor: AnyExecutor = None,
     progress: AnyProgress = None,
+    checkpoint: str | os.PathLike[str] | None = None,
 ) -> StudyResult:
     """Which metric shows the difference of two systems most clearly.
 
@@ -101,7 +106,7 @@ def sensitivity(
         Which pairs of systems are studied, each separately, as for :func:`reshuffle.compare`.
     documents : sequence of S str or int, optional
         The document id of each segment. Documents are then the units.
-    seed, threads, progress
+    seed, threads, executor, progress, checkpoint
         As for :func:`reshuffle.study.type1`.
 
     Returns
@@ -152,11 +157,12 @@ def sensitivity(
         all_pairs=all_pairs,
         seed=seed,
         threads=threads,
+        executor=executor,
     )
     texts = Texts.from_arguments(references, systems, reference, documents=documents)
     data, units = Data.from_arguments(texts.references, texts.systems, metrics), Units(texts.documents)
-    with reported(progress) as watched:
-        return sensitivity_of(data, units, settings.watched_by(watched), options)
+    with reported(progress) as watched, kept(checkpoint, "sensitivity") as finished:
+        return sensitivity_of(data, units, settings.watched_by(watched, finished), options)
 
 
 def sensitivity_of(data: Data, units: Units, settings: StudySettings, options: PowerOptions) -> StudyResult:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._core import Progress
 from ..errors import InputError, quoted
+from ..execution import AnyExecutor, Execution, check_executor
 from ..inference.margins import check_margins
 from ..inference.pvalues import largest_rank
 from ..inference.steps import Step
@@ -22,6 +23,9 @@ from .material import Material
 from .populations import SAMPLING
 from .rates import Dependence
 from .testing import Testing, check_stopping
+
+if TYPE_CHECKING:
+    from ..execution.checkpoint import Checkpoint
 
 __all__ = [
     "ALPHAS",
@@ -74,6 +78,8 @@ class StudySettings:
     seed: int = 12345
     threads: int | None = None
     progress: Progress | None = None
+    executor: AnyExecutor = None
+    checkpoint: Checkpoint | None = None
 
     def checked(self) -> StudySettings:
         """The settings with sequences as tuples. :class:`InputError` for a name or a number that cannot be used."""
@@ -101,6 +107,7 @@ class StudySettings:
             check_integer("weight_sets", self.weight_sets, 1)
         if self.threads is not None:
             check_integer("threads", self.threads, 1, MAX_THREADS)
+        check_executor(self.executor)
         return replace(self, tests=tests, alphas=alphas, sizes=sizes)
 
     @property
@@ -139,9 +146,9 @@ class StudySettings:
             )
         return tuple(self.sizes)
 
-    def watched_by(self, progress: Progress | None) -> StudySettings:
-        """The same settings with a progress."""
-        return replace(self, progress=progress)
+    def watched_by(self, progress: Progress | None, checkpoint: Checkpoint | None = None) -> StudySettings:
+        """The same settings with a progress, and a file for finished simulations."""
+        return replace(self, progress=progress, checkpoint=checkpoint)
 
     def steps(self, n_cells: int) -> list[Step]:
         """The steps of the simulations for progress reports: one stage for each cell."""
@@ -164,7 +171,12 @@ class StudySettings:
     @property
     def resampling(self) -> Resampling:
         """What counting needs of these settings."""
-        return Resampling(self.n_resamples, self.seed, self.threads, self.progress)
+        return Resampling(self.n_resamples, self.seed, self.threads, self.progress, self.executor, self.checkpoint)
+
+    @property
+    def execution(self) -> Execution:
+        """Where simulations are computed."""
+        return Execution(self.executor, self.threads, self.progress, self.checkpoint)
 
     def for_metrics(self, material: Material, indices: Sequence[int]) -> StudySettings:
         """The same settings with the margins of some of the metrics only."""
@@ -184,8 +196,7 @@ class StudySettings:
             self.rule,
             self.weight_sets,
             self.margins,
-            self.threads,
-            self.progress,
+            self.execution,
         )
 
     def plan(self, material: Material) -> dict[str, Any]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._core import Progress
 from ..errors import InputError
+from ..execution import Execution, run_job
 from ..inference import bootstrap, margins
 from ..inference.hypotheses import Hypotheses, ObservedPairs
 from ..inference.plan import Plan
@@ -75,6 +77,14 @@ class Tested:
     pvalue: Scores
     statistic: Scores
 
+    @classmethod
+    def joined(cls, parts: Sequence[Tested]) -> Tested:
+        """The outcomes of consecutive simulations as one."""
+        return cls(
+            np.concatenate([part.pvalue for part in parts], axis=2),
+            np.concatenate([part.statistic for part in parts], axis=1),
+        )
+
 
 @dataclass(frozen=True)
 class Testing:
@@ -109,9 +119,8 @@ class Testing:
         weights are dependent: use at least 20 to 50.
     margins : mapping of str to float
         Margins of equivalence and non-inferiority by metric.
-    threads : int or None
-    progress : Progress or None
-        :meth:`run` is one stage, :data:`STAGE`.
+    execution : Execution
+        Where simulations are tested. For its progress, :meth:`run` is one stage, :data:`STAGE`.
     """
 
     tests: Sequence[str]
@@ -121,8 +130,7 @@ class Testing:
     stopping: BesagClifford | None = None
     weight_sets: int | None = None
     margins: Mapping[str, float] = field(default_factory=dict)
-    threads: int | None = None
-    progress: Progress | None = None
+    execution: Execution = field(default_factory=Execution)
 
     def run(self, experiment: Experiment, n: int, first: int = 0) -> Tested:
         """Test the simulations first, …, first + n − 1.
@@ -131,19 +139,9 @@ class Testing:
         stopping rule with another scheme than ``iid``.
         """
         self._check(experiment)
-        progress = self.progress or Progress()
-        progress.begin(STAGE, n)
-        orbits = self._orbits(experiment)
-        chunks, done = [], 0
-        while done < n:
-            size = min(self._chunk_size(experiment), n - done)
-            chunks.append(_Chunk(self, experiment, first + done, size, orbits).run())
-            done += size
-            progress.update(done)
-        return Tested(
-            np.concatenate([chunk.pvalue for chunk in chunks], axis=2),
-            np.concatenate([chunk.statistic for chunk in chunks], axis=1),
-        )
+        job = _Simulations(replace(self, execution=Execution()), experiment.without_data())
+        parts = run_job(job, n, self.execution, stage=STAGE, first=first)
+        return Tested.joined(parts)
 
     def _check(self, experiment: Experiment) -> None:
         check_name("scheme", self.scheme, list(SCHEMES))
@@ -164,26 +162,6 @@ class Testing:
                 "scheme 'orbit' needs units that are swapped one by one, but whole documents are swapped: use the "
                 "scheme 'iid' or 'subgroup'"
             )
-
-    def _orbits(self, experiment: Experiment) -> Sequence[Scores]:
-        """For each population, how extreme the statistics of its shuffles are, in ascending order: (metrics, R)."""
-        if self.scheme != "orbit" or "ar" not in self.tests:
-            return []
-        seed = derive_seed(experiment.seed, "simulation", ORBIT)
-        orbits = []
-        for population in experiment.populations:
-            (statistics,) = _replicates(self, population, seed).run([Series()], [(0, 1)])
-            orbits.append(np.sort(extremeness(np.asarray(statistics)[:, 0], self.alternative), axis=1))
-        return orbits
-
-    def _chunk_size(self, experiment: Experiment) -> int:
-        """How many simulations are tested at a time. Results do not depend on it."""
-        if not experiment.in_core:
-            return 1 << 5
-        if not any(_is_on_draws(plan) for plan in self.plans(experiment)):
-            return CHUNK
-        cells = 2 * self.n_resamples * len(experiment.populations[0].metrics)
-        return min(CHUNK, max(CHUNK_CELLS // cells, 1))
 
     def plans(self, experiment: Experiment) -> list[Plan]:
         """The plan of each test. Only tests with a margin have margins, and an alternative of their own."""
@@ -206,6 +184,61 @@ def _is_on_draws(plan: Plan) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
+class _Simulations:
+    """The tests of the simulations of an experiment: a :class:`~reshuffle.execution.Job`."""
+
+    testing: Testing
+    experiment: Experiment
+    items: ClassVar[str] = "simulations"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.testing, self.experiment)
+
+    @property
+    def block(self) -> int:
+        """Simulations that share bootstrap weights are cheaper together."""
+        return self.testing.weight_sets or 1
+
+    def run(self, first: int, last: int, threads: int | None, progress: Progress | None) -> Tested:
+        """Test the simulations first, …, last − 1."""
+        if progress is not None:
+            progress.begin(STAGE, last - first)
+        chunks, done = [], first
+        while done < last:
+            size = min(self._chunk_size, last - done)
+            chunks.append(_Chunk(self.testing, self.experiment, done, size, self._orbits(threads), threads).run())
+            done += size
+            if progress is not None:
+                progress.update(done - first)
+        return Tested.joined(chunks)
+
+    def _orbits(self, threads: int | None) -> Sequence[Scores]:
+        """For each population, how extreme the statistics of its shuffles are, in ascending order: (metrics, R)."""
+        if self.testing.scheme != "orbit" or "ar" not in self.testing.tests:
+            return []
+        orbits: Sequence[Scores] | None = vars(self).get("orbits")
+        if orbits is None:
+            orbits = vars(self)["orbits"] = [self._orbit(each, threads) for each in self.experiment.populations]
+        return orbits
+
+    def _orbit(self, population: Population, threads: int | None) -> Scores:
+        seed = derive_seed(self.experiment.seed, "simulation", ORBIT)
+        (statistics,) = _replicates(self.testing, population, seed, threads).run([Series()], [(0, 1)])
+        extreme = extremeness(np.asarray(statistics)[:, 0], self.testing.alternative)
+        return np.asarray(np.sort(extreme, axis=1))
+
+    @lazy
+    def _chunk_size(self) -> int:
+        """How many simulations are tested at a time. Results do not depend on it."""
+        if not self.experiment.in_core:
+            return 1 << 5
+        if not any(_is_on_draws(plan) for plan in self.testing.plans(self.experiment)):
+            return CHUNK
+        cells = 2 * self.testing.n_resamples * len(self.experiment.populations[0].metrics)
+        return min(CHUNK, max(CHUNK_CELLS // cells, 1))
+
+
+@dataclass(frozen=True, eq=False)
 class _Chunk:
     """The simulations first, …, first + n − 1, which are tested together."""
 
@@ -213,7 +246,8 @@ class _Chunk:
     experiment: Experiment
     first: int
     n: int
-    orbits: Sequence[Scores]  # see Testing._orbits
+    orbits: Sequence[Scores]  # see _Simulations._orbits
+    threads: int | None
 
     def run(self) -> Tested:
         """Test them."""
@@ -236,7 +270,7 @@ class _Chunk:
 
     @property
     def _threads(self) -> int:
-        return thread_count(self.testing.threads)
+        return thread_count(self.threads)
 
     @lazy
     def scores(self) -> Scores:
@@ -258,7 +292,7 @@ class _Chunk:
         """What a test observes."""
         n_metrics, n, _ = self.scores.shape
         return ObservedPairs(
-            _replicates(self.testing, self.experiment.populations[0], self.experiment.seed),
+            _replicates(self.testing, self.experiment.populations[0], self.experiment.seed, self.threads),
             Hypotheses.from_pairs([(2 * i, 2 * i + 1) for i in range(n)], n_metrics),
             plan.alternative,
             plan.shuffling,
@@ -329,10 +363,10 @@ class _Chunk:
         return counts
 
 
-def _replicates(testing: Testing, population: Population, seed: int) -> Replicates:
+def _replicates(testing: Testing, population: Population, seed: int, threads: int | None) -> Replicates:
     """Replicates of a whole population."""
     samples = [CountSample.from_counts(m, c) for m, c in zip(population.metrics, population.counts, strict=True)]
-    return Replicates(samples, n_resamples=testing.n_resamples, seed=seed, threads=testing.threads)
+    return Replicates(samples, n_resamples=testing.n_resamples, seed=seed, threads=threads)
 
 
 def _one_by_one(chunk: _Chunk, plans: Sequence[Plan]) -> tuple[Scores, Scores]:
@@ -355,7 +389,7 @@ def _one_by_one(chunk: _Chunk, plans: Sequence[Plan]) -> tuple[Scores, Scores]:
             seeded = simulation if shares is None else simulation % shares
             if seeded not in sets:
                 seed = experiment.seed_of(seeded)
-                sets[seeded] = Replicates(samples, n_resamples=testing.n_resamples, seed=seed, threads=testing.threads)
+                sets[seeded] = Replicates(samples, n_resamples=testing.n_resamples, seed=seed, threads=chunk.threads)
             outcome = run_on_test_set(plan, sets[seeded], hypotheses)
             own[:, i], statistic[:, i] = outcome.pvalue, outcome.statistic
     return pvalue, statistic

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
 from .. import _core, signature, types
 from ..data.columns import Texts
 from ..errors import InputError
+from ..execution import AnyExecutor
+from ..execution.checkpoint import kept
 from ..inference.margins import check_margins
 from ..inference.plan import check_test
 from ..progress import AnyProgress, reported
@@ -54,7 +57,9 @@ def type1(
     documents: DocumentIds | None = None,
     seed: int = 12345,
     threads: int | None = None,
+    executor: AnyExecutor = None,
     progress: AnyProgress = None,
+    checkpoint: str | os.PathLike[str] | None = None,
 ) -> StudyResult:
     """How often significance tests reject a true null hypothesis: their type-I error on real outputs.
 
@@ -116,8 +121,15 @@ def type1(
         The document id of each segment. Documents are then the units, unless the null says otherwise.
     seed : int
         0 to 2⁶⁴ − 1. Simulation i has the seed ``derive_seed(seed, "simulation", i)``, whatever else is in the study.
+    executor : concurrent.futures.Executor or object with ``get_executor()``, optional
+        Has the simulations computed by the workers of a pool of processes, a Dask client or the like, with one thread
+        each. The result is the same.
     threads, progress
         As for :func:`reshuffle.compare`.
+    checkpoint : path, optional
+        A file that keeps finished simulations. After an interruption, the same call with the same file goes on from
+        them, also with another executor, another number of threads or more simulations; the result is that of a study
+        without interruption. A damaged end of the file is dropped, with an :class:`~reshuffle.InputWarning`.
 
     Returns
     -------
@@ -128,7 +140,8 @@ def type1(
     Raises
     ------
     InputError
-        If a name is unknown, a number is out of range, a size is larger than the pool, or the data cannot serve a null.
+        If a name is unknown, a number is out of range, a size is larger than the pool, or the data cannot serve a null;
+        if the checkpoint has simulations of another study, or another process writes it.
 
     Notes
     -----
@@ -163,12 +176,13 @@ def type1(
         margins=margins or {},
         seed=seed,
         threads=threads,
+        executor=executor,
     )
     texts = Texts.from_arguments(references, systems, reference, documents=documents)
     data, units = Data.from_arguments(texts.references, texts.systems, metrics), Units(texts.documents)
-    with reported(progress) as watched:
+    with reported(progress) as watched, kept(checkpoint, "type1") as finished:
         options = NullOptions(equalize, document_size, icc, noise, runs, settings.margins, variants)
-        return type1_of(data, units, settings.watched_by(watched), in_list(null), options)
+        return type1_of(data, units, settings.watched_by(watched, finished), in_list(null), options)
 
 
 def type1_of(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import pairwise
@@ -12,6 +13,8 @@ import numpy as np
 from .. import _core, types
 from ..data.columns import Texts
 from ..errors import InputError
+from ..execution import AnyExecutor
+from ..execution.checkpoint import kept
 from ..metrics.base import Scores
 from ..progress import AnyProgress, reported
 from ..resampling import Pairs
@@ -73,7 +76,9 @@ def validate(
     n_resamples: int = 1000,
     seed: int = 12345,
     threads: int | None = None,
+    executor: AnyExecutor = None,
     progress: AnyProgress = None,
+    checkpoint: str | os.PathLike[str] | None = None,
 ) -> StudyResult:
     """Test pairs of systems on samples of a large test set, and count how many conclusions are right.
 
@@ -114,8 +119,8 @@ def validate(
         The number of draws or shuffles on each sample.
     seed : int
         Sample j of each size and layout has the seed ``derive_seed(seed, "test-set", j)``.
-    threads, progress
-        As for :func:`reshuffle.compare`.
+    threads, executor, progress, checkpoint
+        As for :func:`reshuffle.study.type1`.
 
     Returns
     -------
@@ -155,8 +160,8 @@ def validate(
     settings = ValidationSettings(
         sizes, layouts, n_samples, truth, tests, baseline, confidence_level, bins
     )  # fmt: skip
-    with reported(progress) as watched:
-        return validate_of(data, units, settings, Resampling(n_resamples, seed, threads, watched))
+    with reported(progress) as watched, kept(checkpoint, "validate") as finished:
+        return validate_of(data, units, settings, Resampling(n_resamples, seed, threads, watched, executor, finished))
 
 
 def validate_of(data: Data, units: Units, settings: ValidationSettings, resampling: Resampling) -> StudyResult:

@@ -9,7 +9,17 @@ import click
 
 from ... import types
 from ..command import option
-from ..options import METRICS, Decorator, all_of, any_of, input_options, output_options, resampling_options
+from ..options import (
+    COUNTS,
+    EXECUTOR,
+    METRICS,
+    Decorator,
+    all_of,
+    any_of,
+    input_options,
+    output_options,
+    resampling_options,
+)
 from ..params import Margin, Name, NameList, NumberList
 
 __all__ = [
@@ -21,6 +31,7 @@ __all__ = [
     "NULLS",
     "NULL_OPTIONS",
     "PAIRS",
+    "RESUME",
     "SIMULATIONS",
     "SIZES",
     "STOPPING",
@@ -38,6 +49,7 @@ ARGUMENTS = (
         "As for 'reshuffle compare': UTF-8 text with one segment per line, mteval, tables (FILE#NAME), JSON lines or "
         "parses; - is standard input.",
     ),
+    *COUNTS,
 )
 
 NULLS = (
@@ -203,6 +215,16 @@ MARGINS = (
     ),
 )
 
+RESUME = (
+    option(
+        "Resampling",
+        "--resume",
+        metavar="FILE",
+        help="Keep what is finished in FILE, and go on from what is finished there: after an interruption, or with "
+        "more --simulations.",
+    ),
+)
+
 TABLE = (option("Output", "--table", metavar="NAME", help="With csv: the table to write.  [default: the first]"),)
 
 
@@ -218,7 +240,7 @@ def study_options(
     resampling = resampling_options("Shuffles or draws of each test", n_resamples, automatic=False)
     output = output_options(get_args(types.Format), "text")
     own = [*groups, *([SIMULATIONS] if simulations else []), *([PAIRS] if pairs else [])]
-    decorate = all_of(INPUT, METRICS, *own, resampling, TABLE, output)
+    decorate = all_of(INPUT, METRICS, *own, resampling, (EXECUTOR,), RESUME, TABLE, output)
 
     def options(command: Callable[..., Any]) -> Callable[..., Any]:
         return reference(systems(decorate(command)))

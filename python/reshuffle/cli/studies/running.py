@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any, Protocol, TypeAlias
@@ -10,13 +11,16 @@ import click
 from click.core import ParameterSource
 
 from ..._core import Progress
-from ...errors import InputError
+from ...data.files import STDIN
+from ...errors import InputError, quoted
+from ...execution.checkpoint import kept
 from ...resampling.counting import Data
 from ...results.studies import StudyResult
 from ...settings import Units
 from ...study.null_data import NullOptions
 from ...study.settings import StudySettings
 from ...validate import check_name
+from ..executors import chosen_executor
 from ..job import Job
 from ..output import chosen_output, destination
 from ..params import flattened, margins_of
@@ -66,11 +70,13 @@ def run_study(
     the study.
     """
     fmt, output, layout = chosen_output(options)
+    resume = _resumed(options, output)
     names, least = ((), min_systems) if made is None else (made.names, 0)
     job = Job.from_arguments(options.pop("reference"), options.pop("systems"), options, least, names)
     if job.strata is not None and not has_domains:
         raise InputError("--strata does not apply to studies: leave it out")
     resampling = job.resampling
+    executor = options.pop("executor")
     options |= {"n_resamples": resampling.n_resamples, "seed": resampling.seed, "threads": resampling.threads}
     options["baseline"] = job.system(options.get("baseline"))
     if made is not None and options["baseline"] is not None:
@@ -78,12 +84,19 @@ def run_study(
     settings = _settings(options)
     if options:
         raise TypeError(f"options that nothing uses: {', '.join(options)}")
-    files = job.files if made is None else [*job.files, *made.files]
-    with destination(output, files, fmt, layout) as write:
+    files = [*job.files, *([] if made is None else made.files), *([] if resume is None else [resume])]
+    with (
+        destination(output, files, fmt, layout) as write,
+        kept(resume, _study()) as checkpoint,
+        chosen_executor(executor, settings.threads) as workers,
+    ):
+        settings = replace(settings, checkpoint=checkpoint, executor=workers)
         if made is not None:
             with progress_bar() as progress:
                 job = replace(job, made=made.outputs(settings.threads, progress))
         arguments, units = job.read()
+        if not has_domains:
+            units = replace(units, strata=None)  # those of a file of counts
         with progress_bar() as progress:
             result = compute(Data.from_arguments(*arguments), units, replace(settings, progress=progress))
         write(result)
@@ -91,7 +104,8 @@ def run_study(
 
 # The options that do not need files.
 WITHOUT_DATA = (
-    "sizes", "alphas", "simulations", "alternative", "n_resamples", "seed", "threads", "fmt", "output", "table"
+    "sizes", "alphas", "simulations", "alternative", "n_resamples", "seed", "threads", "executor", "resume", "fmt",
+    "output", "table"
 )  # fmt: skip
 
 
@@ -111,9 +125,34 @@ def run_without_data(
             flag = param.opts[0]
             raise InputError(f"{flag} needs texts or scores: add REF and SYS, or leave {flag} out")
     fmt, output, layout = chosen_output(options)
+    resume, executor = _resumed(options, output), options.pop("executor")
     settings = _settings(options)
-    with destination(output, [], fmt, layout) as write, progress_bar() as progress:
-        write(compute(replace(settings, progress=progress)))
+    files = [] if resume is None else [resume]
+    with (
+        destination(output, files, fmt, layout) as write,
+        kept(resume, _study()) as checkpoint,
+        chosen_executor(executor, settings.threads) as workers,
+    ):
+        with progress_bar() as progress:
+            result = compute(replace(settings, progress=progress, checkpoint=checkpoint, executor=workers))
+        write(result)
+
+
+def _study() -> str:
+    """The name of the study."""
+    return click.get_current_context().command.name or ""
+
+
+def _resumed(options: dict[str, Any], output: str | None) -> str | None:
+    """Take the file of ``--resume`` out of ``options``."""
+    resume: str | None = options.pop("resume")
+    if resume is None:
+        return None
+    if resume in ("", STDIN):
+        raise InputError(f"--resume: expected the name of a file, got {quoted(resume)}")
+    if output is not None and os.path.realpath(resume) == os.path.realpath(output):
+        raise InputError(f"--resume and -o have the same file, {resume}: the report needs a file of its own")
+    return resume
 
 
 def _settings(options: dict[str, Any]) -> StudySettings:

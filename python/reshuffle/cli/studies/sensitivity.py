@@ -40,6 +40,7 @@ def sensitivity_command(**options: Any) -> None:
     For each metric: the difference of the two systems divided by its standard error, p-values, and the power of tests
     on mixtures of the two systems; and the differences in power between metrics. The default metrics are bleu and nist.
     """
+    from ...data.count_files import is_count_file
     from ...study.power import EFFECTS as EVERY
     from ...study.power import PowerOptions
     from ...study.sensitivity import SENSITIVITY_TESTS, sensitivity_of
@@ -49,6 +50,6 @@ def sensitivity_command(**options: Any) -> None:
     effects = flattened(options.pop("effects")) or EVERY
     given = PowerOptions(("eta",), effects, options.pop("size_adjusted"))
     options["tests"] = options["tests"] or (SENSITIVITY_TESTS,)
-    if not options["metrics"] and not options["scores"]:
+    if not options["metrics"] and not options["scores"] and not is_count_file(options["reference"] or ""):
         options["metrics"] = [MetricChoice("bleu"), MetricChoice("nist")]
     run_study(options, lambda data, units, settings: sensitivity_of(data, units, settings, given))

@@ -1,0 +1,26 @@
+"""Processes that have to end."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from typing import Any
+
+SECONDS = 60
+
+
+def wait_for_ends(processes: Iterable[Any]) -> None:
+    """Wait until processes of psutil have ended. Those whose parent ended first may stay as zombies in a container."""
+    running, end = list(processes), time.monotonic() + SECONDS
+    while running := [each for each in running if not _has_ended(each)]:
+        assert time.monotonic() < end, f"still running: {running}"
+        time.sleep(0.05)
+
+
+def _has_ended(process: Any) -> bool:
+    import psutil
+
+    try:
+        return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True

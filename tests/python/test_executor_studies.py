@@ -1,0 +1,194 @@
+"""Studies with executors, in Python and on the command line: the same bytes, and no worker that is left behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from processes import wait_for_ends
+from reshuffle import InputError, SegmentScores, study
+from reshuffle.cli.main import run
+from reshuffle.errors import WorkerError
+from reshuffle.execution.executors import process_pool
+from reshuffle.results.studies import StudyResult
+
+
+def scores(name: str = "quality", systems: str = "abcd", n: int = 60) -> SegmentScores:
+    rng = np.random.default_rng(len(name))
+    rows = rng.normal(50, 9, n) + rng.normal(np.arange(len(systems))[:, None], 5, (len(systems), n))
+    return SegmentScores(name, dict(zip(systems, rows.round(2), strict=True)))
+
+
+def texts(n: int = 60) -> dict[str, Any]:
+    """References and two systems that differ in a word here and there."""
+    rng = np.random.default_rng(5)
+    words = rng.integers(0, 30, (n, 9))
+    changed = [np.where(rng.random(words.shape) < share, 30, words) for share in (0.2, 0.3)]
+    lines = [[" ".join(f"w{word}" for word in line) for line in rows] for rows in (words, *changed)]
+    return {"references": lines[0], "systems": dict(zip("ab", lines[1:], strict=True))}
+
+
+SMALL: dict[str, Any] = {"simulations": 12, "n_resamples": 99}
+STUDIES: dict[str, Callable[..., StudyResult]] = {
+    "type1": lambda **own: study.type1(**texts(), metrics=["bleu", "chrf"], null=["swap", "noise"], **SMALL, **own),
+    "type1, margins": lambda **own: study.type1(
+        metrics=scores(), null="swap", tests=["equivalence"], margins={"quality": 2.0}, **SMALL, **own
+    ),
+    "power": lambda **own: study.power(
+        **texts(), models=["eta", "real", "parametric"], effects=[0, 0.5], size_adjusted=True, **SMALL, **own
+    ),
+    "parametric_power": lambda **own: study.parametric_power([0.5, 1.0], 200, **SMALL, **own),
+    "sensitivity": lambda **own: study.sensitivity(metrics=[scores(), scores("other")], effects=0.5, **SMALL, **own),
+    "plan": lambda **own: study.plan(metrics=scores(), difference={"quality": 1.0}, simulate=True, **SMALL, **own),
+    "multiplicity": lambda **own: study.multiplicity(metrics=scores(), **SMALL, **own),
+    "exchange, model": lambda **own: study.exchange(runs=3, simulations=60, n_resamples=49, **own),
+    "exchange, runs": lambda **own: study.exchange(metrics=scores(systems="abcdefg"), runs=3, **SMALL, **own),
+    "agreement": lambda **own: study.agreement(metrics=[scores(), scores("other")], n_resamples=99, **own),
+    "validate": lambda **own: study.validate(metrics=scores(), sizes=10, tests=["paired-bootstrap", "ar"], **own),
+    "samples": lambda **own: study.samples(metrics=scores(), sizes=10, curve_sizes=[20], **own),
+}
+
+
+@pytest.fixture(scope="module")
+def processes() -> Iterator[Any]:
+    with process_pool(2) as pool:
+        yield pool
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_every_study_is_the_same_with_processes(processes: Any, name: str) -> None:
+    here, there = STUDIES[name](), STUDIES[name](executor=processes)
+    assert there.tables == here.tables
+    assert there.render("json") == here.render("json")
+
+
+def test_a_study_of_a_dask_cluster_is_the_same() -> None:
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=":0"
+        ) as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+    ):
+        for name in ("type1", "validate", "exchange, model"):
+            assert STUDIES[name](executor=client).render("json") == STUDIES[name]().render("json")
+
+
+def broken(sums: Any) -> Any:
+    if len(np.atleast_2d(sums)) > 50:
+        raise ValueError("too many")
+    return sums[..., 0]
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("files")
+    made = texts(400)
+    for name, lines in {"ref": made["references"], **made["systems"]}.items():
+        (folder / name).write_text("".join(f"{line}\n" for line in lines))
+    return folder
+
+
+COMMAND = ("study", "type1", "ref", "a", "b", "--seed", "7")
+
+
+def test_the_command_gives_the_same_bytes(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(files)
+    for name in ("threads", "processes"):
+        arguments = [*COMMAND, "--simulations", "50", "-n", "99", "--threads", "2", "--executor", name]
+        assert run([*arguments, "-o", f"{name}.json"]) == 0
+    assert (files / "threads.json").read_bytes() == (files / "processes.json").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--executor", "proceses"], "unknown executor 'proceses': expected threads, processes or dask://HOST:PORT"),
+        (["--executor", "dask://here"], "expected the address of a Dask scheduler, as dask://localhost:8786"),
+    ],
+)
+def test_names_that_cannot_be_used_are_one_sentence(
+    files: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], message: str
+) -> None:
+    monkeypatch.chdir(files)
+    with pytest.raises(InputError, match=message):
+        run([*COMMAND, *arguments])
+
+
+def started(files: Path, temporary: Path, *arguments: str) -> subprocess.Popen[str]:
+    """A long study in a process group of its own."""
+    command = [sys.executable, "-m", "reshuffle", *COMMAND, "--simulations", "10000000", "--threads", "2", *arguments]
+    return subprocess.Popen(
+        command,
+        cwd=files,
+        env={**os.environ, "TMPDIR": str(temporary)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def workers_of(process: subprocess.Popen[str], temporary: Path) -> list[Any]:
+    """The workers of a command, once they compute."""
+    psutil = pytest.importorskip("psutil")
+    for _ in range(1200):
+        found = [
+            each
+            for each in psutil.Process(process.pid).children(recursive=True)
+            if any("spawn_main" in word for word in each.cmdline())
+        ]
+        if (
+            len(found) == 2
+            and list(temporary.glob("reshuffle-*/*"))
+            and all(sum(each.cpu_times()) > 1 for each in found)
+        ):
+            return found
+        assert process.poll() is None, process.stderr and process.stderr.read()
+        time.sleep(0.05)
+    raise AssertionError("the workers do not compute")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+@pytest.mark.parametrize("whole_group", [True, False])
+def test_ctrl_c_ends_the_command_and_its_workers(files: Path, tmp_path: Path, whole_group: bool) -> None:
+    """Terminals send SIGINT to all processes of the group, ``kill -INT`` to one."""
+    process = started(files, tmp_path, "--executor", "processes")
+    workers = workers_of(process, tmp_path)
+    (os.killpg if whole_group else os.kill)(process.pid, signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert (process.returncode, errors.strip()) == (130, "reshuffle: interrupted")
+    wait_for_ends(workers)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+def test_a_killed_worker_ends_the_command_with_one_sentence(files: Path, tmp_path: Path) -> None:
+    process = started(files, tmp_path, "--executor", "processes", "--resume", str(tmp_path / "checkpoint"))
+    workers = workers_of(process, tmp_path)
+    workers[0].kill()
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 4
+    assert "reshuffle: error: a worker process ended before it finished simulation" in errors
+    assert "run it again with the same checkpoint (--resume)" in errors
+    assert "Traceback" not in errors
+    wait_for_ends(workers)
+    assert [each.name for each in tmp_path.iterdir()] == ["checkpoint"]
+
+
+def test_an_error_in_a_worker_names_the_simulations(processes: Any) -> None:
+    from reshuffle import FromCounts
+
+    counts = {name: np.arange(120).reshape(60, 2) for name in "ab"}
+    bad = FromCounts("bad", counts, broken)
+    with pytest.raises(WorkerError, match=r"simulations? [\d–]+ failed in a worker: ValueError: too many"):
+        study.type1(metrics=bad, tests="bootstrap", **SMALL, executor=processes)

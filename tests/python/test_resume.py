@@ -1,0 +1,350 @@
+"""Interrupted studies go on from their checkpoint, to the same bytes as without the interruption."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+import warnings
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from reshuffle import InputError, InputWarning, Progress, SegmentScores, study
+from reshuffle.cli.commands import cli
+from reshuffle.cli.studies import COMMANDS
+from reshuffle.data.demo import write_demo
+from reshuffle.execution import jobs
+from reshuffle.execution.checkpoint import Stage
+from reshuffle.study import power, type1
+from resumed_study import long_study
+
+HERE = Path(__file__).parent
+SCORES = SegmentScores("quality", dict(zip("ab", np.random.default_rng(1).random((2, 60)).round(2), strict=True)))
+
+
+def small_study(simulations: int = 40, **options: Any) -> str:
+    """Two stages, in bytes."""
+    found = type1(
+        metrics=SCORES,
+        tests=["ar", "bootstrap-shift"],
+        sizes=[20, 40],
+        simulations=simulations,
+        n_resamples=49,
+        **options,
+    )
+    return found.render("json")
+
+
+@pytest.fixture(scope="module")
+def whole() -> str:
+    return small_study()
+
+
+class Interrupted(BaseException):
+    """Ctrl-C, at a known place."""
+
+
+@contextlib.contextmanager
+def interrupted_after(blocks: int) -> Iterator[list[int]]:
+    """Ends a study after so many blocks are kept. Yields a list to which the length of each is added."""
+    add = Stage.add
+    kept: list[int] = []
+
+    def counted(stage: Stage, first: int, last: int, result: Any) -> None:
+        if len(kept) == blocks:
+            raise Interrupted
+        add(stage, first, last, result)
+        kept.append(last - first)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(Stage, "add", counted)
+        yield kept
+
+
+@pytest.fixture(scope="module")
+def short_blocks() -> Iterator[None]:
+    """Blocks of a few simulations, and nothing is put on the disk, which is slow."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(jobs, "TASK_SECONDS", 1e-3)
+        patched.setattr(os, "fsync", lambda descriptor: None)
+        yield
+
+
+WAYS = st.fixed_dictionaries({"threads": st.sampled_from([1, 2, None]), "pool": st.booleans()})
+
+
+@contextlib.contextmanager
+def way(threads: int | None, pool: bool) -> Iterator[dict[str, Any]]:
+    with ThreadPoolExecutor(2) if pool else contextlib.nullcontext() as executor:
+        yield {"threads": threads, "executor": executor}
+
+
+@settings(max_examples=15)
+@given(st.lists(st.tuples(st.integers(0, 6), WAYS, st.integers(0, 300)), max_size=4), WAYS)
+def test_any_interruptions(
+    whole: str,
+    short_blocks: None,
+    tmp_path_factory: pytest.TempPathFactory,
+    interruptions: list[tuple[int, dict[str, Any], int]],
+    last: dict[str, Any],
+) -> None:
+    """After any number of blocks, with the end of the file cut or not, and with other threads and executors."""
+    path = tmp_path_factory.mktemp("resume") / "study.checkpoint"
+    for blocks, how, cut in interruptions:
+        with interrupted_after(blocks), contextlib.suppress(Interrupted), way(**how) as options, ignored():
+            assert small_study(checkpoint=path, **options) == whole
+        if path.exists():
+            os.truncate(path, max(0, path.stat().st_size - cut))
+    with way(**last) as options, ignored():
+        assert small_study(checkpoint=path, **options) == whole
+    with interrupted_after(0):  # nothing is left to do
+        assert small_study(checkpoint=path) == whole
+
+
+@contextlib.contextmanager
+def ignored() -> Iterator[None]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", InputWarning)
+        yield
+
+
+def test_more_simulations_go_on(whole: str, short_blocks: None, tmp_path: Path) -> None:
+    """Only those that are missing are computed; a study with fewer uses what lies in its range."""
+    path = tmp_path / "study.checkpoint"
+    with interrupted_after(-1) as kept:
+        small_study(checkpoint=path)
+    assert sum(kept) == 80
+    more = small_study(100)
+    with interrupted_after(-1) as kept:
+        assert small_study(100, checkpoint=path) == more
+    assert sum(kept) == 120
+    with interrupted_after(0):
+        assert small_study(40, checkpoint=path) == whole
+    fewer = small_study(33)
+    with interrupted_after(-1) as kept:
+        assert small_study(33, checkpoint=path) == fewer
+    assert sum(kept) < 66
+
+
+def test_levels_may_change(short_blocks: None, tmp_path: Path) -> None:
+    small_study(checkpoint=tmp_path / "a")
+    with interrupted_after(0):
+        assert small_study(checkpoint=tmp_path / "a", alphas=0.2) == small_study(alphas=0.2)
+
+
+def test_other_studies_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "study.checkpoint"
+    small_study(checkpoint=path)
+    before = path.read_bytes()
+    with pytest.raises(InputError, match=r"blocks of another study: seed is 12345 there and 1 here\. Give another"):
+        small_study(checkpoint=path, seed=1)
+    with pytest.raises(InputError, match="has blocks of 'type1', not of 'power'"):
+        power(metrics=SCORES, checkpoint=path)
+    other = SegmentScores("quality", dict(zip("ab", np.random.default_rng(2).random((2, 60)).round(2), strict=True)))
+    with pytest.raises(InputError, match="its settings are the same, but not its data"):
+        type1(metrics=other, tests=["ar", "bootstrap-shift"], sizes=[20, 40], n_resamples=49, checkpoint=path)
+    assert path.read_bytes() == before
+
+
+def test_progress_begins_at_what_is_finished(short_blocks: None, tmp_path: Path) -> None:
+    path = tmp_path / "study.checkpoint"
+    with interrupted_after(6) as kept, contextlib.suppress(Interrupted):
+        small_study(checkpoint=path)
+    assert 0 < sum(kept) < 80
+    progress = Progress()
+    small_study(checkpoint=path, progress=progress)
+    assert progress.fraction == 1
+
+
+def killed_at_random(folder: Path, simulations: int, kills: int, longest: float) -> tuple[int, str]:
+    """Kill a study ``kills`` times, let it finish, and return how often a kill found it at work, and its result."""
+    checkpoint, output = folder / "study.checkpoint", folder / "resumed.json"
+    command = [sys.executable, str(HERE / "resumed_study.py"), str(simulations), str(output), str(checkpoint)]
+    chosen, at_work = random.Random(1), 0
+    for _ in range(kills):
+        with subprocess.Popen(command, stderr=subprocess.PIPE) as process:
+            before = size(checkpoint)
+            # Usually the study is at work by then, sometimes it still begins.
+            if chosen.random() < 0.8:
+                wait_until_larger(checkpoint, before, process)
+            time.sleep(chosen.uniform(0, longest))
+            process.kill()
+            _, complaint = process.communicate()
+        at_work += process.returncode == -signal.SIGKILL and size(checkpoint) > before
+        assert process.returncode == -signal.SIGKILL or output.exists(), complaint
+    finished = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "Error" not in finished.stderr
+    return at_work, output.read_text("utf-8")
+
+
+def size(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0
+
+
+def wait_until_larger(path: Path, before: int, process: subprocess.Popen[bytes]) -> None:
+    """Wait until a process has written to a file, or has ended."""
+    end = time.monotonic() + 120
+    while size(path) <= before and process.poll() is None:
+        assert time.monotonic() < end
+        time.sleep(1e-3)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
+def test_killed_twice(tmp_path: Path) -> None:
+    at_work, result = killed_at_random(tmp_path, 500, 2, 0.05)
+    assert result == long_study(500)
+    assert at_work
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
+def test_killed_fifty_times(tmp_path: Path) -> None:
+    at_work, result = killed_at_random(tmp_path, 20_000, 50, 0.2)
+    assert result == long_study(20_000)
+    print(f"{at_work} of 50 kills while blocks were written")
+    assert at_work >= 20
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("demo")
+    write_demo(str(folder))
+    return folder
+
+
+def reshuffle(*arguments: object) -> Result:
+    return CliRunner().invoke(cli, [str(argument) for argument in arguments])
+
+
+def test_command_line(demo: Path, short_blocks: None, tmp_path: Path) -> None:
+    checkpoint, output = tmp_path / "study.checkpoint", tmp_path / "a.json"
+    options = ["--simulations", "40", "-n", "49", "--sizes", "50", "-o", output]
+    study = ["study", "type1", demo / "reference.txt", demo / "baseline.txt", demo / "tuned.txt", *options]
+    assert reshuffle(*study).exit_code == 0
+    whole = output.read_bytes()
+    with interrupted_after(3), pytest.raises(Interrupted):
+        reshuffle(*study, "--resume", checkpoint)
+    os.truncate(checkpoint, size(checkpoint) - 1)
+    output.unlink()
+    with pytest.warns(InputWarning, match="bytes after block .* of 'simulating' are cut or damaged"):
+        assert reshuffle(*study, "--resume", checkpoint).exit_code == 0
+    assert output.read_bytes() == whole
+    for arguments, message in [
+        ([*study, "--seed", "7", "--resume", checkpoint], "seed is 12345 there and 7 here"),
+        ([*study, "--resume", demo / "tuned.txt"], "tuned.txt is not a checkpoint of reshuffle"),
+        ([*study, "--resume", output], "--resume and -o have the same file"),
+        ([*study, "--resume", "-"], "--resume: expected the name of a file, got '-'"),
+        ([*study, "--resume", ""], "--resume: expected the name of a file, got ''"),
+        ([*study, "--resume", tmp_path], "is not a file"),
+    ]:
+        result = reshuffle(*arguments)
+        assert isinstance(result.exception, InputError)
+        assert message in str(result.exception)
+
+
+def test_counts_in_place_of_texts(demo: Path, short_blocks: None, tmp_path: Path) -> None:
+    """A study on texts goes on with their counts, wherever the file is."""
+    texts = [demo / "reference.txt", demo / "baseline.txt", demo / "tuned.txt"]
+    options = ["--simulations", "20", "-n", "49", "--format", "json", "--resume", tmp_path / "study.checkpoint"]
+    assert reshuffle("count", *texts, "-o", tmp_path / "counts.npz").exit_code == 0
+    whole = reshuffle("study", "type1", *texts, *options)
+    assert whole.exit_code == 0, whole.output
+    (tmp_path / "counts.npz").rename(tmp_path / "moved.npz")
+    with interrupted_after(0):
+        assert reshuffle("study", "type1", tmp_path / "moved.npz", *options).output == whole.output
+
+
+# Small numbers, for the commands that have these options.
+SMALL = {"--simulations": "20", "--n-resamples": "39", "--sizes": "40", "--simulate": None}
+
+
+@pytest.mark.parametrize("name", ["plan", *COMMANDS])
+def test_every_study(name: str, demo: Path, short_blocks: None, tmp_path: Path) -> None:
+    """Also what it computes beside simulations: samples, parts, runs."""
+    command = {**COMMANDS, "plan": cli.commands["plan"]}[name]
+    known = {option for param in command.params for option in param.opts}
+    small = [word for option, value in SMALL.items() if option in known for word in (option, value) if word]
+    files = [demo / f"{system}.txt" for system in ("reference", "baseline", "tuned", "larger", "rules")]
+    words = [*(["plan"] if name == "plan" else ["study", name]), *files, *small, "--format", "json"]
+    whole = reshuffle(*words)
+    assert whole.exit_code == 0, whole.output
+    resume = ["--resume", tmp_path / "study.checkpoint"]
+    for blocks in (1, 2):
+        with interrupted_after(blocks) as kept, contextlib.suppress(Interrupted):
+            reshuffle(*words, *resume)
+        assert kept or blocks == 2
+    assert reshuffle(*words, *resume).output == whole.output
+    with interrupted_after(0):
+        assert reshuffle(*words, *resume).output == whole.output
+
+
+FIVE = SegmentScores("quality", dict(zip("abcde", np.random.default_rng(3).random((5, 80)).round(2), strict=True)))
+IN_PYTHON: dict[str, dict[str, Any]] = {
+    "agreement": {"metrics": FIVE, "n_resamples": 39},
+    "exchange": {"metrics": FIVE, "simulations": 20, "n_resamples": 39},
+    "multiplicity": {"metrics": FIVE, "simulations": 20, "n_resamples": 39},
+    "parametric_power": {"difference": 1, "sizes": 40, "simulations": 20, "n_resamples": 39},
+    "plan": {
+        "metrics": FIVE,
+        "simulate": True,
+        "difference": {"quality": 0.02},
+        "sizes": 40,
+        "simulations": 20,
+        "n_resamples": 39,
+    },
+    "power": {"metrics": FIVE, "simulations": 20, "n_resamples": 39},
+    "samples": {"metrics": FIVE, "sizes": 20, "n_resamples": 39},
+    "sensitivity": {"metrics": [FIVE, replace(FIVE, name="other")], "simulations": 20, "n_resamples": 39},
+    "type1": {"metrics": FIVE, "simulations": 20, "n_resamples": 39},
+    "validate": {"metrics": FIVE, "sizes": 20, "n_resamples": 39},
+}
+
+
+@pytest.mark.parametrize("name", study.__all__)
+def test_every_function(name: str, short_blocks: None, tmp_path: Path) -> None:
+    function, path = getattr(study, name), tmp_path / "study.checkpoint"
+    whole = function(**IN_PYTHON[name])
+    with interrupted_after(1), pytest.raises(Interrupted):
+        function(**IN_PYTHON[name], checkpoint=path)
+    assert function(**IN_PYTHON[name], checkpoint=str(path)) == whole
+    with interrupted_after(0):
+        assert function(**IN_PYTHON[name], checkpoint=path) == whole
+
+
+def test_study_without_data(short_blocks: None, tmp_path: Path) -> None:
+    study = ["study", "power", "--models", "parametric", "--difference", "1", "--sizes", "50", "--simulations", "40"]
+    whole = reshuffle(*study, "-n", "49", "--format", "json")
+    assert whole.exit_code == 0, whole.output
+    found = reshuffle(*study, "-n", "49", "--format", "json", "--resume", tmp_path / "study.checkpoint")
+    assert found.output == whole.output
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
+def test_killed_with_processes(demo: Path, tmp_path: Path) -> None:
+    """The workers end with the process that is killed, and hold no lock of its file."""
+    checkpoint, output = tmp_path / "study.checkpoint", tmp_path / "resumed.json"
+    study = [
+        *("study", "type1", demo / "reference.txt", demo / "baseline.txt", demo / "tuned.txt"),
+        *("--tests", "ar", "--simulations", "1000", "-n", "999", "--sizes", "200"),
+    ]
+    command = [sys.executable, "-m", "reshuffle", *map(str, study), "--resume", str(checkpoint), "-o", str(output)]
+    with subprocess.Popen([*command, "--executor", "processes", "--threads", "2"]) as process:
+        wait_until_larger(checkpoint, 0, process)
+        process.kill()
+    assert process.returncode == -signal.SIGKILL or output.exists()
+    subprocess.run(command, check=True)
+    assert reshuffle(*study, "-o", tmp_path / "whole.json").exit_code == 0
+    assert output.read_bytes() == (tmp_path / "whole.json").read_bytes()
