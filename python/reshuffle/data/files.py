@@ -9,12 +9,14 @@ import sys
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
-from typing import IO
+from typing import IO, TypeVar
 
 from ..errors import InputError, quoted
 from ..validate import check_integer
 
 __all__ = ["read_lines"]
+
+T = TypeVar("T")
 
 STDIN = "-"
 
@@ -124,16 +126,16 @@ def first_bytes(path: str) -> bytes:
         with Path(path).open("rb") as file:
             return file.read(8)
 
-    return _opened(path, first)
+    return opened(path, first)
 
 
 def _bytes(path: str) -> bytes:
     if path == STDIN and sys.stdin is None:
         raise InputError("standard input is closed: there is nothing to read from -")
-    return _opened(path, lambda: sys.stdin.buffer.read() if path == STDIN else Path(path).read_bytes())
+    return opened(path, lambda: sys.stdin.buffer.read() if path == STDIN else Path(path).read_bytes())
 
 
-def _opened(path: str, read: Callable[[], bytes]) -> bytes:
+def opened(path: str, read: Callable[[], T]) -> T:
     """What ``read`` returns. Its errors become :class:`InputError`."""
     name = display_name(path)
     if not path:

@@ -84,6 +84,10 @@ class Metric(ABC):
         """This metric, for scoring counts called ``name``. A function takes over the name, for its error messages."""
         return self
 
+    def without_data(self) -> Metric:
+        """A metric that scores summed counts as this one does, and has no counts of its own: for other processes."""
+        return self
+
     def formula_signature(self) -> str | None:
         """Signature of the formula alone, for precomputed counts; None for a function, which has no options."""
         return self.signature()

@@ -109,6 +109,11 @@ class NativeMetric(Metric):
         return bool(self.options.get("tokenize", default) != "none")
 
     @property
+    def other_tokenizer(self) -> bool:
+        """Whether another package tokenizes."""
+        return self._tokenize is not None
+
+    @property
     def columns(self) -> list[str]:
         """Names of the K counts of a segment."""
         return self.core.columns
@@ -360,6 +365,13 @@ def count_all(
     return [counts[i] for i in range(len(metrics))]
 
 
+def warn_of_missing_files(metrics: Sequence[NativeMetric]) -> None:
+    """Warn of files that metrics use if they are installed, and that were not found."""
+    for m in metrics:
+        if m.key in GAPS:
+            GAPS[m.key](m.core)
+
+
 def counting_steps(metrics: Mapping[str, NativeMetric], n: int, of: str = "") -> list[tuple[str, float, int]]:
     """The steps in which these metrics, by label, count n segments, with their rough costs in nanoseconds.
 
@@ -474,9 +486,7 @@ def _count_together(
     progress: Progress | None,
 ) -> list[Counts]:
     """The counts by each metric of a pass."""
-    for m in metrics:
-        if m.key in GAPS:
-            GAPS[m.key](m.core)
+    warn_of_missing_files(metrics)
     first, texts = metrics[0], columns
     if first.options.get("tokenize") == "mteval-intl":
         texts = _unstripped(texts[0]), _unstripped(texts[1])

@@ -27,7 +27,7 @@ from ..validate import check_name
 from .base import LARGEST_SUM, Counts, Metric, MetricLike, Scores, check_sums, counts_array, totals_array
 from .native import NativeMetric, metric, resolve
 
-__all__ = ["FromCounts", "OwnTexts", "PrecomputedCounts", "SegmentScores", "f_score"]
+__all__ = ["CountsOfFormula", "FromCounts", "OwnTexts", "PrecomputedCounts", "SegmentScores", "f_score"]
 
 PerSystem: TypeAlias = "Mapping[str, ArrayLike] | Sequence[ArrayLike] | Any"  # or a table from any package
 
@@ -50,6 +50,18 @@ class PrecomputedCounts(Metric):
     """A metric that already has the counts of its systems, so that it needs no texts."""
 
     counts: Mapping[str, Counts]
+    # The largest number of references of a segment, if the counts are those of texts that are not there.
+    most_references: int = 0
+
+    @property
+    def system_names(self) -> tuple[str, ...]:
+        """The systems that have counts."""
+        return tuple(self.counts)
+
+    @property
+    def n_segments(self) -> int:
+        """S."""
+        return len(next(iter(self.counts.values())))
 
     def counts_of(self, names: Sequence[str]) -> Counts:
         """The counts of the systems ``names``, (k, S, K)."""
@@ -134,6 +146,8 @@ class SegmentScores(PrecomputedCounts):
     decimals: int | None = field(init=False, repr=False, compare=False)
     # Whether no score is missing.
     is_complete: bool = field(init=False, repr=False, compare=False)
+    # The number of steps of the resolution in 1.
+    _steps: float = field(init=False, repr=False, compare=False)
     # The original scores if the counts had to round them, otherwise empty.
     _unrounded: Mapping[str, Scores] = field(init=False, repr=False, compare=False)
 
@@ -163,6 +177,7 @@ class SegmentScores(PrecomputedCounts):
             max_error = max(max_error, error)
         object.__setattr__(self, "counts", counts)
         object.__setattr__(self, "is_complete", not lacking)
+        object.__setattr__(self, "_steps", scale)
         # A mean with these decimals is off by at most 1 in the last: half from the resolution, half from its rounding.
         object.__setattr__(self, "decimals", math.floor(-math.log10(2 * max_error)) if max_error else None)
         object.__setattr__(
@@ -224,14 +239,52 @@ class SegmentScores(PrecomputedCounts):
 
     def score(self, totals: ArrayLike) -> Scores:
         """See :meth:`Metric.score`."""
-        totals = totals_array(totals)
-        flat = np.ascontiguousarray(totals.reshape(-1, totals.shape[-1]))
-        return np.asarray(self.core.scores(flat).reshape(totals.shape[:-1]))
+        return mean_scores(self.core, totals)
+
+    def without_data(self) -> Metric:
+        """See :meth:`Metric.without_data`."""
+        return Mean(self.name, self._steps, self.higher_is_better)
 
     def signature(self, n_references: str | None = None) -> str:
         """See :meth:`Metric.signature`. The scores do not depend on references, so none are shown."""
         missing = [] if self.missing == "error" else [("missing", str(self.missing))]
         return signature.for_metric(self.name, [*self.core.signature, *missing])
+
+
+def mean_scores(core: _core.Metric, totals: ArrayLike) -> Scores:
+    """The means of summed scores: shape (…, 2) in, shape (…) out."""
+    totals = totals_array(totals)
+    flat = np.ascontiguousarray(totals.reshape(-1, totals.shape[-1]))
+    return np.asarray(core.scores(flat).reshape(totals.shape[:-1]))
+
+
+@dataclass(frozen=True)
+class Mean(Metric):
+    """The formula of :class:`SegmentScores`, without scores.
+
+    ``steps`` is the number of steps of the resolution in 1.
+    """
+
+    name: str
+    steps: float
+    higher_is_better: bool = True
+    core: _core.Metric = field(init=False, repr=False, compare=False)
+
+    is_mean = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "core", _core.Metric.mean(self.name, self.steps, self.higher_is_better))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.name, self.steps, self.higher_is_better)
+
+    def score(self, totals: ArrayLike) -> Scores:
+        """See :meth:`Metric.score`."""
+        return mean_scores(self.core, totals)
+
+    def signature(self, n_references: str | None = None) -> str:
+        """See :meth:`Metric.signature`."""
+        return signature.for_metric(self.name, self.core.signature)
 
 
 def _with_nan(what: str, scores: Any) -> Any:
@@ -256,7 +309,7 @@ def _scale(scores: Scores, segments: int) -> float:
     return 2.0 ** min(exponent, 1000)
 
 
-class _CountsWithFormula(PrecomputedCounts):
+class CountsOfFormula(PrecomputedCounts):
     """Precomputed counts that the formula of another metric scores."""
 
     formula: Metric
@@ -278,9 +331,13 @@ class _CountsWithFormula(PrecomputedCounts):
         """See :meth:`Metric.details`."""
         return self.formula.details(totals)
 
+    def without_data(self) -> Metric:
+        """See :meth:`Metric.without_data`."""
+        return self.formula.without_data()
+
 
 @dataclass(frozen=True, eq=False)
-class FromCounts(_CountsWithFormula):
+class FromCounts(CountsOfFormula):
     """User-supplied integer counts for every segment, and the formula that scores their sums.
 
     Parameters
@@ -357,7 +414,7 @@ class FromCounts(_CountsWithFormula):
 
 
 @dataclass(frozen=True, eq=False)
-class OwnTexts(_CountsWithFormula):
+class OwnTexts(CountsOfFormula):
     """A metric on different texts from those of the other metrics: dependency F on parses beside BLEU on texts.
 
     Both must have the same segments in the same order.

@@ -1,0 +1,167 @@
+"""Plain texts of the same segments, read block by block, so that they may be larger than memory."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from importlib import import_module
+from itertools import islice
+from pathlib import Path
+from typing import IO, Any
+
+from ..errors import LINE_MESSAGE, InputError, warn
+from .files import COMPRESSIONS, MAX_INPUT, STDIN, check_stdin, decoded, display_name, opened, shown_size, split_lines
+from .formats import format_of
+from .reading import split_name
+
+__all__ = ["TextBlocks", "can_be_read_in_blocks"]
+
+# Segments that are read at a time.
+BLOCK = 1 << 16
+
+
+def can_be_read_in_blocks(paths: Sequence[str], input_format: str | None) -> bool:
+    """Whether all files are plain texts.
+
+    >>> can_be_read_in_blocks(["a.txt", "-"], None), can_be_read_in_blocks(["a.txt", "b.tsv#mt"], None)
+    (True, False)
+    """
+    split = [split_name(path) for path in paths]
+    return all(name is None and (input_format or format_of(file)) == "text" for file, name in split)
+
+
+class TextBlocks:
+    """Files of plain text, one segment per line: an iterable of blocks, each with the lines of every file.
+
+    Iterating raises :class:`InputError` as :func:`reshuffle.read_lines`, and if files differ in their number of lines.
+    """
+
+    def __init__(self, paths: Sequence[str], max_input: int = MAX_INPUT, size: int = BLOCK) -> None:
+        check_stdin(list(paths).count(STDIN))
+        self._columns: list[_Column] = []
+        self._size = size
+        try:
+            for path in paths:
+                self._columns.append(_Column(path, max_input))
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def total(self) -> int:
+        """The bytes of all files; 0 for what has no size."""
+        return sum(column.total for column in self._columns)
+
+    @property
+    def done(self) -> int:
+        """The bytes that were read so far."""
+        return sum(column.done for column in self._columns)
+
+    def __iter__(self) -> Iterator[list[list[str]]]:
+        try:
+            while True:
+                block = [column.read(self._size) for column in self._columns]
+                if len({len(lines) for lines in block}) > 1:
+                    raise self._different()
+                if not block[0]:
+                    return
+                yield block
+        finally:
+            self.close()
+
+    def close(self) -> None:
+        """Close all files."""
+        for column in self._columns:
+            column.close()
+
+    def _different(self) -> InputError:
+        """The error for files of different lengths, after counting the rest of their lines."""
+        for column in self._columns:
+            while column.read(self._size):
+                pass
+        first, *_ = self._columns
+        others = ", ".join(f"{c.name} has {c.lines:,}" for c in self._columns if c.lines != first.lines)
+        s = "s" * (first.lines != 1)
+        return InputError(f"{first.name} has {first.lines:,} segment{s}, {others}: they must match segment by segment")
+
+
+class _Column:
+    """The lines of one file."""
+
+    def __init__(self, path: str, max_input: int) -> None:
+        self.name, self.lines = display_name(path), 0
+        self._path, self._limit = path, max_input
+        self._bytes, self._has_nul = 0, False
+        self._raw: io.BufferedReader[Any] = self._opened()
+        start = self._raw.peek(8)
+        found = next(((name, module) for name, magic, _, module in COMPRESSIONS if start.startswith(magic)), None)
+        self._compression = None if found is None else found[0]
+        self._stream: IO[bytes] = self._raw if found is None else import_module(found[1]).open(self._raw)
+        self.total = 0 if path == STDIN else Path(path).stat().st_size
+
+    def _opened(self) -> io.BufferedReader[Any]:
+        if self._path == STDIN:
+            if sys.stdin is None:
+                raise InputError("standard input is closed: there is nothing to read from -")
+            return io.BufferedReader(io.FileIO(sys.stdin.fileno(), closefd=False))
+        return opened(self._path, lambda: Path(self._path).open("rb"))
+
+    @property
+    def done(self) -> int:
+        """The bytes of the file that were read so far."""
+        return 0 if self._path == STDIN or self._raw.closed else self._raw.tell()
+
+    def read(self, size: int) -> list[str]:
+        """The next lines; fewer only at the end."""
+        lines = self._read(lambda: list(islice(self._stream, size)))
+        data = b"".join(lines)
+        self._bytes += len(data)
+        if self._compression is not None and self._bytes > self._limit:
+            raise InputError(
+                f"{self.name} is larger than {shown_size(self._limit)} when decompressed: if that is intended, raise "
+                "the limit with max_input (--max-input)"
+            )
+        if not self.lines and not data:
+            raise InputError(f"{self.name} is empty: expected one segment per line")
+        nul = -1 if self._has_nul else data.find(b"\0")
+        if nul >= 0:
+            self._has_nul = True
+            line = self.lines + data.count(b"\n", 0, nul) + 1
+            warn(f"{self.name}, line {line} contains a NUL character (U+0000): is the file UTF-8 text?")
+        if not self.lines and data.startswith(b"\xef\xbb\xbf"):
+            warn(
+                f"{self.name} begins with a byte order mark (U+FEFF), which is counted as part of the first word, as "
+                "in sacreBLEU: save the file without it"
+            )
+        text = self._decoded(data)
+        self.lines += len(lines)
+        return split_lines(text) if text else []
+
+    def _read(self, read: Callable[[], list[bytes]]) -> list[bytes]:
+        import lzma
+        import zlib
+
+        try:
+            return read()
+        except (OSError, EOFError, ValueError, lzma.LZMAError, zlib.error) as error:
+            if self._compression is None:
+                raise InputError(f"{self.name} cannot be read: {getattr(error, 'strerror', None) or error}") from None
+            raise InputError(
+                f"{self.name} looks like {self._compression} but cannot be decompressed: {error}"
+            ) from None
+
+    def _decoded(self, data: bytes) -> str:
+        try:
+            return data.decode("utf-8")
+        except UnicodeDecodeError as error:
+            if not self.lines:
+                return decoded(data, self.name)  # raises the error with its place
+            line = self.lines + data.count(b"\n", 0, error.start) + 1
+            problem = f"0x{data[error.start]:02x} is not valid UTF-8; convert the file to UTF-8 first"
+            raise InputError(LINE_MESSAGE, file=self.name, line=line, problem=problem) from None
+
+    def close(self) -> None:
+        """Close the file; not standard input itself."""
+        self._stream.close()
+        self._raw.close()

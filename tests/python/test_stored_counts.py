@@ -1,0 +1,646 @@
+"""Counts on disk: what they hold, that results are those of the texts, and that damaged files are refused."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import pickle
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from functools import cache
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import reshuffle
+from reshuffle import CountsFile, CountsWriter, FromCounts, InputError, metric, open_counts, save_counts
+from reshuffle import counts as counting
+from reshuffle._core import Counts, Resampler, Sums
+from reshuffle.data.blocks import TextBlocks
+from reshuffle.data.count_files import BlockSpool, narrowest, read_arrays, write_arrays
+from reshuffle.data.demo import demo_corpus
+from reshuffle.resampling.counting import Data
+from reshuffle.resampling.stored import StoredSample
+from reshuffle.settings import Resampling
+from texts import corpora
+
+CORPUS = demo_corpus()
+METRICS = ("bleu", "chrf", "ter", "sentbleu")
+DOCUMENTS = [f"talk {i // 8}" for i in range(CORPUS.n_segments)]
+STRATA = ["news" if i < 200 else "talks" for i in range(CORPUS.n_segments)]
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory: pytest.TempPathFactory) -> CountsFile:
+    """The counts of the demo's texts."""
+    path = tmp_path_factory.mktemp("counts") / "demo.npz"
+    save_counts(path, CORPUS.references, CORPUS.systems, METRICS, documents=DOCUMENTS, strata=STRATA)
+    return open_counts(path)
+
+
+def ids_of(counts: CountsFile) -> tuple[Any, ...]:
+    """The documents and strata of a file, as lists."""
+    return tuple(None if ids is None else ids.tolist() for ids in (counts.documents, counts.strata))
+
+
+# What a file holds.
+
+
+def test_a_file_has_the_counts_and_what_they_are(stored: CountsFile) -> None:
+    assert stored.systems == tuple(CORPUS.systems)
+    assert (stored.n_segments, stored.n_references, stored.version) == (CORPUS.n_segments, "1", reshuffle.__version__)
+    assert ids_of(stored) == (DOCUMENTS, STRATA)
+    for name, found in zip(METRICS, stored, strict=True):
+        expected = metric(name).suff_stats(CORPUS.systems, CORPUS.references)
+        assert np.array_equal(found.array, expected)
+        assert found.array.dtype == narrowest(expected)
+        assert not found.array.flags.writeable
+        assert found.counts["tuned"].dtype == np.int64
+        assert np.array_equal(found.counts["tuned"], expected[1])
+        assert found.signature() == metric(name).signature("1")
+        assert found.segment_signature() == metric(name).segment_signature("1")
+        assert (found.columns, found.key) == (metric(name).columns, name)
+    with pytest.raises(KeyError):
+        stored[0].counts["other"]
+
+
+def test_numpy_reads_the_arrays_where_they_are(stored: CountsFile) -> None:
+    with np.load(stored.path) as arrays:
+        assert np.array_equal(arrays["BLEU"], stored[0].array)
+        assert json.loads(arrays["reshuffle.json"])["systems"] == list(stored.systems)
+        assert arrays["documents"].shape == (CORPUS.n_segments,)
+    with zipfile.ZipFile(stored.path) as members:
+        assert members.testzip() is None
+    for found in stored:
+        assert found.array.__array_interface__["data"][0] % 64 == 0
+
+
+def test_npy_files_have_one_array(tmp_path: Path) -> None:
+    save_counts(tmp_path / "a.npy", CORPUS.references, CORPUS.systems, "chrf")
+    (found,) = open_counts(tmp_path / "a.npy")
+    for mode in (None, "r"):
+        assert np.array_equal(np.load(tmp_path / "a.npy", mmap_mode=mode), found.array)
+    assert reshuffle.score(metrics=found) == reshuffle.score(CORPUS.references, CORPUS.systems, "chrf")
+    with pytest.raises(InputError, match=r"\.npy files have one array, got 2 metrics: write \.npz"):
+        save_counts(tmp_path / "b.npy", CORPUS.references, CORPUS.systems, ["chrf", "bleu"])
+    with pytest.raises(InputError, match="got documents or strata"):
+        save_counts(tmp_path / "b.npy", CORPUS.references, CORPUS.systems, "chrf", documents=DOCUMENTS)
+    with pytest.raises(InputError, match=r"ending is \.npz or \.npy"):
+        save_counts(tmp_path / "b.txt", CORPUS.references, CORPUS.systems, "chrf")
+    assert [path.name for path in tmp_path.iterdir()] == ["a.npy"]
+
+
+def test_the_same_texts_give_the_same_bytes(tmp_path: Path) -> None:
+    for name, threads in (("a", 1), ("b", 3)):
+        save_counts(tmp_path / f"{name}.npz", CORPUS.references, CORPUS.systems, ["bleu", "nist"], threads=threads)
+    assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
+
+
+@settings(max_examples=30)
+@given(corpora(max_segments=6), st.lists(st.sampled_from(["bleu", "ter", "chrf", "wer"]), min_size=1, unique=True))
+def test_counts_of_any_texts_are_those_of_the_metric(texts: tuple[list[str], Any], metrics: list[str]) -> None:
+    hypotheses, references = texts
+    if not any(line and not line.isspace() for column in references for line in column if line):
+        return
+    buffer = io.BytesIO()
+    data = Data.from_arguments(references, {"a": hypotheses, "b": hypotheses[::-1]}, metrics, warn_of_duplicates=False)
+    counting.write_counts(buffer, "x.npz", data, {"documents": None, "strata": None}, 1, None)
+    buffer.seek(0)
+    arrays = np.load(buffer)
+    expected = data.count(data.names, Resampling(threads=1))
+    for entry, sample in zip(json.loads(arrays["reshuffle.json"])["metrics"], expected, strict=True):
+        assert np.array_equal(arrays[entry["array"]], sample.with_counts().counts)
+        assert entry["signature"] == sample.metric.signature(data.n_references)
+
+
+def blocks(sizes: Sequence[int]) -> list[tuple[list[list[str | None]], dict[str, list[str]]]]:
+    """The demo's texts in blocks."""
+    ends = np.cumsum(sizes).tolist()
+    parts = [slice(end - size, end) for size, end in zip(sizes, ends, strict=True)]
+    return [
+        ([list(c[part]) for c in CORPUS.references], {n: list(lines[part]) for n, lines in CORPUS.systems.items()})
+        for part in parts
+    ]
+
+
+@settings(max_examples=8)
+@given(st.lists(st.integers(1, 150), max_size=6))
+def test_blocks_do_not_matter(sizes: list[int]) -> None:
+    sizes = [size for size, end in zip(sizes, np.cumsum(sizes), strict=True) if end < CORPUS.n_segments]
+    sizes.append(CORPUS.n_segments - sum(sizes))
+    with tempfile.TemporaryDirectory() as folder:
+        whole, parts = Path(folder) / "a.npz", Path(folder) / "b.npz"
+        save_counts(whole, CORPUS.references, CORPUS.systems, ["bleu", "ter"], documents=DOCUMENTS)
+        with CountsWriter(parts, ["bleu", "ter"], documents=DOCUMENTS) as writer:
+            for references, systems in blocks(sizes):
+                writer.add(references, systems)
+        assert whole.read_bytes() == parts.read_bytes()
+
+
+@settings(max_examples=40)
+@given(st.lists(st.lists(st.integers(-(2**40), 2**40), min_size=6, max_size=6), min_size=1, max_size=5), st.booleans())
+def test_a_spool_gives_back_the_counts_in_the_width_that_they_need(blocks: list[list[int]], small: bool) -> None:
+    spool = BlockSpool(Path())
+    arrays = [np.array(block).reshape(2, 1, 3) % (100 if small else 2**62) for block in blocks]
+    for array in arrays:
+        spool.append(array)
+    expected = np.concatenate(arrays, axis=1)
+    found = np.frombuffer(b"".join(spool.pieces()), spool.dtype).reshape(spool.shape)
+    spool.close()
+    assert spool.dtype == narrowest(expected)
+    assert np.array_equal(found, expected)
+
+
+def test_a_large_spool_uses_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("reshuffle.data.count_files.IN_MEMORY", 100)
+    monkeypatch.setattr(counting, "BLOCK", 64)
+    save_counts(tmp_path / "a.npz", CORPUS.references, CORPUS.systems, METRICS)
+    for name, found in zip(METRICS, open_counts(tmp_path / "a.npz"), strict=True):
+        assert np.array_equal(found.array, metric(name).suff_stats(CORPUS.systems, CORPUS.references))
+    assert [path.name for path in tmp_path.iterdir()] == ["a.npz"]
+
+
+def test_what_cannot_be_counted_in_blocks_says_so(tmp_path: Path) -> None:
+    first, second = blocks([100, 300])
+    path = tmp_path / "a.npz"
+
+    def write(metrics: Any, *parts: Any) -> None:
+        with CountsWriter(path, metrics) as writer:
+            for part in parts:
+                writer.add(*part)
+
+    with pytest.raises(InputError, match="NIST has to see all texts at once"):
+        write("nist", first, second)
+    some = [[*second[0][0]], [None, *second[0][0][1:]]]
+    with pytest.raises(InputError, match="TER has to see all"):
+        write(["bleu", "ter"], first, (some, second[1]))
+    with pytest.raises(InputError, match="the systems of the first block"):
+        write("bleu", first, (second[0], {"tuned": second[1]["tuned"]}))
+    wrong: dict[str, Any] = {**second[1], "tuned": [*second[1]["tuned"][:2], None, *second[1]["tuned"][3:]]}
+    with pytest.raises(InputError, match=r"tuned, segment 103: expected a string, got None"):
+        write("bleu", first, (second[0], wrong))
+    with pytest.raises(InputError, match="nothing to write"), CountsWriter(tmp_path / "a.npz"):
+        pass
+    with pytest.raises(InputError, match="expected sequences of references and systems"):
+        CountsWriter(tmp_path / "a.npz").add(None, {})
+    with pytest.raises(InputError, match="block by block: use save_counts"):
+        CountsWriter(tmp_path / "a.npz", FromCounts("x", {"a": np.array([[1, 2]])}, "length"))
+    assert not list(tmp_path.iterdir())
+
+
+def test_given_counts_are_saved_with_their_formula(tmp_path: Path, stored: CountsFile) -> None:
+    given = FromCounts(
+        "mine", {"A": np.array([[3, 4], [5, 500]]), "B": np.array([[4, 4], [5, 5]])}, metric("length", tokenize="none")
+    )
+    save_counts(tmp_path / "a.npz", metrics=given)
+    assert reshuffle.compare(metrics=open_counts(tmp_path / "a.npz")) == reshuffle.compare(metrics=given)
+    save_counts(tmp_path / "b.npz", metrics=stored.chosen(["tuned", "baseline"]), documents=stored.documents)
+    again = open_counts(tmp_path / "b.npz")
+    assert again.systems == ("tuned", "baseline")
+    assert reshuffle.compare(metrics=again) == reshuffle.compare(metrics=stored.chosen(["tuned", "baseline"]))
+    with pytest.raises(InputError, match="mine cannot be saved: expected a metric of 'reshuffle metrics'"):
+        save_counts(
+            tmp_path / "c.npz", metrics=FromCounts("mine", {"A": np.array([[3, 4]])}, lambda totals: totals[..., 0])
+        )
+    with pytest.raises(InputError, match="rating cannot be saved"):
+        save_counts(tmp_path / "c.npz", metrics=reshuffle.SegmentScores("rating", {"A": [1, 2]}))
+
+
+def test_the_tokenizer_of_another_package_is_not_needed_to_read(tmp_path: Path) -> None:
+    pytest.importorskip("MeCab")
+    pytest.importorskip("ipadic")
+    save_counts(
+        tmp_path / "a.npz", ["今日は晴れ"], {"A": ["今日は雨"]}, metric("bleu", tokenize="ja-mecab", lowercase=True)
+    )
+    (found,) = open_counts(tmp_path / "a.npz")
+    assert found.formula.options["tokenize"] == "none"
+    expected = reshuffle.score(["今日は晴れ"], {"A": ["今日は雨"]}, metric("bleu", tokenize="ja-mecab", lowercase=True))
+    assert reshuffle.score(metrics=found) == expected
+
+
+# Results are those of texts.
+
+COMPARISONS: list[dict[str, Any]] = [
+    {},
+    {"test": "ar", "baseline": "tuned"},
+    {"test": "ar", "all_pairs": True, "adjust": "maxt", "n_resamples": 199},
+    {"test": "ar-studentized", "n_resamples": 199, "interval": "basic"},
+    {"test": "permutation", "n_resamples": 199},
+    {"interval": "bca", "n_resamples": 299},
+    {"interval": "delta"},
+    {"interval": "jackknife", "documents": DOCUMENTS},
+    {"documents": DOCUMENTS, "strata": STRATA, "n_resamples": 199},
+    {"strata": STRATA, "n_resamples": 199, "test": "ar"},
+    {"interval": "studentized", "n_resamples": 99},
+    {"scheme": "subgroup", "test": "ar", "n_resamples": 199},
+]
+
+
+@pytest.mark.parametrize("options", COMPARISONS, ids=lambda options: "-".join(map(str, options)) or "defaults")
+def test_comparisons_are_those_of_texts(stored: CountsFile, options: dict[str, Any]) -> None:
+    options = {"n_resamples": 299, **options}
+    expected = reshuffle.compare(CORPUS.references, CORPUS.systems, METRICS, **options)
+    assert reshuffle.compare(metrics=stored, **options) == expected
+    assert reshuffle.compare(metrics=stored, **options).render("json") == expected.render("json")
+
+
+def test_other_functions_take_counts_too(stored: CountsFile) -> None:
+    texts = CORPUS.references, CORPUS.systems
+    table, expected = reshuffle.segment_scores(metrics=stored), reshuffle.segment_scores(*texts, METRICS)
+    assert table.signature == expected.signature
+    assert all(np.array_equal(table.scores[name], expected.scores[name]) for name in expected.scores)
+    assert reshuffle.score(metrics=stored) == reshuffle.score(*texts, METRICS)
+    pair: dict[str, Any] = {"system": "tuned", "baseline": "baseline", "threshold": 60}
+    assert reshuffle.flips(metric=stored[1], **pair) == reshuffle.flips(*texts, "chrf", **pair)
+    few: dict[str, Any] = {"simulations": 20, "n_resamples": 99}
+    type1 = reshuffle.study.type1(metrics=stored[:2], **few)
+    assert type1 == reshuffle.study.type1(*texts, METRICS[:2], **few)
+    runs = stored.chosen(["tuned", "larger", "rules"], ["A#0", "A#1", "B#0"])
+    of_texts = {"A": [CORPUS.systems["tuned"], CORPUS.systems["larger"]], "B": [CORPUS.systems["rules"]]}
+    found = reshuffle.compare_runs(None, {"A": 2, "B": 1}, runs, n_resamples=99)
+    assert found == reshuffle.compare_runs(CORPUS.references, of_texts, METRICS, n_resamples=99)
+
+
+def test_counts_stand_beside_scores_of_other_metrics(stored: CountsFile) -> None:
+    ratings = reshuffle.SegmentScores("rating", {n: np.arange(400) % (7 + i) for i, n in enumerate(CORPUS.systems)})
+    expected = reshuffle.compare(CORPUS.references, CORPUS.systems, ["bleu", ratings], n_resamples=99)
+    assert reshuffle.compare(metrics=[stored[0], ratings], n_resamples=99) == expected
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int16", "int32", "int64"])
+def test_the_core_reads_integers_of_any_width(dtype: str) -> None:
+    rng = np.random.default_rng(5)
+    counts = np.ascontiguousarray(rng.integers(-127, 128, (3, 500, 4)))
+    narrow = counts.astype(dtype)
+    for arrays in ([narrow], [narrow[i : i + 1] for i in range(3)], [narrow[::-1][2 - i : 3 - i] for i in range(3)]):
+        held = Counts(arrays)
+        assert np.array_equal(held.totals, counts.sum(axis=1))
+        assert held.differing([(0, 1), (1, 1)], most=1000) == Counts([counts]).differing([(0, 1), (1, 1)], most=1000)
+        for kind in ("shuffles", "draws", "permutations"):
+            expected, found = (
+                Resampler([(None, c)], kind=kind).run([Sums()], n=30)[0] for c in (Counts([counts]), held)
+            )
+            assert np.array_equal(expected.sums, found.sums)
+
+
+def test_the_core_refuses_other_numbers() -> None:
+    wrong: Any
+    for wrong in (np.zeros((1, 2, 3), np.float64), np.zeros((1, 2, 3), np.uint8), np.zeros((2, 3), np.int8)):
+        with pytest.raises(TypeError, match="expected arrays of signed integers with three dimensions"):
+            Counts([wrong])
+    with pytest.raises(TypeError, match="C-contiguous"):
+        Counts([np.zeros((3, 2, 2), np.int8, order="F")])
+
+
+def test_samples_do_not_copy_the_counts(stored: CountsFile) -> None:
+    data = Data.from_arguments(None, None, stored[0])
+    (sample,) = data.count(("larger", "baseline"), Resampling())
+    assert isinstance(sample, StoredSample)
+    assert all(np.shares_memory(own, stored[0].array) for own in [sample.stored, *sample.arrays])
+    native = sample.native("draws")
+    assert native is not None
+    assert "counts" not in vars(sample)
+    (mixed,) = data.count(("larger", "rules", "baseline"), Resampling())
+    assert np.array_equal(
+        mixed.with_counts().counts, np.stack([stored[0].counts[n] for n in ("larger", "rules", "baseline")])
+    )
+
+
+def test_variances_in_pieces_are_those_of_all_segments_at_once(
+    stored: CountsFile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options: dict[str, Any] = {"interval": "delta", "n_resamples": 99, "test": "ar", "all_pairs": True}
+    whole = reshuffle.compare(metrics=stored, **options)
+    monkeypatch.setattr("reshuffle.resampling.linear.SEGMENTS", 150)
+    parts = reshuffle.compare(metrics=stored, **options)
+    assert parts == reshuffle.compare(CORPUS.references, CORPUS.systems, METRICS, **options)
+
+    def ends(comparison: reshuffle.Comparison) -> list[float]:
+        found = [each.confidence_interval for each in comparison.scores]
+        found += [each.confidence_interval for each in comparison.comparisons]
+        return [end for interval in found if interval is not None for end in (interval.low, interval.high)]
+
+    assert len(ends(whole)) == 2 * (4 + 6) * len(METRICS)
+    np.testing.assert_allclose(ends(parts), ends(whole), rtol=1e-10)
+
+
+def test_counts_travel_by_the_name_of_the_file(stored: CountsFile, tmp_path: Path) -> None:
+    chosen = stored.chosen(["tuned", "baseline"], ["new", "old"])
+    packed = pickle.dumps(chosen[1])
+    assert len(packed) < 1000
+    again = pickle.loads(packed)
+    assert again.systems == ("new", "old")
+    assert np.array_equal(again.array, chosen[1].array)
+    sample = StoredSample.from_stored(chosen[1])
+    assert len(pickle.dumps(sample)) < 2000
+    assert np.array_equal(pickle.loads(pickle.dumps(sample)).totals, sample.totals)
+    path = tmp_path / "other.npz"
+    save_counts(path, CORPUS.references, CORPUS.systems, "bleu")
+    packed = pickle.dumps(open_counts(path)[0])
+    save_counts(path, CORPUS.references, CORPUS.systems, metric("bleu", lowercase=True))
+    with pytest.raises(InputError, match="has other counts than when it was opened"):
+        pickle.loads(packed)
+
+
+@pytest.mark.parametrize("most", [0, 1 << 26], ids=["by-name", "by-value"])
+def test_workers_read_counts_too(stored: CountsFile, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("reshuffle.resampling.parts.SENT_BYTES", most)
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+        for options in ({"test": "ar", "all_pairs": True}, {"strata": STRATA, "baseline": "rules"}):
+            own: dict[str, Any] = {"n_resamples": 1500, **options}
+            expected = reshuffle.compare(metrics=stored[:2], **own)
+            assert reshuffle.compare(metrics=stored[:2], executor=pool, **own) == expected
+
+
+# Files that are damaged, or none of ours.
+
+
+@cache
+def small(ending: str) -> bytes:
+    """A small file of counts."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"a{ending}"
+        save_counts(path, ["a b c d", "e f"], {"A": ["a b c", "e"], "B": ["a b d", "f e"]}, "bleu")
+        return path.read_bytes()
+
+
+def contents(path: Path) -> tuple[Any, ...]:
+    """All that a file says."""
+    found = open_counts(path)
+    metrics = [(each.name, each.signature(), each.array.tolist(), each.formula) for each in found]
+    return found.systems, found.n_segments, found.n_references, found.documents, metrics
+
+
+@settings(max_examples=120)
+@given(st.sampled_from(["a.npz", "a.npy"]), st.floats(0, 1, exclude_max=True), st.integers(1, 255))
+def test_a_changed_byte_is_refused_or_changes_nothing(name: str, place: float, change: int) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / name
+        content = bytearray(small(path.suffix))
+        path.write_bytes(content)
+        expected = contents(path)
+        content[int(place * len(content))] ^= change
+        path.write_bytes(content)
+        try:
+            found = contents(path)
+        except InputError as error:
+            message = str(error)
+        else:
+            message, same = str(path), found == expected
+            assert same
+        assert message.startswith(str(path))
+        assert "\n" not in message
+
+
+@settings(max_examples=50)
+@given(st.sampled_from(["a.npz", "a.npy"]), st.floats(0, 1, exclude_max=True))
+def test_a_file_that_was_cut_off_is_refused(name: str, place: float) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / name
+        content = small(path.suffix)
+        path.write_bytes(content[: int(place * len(content))])
+        for check in (True, False):
+            with pytest.raises(InputError, match=r"^.*a\.np[yz]"):
+                open_counts(path, check=check)
+
+
+def test_foreign_files_are_refused_in_one_sentence(tmp_path: Path) -> None:
+    cases: dict[str, Callable[[Path], object]] = {
+        "expected a file of counts, as 'reshuffle count' writes it, got b'the ca'": lambda p: p.write_text(
+            "the cat sat"
+        ),
+        "got an empty file": lambda p: p.write_bytes(b""),
+        "got an array without a description at its end: count the texts again, or save arrays": lambda p: np.save(
+            p.with_suffix(".npy"), np.zeros((2, 3, 4))
+        ),
+        r"got a ZIP file without reshuffle\.json: a\.npy": lambda p: np.savez(p, a=np.zeros(3, np.int8)),
+        "got another JSON description": lambda p: _zip(p, {"format": "something"}),
+        "has version 2 of the format of counts, and this version of reshuffle reads 1": lambda p: _zip(
+            p, {"format": "counts", "schema": 2}
+        ),
+        "is damaged: version: the key is missing": lambda p: _zip(p, {"format": "counts", "schema": 1}),
+        "is a directory": lambda p: p.mkdir(),
+    }
+    for i, (message, write) in enumerate(cases.items()):
+        path = tmp_path / f"{i}.npz"
+        write(path)
+        with pytest.raises(InputError, match=message):
+            open_counts(path if path.exists() else path.with_suffix(".npy"))
+    with pytest.raises(InputError, match="no such file"):
+        open_counts(tmp_path / "none.npz")
+
+
+def _zip(path: Path, about: object) -> None:
+    with zipfile.ZipFile(path, "w") as target:
+        target.writestr("reshuffle.json", json.dumps(about))
+
+
+def changed(path: Path, change: Callable[[dict[str, Any]], object]) -> Path:
+    """A copy of a file with another description, and right checksums."""
+    about, arrays, _ = read_arrays(path)
+    about = json.loads(json.dumps(about))
+    change(about)
+    other = path.with_name("changed.npz")
+    with other.open("wb") as file:
+        write_arrays(file, False, about, arrays)
+    return other
+
+
+def test_descriptions_that_contradict_the_counts_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.npz"
+    save_counts(path, CORPUS.references, CORPUS.systems, "bleu", documents=DOCUMENTS)
+    cases: list[tuple[Callable[[dict[str, Any]], object], str]] = [
+        (lambda a: a.update(n_segments=5), r"BLEU: expected counts of shape \(4, 5, 10\), got shape \(4, 400, 10\)"),
+        (lambda a: a["metrics"][0].update(array="other"), r"expected counts of shape \(4, 400, 10\), got none"),
+        (lambda a: a["metrics"][0].update(columns=["x"] * 10), "expected counts of shape"),
+        (
+            lambda a: a["metrics"][0]["options"].update(lowercase=True),
+            r"BLEU was counted by reshuffle .* as BLEU\|nrefs:1",
+        ),
+        (lambda a: a["metrics"][0].update(metric="nosuch"), "unknown metric 'nosuch'"),
+        (lambda a: a.update(documents=["one"]), "documents: expected a number for each segment"),
+        (lambda a: a.update(systems=["a", "a", "b", "c"]), "two systems have the same name"),
+        (lambda a: a.update(metrics=[]), "has no counts"),
+    ]
+    for change, message in cases:
+        with pytest.raises(InputError, match=message):
+            open_counts(changed(path, change))
+    with pytest.raises(InputError, match=r"unknown system in .*a\.npz: 'x'"):
+        open_counts(path).chosen(["x"])
+
+
+def test_compressed_arrays_are_refused(tmp_path: Path, stored: CountsFile) -> None:
+    with zipfile.ZipFile(stored.path) as old, zipfile.ZipFile(tmp_path / "a.npz", "w", zipfile.ZIP_DEFLATED) as new:
+        for member in old.namelist():
+            new.writestr(member, old.read(member))
+    with pytest.raises(InputError, match="is compressed, and counts are mapped into memory"):
+        open_counts(tmp_path / "a.npz")
+
+
+# The command line.
+
+
+@pytest.fixture
+def texts(demo: Path) -> list[str]:
+    """The files of the demo, in the current directory."""
+    (demo / "docs.txt").write_text("".join(f"{name}\n" for name in DOCUMENTS))
+    (demo / "strata.txt").write_text("".join(f"{name}\n" for name in STRATA))
+    return ["reference.txt", *(f"{name}.txt" for name in CORPUS.systems)]
+
+
+COMMANDS: list[tuple[list[str], list[str], list[str]]] = [
+    (["compare"], ["-n", "199"], []),
+    (["compare"], ["--test", "ar", "--baseline", "tuned", "-n", "199"], []),
+    (["compare"], ["-n", "199", "--all-pairs"], ["--docs", "docs.txt", "--strata", "strata.txt"]),
+    (["score"], [], []),
+    (["score"], ["--confidence", "0.9", "-n", "99"], ["--docs", "docs.txt"]),
+    (["study", "type1"], ["-n", "19", "--simulations", "2"], ["--docs", "docs.txt"]),
+    (["study", "sensitivity"], ["-n", "19", "--simulations", "2"], []),
+    (["study", "validate"], ["-n", "99"], []),
+    (["plan"], [], []),
+]
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: " ".join(command[0]))
+def test_commands_take_counts_in_place_of_texts(
+    command: tuple[list[str], list[str], list[str]], texts: list[str], run: Callable[..., Any]
+) -> None:
+    name, options, ids = command
+    metrics = ["-m", "bleu", "ter"]
+    assert run("count", *texts, *metrics, *ids, "-o", "counts.npz") == (0, "", "")
+    expected = run(*name, *texts, *metrics, *ids, *options, "--format", "json")
+    found = run(*name, "counts.npz", *options, "--format", "json")
+    assert expected.code == 0
+    assert found == expected
+
+
+def test_systems_and_metrics_are_chosen_by_name(texts: list[str], run: Callable[..., Any]) -> None:
+    assert run("count", *texts, "-m", "bleu", "bleu:lowercase", "chrf", "-o", "counts.npz").code == 0
+    pair = ["reference.txt", "tuned.txt", "rules.txt"]
+    expected = run("compare", *pair, "-m", "bleu:lowercase", "-n", "99", "--format", "json")
+    chosen = "counts.npz", "tuned", "rules", "-m", "bleu:lowercase", "-n", "99", "--format", "json"
+    assert run("compare", *chosen) == expected
+    both = run("compare", "counts.npz", "-m", "bleu", "-n", "99")
+    assert "BLEU case:mixed" in both.out or "BLEU" in both.out
+    assert run("flips", "counts.npz", "tuned", "rules", "-m", "chrf", "--threshold", "50") == run(
+        "flips", *pair, "-m", "chrf", "--threshold", "50"
+    )
+    expected = run("compare", "--set", "a", *pair, "--set", "b", *pair, "-m", "chrf", "-n", "99", "--format", "json")
+    sets = ["--set", "a", "counts.npz", "tuned", "rules", "--set", "b", "counts.npz", "tuned", "rules"]
+    assert run("compare", *sets, "-m", "chrf", "-n", "99", "--format", "json") == expected
+    runs = ["--baseline", "baseline.txt", "larger.txt", "--system", "new", "tuned.txt", "rules.txt"]
+    named = [word.removesuffix(".txt") for word in runs]
+    expected = run("runs", "--refs", "reference.txt", *runs, "-m", "chrf", "-n", "99", "--format", "json")
+    assert run("runs", "--refs", "counts.npz", *named, "-m", "chrf", "-n", "99", "--format", "json") == expected
+
+
+def test_manifests_and_meta_take_counts(texts: list[str], run: Callable[..., Any], tmp_path: Path) -> None:
+    folder = tmp_path / "below"
+    assert run("demo", "--judgments", "--write", "below").code == 0
+    files = ["reference.txt", *sorted(texts[1:])]  # in the order of a folder
+    assert run("count", *files, "-m", "sentbleu", "chrf", "-o", "below/counts.npz").code == 0
+    set_ = {"references": "counts.npz", "systems": ["tuned", "rules"]}
+    (folder / "sets.json").write_text(json.dumps({"sets": {"a": set_, "b": {"references": "counts.npz"}}}))
+    found = run("compare", "--manifest", "below/sets.json", "--missing-systems", "drop", "-n", "99")
+    assert found.code == 0
+    assert "average over 2 test sets" in found.out
+    people = ["meta", "segments", "--judgments", "below/judgments.rank", "-n", "99", "--format", "json"]
+    of_texts = ["--refs", "below/reference.txt", "--systems", "below/systems", "-m", "sentbleu", "chrf"]
+    assert run(*people, "--refs", "below/counts.npz") == run(*people, *of_texts)
+
+
+ERRORS: list[tuple[list[str], str]] = [
+    (["compare", "c.npz", "nosuch", "tuned"], "unknown system in c.npz: 'nosuch'"),
+    (["compare", "c.npz", "tuned"], "expected at least two systems after it, or none for all, got tuned"),
+    (["compare", "c.npz", "tuned", "tuned"], "system tuned is named twice"),
+    (["compare", "c.npz", "-m", "gtm"], "unknown metric in c.npz: 'GTM|case:mixed|exp:1.0'"),
+    (["compare", "c.npz", "--lowercase"], "--lowercase: the texts of c.npz were counted before"),
+    (["compare", "c.npz", "--refs", "reference.txt"], "--refs is for texts, and c.npz has counts: leave it out"),
+    (["compare", "c.npz", "--docs", "c.npz"], "c.npz was counted without ids of documents"),
+    (["compare", "none.npz"], "none.npz: no such file"),
+    (["compare", "c.npz", "--with-texts", "-o", "x.html"], "needs texts"),
+    (["count", "c.npz", "tuned", "-o", "d.npz"], "c.npz has counts already: expected texts"),
+    (["count", "reference.txt", "-o", "d.npz"], "expected at least one system after REF"),
+    (["count", "reference.txt", "tuned.txt", "-o", "d.txt"], "expected a file whose ending is .npz or .npy"),
+    (["count", "reference.txt", "tuned.txt", "-m", "bleu", "ter", "-o", "d.npy"], "got 2 metrics: write .npz"),
+    (["count", "reference.txt", "tuned.txt", "-o", "reference.npz"], ""),
+    (["count", "reference.txt", "short.txt", "-o", "d.npz"], "reference.txt has 400 segments, short.txt has 2"),
+    (["count", "reference.txt", "bytes.txt", "-o", "d.npz"], "bytes.txt, line 2, byte 1: 0xff is not valid UTF-8"),
+    (["count", "reference.txt", "tuned.txt", "--docs", "short.txt", "-o", "d.npz"], "an id for each of 400 segments"),
+    (["count", "reference.txt", "none.txt", "-o", "d.npz"], "none.txt: no such file"),
+    (["count", "reference.txt", "tuned.txt", "-o", "none/d.npz"], "none/d.npz cannot be written"),
+    (["study", "type1", "c.npz", "--null", "noise"], "edits texts"),
+]
+
+
+def test_wrong_uses_say_what_to_do(texts: list[str], run: Callable[..., Any], demo: Path) -> None:
+    (demo / "short.txt").write_text("a\nb\n")
+    (demo / "bytes.txt").write_bytes(b"a\n\xff\n" * 200)
+    assert run("count", *texts, "-o", "c.npz").code == 0
+    for words, message in ERRORS:
+        found = run(*words)
+        assert (found.code, message in found.err) == (2 if message else 0, True), (words, found)
+        assert "Traceback" not in found.err
+    assert not [path for path in demo.iterdir() if path.name.startswith((".", "d."))]
+
+
+def test_texts_are_counted_block_by_block(
+    texts: list[str], run: Callable[..., Any], demo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert run("count", *texts, "-m", "bleu", "ter", "-o", "whole.npz").code == 0
+    save_counts("memory.npz", CORPUS.references, CORPUS.systems, ["bleu", "ter"])
+    for name in texts:
+        Path(f"{name}.gz").write_bytes(gzip.compress(Path(name).read_bytes().replace(b"\n", b"\r\n")))
+    monkeypatch.setattr("reshuffle.data.blocks.BLOCK", 37)
+    monkeypatch.setattr(TextBlocks.__init__, "__defaults__", (TextBlocks.__init__.__defaults__[0], 37))  # type: ignore[index]
+    assert run("count", *(f"{name}.gz" for name in texts), "-m", "bleu", "ter", "-o", "blocks.npz").code == 0
+    assert (demo / "whole.npz").read_bytes() == (demo / "blocks.npz").read_bytes() == (demo / "memory.npz").read_bytes()
+    (demo / "late.txt").write_bytes((demo / "tuned.txt").read_bytes()[:-20] + b"\xff\n")
+    found = run("count", "reference.txt", "late.txt", "-o", "d.npz")
+    assert (found.code, "late.txt, line 400: 0xff is not valid UTF-8" in found.err) == (2, True)
+    (demo / "cut.gz").write_bytes((demo / "tuned.txt.gz").read_bytes()[:-300])
+    found = run("count", "reference.txt", "cut.gz", "-o", "d.npz")
+    assert (found.code, "cut.gz looks like gzip but cannot be decompressed" in found.err) == (2, True)
+    found = run("count", "reference.txt.gz", "tuned.txt.gz", "--max-input", "1K", "-o", "d.npz")
+    assert (found.code, "is larger than 1 KiB when decompressed" in found.err) == (2, True)
+
+
+def test_the_warnings_are_those_of_other_commands(texts: list[str], run: Callable[..., Any], demo: Path) -> None:
+    lines = (demo / "tuned.txt").read_text().splitlines()
+    (demo / "tokenized.txt").write_text("".join(f"{line.rstrip('.')} .\n" for line in lines))
+    (demo / "copy.txt").write_text("".join(f"{line}\n" for line in lines))
+    (demo / "mark.txt").write_text("\ufeff" + "".join(f"{line}\0\n" for line in [*lines[:-1], ""]))
+    for files in (["tokenized.txt", "tuned.txt"], ["tuned.txt", "copy.txt"], ["reference.txt", "mark.txt"]):
+        expected = run("score", "reference.txt", *files)
+        assert expected.err
+        assert run("count", "reference.txt", *files, "-o", "c.npz").err == expected.err
+
+
+def test_other_formats_and_parses_are_counted_in_memory(texts: list[str], run: Callable[..., Any], demo: Path) -> None:
+    table = zip(*[["ref", *CORPUS.references[0]], ["A", *CORPUS.systems["tuned"]]], strict=True)
+    (demo / "all.tsv").write_text("".join("\t".join(map(str, row)) + "\n" for row in table))
+    assert run("count", "all.tsv#ref", "all.tsv#A", "-m", "nist", "-o", "c.npz").code == 0
+    (found,) = open_counts("c.npz")
+    assert np.array_equal(found.array, metric("nist").suff_stats([CORPUS.systems["tuned"]], CORPUS.references))
+    word = "\t".join(["1", "yes", "_", "_", "_", "_", "0", "root", "_", "_"])
+    for name in ("ref", "a", "b"):
+        (demo / f"{name}.conllu").write_text(f"{word}\n\n" * 2)
+        (demo / f"{name}.txt").write_text("yes\nyes\n")
+    parses = ["-m", "length", "depf", "--parses", "ref.conllu", "a.conllu", "b.conllu"]
+    assert run("count", "ref.txt", "a.txt", "b.txt", *parses, "-o", "p.npz").code == 0
+    expected = run("score", "ref.txt", "a.txt", "b.txt", *parses, "--format", "json")
+    assert run("score", "p.npz", "--format", "json").out == expected.out
+
+
+def test_checksums_are_those_of_zip(stored: CountsFile) -> None:
+    with zipfile.ZipFile(stored.path) as members:
+        assert zlib.crc32(members.read("BLEU.npy")) == members.getinfo("BLEU.npy").CRC
