@@ -23,13 +23,14 @@ from .lazy import lazy_names
 if TYPE_CHECKING:
     from ._core import Progress
     from .compare import compare, score, segment_scores
+    from .counts import CountsWriter, save_counts
     from .data.corpus import Corpus, read_corpus
     from .data.files import read_lines
     from .data.joined_scores import JoinedScores, join_scores
     from .data.saved import read_html, read_json
     from .data.score_tables import ScoreTable, read_scores
     from .data.scored_texts import ScoredTexts, read_scored_texts
-    from .errors import InputError, InputWarning
+    from .errors import InputError, InputWarning, WorkerError
     from .flips import flips
     from .inference.intervals import bootstrap_interval, standard_error
     from .inference.multiplicity import experimentwise_error
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from .metrics.native import NativeMetric, metric, tokenize
     from .metrics.ngrams import CommonNgrams, common_ngrams
     from .metrics.precomputed import FromCounts, OwnTexts, SegmentScores, f_score
+    from .metrics.stored import CountsFile, StoredCounts, open_counts
     from .resampling.stopping import BesagClifford, Gandy
     from .resampling.supplied import resampled_sums
     from .resampling.units import design_effect, intraclass_correlation
@@ -76,6 +78,8 @@ __all__ = [
     "ConfidenceInterval",
     "Corpus",
     "CorpusFunction",
+    "CountsFile",
+    "CountsWriter",
     "DerivedSeed",
     "DetectableDifference",
     "Exchangeability",
@@ -103,6 +107,7 @@ __all__ = [
     "SegmentTable",
     "SetComparison",
     "SignificanceResult",
+    "StoredCounts",
     "StudyResult",
     "SystemScore",
     "TestSet",
@@ -110,6 +115,7 @@ __all__ = [
     "UsedMetric",
     "UsedStopping",
     "UsedTest",
+    "WorkerError",
     "__version__",
     "approximate_randomization",
     "bootstrap_interval",
@@ -126,6 +132,7 @@ __all__ = [
     "intraclass_correlation",
     "join_scores",
     "metric",
+    "open_counts",
     "read_corpus",
     "read_html",
     "read_json",
@@ -133,6 +140,7 @@ __all__ = [
     "read_scored_texts",
     "read_scores",
     "resampled_sums",
+    "save_counts",
     "score",
     "segment_scores",
     "standard_error",
@@ -143,13 +151,14 @@ __all__ = [
 _NAMES = {
     "_core": ("Progress",),
     "compare": ("compare", "score", "segment_scores"),
+    "counts": ("CountsWriter", "save_counts"),
     "data.corpus": ("Corpus", "read_corpus"),
     "data.files": ("read_lines",),
     "data.saved": ("read_html", "read_json"),
     "data.joined_scores": ("JoinedScores", "join_scores"),
     "data.score_tables": ("ScoreTable", "read_scores"),
     "data.scored_texts": ("ScoredTexts", "read_scored_texts"),
-    "errors": ("InputError", "InputWarning"),
+    "errors": ("InputError", "InputWarning", "WorkerError"),
     "flips": ("flips",),
     "inference.intervals": ("bootstrap_interval", "standard_error"),
     "inference.multiplicity": ("experimentwise_error",),
@@ -159,6 +168,7 @@ _NAMES = {
     "metrics.native": ("NativeMetric", "metric", "tokenize"),
     "metrics.ngrams": ("CommonNgrams", "common_ngrams"),
     "metrics.precomputed": ("FromCounts", "OwnTexts", "SegmentScores", "f_score"),
+    "metrics.stored": ("CountsFile", "StoredCounts", "open_counts"),
     "resampling.stopping": ("BesagClifford", "Gandy"),
     "resampling.supplied": ("resampled_sums",),
     "resampling.units": ("design_effect", "intraclass_correlation"),

@@ -8,6 +8,7 @@ from typing import Literal
 from . import _core, signature, types
 from .comparing import compared, scored
 from .data.columns import Texts
+from .execution import AnyExecutor
 from .inference.steps import counting_steps
 from .progress import AnyProgress, reported
 from .resampling.counting import Data, Metrics, References, Systems
@@ -44,6 +45,7 @@ def compare(
     seed: int = 12345,
     with_texts: bool = False,
     threads: int | None = None,
+    executor: AnyExecutor = None,
     progress: AnyProgress = None,
 ) -> Comparison:
     """Score systems against references and test whether they differ by more than chance.
@@ -133,6 +135,9 @@ def compare(
         and HTML reports then include them, and the HTML report lists the segments in which two systems differ most.
     threads : int, optional
         One per core by default.
+    executor : concurrent.futures.Executor or object with ``get_executor()``, optional
+        Such as a pool of processes or a Dask client. Its workers count the systems and compute the shuffles and draws:
+        see docs/clusters.md. The result has the same bytes. Worth it for many systems, or a function of texts.
     progress : bool or Progress, optional
         True shows a progress bar in a terminal or a notebook, if the call takes long. Another thread can read the state
         of a :class:`Progress`.
@@ -189,7 +194,7 @@ def compare(
     texts = Texts.from_arguments(references, systems, reference, documents=documents, strata=strata)
     data, units = Data.from_arguments(texts.references, texts.systems, metrics), Units(texts.documents, texts.strata)
     with reported(progress) as watched:
-        resampling = Resampling(n_resamples, seed, threads, watched)
+        resampling = Resampling(n_resamples, seed, threads, watched, executor)
         return compared(data, units, testing, levels, resampling)
 
 

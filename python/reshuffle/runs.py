@@ -17,6 +17,7 @@ import numpy as np
 from . import _core, signature, types
 from .data.corpus import Lines
 from .errors import InputError, listed, quoted, unknown_name, warn
+from .execution import AnyExecutor
 from .inference.exchange import EXCHANGES
 from .inference.hypotheses import ON_ONE_SET
 from .inference.run_intervals import interval_of
@@ -24,6 +25,7 @@ from .inference.run_tests import PairOutcome, RunTesting, chosen_exchanges, pair
 from .inference.run_variation import observed_differences, variations
 from .inference.steps import counting_steps
 from .metrics.native import NativeMetric
+from .metrics.stored import StoredCounts
 from .progress import AnyProgress, reported
 from .resampling.counting import Data, Metrics, References
 from .resampling.runs import STATISTICS, RunData
@@ -211,6 +213,7 @@ def compare_runs(
     n_resamples: int | Literal["auto"] = 10_000,
     seed: int = 12345,
     threads: int | None = None,
+    executor: AnyExecutor = None,
     progress: AnyProgress = None,
 ) -> RunComparison:
     """Compare systems with several optimizer runs each: replications of training or tuning with other random numbers.
@@ -249,7 +252,7 @@ def compare_runs(
         The set on which the median run is determined. Clark et al. recommend another set than the one to analyse.
     median_metric : str, optional
         The metric whose median run the report recommends for analysis by hand. The first by default.
-    documents, strata, n_resamples, seed, threads, progress
+    documents, strata, n_resamples, seed, threads, executor, progress
         As for :func:`reshuffle.compare`. ``auto`` replicates are 20/``alpha`` − 1, but at least 10,000.
     alternative : {'two-sided', 'greater', 'less'}
         ``greater``: the alternative hypothesis is that the system scores higher than the baseline.
@@ -312,7 +315,7 @@ def compare_runs(
         reading = [m for m in runs.data.metrics if isinstance(m, NativeMetric)]
         dev = Runs.from_arguments(dev_references, dev_systems, reading) if reading else None
     with reported(progress) as watched:
-        resampling = Resampling(n_resamples, seed, threads, watched)
+        resampling = Resampling(n_resamples, seed, threads, watched, executor)
         return compared_runs(runs, Development(dev, dev_scores), settings, resampling)
 
 
@@ -385,7 +388,7 @@ def compared_runs(runs: Runs, dev: Development, settings: RunSettings, resamplin
 def _metric_label(data: Data, name: str) -> str:
     """The label of a metric, by its label, name or key."""
     for label, m in zip(data.labels, data.metrics, strict=True):
-        if name in (label, m.name, m.key if isinstance(m, NativeMetric) else m.name):
+        if name in (label, m.name, m.key if isinstance(m, NativeMetric | StoredCounts) else m.name):
             return label
     raise unknown_name("metric", name, data.labels)
 

@@ -12,6 +12,7 @@ from . import _core, signature, types
 from .comparing import Design, Inferred, Resampled, average_of, comparisons_of
 from .data.columns import Texts
 from .errors import InputError, listed, quoted, warn
+from .execution import AnyExecutor
 from .progress import AnyProgress, reported
 from .resampling.counting import Data, Metrics, References, Systems
 from .resampling.stopping import AnyRule
@@ -88,6 +89,7 @@ def compare_sets(
     seed: int = 12345,
     with_texts: bool = False,
     threads: int | None = None,
+    executor: AnyExecutor = None,
     progress: AnyProgress = None,
 ) -> SetComparison:
     """Compare the same systems on several test sets or languages, and compare their average scores.
@@ -113,7 +115,7 @@ def compare_sets(
         sets, adjustments of p-values use the whole family. Adjustments from replicates are made on each test set, and
         each adjusted p becomes 1 − (1 − p)^G. The averages are a family of their own.
     test, scheme, stopping, n_resamples, baseline, all_pairs, alternative, adjust, interval, confidence_level, \
-simultaneous, alpha, margins, with_texts, threads, progress
+simultaneous, alpha, margins, with_texts, threads, executor, progress
         As for :func:`reshuffle.compare`.
     seed : int
         Test set i has the seed ``derive_seed(seed, "test-set", i)``, counted from 0.
@@ -164,7 +166,7 @@ simultaneous, alpha, margins, with_texts, threads, progress
             raise InputError(f"sets: 2 test sets are called {quoted(name)}: each needs a different name")
         found[name] = SetData.from_set(name, each, metrics)
     with reported(progress) as watched:
-        resampling = Resampling(n_resamples, seed, threads, watched)
+        resampling = Resampling(n_resamples, seed, threads, watched, executor)
         return compared_sets(found, testing, levels, resampling, average, missing_systems)
 
 

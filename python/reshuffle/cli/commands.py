@@ -18,10 +18,11 @@ from .command import Command
 from .demo import demo_command
 from .lists import mbr_command, oracle_command
 from .meta import meta_group
-from .options import ARGUMENTS, compare_options, flip_options, score_options
+from .options import ARGUMENTS, COUNTS, compare_options, flip_options, score_options
 from .params import COMMAND_LINE, Metric, Name, margins_of
 from .process import check_room, single_threaded_blas
 from .runs import runs_command
+from .stored import count_command
 from .studies import study_group
 from .studies.plan import plan_command
 from .tune import rerank_command, tune_group
@@ -41,9 +42,9 @@ COMPARE_EXAMPLES = (
     "reshuffle compare ref.txt a.txt b.txt -m bleu:tokenize=intl,lowercase --test ar -n 100000",
     "reshuffle compare ref.txt *.out --all-pairs -m bleu chrf --family all --format json -o result.json",
     "reshuffle compare ref.txt a.txt b.txt -m bleu --scores COMET comet-a.txt comet-b.txt",
-    "reshuffle compare --scores rating a.ratings b.ratings",
     "reshuffle compare all.tsv#ref all.tsv#a all.tsv#b --docs all.tsv#document",
     "reshuffle compare ref.txt a.txt b.txt -m bleu depf --parses ref.conllu a.conllu b.conllu",
+    "reshuffle compare counts.npz --test ar",
     "reshuffle compare --set 2023 ref23.txt 23/a.txt 23/b.txt --set 2024 ref24.txt 24/a.txt 24/b.txt",
 )
 SCORE_EXAMPLES = (
@@ -130,7 +131,7 @@ def cli() -> None:
     """
 
 
-@cli.command("compare", cls=Command, examples=COMPARE_EXAMPLES, arguments=ARGUMENTS)
+@cli.command("compare", cls=Command, examples=COMPARE_EXAMPLES, arguments=(*ARGUMENTS, *COUNTS))
 @compare_options
 def compare_command(
     reference: str | None,
@@ -147,6 +148,7 @@ def compare_command(
     manifest: str | None,
     missing_systems: str,
     average: bool,
+    executor: str | None,
     **options: Any,
 ) -> None:
     """Test whether systems differ by more than chance.
@@ -157,6 +159,7 @@ def compare_command(
     from ..comparing import compared
     from ..resampling.counting import Data
     from ..settings import ComparisonSettings, Levels
+    from .executors import chosen_executor
     from .job import FLAGS, Job
     from .layout import ChosenLayout
     from .output import chosen_format, destination
@@ -167,18 +170,21 @@ def compare_command(
     fmt = chosen_format(fmt, output, get_args(types.Format), "text")
     if sets or manifest is not None:
         of_sets = SetOptions(sets, manifest, missing_systems, average)
-        _compare_sets(of_sets, reference, levels, baseline, fmt, output, options)
+        _compare_sets(of_sets, reference, levels, baseline, fmt, output, executor, options)
         return
     if missing_systems != "error" or not average:
         option = "--no-average" if not average else "--missing-systems"
         raise InputError(f"{option} is for several test sets: add --set or --manifest, or leave it out")
     job = Job.from_arguments(reference, systems, options, min_systems=2)
     chosen = ChosenLayout.from_options(options, fmt)
-    with destination(output, [*job.files, *chosen.files], fmt, chosen.layout, chosen.tables) as write:
+    with (
+        destination(output, [*job.files, *chosen.files], fmt, chosen.layout, chosen.tables) as write,
+        chosen_executor(executor, job.resampling.threads) as workers,
+    ):
         given, units = job.read()
         testing = ComparisonSettings(baseline=job.system(baseline), **options)
         with progress_bar() as progress:
-            resampling = replace(job.resampling, progress=progress)
+            resampling = replace(job.resampling, progress=progress, executor=workers)
             data = Data.from_arguments(*given)
             chosen.check(data.names, testing.all_pairs)
             if testing.with_texts:
@@ -203,11 +209,13 @@ def _compare_sets(
     baseline: str | None,
     fmt: str,
     output: str | None,
+    executor: str | None,
     options: dict[str, Any],
 ) -> None:
     """``compare`` with several test sets."""
     from ..sets import common_texts, compared_sets
     from ..settings import ComparisonSettings
+    from .executors import chosen_executor
     from .layout import ChosenLayout
     from .output import destination
     from .progress import progress_bar
@@ -215,19 +223,22 @@ def _compare_sets(
 
     layout = ChosenLayout.from_options(options, fmt)
     jobs = SetJobs.from_arguments(reference, chosen.sets, chosen.manifest, options)
-    with destination(output, [*jobs.files, *layout.files], fmt, layout.layout, layout.tables) as write:
+    with (
+        destination(output, [*jobs.files, *layout.files], fmt, layout.layout, layout.tables) as write,
+        chosen_executor(executor, jobs.resampling.threads) as workers,
+    ):
         sets = jobs.read()
         testing = ComparisonSettings(baseline=jobs.system(baseline), **options)
         layout.check([*dict.fromkeys(name for each in sets.values() for name in each.data.names)], testing.all_pairs)
         if testing.with_texts:
             layout.check_texts(common_texts(sets))
         with progress_bar() as progress:
-            resampling = replace(jobs.resampling, progress=progress)
+            resampling = replace(jobs.resampling, progress=progress, executor=workers)
             result = compared_sets(sets, testing, levels, resampling, chosen.average, chosen.missing_systems)
         write(result)
 
 
-@cli.command("score", cls=Command, examples=SCORE_EXAMPLES, arguments=ARGUMENTS)
+@cli.command("score", cls=Command, examples=SCORE_EXAMPLES, arguments=(*ARGUMENTS, *COUNTS))
 @score_options
 def score_command(
     reference: str | None,
@@ -269,6 +280,8 @@ def score_command(
             raise InputError(
                 f"{option} without --confidence or --interval: only intervals depend on {of}; leave it out{among}"
             )
+    if segments or levels is None:
+        job = replace(job, stored_ids=False)
     result: Result
     with destination(output, [*job.files, *chosen.files], fmt, chosen.layout) as write:
         given, units = job.read()
@@ -299,7 +312,7 @@ def _score_format(fmt: str, segments: bool, interval_options: dict[str, Any]) ->
     return fmt
 
 
-@cli.command("flips", cls=Command, examples=FLIP_EXAMPLES, arguments=ARGUMENTS)
+@cli.command("flips", cls=Command, examples=FLIP_EXAMPLES, arguments=(*ARGUMENTS, *COUNTS))
 @flip_options
 def flips_command(
     reference: str | None,
@@ -330,10 +343,11 @@ def flips_command(
     )
     if job.strata is not None:
         raise InputError("--strata does not apply to flips: leave it out")
-    if len(job.metrics) + len(job.scores) != 1:
-        names = [*(metric.key for metric in job.metrics), *job.scores]
+    if len(job.known_metrics) + len(job.scores) != 1:
+        names = [*(metric.key for metric in job.known_metrics), *job.scores]
         raise InputError(f"flips are computed for one metric, got {len(names)} ({', '.join(names)}): choose one")
     fmt = chosen_format(fmt, output, get_args(types.FlipFormat), "text")
+    job = replace(job, stored_ids=False)
     with destination(output, job.files, fmt) as write:
         given, units = job.read()
         with progress_bar() as progress:
@@ -350,6 +364,7 @@ def flips_command(
         write(result)
 
 
+cli.add_command(count_command)
 cli.add_command(runs_command)
 cli.add_command(meta_group)
 cli.add_command(tune_group)

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..data.alignment import check_parses
 from ..data.corpus import Corpus, read_corpus, system_names
+from ..data.count_files import is_count_file, read_arrays
 from ..data.file_names import check_order
 from ..data.files import STDIN, check_stdin, display_name
 from ..data.formats.base import Column
@@ -15,11 +16,13 @@ from ..data.reading import read_columns, read_groups, split_name
 from ..errors import InputError, Option
 from ..metrics.native import NativeMetric, metric
 from ..metrics.precomputed import OwnTexts, PrecomputedCounts, SegmentScores
+from ..metrics.stored import CountsFile, StoredCounts, open_counts
 from ..settings import Resampling, Units
 from ..validate import check_name
 from .command import words
 from .metric_options import MetricChoice, flag, flags
 from .score_files import Groups, ScoreFiles, wrong_number_of_files
+from .stored import check_no_flags, chosen_counts
 
 __all__ = ["FLAGS", "Job", "metrics_of", "resampling_of"]
 
@@ -39,7 +42,8 @@ class Job:
 
     ``outputs`` says in messages what the systems are, and ``aliases`` has other names of theirs in files of scores.
     ``made`` has the outputs of systems that are not read from files, and ``in_order`` the metrics whose files of scores
-    are in the order of the systems.
+    are in the order of the systems. ``counts`` takes the place of the texts if the reference is a file of counts;
+    ``stored_ids`` says whether its documents and strata are used.
     """
 
     reference: str | None
@@ -62,6 +66,8 @@ class Job:
     unmatched: str = "error"
     by_position: bool = False
     in_order: Collection[str] = ()
+    counts: CountsFile | None = None
+    stored_ids: bool = True
 
     @classmethod
     def from_arguments(
@@ -100,9 +106,19 @@ class Job:
         by_position = options.pop("by_position", False)
         if by_position and not scores:
             raise InputError("--by-position needs --scores: texts are always matched by position")
-        chosen = options.pop("metrics") or ([MetricChoice("bleu")] if reference is not None else [])
+        in_file = reference is not None and is_count_file(reference)
+        chosen = options.pop("metrics") or ([MetricChoice("bleu")] if reference is not None and not in_file else [])
+        if in_file and not chosen:
+            check_no_flags(str(reference), options)
         metrics = metrics_of(chosen, options)
         resampling = resampling_of(options)
+        counts = None
+        if reference is not None and in_file:
+            for given, flag_of in ((refs, "--refs"), (parses, "--parses")):
+                if given:
+                    raise InputError(f"{flag_of} is for texts, and {reference} has counts: leave it out")
+            counts = chosen_counts(reference, systems, names, chosen, metrics, min_systems)
+            systems, names, metrics = counts.systems, counts.systems, []
         if reference is None:
             if refs:
                 raise InputError("no REF: --refs takes all files up to the next option, so put it last")
@@ -112,7 +128,7 @@ class Job:
                 raise InputError("no reference and no systems: add REF and SYS, or external scores with --scores")
             systems = next(iter(scores.values()))
         # A single file of scores may hold several systems, which shows only when it is read.
-        if reference is not None or len(systems) > 1:
+        if counts is None and (reference is not None or len(systems) > 1):
             _check_systems(systems, refs, min_systems)
         for name, files in scores.items():
             if len(files) not in (1, len(systems)):
@@ -136,12 +152,15 @@ class Job:
             own_names=names,
             unmatched=unmatched,
             by_position=by_position,
+            counts=counts,
         )
 
     @property
     def files(self) -> list[str]:
         """All files that will be read."""
-        texts = [] if self.reference is None else [self.reference, *self.refs, *self.systems]
+        texts = [] if self.reference is None else [self.reference]
+        if self.counts is None and texts:
+            texts += [*self.refs, *self.systems]
         ids = [path for path in (self.documents, self.strata) if path is not None]
         return [*texts, *self.parses, *self._score_files, *ids]
 
@@ -165,7 +184,9 @@ class Job:
         check_stdin(self.files.count(STDIN))
         texts: tuple[Any, Any] = (None, None)
         metrics: list[NativeMetric | PrecomputedCounts] = list(self.metrics)
-        if self.reference is not None:
+        if self.counts is not None:
+            metrics, units = self._read_counts(), self.ids()
+        elif self.reference is not None:
             references = [self.reference, *self.refs]
             corpus = read_corpus(
                 references,
@@ -176,27 +197,57 @@ class Job:
                 max_input=self.max_input,
                 outputs=self.made,
             ).renamed(self.names)
-            texts, documents, strata = (corpus.references, corpus.systems), corpus.documents, corpus.strata
+            texts, units = (corpus.references, corpus.systems), Units(corpus.documents, corpus.strata)
             if self.parses:
                 metrics = [self._on_parses(m, corpus) if m.reads_parses else m for m in self.metrics]
             self._check_kinds(metrics, corpus.sources)
         found = self._scores().read()
-        if self.reference is None:
-            found, documents, strata = found.with_groups(
-                self._groups("document", self.documents), self._groups("stratum", self.strata)
-            )
-        else:
+        if self.counts is not None:
+            found = found.in_order(display_name(str(self.reference)), self.counts.n_segments)
+        elif self.reference is not None:
             found = found.in_order("the texts", corpus.n_segments)
+        else:
+            found, *ids = found.with_groups(*self._given_groups())
+            units = Units(*ids)
         given = [
             SegmentScores(name, scores, name not in self.lower_is_better, self.missing)
             for name, scores in found.scores.items()
         ]
-        return (*texts, [*metrics, *given]), Units(documents, strata)
+        return (*texts, [*metrics, *given]), units
+
+    @property
+    def known_metrics(self) -> list[NativeMetric | StoredCounts]:
+        """The metrics on texts, or those of the file of counts."""
+        return [*self.metrics, *(self.counts or ())]
+
+    def ids(self) -> Units:
+        """The ids of documents and strata without texts: of ``--docs`` and ``--strata``, else of the file of counts."""
+        given = Units(*(None if each is None else each.values for each in self._given_groups()))
+        if self.counts is None or not self.stored_ids:
+            return given
+        documents = self.counts.documents if given.documents is None else given.documents
+        return Units(documents, self.counts.strata if given.strata is None else given.strata)
+
+    def _read_counts(self) -> list[NativeMetric | PrecomputedCounts]:
+        """The metrics of the file of counts, after a check of all its bytes."""
+        if self.made:
+            raise InputError(f"{self.reference} has counts, but this command makes outputs: use texts")
+        read_arrays(str(self.reference))
+        return list(self.counts or ())
+
+    def _given_groups(self) -> tuple[Groups | None, Groups | None]:
+        return self._groups("document", self.documents), self._groups("stratum", self.strata)
 
     def _groups(self, group: str, path: str | None) -> Groups | None:
         """Ids without texts. ``--input-format`` applies to them only if they are in the same file as scores."""
         if path is None:
             return None
+        if is_count_file(path):
+            stored = open_counts(path)
+            name, found = ("documents", stored.documents) if group == "document" else ("strata", stored.strata)
+            if found is None:
+                raise InputError(f"{display_name(path)} was counted without ids of {name}")
+            return Groups(path, found.tolist(), None)
         has_scores = split_name(path)[0] in {split_name(file)[0] for file in self._score_files}
         input_format = self.input_format if has_scores else None
         return Groups(path, *read_groups(group, path, input_format, max_input=self.max_input))

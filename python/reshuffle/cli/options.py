@@ -10,10 +10,12 @@ import click
 from .. import types
 from ..errors import either
 from .command import option
-from .params import Margin, Metric, Name, Replicates, Size
+from .params import ExecutorName, Margin, Metric, Name, Replicates, Size
 
 __all__ = [
     "ARGUMENTS",
+    "COUNTS",
+    "EXECUTOR",
     "INPUT",
     "METRICS",
     "THREADS",
@@ -21,6 +23,7 @@ __all__ = [
     "all_of",
     "any_of",
     "compare_options",
+    "executor_option",
     "flip_options",
     "output_options",
     "resampling_options",
@@ -35,6 +38,13 @@ ARGUMENTS = (
         "UTF-8 text with one segment per line, mteval (.sgm, .xml), tables (.tsv, .csv), JSON lines (.jsonl) or parses "
         "(.conllu), also compressed by gzip, bzip2 or xz; - is standard input. FILE#NAME is a column of a table, a key "
         "of JSON lines, or a system or reference of an mteval file.",
+    ),
+)
+COUNTS = (
+    (
+        "COUNTS [SYS...]",
+        "Instead of REF and SYS: counts (.npz, .npy) of 'reshuffle count', and the names of systems in them.  "
+        "[default: all]",
     ),
 )
 
@@ -319,6 +329,20 @@ SIMULTANEOUS = (
 THREADS = option("Resampling", "--threads", type=int, metavar="N", help="Threads to use.  [default: all cores]")
 
 
+def executor_option(group: str) -> Decorator:
+    """``--executor``, in a group of options."""
+    return option(
+        group,
+        "--executor",
+        type=ExecutorName(),
+        metavar="NAME",
+        help="threads, processes, or dask://HOST:PORT (a Dask cluster).  [default: threads]",
+    )
+
+
+EXECUTOR = executor_option("Resampling")
+
+
 def resampling_options(replicates: str, default: int = 10_000, automatic: bool = True) -> tuple[Decorator, ...]:
     """``replicates`` says what there are n of, and ``automatic`` whether the number may be ``auto``."""
     auto = "; auto: as many as are needed." if automatic else "."
@@ -326,7 +350,7 @@ def resampling_options(replicates: str, default: int = 10_000, automatic: bool =
         option("Resampling", "-n", "--n-resamples", type=Replicates() if automatic else int, default=default,
                show_default=True, metavar="N", help=f"{replicates}{auto}"),
         option("Resampling", "--seed", type=int, default=12345, show_default=True, metavar="N",
-               help="The same seed gives the same result, on any machine and number of threads."),
+               help="The same seed gives the same result."),
         THREADS,
     )  # fmt: skip
 
@@ -371,7 +395,7 @@ DISPLAY = (
         "Output",
         "--methods",
         is_flag=True,
-        help="Append to the text a methods paragraph for a paper, and the BibTeX entries of its citations.",
+        help="Append a methods paragraph for a paper, with BibTeX entries.",
     ),
     option(
         "Output",
@@ -458,7 +482,7 @@ def compare_options(command: Callable[..., Any]) -> Callable[..., Any]:
     resampling = resampling_options("Shuffles and draws")
     output = output_options(get_args(types.Format), "text")
     tests = (INPUT, SETS, METRICS, TEST, _intervals("percentile"), SIMULTANEOUS)
-    options = all_of(*tests, resampling, PAIRS, TABLE, TEXTS, DISPLAY, output)
+    options = all_of(*tests, resampling, (EXECUTOR,), PAIRS, TABLE, TEXTS, DISPLAY, output)
     return reference(systems(options(command)))
 
 

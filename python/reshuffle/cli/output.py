@@ -24,7 +24,16 @@ from ..results.studies import StudyResult
 from .params import COMMAND_LINE
 from .process import cleanup, stdout_problem
 
-__all__ = ["Result", "Writer", "binary_destination", "chosen_format", "chosen_output", "destination", "terminal"]
+__all__ = [
+    "Result",
+    "Writer",
+    "binary_destination",
+    "chosen_format",
+    "chosen_output",
+    "destination",
+    "stream_destination",
+    "terminal",
+]
 
 Result: TypeAlias = Comparison | SetComparison | SegmentTable | Flips | StudyResult
 Writer: TypeAlias = Callable[[Result], object]
@@ -99,6 +108,20 @@ def destination(
                 _write(stream, result, fmt, display_name(file), its_layout)
 
         yield write
+
+
+@contextlib.contextmanager
+def stream_destination(output: str, inputs: Sequence[str]) -> Iterator[IO[bytes]]:
+    """A file to write bytes to. If the body fails, the file of this name is left as it was."""
+    shown = display_name(output)
+    with contextlib.ExitStack() as stack:
+        if _is_stream(output, shown):
+            stream: IO[Any] = stack.enter_context(_stream(output, shown, "wb"))
+        else:
+            (stream,) = stack.enter_context(_replacements([output], inputs, "xb"))
+        with _write_errors(shown):
+            yield stream
+            stream.flush()
 
 
 @contextlib.contextmanager

@@ -42,6 +42,17 @@ class Name(StrParam):
         return str(value)
 
 
+class ExecutorName(StrParam):
+    """What computes long jobs: a name, or the address of a Dask scheduler."""
+
+    name = "executor"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        from ..execution.executors import check_name_of_executor
+
+        return check_name_of_executor(str(value))
+
+
 class Metric(MetricParam):
     """A metric, perhaps with options: ``bleu:tokenize=intl``."""
 

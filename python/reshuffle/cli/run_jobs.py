@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..data.corpus import system_names
+from ..data.count_files import is_count_file
 from ..data.files import STDIN, check_stdin, display_name
 from ..data.run_manifest import DevFiles, RunFiles, read_run_manifest
 from ..errors import InputError, listed, quoted, unknown_name
-from ..metrics.native import NativeMetric
 from ..resampling.counting import labels_of
 from ..runs import Development, Runs, output_name
 from ..settings import Resampling
@@ -59,7 +59,7 @@ class RunJob:
         _check_development(files, options["median_on"])
         if files.metrics is not None:
             options["metrics"] = [parse_metric(text, files.folder) for text in files.metrics]
-        elif not options["metrics"] and files.references:
+        elif not options["metrics"] and files.references and not is_count_file(files.references[0]):
             options["metrics"] = [MetricChoice("bleu")]
         if not files.references:
             _check_without_texts(files, options["metrics"])
@@ -388,7 +388,7 @@ def _check_without_texts(files: RunFiles, metrics: Sequence[MetricChoice]) -> No
 
 def _check_metric_names(job: Job, dev: DevFiles, median_metric: str | None) -> None:
     """Raise :class:`InputError` for a metric of ``--dev-scores`` or ``--median-metric`` that is not computed."""
-    metrics: list[NativeMetric] = list(job.metrics)
+    metrics = job.known_metrics
     known = [*labels_of(metrics), *job.scores]
     names = {*known, *(m.key for m in metrics), *(m.name for m in metrics)}
     used = [(f"scores of {name} on the development set", each) for name in dev.scores for each in dev.scores[name]]

@@ -13,6 +13,7 @@ from .command import Command, option
 from .options import (
     ALL_PAIRS,
     ALTERNATIVE,
+    EXECUTOR,
     INPUT,
     METRICS,
     adjustment,
@@ -37,7 +38,7 @@ ARGUMENTS = (
     (
         "FILE",
         "UTF-8 text with one segment per line, mteval, tables (FILE#NAME), JSON lines or parses, as for 'reshuffle "
-        "compare'; - is standard input.",
+        "compare'; - is standard input. With --refs counts.npz ('reshuffle count'), names of systems in it.",
     ),
 )
 
@@ -234,6 +235,7 @@ TABLE = (
     DEV,
     TEST,
     resampling_options("Shuffles and draws"),
+    (EXECUTOR,),
     TABLE,
     output_options(get_args(types.Format), "text"),
 )
@@ -246,6 +248,7 @@ def runs_command(context: click.Context, /, **options: Any) -> None:
     """
     from ..runs import RunSettings, compared_runs
     from ..settings import Levels
+    from .executors import chosen_executor
     from .job import FLAGS
     from .output import chosen_output, destination
     from .progress import progress_bar
@@ -259,6 +262,7 @@ def runs_command(context: click.Context, /, **options: Any) -> None:
     levels = Levels.for_tests(None, options.pop("confidence_level"), options.pop("alpha"), names=FLAGS)
     exchange = flattened(options.pop("exchange")) or ("auto",)
     fmt, output, layout = chosen_output(options)
+    executor = options.pop("executor")
     job = RunJob.from_options(options)
     settings = RunSettings(
         exchange=exchange[0] if len(exchange) == 1 else exchange,
@@ -268,8 +272,11 @@ def runs_command(context: click.Context, /, **options: Any) -> None:
         **options,
     ).checked(list(job.files.systems))
     tables = get_args(types.RunTable) if fmt == "csv" and layout.table is None else ()
-    with destination(output, job.inputs, fmt, layout, tables) as write:
+    with (
+        destination(output, job.inputs, fmt, layout, tables) as write,
+        chosen_executor(executor, job.resampling.threads) as workers,
+    ):
         runs, dev = job.read()
         with progress_bar() as progress:
-            result = compared_runs(runs, dev, settings, replace(job.resampling, progress=progress))
+            result = compared_runs(runs, dev, settings, replace(job.resampling, progress=progress, executor=workers))
         write(result)

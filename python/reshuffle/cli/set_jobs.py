@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..data.corpus import system_names
+from ..data.count_files import is_count_file
 from ..data.files import STDIN, check_stdin
 from ..data.manifest import SetFiles, read_manifest
 from ..errors import InputError, listed
@@ -17,6 +18,7 @@ from ..validate import check_name
 from .command import words
 from .job import Job
 from .metric_options import flags, parse_metric
+from .stored import names_in_counts
 
 __all__ = ["SetJobs"]
 
@@ -105,7 +107,7 @@ def _from_words(sets: Sequence[str]) -> dict[str, SetFiles]:
         name, *files = words(given)
         if not name:
             raise InputError("--set: expected a name and files, got an empty name")
-        if len(files) < 3:
+        if len(files) < 3 and not (files and is_count_file(files[0])):
             raise InputError(
                 f"--set {name}: expected the reference and at least two systems after the name, got "
                 f"{listed(files) or 'none'}"
@@ -119,6 +121,8 @@ def _from_words(sets: Sequence[str]) -> dict[str, SetFiles]:
 def _job(files: SetFiles, options: dict[str, Any]) -> Job:
     """The job of a test set. Its own metrics and options take precedence over those of the command line."""
     first = next(iter(files.scores.values()), None)
+    if files.references and is_count_file(files.references[0]):
+        files = replace(files, systems=names_in_counts(files.references[0], files.systems, files.folder))
     if files.references and not files.systems:
         raise InputError("references without systems: add the key 'systems'")
     if files.systems and not files.references:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from .. import _core
 from ..errors import InputError
 from ..metrics.base import Counts, Metric, Scores, counts_array
 from ..resampling import CountSample, Pairs, Sample
+from ..resampling.parts import SENT_FOR_SHUFFLES, SentWhole
 from ..resampling.samples import BATCH_CELLS, Batch, resampler_of_sums
 from ..resampling.uncounted import Uncounted
 from ..resampling.units import Strata, Variances
@@ -56,6 +57,11 @@ class Agreement(Metric):
     def ratio(cls, name: str) -> Agreement:
         """The ratio of two sums, such as τ from votes."""
         return cls(name, _core.Metric.mean(name, 1.0, True))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self.core is not None:
+            return Agreement.ratio, (self.name,)
+        return Agreement, (self.name, None, self.higher_is_better)
 
     def score(self, totals: object) -> Scores:
         """Ratios of summed counts: (…, 2) in, (…) out. :class:`InputError` for other coefficients."""
@@ -263,6 +269,11 @@ class VotesSample(Replicated):
             threads=batch.threads,
         )
         return with_ties(values, pairs, self.scores)
+
+
+# Not for draws, of which one without a value is replaced by the next one.
+SENT_FOR_SHUFFLES[MatrixSample] = SentWhole
+SENT_FOR_SHUFFLES[VotesSample] = SentWhole
 
 
 def with_ties(statistics: Scores, pairs: Pairs, scores: Scores) -> Scores:

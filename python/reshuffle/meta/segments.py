@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import _core, types
 from ..errors import InputError, either
+from ..execution import AnyExecutor
 from ..metrics.base import Counts, Scores, thread_count
 from ..progress import AnyProgress, reported
 from ..resampling import CountSample
@@ -96,6 +97,7 @@ def segments(
     n_resamples: int = 1_000,
     seed: int = 12345,
     threads: int | None = None,
+    executor: AnyExecutor = None,
     progress: AnyProgress = None,
 ) -> MetaEvaluation:
     """How well metrics agree with people segment by segment, with intervals and tests of all pairs of metrics.
@@ -139,8 +141,9 @@ def segments(
         0.95, and 1 − confidence_level.
     n_resamples : int
         The number of shuffles or draws. All metrics have the same ones.
-    seed, threads, progress
-        As for :func:`reshuffle.compare`. Test set i of several has the seed ``derive_seed(seed, "test-set", i)``.
+    seed, threads, executor, progress
+        As for :func:`reshuffle.compare`. Workers of an executor compute sums of votes, and shuffles. Test set i of
+        several has the seed ``derive_seed(seed, "test-set", i)``.
 
     Returns
     -------
@@ -178,7 +181,7 @@ def segments(
         adjust,
         interval,
         Levels.for_tests("percentile", confidence_level, alpha),
-        Resampling(n_resamples, seed, threads),
+        Resampling(n_resamples, seed, threads, executor=executor),
     )
     settings = SegmentSettings(coefficients, groupings, ties, minimum_difference, average, pooled)
     with reported(progress) as watched:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from .. import types
 from ..data.judgments import Judgments
 from ..errors import InputError
+from ..execution import AnyExecutor
 from ..metrics.base import Scores
 from ..progress import AnyProgress, reported
 from ..resampling import CountSample
@@ -81,6 +82,7 @@ def systems(
     n_resamples: int = 1_000,
     seed: int = 12345,
     threads: int | None = None,
+    executor: AnyExecutor = None,
     progress: AnyProgress = None,
 ) -> MetaEvaluation:
     """How well metrics agree with people on systems, with intervals and tests of all pairs of metrics.
@@ -100,7 +102,7 @@ def systems(
     test : str or None
         A name in :data:`reshuffle.meta.TESTS`. The default, ``auto``, is ``williams`` for ``pearson`` with 4 systems or
         more, and ``perm-systems`` for others. Both ask about other systems, too. None or ``none`` for no tests.
-    baseline, adjust, interval, confidence_level, alpha, n_resamples, seed, threads, progress
+    baseline, adjust, interval, confidence_level, alpha, n_resamples, seed, threads, executor, progress
         As for :func:`reshuffle.meta.segments`. Williams' test has the adjustment ``holm`` by default.
 
     Returns
@@ -143,7 +145,7 @@ def systems(
         adjust,
         interval,
         Levels.for_tests("percentile", confidence_level, alpha),
-        Resampling(n_resamples, seed, threads),
+        Resampling(n_resamples, seed, threads, executor=executor),
     )
     settings = SystemSettings(coefficients, human_scores, average)
     with reported(progress) as watched:

@@ -19,8 +19,9 @@ from ..lazy import lazy
 from ..metrics.base import Metric, Scores
 from ..results import Exchangeability
 from .counting import AnyMetric, Data
+from .parts import SENT_FOR_SHUFFLES, SentSample, sent
 from .replicates import Replicates
-from .samples import BATCH_CELLS, Batch, Pairs, Sample
+from .samples import BATCH_CELLS, Batch, GroupCodes, Pairs, Sample
 from .uncounted import Uncounted
 from .units import Strata, Variances
 
@@ -323,6 +324,45 @@ class AveragedSample(Uncounted):
         """See :meth:`Sample.permutation_scores`."""
         permuted = slice(batch.first, batch.first + batch.n)
         return mean_of((source.permuted[self.index][:, permuted] for source in self.sources), self.n_sets)
+
+
+@dataclass(frozen=True, eq=False)
+class SentAverage:
+    """An average as it is sent to a worker, for shuffles.
+
+    ``streams`` are the seed and the codes of the shuffles of each test set.
+    """
+
+    metric: AveragedMetric
+    samples: tuple[SentSample, ...]
+    streams: tuple[tuple[int, GroupCodes | None], ...]
+    rows: Index
+    n_pairs: int
+
+    @property
+    def together(self) -> int:
+        """See :attr:`SentSample.together`."""
+        return max(each.together for each in self.samples)
+
+    def sample(self) -> AveragedSample:
+        """See :meth:`SentSample.sample`."""
+        samples = [each.sample() for each in self.samples]
+        sources = [
+            Replicates([sample], n_resamples=1, seed=seed, threads=1, codes=codes)
+            for sample, (seed, codes) in zip(samples, self.streams, strict=True)
+        ]
+        return AveragedSample(self.metric, samples, sources, 0, self.rows, n_pairs=self.n_pairs)
+
+
+def _sent_average(sample: AveragedSample) -> SentAverage | None:
+    samples = sent(sample.samples, "shuffles")
+    if samples is None or sample.evaluations is not None:  # calls are counted by the samples of texts
+        return None
+    streams = tuple((source.seed, source.codes) for source in sample.sources)
+    return SentAverage(sample.metric, samples, streams, sample.rows, sample.n_pairs)
+
+
+SENT_FOR_SHUFFLES[AveragedSample] = _sent_average
 
 
 def _variance(sample: Sample, pair: tuple[int, int]) -> float:

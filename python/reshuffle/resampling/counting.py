@@ -3,26 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import singledispatch
 from operator import methodcaller
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
-from ..data.columns import Table
+import numpy as np
+
+from ..data.columns import Table, segment_list
 from ..data.corpus import Corpus, Lines
 from ..errors import InputError, quoted, warn
 from ..lazy import lazy
 from ..metrics.base import Counts, Metric
 from ..metrics.black_box import CorpusFunction
-from ..metrics.native import NativeMetric, count_all, metric
+from ..metrics.native import NativeMetric, count_all, metric, warn_of_missing_files
 from ..metrics.precomputed import PrecomputedCounts, SegmentScores
+from ..metrics.stored import StoredCounts
 from ..results import ComparedTexts
 from ..settings import Resampling
 from ..types import MetricName
 from .incomplete import IncompleteSample
 from .samples import CountSample, Sample, TextSample
+from .stored import StoredSample
 
-__all__ = ["AnyMetric", "Data", "Metrics", "References", "Systems", "labels_of"]
+if TYPE_CHECKING:
+    from .._core import Progress
+
+__all__ = [
+    "TOKENIZED_PERIODS",
+    "AnyMetric",
+    "Data",
+    "Metrics",
+    "References",
+    "Systems",
+    "labels_of",
+    "resolved_metrics",
+    "warn_of_tokenized",
+]
 
 References: TypeAlias = "Sequence[str | None] | Sequence[Sequence[str | None]] | Table | None"
 Systems: TypeAlias = "Mapping[str, Lines] | Sequence[Lines] | Table | None"
@@ -46,6 +63,11 @@ def _(m: SegmentScores, names: Sequence[str], corpus: Corpus | None) -> Sample:
     if m.is_complete:
         return CountSample.from_counts(m, m.counts_of(names))
     return IncompleteSample.from_scores(m, names)
+
+
+@sample_for.register
+def _(m: StoredCounts, names: Sequence[str], corpus: Corpus | None) -> Sample:
+    return StoredSample.from_stored(m.chosen(names))
 
 
 @sample_for.register
@@ -95,7 +117,7 @@ class Data:
         cls, references: References, systems: Systems, metrics: Metrics, *, warn_of_duplicates: bool = True
     ) -> Data:
         """Check the arguments of a public function. :class:`InputError` if they cannot be used together."""
-        resolved = _resolved(metrics)
+        resolved = resolved_metrics(metrics)
         if references is not None and systems is not None:
             corpus = Corpus.from_texts(references, systems)
             corpus.check(duplicates=warn_of_duplicates)
@@ -107,8 +129,7 @@ class Data:
         needy = [m.name for m in resolved if not isinstance(m, PrecomputedCounts)]
         if needy:
             raise _texts_missing(needy)
-        counts = resolved[0].counts
-        return cls(None, resolved, tuple(counts), len(next(iter(counts.values()))))
+        return cls(None, resolved, resolved[0].system_names, resolved[0].n_segments)
 
     @lazy
     def labels(self) -> list[str]:
@@ -127,8 +148,10 @@ class Data:
 
     @property
     def most_references(self) -> int:
-        """The largest number of references of a segment; 0 without texts."""
-        return 0 if self.corpus is None else len(self.corpus.references)
+        """The largest number of references of a segment; 0 if there are only scores."""
+        if self.corpus is None:
+            return max(m.most_references for m in self.metrics if isinstance(m, PrecomputedCounts))
+        return len(self.corpus.references)
 
     def texts(self, names: Sequence[str]) -> ComparedTexts:
         """The references and the outputs of these systems, without scores.
@@ -177,7 +200,45 @@ class Data:
             return []
         texts = _texts(native[0], self.corpus)
         outputs = {name: texts.systems[name] for name in names}
+        if resampling.executor is not None:
+            return _count_elsewhere(native, outputs, texts.references, resampling)
         return count_all(native, outputs, texts.references, resampling.threads, resampling.progress)
+
+
+@dataclass(frozen=True, eq=False)
+class CountingJob:
+    """Counts of systems, which are the items: see :class:`reshuffle.execution.Job`."""
+
+    items: ClassVar[str] = "systems"
+
+    metrics: Sequence[NativeMetric]
+    systems: Mapping[str, Sequence[str]]
+    references: Sequence[Sequence[str | None]]
+
+    block: ClassVar[int] = 1
+
+    def run(self, first: int, last: int, threads: int | None, progress: Progress | None) -> list[Counts]:
+        """The counts of systems first, …, last − 1 by each metric. See :class:`reshuffle.execution.Job`."""
+        chosen = dict(list(self.systems.items())[first:last])
+        return count_all(self.metrics, chosen, self.references, threads, progress)
+
+
+def _count_elsewhere(
+    metrics: Sequence[NativeMetric],
+    outputs: Mapping[str, Lines],
+    references: Sequence[Sequence[str | None]],
+    resampling: Resampling,
+) -> list[Counts]:
+    """The counts of systems by each metric, by the workers of an executor."""
+    from ..execution import run_job
+
+    warn_of_missing_files(metrics)  # the warnings of workers would be lost
+    systems = {name: segment_list(name, lines) for name, lines in outputs.items()}
+    job = CountingJob(metrics, systems, [list(column) for column in references])
+    # A checkpoint keeps what takes long, and not what only an executor computes as a job.
+    execution = replace(resampling.execution, checkpoint=None)
+    parts = run_job(job, len(systems), execution, stage="counting")
+    return [np.concatenate(counts) for counts in zip(*parts, strict=True)]
 
 
 def _check_string(what: str, segment: int, line: object) -> None:
@@ -185,7 +246,7 @@ def _check_string(what: str, segment: int, line: object) -> None:
         raise InputError(f"{what}, segment {segment:,}: expected a string, got {quoted(line)}")
 
 
-def _resolved(metrics: Metrics) -> list[Any]:
+def resolved_metrics(metrics: Metrics) -> list[Any]:
     """The metrics as objects. :class:`InputError` if two of them cannot be distinguished by name or options."""
     chosen = list(metrics) if isinstance(metrics, Sequence) and not isinstance(metrics, str) else [metrics]
     resolved: list[Any] = [metric(m) if isinstance(m, str) else m for m in chosen]
@@ -199,7 +260,7 @@ def _resolved(metrics: Metrics) -> list[Any]:
         raise InputError(f"the same metric is chosen twice, with the same options: {', '.join(signatures)}")
     for m in resolved:
         # Native metrics of the same name differ in their options.
-        if not isinstance(m, NativeMetric) and [n.name for n in resolved].count(m.name) > 1:
+        if not isinstance(m, NativeMetric | StoredCounts) and [n.name for n in resolved].count(m.name) > 1:
             raise InputError(f"two metrics are called {m.name}: rename the one that is not built in")
     return resolved
 
@@ -223,9 +284,14 @@ def _check_detokenized(corpus: Corpus, metrics: Sequence[AnyMetric]) -> None:
         if n >= TOKENIZED_PERIODS:
             found.append((name, n))
     if found:
-        (name, n), others = found[0], len(found) - 1
-        also = f", and many of {others} other output{'s' * (others != 1)}," if others else ""
-        warn(
-            f"{n:,} segments of {name!r}{also} end in a tokenized period (' .'), but {tokenizing[0].name} "
-            "tokenizes texts itself: detokenize them, or turn its tokenizer off (tokenize 'none')"
-        )
+        warn_of_tokenized(found, tokenizing[0].name)
+
+
+def warn_of_tokenized(found: Sequence[tuple[str, int]], metric_name: str) -> None:
+    """Warn about systems that have many segments, each given with their number, that seem to be tokenized already."""
+    (name, n), others = found[0], len(found) - 1
+    also = f", and many of {others} other output{'s' * (others != 1)}," if others else ""
+    warn(
+        f"{n:,} segments of {name!r}{also} end in a tokenized period (' .'), but {metric_name} "
+        "tokenizes texts itself: detokenize them, or turn its tokenizer off (tokenize 'none')"
+    )

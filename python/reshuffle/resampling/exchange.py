@@ -138,7 +138,7 @@ class _Moments:
         """The deviations of the strata's means, scaled so that their products can be subtracted from the moments."""
         strata = self._strata
         starts = np.cumsum(strata.sizes) - strata.sizes
-        sums = np.add.reduceat(self._counts[systems][:, strata.order], starts, axis=1)
+        sums = np.add.reduceat(self._counts[systems][:, strata.order], starts, axis=1, dtype=np.int64)
         scale = self._weights[strata.order[starts]] / np.sqrt(strata.sizes)
         deviations = (sums - strata.sizes[:, None] * self._means[systems, None]) * scale[:, None]
         return np.asarray(deviations.swapaxes(0, 1).reshape(len(scale), -1))

@@ -22,6 +22,8 @@ STEP_BITS = 16
 
 # Numbers in memory at a time: 2 MB, whatever the number of segments.
 CELLS = 1 << 18
+# Segments whose counts are copied at a time, if there are more.
+SEGMENTS = 1 << 16
 # Variances of differences below this share of the variances of both scores are dominated by rounding errors.
 SMALLEST = 2.0**-30
 
@@ -82,14 +84,39 @@ def slopes_of(gradients: Scores) -> Scores:
 
 
 def linear_variances(metric: Metric, counts: Counts, totals: Counts, strata: Strata) -> Variances:
-    """The delta-method variances of k scores and their differences, from (k, S, K) counts and (k, K) totals."""
-    slopes = np.concatenate([gradient(metric, counts[[x]], totals[[x]]) for x in range(len(counts))])
+    """The delta-method variances of k scores and their differences, from (k, S, K) counts and (k, K) totals.
+
+    Counts may be integers of any width. Those of more than ``SEGMENTS`` segments are copied piece by piece.
+    """
+    slopes = np.concatenate([gradient(metric, counts[x : x + 1], totals[[x]]) for x in range(len(counts))])
+    n = counts.shape[1]
 
     def values(*systems: int) -> Scores:
-        rows = rows_of(counts[list(systems)])
-        return np.asarray((rows - rows.mean(axis=0)) @ slopes_of(slopes[list(systems)]))
+        own = slopes_of(slopes[list(systems)])
+        if n <= SEGMENTS:
+            rows = rows_of(counts[list(systems)].astype(np.int64, copy=False))
+            return np.asarray((rows - rows.mean(axis=0)) @ own)
+        return _values_in_pieces(counts, totals, systems, own)
 
     return Variances(len(counts), values, strata)
+
+
+def _values_in_pieces(counts: Counts, totals: Counts, systems: Sequence[int], slopes: Scores) -> Scores:
+    """The contributions of many segments: (S,). The means of the columns of :func:`rows_of` follow from the totals."""
+    n = counts.shape[1]
+    sums = totals[list(systems)]
+    centre = np.rint(sums[0] / n).astype(np.int64)
+    means = (sums[0] - n * centre) / n
+    if len(systems) > 1:
+        means = np.concatenate([means, (sums[0] - sums[1]) / n])
+    values = np.empty(n)
+    for first in range(0, n, SEGMENTS):
+        piece = slice(first, first + SEGMENTS)
+        own = [counts[system, piece].astype(np.int64) for system in systems]
+        rows = own[0] - centre
+        rows = rows if len(own) == 1 else np.concatenate([rows, own[0] - own[1]], axis=1)
+        values[piece] = (rows - means) @ slopes
+    return values
 
 
 def linear_variances_of_differences(
@@ -101,7 +128,7 @@ def linear_variances_of_differences(
     with k columns and S rows. Memory: little beyond the counts and k² numbers.
     """
     k, n, n_counts = counts.shape
-    slopes = np.concatenate([gradient(metric, counts[[x]], totals[[x]]) for x in range(k)])
+    slopes = np.concatenate([gradient(metric, counts[x : x + 1], totals[[x]]) for x in range(k)])
     weights, products = np.sqrt(strata.factors), np.zeros((k, k))
     sums = np.zeros((k, strata.n_strata))
     size = max(1, CELLS // max(k, n_counts))

@@ -84,11 +84,24 @@ class Accumulator(ABC, Generic[Row]):
     def row(self) -> Row:
         """The result for this metric."""
 
+    @property
+    def part(self) -> Any:
+        """The state after some replicates, for :meth:`add_part` in another process: arrays."""
+        raise NotImplementedError(f"{type(self).__name__} takes the replicates in order")
+
+    def add_part(self, part: Any) -> None:
+        """Add the replicates that follow, from the state of another accumulator."""
+        raise NotImplementedError(f"{type(self).__name__} takes the replicates in order")
+
 
 class Reduction(ABC, Generic[Row, Result]):
-    """What to keep of the replicates. ``kind`` says of which: ``shuffles``, ``draws`` or ``permutations``."""
+    """What to keep of the replicates. ``kind`` says of which: ``shuffles``, ``draws`` or ``permutations``.
+
+    With ``in_parts``, other processes can compute ranges of the replicates, whose results are merged.
+    """
 
     kind: ClassVar[str] = "shuffles"
+    in_parts: ClassVar[bool] = True
 
     @abstractmethod
     def core(self, pairs: Pairs, metrics: Indices) -> Any:
@@ -150,6 +163,13 @@ class _CountAccumulator(Accumulator["NDArray[np.int64]"]):
     def row(self) -> NDArray[np.int64]:
         return self.counts
 
+    @property
+    def part(self) -> NDArray[np.int64]:
+        return self.counts
+
+    def add_part(self, part: NDArray[np.int64]) -> None:
+        self.counts += part
+
 
 class _TallyAccumulator(_CountAccumulator):
     def __init__(self, alternative: str, thresholds: Scores) -> None:
@@ -179,6 +199,8 @@ class SequentialTally(Reduction[SequentialCounts, SequentialCounts]):
 
     With ``histograms``, there are also histograms of these shuffles.
     """
+
+    in_parts = False
 
     alternative: str
     thresholds: Scores
@@ -258,6 +280,13 @@ class _SeriesAccumulator(Accumulator["NDArray[Any]"]):
     @property
     def row(self) -> NDArray[Any]:
         return self.all
+
+    @property
+    def part(self) -> NDArray[Any]:
+        return self.all
+
+    def add_part(self, part: NDArray[Any]) -> None:
+        self.update(part)
 
 
 class Series(_ArrayReduction):
@@ -354,6 +383,8 @@ class MinP(_ArrayReduction):
     the observed statistics are, less the ``tolerances`` within which others are ties. These arrays have shape (metrics,
     pairs). ``families`` are those of :class:`MaxT`. For native samples memory is a few arrays of R numbers.
     """
+
+    in_parts = False
 
     alternative: str
     thresholds: Scores
@@ -500,6 +531,14 @@ class _PermutedAccumulator(Accumulator[PermutedCounts]):
     def row(self) -> PermutedCounts:
         return PermutedCounts(self.pairs, self.ranges)
 
+    @property
+    def part(self) -> PermutedCounts:
+        return self.row
+
+    def add_part(self, part: PermutedCounts) -> None:
+        self.pairs += part.pairs
+        self.ranges += part.ranges
+
 
 @dataclass(frozen=True, eq=False)
 class Histograms(_ArrayReduction):
@@ -535,6 +574,13 @@ class _HistogramAccumulator(Accumulator[HistogramArray]):
     @property
     def row(self) -> HistogramArray:
         return histograms_from_core(*self.bins.histograms)
+
+    @property
+    def part(self) -> NDArray[np.uint64]:
+        return self.bins.state()
+
+    def add_part(self, part: NDArray[np.uint64]) -> None:
+        self.bins.merge(part)
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,8 +17,9 @@ from ..metrics.base import Scores, thread_count
 from ..settings import Resampling
 from ..validate import MAX_RESAMPLES, MAX_SEED, check_integer
 from .incomplete import IncompleteSample
+from .parts import Part, ReplicatesJob, SentSample, merged, sent
 from .reductions import Accumulator, Draws, Reduction
-from .samples import BATCH_CELLS, Batch, GroupCodes, Pairs, Sample, resampler_of_sums, stratum_sizes
+from .samples import BATCH_CELLS, Batch, GroupCodes, Pairs, Sample, TextSample, resampler_of_sums, stratum_sizes
 from .units import Strata
 
 __all__ = ["Replicates"]
@@ -40,8 +41,10 @@ class Replicates:
         R.
     seed : int
         Replicate r is a pure function of the seed and r.
-    threads, progress
+    threads, progress, executor
         As in :func:`reshuffle.compare`.
+    codes : (S,) ndarray of uint64, optional
+        Those of a subgroup of shuffles: see :meth:`with_codes`.
     """
 
     # Whether the replicates are user-supplied masks or indices, which have no seed.
@@ -55,13 +58,17 @@ class Replicates:
         seed: int,
         threads: int | None = None,
         progress: Progress | None = None,
+        executor: Any = None,
+        codes: GroupCodes | None = None,
     ) -> None:
         self.samples = tuple(samples)
         self.n_resamples = check_integer("n_resamples", n_resamples, 1, MAX_RESAMPLES)
         self.seed = check_integer("seed", seed, 0, MAX_SEED)
         self.progress = progress
         self.threads = thread_count(threads)
-        self._codes: GroupCodes | None = None
+        self.executor = executor
+        self.codes = codes
+        self._range: range | None = None
         self._resamplers: dict[tuple[str, tuple[int, ...]], _core.Resampler] = {}
         # Scales of the draws' differences by the function that computes them: see inference.step_down.
         self.scales: dict[object, dict[tuple[int, int, int], tuple[float, float]]] = {}
@@ -77,6 +84,7 @@ class Replicates:
             seed=settings.seed,
             threads=settings.threads,
             progress=settings.progress,
+            executor=settings.executor,
         )
 
     @property
@@ -100,13 +108,30 @@ class Replicates:
         fewer.n_resamples = n
         return fewer
 
+    def with_threads(self, threads: int | None, progress: Progress | None) -> Replicates:
+        """The same replicates, which share what has been prepared, with other threads and another progress."""
+        others = self._copy()
+        others.threads, others.progress = thread_count(threads), progress
+        return others
+
+    def within(self, first: int, last: int) -> Replicates:
+        """The replicates first, …, last − 1, for :meth:`part` and :meth:`batches` in another process."""
+        some = self._copy()
+        some._range = range(first, last)
+        return some
+
+    @property
+    def numbers(self) -> range:
+        """The numbers of the replicates."""
+        return range(self.n_resamples) if self._range is None else self._range
+
     def with_codes(self, codes: GroupCodes, n: int) -> Replicates:
         """The first n shuffles of a subgroup, which the codes define: (S,).
 
         Shuffle g swaps a unit if g and the unit's code have an odd number of bits in common.
         """
         subgroup = self.first(n)
-        subgroup._codes = codes
+        subgroup.codes = codes
         return subgroup
 
     def with_samples(self, samples: Sequence[Sample]) -> Replicates:
@@ -132,37 +157,130 @@ class Replicates:
         All reductions are of the same kind: shuffles, draws or permutations. Those of shuffles compare ``pairs`` of
         systems, for which each sample has its rows
         (:meth:`Sample.rows_of <reshuffle.resampling.samples.Sample.rows_of>`).
+
+        With an executor, its workers compute the reductions that can be computed in parts, if the samples can be sent
+        to them. The others are computed in this process, in a pass of their own.
         """
         (kind,) = {reduction.kind for reduction in reductions}
-        for_core = [sample.native(kind) for sample in self.samples]  # None for a sample that Python scores
-        rows: list[list[Any]] = [[None] * len(self.samples) for _ in reductions]  # of each reduction, by sample
         own_pairs = [pairs if kind == "draws" else sample.rows_of(pairs) for sample in self.samples]
+        samples = None if self.executor is None else sent(self.samples, kind)
+        results: list[Any] = [None] * len(reductions)
+        for in_parts in (True, False):
+            places = [i for i, each in enumerate(reductions) if (samples is not None and each.in_parts) == in_parts]
+            if places:
+                chosen = [reductions[i] for i in places]
+                found = self._run_sent(chosen, own_pairs, samples) if in_parts else self._run_here(chosen, own_pairs)
+                for i, result in zip(places, found, strict=True):
+                    results[i] = result
+        return results
+
+    def _run_here(self, reductions: Sequence[Reduction[Any, Any]], own_pairs: Sequence[Pairs]) -> list[Any]:
+        """The results of the reductions by this process, where each sample has its pairs of rows."""
+        rows = _Rows(reductions, len(self.samples))
+        for metrics, n_systems, finished in self._native(reductions, own_pairs):
+            rows.set_native(metrics, n_systems, finished)
+        for m, accumulators in self._scored(reductions, own_pairs):
+            rows.set_scored(m, accumulators)
+        return rows.results
+
+    def _run_sent(
+        self,
+        reductions: Sequence[Reduction[Any, Any]],
+        own_pairs: Sequence[Pairs],
+        samples: tuple[SentSample, ...] | None,
+    ) -> list[Any]:
+        """The results of the reductions by the workers of the executor."""
+        from ..execution import Execution, run_job
+
+        assert samples is not None
+        kind = reductions[0].kind
+        job = ReplicatesJob(samples, tuple(reductions), tuple(own_pairs), self.seed, self.codes)
+        execution = Execution(self.executor, self.threads or None, self.progress)
+        parts = run_job(job, self.n_resamples, execution, stage=PROGRESS_STAGES[kind])
+        rows = _Rows(reductions, len(self.samples))
+        for g, (metrics, together) in enumerate(self._native_groups(kind, own_pairs)):
+            specifications = [reduction.core(own_pairs[metrics[0]], metrics) for reduction in reductions]
+            finished = [
+                merged(specification, [part.native[g][i] for part in parts])
+                for i, specification in enumerate(specifications)
+            ]
+            rows.set_native(metrics, [len(counts) for _, counts in together], finished)
+        for s, m in enumerate(self._scored_here(kind)):
+            accumulators = self._accumulators(reductions, own_pairs, m, self.n_resamples)
+            for part in parts:
+                for accumulator, state in zip(accumulators, part.scored[s], strict=True):
+                    accumulator.add_part(state)
+            rows.set_scored(m, accumulators)
+        for m, sample in enumerate(self.samples):
+            if isinstance(sample, TextSample):
+                sample.evaluations += sum(part.evaluations[m] for part in parts)
+        return rows.results
+
+    def part(self, reductions: Sequence[Reduction[Any, Any]], own_pairs: Sequence[Pairs]) -> Part:
+        """What these replicates, a range, contribute to the reductions: for :meth:`run` in another process."""
+        before = [sample.evaluations or 0 for sample in self.samples]
+        native = [
+            tuple(reduction.state() for reduction in finished) for _, _, finished in self._native(reductions, own_pairs)
+        ]
+        scored = [
+            tuple(accumulator.part for accumulator in accumulators)
+            for _, accumulators in self._scored(reductions, own_pairs)
+        ]
+        calls = [(sample.evaluations or 0) - n for sample, n in zip(self.samples, before, strict=True)]
+        return Part(tuple(native), tuple(scored), tuple(calls))
+
+    def _native_groups(
+        self, kind: str, own_pairs: Sequence[Pairs]
+    ) -> Iterator[tuple[list[int], list[tuple[_core.Metric, _core.Counts]]]]:
+        """The samples that the core scores, in groups that one pass can reduce, with their metrics and counts."""
+        for_core = [sample.native(kind) for sample in self.samples]  # None for a sample that Python scores
         for metrics in self._groups(own_pairs, for_core):
-            together = [counts for m in metrics if (counts := for_core[m]) is not None]
+            yield metrics, [counts for m in metrics if (counts := for_core[m]) is not None]
+
+    def _native(
+        self, reductions: Sequence[Reduction[Any, Any]], own_pairs: Sequence[Pairs]
+    ) -> Iterator[tuple[list[int], list[int], list[Any]]]:
+        """The reductions by the core: group by group, with the numbers of systems."""
+        kind = reductions[0].kind
+        for metrics, together in self._native_groups(kind, own_pairs):
             finished = self._resampler(kind, metrics, together).run(
                 [reduction.core(own_pairs[metrics[0]], metrics) for reduction in reductions],
-                n=self.n_resamples,
+                n=len(self.numbers),
                 seed=self.seed,
-                codes=self._codes,
+                first=self.numbers.start,
+                codes=self.codes,
                 threads=self.threads,
                 progress=self.progress,
             )
-            n_systems = [len(counts) for _, counts in together]
-            for by_metric, reduction, core in zip(rows, reductions, finished, strict=True):
-                for m, row in zip(metrics, reduction.rows_from_core(core, n_systems), strict=True):
-                    by_metric[m] = row
-        for m, sample in enumerate(self.samples):
-            if for_core[m] is None:
-                width = len(pairs) if kind == "shuffles" else len(sample.scores)
-                accumulators = [reduction.accumulator(width, m, self.n_resamples) for reduction in reductions]
-                self._accumulate(sample, kind, own_pairs[m], accumulators)
-                for by_metric, accumulator in zip(rows, accumulators, strict=True):
-                    by_metric[m] = accumulator.row
-        return [reduction.combine(by_metric) for reduction, by_metric in zip(reductions, rows, strict=True)]
+            yield metrics, [len(counts) for _, counts in together], finished
+
+    def _scored_here(self, kind: str) -> list[int]:
+        """The samples that Python scores."""
+        return [m for m, sample in enumerate(self.samples) if sample.native(kind) is None]
+
+    def _scored(
+        self, reductions: Sequence[Reduction[Any, Any]], own_pairs: Sequence[Pairs]
+    ) -> Iterator[tuple[int, list[Accumulator[Any]]]]:
+        """The reductions of each sample that Python scores."""
+        for m in self._scored_here(reductions[0].kind):
+            accumulators = self._accumulators(reductions, own_pairs, m, len(self.numbers))
+            self._accumulate(self.samples[m], reductions[0].kind, own_pairs[m], accumulators)
+            yield m, accumulators
+
+    def _accumulators(
+        self, reductions: Sequence[Reduction[Any, Any]], own_pairs: Sequence[Pairs], m: int, n: int
+    ) -> list[Accumulator[Any]]:
+        """Empty accumulators for n replicates of sample m."""
+        sample = self.samples[m]
+        if reductions[0].kind == "shuffles":
+            width = len(own_pairs[m])
+        else:  # without calls of a function of texts
+            width = len(sample.systems if isinstance(sample, TextSample) else sample.scores)
+        return [reduction.accumulator(width, m, n) for reduction in reductions]
 
     def batch(self, other: Batch) -> Batch:
         """The replicates with the numbers of another batch."""
-        return Batch(self.seed, other.first, other.n, self.threads, self._codes)
+        return Batch(self.seed, other.first, other.n, self.threads, self.codes)
 
     def statistics(self, m: int, pairs: Pairs, batch: Batch) -> Scores:
         """The statistic of pairs of rows of sample m on the shuffles with the numbers of a batch: (pairs, n)."""
@@ -207,7 +325,13 @@ class Replicates:
             )
         return self._resamplers[key]
 
-    def _accumulate(self, sample: Sample, kind: str, pairs: Pairs, accumulators: Sequence[Accumulator[Any]]) -> None:
+    def _accumulate(
+        self,
+        sample: Sample,
+        kind: str,
+        pairs: Pairs,
+        accumulators: Sequence[Accumulator[Any]],
+    ) -> None:
         """Score the replicates of a sample in Python until no accumulator needs more."""
         first = FIRST_BATCH if any(accumulator.active is not None for accumulator in accumulators) else None
         for batch in self.batches(sample.batch_size, PROGRESS_STAGES[kind], first):
@@ -253,7 +377,7 @@ class Replicates:
                     own[:, batch.first : batch.first + batch.n] = sample.permutation_scores(batch)
         if not counted:
             return scores
-        together = np.concatenate([sample.counts for _, sample in counted], axis=2)
+        together = np.concatenate([sample.stored for _, sample in counted], axis=2)
         ends = np.cumsum([sample.totals.shape[1] for _, sample in counted])[:-1]
         resampler = resampler_of_sums("permutations", together)
         k, _, width = together.shape
@@ -282,15 +406,42 @@ class Replicates:
         return found
 
     def batches(self, largest: int, stage: str, size: int | None = None) -> Iterator[Batch]:
-        """All replicates in batches, whose size doubles from ``size`` to ``largest``, its default."""
+        """All replicates in batches, whose size doubles from ``size`` to ``largest``, its default.
+
+        Those of a range (:meth:`within`) are cut where those of all replicates are.
+        """
         progress = self.progress or Progress()
-        progress.begin(stage, self.n_resamples)
-        first, size = 0, min(largest, size or largest)
-        while first < self.n_resamples:
-            n = min(size, self.n_resamples - first)
-            yield Batch(self.seed, first, n, self.threads, self._codes)
+        progress.begin(stage, len(self.numbers))
+        first, size = self.numbers.start, min(largest, size or largest)
+        while first < self.numbers.stop:
+            n = min(size - first % size if self.numbers.start else size, self.numbers.stop - first)
+            yield Batch(self.seed, first, n, self.threads, self.codes)
             first, size = first + n, min(largest, 2 * size)
-            progress.update(first)
+            progress.update(first - self.numbers.start)
+
+
+class _Rows:
+    """The rows of each reduction, one for each metric, until all are known."""
+
+    def __init__(self, reductions: Sequence[Reduction[Any, Any]], n_samples: int) -> None:
+        self.reductions = reductions
+        self.rows: list[list[Any]] = [[None] * n_samples for _ in reductions]
+
+    def set_native(self, metrics: Sequence[int], n_systems: Sequence[int], finished: Sequence[Any]) -> None:
+        """The rows of a group of samples, from the reductions of the core."""
+        for by_metric, reduction, core in zip(self.rows, self.reductions, finished, strict=True):
+            for m, row in zip(metrics, reduction.rows_from_core(core, n_systems), strict=True):
+                by_metric[m] = row
+
+    def set_scored(self, m: int, accumulators: Sequence[Accumulator[Any]]) -> None:
+        """The rows of a sample that Python scored."""
+        for by_metric, accumulator in zip(self.rows, accumulators, strict=True):
+            by_metric[m] = accumulator.row
+
+    @property
+    def results(self) -> list[Any]:
+        """The result of each reduction."""
+        return [reduction.combine(by_metric) for reduction, by_metric in zip(self.reductions, self.rows, strict=True)]
 
 
 def _active_pairs(accumulators: Sequence[Accumulator[Any]], n_pairs: int) -> Sequence[int]:

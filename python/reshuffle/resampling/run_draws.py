@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 __all__ = ["DrawnRuns"]
 
 
+# The deviations of outputs are sums over blocks of so many draws, at multiples of it.
+BLOCK = 512
+
 # The scores of all systems on R draws, by statistic and metric: (systems, R).
 Series: TypeAlias = Mapping[str, Sequence[Scores]]
 
@@ -88,34 +91,61 @@ class DrawnRuns:
 
         Memory: 4·R numbers for each system and metric.
         """
+        from .run_parts import in_parts
+
         data, replicates = self.data, self._replicates
-        n_metrics, k, n_draws = len(data.samples), len(data.names), replicates.n_resamples
+        n_metrics, n_draws = len(data.samples), replicates.n_resamples
+        *found, sums, squares = in_parts(_scored_draws, data, (), replicates, "drawing")
         fixed, hierarchical = (
-            {name: [np.empty((k, n_draws)) for _ in range(n_metrics)] for name in ("pooled", "mean")} for _ in range(2)
+            {name: list(found[at + i * n_metrics :][:n_metrics]) for i, name in enumerate(STATISTICS_OF_DRAWS)}
+            for at in (0, len(STATISTICS_OF_DRAWS) * n_metrics)
         )
-        observed = data.scored(data.totals)
-        sums, squares = np.zeros((2, n_metrics, len(data.totals)))
-        runs = [_drawn_runs(replicates.seed, system, n, n_draws) for system, n in enumerate(data.n_runs)]
-        for first, drawn in _batches(replicates, data.counts):
-            own = slice(first, first + len(drawn))
-            _check_pooled(drawn, data)
-            scores = data.scored(drawn)
-            for m, of_metric in enumerate(scores):
-                shifted = of_metric - observed[m]
-                sums[m] += shifted.sum(axis=0)
-                squares[m] += (shifted**2).sum(axis=0)
-            for system, rows in enumerate(data.rows):
-                taken = runs[system][own]
-                of_pooled = data.scored(drawn[:, rows].sum(axis=1))
-                of_drawn = data.scored(np.einsum("rn,rnk->rk", taken, drawn[:, rows]))
-                for m, of_metric in enumerate(scores):
-                    values = of_metric[:, rows]
-                    fixed["pooled"][m][system, own] = of_pooled[m]
-                    fixed["mean"][m][system, own] = values.mean(axis=1)
-                    hierarchical["pooled"][m][system, own] = of_drawn[m]
-                    hierarchical["mean"][m][system, own] = (taken * values).sum(axis=1) / taken[0].sum()
+        sums, squares = sums.sum(axis=-1), squares.sum(axis=-1)
         variances = np.maximum(squares - sums**2 / n_draws, 0) / max(n_draws - 1, 1)
         return fixed, hierarchical, list(np.sqrt(variances))
+
+
+STATISTICS_OF_DRAWS = ("pooled", "mean")
+
+
+def _scored_draws(data: RunData, replicates: Replicates) -> list[Scores]:
+    """The scores of all systems on draws of segments, and of segments and runs: (systems, draws).
+
+    They are ordered by what is drawn, statistic and metric. Then come the sums of the outputs' scores, less the
+    observed ones, and of their squares over each block of draws: (metrics, outputs, blocks).
+    """
+    numbers = replicates.numbers
+    n_metrics, k, n_draws = len(data.samples), len(data.names), len(numbers)
+    fixed, hierarchical = (
+        {name: [np.empty((k, n_draws)) for _ in range(n_metrics)] for name in STATISTICS_OF_DRAWS} for _ in range(2)
+    )
+    observed = data.scored(data.totals)
+    sums, squares = np.zeros((2, n_metrics, len(data.totals), -(-n_draws // BLOCK)))
+    runs = [
+        _drawn_runs(replicates.seed, system, n, numbers.stop)[numbers.start :] for system, n in enumerate(data.n_runs)
+    ]
+    for first, drawn in _batches(replicates, data.counts):
+        own = slice(first, first + len(drawn))
+        _check_pooled(drawn, data)
+        scores = data.scored(drawn)
+        starts = np.arange(0, len(drawn), BLOCK)
+        blocks = slice(first // BLOCK, first // BLOCK + len(starts))
+        for m, of_metric in enumerate(scores):
+            shifted = of_metric - observed[m]
+            sums[m, :, blocks] = np.add.reduceat(shifted, starts).T
+            squares[m, :, blocks] = np.add.reduceat(shifted**2, starts).T
+        for system, rows in enumerate(data.rows):
+            taken = runs[system][own]
+            of_pooled = data.scored(drawn[:, rows].sum(axis=1))
+            of_drawn = data.scored(np.einsum("rn,rnk->rk", taken, drawn[:, rows]))
+            for m, of_metric in enumerate(scores):
+                values = of_metric[:, rows]
+                fixed["pooled"][m][system, own] = of_pooled[m]
+                fixed["mean"][m][system, own] = values.mean(axis=1)
+                hierarchical["pooled"][m][system, own] = of_drawn[m]
+                hierarchical["mean"][m][system, own] = (taken * values).sum(axis=1) / taken[0].sum()
+    both = [scores for drawn in (fixed, hierarchical) for of_statistic in drawn.values() for scores in of_statistic]
+    return [*both, sums, squares]
 
 
 def _check_pooled(drawn: Counts, data: RunData) -> None:
@@ -131,12 +161,16 @@ def _check_pooled(drawn: Counts, data: RunData) -> None:
 
 
 def _batches(replicates: Replicates, counts: Counts) -> Iterator[tuple[int, Counts]]:
-    """The sums of all columns of (outputs, units, ΣK) counts over drawn units, in batches: (n, outputs, ΣK)."""
+    """The sums of all columns of (outputs, units, ΣK) counts over drawn units, in batches: (n, outputs, ΣK).
+
+    They come with the place of their first draw among the replicates. Batches are whole blocks but for the last one.
+    """
     k, _, width = counts.shape
     strata = replicates.strata
     resampler = resampler_of_sums("draws", counts if strata is None else strata.sort_units(counts), strata)
-    for batch in replicates.batches(max(1, BATCH_CELLS // (k * width)), "drawing"):
-        yield batch.first, batch.sums(resampler).reshape(batch.n, k, width)
+    size = max(1, BATCH_CELLS // (k * width * BLOCK)) * BLOCK
+    for batch in replicates.batches(size, "drawing"):
+        yield batch.first - replicates.numbers.start, batch.sums(resampler).reshape(batch.n, k, width)
 
 
 def _drawn_runs(seed: int, system: int, n: int, n_draws: int) -> NDArray[np.int64]:

@@ -8,7 +8,7 @@ of the systems are: as one long output (``pooled``), or run by run (``mean``).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, combinations, islice
@@ -24,6 +24,7 @@ from ..seeds import derive_seed
 from .reductions import Series
 from .replicates import Replicates
 from .run_layout import swapped_sums
+from .run_parts import in_parts
 from .runs import RunData
 from .samples import BATCH_CELLS, Batch, CountSample, Pairs, resampler_of_sums
 
@@ -44,6 +45,8 @@ MANY_SPLITS = 20_000
 SPLITS_TOGETHER = 4096
 
 Indices: TypeAlias = NDArray[np.intp]
+# From data, pairs, the statistic and replicates to the statistics of each metric and pair.
+Statistics: TypeAlias = Callable[[RunData, Pairs, str, Replicates], "list[Scores]"]
 # Sums of counts of pseudo-runs, all metrics side by side: (n, runs, ΣK).
 RunSums: TypeAlias = Counts
 
@@ -169,7 +172,7 @@ def exchange_segments(data: RunData, pairs: Pairs, statistic: str) -> Exchanged:
         replicates = replicates.with_codes(patterns, 1 << int(np.count_nonzero(patterns)))
     exact = [patterns is not None] * len(pairs)
     if statistic == "mean":
-        return Exchanged(_segments_of_runs(data, pairs, replicates), exact)
+        return Exchanged(_in_parts(_segments_of_runs, data, pairs, "mean", replicates), exact)
     return Exchanged(_pooled_segments(data, pairs, replicates), exact, observed=_observed_if_weighted(data, pairs))
 
 
@@ -230,19 +233,27 @@ def _pooled_segments(data: RunData, pairs: Pairs, replicates: Replicates) -> lis
     return found
 
 
-def _segments_of_runs(data: RunData, pairs: Pairs, replicates: Replicates) -> list[list[Scores]]:
+def _in_parts(
+    function: Statistics, data: RunData, pairs: Pairs, statistic: str, replicates: Replicates, stage: str = "shuffling"
+) -> list[list[Scores]]:
+    """The statistics of all replicates for each metric and pair, by the workers of the executor if there is one."""
+    flat = in_parts(function, data, (tuple(pairs), statistic), replicates, stage)
+    return [list(flat[m * len(pairs) : (m + 1) * len(pairs)]) for m in range(len(data.samples))]
+
+
+def _segments_of_runs(data: RunData, pairs: Pairs, statistic: str, replicates: Replicates) -> list[Scores]:
     """The statistic of coins for units: means of the scores of runs, for each metric and pair."""
     outputs, _, width = data.counts.shape
     resampler = resampler_of_sums("shuffles", data.counts)
     most = max(math.lcm(*_sizes(data, pair)) for pair in pairs)
-    collected = _Collected.of(data, pairs, "mean", replicates.n_resamples)
+    collected = _Collected.of(data, pairs, statistic, replicates)
     virtual = [np.array(_virtual_runs(data, pair)).T for pair in pairs]
     for batch in replicates.batches(_batch_size(max(outputs, most) * width), "shuffling"):
         flipped = batch.sums(resampler).reshape(batch.n, outputs, width)
         for p, (x, y) in enumerate(virtual):
             moved = flipped[:, y] - flipped[:, x]
             collected.add(batch, p, data.totals[x] + moved, data.totals[y] - moved)
-    return collected.statistics
+    return collected.flat
 
 
 def exchange_pooled(data: RunData, pairs: Pairs, statistic: str) -> Exchanged:
@@ -252,7 +263,14 @@ def exchange_pooled(data: RunData, pairs: Pairs, statistic: str) -> Exchanged:
     the run, too: position i, which is run i of a if i is below n, has the output of label i.
     """
     replicates = Replicates.from_settings([data.samples[0]], data.resampling)
-    collected = _Collected.of(data, pairs, statistic, replicates.n_resamples)
+    stage = "shuffling" if statistic == "pooled" else "permuting"
+    statistics = _in_parts(_permuted_outputs, data, pairs, statistic, replicates, stage)
+    together = len({_sizes(data, pair) for pair in pairs}) <= 1
+    return Exchanged(statistics, [False] * len(pairs), together=together)
+
+
+def _permuted_outputs(data: RunData, pairs: Pairs, statistic: str, replicates: Replicates) -> list[Scores]:
+    collected = _Collected.of(data, pairs, statistic, replicates)
     sizes = [_sizes(data, pair) for pair in pairs]
     if statistic == "pooled":
         for n, m in sorted(set(sizes)):
@@ -270,7 +288,7 @@ def exchange_pooled(data: RunData, pairs: Pairs, statistic: str) -> Exchanged:
             for batch in replicates.batches(_batch_size(len(both) * width), "permuting"):
                 sums = batch.sums(resampler).reshape(batch.n, len(both), width)
                 collected.add(batch, p, sums[:, :n], sums[:, n:])
-    return Exchanged(collected.statistics, [False] * len(pairs), together=len(set(sizes)) <= 1)
+    return collected.flat
 
 
 def _signed_outputs(data: RunData, pair: tuple[int, int]) -> Counts:
@@ -284,16 +302,21 @@ def exchange_cells(data: RunData, pairs: Pairs, statistic: str) -> Exchanged:
 
     Run i of one system is paired with run i of the other. The coins of run i are those of the seed derived for run i.
     """
-    cells = _Cells.of(data, pairs, "cell")
+    _equal_runs(data, pairs, "cell")
     replicates = Replicates.from_settings([data.samples[0]], data.resampling)
+    return Exchanged(_in_parts(_swapped_cells, data, pairs, statistic, replicates), [False] * len(pairs))
+
+
+def _swapped_cells(data: RunData, pairs: Pairs, statistic: str, replicates: Replicates) -> list[Scores]:
+    cells = _Cells.of(data, pairs, "cell")
     seeds = [derive_seed(replicates.seed, "run", run) for run in range(cells.n_runs)]
-    collected = _Collected.of(data, pairs, statistic, replicates.n_resamples)
+    collected = _Collected.of(data, pairs, statistic, replicates)
     for batch in replicates.batches(cells.batch_size, "shuffling"):
         flipped = cells.sums([replace(batch, seed=int(seed)) for seed in seeds])
         for p, (a, b) in enumerate(pairs):
             moved = cells.moved(flipped, (a, b))
             collected.add(batch, p, data.totals[data.rows[a]] + moved, data.totals[data.rows[b]] - moved)
-    return Exchanged(collected.statistics, [False] * len(pairs))
+    return collected.flat
 
 
 def shuffle_as_multeval(data: RunData, pairs: Pairs, statistic: str) -> Exchanged:
@@ -304,14 +327,19 @@ def shuffle_as_multeval(data: RunData, pairs: Pairs, statistic: str) -> Exchange
     in both and others in neither.
     """
     assert statistic == "pooled"
-    n = _equal_runs(data, pairs, "multeval")
+    _equal_runs(data, pairs, "multeval")
     replicates = Replicates.from_settings([data.samples[0]], data.resampling)
-    collected = _Collected.of(data, pairs, statistic, replicates.n_resamples)
+    return Exchanged(_in_parts(_multeval_shuffles, data, pairs, statistic, replicates), [False] * len(pairs))
+
+
+def _multeval_shuffles(data: RunData, pairs: Pairs, statistic: str, replicates: Replicates) -> list[Scores]:
+    n = _equal_runs(data, pairs, "multeval")
+    collected = _Collected.of(data, pairs, statistic, replicates)
     rows = [partial(_differences_of_sides, data, pair) for pair in pairs]
     for batch, p, sums in swapped_sums(replicates, ("multeval", n), rows, data.counts[0].size * 4 * n):
         a, b = (data.totals[data.rows[system]].sum(axis=0) for system in pairs[p])
         collected.add_pooled(batch, p, a + sums[:, 0], b - sums[:, 1])
-    return Exchanged(collected.statistics, [False] * len(pairs))
+    return collected.flat
 
 
 def _differences_of_sides(data: RunData, pair: tuple[int, int]) -> Counts:
@@ -359,15 +387,22 @@ class _Cells:
 
 @dataclass(frozen=True, eq=False)
 class _Collected:
-    """The statistics of all replicates, filled batch by batch."""
+    """The statistics of all replicates, or of a range of them, filled batch by batch."""
 
     data: RunData
     statistic: str
+    first: int
     statistics: list[list[Scores]]
 
     @classmethod
-    def of(cls, data: RunData, pairs: Pairs, statistic: str, n_resamples: int) -> _Collected:
-        return cls(data, statistic, [[np.empty(n_resamples) for _ in pairs] for _ in data.samples])
+    def of(cls, data: RunData, pairs: Pairs, statistic: str, replicates: Replicates) -> _Collected:
+        numbers = replicates.numbers
+        return cls(data, statistic, numbers.start, [[np.empty(len(numbers)) for _ in pairs] for _ in data.samples])
+
+    @property
+    def flat(self) -> list[Scores]:
+        """The statistics of all metrics, and of the pairs of each."""
+        return list(chain.from_iterable(self.statistics))
 
     def add_pooled(self, batch: Batch, p: int, a: Counts, b: Counts) -> None:
         """Score the summed pseudo-runs of both sides of pair p: each (n, ΣK)."""
@@ -376,7 +411,7 @@ class _Collected:
     def add(self, batch: Batch, p: int, a: RunSums, b: RunSums) -> None:
         """Score the pseudo-runs of both sides of pair p."""
         for own, x, y in zip(self.statistics, self._scored(a), self._scored(b), strict=True):
-            own[p][batch.first : batch.first + batch.n] = x - y
+            own[p][batch.first - self.first :][: batch.n] = x - y
 
     def _scored(self, runs: RunSums) -> list[Scores]:
         if self.statistic == "pooled":

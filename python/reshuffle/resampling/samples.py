@@ -279,12 +279,14 @@ class Sample(Protocol):
         """The score at every position of every permutation: (k, n)."""
 
 
-def resampler_of_sums(kind: str, counts: Counts, strata: Strata | None = None) -> _core.Resampler:
+def resampler_of_sums(
+    kind: str, counts: NDArray[np.signedinteger[Any]], strata: Strata | None = None
+) -> _core.Resampler:
     """A Resampler that sums (k, S, K) counts over the swapped, drawn or permuted units, without scoring them."""
     return _core.Resampler([(None, core_counts(counts))], kind=kind, strata=stratum_sizes(strata))
 
 
-def core_counts(counts: Counts) -> _core.Counts:
+def core_counts(counts: NDArray[np.signedinteger[Any]]) -> _core.Counts:
     """(k, S, K) counts as an object of the core, which needs them in C order."""
     return _core.Counts([np.ascontiguousarray(counts)])
 
@@ -331,6 +333,14 @@ class CountSample(ABC):
         if len(self.arrays) == 1:
             return self.arrays[0]
         return np.concatenate(np.stack(self.arrays, axis=1))  # (k/2, 2, S, K), then its first two axes become one
+
+    @property
+    def stored(self) -> NDArray[np.signedinteger[Any]]:
+        """The counts of all systems, (k, S, K), in the width in which they are stored: at most 64 bits.
+
+        For what reads them piece by piece. Sums and differences of narrow integers overflow silently.
+        """
+        return self.counts
 
     def rows(self, system: int) -> Counts:
         """The counts of one system: (S, K)."""
@@ -381,16 +391,16 @@ class CountSample(ABC):
     def _document_sums(self, documents: Documents) -> Counts:
         """The sums over each document: (k, D, K)."""
         _ = self.core_counts  # raises an error if the sum over all segments overflows, which numpy would not report
-        return documents.sums(self.counts)
+        return documents.sums(self.stored)
 
     def stratified(self, strata: Strata) -> CountSample:
         """See :meth:`Sample.stratified`."""
         return replace(self, strata=strata)
 
     @lazy
-    def counts_by_stratum(self) -> Counts:
-        """The counts with the units of each stratum adjacent, as the core draws them."""
-        return self.counts if self.strata is None else self.strata.sort_units(self.counts)
+    def counts_by_stratum(self) -> NDArray[np.signedinteger[Any]]:
+        """The counts as they are stored, with the units of each stratum adjacent, as the core draws them."""
+        return self.stored if self.strata is None else self.strata.sort_units(self.stored)
 
     @property
     def n_units(self) -> int:
@@ -432,7 +442,7 @@ class CountSample(ABC):
     @lazy
     def linear(self) -> Variances:
         """The variances by the delta method, those of the units' contributions to the linearised scores."""
-        return linear_variances(self.metric, self.counts, self.totals, Strata.or_single(self.strata, self.n_units))
+        return linear_variances(self.metric, self.stored, self.totals, Strata.or_single(self.strata, self.n_units))
 
     def segment_values(self, a: int, b: int | None = None) -> Scores:
         """See :meth:`Sample.segment_values`."""
@@ -456,12 +466,12 @@ class CountSample(ABC):
     def exchangeability(self, pairs: Pairs) -> list[Exchangeability | None]:
         """See :meth:`Sample.exchangeability`."""
         strata = Strata.or_single(self.strata, self.n_units)
-        return exchangeability(self.metric, self.counts, self.totals, strata, pairs)
+        return exchangeability(self.metric, self.stored, self.totals, strata, pairs)
 
     def variances_of_differences(self, pairs: Pairs) -> Scores:
         """See :meth:`Sample.variances_of_differences`."""
         strata = Strata.or_single(self.strata, self.n_units)
-        return linear_variances_of_differences(self.metric, self.counts, self.totals, strata, pairs)
+        return linear_variances_of_differences(self.metric, self.stored, self.totals, strata, pairs)
 
     def details(self, system: int) -> Mapping[str, float]:
         """See :meth:`Sample.details`."""

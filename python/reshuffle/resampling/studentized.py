@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -172,13 +172,28 @@ def studentize(sample: CountSample, pair: tuple[int, int]) -> StudentizedSample:
     if units is not None:  # shuffles need all units
         scored, rows = rows, np.zeros((2, sample.n_units, rows.shape[2]), dtype=np.int64)
         rows[:, units] = scored
-    shared: dict[str, Any] = {"unit": sample.unit, "follows_difference": cross.follows_difference}
-    if sample.metric.core is None:
-        return StudentizedFormula(sample.metric, [rows], constants=cross.constants, width=a.shape[1], **shared)
-    formula = cross.constants.formula(sample.metric.core)
-    return StudentizedNative(
-        sample.metric, [rows], core=formula.metric, formula=formula, scale=cross.constants.scale, **shared
+    return with_constants(
+        sample.metric, [rows], sample.unit, cross.constants, a.shape[1], follows_difference=cross.follows_difference
     )
+
+
+def with_constants(
+    metric: Metric,
+    arrays: Sequence[Counts],
+    unit: str,
+    constants: Constants,
+    width: int,
+    *,
+    follows_difference: bool,
+) -> StudentizedSample:
+    """A sample of two systems with cross columns behind the ``width`` counts of the metric."""
+    shared: dict[str, Any] = {
+        "unit": unit, "constants": constants, "width": width, "follows_difference": follows_difference
+    }  # fmt: skip
+    if metric.core is None:
+        return StudentizedFormula(metric, arrays, **shared)
+    formula = constants.formula(metric.core)
+    return StudentizedNative(metric, arrays, core=formula.metric, formula=formula, **shared)
 
 
 # A variance of at most this share of the squares that it is computed from is rounding error and counts as 0, as in the
@@ -227,10 +242,13 @@ class ObservedStatistic(NamedTuple):
 class StudentizedSample(CountSample):
     """Two systems with the counts of the metric and the cross columns.
 
-    With ``follows_difference``, shuffles have the same order by the studentized difference as by the difference.
+    ``width`` is the number of counts of the metric. With ``follows_difference``, shuffles have the same order by the
+    studentized difference as by the difference.
     """
 
     follows_difference: bool = field(kw_only=True)
+    constants: Constants = field(kw_only=True)
+    width: int = field(kw_only=True)
 
     @property
     @abstractmethod
@@ -247,21 +265,17 @@ class StudentizedNative(StudentizedSample, NativeSample):
     """Studentized in Rust."""
 
     formula: _core.Studentized = field(kw_only=True)
-    scale: float = field(kw_only=True)
 
     @lazy
     def observed(self) -> ObservedStatistic:
         """The observed statistic."""
         _, variance, size = self.formula.parts(*self.totals)
-        return ObservedStatistic.from_parts(self.scores, self.scale, variance, size, ROUNDING)
+        return ObservedStatistic.from_parts(self.scores, self.constants.scale, variance, size, ROUNDING)
 
 
 @dataclass(frozen=True, eq=False)
 class StudentizedFormula(StudentizedSample, FormulaSample):
     """Studentized in numpy, for a formula in Python, whose gradients are finite differences."""
-
-    constants: Constants = field(kw_only=True)
-    width: int = field(kw_only=True)  # K
 
     @lazy
     def scores(self) -> Scores:

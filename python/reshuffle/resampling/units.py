@@ -109,7 +109,7 @@ class Documents:
         array([[[5],
                 [2]]])
         """
-        return np.add.reduceat(counts[:, self._order], self._starts, axis=1)
+        return np.add.reduceat(counts[:, self._order], self._starts, axis=1, dtype=np.int64)
 
     def segments(self, documents: NDArray[np.intp]) -> NDArray[np.intp]:
         """The segments of these documents, one document after another.

@@ -15,6 +15,7 @@ from .lists import NBest
 from .optimizers import FITS, VARIANTS, Fitted
 from .options import Optimizer
 from .problem import Problem
+from .replications import replications
 
 __all__ = ["Course", "Run", "decoded"]
 
@@ -37,6 +38,7 @@ class Course:
     options: Mapping[str, Any]
     decoder: Decoder | None
     folder: Path
+    executor: Any = None
 
     @property
     def kind(self) -> str | None:
@@ -47,7 +49,7 @@ class Course:
         """All runs. Their first round is the same problem; then each has its own lists."""
         options = self.options_of(len(seeds))
         if self.method.name not in VARIANTS:
-            fitted = FITS[self.method.name](problem, self.options, seeds)
+            fitted = replications(self.method.name, problem, self.options, seeds, self.executor)
             each = [(model, _of_run(fitted, i)) for i, model in enumerate(fitted.models)]
         else:
             single = [FITS[self.method.name](problem, own, [seed]) for own, seed in zip(options, seeds, strict=True)]

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from ..data.corpus import reference_columns
 from ..errors import InputError, quoted
+from ..execution import AnyExecutor, check_executor
 from ..metrics.base import MetricLike
 from ..progress import AnyProgress, reported
 from ..results.studies import StartingScores, TuningResult
@@ -82,6 +83,7 @@ def tune(
     rounds: int = 1,
     decoder: Decoder | None = None,
     threads: int | None = None,
+    executor: AnyExecutor = None,
     progress: AnyProgress = None,
     **options: Any,
 ) -> Tuned:
@@ -123,6 +125,9 @@ def tune(
         or a function. Its sentences have the ids of ``lists``.
     threads : int, optional
         One per processor core by default. Results do not depend on it.
+    executor : concurrent.futures.Executor or object with ``get_executor()``, optional
+        Such as a pool of processes or a Dask client. Its workers run the replications of the first round. Not for
+        ``l1``, which reads texts. Results are the same.
     progress : bool or Progress, optional
     **options
         Those of the optimizer: see its entry in :data:`reshuffle.tune.OPTIMIZERS`.
@@ -161,6 +166,7 @@ def tune(
         check_integer("threads", threads, 1, MAX_THREADS)
     if rounds > 1 and decoder is None:
         raise InputError("rounds: more than one needs a decoder, which writes lists for the weights of each round")
+    check_executor(executor)
     corpus_metric = additive(metric)
     if sentence_metric is not None and method.optimises == "corpus":
         raise InputError(f"{method.name} optimises the corpus score: leave sentence_metric out")
@@ -179,7 +185,7 @@ def tune(
         lists.check_references(len(columns[0]) if columns else 0)
         problem.check(made=bool(checked.get("templates")))
         held_out = {name: _HeldOut.of(name, given, lists, problem) for name, given in (("dev", dev), ("test", test))}
-        course = Course(method, checked, decoder, Path(folder))
+        course = Course(method, checked, decoder, Path(folder), executor)
         found = course.runs(problem, own_seeds, rounds)
     models = tuple(run.model for run in found)
     every_source = {"dev": dev_sources if dev is not None else sources, "test": test_sources}

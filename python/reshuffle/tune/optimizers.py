@@ -16,7 +16,7 @@ from .mert import mert
 from .online import Learned, kbmira, pro, xbleu
 from .problem import Problem
 
-__all__ = ["FITS", "VARIANTS", "Fitted"]
+__all__ = ["FITS", "READS", "VARIANTS", "Fitted"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,6 +127,31 @@ FITS: Mapping[str, Fit] = {
     "pro": _fit_pro,
     "xbleu": _fit_xbleu,
     "l1": _fit_l1,
+}
+
+
+def _reads_mert(problem: Problem, options: Mapping[str, Any]) -> Sequence[str]:
+    return ("counts",)
+
+
+def _reads_kbmira(problem: Problem, options: Mapping[str, Any]) -> Sequence[str]:
+    return ("counts",) if problem.metric.key == "bleu" and not problem.asked else ("counts", "scores", "lengths")
+
+
+def _reads_pro(problem: Problem, options: Mapping[str, Any]) -> Sequence[str]:
+    return ("bleu_plus_one",) if options["entry_scores"] == "moses" else ("scores",)
+
+
+def _reads_xbleu(problem: Problem, options: Mapping[str, Any]) -> Sequence[str]:
+    return "scores", "lengths"
+
+
+# The attributes of a problem that an optimizer reads, besides features and weights. Those that read texts are missing.
+READS: Mapping[str, Callable[[Problem, Mapping[str, Any]], Sequence[str]]] = {
+    "mert": _reads_mert,
+    "kbmira": _reads_kbmira,
+    "pro": _reads_pro,
+    "xbleu": _reads_xbleu,
 }
 
 # For optimizers without random numbers: from options and the number of runs to the options of each run.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -148,6 +149,12 @@ class Problem:
             counts = self.lists.count(m, self.references, threads=self.threads or None)
         column = counts[:, m.columns.index(REFERENCE_LENGTH)]
         return column[self.lists.offsets[:-1]].astype(np.float64)
+
+    def watched(self, threads: int, progress: _core.Progress | None) -> Problem:
+        """A copy with other threads and another progress, which has what has been computed."""
+        copied = copy(self)
+        vars(copied).update(threads=threads, progress=progress)
+        return copied
 
     @property
     def _counted(self) -> list[tuple[NativeMetric, Counts]]:

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from ...data.count_files import is_count_file
 from ...data.files import STDIN, check_stdin
 from ...data.judgments import Judgments, read_judgments
 from ...data.meta_manifest import MetaFiles, files_of_outputs, read_meta_manifest
@@ -18,12 +19,12 @@ from ...data.score_tables import ScoreTable, read_all_scores, read_scores
 from ...data.system_names import SystemMap, read_sysmap
 from ...errors import InputError, quoted, unknown_name
 from ...meta.material import TestSet
-from ...metrics.native import NativeMetric
 from ...resampling.counting import Data, labels_of
 from ...sets import on_test_set
 from ...settings import Resampling
 from ..job import Job, metrics_of, resampling_of
 from ..metric_options import MetricChoice, flags, parse_metric
+from ..stored import names_in_counts
 
 __all__ = ["MetaJob", "MetaJobs"]
 
@@ -68,13 +69,15 @@ class MetaJob:
         ``default`` is the metric on texts if none is named.
         """
         outputs = files.systems
-        if not isinstance(outputs, Mapping):
+        if files.references and is_count_file(files.references[0]):
+            outputs = names_in_counts(files.references[0], outputs, files.folder)
+        elif not isinstance(outputs, Mapping):
             outputs = files_of_outputs("--systems", outputs)
         files = replace(files, systems=outputs)
         _check_files(files)
         if files.metrics is not None:
             options["metrics"] = [parse_metric(text, files.folder) for text in files.metrics]
-        elif not options["metrics"] and files.references:
+        elif not options["metrics"] and files.references and not is_count_file(files.references[0]):
             options["metrics"] = [MetricChoice(default)]
         options.update(files.options)
         repeats, missing = options.pop("repeats"), options.pop("missing_systems")
@@ -112,7 +115,7 @@ class MetaJob:
 
     def check_metric_names(self) -> None:
         """:class:`InputError` for two metrics of the same name, and unknown names in ``--lower-is-better``."""
-        metrics: list[NativeMetric] = [] if self.texts is None else list(self.texts.metrics)
+        metrics = [] if self.texts is None else self.texts.known_metrics
         native = labels_of(metrics)
         for label in native:
             if label in self.files.metric_scores:

@@ -33,7 +33,8 @@ ARGUMENTS = (
     (
         "FILE",
         "Outputs and references: UTF-8 text with one segment per line, mteval, tables (FILE#NAME) or JSON lines, as "
-        "for 'reshuffle compare'; - is standard input.",
+        "for 'reshuffle compare'; - is standard input. Counts of 'reshuffle count' (.npz, .npy) can stand in place of "
+        "--refs; --systems are then names in them.",
     ),
 )
 

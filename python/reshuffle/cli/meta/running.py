@@ -11,6 +11,7 @@ from ...meta.comparing import check_adjustment
 from ...meta.material import TestSet
 from ...results.studies import MetaEvaluation
 from ...settings import Levels
+from ..executors import chosen_executor
 from ..job import FLAGS
 from ..output import chosen_output, destination
 from ..progress import progress_bar
@@ -40,13 +41,17 @@ def run_meta(
         settings["interval"] = None
     check_adjustment(settings["test"], settings["adjust"])  # before files are read
     fmt, output, layout = chosen_output(options)
+    executor = options.pop("executor")
     jobs = MetaJobs.from_options(options, default)
     if options:
         raise TypeError(f"options that nothing uses: {', '.join(options)}")
     every = tables if fmt == "csv" and layout.table is None else ()
-    with destination(output, jobs.inputs, fmt, layout, every) as write:
+    with (
+        destination(output, jobs.inputs, fmt, layout, every) as write,
+        chosen_executor(executor, jobs.resampling.threads) as workers,
+    ):
         with progress_bar() as progress:
-            resampling = replace(jobs.resampling, progress=progress)
+            resampling = replace(jobs.resampling, progress=progress, executor=workers)
             sets = jobs.read(resampling)
             settings["baseline"] = _metric(settings["baseline"], sets)
             settings |= {
@@ -55,6 +60,7 @@ def run_meta(
                 "n_resamples": resampling.n_resamples,
                 "seed": resampling.seed,
                 "threads": resampling.threads,
+                "executor": workers,
                 "progress": progress,
             }
             result = evaluate(sets, settings)

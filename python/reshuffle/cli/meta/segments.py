@@ -8,7 +8,7 @@ import click
 
 from ... import types
 from ..command import Command, option
-from ..options import all_of
+from ..options import EXECUTOR, all_of
 from ..params import Name, NameList, flattened
 from .options import (
     ARGUMENTS,
@@ -82,6 +82,7 @@ AGREEMENT = (
     chosen_test(TESTS, "perm-inputs for tau and darr, else perm-both"),
     intervals(note=" For tau and darr: boot-inputs or none."),
     RESAMPLING,
+    (EXECUTOR,),
     chosen_table(TABLES),
     output,
 )

@@ -8,7 +8,7 @@ import click
 
 from ... import types
 from ..command import Command, option
-from ..options import all_of
+from ..options import EXECUTOR, all_of
 from ..params import Name, flattened
 from .options import (
     ARGUMENTS,
@@ -62,6 +62,7 @@ AGREEMENT = (
     chosen_test(get_args(types.MetaTest), "williams for pearson with 4 systems or more, else perm-systems"),
     intervals(),
     RESAMPLING,
+    (EXECUTOR,),
     chosen_table(get_args(types.MetaTable)),
     output,
 )

@@ -12,7 +12,7 @@ from ...errors import InputError, either, quoted
 from ...tune.options import Optimizer, OptimizerOption
 from ..command import option
 from ..habits import EXTERNAL
-from ..options import Decorator, any_of, input_options
+from ..options import Decorator, any_of, executor_option, input_options
 from ..params import IntParam, Metric, Name
 
 __all__ = [
@@ -188,6 +188,8 @@ def replications(optimizer: Optimizer) -> Sequence[Decorator]:
         option("Replications", "--replications", type=int, default=1, show_default=True, metavar="N", help=runs),
         option("Replications", "--seed", type=int, default=12345, show_default=True, metavar="N", help=seed),
         option("Replications", "--threads", type=int, metavar="N", help="Threads to use.  [default: all cores]"),
+        # An optimizer without random numbers reads texts, which workers do not have.
+        *([] if optimizer.seeded is None else [executor_option("Replications")]),
     )
 
 

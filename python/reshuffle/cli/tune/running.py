@@ -15,8 +15,9 @@ from ...tune.decoders import Decoder
 from ...tune.options import Optimizer
 from ...tune.problem import BY_SENTENCE_BLEU, shared_options
 from ...tune.weights import read_named_weights
-from ...validate import check_integer
+from ...validate import MAX_THREADS, check_integer
 from ..command import words
+from ..executors import chosen_executor
 from ..job import metrics_of
 from ..metric_options import MetricChoice
 from ..output import chosen_output, destination
@@ -42,17 +43,23 @@ def run_tune(optimizer: Optimizer, arguments: Sequence[str], options: dict[str, 
     own = _own(optimizer, options)
     metric, sentence = _metrics(optimizer, options)
     files = _Files(options, optimizer)
+    executor = options.pop("executor", None)
     folder, settings = options.pop("save"), {name: options.pop(name) for name in ("replications", "seed", "threads")}
+    if settings["threads"] is not None:
+        check_integer("--threads", settings["threads"], 1, MAX_THREADS)
     if options:
         raise TypeError(f"options that nothing uses: {', '.join(options)}")
     tables = get_args(types.TuneTable) if fmt == "csv" and layout.table is None else ()
-    with destination(output, files.inputs, fmt, layout, tables) as write:
+    with (
+        destination(output, files.inputs, fmt, layout, tables) as write,
+        chosen_executor(executor, settings["threads"]) as workers,
+    ):
         target = None if folder is None else prepared_folder(folder)
         with progress_bar() as progress:
             material = files.read(metric, progress)
             tuned = tune(
-                optimizer.name, metric=metric, sentence_metric=sentence, progress=progress, **material, **settings,
-                **own,
+                optimizer.name, metric=metric, sentence_metric=sentence, executor=workers, progress=progress,
+                **material, **settings, **own,
             )  # fmt: skip
             if target is not None:
                 save(tuned, target)

@@ -1,0 +1,274 @@
+"""Replicates that the workers of an executor compute: what is sent to them, what they return, and how it is merged.
+
+A worker computes a range of the replicates, by the same code as one process. What it returns is the state of the
+reductions, which are merged in the order of the replicates: integers are added, and sums of floats are joined by a tree
+over the numbers of the replicates. So the result has the same bytes, however the replicates are split.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from copy import copy
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _core
+from ..lazy import lazy
+from ..metrics.base import Counts, Metric
+from ..metrics.black_box import CorpusFunction
+from .incomplete import IncompleteSample
+from .reductions import Reduction
+from .samples import CountSample, FormulaSample, GroupCodes, NativeSample, Pairs, Sample, TextSample
+from .stored import StoredSample
+from .studentized import Constants, StudentizedFormula, StudentizedNative, with_constants
+from .units import Documents, Strata
+
+if TYPE_CHECKING:
+    from .._core import Progress
+    from .replicates import Replicates
+
+__all__ = ["SENT", "SENT_FOR_SHUFFLES", "Part", "ReplicatesJob", "SentSample", "SentWhole", "merged", "sent"]
+
+
+# Ranges of replicates begin at multiples of so many: those that the core reduces, which it does in batches of 64; of
+# formulas in Python; computed one after the other; and of functions of texts.
+OF_CORE, OF_FORMULA, OF_OTHERS, OF_TEXTS = 512, 64, 16, 4
+# Counts in a file are sent up to this size, 64 MB; beyond, workers open the file, which they all have to see.
+SENT_BYTES = 1 << 26
+
+
+class SentSample(Protocol):
+    """A sample as it is sent to a worker: what replicates need of it, without anything that can be computed again."""
+
+    @property
+    def together(self) -> int:
+        """Ranges of replicates begin at multiples of this power of two."""
+
+    def sample(self) -> Sample:
+        """The sample."""
+
+
+@dataclass(frozen=True, eq=False)
+class SentCounts:
+    """A sample of counts."""
+
+    metric: Metric
+    arrays: tuple[Counts, ...]
+    unit: str
+    strata: Strata | None
+
+    @property
+    def together(self) -> int:
+        """See :attr:`SentSample.together`."""
+        return OF_FORMULA if self.metric.core is None else OF_CORE
+
+    def sample(self) -> CountSample:
+        """See :meth:`SentSample.sample`."""
+        return CountSample.from_interleaved(self.metric, self.arrays, self.unit, self.strata)
+
+
+@dataclass(frozen=True, eq=False)
+class SentStored:
+    """Counts in a file: an array, or None for the counts of the metric, which is then sent as the name of the file."""
+
+    metric: Metric
+    array: NDArray[np.signedinteger[Any]] | None
+    strata: Strata | None
+
+    @property
+    def together(self) -> int:
+        """See :attr:`SentSample.together`."""
+        return OF_CORE
+
+    def sample(self) -> CountSample:
+        """See :meth:`SentSample.sample`."""
+        return StoredSample.from_stored(self.metric, self.array, self.strata)
+
+
+@dataclass(frozen=True, eq=False)
+class SentStudentized:
+    """Two systems whose statistic is studentized."""
+
+    metric: Metric
+    arrays: tuple[Counts, ...]
+    unit: str
+    constants: Constants
+    width: int
+    follows_difference: bool
+
+    @property
+    def together(self) -> int:
+        """See :attr:`SentSample.together`."""
+        return OF_FORMULA if self.metric.core is None else OF_CORE
+
+    def sample(self) -> CountSample:
+        """See :meth:`SentSample.sample`."""
+        return with_constants(
+            self.metric,
+            self.arrays,
+            self.unit,
+            self.constants,
+            self.width,
+            follows_difference=self.follows_difference,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class SentTexts:
+    """Texts under a function of texts."""
+
+    metric: CorpusFunction
+    systems: Sequence[Sequence[str]]
+    references: Sequence[Sequence[str | None]]
+    documents: Documents | None
+    strata: Strata | None
+
+    @property
+    def together(self) -> int:
+        """See :attr:`SentSample.together`."""
+        return OF_TEXTS
+
+    def sample(self) -> TextSample:
+        """See :meth:`SentSample.sample`."""
+        return TextSample(self.metric, self.systems, self.references, self.documents, self.strata)
+
+
+@dataclass(frozen=True, eq=False)
+class SentWhole:
+    """A sample whose own pickle has only what replicates need, such as the name of a file."""
+
+    whole: Sample
+
+    @property
+    def together(self) -> int:
+        """See :attr:`SentSample.together`."""
+        return OF_OTHERS if self.whole.native("shuffles") is None else OF_CORE
+
+    def sample(self) -> Sample:
+        """See :meth:`SentSample.sample`."""
+        return self.whole
+
+
+def _counts(sample: CountSample) -> SentCounts:
+    strata = None if sample.strata is None else replace(sample.strata)
+    return SentCounts(sample.metric.without_data(), tuple(sample.arrays), sample.unit, strata)
+
+
+def _stored(sample: StoredSample) -> SentStored:
+    strata = None if sample.strata is None else replace(sample.strata)
+    if sample.is_whole and sample.array.nbytes > SENT_BYTES:
+        return SentStored(sample.metric, None, strata)
+    return SentStored(sample.metric.without_data(), np.ascontiguousarray(sample.array), strata)
+
+
+def _studentized(sample: StudentizedNative | StudentizedFormula) -> SentStudentized:
+    return SentStudentized(
+        sample.metric.without_data(),
+        tuple(sample.arrays),
+        sample.unit,
+        sample.constants,
+        sample.width,
+        sample.follows_difference,
+    )
+
+
+def _texts(sample: TextSample) -> SentTexts:
+    documents = None if sample.documents is None else replace(sample.documents)
+    strata = None if sample.strata is None else replace(sample.strata)
+    return SentTexts(sample.metric, sample.systems, sample.references, documents, strata)
+
+
+# By the class itself: a subclass may compute its replicates in another way.
+SENT: dict[type, Callable[[Any], SentSample | None]] = {
+    NativeSample: _counts,
+    FormulaSample: _counts,
+    StoredSample: _stored,
+    IncompleteSample: _counts,  # its rows for pairs are among the counts
+    StudentizedNative: _studentized,
+    StudentizedFormula: _studentized,
+    TextSample: _texts,
+}
+
+
+# The same for samples whose shuffles alone can be computed elsewhere.
+SENT_FOR_SHUFFLES: dict[type, Callable[[Any], SentSample | None]] = {}
+
+
+def sent(samples: Sequence[Sample], kind: str) -> tuple[SentSample, ...] | None:
+    """The samples as they are sent; None if replicates of one of them can only be computed in this process."""
+    forms = SENT | SENT_FOR_SHUFFLES if kind == "shuffles" else SENT
+    found = []
+    for sample in samples:
+        form = forms[type(sample)](sample) if type(sample) in forms else None
+        if form is None:
+            return None
+        found.append(form)
+    return tuple(found)
+
+
+class Part(NamedTuple):
+    """What a worker has computed of a range of replicates.
+
+    Attributes
+    ----------
+    native : tuple
+        For each group of samples that the core computes in one pass, the state of each reduction.
+    scored : tuple
+        For each sample that Python scores, the part of each reduction's accumulator.
+    evaluations : tuple of int
+        How many times the function of each sample of texts was called, 0 for other samples.
+    """
+
+    native: tuple[tuple[Any, ...], ...]
+    scored: tuple[tuple[Any, ...], ...]
+    evaluations: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class ReplicatesJob:
+    """Reductions of replicates of some samples: see :class:`reshuffle.execution.Job`.
+
+    ``pairs`` are the pairs of rows of each sample.
+    """
+
+    items: ClassVar[str] = "replicates"
+
+    samples: tuple[SentSample, ...]
+    reductions: tuple[Reduction[Any, Any], ...]
+    pairs: tuple[Pairs, ...]
+    seed: int
+    codes: GroupCodes | None
+
+    @property
+    def block(self) -> int:
+        """See :class:`reshuffle.execution.Job`."""
+        return max(each.together for each in self.samples)
+
+    @lazy
+    def _replicates(self) -> Replicates:
+        from .replicates import Replicates
+
+        return Replicates([each.sample() for each in self.samples], n_resamples=1, seed=self.seed, codes=self.codes)
+
+    def run(self, first: int, last: int, threads: int | None, progress: Progress | None) -> Part:
+        """See :class:`reshuffle.execution.Job`."""
+        replicates = self._replicates.with_threads(threads, progress)
+        # Each call counts its own evaluations, also if an executor runs several in this process.
+        replicates.samples = tuple(copy(each) if isinstance(each, TextSample) else each for each in replicates.samples)
+        return replicates.within(first, last).part(self.reductions, self.pairs)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_replicates"}
+
+
+def merged(specification: Any, states: Sequence[Any]) -> Any:
+    """The reduction of the core whose parts, in the order of the replicates, have these states."""
+    parts: list[_core.Reduction] = [specification.with_state(state) for state in states]
+    # By halves: parts that hold series are copied when they are merged.
+    while len(parts) > 1:
+        pairs = zip(parts[::2], parts[1::2], strict=False)
+        parts = [*(a.merge(b) for a, b in pairs), *(parts[-1:] if len(parts) % 2 else [])]
+    return parts[0]

@@ -1,0 +1,551 @@
+"""Replicates, counts and replications that the workers of an executor compute: the bytes of one process."""
+
+from __future__ import annotations
+
+import contextlib
+import pickle
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+import reshuffle
+from meta_material import random_matrices, random_votes
+from reshuffle import (
+    CorpusFunction,
+    FromCounts,
+    InputError,
+    OwnTexts,
+    SegmentScores,
+    TestSet,
+    _core,
+    compare,
+    compare_runs,
+    compare_sets,
+    meta,
+    metric,
+    open_counts,
+    save_counts,
+    tune,
+)
+from reshuffle.data.demo import demo_corpus
+from reshuffle.execution import transport
+from reshuffle.execution.executors import process_pool
+from reshuffle.metrics.base import Formula
+from reshuffle.resampling import (
+    CountSample,
+    Draws,
+    Histograms,
+    MaxT,
+    MinP,
+    PermutedTally,
+    Replicates,
+    SequentialTally,
+    Series,
+    Spread,
+    Tally,
+)
+from reshuffle.resampling import parts as parts_module
+from reshuffle.resampling.parts import ReplicatesJob, sent
+from reshuffle.resampling.reductions import PermutedHistograms
+from reshuffle.resampling.stopping import BesagClifford
+
+PAIRS = [(0, 1), (2, 0), (1, 2)]
+
+
+class Copying(Executor):
+    """Runs each task at once, on copies of all that would be sent to another process and back."""
+
+    _max_workers = 3
+
+    def __init__(self) -> None:
+        self.tasks = 0
+
+    def submit(self, task: Callable[..., Any], /, *arguments: Any, **named: Any) -> Future[Any]:
+        self.tasks += 1
+        task, arguments = pickle.loads(pickle.dumps((task, arguments)))
+        future: Future[Any] = Future()
+        future.set_result(pickle.loads(pickle.dumps(task(*arguments))))
+        return future
+
+
+def share(totals: NDArray[np.int64]) -> NDArray[np.float64]:
+    return np.asarray(100 * np.log1p(totals[..., 0]) / np.maximum(totals[..., 1], 1))
+
+
+def words(hypotheses: list[str], references: list[list[str | None]]) -> float:
+    return sum(len(line.split()) for line in hypotheses) / len(hypotheses)
+
+
+def samples_of(seed: int, n_units: int = 70) -> list[CountSample]:
+    rng = np.random.default_rng(seed)
+    counts = rng.integers(0, 30, (3, n_units, 10))
+    scores = SegmentScores("rating", {str(i): rng.normal(size=n_units) for i in range(3)})
+    native = CountSample.from_counts(metric("bleu"), counts)
+    own = FromCounts("own", {str(i): counts[i] for i in range(3)}, "bleu")
+    return [
+        native,
+        CountSample.from_counts(Formula("share", share), np.ascontiguousarray(counts[:, :, :2])),
+        CountSample.from_counts(scores, scores.counts_of(["0", "1", "2"])),
+        CountSample.from_counts(own, counts),
+    ]
+
+
+def reductions_of(kind: str, n: int) -> list[Any]:
+    thresholds: NDArray[np.float64] = np.linspace(0, 3, 3 * n).reshape(n, 3).astype(np.float64)
+    if kind == "draws":
+        return [Draws()]
+    if kind == "permutations":
+        return [PermutedTally(PAIRS, thresholds), PermutedHistograms(compared=PAIRS)]
+    families = np.arange(n)
+    return [
+        Tally("two-sided", thresholds),
+        Tally("less", -thresholds),
+        MaxT("greater", 1 + thresholds, thresholds, families),
+        Spread(),
+        Series(),
+        Histograms(half=True),
+    ]
+
+
+def bytes_of(result: Any) -> Any:
+    """A result as something whose equality is that of all bits."""
+    if isinstance(result, np.ndarray):
+        return result.tolist() if result.dtype.hasobject else (result.dtype.str, result.shape, result.tobytes())
+    if isinstance(result, tuple):
+        return [bytes_of(each) for each in result]
+    return result
+
+
+@settings(max_examples=12, deadline=None)
+@given(
+    kind=st.sampled_from(["shuffles", "draws", "permutations"]),
+    cuts=st.sets(st.integers(1, 29), max_size=6),
+    n=st.integers(1857, 1920),
+    seed=st.integers(0, 2**64 - 1),
+    codes=st.booleans(),
+)
+def test_any_split_of_the_replicates_gives_the_same_bytes(
+    kind: str, cuts: set[int], n: int, seed: int, codes: bool
+) -> None:
+    samples = samples_of(3)
+    chosen = np.random.default_rng(1).integers(0, 2**11, 70).astype(np.uint64) if codes and kind == "shuffles" else None
+    one = Replicates(samples, n_resamples=n, seed=seed, threads=2, codes=chosen)
+    other = Replicates(samples, n_resamples=n, seed=seed, executor=Copying(), codes=chosen)
+    ends = [0, *(64 * cut for cut in sorted(cuts)), n]
+
+    def in_parts(job: ReplicatesJob, n: int, execution: Any, *, stage: str) -> list[Any]:
+        job = pickle.loads(pickle.dumps(job))
+        return [pickle.loads(pickle.dumps(job.run(*each, 1, None))) for each in pairwise(ends)]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("reshuffle.execution.run_job", in_parts)
+        reductions, pairs = reductions_of(kind, len(samples)), PAIRS if kind == "shuffles" else ()
+        expected, got = one.run(reductions, pairs), other.run(reductions, pairs)
+    for a, b in zip(expected, got, strict=True):
+        assert bytes_of(a) == bytes_of(b)
+
+
+def test_reductions_that_take_the_replicates_in_order_are_computed_here_beside_the_others() -> None:
+    samples = samples_of(4)
+    n = len(samples)
+    thresholds: NDArray[np.float64] = np.linspace(0, 3, 12).reshape(4, 3).astype(np.float64)
+    rule = BesagClifford(20).core()
+    apart: list[Any] = [
+        SequentialTally("two-sided", thresholds, rule),
+        Tally("two-sided", thresholds),
+        MinP("two-sided", thresholds, 0 * thresholds, np.full((n, 3), 20), np.arange(n)),
+    ]
+    executor = Copying()
+    expected = Replicates(samples, n_resamples=3000, seed=5).run(apart, PAIRS)
+    got = Replicates(samples, n_resamples=3000, seed=5, executor=executor).run(apart, PAIRS)
+    assert executor.tasks > 1
+    for a, b in zip(expected, got, strict=True):
+        assert bytes_of(tuple(a) if isinstance(a, tuple) else a) == bytes_of(tuple(b) if isinstance(b, tuple) else b)
+
+
+SPECIFICATIONS: dict[str, Callable[[], _core.Reduction]] = {
+    "Tally": lambda: _core.Tally(PAIRS, "two-sided", np.ones((1, 3))),
+    "MaxT": lambda: _core.MaxT(PAIRS, "two-sided", np.ones((1, 3)), np.ones((1, 3)), [0]),
+    "Spread": lambda: _core.Spread(PAIRS),
+    "Series": lambda: _core.Series(PAIRS),
+    "Histograms": lambda: _core.Histograms(PAIRS),
+    "Sums": _core.Sums,
+    "Draws": _core.Draws,
+    "Moments": _core.Moments,
+    "Ranks": _core.Ranks,
+    "PermutedTally": lambda: _core.PermutedTally(PAIRS, np.ones((1, 3))),
+}
+OF_DRAWS = ("Draws", "Moments", "Ranks")
+
+
+def computed(name: str) -> _core.Reduction:
+    kind = "draws" if name in OF_DRAWS else "permutations" if name == "PermutedTally" else "shuffles"
+    counts = np.random.default_rng(2).integers(0, 30, (3, 20, 10))
+    resampler = _core.Resampler([(metric("bleu").core, _core.Counts([counts]))], kind=kind)
+    (reduction,) = resampler.run([SPECIFICATIONS[name]()], n=200, seed=1, first=64)
+    return reduction
+
+
+@pytest.mark.parametrize("name", SPECIFICATIONS)
+@settings(max_examples=25, deadline=None)
+@given(data=st.data())
+def test_a_damaged_state_is_refused_or_has_other_numbers(name: str, data: st.DataObject) -> None:
+    words = computed(name).state()
+    specification = SPECIFICATIONS[name]()
+    assert np.array_equal(specification.with_state(words).state(), words)
+    at = data.draw(st.integers(0, min(len(words) - 1, 30)))
+    if data.draw(st.booleans()):
+        damaged = words.copy()
+        damaged[at] = data.draw(st.integers(0, 2**64 - 1) | st.integers(0, 300))
+    else:
+        damaged = np.concatenate([words[:at], words[at + data.draw(st.integers(0, 2)) :]])
+    with contextlib.suppress(InputError):
+        found = specification.with_state(damaged)
+        assert found.replicates[0] < found.replicates[1]
+        assert len(found.state()) > 2
+
+
+@pytest.mark.parametrize("name", SPECIFICATIONS)
+def test_a_state_is_for_reductions_of_its_class_and_shape(name: str) -> None:
+    words = computed(name).state()
+    for other, specification in SPECIFICATIONS.items():
+        if other != name:
+            with pytest.raises(InputError, match="state of a reduction"):
+                specification().with_state(words)
+    with pytest.raises(InputError, match="has not been run"):
+        SPECIFICATIONS[name]().state()
+    if name not in OF_DRAWS and name != "Sums":
+        fewer = {"Tally": lambda: _core.Tally(PAIRS[:2], "two-sided", np.ones((1, 2)))}.get(name)
+        if fewer is not None:
+            with pytest.raises(InputError, match="state of a reduction"):
+                fewer().with_state(words)
+
+
+def test_reductions_that_need_all_replicates_have_no_state() -> None:
+    rule = BesagClifford(20).core()
+    tally = _core.SequentialTally(PAIRS, "two-sided", np.ones((1, 3)), rule)
+    with pytest.raises(InputError, match="other processes can compute in parts, got SequentialTally"):
+        tally.state()
+    ones = np.ones((1, 3))
+    with pytest.raises(InputError, match="got MinP"):
+        _core.MinP(PAIRS, "two-sided", ones, ones, np.ones((1, 3), np.uint64), [0]).state()
+
+
+def test_bins_of_parts_are_those_of_all_values() -> None:
+    values = np.random.default_rng(5).normal(size=(3, 5000)) * [[1], [1e-5], [1e9]]
+    whole, merged = _core.Bins(3), _core.Bins(3)
+    whole.update(values)
+    for part in np.split(values, [7, 3000], axis=1):
+        bins = _core.Bins(3)
+        bins.update(np.ascontiguousarray(part))
+        merged.merge(bins.state())
+    for a, b in zip(whole.histograms, merged.histograms, strict=True):
+        assert a.tobytes() == b.tobytes()
+    with pytest.raises(InputError):
+        _core.Bins(2).merge(whole.state())
+
+
+CORPUS = demo_corpus()
+REFERENCES = CORPUS.references[0][:120]
+SYSTEMS = {name: lines[:120] for name, lines in CORPUS.systems.items()}
+RATINGS = SegmentScores(
+    "rating",
+    {name: [len(line) % 7 if len(line) % 11 else None for line in lines] for name, lines in SYSTEMS.items()},
+    missing="pairwise",
+)
+COUNTS = {name: np.array([[len(line) % 5, 9] for line in lines]) for name, lines in SYSTEMS.items()}
+ALL_METRICS = ["bleu", "ter", RATINGS, FromCounts("share", COUNTS, share), FromCounts("mean", COUNTS, "length")]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"test": "ar", "all_pairs": True, "adjust": "maxt", "scheme": "iid"},
+        {"test": "ar", "adjust": "minp", "family": "all", "metrics": ["bleu", "ter"]},
+        {"test": "ar", "scheme": "subgroup"},
+        {"test": "ar", "stopping": "besag-clifford", "scheme": "iid"},
+        {"test": "ar-studentized", "adjust": "maxt"},
+        {"test": "permutation", "metrics": ["bleu", FromCounts("share", COUNTS, share)]},
+        {"test": "bootstrap-percentile", "strata": ["a"] * 60 + ["b"] * 60, "interval": "bca"},
+        {"documents": [i // 6 for i in range(120)], "simultaneous": True, "metrics": ["chrf", RATINGS]},
+        {"metrics": [OwnTexts("wer", REFERENCES, SYSTEMS), "bleu"], "n_resamples": 200},
+    ],
+    ids=lambda options: options.get("test", "default"),
+)
+def test_a_comparison_is_the_same_with_an_executor(options: dict[str, Any]) -> None:
+    arguments = {"metrics": ALL_METRICS, "n_resamples": 1200, "seed": 8, **options}
+    executor = Copying()
+    expected = compare(REFERENCES, SYSTEMS, threads=2, **arguments)
+    got = compare(REFERENCES, SYSTEMS, executor=executor, **arguments)
+    assert expected == got
+    assert expected.render("json") == got.render("json")
+    assert executor.tasks > 0
+
+
+def test_calls_of_a_function_of_texts_are_counted_wherever_they_are_made() -> None:
+    function = CorpusFunction("words", words)
+    arguments: dict[str, Any] = {"metrics": function, "n_resamples": 600, "test": "ar", "scheme": "iid"}
+    expected = compare(REFERENCES, SYSTEMS, **arguments)
+    with ThreadPoolExecutor(3) as threads:
+        for executor in (Copying(), threads):
+            got = compare(REFERENCES, SYSTEMS, executor=executor, **arguments)
+            assert expected == got
+            assert expected.metrics[0].evaluations == got.metrics[0].evaluations
+
+
+def test_averages_over_test_sets_are_the_same_with_an_executor() -> None:
+    sets = {
+        "news": TestSet(REFERENCES[:60], {name: lines[:60] for name, lines in SYSTEMS.items()}),
+        "talks": TestSet(REFERENCES[60:], {name: lines[60:] for name, lines in SYSTEMS.items()}),
+    }
+    for test in ("bootstrap-both", "ar"):
+        expected = compare_sets(sets, ["bleu", "chrf"], test=test, n_resamples=1100)
+        got = compare_sets(sets, ["bleu", "chrf"], test=test, n_resamples=1100, executor=Copying())
+        assert expected == got
+
+
+def runs_of(n: int) -> dict[str, list[list[str]]]:
+    outputs = {name: list(lines) for name, lines in SYSTEMS.items()}
+    lines = list(outputs.values())
+    return {
+        name: [own[r:] + own[:r] if r % 2 else [*own[:-r], *lines[0][:r]] if r else own for r in range(n)]
+        for name, own in outputs.items()
+    }
+
+
+@pytest.mark.parametrize("statistic", ["pooled", "mean"])
+def test_a_comparison_of_runs_is_the_same_with_an_executor(statistic: str) -> None:
+    arguments: dict[str, Any] = {"exchange": ["run", "hierarchical", "pooled", "segment", "cell"]}
+    arguments |= {"statistic": statistic, "n_resamples": 1100}
+    systems = runs_of(3)
+    expected = compare_runs(REFERENCES, systems, ["bleu", "ter"], **arguments)
+    got = compare_runs(REFERENCES, systems, ["bleu", "ter"], executor=Copying(), **arguments)
+    assert expected == got
+
+
+def test_counts_in_a_file_are_read_by_the_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes: list[int] = []
+    keep = transport._Folder.keep
+
+    def watched(self: Any, pieces: dict[str, Any]) -> str:
+        sizes.append(sum(map(len, pieces.values())))
+        return keep(self, pieces)
+
+    monkeypatch.setattr(transport._Folder, "keep", watched)
+    monkeypatch.setattr(parts_module, "SENT_BYTES", 0)
+    save_counts(tmp_path / "counts.npz", REFERENCES, SYSTEMS, ["bleu", "chrf"])
+    arguments: dict[str, Any] = {"metrics": open_counts(tmp_path / "counts.npz"), "test": "ar", "all_pairs": True}
+    assert compare(**arguments) == compare(**arguments, executor=Copying())
+    assert len(sizes) > 1
+    assert max(sizes) < 6000
+
+
+def test_the_counts_of_a_comparison_are_sent_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All jobs have them as pieces of their own, and a piece that the executor has is not written again."""
+    written: list[set[str]] = []
+    keep = transport._Folder.keep
+
+    def watched(self: Any, pieces: dict[str, Any]) -> str:
+        large = {digest for digest, piece in pieces.items() if len(piece) > 10_000}
+        written.append(large - self.digests if written[1:] else large)
+        return keep(self, pieces)
+
+    monkeypatch.setattr(transport, "LARGE_BYTES", 10_000)
+    monkeypatch.setattr(transport._Folder, "keep", watched)
+    compare(REFERENCES, SYSTEMS, "bleu", executor=Copying(), test="ar", adjust="maxt", all_pairs=True, n_resamples=1000)
+    counting, first, *later = written
+    assert len(counting) == len(first) == 1
+    assert later
+    assert not any(later)
+
+
+@pytest.mark.parametrize(
+    ("function", "options"),
+    [
+        (meta.segments, {"coefficients": ["pearson", "kendall-b", "acc23"], "groupings": "item"}),
+        (meta.segments, {"coefficients": "tau"}),
+        (meta.segments, {"coefficients": "tau", "test": "perm-both", "adjust": "minp"}),
+        (meta.systems, {"coefficients": ["pearson", "kendall-b"], "test": "perm-both"}),
+    ],
+)
+def test_agreement_with_people_is_the_same_with_an_executor(function: Any, options: dict[str, Any]) -> None:
+    tables, votes = random_votes(3)
+    test_set = (
+        random_matrices(4) if options["coefficients"] != "tau" else meta.TestSet.from_scores(tables, judgments=votes)
+    )
+    executor = Copying()
+    expected = function(test_set, n_resamples=600, **options)
+    assert expected == function(test_set, n_resamples=600, executor=executor, **options)
+    assert executor.tasks > 1
+
+
+def test_bad_lines_are_named_in_the_workers_error() -> None:
+    systems = {"a": ["x", "y"], "b": ["x", 3]}
+    with pytest.raises(InputError, match=r"system 1 failed in a worker: .*b.*segment 2"):
+        compare(["x", "y"], systems, executor=Copying())
+
+
+def test_an_executor_that_is_none_is_refused_before_anything_is_counted() -> None:
+    with pytest.raises(InputError, match=r"executor: expected an executor of concurrent\.futures"):
+        compare(REFERENCES, SYSTEMS, executor="processes")  # type: ignore[arg-type]
+
+
+def test_samples_without_a_form_that_can_be_sent_stay_here() -> None:
+    class Other(type(samples_of(1)[1])):  # type: ignore[misc]
+        """Its replicates may be computed in another way."""
+
+    other = Other(Formula("share", share), samples_of(1)[1].arrays)
+    assert sent([other], "shuffles") is None
+    executor = Copying()
+    (got,) = Replicates([other], n_resamples=300, seed=1, executor=executor).run([Series()], PAIRS)
+    (expected,) = Replicates(samples_of(1)[1:2], n_resamples=300, seed=1).run([Series()], PAIRS)
+    assert executor.tasks == 0
+    assert got.tobytes() == expected.tobytes()
+
+
+NBEST = [
+    (f"{s} ||| w{(s * 7 + k * 3) % 11} w{k % 4} w{s % 5} ||| lm= {-k + 0.1 * ((s * k) % 3)} tm= {(s + k) % 5} "
+     f"x_a= {(s * k) % 2}")
+    for s in range(30) for k in range(8)
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("optimizer", "options"),
+    [
+        ("mert", {"restarts": 2}),
+        ("kbmira", {"epochs": 3}),
+        ("kbmira", {"epochs": 3, "metric": "chrf"}),
+        ("pro", {}),
+        ("pro", {"entry_scores": "moses"}),
+        ("xbleu", {"epochs": 3}),
+    ],
+)
+def test_replications_are_the_same_with_an_executor(optimizer: str, options: dict[str, Any], tmp_path: Any) -> None:
+    (tmp_path / "dev.nbest").write_text("\n".join(NBEST) + "\n")
+    lists = tune.read_nbest(tmp_path / "dev.nbest")
+    references = [f"w{s * 7 % 11} w1 w{s % 5}" for s in range(30)]
+    arguments: dict[str, Any] = {"replications": 5, "initial": {"lm": 0.5, "tm": 0.1}, **options}
+    executor = Copying()
+    expected = tune.tune(optimizer, lists, references, threads=2, **arguments)
+    got = tune.tune(optimizer, lists, references, executor=executor, **arguments)
+    assert executor.tasks > 1
+    assert expected.result == got.result
+    assert [model.weights for model in expected.models] == [model.weights for model in got.models]
+
+
+@pytest.fixture(scope="module")
+def processes() -> Iterator[Executor]:
+    with process_pool(2) as pool:
+        yield pool
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Any]:
+    distributed = pytest.importorskip("distributed")
+    cluster = distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=":0"
+    )
+    with cluster, distributed.Client(cluster, set_as_default=False) as made:
+        yield made
+
+
+@pytest.mark.parametrize("workers", ["processes", "client"])
+def test_real_workers_give_the_same_bytes_and_show_progress(
+    workers: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    executor = request.getfixturevalue(workers)
+    arguments: dict[str, Any] = {"test": "ar", "all_pairs": True, "n_resamples": 20_000}
+    progress = reshuffle.Progress()
+    expected = compare(REFERENCES, SYSTEMS, ["bleu", RATINGS], **arguments)
+    assert expected == compare(
+        REFERENCES, SYSTEMS, ["bleu", RATINGS], executor=executor, progress=progress, **arguments
+    )
+    assert progress.fraction == 1.0
+    exchange: dict[str, Any] = {"exchange": ["hierarchical", "cell"], "n_resamples": 2000}
+    runs = runs_of(2)
+    assert compare_runs(REFERENCES, runs, **exchange) == compare_runs(REFERENCES, runs, executor=executor, **exchange)
+    (tmp_path / "dev.nbest").write_text("\n".join(NBEST) + "\n")
+    lists, lines = tune.read_nbest(tmp_path / "dev.nbest"), [f"w{s * 7 % 11} w1 w{s % 5}" for s in range(30)]
+    one = tune.tune("mert", lists, lines, replications=3, restarts=2)
+    assert one.result == tune.tune("mert", lists, lines, replications=3, restarts=2, executor=executor).result
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """A reference and the outputs of two systems with two runs each, in the current directory."""
+    monkeypatch.chdir(tmp_path)
+    Path("ref.txt").write_text("".join(f"{line}\n" for line in REFERENCES), encoding="utf-8")
+    for name, outputs in list(runs_of(2).items())[:2]:
+        for r, lines in enumerate(outputs):
+            Path(f"{name}.{r}").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    return [f"{name}.{r}" for name in list(SYSTEMS)[:2] for r in range(2)]
+
+
+def test_the_commands_take_an_executor(
+    run: Callable[..., Any], files: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The names of executors are tested with those of studies."""
+    made: list[tuple[str | None, int | None, Copying]] = []
+
+    @contextlib.contextmanager
+    def opened(name: str | None, threads: int | None = None) -> Iterator[Copying | None]:
+        made.append((name, threads, Copying()))
+        yield made[-1][2] if name == "processes" else None
+
+    monkeypatch.setattr("reshuffle.execution.opened", opened)
+    a, b = files[:2], files[2:]
+    Path("dev.nbest").write_text("\n".join(NBEST) + "\n")
+    Path("dev.ref").write_text("".join(f"w{s * 7 % 11} w1 w{s % 5}\n" for s in range(30)))
+    for file, factor in (("da", 1), ("x", 3), ("y", 7)):
+        rows = [
+            f"{system}\t{segment}\t{factor * segment * len(system) % 11}"
+            for system in SYSTEMS
+            for segment in range(1, 30)
+        ]
+        Path(f"{file}.tsv").write_text("\n".join(["system\tsegment\tscore", *rows]) + "\n")
+    small = ("-n", "1200", "--threads", "2", "--format", "json")
+    commands: dict[str, tuple[str, ...]] = {
+        "compare": ("compare", "ref.txt", *files, *small),
+        "sets": ("compare", "--set", "x", "ref.txt", *a, "--set", "y", "ref.txt", *a, *small),
+        "runs": ("runs", "--refs", "ref.txt", "--baseline", *a, "--system", "new", *b, *small),
+        "meta": ("meta", "segments", "--human", "da.tsv", "--metric-scores", "x=x.tsv", "y=y.tsv", *small),
+        "tune": ("tune", "kbmira", "--nbest", "dev.nbest", "--refs", "dev.ref", "--replications", "3", *small[2:]),
+    }
+    for name, words in commands.items():
+        outputs = []
+        for executor in ("threads", "processes"):
+            outcome = run(*words, "--executor", executor)
+            assert outcome.code == 0, outcome.err
+            outputs.append(outcome.out.replace(f"--executor {executor}", ""))
+            assert made[-1][:2] == (executor, 2)
+        assert outputs[0] == outputs[1], name
+        assert made[-1][2].tasks > 1, name
+
+
+def test_executors_that_the_commands_cannot_use_are_one_sentence(run: Callable[..., Any], files: list[str]) -> None:
+    for words, message in [
+        (("compare", "ref.txt", *files, "--executor", "slurm"), "unknown executor 'slurm'"),
+        (("tune", "l1", "--nbest", "x", "--refs", "y", "--executor", "processes"), "--executor"),
+        (("tune", "mert", "--nbest", "x", "--refs", "y", "--executor", "processes", "--threads", "0"), "--threads"),
+    ]:
+        outcome = run(*words)
+        assert outcome.code == 2
+        assert message in outcome.err
+        assert outcome.err.count("\n") == 1
+
+
+def test_only_samples_that_are_known_are_sent() -> None:
+    assert {each.__name__ for each in parts_module.SENT} == {
+        "NativeSample", "FormulaSample", "IncompleteSample", "StoredSample", "StudentizedNative", "StudentizedFormula",
+        "TextSample",
+    }  # fmt: skip
