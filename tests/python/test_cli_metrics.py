@@ -167,7 +167,7 @@ def test_no_option_of_reshuffle_gets_the_hint_for_another_tool() -> None:
 
     every = [*cli.commands.values(), *COMMANDS.values()]
     commands = [command for command in every if isinstance(command, Command)]
-    scoring = ["compare", "score", "flips", "runs", "plan", "oracle", "mbr"]
+    scoring = ["compare", "score", "flips", "count", "runs", "plan", "oracle", "mbr"]
     assert [command.name for command in commands] == [*scoring, *COMMANDS]
     assert not {name for command in commands for param in command.params for name in param.opts} & set(OPTIONS)
 
