@@ -5,11 +5,15 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeAlias
+
+from numpy.typing import NDArray
 
 from reshuffle import read_lines
 
-__all__ = ["BASELINE", "OTHER", "Files", "MissingDataError", "Texts", "find"]
+__all__ = ["BASELINE", "OTHER", "Array", "Files", "MissingDataError", "Texts", "find"]
+
+Array: TypeAlias = NDArray[Any]
 
 SET = "wmt17-en-de"
 FOLDER = Path(os.environ.get("RESHUFFLE_DATA") or Path(__file__).parents[1] / ".." / "shared" / "data")
@@ -47,6 +51,11 @@ class Texts(NamedTuple):
     references: list[list[str]]
     systems: dict[str, list[str]]
     mteval: Path | None = None
+
+    def first(self, segments: int) -> Texts:
+        """The first segments."""
+        systems = {name: lines[:segments] for name, lines in self.systems.items()}
+        return self._replace(references=[lines[:segments] for lines in self.references], systems=systems)
 
 
 def find() -> Files:

@@ -12,8 +12,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import kendalltau, pearsonr, zscore
 
+from benches.races.rivals.meta import (
+    calibrated,
+    groups_of,
+    kendall_b,
+    mean_of_groups,
+    pair_pvalues,
+    pearson,
+    permuted,
+    soft_accuracy,
+)
 from reshuffle import meta
-from rivals_meta import calibrated, groups_of, kendall_b, mean_of_groups, pair_pvalues, pearson, permuted, soft_accuracy
 
 LEVELS = st.integers(0, 4)
 

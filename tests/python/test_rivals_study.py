@@ -7,12 +7,7 @@ import pytest
 
 pytest.importorskip("sacrebleu", reason="benchmarks need sacreBLEU: pip install 'reshuffle[bench]'")
 
-from reshuffle import SegmentScores, approximate_randomization, bootstrap_test, derive_seed, metric
-from reshuffle.data.demo import demo_corpus
-from reshuffle.study import testing
-from reshuffle.study.experiments import Experiment
-from reshuffle.study.populations import Population, Selection
-from rivals_study import (
+from benches.races.rivals.study import (
     Setting,
     numpy_ar,
     numpy_bootstrap_shift,
@@ -23,6 +18,11 @@ from rivals_study import (
     same_pvalues_of_studies,
     scipy_mean,
 )
+from reshuffle import SegmentScores, approximate_randomization, bootstrap_test, derive_seed, metric
+from reshuffle.data.demo import demo_corpus
+from reshuffle.study import testing
+from reshuffle.study.experiments import Experiment
+from reshuffle.study.populations import Population, Selection
 
 SIMULATIONS = range(3, 9)
 

@@ -1,0 +1,1 @@
+"""Measurements of this package: README.md says which program answers which question."""

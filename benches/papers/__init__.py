@@ -1,0 +1,1 @@
+"""The claims of papers, checked on public data."""

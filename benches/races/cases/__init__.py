@@ -1,0 +1,1 @@
+"""The cases of races: each is a function from texts to races."""

@@ -1,0 +1,1 @@
+"""Programs that cases run in a process of their own."""

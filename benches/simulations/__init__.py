@@ -1,0 +1,1 @@
+"""Simulations in which it is known what is true: size, power and coverage."""

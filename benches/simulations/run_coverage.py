@@ -1,0 +1,196 @@
+"""Measure the hierarchical bootstrap of few runs and its corrections.
+
+    python -m benches.simulations.run_coverage --help
+
+Two systems have the same expected score, n runs each, and S segments. A score is a sum of contributions of segments,
+as the linearised score of any metric is. All effects are drawn anew in each simulation:
+
+- segments: the difference of both systems in a segment, which all runs share; normal;
+- run × segment: normal, for each output;
+- runs: normal with ``run sd``, or of another shape.
+
+The unit of ``run sd`` is the standard deviation, over test sets, of the difference of two outputs. ``correlation`` is
+the share of its variance that the runs have in common. The table has the share of simulations in which a two-sided test
+rejects at .05. Every test but ``percentile`` rejects exactly when its 95 % interval excludes 0, so the coverage of the
+interval is 1 less the number in the table.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from multiprocessing import get_context
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri, stdtr
+
+from reshuffle.resampling.run_hierarchical import Hierarchical
+from reshuffle.resampling.run_linear import RunCovariances
+
+Array = NDArray[np.float64]
+
+ALPHA = 0.05
+# Simulations that share the draws, and draws.
+BLOCK, DRAWS = 50, 999
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One row of the table."""
+
+    runs: tuple[int, int]
+    segments: int
+    run_sd: tuple[float, float]
+    correlation: float
+    shape: str = "normal"
+
+    def label(self) -> str:
+        """The first columns of the row."""
+        n = str(self.runs[0]) if self.runs[0] == self.runs[1] else f"{self.runs[0]}, {self.runs[1]}"
+        equal = self.run_sd[0] == self.run_sd[1]
+        sd = f"{self.run_sd[0]:g}" if equal else f"{self.run_sd[0]:g}, {self.run_sd[1]:g}"
+        return f"{n} | {self.segments:,} | {sd} | {self.correlation:g} | {self.shape}"
+
+    def effects(self, rng: np.random.Generator) -> Array:
+        """The effects of the runs in a block of simulations, mean 0: (BLOCK, n + m)."""
+        size = (BLOCK, sum(self.runs))
+        drawn = rng.normal(size=size) if self.shape == "normal" else rng.exponential(size=size) - 1
+        return np.asarray(drawn * np.repeat(self.run_sd, self.runs))
+
+    def contributions(self, rng: np.random.Generator) -> Array:
+        """The contributions of segments to the score of each output: (BLOCK, n + m, S)."""
+        n, s = self.runs[0], self.segments
+        values = rng.normal(size=(BLOCK, sum(self.runs), s)) * np.sqrt((1 - self.correlation) / 2 / s)
+        values[:, :n] += rng.normal(size=(BLOCK, 1, s)) * np.sqrt(self.correlation / s)
+        return np.asarray(values + self.effects(rng)[..., None] / s)
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A simulation: the observed difference, the deviations of its draws by kind, and its covariances."""
+
+    difference: float
+    segments: Array
+    all_runs: Array
+    one_less: Array
+    covariances: RunCovariances
+
+
+def exceeded(difference: float, deviations: Array) -> bool:
+    """Whether p = (c + 1)/(R + 1) is at most .05."""
+    c = np.count_nonzero(np.abs(deviations) >= abs(difference))
+    return bool((c + 1) / (len(deviations) + 1) <= ALPHA)
+
+
+def corrected(drawn: Drawn, factor: bool, t: bool) -> bool:
+    """The bootstrap with n − 1 runs: with the variance corrected for the interaction, with the tails of t."""
+    spread = drawn.covariances.of_difference(0, 1)
+    deviations = drawn.one_less * (spread.factor if factor else 1)
+    compared = Hierarchical(drawn.difference, deviations, spread.degrees_of_freedom).compared
+    return exceeded(compared if t else drawn.difference, deviations)
+
+
+def outside_percentiles(drawn: Drawn) -> bool:
+    """Whether the percentile interval of the plain bootstrap excludes 0."""
+    low, high = np.quantile(drawn.difference + drawn.all_runs, [ALPHA / 2, 1 - ALPHA / 2])
+    return bool(low > 0 or high < 0)
+
+
+def by_levels(drawn: Drawn) -> bool:
+    """The package's bootstrap with Hesterberg's correction of levels instead: p = 2·T(Φ⁻¹(share/2))."""
+    spread = drawn.covariances.of_difference(0, 1)
+    c = np.count_nonzero(np.abs(drawn.one_less * spread.factor) >= abs(drawn.difference))
+    share = (c + 1) / (DRAWS + 1)
+    return bool(2 * stdtr(spread.degrees_of_freedom, float(ndtri(share / 2))) <= ALPHA)
+
+
+METHODS: Mapping[str, Callable[[Drawn], bool]] = {
+    "segments": lambda drawn: exceeded(drawn.difference, drawn.segments),
+    "n runs": lambda drawn: exceeded(drawn.difference, drawn.all_runs),
+    "n runs, percentile": outside_percentiles,
+    "n − 1 runs": lambda drawn: corrected(drawn, False, False),
+    "n − 1, t": lambda drawn: corrected(drawn, False, True),
+    "n − 1, variance": lambda drawn: corrected(drawn, True, False),
+    "variance, t of levels": by_levels,
+    "package": lambda drawn: corrected(drawn, True, True),
+}
+
+
+def simulated(cell: Cell, seed: int, block: int) -> Iterator[Drawn]:
+    """A block of simulations, which share the draws."""
+    rng = np.random.default_rng([seed, block, *cell.runs, cell.segments, *(int(100 * sd) for sd in cell.run_sd)])
+    values = cell.contributions(rng)
+    s, (n, m) = cell.segments, cell.runs
+    rows = [slice(0, n), slice(n, n + m)]
+    scores = values.sum(axis=2)
+    weights = rng.multinomial(s, np.full(s, 1 / s), size=DRAWS)
+    drawn_scores = values @ weights.T.astype(np.float64)
+
+    def taken(less: int) -> Array:
+        """The difference of the mean scores of drawn runs: (BLOCK, DRAWS)."""
+        means = []
+        for own in rows:
+            size = own.stop - own.start
+            numbers = rng.multinomial(size - less, np.full(size, 1 / size), size=DRAWS)
+            means.append(np.einsum("bnr,rn->br", drawn_scores[:, own], numbers) / (size - less))
+        return np.asarray(means[0] - means[1])
+
+    fixed = drawn_scores[:, :n].mean(axis=1) - drawn_scores[:, n:].mean(axis=1)
+    all_runs, one_less = taken(0), taken(1)
+    differences = scores[:, :n].mean(axis=1) - scores[:, n:].mean(axis=1)
+    centred = values - values.mean(axis=2, keepdims=True)
+    for i, difference in enumerate(differences.tolist()):
+        products = centred[i] @ centred[i].T
+        covariances = RunCovariances(scores[i], products * s / (s - 1), products, s, rows)
+        yield Drawn(difference, fixed[i] - difference, all_runs[i] - difference, one_less[i] - difference, covariances)
+
+
+def rejections(cell: Cell, seed: int, block: int) -> Array:
+    """How many simulations of a block each method rejects."""
+    rejected = [[method(drawn) for method in METHODS.values()] for drawn in simulated(cell, seed, block)]
+    return np.asarray(np.sum(rejected, axis=0))
+
+
+def cells() -> Iterator[Cell]:
+    """The rows of the table."""
+    for n, sd, correlation in itertools.product((3, 5, 10), (0, 0.3, 0.7, 1, 2), (0.3, 0.6)):
+        yield Cell((n, n), 300, (sd, sd), correlation)
+    for n in (3, 5):
+        yield Cell((n, n), 1000, (0.7, 0.7), 0.6)
+    for sd in (0.3, 1):
+        yield Cell((2, 2), 300, (sd, sd), 0.6)
+        yield Cell((3, 3), 300, (sd, sd), 0.6, "skewed")
+        yield Cell((3, 10), 300, (sd, sd), 0.6)
+        yield Cell((3, 3), 300, (sd, sd / 5), 0.6)
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benches.simulations.run_coverage",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--simulations", type=int, default=4000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=2)
+    arguments = parser.parse_args()
+    blocks = -(-arguments.simulations // BLOCK)
+    print(f"{blocks * BLOCK:,} simulations, {DRAWS} draws, seed {arguments.seed}")
+    print(f"| runs | S | run sd | correlation | runs are | {' | '.join(METHODS)} |")
+    print(f"| ---: | ---: | ---: | ---: | --- |{' ---: |' * len(METHODS)}")
+    with ProcessPoolExecutor(arguments.jobs, mp_context=get_context("spawn")) as pool:
+        for cell in cells():
+            counts = sum(
+                pool.map(rejections, *zip(*((cell, arguments.seed, block) for block in range(blocks)), strict=True))
+            )
+            rates = " | ".join(f"{rate:.3f}" for rate in counts / (blocks * BLOCK))
+            print(f"| {cell.label()} | {rates} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
