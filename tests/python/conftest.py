@@ -2,38 +2,56 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import signal
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import settings
 
+import budgets
 from browser import browser, browser_of_module
 from reshuffle import Corpus, read_corpus
 from reshuffle.cli.main import main
 from reshuffle.data.demo import write_demo
 
-__all__ = ["browser", "browser_of_module"]
+__all__ = ["browser", "browser_of_module", "budgets"]
 
 ROOT = Path(__file__).resolve().parents[2]
 
-# Meant for this run of pytest, not for those that tests start.
-os.environ.pop("PYTEST_ADDOPTS", None)
-# The size of a terminal, which readline, imported by pytest, puts into the environment of the workers of pytest-xdist.
-for name in ("COLUMNS", "LINES"):
-    os.environ.pop(name, None)
+# What the person who runs the tests says: where real data and other tools are, and whether to write new output.
+FOR_TESTS = {"RESHUFFLE_DATA", "RESHUFFLE_REQUIRE_DATA", "RESHUFFLE_UPDATE_DOCS", "RESHUFFLE_METEOR_JAR"}
+
+
+def leave_this_machine() -> None:
+    """Take away what makes the results of reshuffle depend on the machine: its WordNet, its settings, its home."""
+    for name in [name for name in os.environ if name.startswith("RESHUFFLE_") and name not in FOR_TESTS]:
+        del os.environ[name]
+    # PYTEST_ADDOPTS is meant for this run of pytest, not for those that tests start. The size of the terminal is put
+    # into the environment of the workers of pytest-xdist by readline, which pytest imports.
+    for name in ("WNSEARCHDIR", "NLTK_DATA", "PYTEST_ADDOPTS", "COLUMNS", "LINES"):
+        os.environ.pop(name, None)
+    # Workers inherit the folder of the process that starts them.
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        for name, folder in (("CARGO_HOME", ".cargo"), ("RUSTUP_HOME", ".rustup")):  # where cargo itself is installed
+            os.environ.setdefault(name, str(Path.home() / folder))
+        home = tempfile.TemporaryDirectory(prefix="reshuffle-home-")
+        atexit.register(home.cleanup)
+        os.environ["HOME"] = home.name
+
+
+leave_this_machine()
 
 # A run in the background, or under nohup, ignores signals, and so would the commands that tests interrupt.
 for number, handler in ((signal.SIGINT, signal.default_int_handler), (getattr(signal, "SIGHUP", None), signal.SIG_DFL)):
     if number is not None and signal.getsignal(number) == signal.SIG_IGN:
         signal.signal(number, handler)
 
-# No deadline: the first example of a test pays for imports. Derandomized: CI must not fail by chance.
-settings.register_profile("default", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("default")
+settings.load_profile("default")  # of budgets
 
 
 def data_dir() -> Path | None:
