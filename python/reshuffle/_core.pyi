@@ -158,7 +158,14 @@ class Progress:
 class Metric:
     """A metric with its options. Wrapped by :class:`reshuffle.NativeMetric`."""
 
-    def __new__(cls, name: str, option_values: dict[str, bool | int | float | str | None]) -> Metric: ...
+    def __new__(
+        cls,
+        name: str,
+        option_values: dict[str, bool | int | float | str | None],
+        files: Sequence[tuple[str, str, Sequence[tuple[str, bytes]]]] = ...,
+    ) -> Metric:
+        """``files``: purpose, digest, and the names and contents of the files that serve this purpose."""
+
     @staticmethod
     def mean(name: str, scale: float, higher_is_better: bool) -> Metric:
         """A mean over segments. A row is a score in multiples of 1/scale, and 1."""
@@ -531,13 +538,21 @@ class Reduction:
         """
 
     def with_state(self, words: NDArray[np.uint64]) -> Self:
-        """The result with this state, for a specification equal to the one that has computed it."""
+        """The result with this state, for a specification equal to the one that has computed it.
+
+        Raises :class:`reshuffle.InputError` for words that are no such state.
+        """
 
 @final
 class Tally(Reduction):
-    """The number of shuffles that reach each threshold. ``thresholds`` have shape (metrics, pairs)."""
+    """The number of shuffles that reach each threshold. ``thresholds`` have shape (metrics, pairs).
 
-    def __new__(cls, pairs: Sequence[tuple[int, int]], alternative: str, thresholds: NDArray[np.float64]) -> Tally: ...
+    ``alternative`` is one for all metrics, or a list with that of each, here and for other reductions.
+    """
+
+    def __new__(
+        cls, pairs: Sequence[tuple[int, int]], alternative: str | Sequence[str], thresholds: NDArray[np.float64]
+    ) -> Tally: ...
     @property
     def counts(self) -> NDArray[np.uint64]:
         """The counts: (metrics, pairs)."""
@@ -569,7 +584,7 @@ class SequentialTally(Reduction):
     def __new__(
         cls,
         pairs: Sequence[tuple[int, int]],
-        alternative: str,
+        alternative: str | Sequence[str],
         thresholds: NDArray[np.float64],
         rule: StoppingRule,
         histograms: bool = False,
@@ -631,7 +646,7 @@ class MaxT(Reduction):
     def __new__(
         cls,
         pairs: Sequence[tuple[int, int]],
-        alternative: str,
+        alternative: str | Sequence[str],
         scales: NDArray[np.float64],
         thresholds: NDArray[np.float64],
         families: Sequence[int],
@@ -653,7 +668,7 @@ class MinP(Reduction):
     def __new__(
         cls,
         pairs: Sequence[tuple[int, int]],
-        alternative: str,
+        alternative: str | Sequence[str],
         thresholds: NDArray[np.float64],
         tolerances: NDArray[np.float64],
         ranks: NDArray[np.uint64],
@@ -791,7 +806,7 @@ class Experiment:
 
     def exceedances(
         self,
-        alternative: str,
+        alternative: str | Sequence[str],
         thresholds: NDArray[np.float64],
         *,
         n_resamples: int,
@@ -807,7 +822,7 @@ class Experiment:
 
     def sequential(
         self,
-        alternative: str,
+        alternative: str | Sequence[str],
         thresholds: NDArray[np.float64],
         rule: StoppingRule,
         *,

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 
-__all__ = ["JAR", "PARAPHRASES", "write_meteor", "write_wordnet"]
+__all__ = ["JAR", "PARAPHRASES", "write_meteor", "write_wordnet", "write_zip"]
 
 JAR = {
     "function/english.words": "the\na\n",
@@ -32,3 +34,12 @@ def write_wordnet(folder: Path) -> Path:
         entry = "cat n 1 0 1 0 00000007\n" if part == "noun" else ""
         (folder / f"index.{part}").write_text(f"  1 licence\n{entry}", "utf-8")
     return folder
+
+
+def write_zip(path: Path, members: Mapping[str, str], method: int = zipfile.ZIP_DEFLATED) -> Path:
+    """A zip archive with these members, in a folder that is made if it is missing."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with zipfile.ZipFile(path, "w", method) as archive:
+        for name, text in members.items():
+            archive.writestr(name, text)
+    return path

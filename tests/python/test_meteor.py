@@ -20,6 +20,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import meteor_twin as twin
+from budgets import budget
 from reshuffle import InputError, NativeMetric, metric, read_lines
 
 MODULES = ["exact", "stem", "synonym", "paraphrase"]
@@ -260,7 +261,7 @@ def invented(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("invented")
 
 
-@settings(max_examples=60)
+@settings(max_examples=budget(60))
 @given(RESOURCES, segments(), st.integers(1, 4), st.sampled_from(["rank", "adq", "li"]))
 def test_counts_equal_the_twins(
     invented: Path, resources: Invented, texts: list[list[str]], n_modules: int, task: str
@@ -269,7 +270,7 @@ def test_counts_equal_the_twins(
 
 
 @pytest.mark.slow
-@settings(max_examples=150)
+@settings(max_examples=budget(150))
 @given(RESOURCES, segments(), st.integers(2, 4), st.sampled_from(["rank", "adq", "li"]))
 def test_counts_equal_the_twins_in_more_examples(
     invented: Path, resources: Invented, texts: list[list[str]], n_modules: int, task: str
@@ -305,7 +306,7 @@ def one_resource(folder: Path) -> NativeMetric:
     )
 
 
-@settings(max_examples=50)
+@settings(max_examples=budget(50))
 @given(segments(), st.randoms(use_true_random=False))
 def test_segments_and_systems_do_not_depend_on_each_other(
     invented: Path, texts: list[list[str]], chance: random.Random
@@ -464,6 +465,7 @@ ODD = [
     "3.14",
     "No. 5",
 ]
+ODD += ["\0", "\x01", "\x0b", "x\x0b", "\x1f", "\xa0"]
 ODD += ["state-of-the-art", "don't", "dogs'", "naïve", "Straße", "ДА", "İ", "big", "large", "car", "automobile", "x."]
 
 

@@ -5,18 +5,22 @@ from __future__ import annotations
 import hashlib
 import os
 import pickle
+import re
+import struct
 import sys
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
-from meteor_files import JAR, PARAPHRASES, write_meteor, write_wordnet
+from meteor_files import JAR, PARAPHRASES, write_meteor, write_wordnet, write_zip
 from reshuffle import InputError, InputWarning, metric
 from reshuffle.cli.main import run
 from reshuffle.metrics import meteor
 from reshuffle.metrics.meteor import find_wordnet, with_wordnet
+from reshuffle.types import MeteorLanguage
 
 
 @pytest.fixture
@@ -45,9 +49,8 @@ def test_wordnet_is_found_where_debian_and_nltk_put_it(tmp_path: Path, monkeypat
     assert find_wordnet() is None
     (tmp_path / "prefix/share/nltk_data/corpora").mkdir(parents=True)
     zipped = tmp_path / "prefix/share/nltk_data/corpora/wordnet.zip"
-    with zipfile.ZipFile(zipped, "w") as archive:
-        for path in write_wordnet(tmp_path / "unpacked").iterdir():
-            archive.write(path, f"wordnet/{path.name}")
+    unpacked = write_wordnet(tmp_path / "unpacked")
+    write_zip(zipped, {f"wordnet/{path.name}": path.read_text("utf-8") for path in unpacked.iterdir()})
     assert find_wordnet() == zipped
     in_zip = entries(modules=["exact", "synonym"])["synonyms"]
     for where in (home / "nltk_data/corpora/wordnet", named / "corpora/wordnet", tmp_path / "own"):
@@ -125,12 +128,6 @@ def test_signatures_have_the_digests_of_the_files_in_use(folder: Path) -> None:
     assert found["modules"] == "exact+stem+synonym+paraphrase"
     assert set(entries(meteor_jar=folder)) == set(found) - {"prefixes"}
     assert "paraphrases" not in entries(meteor_jar=folder, modules=["exact", "stem"])
-    # A jar with the same files has the same digests.
-    with zipfile.ZipFile(folder.parent / "meteor-1.5.jar", "w") as archive:
-        for name, text in JAR.items():
-            archive.writestr(name, text)
-    table = folder / "data/paraphrase-en.gz"
-    assert entries(meteor_jar=folder.parent / "meteor-1.5.jar", paraphrases=table, normalized=True) == found
     # Each file changes its own digest.
     for name, key in zip(JAR, ["function", "prefixes", "synonyms", "synonyms"], strict=True):
         path = folder / name
@@ -139,6 +136,55 @@ def test_signatures_have_the_digests_of_the_files_in_use(folder: Path) -> None:
         changed = entries(meteor_jar=folder, normalized=True)
         assert {name for name, value in changed.items() if found[name] != value} == {key}
         path.write_text(before, "utf-8")
+
+
+def test_meteors_files_are_found_in_its_jar_and_in_folders(folder: Path, tmp_path: Path) -> None:
+    expected = entries(meteor_jar=folder, normalized=True)
+    packed = write_zip(tmp_path / "packed/meteor-1.5.jar", {**JAR, **{f"far/down/{name}": "x\n" for name in JAR}})
+    deep = write_zip(tmp_path / "deep/any.zip", {f"top/{name}": text for name, text in JAR.items()})
+    below = tmp_path / "below"
+    write_meteor(below / "resources")
+    for place, jar in [(packed.parent, packed), (packed.parent, packed.parent), (deep.parent, deep), (below, below)]:
+        table = place / "data/paraphrase-en.gz"
+        table.parent.mkdir(exist_ok=True)
+        table.write_text(PARAPHRASES, "utf-8")
+        assert expected == entries(meteor_jar=jar, normalized=True)
+
+
+def test_a_jar_without_synonyms_or_prefixes_is_used_for_the_rest(tmp_path: Path) -> None:
+    jar = write_zip(tmp_path / "new.jar", {"function/english.words": "the\n"})
+    assert {"function", "missing"} == entries(meteor_jar=jar, normalized=True).keys() & {
+        *("function", "prefixes", "synonyms", "paraphrases", "missing")
+    }
+
+
+def test_every_language_has_files_and_both_codes_of_one_have_the_same(tmp_path: Path) -> None:
+    for name in ("function/other.words", *(f"function/{name}.words" for name in meteor.LANGUAGES.values())):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(f"{name}\n", "utf-8")
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data/paraphrase-cz.gz").write_text(PARAPHRASES, "utf-8")
+    digests = {code: entries(meteor_jar=tmp_path, language=code)["function"] for code in get_args(MeteorLanguage)}
+    assert len(meteor.LANGUAGES) == len(set(digests.values()))
+    assert digests["cz"] == digests["cs"]
+    assert "paraphrases" in entries(meteor_jar=tmp_path, language="cs")
+
+
+def test_files_are_read_again_only_if_they_change(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    jar = write_zip(folder.parent / "meteor-1.5.jar", JAR)
+    read: list[str] = []
+    look_up = zipfile.ZipFile.getinfo
+
+    def noted(archive: zipfile.ZipFile, name: str) -> zipfile.ZipInfo:
+        read.append(name)
+        return look_up(archive, name)
+
+    monkeypatch.setattr(zipfile.ZipFile, "getinfo", noted)
+    before = entries(meteor_jar=jar)
+    assert sorted(JAR) == sorted(read)
+    assert (before, 4) == (entries(meteor_jar=jar), len(read))
+    write_zip(jar, {**JAR, "function/english.words": "the\n"})
+    assert before["function"] != entries(meteor_jar=jar)["function"]
 
 
 def test_paths_may_be_path_objects_and_survive_pickling(folder: Path) -> None:
@@ -157,13 +203,66 @@ def test_damaged_files_are_named_with_the_line(folder: Path) -> None:
     (folder / "synonym/english.synsets").write_text("a\n1\nb\nx\n", "utf-8")
     with pytest.raises(InputError, match=r'english.synsets, line 4: expected the offset of a synonym set, .* got "x"'):
         metric("meteor", meteor_jar=folder).suff_stats([["a"]], [["a"]])
+    (folder / "function/english.words").write_bytes("the\nà\n".encode("latin-1"))
+    with pytest.raises(InputError, match=r"english.words, line 2: expected UTF-8, got other bytes"):
+        metric("meteor", meteor_jar=folder, modules="exact").suff_stats([["a"]], [["a"]])
 
 
-@pytest.mark.parametrize("option", ["meteor_jar", "wordnet", "paraphrases"])
-def test_paths_without_files_are_refused(option: str, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=f"meteor: {option} must be .*, got {tmp_path}/none, which ") as caught:
-        metric("meteor", **{option: tmp_path / "none"})
-    assert caught.value.fields["option"] == option
+def test_archives_that_are_damaged_or_expand_too_far_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(meteor, "LARGEST", 1000)
+    jar, name = tmp_path / "x.jar", "function/english.words"
+
+    def problem(change: Callable[[bytes], bytes] = lambda content: content, text: str = "the\n" * 100) -> str:
+        jar.write_bytes(change(write_zip(jar, {name: text}, method).read_bytes()))
+        with pytest.raises(InputError, match=f"{name}: expected ") as caught:
+            metric("meteor", meteor_jar=jar)
+        return str(caught.value)
+
+    method = zipfile.ZIP_DEFLATED
+    assert "expected at most 1000 bytes, got 1001" in problem(text="x" * 1001)
+    # The first byte of compressed data is after a header of 30 bytes and the name.
+    damaged = len(name) + 31
+    assert "decompressing" in problem(lambda content: content[:damaged] + b"\xff" + content[damaged + 1 :])
+    # The size in both headers is a lie.
+    assert "Bad CRC-32" in problem(lambda content: content.replace(struct.pack("<I", 400), struct.pack("<I", 40)))
+    method = zipfile.ZIP_BZIP2
+    assert "a compression other than deflate" in problem()
+
+
+def test_paths_without_files_are_refused(folder: Path, tmp_path: Path) -> None:
+    def got(option: str, path: Path | str, problem: str, **others: Any) -> None:
+        message = re.escape(f"got {path}, which {problem}")
+        with pytest.raises(InputError, match=f"^meteor: {option} must be .*, {message}") as caught:
+            metric("meteor", **{option: path}, **others)
+        assert caught.value.fields["option"] == option
+
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "text").write_text("the\n", "utf-8")
+    german = write_zip(tmp_path / "two/meteor-1.jar", {"function/german.words": ""})
+    write_zip(tmp_path / "two/meteor-2.jar", {})
+    got("meteor_jar", tmp_path / "empty", "has no meteor-*.jar and no function/english.words")
+    got("meteor_jar", german, "has no function/english.words")
+    got("meteor_jar", german, "has no function/english.words", language="de", english_function_words=True)
+    got("meteor_jar", german.parent, "has several: meteor-1.jar, meteor-2.jar; name one of them")
+    for option in ("meteor_jar", "wordnet"):
+        got(option, tmp_path / "none", "does not exist")
+        got(option, tmp_path / "text", "cannot be read as a zip archive (")
+    for path in (tmp_path / "none", folder):
+        got("paraphrases", path, "is not a file")
+    # They are looked for even if they are not needed.
+    got("wordnet", folder, "has no index.noun", modules="exact")
+    got("wordnet", write_zip(tmp_path / "empty.zip", {}), "has no index.noun", language="de")
+    wordnet = write_wordnet(tmp_path / "wordnet")
+    (wordnet / "adv.exc").unlink()
+    got("wordnet", wordnet, "has no adv.exc")
+
+
+@pytest.mark.parametrize("option", ["meteor_jar", "wordnet", "paraphrases", "modules"])
+def test_values_of_another_kind_are_refused(option: str) -> None:
+    with pytest.raises(InputError, match=f"^meteor: {option} must be .*, got 5$"):
+        metric("meteor", **{option: 5})
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")

@@ -17,13 +17,13 @@ from ..data.columns import named_columns, segment_list
 from ..data.corpus import number_systems, reference_columns
 from ..data.files import has_lone_surrogate
 from ..data.formats.base import StrippedText
-from ..errors import SEGMENT_MESSAGE, InputError, Option, System, quoted
+from ..errors import SEGMENT_MESSAGE, InputError, Option, System, quoted, warn
 from ..lazy import lazy
 from ..progress import AnyProgress, reported
 from ..types import MetricName, Tokenizer
-from ..validate import check_name
+from ..validate import check_name, check_text
 from .base import Counts, Formula, Metric, MetricLike, Scores, counts_array, thread_count, totals_array
-from .meteor import warn_of_gaps, with_wordnet
+from .meteor import Files, read_files, warn_of_gaps
 from .registry import metric_specs, tokenizer_specs
 from .tokenizers import EXTERNAL, LoadedTokenizer, for_language, load, model_takers
 
@@ -40,10 +40,23 @@ NAMED_METRICS = 3
 # Metrics whose counts follow from matches of n-grams of words.
 TAKES_TOKENS = ("bleu", "sentbleu")
 
-# Metrics that use files of other packages: what adds the installed ones to the options, and what warns, when texts are
-# counted, of those that were not found.
-INSTALLED_FILES: dict[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {"meteor": with_wordnet}
-GAPS: dict[str, Callable[[_core.Metric], None]] = {"meteor": warn_of_gaps}
+# Metrics that use files: what reads those that the options name or that are installed, and returns the other options
+# and the files.
+FILES: dict[str, Callable[[Mapping[str, Any]], tuple[dict[str, Any], list[Files]]]] = {"meteor": read_files}
+
+
+def _warn_of_characters(core: _core.Metric) -> None:
+    """Warn that a word error rate of characters, which leaves out spaces, is no character error rate."""
+    if dict(core.signature)["tok"] == "char":
+        warn(
+            "WER with {option}=char counts characters without spaces, so it is not the character error rate (CER) of "
+            "jiwer and other tools, which count spaces too",
+            option=Option("tokenize"),
+        )
+
+
+# What warns, when texts are counted, of metrics whose scores are easily taken for something else.
+CAUTIONS: dict[str, Callable[[_core.Metric], None]] = {"meteor": warn_of_gaps, "wer": _warn_of_characters}
 
 
 @dataclass(frozen=True)
@@ -59,6 +72,7 @@ class NativeMetric(Metric):
     _tokenize: Callable[[str], str] | None = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        check_name("metric", self.key, [spec.name for spec in metric_specs()])
         object.__setattr__(self, "options", {name: _hashable(value) for name, value in self.options.items()})
         options = dict(self.options)
         defaults = _check_option_names(self.key, options)
@@ -71,9 +85,8 @@ class NativeMetric(Metric):
         tokenizer = _load_external(options.get("tokenize"), options.pop("tokenizer_model", None))
         if tokenizer is not None:
             options["tokenize"] = "none"
-        if self.key in INSTALLED_FILES:
-            options = INSTALLED_FILES[self.key](options)
-        core = _core.Metric(self.key, options)
+        options, files = FILES[self.key](options) if self.key in FILES else (options, [])
+        core = _core.Metric(self.key, options, files)
         overrides: dict[str, str] = {}
         tokenize_line = None
         if tokenizer is not None:
@@ -82,7 +95,7 @@ class NativeMetric(Metric):
             tokenize_line = partial(_tokenize_line, tokenizer, lowercase)
             if lowercase:
                 # Lines are lowercased before they are tokenized. As in sacreBLEU, the tokens are left as they are.
-                core = _core.Metric(self.key, {**options, "lowercase": False})
+                core = _core.Metric(self.key, {**options, "lowercase": False}, files)
                 overrides["case"] = "lc"
         object.__setattr__(self, "core", core)
         object.__setattr__(self, "_overrides", overrides)
@@ -245,8 +258,7 @@ class NativeMetric(Metric):
         self, lists: _core.NBest, references: list[list[str | None]], threads: int | None, progress: Progress | None
     ) -> Counts:
         """The counts of each entry of k-best lists: (K, T). See :meth:`reshuffle.tune.NBest.count`."""
-        if self.key in GAPS:
-            GAPS[self.key](self.core)
+        warn_of_scores([self])
         hypotheses = None
         try:
             if self._tokenize is not None:
@@ -265,8 +277,7 @@ class NativeMetric(Metric):
 
         ``weights`` are those of the distinct hypotheses as pseudo-references. See :func:`reshuffle.tune.mbr`.
         """
-        if self.key in GAPS:
-            GAPS[self.key](self.core)
+        warn_of_scores([self])
         hypotheses = None
         if self._tokenize is not None:
             ((hypotheses,), _) = _tokenized(self._tokenize, [lists.texts(None)], [], progress)
@@ -365,11 +376,11 @@ def count_all(
     return [counts[i] for i in range(len(metrics))]
 
 
-def warn_of_missing_files(metrics: Sequence[NativeMetric]) -> None:
-    """Warn of files that metrics use if they are installed, and that were not found."""
+def warn_of_scores(metrics: Sequence[NativeMetric]) -> None:
+    """Warn of metrics whose scores are easily taken for something else, such as METEOR's without files it can use."""
     for m in metrics:
-        if m.key in GAPS:
-            GAPS[m.key](m.core)
+        if m.key in CAUTIONS:
+            CAUTIONS[m.key](m.core)
 
 
 def counting_steps(metrics: Mapping[str, NativeMetric], n: int, of: str = "") -> list[tuple[str, float, int]]:
@@ -429,11 +440,13 @@ def tokenize(
 def _check_option_names(key: str, options: Mapping[str, Any]) -> dict[str, Any]:
     """The defaults of a metric's options. Raises :class:`InputError` for an unknown option or tokenizer.
 
-    The core checks the values and the name of the metric, but does not know the tokenizers of other packages.
+    The core checks the values, but does not know the tokenizers of other packages.
     """
     known = {option.name: option for spec in metric_specs() if spec.name == key for option in spec.options}
-    for option in options if known else ():
+    for option in options:
         check_name(f"{key} option", option, list(known))
+        if isinstance(options[option], str):
+            check_text(option, options[option])
         if option == "tokenize" and isinstance(options[option], str):
             check_name(Option(option), options[option], known[option].choices)
     return {option.name: option.default for option in known.values()}
@@ -486,7 +499,7 @@ def _count_together(
     progress: Progress | None,
 ) -> list[Counts]:
     """The counts by each metric of a pass."""
-    warn_of_missing_files(metrics)
+    warn_of_scores(metrics)
     first, texts = metrics[0], columns
     if first.options.get("tokenize") == "mteval-intl":
         texts = _unstripped(texts[0]), _unstripped(texts[1])

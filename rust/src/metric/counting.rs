@@ -17,7 +17,7 @@ use crate::stats::SuffStats;
 /// # Errors
 /// [`Error::Empty`] without systems, references or segments, [`Error::LengthMismatch`] for columns of different
 /// lengths, [`Error::NoReference`] for a segment without references, [`Error::Overflow`] for counts too large to be
-/// resampled, whatever [`super::Counter::count`] returned, with the segment, and whatever [`pool::run`] returned.
+/// resampled, whatever [`super::Counter::count`] returned, with the segment, and whatever [`pool::try_run`] returned.
 pub fn count<H: AsRef<str> + Sync, R: AsRef<str> + Sync>(
     metrics: &[&dyn Metric],
     systems: &[Vec<H>],
@@ -32,46 +32,43 @@ pub fn count<H: AsRef<str> + Sync, R: AsRef<str> + Sync>(
     let groups = run.without_progress(|run| groups(metrics, &texts, run))?;
     let n_systems = systems.len();
     let mut out = metrics.iter().map(|m| zeros(&[n_systems, segments, m.width()])).collect::<Result<Vec<_>>>()?;
-    let mut failed = None;
     // A token costs about as much as a hundred additions, and a segment has about twenty tokens.
     let cost = 2000 * (groups.len() * (n_systems + references.len())) as u64;
-    pool::run(
+    pool::try_run(
         Blocks { items: segments, size: 64, cost, lead: 0 },
         run,
         || (),
         |(), range, stop| {
             let mut rows = Vec::with_capacity(groups.len());
             let (mut segment_references, mut distinct) = (Vec::new(), Distinct::new());
+            // After an error, the other metrics count only the segments before it, in case one of those is wrong, too.
+            let (mut end, mut outcome) = (range.end, Ok(()));
             for group in &groups {
                 let mut counter = (group.counters)();
                 let mut own = vec![0; range.len() * n_systems * group.width];
-                for (s, rows) in range.clone().zip(own.chunks_exact_mut(n_systems * group.width)) {
+                for (s, rows) in (range.start..end).zip(own.chunks_exact_mut(n_systems * group.width)) {
                     if stop.requested() {
-                        return None;
+                        return Err(Error::Interrupted);
                     }
                     segment_references.clear();
                     segment_references.extend(corpus_references.of_segment(s));
                     distinct.read(systems.iter().map(|c| c[s].as_ref()));
-                    match distinct.count(counter.as_mut(), &segment_references, rows, stop) {
-                        Ok(()) => {}
-                        Err(Error::Interrupted) => return None,
-                        Err(error) => return Some(Err(error.in_segment(s + 1))),
+                    if let Err(error) = distinct.count(counter.as_mut(), &segment_references, rows, stop) {
+                        (end, outcome) = (s, Err(error.in_segment(s + 1)));
+                        break;
                     }
                 }
                 rows.push(own);
             }
-            Some(Ok(rows))
+            outcome.map(|()| rows)
         },
-        |range, rows, _| match rows {
-            Ok(rows) => {
-                for (group, rows) in groups.iter().zip(&rows) {
-                    group.split(metrics, rows, (range.start, segments), &mut out);
-                }
+        |range, rows, _| {
+            for (group, rows) in groups.iter().zip(&rows) {
+                group.split(metrics, rows, (range.start, segments), &mut out);
             }
-            Err(error) => failed = failed.take().or(Some(error)),
+            Ok(())
         },
     )?;
-    failed.map_or(Ok(()), Err)?;
     for (metric, counts) in metrics.iter().zip(&out) {
         // Ensures that sums never overflow, and that whatever can be scored can be resampled.
         SuffStats::new(counts, n_systems, segments, metric.width())?;
@@ -170,7 +167,9 @@ pub(super) fn count_segment(metric: &dyn Metric, references: &[&str], hypothesis
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::metric::{Value, metric};
+    use crate::error::Place;
+    use crate::metric::{Counter, Formula, Value, metric};
+    use crate::pool::Stop;
     use proptest::prelude::*;
 
     /// Metrics of which some share matches: they differ in smoothings, orders, words and case.
@@ -224,6 +223,62 @@ mod tests {
         let systems = [vec!["a b b b b b b b b b b b b b b b b"; 6_000]];
         let error = run(1, |run| count(&[bleu.as_ref(), large.as_ref()], &systems, &[reference], run));
         assert_eq!(Error::Overflow { column: 0 }, error.unwrap_err());
+    }
+
+    /// Cannot count this text.
+    struct Refuses(&'static str);
+
+    impl Formula for Refuses {
+        fn name(&self) -> &str {
+            self.0
+        }
+        fn columns(&self) -> Vec<String> {
+            vec!["lines".into()]
+        }
+        fn higher_is_better(&self) -> bool {
+            true
+        }
+        fn signature(&self) -> Vec<(&'static str, String)> {
+            vec![]
+        }
+        fn score(&self, totals: &[i64]) -> f64 {
+            totals[0] as f64
+        }
+        fn details(&self, _: &[i64]) -> Vec<(String, f64)> {
+            vec![]
+        }
+        fn gradient(&self, _: &[i64], out: &mut [f64]) {
+            out.fill(1.0);
+        }
+    }
+
+    impl Metric for Refuses {
+        fn counters<'a>(&'a self, _: &Texts<'a>, _: &mut Run<'_>) -> Result<Counters<'a>> {
+            Ok(Box::new(|| Box::new(Refuses(self.0))))
+        }
+    }
+
+    impl Counter for Refuses {
+        fn count(&mut self, _: &[&str], hypotheses: &[&str], _: &mut [i64], _: &Stop<'_>) -> Result<()> {
+            match hypotheses.contains(&self.0) {
+                true => {
+                    Err(Error::Malformed { place: Place::default(), expected: "another".into(), got: self.0.into() })
+                }
+                false => Ok(()),
+            }
+        }
+    }
+
+    #[test]
+    fn the_lowest_segment_with_an_error_is_named_whichever_metric_has_it() {
+        let [a, b] = [Refuses("a"), Refuses("b")];
+        for (texts, expected) in [(["b", "c", "a"], 1), (["c", "a", "b"], 2), (["c", "b", "a"], 2)] {
+            for threads in [1, 3] {
+                let systems = [(0..1000).map(|i| *texts.get(i).unwrap_or(&"c")).collect::<Vec<_>>()];
+                let error = run(threads, |run| count(&[&a, &b], &systems, &[vec![Some("r"); 1000]], run)).unwrap_err();
+                assert!(error.to_string().starts_with(&format!("segment {expected}: ")), "{error}");
+            }
+        }
     }
 
     proptest! {

@@ -17,7 +17,7 @@ use crate::simd::{Simd, dispatch};
 use crate::stats::LARGEST_SUM;
 use crate::text::ngram::{Token, Vocabulary, each_token};
 use crate::text::runs::{Room, Runs};
-use crate::text::tokenize::split;
+use crate::text::tokenize::split_ascii;
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "gtm",
@@ -214,7 +214,7 @@ impl Counter for GtmCounter<'_> {
             runs.begin_reference();
             let line = cased(reference, gtm.lowercase, lower);
             each_token(
-                |emit| split(line, emit),
+                |emit| split_ascii(line, emit),
                 (&mut *meter, stop),
                 |word| {
                     runs.push(vocabulary.intern(word));
@@ -226,7 +226,7 @@ impl Counter for GtmCounter<'_> {
         for (hypothesis, row) in hypotheses.iter().zip(rows.chunks_exact_mut(3)) {
             let line = cased(hypothesis, gtm.lowercase, lower);
             text.clear();
-            each_token(|emit| split(line, emit), (&mut *meter, stop), |word| text.push(vocabulary.find(word)))?;
+            each_token(|emit| split_ascii(line, emit), (&mut *meter, stop), |word| text.push(vocabulary.find(word)))?;
             let (length, mut sum) = (text.len(), 0.0);
             let room = Room::new(length, words, references.len());
             runs.matching(text, room, gtm.exponent == 1.0, stop, |number, length| {

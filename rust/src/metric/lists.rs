@@ -46,23 +46,19 @@ pub fn count_lists<R: AsRef<str> + Sync>(
     let width = metric.width();
     let n = lists.offsets[sentences] as usize;
     let mut out = zeros(&[n, width])?;
-    let mut failed = None;
     let blocks = Blocks { items: sentences, size: 4, cost: 2000 * (n / sentences + references.len()) as u64, lead: 0 };
-    pool::run(
+    pool::try_run(
         blocks,
         run,
         || (),
         |(), range, stop| {
             let first = lists.offsets[range.start] as usize;
-            let mut rows = match zeros(&[lists.offsets[range.end] as usize - first, width]) {
-                Ok(rows) => rows,
-                Err(error) => return Some(Err(error)),
-            };
+            let mut rows: Vec<i64> = zeros(&[lists.offsets[range.end] as usize - first, width])?;
             let mut counter = counters();
             let (mut segment_references, mut hypotheses) = (Vec::new(), Vec::new());
             for s in range {
                 if stop.requested() {
-                    return None;
+                    return Err(Error::Interrupted);
                 }
                 segment_references.clear();
                 segment_references.extend(corpus_references.of_segment(s));
@@ -70,23 +66,16 @@ pub fn count_lists<R: AsRef<str> + Sync>(
                 hypotheses.clear();
                 hypotheses.extend(own.clone().map(lists.hypothesis));
                 let rows = &mut rows[(own.start - first) * width..(own.end - first) * width];
-                match counter.count(&segment_references, &hypotheses, rows, stop) {
-                    Ok(()) => {}
-                    Err(Error::Interrupted) => return None,
-                    Err(error) => return Some(Err(error.in_segment(s + 1))),
-                }
+                counter.count(&segment_references, &hypotheses, rows, stop).map_err(|error| error.in_segment(s + 1))?;
             }
-            Some(Ok(rows))
+            Ok(rows)
         },
-        |range, rows: Result<Vec<i64>>, _| match rows {
-            Ok(rows) => {
-                let start = lists.offsets[range.start] as usize * width;
-                out[start..start + rows.len()].copy_from_slice(&rows);
-            }
-            Err(error) => failed = failed.take().or(Some(error)),
+        |range, rows, _| {
+            let start = lists.offsets[range.start] as usize * width;
+            out[start..start + rows.len()].copy_from_slice(&rows);
+            Ok(())
         },
     )?;
-    failed.map_or(Ok(()), Err)?;
     check_sums(&out, lists, width)?;
     Ok(out)
 }

@@ -7,6 +7,7 @@ mod counting;
 mod depf;
 mod distinct;
 mod error_rate;
+mod files;
 mod gtm;
 mod length;
 mod lists;
@@ -37,6 +38,7 @@ pub use bleu::Bleu;
 pub use chrf::Chrf;
 pub use counting::count;
 pub use depf::DepF;
+pub use files::{Contents, File, Resource};
 pub use gtm::Gtm;
 pub use length::Length;
 pub use lists::{Lists, count_lists};
@@ -139,10 +141,10 @@ fn gradients_by_row(gradient: impl Fn(&[i64], &mut [f64]), totals: &[i64], n: us
 /// An automatic metric: counts segments, and scores sums of counts by its [`Formula`].
 pub trait Metric: Formula {
     /// Prepares whatever depends on the whole corpus, and returns a function that makes counters, one for each block of
-    /// segments. Long preparations use [`crate::pool::run`].
+    /// segments. Long preparations use [`crate::pool::try_run`].
     ///
     /// # Errors
-    /// Texts or files that the metric cannot use, and whatever [`crate::pool::run`] returned.
+    /// Texts or files that the metric cannot use, and whatever [`crate::pool::try_run`] returned.
     fn counters<'a>(&'a self, texts: &Texts<'a>, run: &mut Run<'_>) -> Result<Counters<'a>>;
 
     /// Itself, if its counts follow from n-gram matches. [`count`] finds the matches once for all such metrics over the
@@ -329,18 +331,35 @@ pub static METRICS: &[MetricSpec] = &[
     depf::SPEC,
 ];
 
-/// Makes a metric from its name and options.
+impl MetricSpec {
+    /// The metric of this name.
+    ///
+    /// # Errors
+    /// [`Error::UnknownName`].
+    pub fn named(name: &str) -> Result<&'static Self> {
+        METRICS.iter().find(|m| m.name == name).ok_or_else(|| Error::UnknownName {
+            kind: "metric".into(),
+            name: name.into(),
+            known: METRICS.iter().map(|m| m.name.into()).collect(),
+        })
+    }
+
+    /// Makes a metric from its options and the files that it uses.
+    ///
+    /// # Errors
+    /// [`Error::UnknownName`] for an unknown option, [`Error::UnknownChoice`] and [`Error::InvalidMetricOption`] for an
+    /// invalid value of an option.
+    pub fn make(&self, values: &[(String, Value)], files: Vec<Resource>) -> Result<Arc<dyn Metric>> {
+        (self.build)(&Options::resolve(self.name, self.options, values)?.with(files)).map(Arc::from)
+    }
+}
+
+/// Makes a metric that uses no files from its name and options.
 ///
 /// # Errors
-/// [`Error::UnknownName`] for an unknown metric or option, [`Error::UnknownChoice`] and [`Error::InvalidMetricOption`]
-/// for an invalid value of an option.
+/// Those of [`MetricSpec::named`] and [`MetricSpec::make`].
 pub fn metric(name: &str, values: &[(String, Value)]) -> Result<Arc<dyn Metric>> {
-    let spec = METRICS.iter().find(|m| m.name == name).ok_or_else(|| Error::UnknownName {
-        kind: "metric".into(),
-        name: name.into(),
-        known: METRICS.iter().map(|m| m.name.into()).collect(),
-    })?;
-    (spec.build)(&Options::resolve(name, spec.options, values)?).map(Arc::from)
+    MetricSpec::named(name)?.make(values, Vec::new())
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ use super::text::{LOWERCASE, TOKENIZE, Words, quirks};
 use super::{
     Counter, Counters, Formula, Kind, Metric, MetricSpec, OptionSpec, Options, References, Resolution, Texts, Value,
 };
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::pool::{self, Blocks, PIECE, Run, Stop, WorkMeter};
 use crate::stats::fixed;
 use crate::text::ngram::{Children, Ngrams, Token, Vocabulary, each_token};
@@ -195,7 +195,7 @@ impl Tokens {
     /// Splits lines in parallel, and numbers words in order.
     fn new(words: &Words, references: &References<'_>, run: &mut Run<'_>) -> Result<Self> {
         let mut all = Tokens::default();
-        pool::run(
+        pool::try_run(
             Blocks { items: references.segments(), size: 256, cost: 2000, lead: 0 },
             run,
             || (),
@@ -203,15 +203,15 @@ impl Tokens {
                 let (mut block, mut meter) = (SplitBlock::default(), WorkMeter::default());
                 for segment in range {
                     if stop.requested() {
-                        return None;
+                        return Err(Error::Interrupted);
                     }
                     for reference in references.of_segment(segment) {
                         let emit_tokens = |emit: &mut dyn FnMut(&str)| words.tokens(reference, emit);
-                        each_token(emit_tokens, (&mut meter, stop), |token| block.push(token)).ok()?;
+                        each_token(emit_tokens, (&mut meter, stop), |token| block.push(token))?;
                         block.references.push(block.ends.len());
                     }
                 }
-                Some(block)
+                Ok(block)
             },
             |_, block, stop| {
                 let mut meter = WorkMeter::default();
@@ -224,14 +224,13 @@ impl Tokens {
                 let mut before = 0;
                 for &end in &block.references {
                     for word in words.by_ref().take(end - before) {
-                        if meter.charge(LOOK_UP, stop).is_err() {
-                            return;
-                        }
+                        meter.charge(LOOK_UP, stop)?;
                         all.tokens.push(all.vocabulary.intern(word));
                     }
                     all.ends.push(all.tokens.len());
                     before = end;
                 }
+                Ok(())
             },
         )?;
         Ok(all)

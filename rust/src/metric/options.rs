@@ -1,7 +1,6 @@
 //! The options of a metric. Command line, help, documentation, checks and signature all follow from one description.
 
-use std::path::Path;
-
+use super::Resource;
 use crate::error::{Error, Result};
 
 /// The kind of value that an option takes.
@@ -19,7 +18,7 @@ pub enum Kind {
     Choice(fn() -> Vec<&'static str>),
     /// Several of the names that the function returns.
     Choices(fn() -> Vec<&'static str>),
-    /// The path of a file or folder.
+    /// The path of a file or folder, which is for the caller: the metric gets its files as [`Resource`]s.
     Path,
 }
 
@@ -36,7 +35,7 @@ pub enum Value {
     Real(f64),
     /// For [`Kind::Reals`].
     Reals(Vec<f64>),
-    /// For [`Kind::Choice`] and [`Kind::Path`].
+    /// For [`Kind::Choice`].
     Name(String),
     /// For [`Kind::Choices`].
     Names(Vec<String>),
@@ -111,15 +110,20 @@ impl OptionSpec {
             (Kind::Choices(names), _) => {
                 Err(self.invalid(metric, format!("one or more of {}", names().join(", ")), value))
             }
-            (Kind::Path, Value::Name(_)) => Ok(value.clone()),
+            (Kind::Path, Value::Name(path)) if !path.is_empty() => {
+                Err(self.invalid(metric, "unset, and its files given".into(), value))
+            }
             (Kind::Path, _) => Err(self.invalid(metric, "a path".into(), value)),
         }
     }
 }
 
-/// A metric's options with checked values.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Options(Vec<(&'static str, Value)>);
+/// A metric's options with checked values, and the files that they name.
+#[derive(Debug, Clone)]
+pub struct Options {
+    values: Vec<(&'static str, Value)>,
+    resources: Vec<Resource>,
+}
 
 impl Options {
     /// Checks values against the descriptions and fills in the defaults.
@@ -137,11 +141,21 @@ impl Options {
         }
         let value_of = |spec: &OptionSpec| values.iter().rev().find(|(name, _)| spec.name == name).map(|(_, v)| v);
         let resolve = |spec: &OptionSpec| Ok((spec.name, spec.check(metric, value_of(spec).unwrap_or(&Value::Unset))?));
-        specs.iter().map(resolve).collect::<Result<_>>().map(Options)
+        Ok(Options { values: specs.iter().map(resolve).collect::<Result<_>>()?, resources: Vec::new() })
+    }
+
+    /// The same options with files.
+    pub fn with(self, resources: Vec<Resource>) -> Self {
+        Options { resources, ..self }
+    }
+
+    /// The files.
+    pub fn resources(&self) -> &[Resource] {
+        &self.resources
     }
 
     fn get(&self, name: &str) -> &Value {
-        let found = self.0.iter().find(|(n, _)| *n == name);
+        let found = self.values.iter().find(|(n, _)| *n == name);
         &found.unwrap_or_else(|| panic!("no option {name:?} is described")).1
     }
 
@@ -190,14 +204,6 @@ impl Options {
         }
     }
 
-    /// The path, if it is set.
-    pub fn path(&self, name: &str) -> Option<&Path> {
-        match self.get(name) {
-            Value::Name(path) => Some(Path::new(path)),
-            _ => None,
-        }
-    }
-
     /// The value of a choice.
     pub fn name(&self, name: &str) -> &str {
         match self.get(name) {
@@ -236,7 +242,7 @@ mod tests {
         assert_eq!(4, options.integer("order"));
         assert_eq!(None, options.real("value"));
         assert_eq!("a", options.name("tool"));
-        assert_eq!((None, None), (options.names("parts"), options.path("file")));
+        assert_eq!((None, None), (options.names("parts"), options.choice("file")));
     }
 
     #[test]
@@ -249,7 +255,6 @@ mod tests {
         let names = |names: &[&str]| Value::Names(names.iter().map(|&name| name.into()).collect());
         assert_eq!(["y", "x"], resolve("parts", names(&["y", "x"])).unwrap().names("parts").unwrap());
         assert_eq!(["x"], resolve("parts", Value::Name("x".into())).unwrap().names("parts").unwrap());
-        assert_eq!(Some(Path::new("a/b")), resolve("file", Value::Name("a/b".into())).unwrap().path("file"));
     }
 
     #[test]
@@ -268,7 +273,8 @@ mod tests {
         assert_eq!("m: tool must be one of a, b, 7, got 4.0", message("tool", Value::Real(4.0)));
         assert_eq!("unknown parts \"z\"; known: x, y", message("parts", Value::Names(vec!["x".into(), "z".into()])));
         assert_eq!("m: parts must be one or more of x, y, got []", message("parts", Value::Names(vec![])));
-        assert_eq!("m: file must be a path, got 1", message("file", Value::Integer(1)));
+        assert_eq!("m: file must be a path, got \"\"", message("file", Value::Name(String::new())));
+        assert_eq!("m: file must be unset, and its files given, got \"a\"", message("file", Value::Name("a".into())));
         assert_eq!(
             "unknown option of m \"colour\"; known: flag, order, value, tool, parts, file",
             message("colour", Value::Flag(true))

@@ -94,7 +94,7 @@ pub fn pieces(offsets: &[i64]) -> Vec<(usize, Range<usize>)> {
 ///
 /// # Errors
 /// [`Error::LengthMismatch`] for a wrong number of weights; whatever [`Metric::counters`], [`super::Counter::count`] and
-/// [`pool::run`] returned.
+/// [`pool::try_run`] returned.
 pub fn expected_utilities(
     metric: &dyn Metric,
     lists: &Lists<'_>,
@@ -119,8 +119,7 @@ pub fn expected_utilities(
     let pairs: usize = pieces.iter().map(|(sentence, own)| lists.range(*sentence).len() * own.len()).sum();
     let cost = if pair_based.is_some() { 100 } else { 2000 } * (pairs / pieces.len().max(1)) as u64 + 1000;
     let mut out = Expected { utilities: zeros(&[texts])?, own: zeros(&[texts])? };
-    let mut failed = None;
-    pool::run(
+    pool::try_run(
         Blocks { items: pieces.len(), size: 1, cost, lead: 0 },
         run,
         || (),
@@ -134,22 +133,16 @@ pub fn expected_utilities(
                 (Some(pairs), _) => list.all_at_once(pairs.as_ref(), stop),
                 (None, counters) => list.one_by_one(counters.as_ref(), stop),
             };
-            match found {
-                Err(Error::Interrupted) => None,
-                Err(error) => Some(Err(error.in_segment(sentence + 1))),
-                found => Some(found),
-            }
+            found.map_err(|error| error.in_segment(sentence + 1))
         },
-        |range, found: Result<Expected>, _| match found {
-            Ok(found) => {
-                let own = pieces[range.start].1.clone();
-                out.utilities[own.clone()].copy_from_slice(&found.utilities);
-                out.own[own].copy_from_slice(&found.own);
-            }
-            Err(error) => failed = failed.take().or(Some(error)),
+        |range, found, _| {
+            let own = pieces[range.start].1.clone();
+            out.utilities[own.clone()].copy_from_slice(&found.utilities);
+            out.own[own].copy_from_slice(&found.own);
+            Ok(())
         },
     )?;
-    failed.map_or(Ok(out), Err)
+    Ok(out)
 }
 
 /// A list, and the part of it whose utilities are computed.

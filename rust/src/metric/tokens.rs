@@ -83,7 +83,7 @@ impl TokenTexts {
 /// # Errors
 /// [`Error::InvalidOption`] for a metric whose counts do not follow from n-gram matches, [`Error::Empty`] without
 /// segments, [`Error::NoReference`] for a segment without references, unless each is counted alone, whatever the
-/// metric's counts returned, and whatever [`pool::run`] returned.
+/// metric's counts returned, and whatever [`pool::try_run`] returned.
 pub fn count_tokens(
     metric: &dyn Metric,
     texts: &TokenTexts,
@@ -101,16 +101,15 @@ pub fn count_tokens(
         false => segment,
     };
     let mut out = zeros(&[row_of(segments), width])?;
-    let mut failed = None;
     // A tenth of the cost of lines, whose words have to be found and numbered as well.
     let cost = 200 * (1 + texts.references.ends.len() / segments) as u64;
-    pool::run(
+    pool::try_run(
         Blocks { items: segments, size: 64, cost, lead: 0 },
         run,
         || Counter { metric, ngrams: Ngrams::default(), by_order: vec![0; metric.order()] },
         |counter, range, stop| {
             if stop.requested() {
-                return None;
+                return Err(Error::Interrupted);
             }
             let mut rows = vec![0; (row_of(range.end) - row_of(range.start)) * width];
             let mut rest = rows.chunks_exact_mut(width);
@@ -121,20 +120,16 @@ pub fn count_tokens(
                 };
                 let all = texts.references(segment);
                 let counted = if each_reference { all.clone().try_for_each(|r| count(r..r + 1)) } else { count(all) };
-                match counted {
-                    Ok(()) => {}
-                    Err(Error::Interrupted) => return None,
-                    Err(error) => return Some(Err(error.in_segment(segment + 1))),
-                }
+                counted.map_err(|error| error.in_segment(segment + 1))?;
             }
-            Some(Ok(rows))
+            Ok(rows)
         },
-        |range, rows, _| match rows {
-            Ok(rows) => out[row_of(range.start) * width..][..rows.len()].copy_from_slice(&rows),
-            Err(error) => failed = failed.take().or(Some(error)),
+        |range, rows, _| {
+            out[row_of(range.start) * width..][..rows.len()].copy_from_slice(&rows);
+            Ok(())
         },
     )?;
-    failed.map_or(Ok(out), Err)
+    Ok(out)
 }
 
 struct Counter<'a> {

@@ -56,7 +56,7 @@ impl Lexicon {
     /// it is returned. Otherwise the new lexicon has its words and pairs, too: corpora that alternate are prepared twice at most.
     ///
     /// # Errors
-    /// Files that cannot be used, and whatever [`pool::run`] returned.
+    /// Files that cannot be used, and whatever [`pool::try_run`] returned.
     pub(super) fn new(
         settings: &Settings,
         resources: &Resources,
@@ -80,12 +80,12 @@ impl Lexicon {
             None => new,
         };
         let synsets = if uses(Module::Synonym) {
-            run.serial(|stop, _| Synsets::new(resources, &vocabulary, stop))?
+            run.serial(|stop, _| Synsets::new(resources.synonyms(), &vocabulary, stop))?
         } else {
             Synsets::default()
         };
-        let paraphrases = match (&resources.paraphrases, &neighbours) {
-            (Some(path), Some(neighbours)) => Paraphrases::read(path, &vocabulary, neighbours, run)?,
+        let paraphrases = match (resources.paraphrases(), &neighbours) {
+            (Some(table), Some(neighbours)) => Paraphrases::read(&table.name, &vocabulary, neighbours, run)?,
             _ => Paraphrases::default(),
         };
         let algorithm = settings.language.stemmer.filter(|_| uses(Module::Stem));
@@ -128,7 +128,7 @@ fn new_words(
     run: &mut Run<'_>,
 ) -> Result<Vocabulary> {
     let mut all = Vocabulary::default();
-    pool::run(
+    pool::try_run(
         Blocks { items: texts.references.segments(), size: 64, cost: 4000, lead: 0 },
         run,
         || (),
@@ -146,22 +146,21 @@ fn new_words(
                             block.intern(word);
                         }
                     };
-                    each_token(emit_words, (&mut meter, stop), take).ok()?;
+                    each_token(emit_words, (&mut meter, stop), take)?;
                 }
                 if stop.requested() {
-                    return None;
+                    return Err(Error::Interrupted);
                 }
             }
-            Some(block)
+            Ok(block)
         },
         |_, block, stop| {
             let mut meter = WorkMeter::default();
             for word in spellings(&block) {
-                if meter.charge(LOOK_UP, stop).is_err() {
-                    return;
-                }
+                meter.charge(LOOK_UP, stop)?;
                 all.intern(word);
             }
+            Ok(())
         },
     )?;
     Ok(all)
@@ -196,7 +195,7 @@ fn describe(
     let mut words = Vec::new();
     words.try_reserve_exact(vocabulary.len()).map_err(|_| Error::Memory { numbers: 2 * vocabulary.len() as u128 })?;
     let mut stems = Vocabulary::default();
-    pool::run(
+    pool::try_run(
         Blocks { items: vocabulary.len(), size: 512, cost: STEM, lead: 0 },
         run,
         || (algorithm.map(Stemmer::create), String::new()),
@@ -205,7 +204,7 @@ fn describe(
             let mut meter = WorkMeter::default();
             for word in range.start as Token..range.end as Token {
                 let spelling = vocabulary.get(word);
-                meter.charge(STEM as usize + spelling.len(), stop).ok()?;
+                meter.charge(STEM as usize + spelling.len(), stop)?;
                 match stemmer {
                     Some(stemmer) if spelling.len() <= LONGEST_STEMMED => text.push_str(&stemmer.stem(spelling)),
                     Some(_) => text.push_str(spelling),
@@ -215,18 +214,17 @@ fn describe(
                 let synsets = synsets.of(word).iter().fold(0, |bits, &synset| bits | 1 << bit(synset));
                 block.push((text.len(), Word { stem: word, function, synsets }));
             }
-            Some((text, block))
+            Ok((text, block))
         },
         |_, (text, block), stop| {
             let (mut meter, mut start) = (WorkMeter::default(), 0);
             for (end, word) in block {
-                if meter.charge(LOOK_UP, stop).is_err() {
-                    return;
-                }
+                meter.charge(LOOK_UP, stop)?;
                 let stem = if algorithm.is_some() { stems.intern(&text[start..end]) } else { word.stem };
                 words.push(Word { stem, ..word });
                 start = end;
             }
+            Ok(())
         },
     )?;
     Ok(words)

@@ -3,8 +3,6 @@
 
 mod align;
 mod count;
-mod digest;
-mod files;
 mod lexicon;
 mod matches;
 mod normalize;
@@ -15,7 +13,7 @@ mod settings;
 mod wordnet;
 mod words;
 
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::text::LOWERCASE;
 use super::{Counters, Formula, Kind, Metric, MetricSpec, OptionSpec, Options, Texts, Value};
@@ -75,17 +73,15 @@ pub struct Meteor {
     resources: Resources,
     /// Of the texts that were counted so far, so that counting texts with the same words reads no file again.
     lexicon: Mutex<Option<Arc<Lexicon>>>,
-    /// The signature's entries for files. Computed when first asked for, because a table of paraphrases is large.
-    digests: OnceLock<Vec<(&'static str, String)>>,
 }
 
 impl Meteor {
     /// # Errors
-    /// Options that do not fit together, and files that cannot be opened.
+    /// Options that do not fit together, and files that are missing.
     pub fn new(options: &Options) -> Result<Self> {
-        let resources = Resources::new(options)?;
+        let resources = Resources(options.resources().to_vec());
         let settings = Settings::new(options, |module| resources.has(module))?;
-        Ok(Meteor { settings, resources, lexicon: Mutex::default(), digests: OnceLock::new() })
+        Ok(Meteor { settings, resources, lexicon: Mutex::default() })
     }
 
     fn parameters(&self) -> Parameters {
@@ -120,8 +116,7 @@ impl Formula for Meteor {
     }
 
     fn signature(&self) -> Vec<(&'static str, String)> {
-        let digests = self.digests.get_or_init(|| digest::signature(&self.settings, &self.resources));
-        self.settings.signature().into_iter().chain(digests.iter().cloned()).collect()
+        self.settings.signature().into_iter().chain(self.resources.signature(&self.settings)).collect()
     }
 
     fn score(&self, totals: &[i64]) -> f64 {

@@ -56,8 +56,8 @@ impl Normalizer {
     /// Calls `emit` with every word of a line.
     pub(super) fn words(&self, line: &str, emit: &mut dyn FnMut(&str)) {
         let separated = self.punctuation.as_ref().map(|punctuation| punctuation.separate(line));
-        // METEOR cuts off control characters at both ends, too.
-        let line = separated.as_deref().unwrap_or(line).trim_matches(|c| c <= ' ');
+        // The normalization cuts off control characters at both ends, too.
+        let line = separated.as_deref().map_or(line, |separated| separated.trim_matches(|c| c <= ' '));
         let mut lower = String::new();
         cased(line, self.lowercase || self.punctuation.is_some(), &mut lower).split_ascii_whitespace().for_each(emit);
     }
@@ -375,12 +375,17 @@ mod tests {
 
     #[test]
     fn only_white_space_splits_lines_that_are_not_normalized() {
-        // METEOR 1.5: `java -jar meteor-1.5.jar LINES LINES -m exact [-lower] -writeAlignments`.
+        // METEOR 1.5: `java -jar meteor-1.5.jar LINES LINES -m exact [-lower] -ssOut`, which counts control characters at
+        // both ends. (`-writeAlignments` prints lines without them.)
         let line = "\u{1} The\u{a0}CAT,\tsat\u{c}ON\u{b}a\u{85}b \u{1c} \u{2028}É\u{1f} ";
-        let expected = ["The\u{a0}CAT,", "sat", "ON\u{b}a\u{85}b", "\u{1c}", "\u{2028}É"];
+        let expected = ["\u{1}", "The\u{a0}CAT,", "sat", "ON\u{b}a\u{85}b", "\u{1c}", "\u{2028}É\u{1f}"];
         assert_eq!(expected.to_vec(), words(&normalizer("en", &[]), line));
         assert_eq!(expected.map(str::to_lowercase).to_vec(), words(&normalizer("en", &["lowercase"]), line));
-        for line in ["", "  ", "\u{0}", "\u{b}"] {
+        for line in ["\u{0}", "\u{b}", "\u{1f}"] {
+            assert_eq!(vec![line.to_owned()], words(&normalizer("en", &[]), line));
+            assert_eq!(Vec::<String>::new(), words(&normalizer("en", &["normalized"]), line));
+        }
+        for line in ["", "  "] {
             assert_eq!(Vec::<String>::new(), words(&normalizer("en", &[]), line));
             assert_eq!(Vec::<String>::new(), words(&normalizer("en", &["normalized"]), line));
         }

@@ -8,7 +8,6 @@
 use std::fs::File;
 use std::hash::BuildHasher;
 use std::io::{self, BufRead, BufReader, Read};
-use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
@@ -16,8 +15,8 @@ use std::time::Duration;
 use flate2::bufread::MultiGzDecoder;
 use foldhash::fast::FixedState;
 
-use super::files::{not_utf8, shown, unreadable};
 use crate::error::{Error, Result, quoted};
+use crate::metric::files::not_utf8;
 use crate::pool::{Run, Stop, sort, thread_count};
 use crate::text::ngram::{Children, Token, Vocabulary};
 
@@ -148,16 +147,20 @@ impl Paraphrases {
     /// # Errors
     /// [`Error::File`] for a file that is missing or damaged, with the line; [`Error::Memory`]; whatever `run` returned.
     pub(super) fn read(
-        path: &Path,
+        file: &str,
         vocabulary: &Vocabulary,
         neighbours: &Neighbours,
         run: &mut Run<'_>,
     ) -> Result<Self> {
-        let file = shown(path);
         let threads = thread_count(run.threads);
         run.serial(|stop, _| {
-            let (mut blocks, size) = Blocks::open(path).map_err(|reason| unreadable(&file, &reason))?;
-            let mut parser = Parser::new(&file, vocabulary, neighbours);
+            let (mut blocks, size) = Blocks::open(file).map_err(|reason| Error::File {
+                file: file.into(),
+                line: None,
+                expected: "a file that can be read".into(),
+                got: reason.to_string(),
+            })?;
+            let mut parser = Parser::new(file, vocabulary, neighbours);
             if threads == 1 || size <= SMALL {
                 let mut block = Vec::new();
                 while let Some(block) = blocks.next(std::mem::take(&mut block)) {
@@ -240,7 +243,7 @@ struct Blocks {
 
 impl Blocks {
     /// The blocks of a file, and its size.
-    fn open(path: &Path) -> io::Result<(Self, u64)> {
+    fn open(path: &str) -> io::Result<(Self, u64)> {
         let file = File::open(path)?;
         let size = file.metadata()?.len();
         let mut file = BufReader::with_capacity(BLOCK, file);
@@ -321,10 +324,7 @@ impl<'a> Parser<'a> {
         };
         let text = match std::str::from_utf8(&block) {
             Ok(text) => text,
-            Err(error) => {
-                let line = self.lines + 1 + memchr::memchr_iter(b'\n', &block[..error.valid_up_to()]).count();
-                return Err(not_utf8(self.file, line));
-            }
+            Err(error) => return Err(not_utf8(self.file, self.lines, &block[..error.valid_up_to()])),
         };
         let mut start = 0;
         for end in memchr::memchr_iter(b'\n', text.as_bytes()) {

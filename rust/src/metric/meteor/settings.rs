@@ -94,8 +94,6 @@ pub(super) struct Language {
     pub(super) code: &'static str,
     /// All codes on the command line.
     codes: &'static [&'static str],
-    /// The name in the file names of METEOR's resources, such as `function/english.words`.
-    pub(super) name: &'static str,
     /// The modules that METEOR uses for it.
     pub(super) modules: &'static [Module],
     pub(super) stemmer: Option<Algorithm>,
@@ -111,9 +109,9 @@ impl Language {
     }
 
     /// A language whose parameters are not tuned.
-    const fn stemmed(codes: &'static [&'static str], name: &'static str, stemmer: Algorithm) -> Self {
+    const fn stemmed(codes: &'static [&'static str], stemmer: Algorithm) -> Self {
         let modules = &[Module::Exact, Module::Stem];
-        Language { code: codes[0], codes, name, modules, stemmer: Some(stemmer), rank: None }
+        Language { code: codes[0], codes, modules, stemmer: Some(stemmer), rank: None }
     }
 
     /// Can the module be used, given its files? Tables of paraphrases can be made for any language.
@@ -143,7 +141,6 @@ pub(super) static LANGUAGES: &[Language] = &[
     Language {
         code: "en",
         codes: &["en"],
-        name: "english",
         modules: ALL_MODULES,
         stemmer: Some(Algorithm::English),
         rank: Some(([0.85, 0.2, 0.6, 0.75], [Some(1.0), Some(0.6), Some(0.8), Some(0.6)])),
@@ -151,7 +148,6 @@ pub(super) static LANGUAGES: &[Language] = &[
     Language {
         code: "cz",
         codes: &["cz", "cs"],
-        name: "czech",
         modules: WITHOUT_STEMS,
         stemmer: None,
         rank: Some(([0.95, 0.2, 0.6, 0.8], [Some(1.0), None, None, Some(0.4)])),
@@ -159,7 +155,6 @@ pub(super) static LANGUAGES: &[Language] = &[
     Language {
         code: "de",
         codes: &["de"],
-        name: "german",
         modules: WITHOUT_SYNONYMS,
         stemmer: Some(Algorithm::German),
         rank: Some(([0.95, 1.0, 0.55, 0.55], [Some(1.0), Some(0.8), None, Some(0.2)])),
@@ -167,7 +162,6 @@ pub(super) static LANGUAGES: &[Language] = &[
     Language {
         code: "es",
         codes: &["es"],
-        name: "spanish",
         modules: WITHOUT_SYNONYMS,
         stemmer: Some(Algorithm::Spanish),
         rank: Some(([0.65, 1.3, 0.5, 0.8], [Some(1.0), Some(0.8), None, Some(0.6)])),
@@ -175,7 +169,6 @@ pub(super) static LANGUAGES: &[Language] = &[
     Language {
         code: "fr",
         codes: &["fr"],
-        name: "french",
         modules: WITHOUT_SYNONYMS,
         stemmer: Some(Algorithm::French),
         rank: Some(([0.9, 1.4, 0.6, 0.65], [Some(1.0), Some(0.2), None, Some(0.4)])),
@@ -183,22 +176,21 @@ pub(super) static LANGUAGES: &[Language] = &[
     Language {
         code: "ru",
         codes: &["ru"],
-        name: "russian",
         modules: WITHOUT_SYNONYMS,
         stemmer: Some(Algorithm::Russian),
         rank: Some(([0.75, 1.4, 0.7, 0.5], [Some(1.0), Some(0.5), None, Some(0.5)])),
     },
-    Language::stemmed(&["da"], "danish", Algorithm::Danish),
-    Language::stemmed(&["fi"], "finnish", Algorithm::Finnish),
-    Language::stemmed(&["hu"], "hungarian", Algorithm::Hungarian),
-    Language::stemmed(&["it"], "italian", Algorithm::Italian),
-    Language::stemmed(&["nl"], "dutch", Algorithm::Dutch),
-    Language::stemmed(&["no"], "norwegian", Algorithm::Norwegian),
-    Language::stemmed(&["pt"], "portuguese", Algorithm::Portuguese),
-    Language::stemmed(&["ro"], "romanian", Algorithm::Romanian),
-    Language::stemmed(&["sv", "se"], "swedish", Algorithm::Swedish),
-    Language::stemmed(&["tr"], "turkish", Algorithm::Turkish),
-    Language { code: "other", codes: &["other"], name: "other", modules: &[Module::Exact], stemmer: None, rank: None },
+    Language::stemmed(&["da"], Algorithm::Danish),
+    Language::stemmed(&["fi"], Algorithm::Finnish),
+    Language::stemmed(&["hu"], Algorithm::Hungarian),
+    Language::stemmed(&["it"], Algorithm::Italian),
+    Language::stemmed(&["nl"], Algorithm::Dutch),
+    Language::stemmed(&["no"], Algorithm::Norwegian),
+    Language::stemmed(&["pt"], Algorithm::Portuguese),
+    Language::stemmed(&["ro"], Algorithm::Romanian),
+    Language::stemmed(&["sv", "se"], Algorithm::Swedish),
+    Language::stemmed(&["tr"], Algorithm::Turkish),
+    Language { code: "other", codes: &["other"], modules: &[Module::Exact], stemmer: None, rank: None },
 ];
 
 /// Tuned language by language.

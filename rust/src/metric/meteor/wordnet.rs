@@ -1,8 +1,8 @@
 //! WordNet's synonym sets (Miller 1995, doi:10.1145/219717.219748), in METEOR's format or WordNet's own.
 
-use super::files::{Files, Text};
-use super::resources::{EXCEPTIONS, PARTS, Resources, SYNSETS};
+use super::resources::METEOR;
 use crate::error::{Error, Result};
+use crate::metric::files::{File, Resource, Text};
 use crate::pool::{Stop, WorkMeter, sort};
 use crate::text::ngram::{Token, Vocabulary};
 
@@ -42,16 +42,15 @@ const ENDINGS: [(&str, &str); 18] = [
 const LOOK_UP: usize = 64;
 
 impl Synsets {
-    /// Those of the words themselves and of their bases, which are looked up as they are spelt. The user's WordNet is
-    /// preferred to that of the jar.
+    /// Those of the words themselves and of their bases, which are looked up as they are spelt.
     ///
     /// # Errors
-    /// [`Error::File`] for files that are missing or damaged, with the line; [`Error::Interrupted`]; [`Error::Memory`].
-    pub(super) fn new(resources: &Resources, words: &Vocabulary, stop: &Stop<'_>) -> Result<Self> {
-        let dictionary = match (&resources.wordnet, resources.jar_with_synonyms()) {
-            (Some(wordnet), _) => Dictionary::of_wordnet(wordnet, stop)?,
-            (None, Some(jar)) => Dictionary::of_meteor(jar, stop)?,
-            (None, None) => Dictionary::default(),
+    /// [`Error::File`] for files that are damaged, with the line; [`Error::Interrupted`]; [`Error::Memory`].
+    pub(super) fn new(synonyms: Option<&Resource>, words: &Vocabulary, stop: &Stop<'_>) -> Result<Self> {
+        let dictionary = match synonyms {
+            Some(meteors) if meteors.purpose == METEOR => Dictionary::of_meteor(&meteors.files, stop)?,
+            Some(wordnet) => Dictionary::of_wordnet(&wordnet.files, stop)?,
+            None => Dictionary::default(),
         };
         let (mut synsets, mut meter) = (Synsets::default(), WorkMeter::default());
         let memory = Error::Memory { numbers: words.len() as u128 };
@@ -91,21 +90,21 @@ struct Dictionary {
 }
 
 impl Dictionary {
-    /// METEOR's format. Lines alternate between words and their offsets, or between bases and their irregular forms.
-    /// Offsets of all parts of speech are mixed.
-    fn of_meteor(jar: &Files, stop: &Stop<'_>) -> Result<Self> {
+    /// METEOR's format: a file of words and one of irregular forms. Lines alternate between words and their offsets, or
+    /// between bases and their irregular forms. Offsets of all parts of speech are mixed.
+    fn of_meteor(files: &[File], stop: &Stop<'_>) -> Result<Self> {
         let (mut all, mut meter) = (Dictionary::default(), WorkMeter::default());
-        let text = jar.read(SYNSETS)?;
-        pairs(&text, "a word", "the offsets of its synonym sets", |word, line, offsets| {
+        let [words, exceptions] = files else { unreachable!("METEOR's synonyms are two files") };
+        let text = words.text()?;
+        pairs(text, "a word", "the offsets of its synonym sets", |word, line, offsets| {
             meter.charge(LOOK_UP + offsets.len(), stop)?;
             let word = all.words.intern(word);
             offsets.split_ascii_whitespace().try_for_each(|offset| {
-                all.sets.push((word, parse(&text, line, offset)?));
+                all.sets.push((word, parse(text, line, offset)?));
                 Ok(())
             })
         })?;
-        let text = jar.read(EXCEPTIONS)?;
-        pairs(&text, "a word", "its irregular forms", |base, _, forms| {
+        pairs(exceptions.text()?, "a word", "its irregular forms", |base, _, forms| {
             meter.charge(LOOK_UP + forms.len(), stop)?;
             forms.split_ascii_whitespace().for_each(|form| all.add_exception(form, base));
             Ok(())
@@ -114,10 +113,10 @@ impl Dictionary {
     }
 
     /// WordNet's own format: an index and a list of exceptions for each part of speech.
-    fn of_wordnet(wordnet: &Files, stop: &Stop<'_>) -> Result<Self> {
+    fn of_wordnet(files: &[File], stop: &Stop<'_>) -> Result<Self> {
         let (mut all, mut meter) = (Dictionary::default(), WorkMeter::default());
-        for (part, number) in PARTS.iter().zip(1..) {
-            let text = wordnet.read(&format!("index.{part}"))?;
+        for (index, number) in files.iter().step_by(2).zip(1..) {
+            let text = index.text()?;
             // The licence is indented.
             for (line, entry) in text.lines().filter(|(_, entry)| !entry.starts_with(' ')) {
                 meter.charge(LOOK_UP + entry.len(), stop)?;
@@ -130,13 +129,13 @@ impl Dictionary {
                 })?;
                 let word = all.words.intern(word);
                 for offset in offsets.split_ascii_whitespace() {
-                    let offset = parse(&text, line, offset)?;
+                    let offset = parse(text, line, offset)?;
                     all.sets.push((word, offset | number << u32::BITS));
                 }
             }
         }
-        for part in PARTS {
-            let text = wordnet.read(&format!("{part}.exc"))?;
+        for exceptions in files.iter().skip(1).step_by(2) {
+            let text = exceptions.text()?;
             for (line, entry) in text.lines() {
                 meter.charge(LOOK_UP + entry.len(), stop)?;
                 let Some((form, bases)) = entry.split_once(' ') else {
@@ -195,7 +194,12 @@ fn of_key<T: Copy>(sorted: &[(Token, T)], key: Token) -> impl Iterator<Item = T>
 }
 
 /// Calls `each` with the first line of every two, the number of the second, and the second.
-fn pairs(text: &Text, first: &str, second: &str, mut each: impl FnMut(&str, usize, &str) -> Result<()>) -> Result<()> {
+fn pairs(
+    text: Text<'_>,
+    first: &str,
+    second: &str,
+    mut each: impl FnMut(&str, usize, &str) -> Result<()>,
+) -> Result<()> {
     let mut lines = text.lines();
     while let Some((number, one)) = lines.next() {
         if one.is_empty() {
@@ -210,7 +214,7 @@ fn pairs(text: &Text, first: &str, second: &str, mut each: impl FnMut(&str, usiz
     Ok(())
 }
 
-fn parse(text: &Text, line: usize, offset: &str) -> Result<Synset> {
+fn parse(text: Text<'_>, line: usize, offset: &str) -> Result<Synset> {
     match offset.parse::<u32>() {
         Ok(offset) => Ok(offset.into()),
         Err(_) => Err(text.malformed(line, "the offset of a synonym set, a number", offset)),
@@ -238,11 +242,11 @@ fn index_entry(line: &str) -> Option<(&str, &str)> {
 #[cfg(test)]
 mod tests {
     use std::collections::{BTreeSet, HashMap};
-    use std::path::Path;
 
     use proptest::prelude::*;
 
-    use super::super::files::testing::Folder;
+    use super::super::resources::WORDNET;
+    use super::super::resources::testing::resource;
     use super::*;
 
     const OWN: [(&str, &str); 8] = [
@@ -250,87 +254,56 @@ mod tests {
             "index.noun",
             "  1 licence\naxe n 1 2 @ ~ 1 0 00000007  \nrun n 2 0 2 0 00000001 00000002\nmess n 1 0 1 0 00000009\n",
         ),
+        ("noun.exc", "axes axis axe\n"),
         (
             "index.verb",
             "run v 1 0 1 0 00000001\nfix v 1 0 1 0 00000004\nbe v 1 0 1 0 00000005\nnote v 1 0 1 0 00000006\n",
         ),
-        ("index.adj", "wide a 1 0 1 0 00000001\n"),
-        ("index.adv", ""),
-        ("noun.exc", "axes axis axe\n"),
         ("verb.exc", "ran run\nis be\nnotes unknown\n"),
+        ("index.adj", "wide a 1 0 1 0 00000001\n"),
         ("adj.exc", ""),
+        ("index.adv", ""),
         ("adv.exc", ""),
     ];
-    const METEORS: [(&str, &str); 3] = [
+    const METEORS: [(&str, &str); 2] = [
         (SYNSETS, "axe\n00000007\nbe\n5\nfix\n4\nmess\n9\nnote\n6\nrun\n00000001 00000002 00000001\nwide\n1\n"),
         (EXCEPTIONS, "axis\naxes\naxe\naxes\nrun\nran\nbe\nis\nunknown\nnotes notes\n"),
-        ("function/english.words", ""),
     ];
+    const SYNSETS: &str = "english.synsets";
+    const EXCEPTIONS: &str = "english.exceptions";
     const PROBES: [&str; 17] = [
         "run", "ran", "Ran", "runs", "axes", "fixes", "fixing", "wider", "widest", "is", "notes", "noted", "mess",
         "messes", "masses", "", "s",
     ];
 
-    fn folder(files: &[(&str, &str)]) -> Folder {
-        let folder = Folder::new();
-        files.iter().for_each(|(name, text)| drop(folder.write(name, text)));
-        folder
-    }
-
-    fn of(resources: &Resources, words: &[&str]) -> Result<Vec<Vec<Synset>>> {
+    fn of(purpose: &str, files: &[(&str, &str)], words: &[&str]) -> Result<Vec<Vec<Synset>>> {
         let mut vocabulary = Vocabulary::default();
         let tokens: Vec<Token> = words.iter().map(|word| vocabulary.intern(word)).collect();
-        let synsets = Synsets::new(resources, &vocabulary, &Stop::never())?;
+        let synsets = Synsets::new(Some(&resource(purpose, files)), &vocabulary, &Stop::never())?;
         Ok(tokens.iter().map(|&token| synsets.of(token).to_vec()).collect())
-    }
-
-    fn own(path: &Path) -> Resources {
-        Resources { wordnet: Some(Files::Folder(path.into())), ..Resources::none() }
-    }
-
-    fn meteors(path: &Path) -> Resources {
-        Resources { jar: Some(Files::Folder(path.into())), ..Resources::none() }
     }
 
     #[test]
     fn synonym_sets_of_words_and_their_bases_are_found() {
-        let folder = folder(&METEORS);
         let expected: [&[Synset]; PROBES.len()] =
             [&[1, 2], &[1, 2], &[], &[1, 2], &[7], &[4], &[4], &[1], &[1], &[5], &[], &[6], &[9], &[9], &[], &[], &[]];
-        assert_eq!(expected.map(Vec::from).to_vec(), of(&meteors(&folder.0), &PROBES).unwrap());
+        assert_eq!(expected.map(Vec::from).to_vec(), of(METEOR, &METEORS, &PROBES).unwrap());
     }
 
     #[test]
     fn both_formats_find_the_same_synonyms_but_wordnet_tells_parts_of_speech_apart() {
-        let (own_folder, meteors_folder) = (folder(&OWN), folder(&METEORS));
-        let (own, meteors) = (of(&own(&own_folder.0), &PROBES), of(&meteors(&meteors_folder.0), &PROBES));
-        for (own, meteors) in own.unwrap().iter().zip(&meteors.unwrap()) {
+        let (own, meteors) = (of(WORDNET, &OWN, &PROBES).unwrap(), of(METEOR, &METEORS, &PROBES).unwrap());
+        for (own, meteors) in own.iter().zip(&meteors) {
             let offsets: BTreeSet<_> = own.iter().map(|set| set & 0xFFFF_FFFF).collect();
             assert!(offsets.iter().eq(meteors));
         }
-        let sets = of(&self::own(&own_folder.0), &["run", "wide"]).unwrap();
+        let sets = of(WORDNET, &OWN, &["run", "wide"]).unwrap();
         assert_eq!([3, 1], [sets[0].len(), sets[1].len()]);
         assert!(sets[0].is_sorted() && !sets[0].contains(&sets[1][0]));
     }
 
     #[test]
-    fn archives_are_read_as_folders_are() {
-        let archives = Folder::new();
-        let members: Vec<_> = OWN.iter().map(|(name, text)| (format!("wordnet/{name}"), *text)).collect();
-        let members: Vec<_> = members.iter().map(|(name, text)| (name.as_str(), *text)).collect();
-        let zip = Files::zip(&archives.zip("wordnet.zip", &members), "index.noun").unwrap();
-        let jar = Files::zip(&archives.zip("meteor.jar", &METEORS), SYNSETS).unwrap();
-        let (own_folder, meteors_folder) = (folder(&OWN), folder(&METEORS));
-        let zipped = Resources { wordnet: zip, jar: jar.clone(), ..Resources::none() };
-        assert_eq!(of(&own(&own_folder.0), &PROBES), of(&zipped, &PROBES));
-        let zipped = Resources { jar, ..Resources::none() };
-        assert_eq!(of(&meteors(&meteors_folder.0), &PROBES), of(&zipped, &PROBES));
-        assert_eq!(vec![Vec::<Synset>::new(); PROBES.len()], of(&Resources::none(), &PROBES).unwrap());
-    }
-
-    #[test]
     fn damaged_files_are_refused_with_the_line() {
-        let (own_folder, meteors_folder) = (folder(&OWN), folder(&METEORS));
         let cases = [
             (SYNSETS, "a\n1\nb\n", "line 3: expected the offsets of its synonym sets, got the end of the file"),
             (SYNSETS, "a\n1\n\n2\n", "line 3: expected a word, got \"\""),
@@ -344,14 +317,13 @@ mod tests {
             ("adj.exc", "better good\nbest\n", "line 2: expected an irregular form and its bases, got \"best\""),
         ];
         for (name, text, expected) in cases {
-            let is_meteors = name.contains('/');
-            let folder = if is_meteors { &meteors_folder } else { &own_folder };
-            let before = std::fs::read(folder.0.join(name)).unwrap();
-            folder.write(name, text);
-            let resources = if is_meteors { meteors(&folder.0) } else { own(&folder.0) };
-            let message = of(&resources, &PROBES).unwrap_err().to_string();
-            assert!(message.contains(&format!("{name}, {expected}")), "{message}");
-            folder.write(name, before);
+            let damaged = |files: &[(&'static str, &'static str)]| {
+                files.iter().map(|file| if file.0 == name { (name, text) } else { *file }).collect::<Vec<_>>()
+            };
+            let (purpose, files) =
+                if name.starts_with("english") { (METEOR, damaged(&METEORS)) } else { (WORDNET, damaged(&OWN)) };
+            let message = of(purpose, &files, &PROBES).unwrap_err().to_string();
+            assert!(message.starts_with(&format!("{name}, {expected}")), "{message}");
         }
     }
 
@@ -385,10 +357,10 @@ mod tests {
             let lines = |sets: &[u32]| sets.iter().map(u32::to_string).collect::<Vec<_>>().join(" ");
             let synsets: String = sets.iter().map(|(word, sets)| format!("{word}\n{}\n", lines(sets))).collect();
             let listed: String = exceptions.iter().map(|(base, form)| format!("{base}\n{form}\n")).collect();
-            let folder = folder(&[(SYNSETS, &synsets), (EXCEPTIONS, &listed)]);
             let words: Vec<&str> = words.iter().map(String::as_str).collect();
             let expected: Vec<_> = words.iter().map(|word| slowly(word, &sets, &exceptions)).collect();
-            prop_assert_eq!(expected, of(&meteors(&folder.0), &words).unwrap());
+            let files = [(SYNSETS, synsets.as_str()), (EXCEPTIONS, &listed)];
+            prop_assert_eq!(expected, of(METEOR, &files, &words).unwrap());
         }
     }
 }

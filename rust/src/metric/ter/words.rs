@@ -20,7 +20,7 @@
 use crate::metric::error_rate::Splitter;
 use crate::metric::text::cased;
 use crate::text::tokenize::v13a::{self, Class, ENTITIES, Script, V13a};
-use crate::text::tokenize::{is_space, split};
+use crate::text::tokenize::{is_ascii_space, is_space, split, split_ascii};
 
 /// The options, and a buffer for a line in lower case.
 #[derive(Clone, Default)]
@@ -114,7 +114,7 @@ impl TerWords {
             };
             normalize::<Tercom>(line, &[("<skipped>", ""), ("-\n", ""), ("\n", " ")], &mut split_word);
         } else {
-            line.split(is_java_space).filter(|word| !word.is_empty()).for_each(&mut finish);
+            split_ascii(line, &mut finish);
         }
         // Java's `split` returns one empty string for an empty line, and nothing for white space only.
         if n_words == 0 || n_words == 1 && first_is_empty {
@@ -132,7 +132,7 @@ impl Script for Tercom {
         let mut classes = v13a::ASCII;
         let mut byte = 0;
         while byte < 256 {
-            if matches!(classes[byte], Class::Space | Class::Lead) && !is_java_space(byte as u8 as char) {
+            if matches!(classes[byte], Class::Space | Class::Lead) && !is_ascii_space(byte as u8 as char) {
                 classes[byte] = Class::Plain;
             }
             byte += 1;
@@ -143,11 +143,6 @@ impl Script for Tercom {
     fn class(_: char) -> Class {
         Class::Plain
     }
-}
-
-/// White space as in Java's `\s`.
-const fn is_java_space(c: char) -> bool {
-    matches!(c, '\t'..='\r' | ' ')
 }
 
 /// Replaces the pairs in `first`, then entities, and makes the four substitutions.
