@@ -8,12 +8,12 @@
 
 use std::cell::{Cell, RefCell};
 use std::cmp::Ordering::{self as Order, Less};
-use std::collections::BTreeMap;
+use std::collections::VecDeque;
 use std::num::NonZeroUsize;
 use std::ops::Range;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
@@ -51,7 +51,7 @@ impl Run<'_> {
     pub fn serial<T>(&mut self, body: impl FnOnce(&Stop<'_>, &Cell<u64>) -> Result<T>) -> Result<T> {
         let (flag, done) = (AtomicBool::new(false), Cell::new(0));
         let watcher = Watcher::new(&mut *self.watch, &flag, &done);
-        let outcome = body(&Stop { flag: &flag, poll: Some(&|| watcher.poll()) }, &done);
+        let outcome = body(&Stop { flag: &flag, block: None, poll: Some(&|| watcher.poll()) }, &done);
         watcher.poll_now();
         watcher.outcome()?;
         outcome
@@ -98,32 +98,42 @@ impl<'a> Watcher<'a> {
 /// Whether a worker has to stop early.
 pub struct Stop<'a> {
     flag: &'a AtomicBool,
+    /// In [`try_run`]: the block that is worked on, and the first block that is not wanted.
+    block: Option<(usize, &'a AtomicUsize)>,
     /// On the calling thread only: polls the caller.
     poll: Option<&'a dyn Fn()>,
 }
 
 impl Stop<'_> {
-    /// Has the call been cancelled? Kernels check between pieces of a block that take milliseconds at most.
+    /// Has the call been cancelled, or a block before this one failed? Kernels check between pieces of a block that take
+    /// milliseconds at most.
     #[inline]
     pub fn requested(&self) -> bool {
         if let Some(poll) = self.poll {
             poll();
         }
-        self.flag.load(Ordering::Relaxed)
+        self.flag.load(Ordering::Relaxed) || self.block.is_some_and(|(own, end)| own >= end.load(Ordering::Relaxed))
+    }
+
+    /// Lets [`try_run`] end after this block: the blocks behind it are not wanted.
+    pub fn end_here(&self) {
+        if let Some((own, end)) = self.block {
+            end.fetch_min(own + 1, Ordering::Relaxed);
+        }
     }
 
     /// For tests that never stop.
     #[cfg(test)]
     pub(crate) fn never() -> Stop<'static> {
         static NEVER: AtomicBool = AtomicBool::new(false);
-        Stop { flag: &NEVER, poll: None }
+        Stop { flag: &NEVER, block: None, poll: None }
     }
 
     /// For tests that stop at the first check.
     #[cfg(test)]
     pub(crate) fn at_once() -> Stop<'static> {
         static AT_ONCE: AtomicBool = AtomicBool::new(true);
-        Stop { flag: &AT_ONCE, poll: None }
+        Stop { flag: &AT_ONCE, block: None, poll: None }
     }
 }
 
@@ -227,73 +237,161 @@ impl Blocks {
 
 /// Runs `work` on every block and passes the results to `sink` in block order. `state` makes the state of each thread.
 ///
-/// `work` returns `None` if it stopped early, because [`Stop::requested`] or because no more results are wanted.
-/// Results of blocks that were begun earlier may still reach `sink`, but never with a gap before them. A `sink` whose
-/// work may take long has to check its [`Stop`], too.
+/// The first error of `work` or `sink` ends the call. It is that of the lowest block that fails, for any number of
+/// threads: blocks are begun in order, and those below a failed one are finished. Those above it are not begun any more,
+/// or asked to stop, and their results are dropped. A `work` that has been asked to stop returns [`Error::Interrupted`];
+/// a `sink` that wants no more results calls [`Stop::end_here`]. Both check their [`Stop`] if they may take long.
 ///
 /// # Errors
-/// Whatever `run.watch` returned, or [`Error::Threads`] if the threads cannot be started.
-pub fn run<S, T: Send>(
+/// Whatever `run.watch` returned, or else the first error; [`Error::Threads`] if the threads cannot be started.
+pub fn try_run<S, T: Send>(
     blocks: Blocks,
     run: &mut Run<'_>,
     state: impl Fn() -> S + Sync,
-    work: impl Fn(&mut S, Range<usize>, &Stop<'_>) -> Option<T> + Sync,
-    mut sink: impl FnMut(Range<usize>, T, &Stop<'_>),
+    work: impl Fn(&mut S, Range<usize>, &Stop<'_>) -> Result<T> + Sync,
+    mut sink: impl FnMut(Range<usize>, T, &Stop<'_>) -> Result<()>,
 ) -> Result<()> {
     let cost = (blocks.items as u64).saturating_mul(blocks.cost);
     // The number of threads that the work pays for.
     let worth = usize::try_from(cost / WORK_PER_THREAD).unwrap_or(usize::MAX).saturating_add(1);
     let others = thread_count(run.threads).min(blocks.count()).min(worth).saturating_sub(1);
-    let (flag, next) = (AtomicBool::new(false), AtomicUsize::new(0));
+    let (flag, next, end) = (AtomicBool::new(false), AtomicUsize::new(0), AtomicUsize::new(blocks.count()));
     let items = Cell::new(0);
     let watcher = Watcher::new(&mut *run.watch, &flag, &items);
     let poll = || watcher.poll();
-    let stop = Stop { flag: &flag, poll: Some(&poll) };
+    let work = |state: &mut S, block: usize, stop: &Stop<'_>| {
+        let outcome = work(state, blocks.range(block), stop);
+        if outcome.is_err() {
+            stop.end_here();
+        }
+        outcome
+    };
+    let here = |block: usize| Stop { flag: &flag, block: Some((block, &end)), poll: Some(&poll) };
+    let mut failed = None;
+    // Takes the outcomes in block order.
+    let mut deliver = |block: usize, outcome: Result<T>| {
+        let (range, stop) = (blocks.range(block), here(block));
+        let n = range.len() as u64;
+        match outcome.and_then(|done| sink(range, done, &stop)) {
+            Ok(()) => items.set(items.get() + n),
+            Err(error) => {
+                stop.end_here();
+                failed = Some(error);
+            }
+        }
+    };
     if others == 0 {
         // A single thread needs no channel.
         let mut state = state();
-        for range in (0..blocks.count()).map(|block| blocks.range(block)) {
-            if stop.requested() {
-                break;
+        let mut block = 0;
+        while !here(block).requested() {
+            deliver(block, work(&mut state, block, &here(block)));
+            block += 1;
+        }
+    } else {
+        let results = Mutex::new(Waiting { first: 0, results: VecDeque::new() });
+        // A function, so that the lock is released before the result is used.
+        let next_result = || locked(&results).next();
+        let mut deliver = || {
+            while let Some((block, outcome)) = next_result() {
+                if block < end.load(Ordering::Relaxed) {
+                    deliver(block, outcome);
+                }
             }
-            let Some(done) = work(&mut state, range.clone(), &stop) else { break };
-            items.set(items.get() + range.len() as u64);
-            sink(range, done, &stop);
-        }
-        watcher.poll_now();
-        return watcher.outcome();
+        };
+        let worker = |announce: &SyncSender<()>| {
+            let mut state = state();
+            loop {
+                let block = next.fetch_add(1, Ordering::Relaxed);
+                let stop = Stop { flag: &flag, block: Some((block, &end)), poll: None };
+                if stop.requested() {
+                    break;
+                }
+                let outcome = work(&mut state, block, &stop);
+                locked(&results).insert(block, outcome);
+                if announce.send(()).is_err() {
+                    break;
+                }
+            }
+        };
+        let mut on_this_thread = |announced: &Receiver<()>| {
+            let mut state = state();
+            loop {
+                let block = next.fetch_add(1, Ordering::Relaxed);
+                let stop = here(block);
+                if stop.requested() {
+                    break;
+                }
+                let outcome = work(&mut state, block, &stop);
+                locked(&results).insert(block, outcome);
+                announced.try_iter().for_each(drop);
+                deliver();
+            }
+            loop {
+                match announced.recv_timeout(POLL_INTERVAL) {
+                    Ok(()) => deliver(),
+                    Err(RecvTimeoutError::Timeout) => {}
+                    Err(RecvTimeoutError::Disconnected) => break,
+                }
+                poll();
+            }
+        };
+        run_beside(others, &flag, &worker, &mut on_this_thread)?;
     }
-    let claim = || {
-        let block = next.fetch_add(1, Ordering::Relaxed);
-        (block < blocks.count()).then_some(block)
-    };
-    let (sender, receiver) = mpsc::sync_channel(4 * others);
-    let mut early = BTreeMap::new();
-    let mut expected = 0;
-    let mut deliver = |block, done| {
-        early.insert(block, done);
-        while let Some(done) = early.remove(&expected) {
-            sink(blocks.range(expected), done, &stop);
-            items.set(items.get() + blocks.range(expected).len() as u64);
-            expected += 1;
-        }
-    };
+    watcher.poll_now();
+    watcher.outcome()?;
+    failed.map_or(Ok(()), Err)
+}
 
+/// Results that have not been delivered yet.
+struct Waiting<T> {
+    /// The next block to be delivered.
+    first: usize,
+    /// The results of this block and those after it, as far as they are known.
+    results: VecDeque<Option<T>>,
+}
+
+impl<T> Waiting<T> {
+    fn insert(&mut self, block: usize, result: T) {
+        let at = block - self.first;
+        if at >= self.results.len() {
+            self.results.resize_with(at + 1, || None);
+        }
+        self.results[at] = Some(result);
+    }
+
+    /// The next block and its result, if it is known.
+    fn next(&mut self) -> Option<(usize, T)> {
+        let result = self.results.front_mut()?.take()?;
+        self.results.pop_front();
+        self.first += 1;
+        Some((self.first - 1, result))
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Runs `worker` on some other threads, and `here` on the calling one. Workers announce each result, and wait if too many
+/// of them have not been noticed. This is apart from [`try_run`], and takes no types, because every kind of work has its
+/// own copy of [`try_run`]: threads and channels in each of them were a fifth of all that the compiler had to do.
+fn run_beside(
+    others: usize,
+    flag: &AtomicBool,
+    worker: &(dyn Fn(&SyncSender<()>) + Sync),
+    here: &mut dyn FnMut(&Receiver<()>),
+) -> Result<()> {
+    let (announce, announced) = mpsc::sync_channel(4 * others);
     std::thread::scope(|scope| {
-        // Dropped when this closure ends, even by a panic, so that no worker waits forever to send a result.
-        let receiver = receiver;
-        let _guard = StopAllOnPanic(&flag);
+        // Dropped when this closure ends, even by a panic, so that no worker waits forever to announce a result.
+        let announced = announced;
+        let _guard = StopAllOnPanic(flag);
         for i in 0..others {
-            let (sender, flag, claim, state, work) = (sender.clone(), &flag, &claim, &state, &work);
+            let announce = announce.clone();
             let worker = move || {
                 let _guard = StopAllOnPanic(flag);
-                let stop = Stop { flag, poll: None };
-                let mut state = state();
-                while !stop.requested()
-                    && let Some(block) = claim()
-                    && let Some(done) = work(&mut state, blocks.range(block), &stop)
-                    && sender.send((block, done)).is_ok()
-                {}
+                worker(&announce);
             };
             let spawned = std::thread::Builder::new().name(format!("reshuffle-{i}")).spawn_scoped(scope, worker);
             if let Err(reason) = spawned {
@@ -301,26 +399,9 @@ pub fn run<S, T: Send>(
                 return Err(Error::Threads { threads: others + 1, reason: reason.to_string() });
             }
         }
-        drop(sender);
-
-        let mut state = state();
-        while !stop.requested()
-            && let Some(block) = claim()
-            && let Some(done) = work(&mut state, blocks.range(block), &stop)
-        {
-            deliver(block, done);
-            receiver.try_iter().for_each(|(block, done)| deliver(block, done));
-        }
-        loop {
-            match receiver.recv_timeout(POLL_INTERVAL) {
-                Ok((block, done)) => deliver(block, done),
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => break,
-            }
-            poll();
-        }
-        watcher.poll_now();
-        watcher.outcome()
+        drop(announce);
+        here(&announced);
+        Ok(())
     })
 }
 
@@ -342,12 +423,15 @@ mod tests {
     fn sum_of_squares(threads: usize, size: usize, cost: u64) -> Vec<usize> {
         let mut out = Vec::new();
         let mut watch = |_| Ok(());
-        run(
+        try_run(
             Blocks { items: 1000, size, cost, lead: 0 },
             &mut Run { threads, watch: &mut watch },
             || (),
-            |(), range, _| Some(range.map(|i| i * i).collect::<Vec<_>>()),
-            |_, part, _| out.extend(part),
+            |(), range, _| Ok(range.map(|i| i * i).collect::<Vec<_>>()),
+            |_, part, _| {
+                out.extend(part);
+                Ok(())
+            },
         )
         .unwrap();
         out
@@ -368,7 +452,7 @@ mod tests {
     fn an_error_of_the_watcher_stops_the_call_soon() {
         let mut watch = |_| Err(Error::Interrupted);
         let begun = Instant::now();
-        let got = run(
+        let got = try_run(
             Blocks { items: 2, size: 1, cost: LARGE, lead: 0 },
             &mut Run { threads: 2, watch: &mut watch },
             || (),
@@ -376,12 +460,113 @@ mod tests {
                 while !stop.requested() {
                     std::thread::sleep(Duration::from_millis(1));
                 }
-                None::<()>
+                Err(Error::Interrupted)
             },
-            |_, (), _| {},
+            |_, (), _| Ok(()),
         );
         assert_eq!(Err(Error::Interrupted), got);
         assert!(begun.elapsed() < Duration::from_secs(5));
+    }
+
+    /// Runs blocks of one item each. Returns the error, the items whose results were delivered, and the number that began.
+    fn errors_of(
+        threads: usize,
+        work: impl Fn(usize, &Stop<'_>) -> Result<()> + Sync,
+        sink: impl Fn(usize, &Stop<'_>) -> Result<()>,
+    ) -> (Result<()>, Vec<usize>, usize) {
+        let (begun, mut delivered) = (AtomicUsize::new(0), Vec::new());
+        let outcome = try_run(
+            Blocks { items: 100_000, size: 1, cost: LARGE, lead: 0 },
+            &mut Run { threads, watch: &mut |_| Ok(()) },
+            || (),
+            |(), range, stop| {
+                begun.fetch_add(1, Ordering::Relaxed);
+                work(range.start, stop)
+            },
+            |range, (), stop| {
+                sink(range.start, stop)?;
+                delivered.push(range.start);
+                Ok(())
+            },
+        );
+        (outcome, delivered, begun.into_inner())
+    }
+
+    fn error_of(item: usize) -> Error {
+        Error::Overflow { column: item }
+    }
+
+    /// Waits until something is so, which must not take long.
+    fn wait(until: impl Fn() -> bool) {
+        let begun = Instant::now();
+        while !until() {
+            assert!(begun.elapsed() < Duration::from_secs(60));
+            std::thread::yield_now();
+        }
+    }
+
+    fn interrupted(stop: &Stop<'_>) -> Result<()> {
+        wait(|| stop.requested());
+        Err(Error::Interrupted)
+    }
+
+    #[test]
+    fn the_first_error_ends_the_work() {
+        for threads in [1, 2, 4] {
+            let work = |item, stop: &Stop<'_>| match item {
+                0..5 => Ok(()),
+                5 => Err(error_of(item)),
+                _ => interrupted(stop),
+            };
+            let (outcome, delivered, begun) = errors_of(threads, work, |_, _| Ok(()));
+            assert_eq!((Err(error_of(5)), vec![0, 1, 2, 3, 4]), (outcome, delivered));
+            // Each other thread has begun one item at most.
+            assert!((6..6 + threads).contains(&begun), "{begun} of {threads} threads");
+        }
+    }
+
+    #[test]
+    fn the_error_is_that_of_the_lowest_item_even_if_a_later_one_fails_first() {
+        for threads in [1, 2, 4] {
+            let later_has_failed = AtomicBool::new(false);
+            let work = |item, stop: &Stop<'_>| match item {
+                3 => {
+                    wait(|| threads == 1 || later_has_failed.load(Ordering::Relaxed));
+                    // The error of a later item does not stop this one.
+                    assert!(!stop.requested());
+                    Err(error_of(item))
+                }
+                5.. => {
+                    later_has_failed.store(true, Ordering::Relaxed);
+                    Err(error_of(item))
+                }
+                _ => Ok(()),
+            };
+            let (outcome, delivered, begun) = errors_of(threads, work, |_, _| Ok(()));
+            assert_eq!((Err(error_of(3)), vec![0, 1, 2]), (outcome, delivered));
+            assert!(begun < 6 + threads);
+        }
+    }
+
+    #[test]
+    fn an_error_or_the_wish_of_the_sink_ends_the_work() {
+        for threads in [1, 2, 4] {
+            // Other threads wait to be stopped. The calling thread goes on, because it runs the sink.
+            let work = |item, stop: &Stop<'_>| if item < 7 || stop.poll.is_some() { Ok(()) } else { interrupted(stop) };
+            let fails = |item, _: &Stop<'_>| if item < 6 { Ok(()) } else { Err(error_of(item)) };
+            let (outcome, delivered, begun) = errors_of(threads, work, fails);
+            assert_eq!((Err(error_of(6)), (0..6).collect()), (outcome, delivered));
+            assert!(threads > 1 || begun == 7, "{begun}");
+            let ends = |item, stop: &Stop<'_>| {
+                if item == 6 {
+                    stop.end_here();
+                }
+                Ok(())
+            };
+            let (outcome, delivered, begun) = errors_of(threads, work, ends);
+            assert_eq!((Ok(()), (0..7).collect()), (outcome, delivered));
+            assert!(threads > 1 || begun == 7, "{begun}");
+        }
     }
 
     #[test]
@@ -391,14 +576,14 @@ mod tests {
                 let mut run_ = Run { threads: 3, watch: &mut |_| Ok(()) };
                 let work = |_: &mut (), range: Range<usize>, _: &Stop<'_>| {
                     assert_ne!(culprit, range.start, "this panic is part of the test");
-                    Some(())
+                    Ok(())
                 };
-                run(
+                try_run(
                     Blocks { items: usize::MAX / 2, size: 1, cost: LARGE, lead: 0 },
                     &mut run_,
                     || (),
                     work,
-                    |_, (), _| {},
+                    |_, (), _| Ok(()),
                 )
             });
             assert!(outcome.is_err());
@@ -415,7 +600,13 @@ mod tests {
         let mut run_ = Run { threads: 2, watch: &mut watch };
         let mut items = 0;
         let outcome = run_.without_progress(|run_| {
-            run(Blocks { items: 100, size: 9, cost: 0, lead: 0 }, run_, || (), |(), _, _| Some(()), |_, (), _| {})?;
+            try_run(
+                Blocks { items: 100, size: 9, cost: 0, lead: 0 },
+                run_,
+                || (),
+                |(), _, _| Ok(()),
+                |_, (), _| Ok(()),
+            )?;
             run_.serial(|stop, done| {
                 while !stop.requested() {
                     items += 1;
@@ -432,7 +623,7 @@ mod tests {
     #[test]
     fn a_work_meter_reports_a_requested_stop() {
         let flag = AtomicBool::new(false);
-        let stop = Stop { flag: &flag, poll: None };
+        let stop = Stop { flag: &flag, block: None, poll: None };
         let mut meter = WorkMeter::default();
         (0..10).for_each(|_| meter.charge(WORK_PER_POLL, &stop).unwrap());
         flag.store(true, Ordering::Relaxed);
@@ -468,7 +659,7 @@ mod tests {
             sort(&mut got, |a, b| b.cmp(a), &Stop::never()).unwrap();
             assert!(expected == got, "{length}");
             let flag = AtomicBool::new(true);
-            let outcome = sort(&mut got, u64::cmp, &Stop { flag: &flag, poll: None });
+            let outcome = sort(&mut got, u64::cmp, &Stop { flag: &flag, block: None, poll: None });
             assert_eq!(length > PIECE, outcome.is_err());
         }
     }
@@ -500,8 +691,14 @@ mod tests {
                 Ok(())
             };
             let mut run_ = Run { threads: 2, watch: &mut watch };
-            run(Blocks { items: 100, size: 9, cost, lead: 0 }, &mut run_, || (), |(), _, _| Some(()), |_, (), _| {})
-                .unwrap();
+            try_run(
+                Blocks { items: 100, size: 9, cost, lead: 0 },
+                &mut run_,
+                || (),
+                |(), _, _| Ok(()),
+                |_, (), _| Ok(()),
+            )
+            .unwrap();
             assert_eq!(100, seen);
         }
     }

@@ -15,7 +15,7 @@ mod sorted;
 use std::ops::Range;
 
 use super::{Grouping, Matrices, pairs};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::pool::{self, Blocks, Run, Stop, WorkMeter};
 use crate::resample::{reserved, zeros};
 use buckets::{BUCKETS, Buckets, PAIRS_PER_BLOCK, Part, Weighted, parts};
@@ -160,7 +160,7 @@ impl<'a> Search<'a> {
 /// fixed-point numbers with about 100 binary places; accuracies that agree so far are equal.
 ///
 /// # Errors
-/// [`Error::Memory`] or what `run.watch` returned.
+/// [`crate::Error::Memory`] or what `run.watch` returned.
 pub fn calibrate(matrices: Matrices<'_>, grouping: Grouping, run: &mut Run<'_>) -> Result<(Vec<f64>, pairs::Counts)> {
     let metrics = matrices.metrics();
     let cells = matrices.human.len() as u64;
@@ -213,24 +213,21 @@ fn in_buckets(sorted: &[Sorted], run: &mut Run<'_>) -> Result<Vec<Option<Weighte
         out.push(if many { Some(zeros(&[BUCKETS])?) } else { None });
     }
     let blocks = Blocks { items: all.len(), size: 1, cost: PAIRS_PER_BLOCK, lead: 0 };
-    let mut failed = None;
     let work = |(): &mut (), items: Range<usize>, stop: &Stop<'_>| {
         let part = &all[items.start];
         let sorted = &sorted[part.metric];
-        let histogram = part.histogram(sorted, Buckets::new(sorted.window()), stop);
-        if matches!(histogram, Err(Error::Interrupted)) { None } else { Some(histogram) }
+        part.histogram(sorted, Buckets::new(sorted.window()), stop)
     };
     let metrics = |done: u64| done * sorted.len() as u64 / all.len().max(1) as u64;
     let add = |items: Range<usize>, histogram, _: &Stop<'_>| {
         let part: &Part = &all[items.start];
-        match (histogram, &mut out[part.metric]) {
-            (Ok(histogram), Some(weighted)) => part.add(&histogram, weighted),
-            (Ok(_), None) => {}
-            (Err(error), _) => failed = failed.take().or(Some(error)),
+        if let Some(weighted) = &mut out[part.metric] {
+            part.add(&histogram, weighted);
         }
+        Ok(())
     };
-    reporting(run, metrics, |run| pool::run(blocks, run, || (), work, add))?;
-    failed.map_or(Ok(out), Err)
+    reporting(run, metrics, |run| pool::try_run(blocks, run, || (), work, add))?;
+    Ok(out)
 }
 
 /// The results of `work` for each item.
@@ -239,20 +236,16 @@ fn collect<T: Send>(
     run: &mut Run<'_>,
     work: impl Fn(usize, &Stop<'_>) -> Result<T> + Sync,
 ) -> Result<Vec<T>> {
-    let (mut out, mut failed) = (reserved(blocks.items)?, None);
-    let work = |(): &mut (), items: Range<usize>, stop: &Stop<'_>| match work(items.start, stop) {
-        Err(Error::Interrupted) => None,
-        outcome => Some(outcome),
-    };
-    pool::run(
+    let mut out = reserved(blocks.items)?;
+    pool::try_run(
         blocks,
         run,
         || (),
-        work,
-        |_, outcome, _| match outcome {
-            Ok(value) => out.push(value),
-            Err(error) => failed = failed.take().or(Some(error)),
+        |(), items, stop| work(items.start, stop),
+        |_, value, _| {
+            out.push(value);
+            Ok(())
         },
     )?;
-    failed.map_or(Ok(out), Err)
+    Ok(out)
 }

@@ -262,27 +262,22 @@ pub fn count(
     let mut counts = zeros(&[metrics, groups, COLUMNS])?;
     let mut sizes = zeros(&[metrics, groups, SIZES])?;
     let blocks = Blocks { items: metrics * groups, size: (BLOCK / cost).max(1) as usize, cost, lead: 0 };
-    let mut failed = None;
     let work = |(counter, meter): &mut (Counter, WorkMeter), items: Range<usize>, stop: &Stop<'_>| {
         let count = |item| {
             let (metric, group) = (item / groups, item % groups);
             let ties = ties(epsilons.map_or(0.0, |epsilons| epsilons[metric]));
             counter.count(matrices.cells(metric, grouping, group), ties, meter, stop)
         };
-        let found: Result<Vec<PairCounts>> = items.map(count).collect();
-        if found == Err(Error::Interrupted) { None } else { Some(found) }
+        items.map(count).collect::<Result<Vec<PairCounts>>>()
     };
-    pool::run(blocks, run, Default::default, work, |items, found, _| match found {
-        Ok(found) => {
-            let rows = counts[items.start * COLUMNS..].chunks_exact_mut(COLUMNS);
-            for ((found, row), size) in found.iter().zip(rows).zip(sizes[items.start * SIZES..].chunks_exact_mut(SIZES))
-            {
-                let pairs = [found.concordant, found.discordant, found.tied_metric, found.tied_human, found.tied_both];
-                row.copy_from_slice(&pairs.map(|pairs| pairs as i64));
-                size.copy_from_slice(&[found.cells, found.metric_values, found.human_values].map(|n| n as i64));
-            }
+    pool::try_run(blocks, run, Default::default, work, |items, found, _| {
+        let rows = counts[items.start * COLUMNS..].chunks_exact_mut(COLUMNS);
+        for ((found, row), size) in found.iter().zip(rows).zip(sizes[items.start * SIZES..].chunks_exact_mut(SIZES)) {
+            let pairs = [found.concordant, found.discordant, found.tied_metric, found.tied_human, found.tied_both];
+            row.copy_from_slice(&pairs.map(|pairs| pairs as i64));
+            size.copy_from_slice(&[found.cells, found.metric_values, found.human_values].map(|n| n as i64));
         }
-        Err(error) => failed = failed.take().or(Some(error)),
+        Ok(())
     })?;
-    failed.map_or(Ok((counts, sizes)), Err)
+    Ok((counts, sizes))
 }

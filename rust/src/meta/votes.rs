@@ -101,8 +101,7 @@ pub fn count(
     let cells = systems * segments;
     let items = if judgments.is_empty() { 0 } else { metrics };
     let blocks = Blocks { items, size: 1, cost: 4 * judgments.len() as u64, lead: 0 };
-    let mut failed = None;
-    pool::run(
+    pool::try_run(
         blocks,
         run,
         || (),
@@ -110,11 +109,9 @@ pub fn count(
             let (metric, mut meter) = (metrics.start, WorkMeter::default());
             let scores = &scores[metric * cells..][..cells];
             let mut counts: Vec<i64> = Vec::new();
-            if let Err(error) = resize(&mut counts, segments * KINDS) {
-                return Some(Err(error));
-            }
+            resize(&mut counts, segments * KINDS)?;
             for judgment in &judgments {
-                meter.charge(4, stop).ok()?;
+                meter.charge(4, stop)?;
                 let (better, worse) = (scores[judgment.better], scores[judgment.worse]);
                 // Without a score (NaN) all comparisons are false.
                 let kind = 3
@@ -123,12 +120,12 @@ pub fn count(
                     - usize::from(better == worse);
                 counts[judgment.segment * KINDS + kind] += judgment.votes;
             }
-            Some(Ok(counts))
+            Ok(counts)
         },
-        |metrics, counts: Result<Vec<i64>>, _| match counts {
-            Ok(counts) => out[metrics.start * counts.len()..][..counts.len()].copy_from_slice(&counts),
-            Err(error) => failed = failed.take().or(Some(error)),
+        |metrics, counts, _| {
+            out[metrics.start * counts.len()..][..counts.len()].copy_from_slice(&counts);
+            Ok(())
         },
     )?;
-    failed.map_or(Ok(out), Err)
+    Ok(out)
 }

@@ -28,6 +28,22 @@ pub(super) fn run_long<T: Send>(
     (stage, total): (&str, usize),
     body: impl FnOnce(&mut Run<'_>) -> Result<T> + Send,
 ) -> PyResult<T> {
+    let (mut body, mut value) = (Some(body), None);
+    run_detached(py, threads, progress, (stage, total), &mut |run| {
+        value = body.take().map(|body| body(run)).transpose()?;
+        Ok(())
+    })?;
+    Ok(value.expect("the body has been run"))
+}
+
+/// [`run_long`] for all types of values, so that it is compiled once.
+fn run_detached(
+    py: Python<'_>,
+    threads: usize,
+    progress: Option<&Progress>,
+    (stage, total): (&str, usize),
+    body: &mut (dyn FnMut(&mut Run<'_>) -> Result<()> + Send),
+) -> PyResult<()> {
     // Checked first, because kernels would silently fall back to the best path.
     Simd::chosen().map_err(|error| raise(py, error))?;
     if threads > MOST_THREADS {
@@ -50,10 +66,9 @@ pub(super) fn run_long<T: Send>(
         };
         body(&mut Run { threads, watch: &mut watch })
     });
-    match (outcome, signal) {
-        (_, Some(raised)) => Err(raised),
-        (Ok(value), None) => Ok(value),
-        (Err(error), None) => Err(raise(py, error)),
+    match signal {
+        Some(raised) => Err(raised),
+        None => outcome.map_err(|error| raise(py, error)),
     }
 }
 

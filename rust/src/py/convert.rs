@@ -56,14 +56,14 @@ pub(super) fn flips(py: Python<'_>, masks: &PyReadonlyArray2<'_, bool>) -> PyRes
     Ok((words, replicates))
 }
 
+/// Checks a dimension of an array. Its number of elements alone would be that of a transposed array, too.
+pub(super) fn check_length(py: Python<'_>, what: &str, expected: usize, got: usize) -> PyResult<()> {
+    if expected == got { Ok(()) } else { Err(raise(py, Error::LengthMismatch { what: what.into(), expected, got })) }
+}
+
 /// Checks that an argument with one entry per segment has as many as the counts.
 pub(super) fn check_units(py: Python<'_>, what: &str, got: usize, segments: Option<usize>) -> PyResult<()> {
-    match segments {
-        Some(expected) if expected != got => {
-            Err(raise(py, Error::LengthMismatch { what: format!("segments of {what}"), expected, got }))
-        }
-        _ => Ok(()),
-    }
+    check_length(py, &format!("segments of {what}"), segments.unwrap_or(got), got)
 }
 
 /// A vector as an array of this shape. numpy refuses a shape whose other dimensions exceed any memory even if one

@@ -37,6 +37,9 @@ pub struct Bins(bins::Bins);
 /// How many values are added between two checks for Ctrl-C; few enough for the counts of a batch.
 const STEP: usize = 1 << 14;
 
+/// More values than a process can add.
+const MOST_VALUES: u64 = 1 << 53;
+
 #[pymethods]
 impl Bins {
     #[new]
@@ -88,7 +91,7 @@ impl Bins {
         let words = in_order(&words)?;
         run_serial(py, |_| {
             let mut from = Reader::new(words);
-            let later = bins::Bins::loaded(self.0.len(), Simd::best(), &mut from)?;
+            let later = bins::Bins::loaded((self.0.len(), MOST_VALUES), Simd::best(), &mut from)?;
             from.end()?;
             self.0.merge(&later)
         })

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use numpy::{PyArray1, PyArray2, PyArray3, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
-use pyo3::pybacked::PyBackedStr;
+use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 use pyo3::types::PyDict;
 
 use super::call::{Progress, raise, run_long, run_serial};
 use super::convert::{in_order, options, shaped, to_python};
 use crate::error::{Error, Place};
-use crate::metric::{self as core, Formula, Kind, METRICS};
+use crate::metric::{self as core, File, Formula, Kind, METRICS, Resource};
 use crate::pool::WorkMeter;
 use crate::resample::{reserved, zeros};
 use crate::text::conllu;
@@ -70,11 +70,22 @@ impl Metric {
     }
 }
 
+/// A purpose, the digest of the files that serve it, and their names and contents.
+type Files = (String, String, Vec<(String, PyBackedBytes)>);
+
 #[pymethods]
 impl Metric {
     #[new]
-    fn new(py: Python<'_>, name: &str, option_values: &Bound<'_, PyDict>) -> PyResult<Self> {
-        let inner = core::metric(name, &options(py, option_values)?).map_err(|e| raise(py, e))?;
+    #[pyo3(signature = (name, option_values, files=vec![]))]
+    fn new(py: Python<'_>, name: &str, option_values: &Bound<'_, PyDict>, files: Vec<Files>) -> PyResult<Self> {
+        let file = |(name, bytes)| File { name, contents: Arc::<PyBackedBytes>::new(bytes) };
+        let files = files.into_iter().map(|(purpose, digest, files)| {
+            let files = files.into_iter().map(file).collect();
+            Resource { purpose, digest, files }
+        });
+        let (values, files) = (options(py, option_values)?, files.collect());
+        let inner =
+            core::MetricSpec::named(name).and_then(|spec| spec.make(&values, files)).map_err(|e| raise(py, e))?;
         Ok(Metric { formula: inner.clone(), counting: Some(inner) })
     }
 

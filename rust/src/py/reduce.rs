@@ -1,13 +1,13 @@
 //! The classes of reductions, and the resampler that runs them.
 
-use numpy::ndarray::{ArrayView, Dimension, IntoDimension};
+use numpy::ndarray::{ArrayView, IntoDimension};
 use numpy::{
     PyArray, PyArray1, PyArray2, PyArray3, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods,
 };
 use pyo3::prelude::*;
 
 use super::call::{Progress, raise, run_long, run_serial};
-use super::convert::{check_units, flips, in_order, shaped};
+use super::convert::{check_length, check_units, flips, in_order, shaped};
 use super::counts::{Array, Counts};
 use super::histograms::{HistogramArrays, histogram_arrays};
 use super::metric::Metric;
@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::pool::{Run, Stop};
 use crate::resample::many::{self, Problems};
 use crate::resample::reduce as core;
-use crate::resample::{self, Alternative, Exchange, Kind, Pair, Plan, Sample};
+use crate::resample::{self, Alternative, Alternatives, Exchange, Kind, Pair, Plan, Sample};
 use crate::stats::SuffStats;
 
 pub(super) fn alternative(py: Python<'_>, name: &str) -> PyResult<Alternative> {
@@ -25,6 +25,25 @@ pub(super) fn alternative(py: Python<'_>, name: &str) -> PyResult<Alternative> {
         let known = known.map(|(name, _)| name.into()).into();
         raise(py, Error::UnknownName { kind: "alternative".into(), name: name.into(), known })
     })
+}
+
+/// The name of one alternative for all metrics, or that of each metric.
+#[derive(FromPyObject)]
+pub(super) enum AlternativeNames {
+    All(String),
+    Each(Vec<String>),
+}
+
+impl AlternativeNames {
+    pub(super) fn alternatives(&self, py: Python<'_>) -> PyResult<Alternatives> {
+        match self {
+            Self::All(name) => Ok(alternative(py, name)?.into()),
+            Self::Each(names) => {
+                let each: PyResult<Vec<_>> = names.iter().map(|name| alternative(py, name)).collect();
+                Ok(each?.into())
+            }
+        }
+    }
 }
 
 /// A reduction: a specification or, after a run, the result.
@@ -216,8 +235,9 @@ impl AnyReduction {
 
 type Matrix<'py, T> = PyReadonlyArray2<'py, T>;
 
-/// A copy of an array from Python, which a reduction keeps.
-fn owned<T: numpy::Element + Copy>(array: &Matrix<'_, T>) -> PyResult<Vec<T>> {
+/// A copy of an array from Python, which a reduction keeps: a row for each metric, with a number for each pair.
+fn per_test<T: numpy::Element + Copy>(what: &str, array: &Matrix<'_, T>, pairs: &[Pair]) -> PyResult<Vec<T>> {
+    check_length(array.py(), &format!("pairs of {what}"), pairs.len(), array.shape()[1])?;
     let values = in_order(array)?;
     let mut out = resample::reserved(values.len()).map_err(|e| raise(array.py(), e))?;
     out.extend_from_slice(values);
@@ -241,10 +261,11 @@ impl Tally {
     fn new(
         py: Python<'_>,
         pairs: Vec<Pair>,
-        alternative: &str,
+        alternative: AlternativeNames,
         thresholds: Matrix<'_, f64>,
     ) -> PyResult<PyClassInitializer<Self>> {
-        Ok(Self::with(core::Tally::new(pairs, self::alternative(py, alternative)?, owned(&thresholds)?)))
+        let thresholds = per_test("thresholds", &thresholds, &pairs)?;
+        Ok(Self::with(core::Tally::new(pairs, alternative.alternatives(py)?, thresholds)))
     }
 
     #[getter]
@@ -258,7 +279,8 @@ impl Tally {
 impl PermutedTally {
     #[new]
     fn new(pairs: Vec<Pair>, thresholds: Matrix<'_, f64>) -> PyResult<PyClassInitializer<Self>> {
-        Ok(Self::with(core::PermutedTally::new(pairs, owned(&thresholds)?)))
+        let thresholds = per_test("thresholds", &thresholds, &pairs)?;
+        Ok(Self::with(core::PermutedTally::new(pairs, thresholds)))
     }
 
     #[getter]
@@ -308,13 +330,14 @@ impl SequentialTally {
     fn new(
         py: Python<'_>,
         pairs: Vec<Pair>,
-        alternative: &str,
+        alternative: AlternativeNames,
         thresholds: Matrix<'_, f64>,
         rule: &StoppingRule,
         histograms: bool,
     ) -> PyResult<PyClassInitializer<Self>> {
-        let alternative = self::alternative(py, alternative)?;
-        let tally = core::SequentialTally::new(pairs, alternative, owned(&thresholds)?, rule.0);
+        let alternative = alternative.alternatives(py)?;
+        let thresholds = per_test("thresholds", &thresholds, &pairs)?;
+        let tally = core::SequentialTally::new(pairs, alternative, thresholds, rule.0);
         let tally = tally.map_err(|e| raise(py, e))?;
         Ok(Self::with(if histograms { tally.with_histograms() } else { tally }))
     }
@@ -376,13 +399,15 @@ impl MaxT {
     fn new(
         py: Python<'_>,
         pairs: Vec<Pair>,
-        alternative: &str,
+        alternative: AlternativeNames,
         scales: Matrix<'_, f64>,
         thresholds: Matrix<'_, f64>,
         families: Vec<usize>,
     ) -> PyResult<PyClassInitializer<Self>> {
-        let alternative = self::alternative(py, alternative)?;
-        Ok(Self::with(core::MaxT::new(pairs, alternative, owned(&scales)?, owned(&thresholds)?, families)))
+        let alternative = alternative.alternatives(py)?;
+        let scales = per_test("scales", &scales, &pairs)?;
+        let thresholds = per_test("thresholds", &thresholds, &pairs)?;
+        Ok(Self::with(core::MaxT::new(pairs, alternative, scales, thresholds, families)))
     }
 
     #[getter]
@@ -398,15 +423,16 @@ impl MinP {
     fn new(
         py: Python<'_>,
         pairs: Vec<Pair>,
-        alternative: &str,
+        alternative: AlternativeNames,
         thresholds: Matrix<'_, f64>,
         tolerances: Matrix<'_, f64>,
         ranks: Matrix<'_, u64>,
         families: Vec<usize>,
     ) -> PyResult<PyClassInitializer<Self>> {
-        let alternative = self::alternative(py, alternative)?;
-        let observed = (owned(&thresholds)?, owned(&tolerances)?);
-        Ok(Self::with(core::MinP::new(pairs, alternative, observed, owned(&ranks)?, families)))
+        let alternative = alternative.alternatives(py)?;
+        let observed = (per_test("thresholds", &thresholds, &pairs)?, per_test("tolerances", &tolerances, &pairs)?);
+        let ranks = per_test("ranks", &ranks, &pairs)?;
+        Ok(Self::with(core::MinP::new(pairs, alternative, observed, ranks, families)))
     }
 
     #[getter]
@@ -416,21 +442,24 @@ impl MinP {
     }
 }
 
-/// A read-only array that borrows from `owner`, because a copy might take gigabytes.
+/// A read-only array of this shape that borrows from `owner`, because a copy might take gigabytes.
 #[allow(unsafe_code)]
-fn lent<'py, T: numpy::Element, D: Dimension>(
+fn lent<'py, T: numpy::Element, D: IntoDimension>(
     owner: Bound<'py, PyAny>,
-    view: &ArrayView<'_, T, D>,
-) -> PyResult<Bound<'py, PyArray<T, D>>> {
+    numbers: &[T],
+    shape: D,
+) -> PyResult<Bound<'py, PyArray<T, D::Dim>>> {
+    if numbers.is_empty() {
+        // The other dimensions may exceed any memory.
+        let empty = shaped(owner.py(), Vec::new(), shape)?;
+        empty.try_readwrite()?.make_nonwriteable();
+        return Ok(empty);
+    }
+    let view = ArrayView::from_shape(shape, numbers).expect("as many numbers as the shape says");
     // SAFETY: the elements belong to a frozen object, which never changes them, and which the array keeps alive.
-    let array = unsafe { PyArray::borrow_from_array(view, owner) };
+    let array = unsafe { PyArray::borrow_from_array(&view, owner) };
     array.try_readwrite()?.make_nonwriteable();
     Ok(array)
-}
-
-/// A view with this shape.
-fn view<T, D: IntoDimension>(numbers: &[T], shape: D) -> ArrayView<'_, T, D::Dim> {
-    ArrayView::from_shape(shape, numbers).expect("as many numbers as the shape says")
 }
 
 /// The number of replicates of a result; 0 if there is none, which the caller has excluded.
@@ -449,7 +478,7 @@ impl Series {
     fn statistics<'py>(this: &Bound<'py, Self>) -> PyResult<Bound<'py, PyArray3<f64>>> {
         let series = Self::result(this)?;
         let ([metrics, pairs], n) = (series.shape(), length(series.replicates()));
-        lent(this.clone().into_any(), &view(series.statistics(), [metrics, pairs, n]))
+        lent(this.clone().into_any(), series.statistics(), [metrics, pairs, n])
     }
 }
 
@@ -464,7 +493,7 @@ impl Draws {
     fn scores<'py>(this: &Bound<'py, Self>) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let draws = Self::result(this)?;
         let n = length(draws.replicates());
-        lent(this.clone().into_any(), &view(draws.scores(), [draws.systems(), n]))
+        lent(this.clone().into_any(), draws.scores(), [draws.systems(), n])
     }
 }
 
@@ -521,7 +550,7 @@ impl Sums {
     fn sums<'py>(this: &Bound<'py, Self>) -> PyResult<Bound<'py, PyArray2<i64>>> {
         let sums = Self::result(this)?;
         let n = length(sums.replicates());
-        lent(this.clone().into_any(), &view(sums.sums(), [n, sums.cells()]))
+        lent(this.clone().into_any(), sums.sums(), [n, sums.cells()])
     }
 }
 

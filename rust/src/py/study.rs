@@ -2,12 +2,12 @@
 
 use std::ops::Range;
 
-use numpy::{PyArray1, PyArray2, PyArray3, PyArray4, PyReadonlyArray1, PyReadonlyArray2};
+use numpy::{PyArray1, PyArray2, PyArray3, PyArray4, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
 use super::call::{Progress, raise, run_long};
-use super::convert::{in_order, shaped};
-use super::reduce::{SampleArgument, alternative, in_group, sample};
+use super::convert::{check_length, in_order, shaped};
+use super::reduce::{AlternativeNames, SampleArgument, in_group, sample};
 use super::resample::{Outcomes, StoppingRule, outcomes};
 use crate::error::Error;
 use crate::resample::replicates;
@@ -35,6 +35,15 @@ fn population(py: Python<'_>, (samples, groups): &PopulationArgument<'_>, thread
 /// The simulations first, …, first + n − 1.
 fn simulations(py: Python<'_>, first: u64, n: usize) -> PyResult<Range<u64>> {
     replicates(first, n).map_err(|e| raise(py, e))
+}
+
+impl Experiment {
+    /// The numbers of metrics and of simulations.
+    fn shape(&self, thresholds: &PyReadonlyArray2<'_, f64>) -> PyResult<(usize, usize)> {
+        let metrics = self.0.metrics();
+        check_length(thresholds.py(), "metrics of thresholds", metrics, thresholds.shape()[0])?;
+        Ok((metrics, thresholds.shape()[1]))
+    }
 }
 
 #[pymethods]
@@ -86,7 +95,7 @@ impl Experiment {
     fn exceedances<'py>(
         &self,
         py: Python<'py>,
-        alternative: &str,
+        alternative: AlternativeNames,
         thresholds: PyReadonlyArray2<'py, f64>,
         n_resamples: usize,
         scheme: &str,
@@ -94,11 +103,10 @@ impl Experiment {
         threads: usize,
         progress: Option<&Progress>,
     ) -> PyResult<Bound<'py, PyArray2<u64>>> {
-        let metrics = self.0.metrics();
-        let n = in_order(&thresholds)?.len() / metrics;
+        let (metrics, n) = self.shape(&thresholds)?;
         let shuffles = if in_group(py, scheme)? { Shuffles::Subgroup } else { Shuffles::Independent };
         let simulations = simulations(py, first, n)?;
-        let criterion = (self::alternative(py, alternative)?, in_order(&thresholds)?);
+        let criterion = (alternative.alternatives(py)?, in_order(&thresholds)?);
         let counts = run_long(py, threads, progress, ("shuffling", n), |run| {
             self.0.exceedances((shuffles, n_resamples), criterion, simulations, run)
         })?;
@@ -110,7 +118,7 @@ impl Experiment {
     fn sequential<'py>(
         &self,
         py: Python<'py>,
-        alternative: &str,
+        alternative: AlternativeNames,
         thresholds: PyReadonlyArray2<'py, f64>,
         rule: &StoppingRule,
         n_resamples: usize,
@@ -118,10 +126,9 @@ impl Experiment {
         threads: usize,
         progress: Option<&Progress>,
     ) -> PyResult<Outcomes<'py>> {
-        let metrics = self.0.metrics();
-        let n = in_order(&thresholds)?.len() / metrics;
+        let (metrics, n) = self.shape(&thresholds)?;
         let simulations = simulations(py, first, n)?;
-        let criterion = (self::alternative(py, alternative)?, in_order(&thresholds)?);
+        let criterion = (alternative.alternatives(py)?, in_order(&thresholds)?);
         let found = run_long(py, threads, progress, ("shuffling", n), |run| {
             self.0.sequential((rule.0, n_resamples), criterion, simulations, run)
         })?;

@@ -4,7 +4,7 @@ use numpy::{PyArray1, PyArray2, PyArray3, PyReadonlyArray1, PyReadonlyArray2, Py
 use pyo3::prelude::*;
 
 use super::call::{Progress, raise, run_long};
-use super::convert::{in_order, shaped};
+use super::convert::{check_length, in_order, shaped};
 use super::metric::Metric;
 use crate::tune::mert::{self, Lists, Preset, Rules, Settings};
 
@@ -39,6 +39,7 @@ pub fn tune_line_search<'py>(
     let rules = Rules { margin, min_width };
     metric.check_width(py, counts.shape()[1])?;
     let (offsets, width, counts) = (in_order(&offsets)?, features.shape()[1], in_order(&counts)?);
+    check_length(py, "features of directions", width, directions.shape()[1])?;
     let (features, weights, directions) = (in_order(&features)?, in_order(&weights)?, in_order(&directions)?);
     let found = run_long(py, threads, progress, ("searching", n), |run| {
         let lists = run.serial(|stop, _| Lists::new(offsets, (features, width), counts, metric.formula(), stop))?;

@@ -4,7 +4,7 @@ use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArr
 use pyo3::prelude::*;
 
 use super::call::{Progress, run_long};
-use super::convert::{in_order, shaped};
+use super::convert::{check_length, in_order, shaped};
 use super::metric::Metric;
 use crate::tune::oracle::{self, Rows};
 
@@ -30,6 +30,9 @@ pub fn tune_oracle<'py>(
 ) -> PyResult<Found<'py>> {
     metric.check_width(py, counts.shape()[1])?;
     let n = starts.shape()[0].saturating_add(random_starts);
+    if starts.shape()[0] > 0 {
+        check_length(py, "sentences of starts", offsets.len().saturating_sub(1), starts.shape()[1])?;
+    }
     let (offsets, counts, starts) = (in_order(&offsets)?, in_order(&counts)?, in_order(&starts)?);
     let found = run_long(py, threads, progress, ("searching", n), |run| {
         let rows = Rows::new(offsets, counts, metric.formula(), worst)?;

@@ -92,10 +92,24 @@ impl Grid {
 
     /// Could it have values, which its bins hold?
     fn is_valid(&self) -> bool {
-        let numbers = [self.lowest, self.highest, self.scale, self.first].into_iter().all(f64::is_finite);
-        let powers = [self.scale, 1.0 / self.scale].into_iter().all(f64::is_normal);
-        let grid = self.lowest <= self.highest && self.first.fract() == 0.0 && self.scale > 0.0;
-        numbers && powers && grid && self.holds(self.lowest, self.highest)
+        let Grid { lowest, highest, scale, first } = *self;
+        let ordered = lowest.is_finite() && highest.is_finite() && lowest <= highest;
+        let power = [scale, 1.0 / scale].into_iter().all(f64::is_normal) && scale == power_of_two(exponent_of(scale));
+        // All numbers of bins are exact.
+        let exact = first.fract() == 0.0 && first.abs() <= MAGIC + BINS as f64;
+        // A grid grows with its values, so its bins are not larger than those of a new one.
+        ordered && power && exact && self.holds(lowest, highest) && {
+            (SMALLEST_EXPONENT..=Grid::over(lowest, highest).exponent()).contains(&self.exponent())
+        }
+    }
+
+    /// Could these be the counts of at most `most` values: are there some in the bins of the lowest and the highest value,
+    /// but none beyond?
+    fn can_have(&self, counts: &[u64], most: u64) -> bool {
+        let [low, high] = [self.lowest, self.highest].map(|value| (self.bin(value) - self.first) as usize);
+        let total: u128 = counts.iter().map(|&count| u128::from(count)).sum();
+        let beyond = counts[..low].iter().chain(&counts[high + 1..]).any(|count| *count > 0);
+        counts[low] > 0 && counts[high] > 0 && !beyond && total <= u128::from(most)
     }
 
     /// e.
@@ -332,11 +346,11 @@ impl Bins {
         Ok(())
     }
 
-    /// What [`Bins::save`] has written for this many series.
+    /// What [`Bins::save`] has written for this many series, each of at most `most` values.
     ///
     /// # Errors
     /// [`crate::Error::InvalidOption`] if it cannot have been written, and [`crate::Error::Memory`].
-    pub(crate) fn loaded(series: usize, simd: Simd, from: &mut Reader<'_>) -> Result<Self> {
+    pub(crate) fn loaded((series, most): (usize, u64), simd: Simd, from: &mut Reader<'_>) -> Result<Self> {
         let mut n = 0;
         n.load(from)?;
         if n != series {
@@ -355,7 +369,7 @@ impl Bins {
             let (of_grid, counts) = from.words(4 + BINS)?.split_at(4);
             let [lowest, highest, scale, first] = [0, 1, 2, 3].map(|i| f64::from_bits(of_grid[i]));
             *grid = Grid { lowest, highest, scale, first };
-            if !grid.is_valid() {
+            if !grid.is_valid() || !grid.can_have(counts, most) {
                 return Err(foreign());
             }
             earlier.copy_from_slice(counts);
@@ -429,31 +443,26 @@ pub fn histograms(
         return Err(Error::OutOfRange { what: "system".into(), index, len });
     }
     let mut out = reserved(wanted.len())?;
-    let (simd, mut failed) = (Simd::best(), None);
+    let simd = Simd::best();
     // A value takes about two additions.
     let blocks = Blocks { items: wanted.len(), size: 1, cost: 4 * n as u64, lead: 0 };
-    pool::run(
+    pool::try_run(
         blocks,
         run,
         || (),
         |(), at, stop| {
             let Values { system, minus, centre } = wanted[at.start];
             let of = |system: usize| scores[system * n..][..n].chunks(STEP);
-            let mut bins = match Bins::new(1, simd) {
-                Ok(bins) => bins,
-                Err(error) => return Some(Err(error)),
-            };
+            let mut bins = Bins::new(1, simd)?;
             let mut others = minus.map(of);
             let mut values = [0.0; STEP];
             for (step, scores) in of(system).enumerate() {
                 if step % PIECE == 0 {
                     if stop.requested() {
-                        return None;
+                        return Err(Error::Interrupted);
                     }
                     bins.count();
-                    if let Err(error) = bins.make_room(PIECE * STEP) {
-                        return Some(Err(error));
-                    }
+                    bins.make_room(PIECE * STEP)?;
                 }
                 let values = &mut values[..scores.len()];
                 match others.as_mut().and_then(Iterator::next) {
@@ -463,14 +472,14 @@ pub fn histograms(
                 bins.add(0, values);
             }
             bins.count();
-            Some(Ok(bins.histogram(0)))
+            Ok(bins.histogram(0))
         },
-        |_, histogram, _| match histogram {
-            Ok(histogram) => out.push(histogram),
-            Err(error) => failed = failed.take().or(Some(error)),
+        |_, histogram, _| {
+            out.push(histogram);
+            Ok(())
         },
     )?;
-    failed.map_or(Ok(out), Err)
+    Ok(out)
 }
 
 /// The steps between two checks for Ctrl-C.

@@ -42,8 +42,8 @@ impl<'a> Problems<'a> {
         let size = self.systems * stats.segments() * stats.columns();
         // Preparing a problem costs several operations per count; running it costs some per replicate.
         let cost = 8 * size as u64 + n as u64 * (size as u64 / 16 + 40);
-        let (mut failed, workers) = (None, Workers::default());
-        pool::run(
+        let workers = Workers::default();
+        pool::try_run(
             Blocks { items: self.seeds.len(), size: 1, cost, lead: 0 },
             run,
             || (),
@@ -51,33 +51,26 @@ impl<'a> Problems<'a> {
                 let problem = problem.start;
                 let mut watch = |_| if stop.requested() { Err(Error::Interrupted) } else { Ok(()) };
                 let mut serial_run = Run { threads: 1, watch: &mut watch };
-                let mut solve = || {
-                    let systems = problem * self.systems..(problem + 1) * self.systems;
-                    let sample = Sample { formula: formula.clone(), stats: stats.of_systems(systems) };
-                    let resampler = Resampler::prepare(&[sample], kind, &mut serial_run)?;
-                    let mut reduction = reduction(problem);
-                    let (seed, codes);
-                    let plan = if in_group {
-                        codes = random_codes(self.seeds[problem], stats.segments());
-                        Plan::Codes(&codes)
-                    } else {
-                        seed = self.seeds[problem];
-                        Plan::Seeded(seed)
-                    };
-                    resampler.run_with(&workers, (plan, range.clone()), &mut [&mut reduction], &mut serial_run)?;
-                    Ok(reduction)
+                let systems = problem * self.systems..(problem + 1) * self.systems;
+                let sample = Sample { formula: formula.clone(), stats: stats.of_systems(systems) };
+                let resampler = Resampler::prepare(&[sample], kind, &mut serial_run)?;
+                let mut reduction = reduction(problem);
+                let (seed, codes);
+                let plan = if in_group {
+                    codes = random_codes(self.seeds[problem], stats.segments());
+                    Plan::Codes(&codes)
+                } else {
+                    seed = self.seeds[problem];
+                    Plan::Seeded(seed)
                 };
-                match solve() {
-                    Err(Error::Interrupted) => None,
-                    other => Some(other),
-                }
+                resampler.run_with(&workers, (plan, range.clone()), &mut [&mut reduction], &mut serial_run)?;
+                Ok(reduction)
             },
-            |problem, solved, _| match solved {
-                Ok(reduction) => keep(problem.start, reduction),
-                Err(error) => failed = failed.take().or(Some(error)),
+            |problem, reduction, _| {
+                keep(problem.start, reduction);
+                Ok(())
             },
-        )?;
-        failed.map_or(Ok(()), Err)
+        )
     }
 }
 

@@ -27,7 +27,7 @@ pub use kernel::exchange::Exchange;
 pub use kernel::permute::permutations;
 pub use kernel::subgroup::random_codes;
 pub use kernel::weights::draw_weights;
-pub use reduce::{Alternative, Pair, Reduction};
+pub use reduce::{Alternative, Alternatives, Pair, Reduction};
 pub(crate) use resampler::Workers;
 pub use resampler::{Kind, Plan, Resampler, replicates};
 

@@ -1,7 +1,6 @@
 //! The resampler: prepared once, then run for any ranges of replicates.
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::design::Design;
@@ -313,49 +312,33 @@ impl Resampler {
         let lead = (range.start % size as u64) as usize;
         // A score or a statistic is taken to cost 40 additions.
         let blocks = Blocks { items: n, size, cost: kernel.cost() + 40 * inputs.series(&self.shape) as u64, lead };
-        let (failed, finished) = (OnceLock::new(), AtomicBool::new(false));
         // Partial results are reused once they have been combined.
         let spare: Mutex<Vec<Vec<Partial>>> = Mutex::new(Vec::new());
         let spare = || spare.lock().unwrap_or_else(PoisonError::into_inner);
-        pool::run(
+        pool::try_run(
             blocks,
             run,
             || workers.take(),
             |BusyWorker { worker, .. }, block, stop| {
-                if finished.load(Ordering::Relaxed) {
-                    return None;
-                }
                 let used = spare().pop();
                 let mut partials = used.unwrap_or_else(|| accumulators.iter().map(|_| Partial::default()).collect());
                 let block = range.start + block.start as u64..range.start + block.end as u64;
-                match self.block((kernel, block), (&inputs, &accumulators), &mut partials, worker, stop) {
-                    // After a failure the other workers stop, too.
-                    Ok(()) => failed.get().is_none().then_some(partials),
-                    Err(Error::Interrupted) => None,
-                    Err(error) => {
-                        failed.get_or_init(|| error);
-                        None
-                    }
-                }
+                self.block((kernel, block), (&inputs, &accumulators), &mut partials, worker, stop)?;
+                Ok(partials)
             },
-            |_, partials, _| {
+            |_, partials, stop| {
                 // Without reductions, nothing can say that no more is wanted.
                 let mut more = combiners.is_empty();
                 for (combiner, partial) in combiners.iter_mut().zip(&partials) {
-                    match combiner.combine(partial) {
-                        Ok(wanted) => more |= wanted,
-                        Err(error) => {
-                            failed.get_or_init(|| error);
-                        }
-                    }
+                    more |= combiner.combine(partial)?;
                 }
                 if !more {
-                    finished.store(true, Ordering::Relaxed);
+                    stop.end_here();
                 }
                 spare().push(partials);
+                Ok(())
             },
-        )?;
-        failed.into_inner().map_or(Ok(()), Err)
+        )
     }
 
     /// Makes the kernel of a plan.

@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::pool::{self, Blocks, Run, Stop};
 use crate::resample::kernel::scatter::Scattered;
 use crate::resample::reduce::{Draws, Outcome, Reduction, Rule, SequentialTally, Tally};
-use crate::resample::{Alternative, Plan, Resampler, Workers, length, random_codes, replicates, reserved, zeros};
+use crate::resample::{Alternatives, Plan, Resampler, Workers, length, random_codes, replicates, reserved, zeros};
 use crate::simd::Simd;
 use crate::stream::derive;
 
@@ -110,34 +110,19 @@ impl Experiment {
         work: impl Fn(&mut Buffers, usize, &Stop<'_>) -> Result<T> + Sync,
         mut keep: impl FnMut(usize, T),
     ) -> Result<()> {
-        let mut failed = None;
-        pool::run(
+        pool::try_run(
             Blocks { items, size, cost, lead: 0 },
             run,
             Buffers::default,
             |buffers, range, stop| {
-                let mut done = Vec::with_capacity(range.len());
-                for item in range {
-                    if stop.requested() {
-                        return None;
-                    }
-                    match work(buffers, item, stop) {
-                        Err(Error::Interrupted) => return None,
-                        other => done.push(other),
-                    }
-                }
-                Some(done)
+                let mut one = |item| if stop.requested() { Err(Error::Interrupted) } else { work(buffers, item, stop) };
+                range.map(&mut one).collect::<Result<Vec<T>>>()
             },
             |range, done, _| {
-                for (item, done) in range.zip(done) {
-                    match done {
-                        Ok(done) => keep(item, done),
-                        Err(error) => failed = failed.take().or(Some(error)),
-                    }
-                }
+                range.zip(done).for_each(|(item, done)| keep(item, done));
+                Ok(())
             },
-        )?;
-        failed.map_or(Ok(()), Err)
+        )
     }
 
     /// The counts of a test set, roughly.
@@ -184,11 +169,12 @@ impl Experiment {
     pub fn exceedances(
         &self,
         shuffles: (Shuffles, usize),
-        (alternative, thresholds): (Alternative, &[f64]),
+        (alternatives, thresholds): (impl Into<Alternatives>, &[f64]),
         simulations: Range<u64>,
         run: &mut Run<'_>,
     ) -> Result<Vec<u64>> {
-        let tally = |own| Ok(Tally::new(vec![(0, 1)], alternative, own));
+        let alternatives = alternatives.into();
+        let tally = |own| Ok(Tally::new(vec![(0, 1)], alternatives.clone(), own));
         self.tallied(shuffles, (thresholds, &tally, &|tally| Ok(tally.counts().to_vec())), simulations, run)
     }
 
@@ -199,11 +185,12 @@ impl Experiment {
     pub fn sequential(
         &self,
         (rule, n): (Rule, usize),
-        (alternative, thresholds): (Alternative, &[f64]),
+        (alternatives, thresholds): (impl Into<Alternatives>, &[f64]),
         simulations: Range<u64>,
         run: &mut Run<'_>,
     ) -> Result<Vec<Outcome>> {
-        let tally = |own| SequentialTally::new(vec![(0, 1)], alternative, own, rule);
+        let alternatives = alternatives.into();
+        let tally = |own| SequentialTally::new(vec![(0, 1)], alternatives.clone(), own, rule);
         let read = |tally: &SequentialTally| Ok(tally.outcomes()?.to_vec());
         self.tallied((Shuffles::Independent, n), (thresholds, &tally, &read), simulations, run)
     }

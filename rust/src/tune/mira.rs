@@ -307,7 +307,7 @@ impl Touched<'_> {
 /// the epoch in which that score is best, the first one if there are several.
 ///
 /// # Errors
-/// If weights do not fit the candidates or a setting is out of range, and whatever [`pool::run`] returned.
+/// If weights do not fit the candidates or a setting is out of range, and whatever [`pool::try_run`] returned.
 pub fn run(
     problem: &Problem<'_>,
     settings: Settings,
@@ -322,24 +322,18 @@ pub fn run(
     let mut weights = reserved(seeds.len().saturating_mul(initial.len()))?;
     let mut trace = reserved(seeds.len().saturating_mul(settings.epochs))?;
     let cost = (settings.epochs as u64).saturating_mul(problem.candidates.cost() * 4);
-    let mut failed = None;
-    pool::run(
+    pool::try_run(
         Blocks { items: seeds.len(), size: 1, cost, lead: 0 },
         run,
         || (),
-        |(), runs, stop| match replicate(problem, settings, initial, seeds[runs.start], stop) {
-            Err(Error::Interrupted) => None,
-            other => Some(other),
-        },
-        |_, outcome, _| match outcome {
-            Ok((best, scores)) => {
-                weights.extend(best);
-                trace.extend(scores);
-            }
-            Err(error) => failed = failed.take().or(Some(error)),
+        |(), runs, stop| replicate(problem, settings, initial, seeds[runs.start], stop),
+        |_, (best, scores), _| {
+            weights.extend(best);
+            trace.extend(scores);
+            Ok(())
         },
     )?;
-    failed.map_or(Ok((weights, trace)), Err)
+    Ok((weights, trace))
 }
 
 /// One run: the weights, and the score after each epoch.

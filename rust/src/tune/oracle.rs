@@ -195,7 +195,7 @@ enum Start<'a> {
 ///
 /// # Errors
 /// [`Error::Empty`] without a start, [`Error::LengthMismatch`] and [`Error::OutOfRange`] for starts that are not an entry
-/// of each sentence, and whatever [`pool::run`] returned.
+/// of each sentence, and whatever [`pool::try_run`] returned.
 pub fn search(rows: &Rows<'_>, given: &[i64], random: usize, seed: u64, run: &mut Run<'_>) -> Result<Found> {
     let sentences = rows.sentences();
     if !given.len().is_multiple_of(sentences) {
@@ -221,8 +221,8 @@ pub fn search(rows: &Rows<'_>, given: &[i64], random: usize, seed: u64, run: &mu
     let entries = rows.offsets[sentences] as u64;
     let from_to = reserved(starts.saturating_mul(2))?;
     let mut found = Found { entries: Vec::new(), score: f64::NAN, start: 0, from_to };
-    let (mut best, mut failed) = (f64::NEG_INFINITY, None);
-    pool::run(
+    let mut best = f64::NEG_INFINITY;
+    pool::try_run(
         Blocks { items: starts, size: 1, cost: 8 * entries * (rows.width + SCORE) as u64, lead: 0 },
         run,
         || (),
@@ -231,24 +231,19 @@ pub fn search(rows: &Rows<'_>, given: &[i64], random: usize, seed: u64, run: &mu
                 start if start < n_given => Start::Given(&given[start * sentences..(start + 1) * sentences]),
                 start => Start::Random { seed, number: (start - n_given) as u64 },
             };
-            match rows.search(start, stop) {
-                Err(Error::Interrupted) => None,
-                found => Some(found),
-            }
+            rows.search(start, stop)
         },
-        |range, outcome: Result<(Vec<usize>, f64, f64)>, _| match outcome {
-            Ok((entries, from, to)) => {
-                found.from_to.extend([rows.sign * from, rows.sign * to]);
-                if found.entries.is_empty() || to > best {
-                    best = to;
-                    found.entries = entries.into_iter().map(|entry| entry as i64).collect();
-                    (found.score, found.start) = (rows.sign * to, range.start);
-                }
+        |range, (entries, from, to), _| {
+            found.from_to.extend([rows.sign * from, rows.sign * to]);
+            if found.entries.is_empty() || to > best {
+                best = to;
+                found.entries = entries.into_iter().map(|entry| entry as i64).collect();
+                (found.score, found.start) = (rows.sign * to, range.start);
             }
-            Err(error) => failed = failed.take().or(Some(error)),
+            Ok(())
         },
     )?;
-    failed.map_or(Ok(found), Err)
+    Ok(found)
 }
 
 #[cfg(test)]

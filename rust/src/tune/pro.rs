@@ -289,7 +289,7 @@ impl Classifier<'_> {
 /// Returns the weights of all runs, and a record of each.
 ///
 /// # Errors
-/// If there are no pairs, lengths differ, or a setting is out of range; and whatever [`pool::run`] returned.
+/// If there are no pairs, lengths differ, or a setting is out of range; and whatever [`pool::try_run`] returned.
 pub fn run(
     candidates: &Candidates<'_>,
     scores: &[f64],
@@ -309,29 +309,20 @@ pub fn run(
     let mut weights = reserved(seeds.len().saturating_mul(candidates.width()))?;
     let mut fits = reserved(seeds.len())?;
     let cost = candidates.cost().saturating_mul(100) + settings.samples.unwrap_or(0) as u64;
-    let mut failed = None;
-    pool::run(
+    pool::try_run(
         Blocks { items: seeds.len(), size: 1, cost, lead: 0 },
         run,
         || (),
         |(), runs, stop| {
-            let fit = || {
-                let pairs = Pairs::new(candidates, scores, settings, seeds[runs.start], stop)?;
-                let penalty = settings.penalty;
-                Classifier { pairs, penalty, scores: Vec::new(), along: Vec::new() }.fit(settings, stop)
-            };
-            match fit() {
-                Err(Error::Interrupted) => None,
-                other => Some(other),
-            }
+            let pairs = Pairs::new(candidates, scores, settings, seeds[runs.start], stop)?;
+            let penalty = settings.penalty;
+            Classifier { pairs, penalty, scores: Vec::new(), along: Vec::new() }.fit(settings, stop)
         },
-        |_, outcome, _| match outcome {
-            Ok((of_run, fit)) => {
-                weights.extend(of_run);
-                fits.push(fit);
-            }
-            Err(error) => failed = failed.take().or(Some(error)),
+        |_, (of_run, fit), _| {
+            weights.extend(of_run);
+            fits.push(fit);
+            Ok(())
         },
     )?;
-    failed.map_or(Ok((weights, fits)), Err)
+    Ok((weights, fits))
 }

@@ -86,38 +86,32 @@ impl<'a> Problem<'a> {
     /// The objective and its derivative.
     ///
     /// # Errors
-    /// If weights do not fit the candidates, and whatever [`pool::run`] returned.
+    /// If weights do not fit the candidates, and whatever [`pool::try_run`] returned.
     pub fn objective(&self, weights: &[f64], run: &mut Run<'_>) -> Result<(f64, Vec<f64>)> {
         run.without_progress(|run| run.serial(|stop, _| check_weights(&self.candidates, weights, stop)))?;
         let mut gradient: Vec<f64> = zeros(&[weights.len()])?;
-        let (mut gained, mut failed) = (0.0, None);
+        let mut gained = 0.0;
         let cost = 3 * self.candidates.cost() / self.candidates.sentences() as u64;
-        pool::run(
+        pool::try_run(
             Blocks { items: self.candidates.sentences(), size: BLOCK, cost, lead: 0 },
             run,
             Vec::new,
             |values, sentences, stop| {
-                let (mut slopes, mut gained): (Vec<f64>, _) = match zeros(&[weights.len()]) {
-                    Ok(slopes) => (slopes, 0.0),
-                    Err(error) => return Some(Err(error)),
-                };
+                let (mut slopes, mut gained): (Vec<f64>, _) = (zeros(&[weights.len()])?, 0.0);
                 let mut meter = WorkMeter::default();
                 for sentence in sentences {
-                    meter.charge(3 * self.candidates.cost_of_list(sentence), stop).ok()?;
+                    meter.charge(3 * self.candidates.cost_of_list(sentence), stop)?;
                     gained += self.lengths[sentence] * self.expect(sentence, (weights, 1.0), values);
                     self.add(sentence, self.lengths[sentence], values, &mut slopes);
                 }
-                Some(Ok((gained, slopes)))
+                Ok((gained, slopes))
             },
-            |_, part: Result<_>, _| match part {
-                Ok((more, slopes)) => {
-                    gained += more;
-                    gradient.iter_mut().zip(&slopes).for_each(|(sum, slope)| *sum -= slope);
-                }
-                Err(error) => failed = failed.take().or(Some(error)),
+            |_, (more, slopes), _| {
+                gained += more;
+                gradient.iter_mut().zip(&slopes).for_each(|(sum, slope)| *sum -= slope);
+                Ok(())
             },
         )?;
-        failed.map_or(Ok(()), Err)?;
         let squares: f64 = weights.iter().map(|weight| weight * weight).sum();
         gradient.iter_mut().zip(weights).for_each(|(slope, weight)| *slope += 2.0 * self.penalty * weight);
         Ok((self.penalty * squares - gained, gradient))
@@ -165,7 +159,7 @@ impl Scaled {
 /// objective of these, the first ones if there are several.
 ///
 /// # Errors
-/// If weights do not fit the candidates or a setting is out of range, and whatever [`pool::run`] returned.
+/// If weights do not fit the candidates or a setting is out of range, and whatever [`pool::try_run`] returned.
 pub fn descend(
     problem: &Problem<'_>,
     settings: Settings,
@@ -182,24 +176,18 @@ pub fn descend(
     let mut weights = reserved(seeds.len().saturating_mul(initial.len()))?;
     let mut trace = reserved(seeds.len().saturating_mul(settings.epochs.saturating_add(1)))?;
     let cost = (settings.epochs as u64).saturating_mul(problem.candidates.cost() * 6);
-    let mut failed = None;
-    pool::run(
+    pool::try_run(
         Blocks { items: seeds.len(), size: 1, cost, lead: 0 },
         run,
         || (),
-        |(), runs, stop| match replicate(problem, settings, initial, seeds[runs.start], stop) {
-            Err(Error::Interrupted) => None,
-            other => Some(other),
-        },
-        |_, outcome, _| match outcome {
-            Ok((best, objectives)) => {
-                weights.extend(best);
-                trace.extend(objectives);
-            }
-            Err(error) => failed = failed.take().or(Some(error)),
+        |(), runs, stop| replicate(problem, settings, initial, seeds[runs.start], stop),
+        |_, (best, objectives), _| {
+            weights.extend(best);
+            trace.extend(objectives);
+            Ok(())
         },
     )?;
-    failed.map_or(Ok((weights, trace)), Err)
+    Ok((weights, trace))
 }
 
 /// One run: the weights, and the objective at the start and after each epoch.

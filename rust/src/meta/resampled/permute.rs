@@ -136,35 +136,26 @@ impl Task<'_> {
         let blocks = Blocks { items: self.length.div_ceil(LANES), size: 1, cost: cost as u64, lead: 0 };
         let mut watch = |finished| (run.watch)(finished * (LANES * self.pairs.len()) as u64);
         let mut run = Run { threads: run.threads, watch: &mut watch };
-        let mut outcome = Ok(());
         let work = |(): &mut (), range: Range<usize>, stop: &Stop<'_>| {
             let place = (self.flips, range.start);
-            Some(match self.method {
+            match self.method {
                 Method::Pearson(sums) => sums.differences(self.material, self.pairs, place, stop),
                 Method::System(means) => means.differences(self.material, self.pairs, place, stop),
                 _ => unreachable!("other methods work pair by pair"),
-            })
+            }
         };
-        pool::run(
+        pool::try_run(
             blocks,
             &mut run,
             || (),
             work,
             |range, values, _| {
                 let at = range.start * LANES;
-                match values {
-                    Ok(values) => {
-                        let kept = LANES.min(self.length - at);
-                        values
-                            .chunks_exact(LANES)
-                            .enumerate()
-                            .for_each(|(pair, values)| keep(pair, at, &values[..kept]));
-                    }
-                    Err(error) => outcome = Err(error),
-                }
+                let kept = LANES.min(self.length - at);
+                values.chunks_exact(LANES).enumerate().for_each(|(pair, values)| keep(pair, at, &values[..kept]));
+                Ok(())
             },
-        )?;
-        outcome
+        )
     }
 
     /// The differences of a pair in some blocks.
@@ -272,28 +263,24 @@ pub(super) fn run_pairs(
     let per_piece = blocks.div_ceil(PIECES.div_ceil(pairs));
     let pieces = blocks.div_ceil(per_piece);
     let items = Blocks { items: pairs * pieces, size: 1, cost: (cost * per_piece) as u64, lead: 0 };
-    let mut outcome = Ok(());
     let mut watch = |finished| (run.watch)(finished * (pairs * length) as u64 / items.items as u64);
     let mut run = Run { threads: run.threads, watch: &mut watch };
     let piece = |item: usize| (item / pieces, item % pieces * per_piece);
     let work = |(): &mut (), range: Range<usize>, stop: &Stop<'_>| {
         let (pair, first) = piece(range.start);
-        Some(work(pair, first..blocks.min(first + per_piece), stop))
+        work(pair, first..blocks.min(first + per_piece), stop)
     };
-    pool::run(
+    pool::try_run(
         items,
         &mut run,
         || (),
         work,
-        |range, values, _| match values {
-            Ok(values) => {
-                let (pair, first) = piece(range.start);
-                keep(pair, first * LANES, &values[..values.len().min(length - first * LANES)]);
-            }
-            Err(error) => outcome = Err(error),
+        |range, values, _| {
+            let (pair, first) = piece(range.start);
+            keep(pair, first * LANES, &values[..values.len().min(length - first * LANES)]);
+            Ok(())
         },
-    )?;
-    outcome
+    )
 }
 
 /// Whether some swaps could make all scores equal.

@@ -179,22 +179,21 @@ pub fn pvalues(metrics: &[Scored], segments: usize, signs: &Signs, run: &mut Run
     }
     let blocks = Blocks { items: metrics.len(), size: 1, cost: cost(cells, segments, signs), lead: 0 };
     let all: Vec<u32> = (0..segments as u32).collect();
-    let mut failed = None;
-    pool::run(
+    pool::try_run(
         blocks,
         run,
         Scratch::default,
-        |scratch, at, stop| {
-            let found = metrics[at.start].pvalues(&all, signs, scratch, stop);
-            (!matches!(found, Err(Error::Interrupted))).then_some(found)
-        },
-        |at, found: Result<Option<Vec<f64>>>, _| match found {
-            Ok(Some(found)) => out[at.start * n..][..n].copy_from_slice(&found),
-            Ok(None) => out[at.start * n..][..n].fill(f64::NAN),
-            Err(error) => failed = failed.take().or(Some(error)),
+        |scratch, at, stop| metrics[at.start].pvalues(&all, signs, scratch, stop),
+        |at, found, _| {
+            let out = &mut out[at.start * n..][..n];
+            match found {
+                Some(found) => out.copy_from_slice(&found),
+                None => out.fill(f64::NAN),
+            }
+            Ok(())
         },
     )?;
-    failed.map_or(Ok(out), Err)
+    Ok(out)
 }
 
 /// The cost of summing so many columns.
@@ -229,23 +228,21 @@ pub fn drawn(
     }
     let cells: usize = every.iter().map(|each| each.cells()).sum();
     let blocks = Blocks { items: n, size: 1, cost: cost(cells, segments, signs), lead: 0 };
-    let mut failed = None;
-    pool::run(
+    pool::try_run(
         blocks,
         run,
         Scratch::default,
         |scratch, at, stop| {
             let replicate = replicates.start + at.start as u64;
-            let values = draw((seed, replicate), unit, [people.systems, segments])
-                .and_then(|draw| values(&every, &draw, signs, scratch, stop));
-            (!matches!(values, Err(Error::Interrupted))).then_some(values)
+            let draw = draw((seed, replicate), unit, [people.systems, segments])?;
+            values(&every, &draw, signs, scratch, stop)
         },
-        |at, values: Result<Vec<f64>>, _| match values {
-            Ok(values) => values.iter().enumerate().for_each(|(m, value)| out[m * n + at.start] = *value),
-            Err(error) => failed = failed.take().or(Some(error)),
+        |at, values, _| {
+            values.iter().enumerate().for_each(|(m, value)| out[m * n + at.start] = *value);
+            Ok(())
         },
     )?;
-    failed.map_or(Ok(out), Err)
+    Ok(out)
 }
 
 /// The drawn segments, ascending, and how often each system is drawn.

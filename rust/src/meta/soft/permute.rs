@@ -163,22 +163,20 @@ pub fn permuted(
     let cost = (signs.permutations + 256) * cells * scores.segments.len() / 8
         + signs.permutations * scores.systems * scores.systems * compared.len();
     let blocks = Blocks { items: n, size: 1, cost: cost as u64, lead: 0 };
-    let mut failed = None;
-    pool::run(
+    pool::try_run(
         blocks,
         run,
         Scratch::default,
         |scratch, at, stop| {
             let replicate = (seed, replicates.start + at.start as u64);
-            let found = differences(scores, (people, &own), compared, (signs, unit), replicate, scratch, stop);
-            (!matches!(found, Err(Error::Interrupted))).then_some(found)
+            differences(scores, (people, &own), compared, (signs, unit), replicate, scratch, stop)
         },
-        |at, found: Result<Vec<f64>>, _| match found {
-            Ok(found) => found.iter().enumerate().for_each(|(pair, value)| out[pair * n + at.start] = *value),
-            Err(error) => failed = failed.take().or(Some(error)),
+        |at, found, _| {
+            found.iter().enumerate().for_each(|(pair, value)| out[pair * n + at.start] = *value);
+            Ok(())
         },
     )?;
-    failed.map_or(Ok(out), Err)
+    Ok(out)
 }
 
 /// Memory that a thread reuses.

@@ -66,24 +66,22 @@ fn with_width<T: Integer>(stats: &SuffStats<'_>, relative: bool, run: &mut Run<'
     run.without_progress(|run| {
         let first = run.serial(|stop, _| system_cells(stats, (0, relative), &none, stop))?;
         let mut all = reserved(stats.systems())?;
-        let mut failed = None;
         // Reading a count costs several additions.
         let cost = 8 * (stats.segments() * stats.columns()) as u64;
         let others = Blocks { items: stats.systems() - 1, size: 1, cost, lead: 0 };
-        pool::run(
+        pool::try_run(
             others,
             run,
             || (),
             |(), range, stop| {
                 let found = system_cells(stats, (range.start + 1, relative), &first.values, stop);
-                Some(found.and_then(|found| narrowed(found, stop)))
+                found.and_then(|found| narrowed(found, stop))
             },
-            |_, found, _| match found {
-                Ok(found) => all.push(found),
-                Err(error) => failed = failed.take().or(Some(error)),
+            |_, found, _| {
+                all.push(found);
+                Ok(())
             },
         )?;
-        failed.map_or(Ok(()), Err)?;
         all.insert(0, run.serial(|stop, _| narrowed(first, stop))?);
         Ok(all)
     })

@@ -149,8 +149,14 @@ impl State for Moments {
         let mut loaded = Moments::default();
         loaded.span.load(&mut from)?;
         loaded.systems.load(&mut from)?;
-        loaded.fold = Some(Fold::loaded(loaded.systems.checked_mul(2).ok_or_else(foreign)?, join, &mut from)?);
+        let width = loaded.systems.checked_mul(2).ok_or_else(foreign)?;
+        let fold = Fold::loaded((width, loaded.span.get()?), join, &mut from)?;
         from.end()?;
+        let mut squares = fold.values().chunks_exact(width.max(1)).flat_map(|values| &values[loaded.systems..]);
+        if squares.any(|square| *square < 0.0) {
+            return Err(foreign());
+        }
+        loaded.fold = Some(fold);
         *self = loaded;
         Ok(())
     }
@@ -235,7 +241,17 @@ impl Ranks {
 
 state!(Ranks = 7, [span, systems, higher_is_better, counts], |ranks| {
     let squares = ranks.systems.iter().try_fold(0usize, |sum, &k| sum.checked_add(k.checked_mul(k)?));
-    ranks.systems.len() == ranks.higher_is_better.len() && squares == Some(ranks.counts.len())
+    let mut rest = ranks.counts.as_slice();
+    // A system has one rank in each replicate.
+    let mut adds_up = |&k: &usize| {
+        let (counts, behind) = rest.split_at(k * k);
+        rest = behind;
+        let sum = |row: &[u64]| row.iter().map(|&count| u128::from(count)).sum::<u128>();
+        counts.chunks_exact(k.max(1)).all(|row| sum(row) == ranks.span.len() as u128)
+    };
+    ranks.systems.len() == ranks.higher_is_better.len()
+        && squares == Some(ranks.counts.len())
+        && ranks.systems.iter().all(&mut adds_up)
 });
 
 impl Reduction for Ranks {

@@ -11,7 +11,7 @@ use super::series::SeriesValues;
 use super::state::{Field, Reader, State, foreign, state};
 use super::tally::{TestCounts, combine_counts, test_counts};
 use super::{
-    Accumulate, Alternative, BLOCK, Input, Pair, Partial, Reduction, Shape, Span, Stages, Tests, check_same, cleared,
+    Accumulate, Alternatives, BLOCK, Input, Pair, Partial, Reduction, Shape, Span, Stages, Tests, check_same, cleared,
 };
 use crate::error::{Error, Result};
 use crate::pool::{self, PIECE, Run, Stop, WorkMeter};
@@ -71,7 +71,7 @@ impl State for Spread {
     fn state(&self) -> Result<Vec<u64>> {
         let (mut out, Some(fold)) = (vec![9], &self.fold) else { return self.span.get().map(|_| Vec::new()) };
         self.span.save(&mut out)?;
-        self.tests.metrics.save(&mut out)?;
+        self.tests.save(&mut out)?;
         fold.save(&mut out)?;
         Ok(out)
     }
@@ -83,10 +83,13 @@ impl State for Spread {
         }
         let mut loaded = Spread::new(self.tests.pairs.clone());
         loaded.span.load(&mut from)?;
-        loaded.tests.metrics.load(&mut from)?;
-        let tests = loaded.tests.metrics.checked_mul(loaded.tests.pairs.len()).ok_or_else(foreign)?;
-        loaded.fold = Some(Fold::loaded(tests, add, &mut from)?);
+        loaded.tests.load(&mut from)?;
+        let fold = Fold::loaded((loaded.tests.count(), loaded.span.get()?), add, &mut from)?;
         from.end()?;
+        if fold.values().iter().any(|square| *square < 0.0) {
+            return Err(foreign());
+        }
+        loaded.fold = Some(fold);
         *self = loaded;
         Ok(())
     }
@@ -184,12 +187,12 @@ impl MaxT {
     /// scaled observed statistics are. Both are metric by metric, pair by pair. `families` has the family of each metric.
     pub fn new(
         pairs: Vec<Pair>,
-        alternative: Alternative,
+        alternatives: impl Into<Alternatives>,
         scales: Vec<f64>,
         thresholds: Vec<f64>,
         families: Vec<usize>,
     ) -> Self {
-        MaxT { counted: TestCounts::new(pairs, alternative, thresholds), families: Families(families), scales }
+        MaxT { counted: TestCounts::new(pairs, alternatives.into(), thresholds), families: Families(families), scales }
     }
 
     /// Adds the counts of the replicates that follow these.
@@ -213,7 +216,7 @@ impl Reduction for MaxT {
     }
 
     fn stages(&mut self) -> Stages<'_> {
-        let TestCounts { tests, alternative, thresholds, counts, .. } = &mut self.counted;
+        let TestCounts { tests, alternatives, thresholds, counts, .. } = &mut self.counted;
         // The least extreme first, of equally extreme ones the last first.
         let least_first = |&a: &usize, &b: &usize| thresholds[a].total_cmp(&thresholds[b]).then(b.cmp(&a));
         let pairs = tests.pairs.len();
@@ -223,13 +226,13 @@ impl Reduction for MaxT {
             Family { range, order }
         });
         let families = families.collect();
-        let accumulate = Largest { alternative: *alternative, scales: &self.scales, thresholds, pairs, families };
+        let accumulate = Largest { alternatives, scales: &self.scales, thresholds, pairs, families };
         (Box::new(accumulate), combine_counts(counts))
     }
 }
 
 struct Largest<'a> {
-    alternative: Alternative,
+    alternatives: &'a Alternatives,
     scales: &'a [f64],
     thresholds: &'a [f64],
     pairs: usize,
@@ -257,7 +260,7 @@ impl Accumulate for Largest<'_> {
     }
 
     fn add_values(&self, partial: &mut Partial, series: usize, _: usize, statistics: &[f64]) {
-        let (alternative, scale) = (self.alternative, self.scales[series]);
+        let (alternative, scale) = (self.alternatives.of(series / self.pairs), self.scales[series]);
         let place = series - self.family(series).range.start;
         let out = &mut partial.numbers[place * BLOCK..];
         out.iter_mut().zip(statistics).for_each(|(out, &t)| *out = alternative.extremeness(t) * scale);
@@ -306,12 +309,12 @@ impl MinP {
     /// statistics, c + 1. All three are metric by metric, pair by pair. `families` has the family of each metric.
     pub fn new(
         pairs: Vec<Pair>,
-        alternative: Alternative,
+        alternatives: impl Into<Alternatives>,
         (thresholds, tolerances): (Vec<f64>, Vec<f64>),
         ranks: Vec<u64>,
         families: Vec<usize>,
     ) -> Self {
-        let counted = TestCounts::new(pairs, alternative, thresholds);
+        let counted = TestCounts::new(pairs, alternatives.into(), thresholds);
         MinP { counted, families: Families(families), tolerances, ranks }
     }
 
@@ -341,7 +344,7 @@ impl MinP {
             return Err(Error::Empty { what: "replicates".into() });
         }
         self.counted.begin(resampler.shape(), range.clone())?;
-        let TestCounts { tests, alternative, thresholds, counts, .. } = &mut self.counted;
+        let TestCounts { tests, alternatives, thresholds, counts, .. } = &mut self.counted;
         self.families.check(tests)?;
         tests.check("tolerances", &self.tolerances)?;
         tests.check_length("ranks", self.ranks.len())?;
@@ -358,7 +361,7 @@ impl MinP {
             let mut selected = SelectedSeries::new(tests, chunk.iter().map(|&(test, _)| test));
             resampler.run((plan, range.clone()), &mut [&mut selected], run)?;
             for (&(test, new_family), statistics) in chunk.iter().zip(selected.all.values.chunks_exact(n)) {
-                let (alternative, rank) = (*alternative, self.ranks[test]);
+                let (alternative, rank) = (alternatives.of(tests.metric(test)), self.ranks[test]);
                 let ties = thresholds[test]..=thresholds[test] + 2.0 * self.tolerances[test];
                 counts[test] = run.serial(|stop, done| {
                     done.set(n as u64);

@@ -6,7 +6,9 @@
 //! most two per level; as soon as both children of a node are complete, they are joined. Parts of a range that are
 //! split between leaves therefore make the same nodes as the whole range, however it is split.
 
-use super::{BLOCK, Combine, Field, Partial, Reader, foreign, reserve};
+use std::ops::Range;
+
+use super::{BLOCK, Combine, Field, Partial, Reader, foreign};
 use crate::error::{Error, Result};
 use crate::resample::reserved;
 
@@ -26,6 +28,27 @@ struct Node {
 }
 
 impl Node {
+    /// The nodes of a range of replicates: the largest complete ones, and the parts of leaves at both ends.
+    fn of(range: Range<u64>) -> impl Iterator<Item = Node> {
+        let Range { start: mut begin, end } = range;
+        std::iter::from_fn(move || {
+            let (left, aligned) = (end - begin, begin.trailing_zeros().min(u64::BITS - 1));
+            if left == 0 {
+                return None;
+            }
+            let block = BLOCK.ilog2();
+            let node = if aligned < block || left < BLOCK as u64 {
+                let replicates = left.min(BLOCK as u64 - begin % BLOCK as u64);
+                Node { level: 0, index: begin / BLOCK as u64, replicates }
+            } else {
+                let level = aligned.min(left.ilog2()) - block;
+                Node { level, index: begin >> (block + level), replicates: (BLOCK as u64) << level }
+            };
+            begin += node.replicates;
+            Some(node)
+        })
+    }
+
     fn is_complete(self) -> bool {
         self.replicates == (BLOCK as u64) << self.level
     }
@@ -91,36 +114,28 @@ impl Fold {
         Some((values, replicates))
     }
 
-    /// Appends the nodes to the state of a reduction.
+    /// Appends the values to the state of a reduction. The nodes follow from the range of replicates.
     ///
     /// # Errors
     /// [`Error::Memory`].
     pub fn save(&self, out: &mut Vec<u64>) -> Result<()> {
-        self.width.save(out)?;
-        self.nodes.len().save(out)?;
-        reserve(out, 3 * self.nodes.len())?;
-        out.extend(self.nodes.iter().flat_map(|node| [u64::from(node.level), node.index, node.replicates]));
         self.values.save(out)
     }
 
-    /// What [`Fold::save`] has written, with `width` values for each block.
+    /// What [`Fold::save`] has written, with `width` values for each block of the replicates.
     ///
     /// # Errors
     /// [`Error::InvalidOption`] if it cannot have been written, and [`Error::Memory`].
-    pub fn loaded(width: usize, join: Join, from: &mut Reader<'_>) -> Result<Self> {
+    pub fn loaded((width, range): (usize, Range<u64>), join: Join, from: &mut Reader<'_>) -> Result<Self> {
         let mut fold = Fold::new(width, join)?;
-        let (mut own_width, mut nodes) = (0, 0);
-        own_width.load(from)?;
-        nodes.load(from)?;
-        if own_width != width || nodes > 2 * LEVELS + 1 {
-            return Err(foreign());
-        }
-        for node in from.words(3 * nodes)?.chunks_exact(3) {
-            let level = u32::try_from(node[0]).ok().filter(|&level| (level as usize) < LEVELS).ok_or_else(foreign)?;
-            fold.nodes.push(Node { level, index: node[1], replicates: node[2] });
-        }
+        fold.nodes.extend(Node::of(range));
         fold.values.load(from)?;
-        if fold.values.len() == nodes * width { Ok(fold) } else { Err(foreign()) }
+        if fold.nodes.len().checked_mul(width) == Some(fold.values.len()) { Ok(fold) } else { Err(foreign()) }
+    }
+
+    /// The values of all nodes, one node after another.
+    pub fn values(&self) -> &[f64] {
+        &self.values
     }
 
     fn node_values(&self, node: usize) -> &[f64] {
@@ -227,6 +242,10 @@ mod tests {
             prop_assert_eq!(whole.total(), both.total());
             merged.merge(&fold_of(begin * block, last * block + at_the_end)).unwrap();
             prop_assert_eq!(with_rest.total(), merged.total());
+            let replicates = first * block + at_the_end..last * block + at_the_end;
+            let mut cut = fold_of(first * block + at_the_end, (first + 1) * block);
+            cut.merge(&fold_of((first + 1) * block, replicates.end)).unwrap();
+            prop_assert_eq!(Node::of(replicates).collect::<Vec<_>>(), cut.nodes);
         }
     }
 
@@ -235,6 +254,12 @@ mod tests {
         let mut cut = fold_of(0, 3 * 64 + 10);
         cut.merge(&fold_of(3 * 64 + 10, 256)).unwrap();
         assert_eq!(vec![Node { level: 2, index: 0, replicates: 256 }], cut.nodes);
+        // The last replicate of all, which no range contains, would complete the last node.
+        let nodes: Vec<_> = Node::of(1..u64::MAX).collect();
+        assert_eq!(
+            (1 + 2 * (LEVELS - 1) + 1, u64::MAX - 1),
+            (nodes.len(), nodes.iter().map(|n| n.replicates).sum::<u64>())
+        );
         assert_eq!(None, Fold::new(3, add).unwrap().total());
     }
 }

@@ -20,6 +20,13 @@ pub enum Statistics {
     Permutations,
 }
 
+impl Statistics {
+    /// How often each replicate counts.
+    fn copies(self) -> usize {
+        if self == Statistics::HalfOfShuffles { 2 } else { 1 }
+    }
+}
+
 /// A histogram of the statistics of every pair under every metric.
 ///
 /// Which block a thread adds to which bins does not matter, so every thread keeps its bins until the end.
@@ -100,7 +107,7 @@ impl State for Histograms {
     fn state(&self) -> Result<Vec<u64>> {
         let mut out = vec![10];
         self.span.save(&mut out)?;
-        self.tests.metrics.save(&mut out)?;
+        self.tests.save(&mut out)?;
         self.total()?.save(&mut out)?;
         Ok(out)
     }
@@ -112,9 +119,9 @@ impl State for Histograms {
         }
         let mut loaded = Histograms::new(self.tests.pairs.clone(), self.of);
         loaded.span.load(&mut from)?;
-        loaded.tests.metrics.load(&mut from)?;
-        let tests = loaded.tests.metrics.checked_mul(loaded.tests.pairs.len()).ok_or_else(foreign)?;
-        loaded.threads = Mutex::new(vec![Bins::loaded(tests, Simd::best(), &mut from)?]);
+        loaded.tests.load(&mut from)?;
+        let most = (self.of.copies() * loaded.span.len()) as u64;
+        loaded.threads = Mutex::new(vec![Bins::loaded((loaded.tests.count(), most), Simd::best(), &mut from)?]);
         from.end()?;
         *self = loaded;
         Ok(())
@@ -154,8 +161,7 @@ impl Accumulate for Binned<'_> {
     fn start(&self, partial: &mut Partial) -> Result<()> {
         let free = self.all.locked().pop();
         let mut bins = free.map_or_else(|| Bins::new(self.all.tests.count(), self.simd), Ok)?;
-        let copies = if self.all.of == Statistics::HalfOfShuffles { 2 } else { 1 };
-        bins.make_room(copies * partial.len())?;
+        bins.make_room(self.all.of.copies() * partial.len())?;
         partial.bins = Some(bins);
         match self.all.of {
             Statistics::Permutations => cleared(&mut partial.numbers, self.all.systems * BLOCK),

@@ -76,6 +76,38 @@ impl Alternative {
     }
 }
 
+/// The alternative of each metric, or one for all metrics.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Alternatives(Vec<Alternative>);
+
+impl From<Alternative> for Alternatives {
+    fn from(all: Alternative) -> Self {
+        Alternatives(vec![all])
+    }
+}
+
+impl From<Vec<Alternative>> for Alternatives {
+    fn from(each: Vec<Alternative>) -> Self {
+        Alternatives(each)
+    }
+}
+
+impl Alternatives {
+    /// Checks that there is one for each metric, or one for all.
+    fn check(&self, metrics: usize) -> Result<()> {
+        match self.0.len() {
+            1 => Ok(()),
+            got if got == metrics => Ok(()),
+            got => Err(Error::LengthMismatch { what: "alternatives".into(), expected: metrics, got }),
+        }
+    }
+
+    /// The alternative of a metric.
+    fn of(&self, metric: usize) -> Alternative {
+        self.0[if self.0.len() == 1 { 0 } else { metric }]
+    }
+}
+
 /// What a reduction reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Input<'a> {
@@ -269,6 +301,11 @@ impl Tests {
     /// The numbers of metrics and of pairs.
     fn shape(&self) -> [usize; 2] {
         [self.metrics, self.pairs.len()]
+    }
+
+    /// The metric of a test.
+    fn metric(&self, test: usize) -> usize {
+        test / self.pairs.len()
     }
 
     /// Sets the number of metrics, and checks that the systems of all pairs exist.

@@ -21,7 +21,7 @@ pub struct PermutedTally {
 impl PermutedTally {
     /// A tally for these pairs, with a threshold for every metric and pair.
     pub fn new(pairs: Vec<Pair>, thresholds: Vec<f64>) -> Self {
-        PermutedTally { counted: TestCounts::new(pairs, Alternative::TwoSided, thresholds), systems: Vec::new() }
+        PermutedTally { counted: TestCounts::new(pairs, Alternative::TwoSided.into(), thresholds), systems: Vec::new() }
     }
 
     /// The counts of pairs: metric by metric, pair by pair.

@@ -151,7 +151,7 @@ impl Series {
     }
 }
 
-state!(Series = 4, [tests.metrics, all], |series| series.all.fits() && series.tests.count() == series.all.series);
+state!(Series = 4, [tests, all], |series| series.all.fits() && series.tests.count() == series.all.series);
 
 impl Reduction for Series {
     fn input(&self) -> Input<'_> {

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use super::Span;
+use super::{Span, Tests};
 use crate::error::{Error, Result};
 use crate::resample::{length, reserved};
 
@@ -170,6 +170,9 @@ impl<T: Word> Field for Vec<T> {
     }
 }
 
+/// More replicates than a process can make, and few enough for floats and sums.
+const MOST_REPLICATES: u64 = 1 << 53;
+
 impl Field for Span {
     fn save(&self, out: &mut Vec<u64>) -> Result<()> {
         let Range { start, end } = self.get()?;
@@ -180,7 +183,7 @@ impl Field for Span {
 
     fn load(&mut self, from: &mut Reader<'_>) -> Result<()> {
         let (start, end) = (from.word()?, from.word()?);
-        if start >= end || usize::try_from(end - start).is_err() {
+        if start >= end || end - start > MOST_REPLICATES {
             return Err(foreign());
         }
         self.0 = Some(start..end);
@@ -195,17 +198,27 @@ impl Span {
     }
 }
 
+impl Field for Tests {
+    fn save(&self, out: &mut Vec<u64>) -> Result<()> {
+        self.metrics.save(out)
+    }
+
+    fn load(&mut self, from: &mut Reader<'_>) -> Result<()> {
+        self.metrics.load(from)?;
+        self.metrics.checked_mul(self.pairs.len()).map(|_| ()).ok_or_else(foreign)
+    }
+}
+
 /// Implements [`State`] for a reduction from its fields with results, and a check that they fit each other and the
 /// specification. The number distinguishes the state from those of other reductions.
 macro_rules! state {
-    ($class:ident = $number:literal, [$($field:ident).+ $(, $($more:ident).+)*], $fits:expr) => {
+    ($class:ident = $number:literal, [$($field:ident),+], $fits:expr) => {
         impl $crate::resample::reduce::State for $class {
             fn state(&self) -> Result<Vec<u64>> {
                 use $crate::resample::reduce::state::Field;
                 let mut out = Vec::new();
                 Field::save(&($number as usize), &mut out)?;
-                Field::save(&self.$($field).+, &mut out)?;
-                $(Field::save(&self.$($more).+, &mut out)?;)*
+                $(Field::save(&self.$field, &mut out)?;)+
                 Ok(out)
             }
 
@@ -215,8 +228,7 @@ macro_rules! state {
                 if from.word()? != $number {
                     return Err(foreign());
                 }
-                Field::load(&mut self.$($field).+, &mut from)?;
-                $(Field::load(&mut self.$($more).+, &mut from)?;)*
+                $(Field::load(&mut self.$field, &mut from)?;)+
                 from.end()?;
                 let fits: fn(&Self) -> bool = $fits;
                 if fits(self) { Ok(()) } else { Err(foreign()) }

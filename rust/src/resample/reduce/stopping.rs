@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::{
-    Accumulate, Alternative, Input, Pair, Partial, Reduction, Shape, Span, Stages, Tests, check_same, cleared,
+    Accumulate, Alternatives, Input, Pair, Partial, Reduction, Shape, Span, Stages, Tests, check_same, cleared,
 };
 use crate::error::{Error, Result};
 use crate::pool::{PIECE, Stop};
@@ -240,7 +240,7 @@ impl Sequential {
 #[derive(Debug, Clone)]
 pub struct SequentialTally {
     tests: Tests,
-    alternative: Alternative,
+    alternatives: Alternatives,
     thresholds: Vec<f64>,
     rule: Rule,
     span: Span,
@@ -261,11 +261,16 @@ impl SequentialTally {
     ///
     /// # Errors
     /// As [`Rule::checked`].
-    pub fn new(pairs: Vec<Pair>, alternative: Alternative, thresholds: Vec<f64>, rule: Rule) -> Result<Self> {
+    pub fn new(
+        pairs: Vec<Pair>,
+        alternatives: impl Into<Alternatives>,
+        thresholds: Vec<f64>,
+        rule: Rule,
+    ) -> Result<Self> {
         let state = State::Deferred(Vec::new());
         Ok(SequentialTally {
             tests: Tests::new(pairs),
-            alternative,
+            alternatives: alternatives.into(),
             thresholds,
             rule: rule.checked()?,
             span: Span::default(),
@@ -327,7 +332,7 @@ impl SequentialTally {
     /// [`Error::Interrupted`] if the call is cancelled, after which some of them may have been examined.
     pub fn merge(&mut self, later: &Self, stop: &Stop<'_>) -> Result<()> {
         let both = self.span.with(&later.span)?;
-        let same = self.thresholds == later.thresholds && self.alternative == later.alternative;
+        let same = self.thresholds == later.thresholds && self.alternatives == later.alternatives;
         check_same(same && self.tests == later.tests && self.rule == later.rule)?;
         if self.with_histograms || later.with_histograms {
             // Merging needs the statistics, which take far more memory than a bit for each shuffle.
@@ -389,6 +394,7 @@ impl Reduction for SequentialTally {
     fn begin(&mut self, shape: &Shape, replicates: Range<u64>) -> Result<()> {
         self.tests.begin(shape)?;
         self.tests.check("thresholds", &self.thresholds)?;
+        self.alternatives.check(self.tests.metrics)?;
         let tests = self.tests.count();
         self.state = if replicates.start == 0 {
             State::Running(Sequential::new(self.rule, tests)?)
@@ -406,7 +412,8 @@ impl Reduction for SequentialTally {
         // Deferred shuffles never stop a test.
         let stopped: Arc<[AtomicBool]> = (0..tests).map(|_| AtomicBool::new(false)).collect();
         let accumulate = Exceeding {
-            alternative: self.alternative,
+            tests: &self.tests,
+            alternatives: &self.alternatives,
             thresholds: &self.thresholds,
             stopped: stopped.clone(),
             keeps_values: self.bins.is_some(),
@@ -451,7 +458,8 @@ impl Reduction for SequentialTally {
 }
 
 struct Exceeding<'a> {
-    alternative: Alternative,
+    tests: &'a Tests,
+    alternatives: &'a Alternatives,
     thresholds: &'a [f64],
     stopped: Arc<[AtomicBool]>,
     keeps_values: bool,
@@ -474,7 +482,8 @@ impl Accumulate for Exceeding<'_> {
     }
 
     fn add_values(&self, partial: &mut Partial, test: usize, at: usize, statistics: &[f64]) {
-        let exceeds = |t: f64| self.alternative.reached(t, self.thresholds[test]);
+        let alternative = self.alternatives.of(self.tests.metric(test));
+        let exceeds = |t: f64| alternative.reached(t, self.thresholds[test]);
         // Counting first is cheap, and running tests mostly have no exceedances.
         if statistics.iter().filter(|&&t| exceeds(t)).count() > 0 {
             let word = statistics.iter().rev().fold(0, |word, &t| word << 1 | u64::from(exceeds(t)));

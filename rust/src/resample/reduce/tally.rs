@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::state::state;
 use super::{
-    Accumulate, Alternative, Combine, Field, Input, Pair, Partial, Reader, Reduction, Shape, Span, Stages, Tests,
+    Accumulate, Alternatives, Combine, Field, Input, Pair, Partial, Reader, Reduction, Shape, Span, Stages, Tests,
     check_same, cleared,
 };
 use crate::error::Result;
@@ -14,37 +14,40 @@ use crate::resample::zeros;
 #[derive(Debug, Clone)]
 pub(super) struct TestCounts {
     pub tests: Tests,
-    pub alternative: Alternative,
+    pub alternatives: Alternatives,
     pub thresholds: Vec<f64>,
     pub span: Span,
     pub counts: Vec<u64>,
 }
 
 impl TestCounts {
-    pub fn new(pairs: Vec<Pair>, alternative: Alternative, thresholds: Vec<f64>) -> Self {
+    pub fn new(pairs: Vec<Pair>, alternatives: Alternatives, thresholds: Vec<f64>) -> Self {
         let tests = Tests::new(pairs);
-        TestCounts { tests, alternative, thresholds, span: Span::default(), counts: Vec::new() }
+        TestCounts { tests, alternatives, thresholds, span: Span::default(), counts: Vec::new() }
     }
 
     /// Checks the pairs and thresholds, and sets all counts to 0.
     pub fn begin(&mut self, shape: &Shape, replicates: Range<u64>) -> Result<()> {
         self.tests.begin(shape)?;
         self.tests.check("thresholds", &self.thresholds)?;
+        self.alternatives.check(self.tests.metrics)?;
         self.counts = zeros(&[self.tests.count()])?;
         self.span = Span(Some(replicates));
         Ok(())
     }
 
-    /// Is there a count and a threshold for every test, or as many counts for `kinds` kinds of counts?
+    /// Is there a threshold for every test, and a count of some of the replicates, or one for each of `kinds` kinds?
     pub fn fits(&self, kinds: usize) -> bool {
-        let tests = self.tests.count();
-        self.counts.len() == kinds * tests && self.thresholds.len() == tests
+        let (tests, replicates) = (self.tests.count(), self.span.len() as u64);
+        self.thresholds.len() == tests
+            && self.counts.len() == kinds * tests
+            && self.counts.iter().all(|count| *count <= replicates)
     }
 
     /// Adds the counts of the replicates that follow. `same` is whether the rest of the specification agrees.
     pub fn merge(&mut self, later: &Self, same: bool) -> Result<()> {
         let both = self.span.with(&later.span)?;
-        let same = same && self.thresholds == later.thresholds && self.alternative == later.alternative;
+        let same = same && self.thresholds == later.thresholds && self.alternatives == later.alternatives;
         check_same(same && self.tests == later.tests)?;
         add_counts(&mut self.counts, &later.counts);
         self.span = Span(Some(both));
@@ -55,13 +58,13 @@ impl TestCounts {
 impl Field for TestCounts {
     fn save(&self, out: &mut Vec<u64>) -> Result<()> {
         self.span.save(out)?;
-        self.tests.metrics.save(out)?;
+        self.tests.save(out)?;
         self.counts.save(out)
     }
 
     fn load(&mut self, from: &mut Reader<'_>) -> Result<()> {
         self.span.load(from)?;
-        self.tests.metrics.load(from)?;
+        self.tests.load(from)?;
         self.counts.load(from)
     }
 }
@@ -117,8 +120,8 @@ state!(Tally = 1, [counted], |tally| tally.counted.fits(1));
 
 impl Tally {
     /// A tally for these pairs, with a threshold for every metric and pair.
-    pub fn new(pairs: Vec<Pair>, alternative: Alternative, thresholds: Vec<f64>) -> Self {
-        Tally { counted: TestCounts::new(pairs, alternative, thresholds) }
+    pub fn new(pairs: Vec<Pair>, alternatives: impl Into<Alternatives>, thresholds: Vec<f64>) -> Self {
+        Tally { counted: TestCounts::new(pairs, alternatives.into(), thresholds) }
     }
 
     /// Adds the counts of the replicates that follow these.
@@ -140,13 +143,14 @@ impl Reduction for Tally {
     }
 
     fn stages(&mut self) -> Stages<'_> {
-        let TestCounts { alternative, thresholds, counts, .. } = &mut self.counted;
-        (Box::new(Reached { alternative: *alternative, thresholds }), combine_counts(counts))
+        let TestCounts { tests, alternatives, thresholds, counts, .. } = &mut self.counted;
+        (Box::new(Reached { tests, alternatives, thresholds }), combine_counts(counts))
     }
 }
 
 struct Reached<'a> {
-    alternative: Alternative,
+    tests: &'a Tests,
+    alternatives: &'a Alternatives,
     thresholds: &'a [f64],
 }
 
@@ -156,7 +160,7 @@ impl Accumulate for Reached<'_> {
     }
 
     fn add_values(&self, partial: &mut Partial, test: usize, _: usize, statistics: &[f64]) {
-        let (alternative, threshold) = (self.alternative, self.thresholds[test]);
+        let (alternative, threshold) = (self.alternatives.of(self.tests.metric(test)), self.thresholds[test]);
         let reached = statistics.iter().filter(|&&t| alternative.reached(t, threshold)).count();
         partial.counts[test] += reached as u64;
     }

@@ -13,7 +13,7 @@ use std::ops::Range;
 use super::design::Design;
 use super::kernel::{Block, Kernel, STRIDE, Scratch};
 use super::reduce::{self, Outcome, Reduction, Rule};
-use super::{Alternative, Kind, Pair, Plan, Resampler, Sample, replicates};
+use super::{Alternative, Alternatives, Kind, Pair, Plan, Resampler, Sample, replicates};
 use crate::error::Result;
 use crate::pool::{Run, Stop};
 use crate::stats::SuffStats;
@@ -64,11 +64,11 @@ pub fn statistics(
 pub fn tally(
     samples: &[Sample<'_>],
     pairs: &[Pair],
-    (alternative, thresholds): (Alternative, &[f64]),
+    (alternatives, thresholds): (impl Into<Alternatives>, &[f64]),
     replicates: Replicates<'_>,
     run: &mut Run<'_>,
 ) -> Result<Vec<u64>> {
-    let tally = reduce::Tally::new(pairs.to_vec(), alternative, thresholds.to_vec());
+    let tally = reduce::Tally::new(pairs.to_vec(), alternatives, thresholds.to_vec());
     Ok(reduced((samples, Kind::Shuffles), tally, replicates, run)?.counts().to_vec())
 }
 

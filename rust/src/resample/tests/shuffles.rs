@@ -94,6 +94,13 @@ fn sums_statistics_and_tallies_agree() {
             .collect();
         assert_eq!(expected, got);
     }
+    let (greater, less) = (Alternative::Greater, Alternative::Less);
+    let of =
+        |alternative: Alternative| with_run(2, |run| tally(&scored, &pairs, (alternative, &thresholds), plan(), run));
+    let each = with_run(2, |run| tally(&scored, &pairs, (vec![greater, less], &thresholds), plan(), run)).unwrap();
+    assert_eq!([&of(greater).unwrap()[..2], &of(less).unwrap()[2..]].concat(), each);
+    let refused = with_run(2, |run| tally(&scored, &pairs, (vec![greater; 3], &thresholds), plan(), run));
+    assert!(matches!(refused, Err(Error::LengthMismatch { expected: 2, got: 3, .. })));
 
     let sums = with_run(1, |run| shuffle_sums(&[stats.clone(), stats.clone()], plan(), run)).unwrap();
     let totals = stats.totals();

@@ -5,7 +5,8 @@ use crate::metric::metric;
 use crate::pool::Stop;
 use crate::resample::bins::{Bins, Histogram};
 use crate::resample::reduce::{
-    BLOCK, Draws, Histograms, MaxT, Moments, Ranks, SequentialTally, Series, Spread, State, Statistics, Sums, Tally,
+    BLOCK, Draws, Histograms, MaxT, Moments, PermutedTally, Ranks, SequentialTally, Series, Spread, State, Statistics,
+    Sums, Tally,
 };
 use crate::simd::Simd;
 use crate::stream::{Purpose, Stream};
@@ -242,6 +243,146 @@ proptest! {
             prop_assert_eq!(first == 0, each.4.outcomes().is_ok());
             Ok(())
         })?;
+    }
+}
+
+/// What happens to a word of a state.
+#[derive(Debug, Clone)]
+enum Damage {
+    Set(u64),
+    Flip(u32),
+    Remove,
+    Insert(u64),
+}
+
+fn some_damage() -> impl Strategy<Value = Vec<(usize, Damage)>> {
+    let floats = [0.0, -0.0, 1.0, -1.0, 3.0, 1e300, -1e300, 5e-324, f64::NAN, f64::INFINITY].map(f64::to_bits);
+    let large = [1 << 31, 1 << 32, 1 << 53, 1 << 62, 1 << 63, (1 << 63) + 1, u64::MAX];
+    let special: Vec<u64> = (0..12).chain([64, 263, 264, 320]).chain(floats).chain(large).collect();
+    let word = prop_oneof![prop::sample::select(special), any::<u64>()].boxed();
+    let damage = prop_oneof![
+        4 => word.clone().prop_map(Damage::Set),
+        2 => (0..64u32).prop_map(Damage::Flip),
+        1 => Just(Damage::Remove),
+        1 => word.prop_map(Damage::Insert),
+    ];
+    // Most often one of the first words, which say how many others there are.
+    let place = prop_oneof![0..8usize, any::<usize>()];
+    prop::collection::vec((place, damage), 1..4)
+}
+
+/// A state whose words are damaged is refused, or belongs to a reduction that can be saved, merged and read.
+fn refused_or_used<R: Reduction + State + Clone>(
+    resampler: &Resampler,
+    reduction: &R,
+    damage: &[(usize, Damage)],
+    merge: impl Fn(&mut R, &R) -> Result<()>,
+    read: impl Fn(&R),
+) {
+    let mut computed = reduction.clone();
+    with_run(1, |run| resampler.run(seeded(7, 70, 200), &mut [&mut computed], run)).unwrap();
+    let mut words = computed.state().unwrap();
+    for (place, damage) in damage {
+        let at = place % words.len().max(1);
+        match *damage {
+            Damage::Insert(word) => words.insert(at, word),
+            _ if words.is_empty() => {}
+            Damage::Set(word) => words[at] = word,
+            Damage::Flip(bit) => words[at] ^= 1 << bit,
+            Damage::Remove => drop(words.remove(at)),
+        }
+    }
+    let mut received = reduction.clone();
+    if received.set_state(&words).is_ok() {
+        received.state().unwrap();
+        read(&received);
+        // A merger may be refused, because the ranges do not follow each other.
+        for (earlier, later) in [(&received, &computed), (&computed, &received)] {
+            let mut both = earlier.clone();
+            if merge(&mut both, later).is_ok() {
+                read(&both);
+                both.state().unwrap();
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+    #[test]
+    fn a_damaged_state_is_refused_or_can_be_used(of in 0..11usize, damage in some_damage()) {
+        let (stop, pairs, thresholds) = (&Stop::never(), PAIRS.to_vec(), vec![0.5, 0.1, 1.0, 0.02, 0.03, 0.0]);
+        let kind = match of {
+            0..6 => Kind::Shuffles,
+            6..9 => Kind::Draws(&[]),
+            _ => Kind::Permutations,
+        };
+        let counts_fit = |counts: &[u64], replicates: Range<u64>| {
+            assert!(counts.iter().all(|count| *count <= replicates.end - replicates.start));
+        };
+        with_samples(kind, |resampler| match of {
+            0 => {
+                let tally = Tally::new(pairs, Alternative::TwoSided, thresholds);
+                let read = |tally: &Tally| counts_fit(tally.counts(), tally.replicates().unwrap());
+                refused_or_used(resampler, &tally, &damage, Tally::merge, read)
+            }
+            1 => {
+                let max_t = MaxT::new(pairs, Alternative::Greater, vec![1.0; 6], thresholds, vec![0, 0]);
+                let read = |max_t: &MaxT| counts_fit(max_t.counts(), max_t.replicates().unwrap());
+                refused_or_used(resampler, &max_t, &damage, MaxT::merge, read)
+            }
+            2 => {
+                let read = |spread: &Spread| assert_eq!(spread.shape().iter().product::<usize>(), spread.values().len());
+                refused_or_used(resampler, &Spread::new(pairs), &damage, Spread::merge, read)
+            }
+            3 => {
+                let read = |series: &Series| {
+                    let (tests, range) = (series.shape().iter().product::<usize>(), series.replicates().unwrap());
+                    assert_eq!(tests * (range.end - range.start) as usize, series.statistics().len());
+                };
+                refused_or_used(resampler, &Series::new(pairs), &damage, |a, b| a.merge(b, stop), read)
+            }
+            4 => {
+                let read = |sums: &Sums| {
+                    let range = sums.replicates().unwrap();
+                    assert_eq!(sums.cells() * (range.end - range.start) as usize, sums.sums().len());
+                };
+                refused_or_used(resampler, &Sums::default(), &damage, |a, b| a.merge(b, stop), read)
+            }
+            5 | 9 => {
+                let of = if of == 9 { Statistics::Permutations } else { Statistics::HalfOfShuffles };
+                let read = |histograms: &Histograms| {
+                    let range = histograms.replicates().unwrap();
+                    for histogram in histograms.histograms().unwrap().into_iter().flatten() {
+                        assert!(histogram.counts.iter().sum::<u64>() <= 2 * (range.end - range.start));
+                    }
+                };
+                refused_or_used(resampler, &Histograms::new(pairs, of), &damage, Histograms::merge, read)
+            }
+            6 => {
+                let read = |draws: &Draws| {
+                    let range = draws.replicates().unwrap();
+                    assert_eq!(draws.systems() * (range.end - range.start) as usize, draws.scores().len());
+                };
+                refused_or_used(resampler, &Draws::default(), &damage, |a, b| a.merge(b, stop), read)
+            }
+            7 => {
+                let read = |moments: &Moments| assert_eq!(moments.means().len(), moments.deviations().len());
+                refused_or_used(resampler, &Moments::default(), &damage, Moments::merge, read)
+            }
+            8 => {
+                let read = |ranks: &Ranks| counts_fit(ranks.counts(), ranks.replicates().unwrap());
+                refused_or_used(resampler, &Ranks::default(), &damage, Ranks::merge, read)
+            }
+            _ => {
+                let read = |tally: &PermutedTally| {
+                    counts_fit(tally.counts(), tally.replicates().unwrap());
+                    counts_fit(tally.range_counts(), tally.replicates().unwrap());
+                };
+                let tally = PermutedTally::new(pairs, thresholds);
+                refused_or_used(resampler, &tally, &damage, PermutedTally::merge, read)
+            }
+        });
     }
 }
 

@@ -60,6 +60,17 @@ pub fn is_space(c: char) -> bool {
     c.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&c)
 }
 
+/// White space as in Perl's bytes and Java's `\s`: the six characters of ASCII. `char::is_ascii_whitespace` lacks one of
+/// them, the vertical tab.
+pub(crate) const fn is_ascii_space(c: char) -> bool {
+    matches!(c, '\t'..='\r' | ' ')
+}
+
+/// Splits a line at white space of ASCII and calls `emit` with each part.
+pub(crate) fn split_ascii(line: &str, emit: &mut dyn FnMut(&str)) {
+    line.split(is_ascii_space).filter(|word| !word.is_empty()).for_each(emit);
+}
+
 /// Splits a line at white space and calls `emit` with each part.
 pub(crate) fn split(line: &str, emit: &mut dyn FnMut(&str)) {
     let (mut start, mut i) = (0, 0);

@@ -1,8 +1,8 @@
-use super::Tokenizer;
+use super::{Tokenizer, split_ascii};
 
 /// The tokens of Moses' `multi-bleu.perl`, which reads bytes and splits them at ASCII white space. A no-break space
-/// (U+00A0) or a line separator (U+2028) is part of a word, and so are U+001C to U+001F, as always in Perl. The
-/// script's `-lc` lower-cases ASCII only.
+/// (U+00A0) or a line separator (U+2028) is part of a word, and so are U+001C to U+001F, as always in Perl. The vertical
+/// tab separates since Perl 5.18. The script's `-lc` lower-cases ASCII only.
 pub struct MultiBleu;
 
 impl Tokenizer for MultiBleu {
@@ -15,8 +15,7 @@ impl Tokenizer for MultiBleu {
     }
 
     fn tokenize(&self, line: &str, emit: &mut dyn FnMut(&str)) {
-        // char::is_ascii_whitespace lacks the vertical tab, which Perl treats as white space since 5.18.
-        line.split(|c| matches!(c, '\t'..='\r' | ' ')).filter(|token| !token.is_empty()).for_each(emit);
+        split_ascii(line, emit);
     }
 
     fn reads_line_ends(&self) -> bool {

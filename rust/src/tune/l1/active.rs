@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use super::{Lists, VALUES_PER_BLOCK, over_lists, softmax};
+use super::{Lists, VALUES_PER_BLOCK, softmax};
 use crate::error::{Error, Result};
-use crate::pool::{Blocks, Run, Stop, WorkMeter};
+use crate::pool::{self, Blocks, Run, Stop, WorkMeter};
 use crate::resample::{reserved, resize, zeros};
 
 /// Features that have no column.
@@ -55,12 +55,12 @@ impl<'a> Active<'a> {
             count: features.len(),
         };
         active.starts.push(0);
-        over_lists(
+        pool::try_run(
             lists.blocks(),
             run,
             || (),
             |(), block, stop| Self::rows(lists, &column_of, block, stop),
-            |_, (lengths, columns, values)| {
+            |_, (lengths, columns, values), _| {
                 for length in lengths {
                     active.starts.push(active.starts[active.starts.len() - 1] + length);
                 }
@@ -118,12 +118,12 @@ impl<'a> Active<'a> {
             }
             Ok(part)
         };
-        over_lists(
+        pool::try_run(
             self.blocks(2),
             run,
             || (),
             |(), block, stop| work(block, stop),
-            |block, part: Vec<f64>| {
+            |block, part: Vec<f64>, _| {
                 scores[self.candidates(&block)].copy_from_slice(&part);
                 Ok(())
             },
@@ -134,7 +134,7 @@ impl<'a> Active<'a> {
     /// The loss at these scores plus `step` times others.
     pub fn loss(&self, scores: &[f64], (step, direction): (f64, &[f64]), run: &mut Run<'_>) -> Result<f64> {
         let mut total = 0.0;
-        over_lists(
+        pool::try_run(
             self.blocks(4),
             run,
             Vec::new,
@@ -149,7 +149,7 @@ impl<'a> Active<'a> {
                 }
                 Ok(loss)
             },
-            |_, loss| {
+            |_, loss, _| {
                 total += loss;
                 Ok(())
             },
@@ -160,7 +160,7 @@ impl<'a> Active<'a> {
     /// The loss and its gradient at these scores.
     pub fn gradient(&self, scores: &[f64], run: &mut Run<'_>) -> Result<(f64, Vec<f64>)> {
         let mut total = (0.0, zeros(&[self.count])?);
-        over_lists(
+        pool::try_run(
             self.blocks(4),
             run,
             Vec::new,
@@ -181,7 +181,7 @@ impl<'a> Active<'a> {
                 }
                 Ok((loss, gradient))
             },
-            |_, (loss, gradient)| {
+            |_, (loss, gradient), _| {
                 total.0 += loss;
                 total.1.iter_mut().zip(&gradient).for_each(|(sum, value)| *sum += value);
                 Ok(())
@@ -201,12 +201,12 @@ impl<'a> Active<'a> {
         // Few blocks, because each returns a matrix. Their number depends on the problem, but not on the threads.
         let most = (MATRICES / (n * n).max(1)).clamp(1, 32);
         let blocks = Blocks { size: self.lists.len().div_ceil(most), cost: 16 * per_list, ..self.blocks(1) };
-        over_lists(
+        pool::try_run(
             blocks,
             run,
             Covariance::default,
             |state, block, stop| self.covariances((scores, n, &place), state, block, stop),
-            |_, part: Vec<f64>| {
+            |_, part: Vec<f64>, _| {
                 total.iter_mut().zip(&part).for_each(|(sum, value)| *sum += value);
                 Ok(())
             },

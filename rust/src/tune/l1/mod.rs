@@ -215,32 +215,6 @@ fn softmax(scores: &mut [f64], target: usize) -> f64 {
     sum.ln() - below
 }
 
-/// Runs `work` on blocks of lists and passes the results to `sink` in order. `state` makes the state of each thread.
-fn over_lists<S, T: Send>(
-    blocks: Blocks,
-    run: &mut Run<'_>,
-    state: impl Fn() -> S + Sync,
-    work: impl Fn(&mut S, Range<usize>, &Stop<'_>) -> Result<T> + Sync,
-    mut sink: impl FnMut(Range<usize>, T) -> Result<()>,
-) -> Result<()> {
-    let mut failed = None;
-    pool::run(
-        blocks,
-        run,
-        state,
-        |state, block, stop| match work(state, block, stop) {
-            Err(Error::Interrupted) => None,
-            other => Some(other),
-        },
-        |block, part: Result<T>, _| {
-            if failed.is_none() {
-                failed = part.and_then(|part| sink(block, part)).err();
-            }
-        },
-    )?;
-    failed.map_or(Ok(()), Err)
-}
-
 /// How far a weight is from the condition of an optimum: |g + γ·sign w|, or |g| − γ if the weight is 0.
 fn violation(weight: f64, gradient: f64, penalty: f64) -> f64 {
     if weight == 0.0 { (gradient.abs() - penalty).max(0.0) } else { (gradient + penalty.copysign(weight)).abs() }

@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use super::{Lists, invalid, over_lists, same_length, softmax};
+use super::{Lists, invalid, same_length, softmax};
 use crate::error::Result;
-use crate::pool::{Run, Stop, WorkMeter};
+use crate::pool::{self, Run, Stop, WorkMeter};
 use crate::resample::{resize, zeros};
 
 /// The loss, without the penalty, and its gradient.
@@ -34,12 +34,12 @@ type Part = (f64, Vec<(usize, f64)>);
 pub fn pass(lists: &Lists<'_>, weights: &[f64], run: &mut Run<'_>) -> Result<Pass> {
     same_length("weights", lists.features(), weights.len())?;
     let mut total = Pass { loss: 0.0, gradient: zeros(&[lists.features()])? };
-    over_lists(
+    pool::try_run(
         lists.blocks(),
         run,
         Scratch::default,
         |scratch, block, stop| part(lists, weights, scratch, block, stop),
-        |_, (loss, gradient)| {
+        |_, (loss, gradient), _| {
             total.loss += loss;
             gradient.iter().for_each(|&(feature, value)| total.gradient[feature] += value);
             Ok(())

@@ -1,7 +1,7 @@
 //! Lists that grow entry by entry.
 
 use foldhash::fast::FixedState;
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 use super::{NBest, Strings};
 use crate::error::{Error, Result};
@@ -31,14 +31,24 @@ pub(super) struct Numbered {
     known: HashMap<String, i32, FixedState>,
 }
 
+/// The names as a set, because there may be many.
+pub(super) fn set(names: &[String]) -> HashSet<&str, FixedState> {
+    names.iter().map(String::as_str).collect()
+}
+
 impl Numbered {
     pub fn from_names(names: &[String]) -> Self {
         let known = names.iter().zip(0..).map(|(name, i)| (name.clone(), i)).collect();
         Numbered { names: names.to_vec(), known }
     }
 
+    /// The number of a name that is known.
+    pub fn find(&self, name: &str) -> Option<i32> {
+        self.known.get(name).copied()
+    }
+
     pub fn number(&mut self, name: &str) -> i32 {
-        if let Some(&number) = self.known.get(name) {
+        if let Some(number) = self.find(name) {
             return number;
         }
         let number = self.names.len() as i32;

@@ -87,7 +87,6 @@ pub(super) fn number(text: &str, what: impl FnOnce() -> String) -> std::result::
 /// The values of a label that each line has.
 #[derive(Debug)]
 struct Slot {
-    label: String,
     values: usize,
     start: usize,
 }
@@ -97,6 +96,8 @@ struct Slot {
 pub(super) struct Features {
     style: Option<Style>,
     slots: Vec<Slot>,
+    /// The label of each slot.
+    labels: Numbered,
     width: usize,
     pub sparse: Numbered,
     /// The sparse values of the current line, in order.
@@ -116,13 +117,13 @@ impl Features {
 
     /// The names of the dense features, before sparse ones are moved to them. `F_0`, `F_1` … are the values of F.
     pub fn names(&self) -> Vec<String> {
-        let names = |slot: &Slot| -> Vec<String> {
+        let names = |(slot, label): (&Slot, &String)| -> Vec<String> {
             if slot.values == 1 && self.style == Some(Style::Labels) {
-                return vec![slot.label.clone()];
+                return vec![label.clone()];
             }
-            (0..slot.values).map(|i| format!("{}_{i}", slot.label)).collect()
+            (0..slot.values).map(|i| format!("{label}_{i}")).collect()
         };
-        self.slots.iter().flat_map(names).collect()
+        self.slots.iter().zip(&self.labels.names).flat_map(names).collect()
     }
 
     /// Reads the features of a line: adds a row to `dense`, and replaces that of sparse values.
@@ -184,10 +185,10 @@ impl Features {
             if style == Style::Labels && (values == 0 || values == 1 && label.contains('_')) {
                 continue; // sparse, or wrong, which is found when the line is read
             }
-            if self.slots.iter().any(|slot| slot.label == label) {
+            if (self.labels.number(label) as usize) < self.slots.len() {
                 return Err(self.twice(label));
             }
-            self.slots.push(Slot { label: label.into(), values, start: self.width });
+            self.slots.push(Slot { values, start: self.width });
             self.width += values;
         }
         if self.empty && self.width > 0 {
@@ -240,9 +241,9 @@ impl Features {
         while let Some(token) = current {
             let Token::Label(label) = token else { return Err(self.other_style(text_of(token))) };
             // Nearly always the labels have the same order on all lines.
-            let slot = match self.slots.get(next) {
-                Some(slot) if slot.label == label => Some(next),
-                _ => self.slots.iter().position(|slot| slot.label == label),
+            let slot = match self.labels.names.get(next) {
+                Some(known) if known == label => Some(next),
+                _ => self.labels.find(label).map(|slot| slot as usize),
             };
             let Some(slot) = slot else {
                 current = self.sparse_label(label, tokens)?;
@@ -272,7 +273,7 @@ impl Features {
         }
         match self.filled.iter().position(|filled| !filled) {
             Some(slot) if n_filled < self.slots.len() => {
-                Err(self.changed(self.slots[slot].values, 0, &self.slots[slot].label))
+                Err(self.changed(self.slots[slot].values, 0, &self.labels.names[slot]))
             }
             _ => Ok(()),
         }
@@ -285,8 +286,7 @@ impl Features {
         tokens: &mut impl Iterator<Item = Token<'a>>,
     ) -> std::result::Result<Option<Token<'a>>, Problem> {
         if !label.contains('_') {
-            let known: Vec<&str> = self.slots.iter().map(|slot| slot.label.as_str()).collect();
-            let expected = format!("the features of line {}: {}", self.first, known.join(", "));
+            let expected = format!("the features of line {}: {}", self.first, self.labels.names.join(", "));
             return Err(Problem::new(expected, quoted(label)));
         }
         let Some(Token::Number(text)) = tokens.next() else {

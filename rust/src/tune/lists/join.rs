@@ -4,7 +4,7 @@ use std::hash::{BuildHasher, Hash, Hasher};
 
 use hashbrown::HashMap;
 
-use super::build::{Builder, HASHER, Numbered, room};
+use super::build::{Builder, HASHER, Numbered, room, set};
 use super::{NBest, Strings, View};
 use crate::error::{Error, Result, quoted};
 use crate::pool::{Stop, WorkMeter};
@@ -34,7 +34,8 @@ fn places(names: &[String], dense: &[String], sparse: &mut Numbered) -> Vec<Plac
 /// The same lists with other dense features: sparse features that are among `names` become dense, and dense ones take
 /// their order. The values of dense features that are not there are 0.
 pub(super) fn reshaped(mut lists: NBest, names: &[String], stop: &Stop<'_>) -> Result<NBest> {
-    if lists.words.names == names && !lists.words.sparse_names.iter().any(|name| names.contains(name)) {
+    let wanted = set(names);
+    if lists.words.names == names && !lists.words.sparse_names.iter().any(|name| wanted.contains(name.as_str())) {
         return Ok(lists);
     }
     let (mut sparse, mut meter) = (Numbered::default(), WorkMeter::default());
@@ -126,8 +127,10 @@ fn joined_names(lists: &[View<'_>]) -> Result<Vec<String>> {
     let first = &lists[0].words.names;
     let mut names = first.clone();
     for other in lists.iter().map(|view| view.words) {
-        let lost = first.iter().find(|name| !other.names.contains(name) && !other.omits_zeros);
-        let more: Vec<&String> = other.names.iter().filter(|name| !names.contains(name)).collect();
+        let (known, own) = (set(&names), set(&other.names));
+        let lost = first.iter().find(|name| !own.contains(name.as_str()) && !other.omits_zeros);
+        let more: Vec<&String> = other.names.iter().filter(|name| !known.contains(name.as_str())).collect();
+        drop(known);
         let Some(name) = lost.or(more.first().copied().filter(|_| !lists.iter().all(|view| view.words.omits_zeros)))
         else {
             names.extend(more.into_iter().cloned());

@@ -1,13 +1,13 @@
 //! Reading lists: `id ||| hypothesis ||| features ||| total ||| alignment ||| words`, the last three of them optional.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader};
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
 use flate2::bufread::MultiGzDecoder;
 use memchr::memmem;
 
-use super::build::{Builder, room};
+use super::build::{Builder, room, set};
 use super::features::{Failed, Features, Problem, moved, number};
 use super::join::reshaped;
 use super::{NBest, Strings};
@@ -62,7 +62,10 @@ fn lines(mut text: impl BufRead, name: &str, limit: u64, options: &Options, stop
     let (mut bytes, mut read, mut line) = (Vec::new(), 0, 0);
     loop {
         bytes.clear();
+        // One byte more than there may be, so that a line without an end is not decompressed as a whole.
         let n = text
+            .by_ref()
+            .take((limit - read).saturating_add(1))
             .read_until(b'\n', &mut bytes)
             .map_err(|error| file_error(name, Some(line + 1), "a line that can be read", error.to_string()))?;
         if n == 0 {
@@ -190,10 +193,7 @@ impl Reader {
         lists.words.omits_zeros = omits_zeros;
         lists.words.names = features.names();
         lists.words.sparse_names = features.sparse.names;
-        if let Some(name) = lists.words.names.iter().find(|name| lists.words.sparse_names.contains(name)) {
-            let got = format!("a dense and a sparse one called {}", quoted(name));
-            return Err(Problem::new("features with different names", got).into());
-        }
+        check_different(&lists)?;
         let names = match dense {
             Some(names) => names.to_vec(),
             None if omits_zeros => moved(&lists.words.sparse_names),
@@ -204,18 +204,31 @@ impl Reader {
     }
 }
 
+/// Checks that no name is that of a dense and of a sparse feature.
+fn check_different(lists: &NBest) -> std::result::Result<(), Problem> {
+    let sparse = set(&lists.words.sparse_names);
+    match lists.words.names.iter().find(|name| sparse.contains(name.as_str())) {
+        Some(name) => {
+            let got = format!("a dense and a sparse one called {}", quoted(name));
+            Err(Problem::new("features with different names", got))
+        }
+        None => Ok(()),
+    }
+}
+
 /// Checks that the dense features that were asked for are there, and that every line's features are among them.
 fn check_dense(lists: &NBest, names: &[String]) -> std::result::Result<(), Problem> {
     let words = &lists.words;
-    if let Some(i) = (1..names.len()).find(|&i| names[..i].contains(&names[i])) {
-        return Err(Problem::new("different dense features", format!("{} twice", quoted(&names[i]))));
+    let mut wanted = set(&[]);
+    if let Some(twice) = names.iter().find(|name| !wanted.insert(name)) {
+        return Err(Problem::new("different dense features", format!("{} twice", quoted(twice))));
     }
-    if let Some(extra) = words.names.iter().find(|name| !names.contains(name)) {
+    if let Some(extra) = words.names.iter().find(|name| !wanted.contains(name.as_str())) {
         let expected = format!("the dense features {}", names.join(", "));
         return Err(Problem::new(expected, format!("{} too", quoted(extra))));
     }
-    let lacks = |name: &&String| !words.names.contains(name) && !words.sparse_names.contains(name);
-    match names.iter().find(lacks) {
+    let (dense, sparse) = (set(&words.names), set(&words.sparse_names));
+    match names.iter().find(|name| !dense.contains(name.as_str()) && !sparse.contains(name.as_str())) {
         Some(lost) if !words.omits_zeros => {
             let known = words.names.join(", ");
             Err(Problem::new(format!("the feature {}", quoted(lost)), format!("only {known}")))

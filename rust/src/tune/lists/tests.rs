@@ -52,6 +52,27 @@ fn some_entries() -> impl Strategy<Value = Vec<Entry>> {
     })
 }
 
+#[test]
+fn a_line_has_room_for_any_number_of_features() {
+    // With a look through all names for each of them, this would take hours.
+    const MANY: usize = 200_000;
+    let names = |suffix: &str| (0..MANY).map(|i| format!("f{i}{suffix}")).collect::<Vec<_>>();
+    let values = |names: &[String], sign: &str| names.iter().map(|name| format!("{name}{sign}1 ")).collect::<String>();
+    let (dense, sparse) = (names(""), names("_"));
+    let both = format!("{}{}", values(&dense, "= "), values(&sparse, "= "));
+    // The sparse labels also come first, where each of them is looked up among the dense ones.
+    let swapped = format!("{}{}", values(&sparse, "= "), values(&dense, "= "));
+    let labels = parsed(&format!("0 ||| a ||| {both}\n0 ||| b ||| {swapped}\n")).unwrap();
+    let pairs = parsed(&format!("0 ||| a ||| {}\n", values(&dense, "="))).unwrap();
+    let options = Options { dense: Some(dense.clone()), ..Options::default() };
+    let chosen = parse(format!("0 ||| a ||| {}\n", values(&dense, "=")).as_bytes(), "file", &options, &Stop::never());
+    let joined = merged(&[pairs.view(), pairs.view()], &Stop::never()).unwrap();
+    assert_eq!((&dense, &sparse), (&labels.words.names, &labels.words.sparse_names));
+    for lists in [&pairs, &chosen.unwrap(), &joined] {
+        assert_eq!((&dense, &vec![1.0; MANY]), (&lists.words.names, &lists.dense));
+    }
+}
+
 proptest! {
     #[test]
     fn what_was_written_is_read(expected in some_entries()) {
@@ -116,15 +137,22 @@ proptest! {
 fn compressed_files_are_recognised_and_limited() {
     let path = std::env::temp_dir().join(format!("reshuffle-nbest-{}.gz", std::process::id()));
     let text = "0 ||| a ||| 1 2\n".repeat(3);
-    let mut writer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    writer.write_all(text.as_bytes()).unwrap();
-    std::fs::write(&path, writer.finish().unwrap()).unwrap();
+    let compressed = |text: &str| {
+        let mut writer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        writer.write_all(text.as_bytes()).unwrap();
+        writer.finish().unwrap()
+    };
+    let content = compressed(&text);
+    std::fs::write(&path, &content).unwrap();
     let with = |max_input| read(&path, "file", &Options { dense: None, max_input }, &Stop::never());
     assert_eq!(parsed(&text), with(text.len() as u64));
     assert!(with(40).unwrap_err().to_string().starts_with("file: expected at most 40 bytes when decompressed"));
-    let content = std::fs::read(&path).unwrap();
     std::fs::write(&path, &content[..content.len() - 12]).unwrap();
     assert!(with(1000).unwrap_err().to_string().contains("a line that can be read"));
+    // The limit ends a line before the damage in it is found.
+    let content = compressed(&"a".repeat(1 << 24));
+    std::fs::write(&path, &content[..content.len() - 12]).unwrap();
+    assert!(with(1000).unwrap_err().to_string().starts_with("file: expected at most 1000 bytes when decompressed"));
     std::fs::remove_file(&path).unwrap();
     assert!(with(1000).unwrap_err().to_string().contains("a file that can be read"));
 }

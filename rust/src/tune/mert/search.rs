@@ -107,28 +107,23 @@ fn random_direction(numbers: &mut impl Iterator<Item = f64>, width: usize) -> Di
 /// stream.
 ///
 /// # Errors
-/// [`Error::LengthMismatch`] and [`Error::InvalidOption`] for wrong settings, and whatever [`pool::run`] returned.
+/// [`Error::LengthMismatch`] and [`Error::InvalidOption`] for wrong settings, and whatever [`pool::try_run`] returned.
 pub fn tune(lists: &Lists<'_>, settings: &Settings, seeds: &[u64], run: &mut Run<'_>) -> Result<Runs> {
     check(lists, settings)?;
     let starts = settings.preset.restarts + 1;
     let items = seeds.len().checked_mul(starts).ok_or(Error::Memory { numbers: u128::MAX })?;
     let mut ends = crate::resample::reserved(items)?;
-    let mut failed = None;
     let cost = (lists.features.len() as u64).saturating_mul(100);
-    pool::run(
+    pool::try_run(
         Blocks { items, size: 1, cost, lead: 0 },
         run,
         Buffers::default,
-        |buffers, range, stop| match search(lists, settings, (seeds, range.start), buffers, stop) {
-            Err(Error::Interrupted) => None,
-            done => Some(done),
-        },
-        |_, done, _| match done {
-            Ok(end) => ends.push(end),
-            Err(error) => failed = failed.take().or(Some(error)),
+        |buffers, range, stop| search(lists, settings, (seeds, range.start), buffers, stop),
+        |_, end, _| {
+            ends.push(end);
+            Ok(())
         },
     )?;
-    failed.map_or(Ok(()), Err)?;
     Ok(collect(lists, &ends, starts))
 }
 

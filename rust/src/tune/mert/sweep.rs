@@ -168,7 +168,7 @@ fn places(corners: &[Corner]) -> impl Iterator<Item = f64> {
 ///
 /// # Errors
 /// [`Error::LengthMismatch`] and [`Error::InvalidOption`] for wrong weights, directions or rules, and whatever
-/// [`pool::run`] returned.
+/// [`pool::try_run`] returned.
 pub fn line_search(
     lists: &Lists<'_>,
     weights: &[f64],
@@ -185,26 +185,22 @@ pub fn line_search(
     check_finite("directions", directions)?;
     let n = directions.len() / lists.width;
     let mut found = crate::resample::reserved(n)?;
-    let mut failed = None;
     let cost = (lists.features.len() as u64).saturating_mul(2);
-    pool::run(
+    pool::try_run(
         Blocks { items: n, size: SEARCHED, cost, lead: 0 },
         run,
         Buffers::default,
         |buffers, range, stop| {
             let rows = directions[range.start * lists.width..range.end * lists.width].chunks_exact(lists.width);
             let directions: Vec<_> = rows.map(Direction::of).collect();
-            match along(lists, weights, &directions, rules, buffers, stop) {
-                Err(Error::Interrupted) => None,
-                done => Some(done),
-            }
+            along(lists, weights, &directions, rules, buffers, stop)
         },
-        |_, done, _| match done {
-            Ok(block) => found.extend(block),
-            Err(error) => failed = failed.take().or(Some(error)),
+        |_, block, _| {
+            found.extend(block);
+            Ok(())
         },
     )?;
-    failed.map_or(Ok(found), Err)
+    Ok(found)
 }
 
 /// The best part of each line.

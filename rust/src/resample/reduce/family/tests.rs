@@ -2,8 +2,8 @@ use std::sync::Arc;
 
 use super::*;
 use crate::metric::metric;
-use crate::resample::Sample;
 use crate::resample::tests::{Replicates, flips, max_t, min_p, seeded, spreads, statistics, with_run};
+use crate::resample::{Alternative, Sample};
 use crate::stats::SuffStats;
 use crate::stream::{Purpose, Stream};
 

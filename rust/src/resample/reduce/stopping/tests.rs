@@ -3,7 +3,7 @@ use std::sync::Arc;
 use super::*;
 use crate::metric::metric;
 use crate::resample::tests::{outcomes, reduced, seeded, statistics, with_run};
-use crate::resample::{Kind, Sample};
+use crate::resample::{Alternative, Kind, Sample};
 use crate::stats::SuffStats;
 use crate::stream::{Purpose, Stream};
 use proptest::prelude::*;
