@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import io
+import json
 import os
 import pickle
+import struct
 import subprocess
 import sys
 import threading
@@ -14,7 +15,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -24,12 +25,16 @@ from numpy.typing import NDArray
 
 from reshuffle import InputError, InputWarning, metric
 from reshuffle.execution import records
-from reshuffle.execution.checkpoint import Checkpoint, _numpy_module, _Plain, _unpickled, kept
-from reshuffle.execution.digest import described
+from reshuffle.execution.checkpoint import Checkpoint, Stage, kept
+from reshuffle.execution.digest import Described, described
 from reshuffle.execution.records import MAGIC
+from reshuffle.execution.tables import FLAG, NUMBER, PROBABILITY, SIGN, Column, Columns, Table
 from reshuffle.study.populations import Selection
 
 JOB = described(("example", 1))
+COLUMNS = Columns(
+    {"p": Column(PROBABILITY, (2,)), "index": Column(NUMBER), "sign": Column(SIGN, (1, 3)), "exact": Column(FLAG)}
+)
 
 
 @pytest.fixture
@@ -37,21 +42,23 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "study.checkpoint"
 
 
-def result_of(first: int, last: int) -> dict[str, Any]:
-    """A result that no other range has."""
-    return {"p": np.arange(first, last) / 7, "range": (first, last)}
+def result_of(first: int, last: int) -> Table:
+    """Rows that no other range has."""
+    table = COLUMNS.empty(last - first)
+    table["index"] = np.arange(first, last) / 7
+    table["p"], table["sign"], table["exact"] = [0.25, 1], [[-1, 0, 1]], 1
+    return table
 
 
-def same(result: Any, first: int, last: int) -> bool:
-    expected = result_of(first, last)
-    return bool(result["range"] == expected["range"] and result["p"].tobytes() == expected["p"].tobytes())
+def stage_of(checkpoint: Checkpoint, name: str = "simulating", job: Described = JOB, n: int = 10) -> Stage:
+    return checkpoint.stage(name, job, COLUMNS, 0, n)
 
 
 def fill(path: Path, ranges: Sequence[tuple[int, int]], n: int = 1000) -> list[int]:
     """Write blocks, and return how long the file is after each."""
     ends = []
     with Checkpoint.open(path, "example") as checkpoint:
-        stage = checkpoint.stage("simulating", JOB, 0, n)
+        stage = stage_of(checkpoint, n=n)
         for first, last in ranges:
             stage.add(first, last, result_of(first, last))
             ends.append(path.stat().st_size)
@@ -61,12 +68,13 @@ def fill(path: Path, ranges: Sequence[tuple[int, int]], n: int = 1000) -> list[i
 def read(path: Path, n: int = 1000) -> list[tuple[int, int]]:
     """What can be read again."""
     with Checkpoint.open(path, "example") as checkpoint:
-        stage = checkpoint.stage("simulating", JOB, 0, n)
-        assert all(same(stage.load(*block), *block) for block in stage.finished)
+        stage = stage_of(checkpoint, n=n)
+        for block, table in stage.finished.items():
+            assert result_of(*block).tobytes() == table.tobytes()
         covered = sorted([*stage.finished, *stage.missing])
         assert [first for first, _ in covered] == [0, *(last for _, last in covered[:-1])]
         assert covered[-1][1] == n
-        return stage.finished
+        return list(stage.finished)
 
 
 def test_blocks_in_any_order(path: Path) -> None:
@@ -170,7 +178,7 @@ def test_digest_without_meaning(path: Path) -> None:
     [
         (b"some text\n", "is not a checkpoint of reshuffle"),
         (b"\0" * 1000, "is not a checkpoint of reshuffle"),
-        (b"reshuffle checkpoint 2\nabc", "in the format of another version of reshuffle"),
+        (b"reshuffle checkpoint 1\nabc", "in the format of another version of reshuffle"),
     ],
 )
 def test_other_files_are_refused(path: Path, content: bytes, message: str) -> None:
@@ -236,10 +244,10 @@ JOB_WITH_FACTS = Job(("ar", "bootstrap"), 999, np.arange(6).reshape(2, 3))
 )
 def test_what_differs(path: Path, changes: dict[str, Any], message: str) -> None:
     with Checkpoint.open(path, "example") as checkpoint:
-        checkpoint.stage("simulating", described(JOB_WITH_FACTS), 0, 10).add(0, 5, 1)
+        stage_of(checkpoint, job=described(JOB_WITH_FACTS)).add(0, 5, result_of(0, 5))
     before = path.read_bytes()
     with Checkpoint.open(path, "example") as checkpoint, pytest.raises(InputError, match=message):
-        checkpoint.stage("simulating", described(replace(JOB_WITH_FACTS, **changes)), 0, 10)
+        stage_of(checkpoint, job=described(replace(JOB_WITH_FACTS, **changes)))
     assert path.read_bytes() == before
 
 
@@ -247,41 +255,42 @@ def test_several_stages(path: Path) -> None:
     """The first one must be in the file; others may be new, and be finished in any order."""
     jobs = [described(("stage", i)) for i in range(3)]
     with Checkpoint.open(path, "example") as checkpoint:
-        first, second = checkpoint.stage("a", jobs[0], 0, 10), checkpoint.stage("b", jobs[1], 0, 10)
-        second.add(0, 10, "b")
-        first.add(0, 4, "a")
+        first, second = stage_of(checkpoint, "a", jobs[0]), stage_of(checkpoint, "b", jobs[1])
+        second.add(0, 10, result_of(0, 10))
+        first.add(0, 4, result_of(10, 14))
     with Checkpoint.open(path, "example") as checkpoint:
-        assert checkpoint.stage("b", jobs[1], 0, 10).load(0, 10) == "b"
-        assert checkpoint.stage("a", jobs[0], 0, 10).load(0, 4) == "a"
-        third = checkpoint.stage("c", jobs[2], 0, 10)
-        assert third.finished == []
-        third.add(0, 1, "c")
-        assert checkpoint.stage("c", jobs[2], 0, 10).load(0, 1) == "c"  # asked for twice
+        assert result_of(0, 10).tobytes() == stage_of(checkpoint, "b", jobs[1]).finished[0, 10].tobytes()
+        assert result_of(10, 14).tobytes() == stage_of(checkpoint, "a", jobs[0]).finished[0, 4].tobytes()
+        third = stage_of(checkpoint, "c", jobs[2])
+        assert third.finished == {}
+        third.add(0, 1, result_of(0, 1))
+        assert list(stage_of(checkpoint, "c", jobs[2]).finished) == [(0, 1)]  # asked for twice
     with Checkpoint.open(path, "example") as checkpoint, pytest.raises(InputError, match="blocks of another study"):
-        checkpoint.stage("a", described(("stage", 7)), 0, 10)
+        stage_of(checkpoint, "a", described(("stage", 7)))
 
 
 def test_nothing_is_left_behind(path: Path) -> None:
     with Checkpoint.open(path, "example") as checkpoint:
-        checkpoint.stage("simulating", JOB, 0, 10)
+        stage_of(checkpoint)
     assert not path.exists()
     path.touch()
     with Checkpoint.open(path, "example") as checkpoint:
-        checkpoint.stage("simulating", JOB, 0, 10)
+        stage_of(checkpoint)
     assert path.read_bytes() == b""  # not ours
     with kept(None, "example") as checkpoint:
         assert checkpoint is None
     with kept(path, "example") as checkpoint:
         assert checkpoint is not None
-        checkpoint.stage("simulating", JOB, 0, 10).add(0, 2, 1)
+        stage_of(checkpoint).add(0, 2, result_of(0, 2))
+        stage = stage_of(checkpoint)
         checkpoint.close()
         with pytest.raises(ValueError, match="is closed"):
-            checkpoint.stage("simulating", JOB, 0, 10).add(0, 2, 1)
+            stage.add(2, 4, result_of(2, 4))
 
 
 def test_one_writer_in_a_process(path: Path) -> None:
     with Checkpoint.open(path, "example") as checkpoint:
-        checkpoint.stage("simulating", JOB, 0, 10).add(0, 2, 1)
+        stage_of(checkpoint).add(0, 2, result_of(0, 2))
         for _ in range(2):  # the refused one does not end the lock
             with pytest.raises(InputError, match="is in use by another study"):
                 Checkpoint.open(path, "example")
@@ -335,7 +344,7 @@ def test_disk_full(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         raise OSError(28, "No space left on device")
 
     with Checkpoint.open(path, "example") as checkpoint:
-        stage = checkpoint.stage("simulating", JOB, 0, 1000)
+        stage = stage_of(checkpoint, n=1000)
         monkeypatch.setattr(os, "write", full)
         with pytest.raises(InputError, match=r"study\.checkpoint cannot be written: No space left on device"):
             stage.add(10, 20, result_of(10, 20))
@@ -354,80 +363,79 @@ def test_short_writes(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert read(path) == [(0, 10), (20, 30)]
 
 
-RESULTS = [
-    None,
-    (1, 2.5, "a", b"b", True, 1j),
-    [np.float64(0.1), np.int64(3), np.bool_(True), float("nan")],
-    np.asfortranarray(np.random.default_rng(1).random((3, 4))),
-    np.array(["a", "bc"]),
-    np.zeros((2, 0)),
-    {"a": {1, 2}, 3: frozenset("x")},
-    Selection("fixed", None, 0.5),
-]
+def pointer() -> bytes:
+    """A pickle of an array of one object, whose pointer comes from the pickle: its type says that it has no objects."""
+
+    class Plain:
+        def __reduce__(self) -> tuple[Any, ...]:
+            made_by, arguments, state = cast(Any, np.dtype("O").__reduce__())
+            return made_by, arguments, (*state[:-1], 0)
+
+    class Hostile:
+        def __reduce__(self) -> tuple[Any, ...]:
+            made_by, arguments, _ = cast(Any, np.zeros(1).__reduce__())
+            return made_by, arguments, (1, (1,), Plain(), False, struct.pack("<Q", 0x4141414141414141))
+
+    return pickle.dumps(Hostile(), protocol=5)
 
 
-@pytest.mark.parametrize("result", RESULTS, ids=lambda result: type(result).__name__)
-def test_results(path: Path, result: Any) -> None:
-    with Checkpoint.open(path, "example") as checkpoint:
-        checkpoint.stage("simulating", JOB, 0, 10).add(0, 10, result)
-    with Checkpoint.open(path, "example") as checkpoint:
-        found = checkpoint.stage("simulating", JOB, 0, 10).load(0, 10)
-    assert type(found) is type(result)
-    assert pickle.dumps(found) == pickle.dumps(result)
-
-
-@pytest.mark.parametrize("core", ["core", "_core"])
-def test_results_of_other_versions_of_numpy(core: str) -> None:
-    """NumPy 2 has renamed the modules that pickles of arrays name."""
-    reader = _Plain(io.BytesIO())
-    for name in ("multiarray", "numeric"):
-        assert _numpy_module(f"numpy.{core}.{name}") in sys.modules
-    assert reader.find_class(f"numpy.{core}.multiarray", "_reconstruct") is np.zeros(1).__reduce__()[0]
-    assert reader.find_class("numpy", "ndarray") is np.ndarray
-    with pytest.raises(pickle.UnpicklingError, match=r"numpy\.load is not a result"):
-        reader.find_class("numpy", "load")
+def changed(column: str, value: float) -> bytes:
+    table = result_of(0, 10)
+    table[column] = value
+    return table.tobytes()
 
 
 @pytest.mark.parametrize(
-    ("module", "name"),
+    "content",
     [
-        ("os", "system"),
-        ("builtins", "eval"),
-        ("reshuffle.study.type1", "type1"),  # a function
-        ("reshuffle.study.populations", "np.load"),  # what a module imports
-        ("reshuffle.study.testing", "Progress"),
-        ("reshuffle.metrics.native", "NativeMetric"),  # which reads files
+        pointer(),
+        b"",
+        result_of(0, 9).tobytes(),
+        changed("p", np.nan),
+        changed("p", np.nextafter(1, 2)),
+        changed("p", -0.5),
+        changed("index", np.nan),
+        changed("sign", 2),
+        changed("exact", -1),
     ],
+    ids=["pickle", "empty", "short", "nan", "above", "negative", "no-number", "sign", "flag"],
 )
-def test_only_records_are_read(module: str, name: str) -> None:
-    words = [b"\x8c" + bytes([len(word)]) + word.encode() for word in (module, name)]
-    with pytest.raises(pickle.UnpicklingError, match="is not a result"):
-        _unpickled(b"\x80\x05" + b"".join(words) + b"\x93.")  # a pickle of this function
-
-
-class Evil:
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Path.touch, (self.path,)
-
-
-def test_a_file_runs_no_code(path: Path, tmp_path: Path) -> None:
-    """Neither written nor read."""
+def test_bytes_that_are_no_results_are_dropped(path: Path, content: bytes) -> None:
+    """Also with a good digest: whoever wrote a file, its bytes are numbers of the types and ranges of the job."""
     with Checkpoint.open(path, "example") as checkpoint:
-        stage = checkpoint.stage("simulating", JOB, 0, 10)
-        for result in (Evil(tmp_path / "evil"), np.array([Evil(tmp_path / "evil")]), os.getcwd, fill):
-            with pytest.raises(TypeError, match="cannot be kept"):
-                stage.add(0, 1, result)
-        stage.add(0, 1, 1)
-        stage.add(1, 2, Evil(tmp_path / "evil"))  # only the first result is tried
+        stage = stage_of(checkpoint)
+        stage.add(2, 4, result_of(2, 4))
+        checkpoint.add(0, 0, 10, content)
+        checkpoint.add(0, 4, 14, content)
+    with pytest.warns(InputWarning, match="2 blocks of 'simulating' cannot be results of this study") as caught:
+        assert read(path) == [(2, 4)]
+    assert len(caught) == 1
+
+
+def test_results_with_other_columns_are_dropped(path: Path) -> None:
+    """A stage of the same job whose columns have the same size, but other names, types or shapes."""
+    fill(path, [(0, 10)], 10)
+    whole = path.read_bytes()
+    (at, *_), stage = record_ends(whole), json.dumps(["p", "<f8", [2]], separators=(",", ":")).encode()
+    for other in (b'["q","<f8",[2]]', b'["p","<i8",[2]]', b'["p","|O",[2]]', b'["p","<f8",[1]]', b"[" * 20000, b"{}"):
+        assert whole.count(stage) == 1
+        content = whole[at + 24 : record_ends(whole)[1]].replace(stage, other)
+        path.write_bytes(whole[:at] + records._prefix(content) + content + whole[record_ends(whole)[1] :])
+        with pytest.warns(InputWarning, match=r"computed again|cut or damaged"):
+            assert read(path, 10) == []
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", InputWarning)
+            fill(path, [(0, 10)], 10)
+            assert read(path, 10) == [(0, 10)]
+
+
+def test_only_rows_of_the_job_are_kept(path: Path) -> None:
     with Checkpoint.open(path, "example") as checkpoint:
-        stage = checkpoint.stage("simulating", JOB, 0, 10)
-        assert stage.load(0, 1) == 1
-        with pytest.raises(InputError, match=r"block 1–1 cannot be read .*: delete the file"):
-            stage.load(1, 2)
-    assert not (tmp_path / "evil").exists()
+        tables: list[Any] = [result_of(0, 9), np.zeros(10), np.zeros((10, 1), COLUMNS.dtype)]
+        for table in tables:
+            with pytest.raises(TypeError, match="expected 10 rows of"):
+                stage_of(checkpoint).add(0, 10, table)
+    assert not path.exists()
 
 
 def test_checkpoints_are_not_sent(path: Path) -> None:

@@ -425,6 +425,15 @@ def test_another_server_at_the_address_is_one_sentence() -> None:
         thread.join(60)
 
 
+def test_a_server_that_accepts_and_stays_silent_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("distributed")
+    monkeypatch.setattr(executors, "CONNECT_SECONDS", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as server:  # the system accepts
+        host, port = server.getsockname()
+        with pytest.raises(InputError, match="no Dask scheduler answers at"), opened(f"dask://{host}:{port}"):
+            pass
+
+
 def test_a_scheduler_without_workers_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     distributed = pytest.importorskip("distributed")
     monkeypatch.setattr(executors, "WORKER_SECONDS", 0.2)
@@ -435,6 +444,25 @@ def test_a_scheduler_without_workers_is_one_sentence(monkeypatch: pytest.MonkeyP
             opened(f"dask://{address}"),
         ):
             pass
+
+
+def test_a_scheduler_that_ends_is_one_sentence(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Not bad input: the command line exits with code 4. Nothing is logged, also while the client closes."""
+    distributed = pytest.importorskip("distributed")
+    monkeypatch.setattr(executors, "CONNECT_SECONDS", 2)
+    cluster = distributed.LocalCluster(
+        n_workers=1, processes=False, protocol="tcp://", host="127.0.0.1", dashboard_address=":0"
+    )
+    with cluster, opened(f"dask://{cluster.scheduler_address.removeprefix('tcp://')}") as client:
+        assert joined(run_job(Squares(), 3, Execution(client), stage="squaring")) == [0, 1, 4]
+        cluster.close()
+        with pytest.raises(
+            WorkerError, match=r"cannot be sent to the workers of the Dask client .*are the scheduler and"
+        ):
+            run_job(Squares(block=2), 9, Execution(client), stage="squaring")
+    assert "Traceback" not in capfd.readouterr().err
 
 
 def test_dask_is_optional(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,6 +22,7 @@ from click.testing import CliRunner, Result
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from budgets import budget
 from reshuffle import InputError, InputWarning, Progress, SegmentScores, study
 from reshuffle.cli.commands import cli
 from reshuffle.cli.studies import COMMANDS
@@ -92,7 +93,7 @@ def way(threads: int | None, pool: bool) -> Iterator[dict[str, Any]]:
         yield {"threads": threads, "executor": executor}
 
 
-@settings(max_examples=15)
+@settings(max_examples=budget(15))
 @given(st.lists(st.tuples(st.integers(0, 6), WAYS, st.integers(0, 300)), max_size=4), WAYS)
 def test_any_interruptions(
     whole: str,

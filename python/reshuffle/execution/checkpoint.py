@@ -3,8 +3,10 @@
 The records of the file (:mod:`reshuffle.execution.records`) begin with one byte for their kind:
 
 - ``A``, the first one: JSON with what wrote the file, the version of reshuffle and the kind of study.
-- ``S``: JSON with a stage, that is a job: its name, its digest and its settings. Stages are counted from 0.
-- ``B``: a block, the results of a range of indices of a stage: three 8-byte integers (stage, first, last) and a pickle.
+- ``S``: JSON with a stage, that is a job: its name, its digest, its settings, and the names, types and shapes of its
+  columns. Stages are counted from 0.
+- ``B``: a block, the rows of a range of indices of a stage: three 8-byte integers (stage, first, last) and the bytes of
+  the rows.
 
 Blocks are found by the digest of the job. So it does not matter how a study is cut into blocks or who computes them,
 and a result can only be taken for that of another job if BLAKE2b collides.
@@ -13,15 +15,12 @@ and a result can only be taken for that of another job if BLAKE2b collides.
 from __future__ import annotations
 
 import contextlib
-import io
 import json
 import os
-import pickle
 import struct
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, is_dataclass
-from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, NoReturn
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NoReturn, TypeGuard
 
 from .. import _core
 from ..errors import InputError, shortened, warn
@@ -29,6 +28,7 @@ from .records import RecordFile
 
 if TYPE_CHECKING:
     from .digest import Described
+    from .tables import Columns, Table
 
 __all__ = ["Checkpoint", "Stage", "kept"]
 
@@ -51,7 +51,7 @@ def kept(path: str | os.PathLike[str] | None, kind: str) -> Iterator[Checkpoint 
 
 @dataclass(frozen=True)
 class _Block:
-    """A block in the file: its indices first, …, last − 1, and where its pickle is."""
+    """A block in the file: its indices first, …, last − 1, and where its rows are."""
 
     first: int
     last: int
@@ -66,11 +66,13 @@ class _Saved:
     name: str
     digest: str
     facts: Mapping[str, str]
+    columns: Any  # as Columns.plain, if it is a stage of a job of ours
     blocks: list[_Block] = field(default_factory=list)
 
     def record(self) -> bytes:
         """Its record."""
-        return STAGE + _json({"name": self.name, "digest": self.digest, "facts": dict(self.facts)})
+        about = {"name": self.name, "digest": self.digest, "facts": dict(self.facts), "columns": self.columns}
+        return STAGE + _json(about)
 
 
 class Checkpoint:
@@ -83,15 +85,18 @@ class Checkpoint:
     >>> import tempfile
     >>> from pathlib import Path
     >>> from reshuffle.execution.digest import described
-    >>> job = described(("squares", 3))
+    >>> from reshuffle.execution.tables import NUMBER, Column, Columns
+    >>> job, columns = described(("squares", 3)), Columns({"square": Column(NUMBER)})
+    >>> rows = columns.empty(2)
+    >>> rows["square"] = [16, 25]
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     with Checkpoint.open(Path(folder) / "study.checkpoint", "example") as checkpoint:
-    ...         stage = checkpoint.stage("squares", job, 0, 10)
-    ...         stage.add(4, 6, [16, 25])
+    ...         stage = checkpoint.stage("squares", job, columns, 0, 10)
+    ...         stage.add(4, 6, rows)
     ...     with Checkpoint.open(Path(folder) / "study.checkpoint", "example") as checkpoint:
-    ...         stage = checkpoint.stage("squares", job, 0, 10)
-    ...         stage.finished, stage.load(4, 6), stage.missing
-    ([(4, 6)], [16, 25], [(0, 4), (6, 10)])
+    ...         stage = checkpoint.stage("squares", job, columns, 0, 10)
+    ...         list(stage.finished), stage.finished[4, 6]["square"], stage.missing
+    ([(4, 6)], array([16., 25.]), [(0, 4), (6, 10)])
     """
 
     def __init__(self, file: RecordFile, kind: str) -> None:
@@ -182,9 +187,9 @@ class Checkpoint:
         if content[:1] == STAGE:
             found = _from_json(content[1:])
             name, digest, facts = found.get("name"), found.get("digest"), found.get("facts")
-            if not isinstance(name, str) or not isinstance(digest, str) or not isinstance(facts, dict):
+            if not isinstance(name, str) or not isinstance(digest, str) or not _is_facts(facts):
                 return None
-            self._stages.append(_Saved(name, digest, facts))
+            self._stages.append(_Saved(name, digest, facts, found.get("columns")))
             return f"the beginning of {name!r}"
         start = 1 + RANGE.size
         if content[:1] != BLOCK or len(content) < start:
@@ -196,21 +201,37 @@ class Checkpoint:
         saved.blocks.append(_Block(first, last, at + start, len(content) - start))
         return f"block {first}–{last - 1} of {saved.name!r}"
 
-    def stage(self, name: str, job: Described, first: int, last: int) -> Stage:
-        """The indices first, …, last − 1 of a job.
+    def stage(self, name: str, job: Described, columns: Columns, first: int, last: int) -> Stage:
+        """The indices first, …, last − 1 of a job with these columns.
 
         ``name`` is for messages. A job may be asked for several times, and with more indices than before.
 
         :class:`InputError` if the file has blocks, but none of the first job that is asked for.
         """
-        found = next((i for i, saved in enumerate(self._stages) if saved.digest == job.digest), None)
-        if found is None:
-            if self._stages and not self._is_checked:
-                raise InputError(self._difference(name, job))
-            found = len(self._stages)
-            self._stages.append(_Saved(name, job.digest, job.facts))
+        same = [i for i, saved in enumerate(self._stages) if saved.digest == job.digest]
+        if not same and self._stages and not self._is_checked:
+            raise InputError(self._difference(name, job))
         self._is_checked = True
-        return Stage(self, found, first, last)
+        own = next((i for i in same if self._stages[i].columns == columns.plain), None)
+        if own is None:
+            own = len(self._stages)
+            self._stages.append(_Saved(name, job.digest, job.facts, columns.plain))
+        tables: dict[tuple[int, int], Table] = {}
+        damaged = 0
+        for i in same:
+            for block in self._stages[i].blocks:
+                content = self.file.content(block.at, block.length)
+                table = columns.decoded(content, block.last - block.first) if i == own else None
+                if table is None:
+                    damaged += 1
+                else:
+                    tables[block.first, block.last] = table
+        if damaged:
+            warn(
+                f"{self.file.path}: {damaged:,} block{'s' * (damaged != 1)} of {name!r} cannot be results of this "
+                "study, by size or by value: the file is damaged, and they are computed again"
+            )
+        return Stage(self, own, columns, tables, first, last)
 
     def _difference(self, name: str, job: Described) -> str:
         """How a job differs from the first one in the file, or the first one of the same name."""
@@ -224,10 +245,6 @@ class Checkpoint:
         reason = "; ".join(differences[:MAX_DIFFERENCES])
         reason = reason or "its settings are the same, but not its data (texts, scores, metrics or null hypotheses)"
         return f"{self.file.path} has blocks of another study: {reason}. Give another file, or delete this one"
-
-    def blocks_of(self, stage: int) -> list[_Block]:
-        """The blocks of a stage in the file."""
-        return self._stages[stage].blocks
 
     def add(self, stage: int, first: int, last: int, payload: bytes) -> None:
         """Write a block, and before it what the file lacks: what writes it, and the stages so far."""
@@ -245,97 +262,49 @@ class Stage:
 
     Attributes
     ----------
-    finished : list of (int, int)
-        The blocks of the file that lie in the range, in order: the indices first, …, last − 1 of each. None overlap.
+    finished : dict of (int, int) to Table
+        The blocks of the file that lie in the range, in order: the rows of the indices first, …, last − 1 of each. None
+        overlap.
     missing : list of (int, int)
         The rest of the range.
     """
 
-    def __init__(self, checkpoint: Checkpoint, index: int, first: int, last: int) -> None:
-        self._checkpoint, self._index = checkpoint, index
-        self._found: dict[tuple[int, int], _Block] = {}
+    def __init__(
+        self,
+        checkpoint: Checkpoint,
+        index: int,
+        columns: Columns,
+        tables: Mapping[tuple[int, int], Table],
+        first: int,
+        last: int,
+    ) -> None:
+        self._checkpoint, self._index, self._columns = checkpoint, index, columns
+        self.finished: dict[tuple[int, int], Table] = {}
         self.missing: list[tuple[int, int]] = []
-        self._is_tried = False  # whether a result of this stage could be read again
         done = first
-        for block in sorted(checkpoint.blocks_of(index), key=lambda block: (block.first, block.last)):
-            if done <= block.first and block.last <= last:
-                if done < block.first:
-                    self.missing.append((done, block.first))
-                self._found[block.first, block.last] = block
-                done = block.last
+        for start, end in sorted(tables):
+            if done <= start and end <= last:
+                if done < start:
+                    self.missing.append((done, start))
+                self.finished[start, end] = tables[start, end]
+                done = end
         if done < last:
             self.missing.append((done, last))
 
-    @property
-    def finished(self) -> list[tuple[int, int]]:
-        """See above."""
-        return list(self._found)
+    def add(self, first: int, last: int, table: Table) -> None:
+        """Keep the rows of a block of :attr:`missing`, or of a part of one. Blocks may come in any order.
 
-    def load(self, first: int, last: int) -> Any:
-        """The result of one of :attr:`finished`."""
-        block = self._found[first, last]
-        file = self._checkpoint.file
-        try:
-            return _unpickled(file.content(block.at, block.length))
-        except InputError:
-            raise
-        except Exception as error:  # a pickle that is not ours can raise anything
-            raise InputError(
-                f"{file.path}: block {first}–{last - 1} cannot be read ({shortened(str(error))}): delete the file"
-            ) from None
-
-    def add(self, first: int, last: int, result: Any) -> None:
-        """Keep the result of a block of :attr:`missing`, or of a part of one. Blocks may come in any order.
-
-        The result consists of arrays, numbers, strings, tuples, lists, dicts, sets, and dataclasses and named tuples of
-        this package. TypeError for others, because nothing else is read again.
+        TypeError if the table has other columns than the job, or another number of rows, because it would not be read.
         """
-        payload = pickle.dumps(result, protocol=5)
-        if not self._is_tried:
-            try:
-                _unpickled(payload)
-            except pickle.UnpicklingError as error:
-                raise TypeError(f"a result that cannot be kept: {error}") from None
-            self._is_tried = True
-        self._checkpoint.add(self._index, first, last, payload)
+        if table.dtype != self._columns.dtype or table.shape != (last - first,):
+            raise TypeError(
+                f"expected {last - first} rows of {self._columns.dtype}, got {table.shape} of {table.dtype}"
+            )
+        self._checkpoint.add(self._index, first, last, table.tobytes())
 
 
-class _Plain(pickle.Unpickler):
-    """Reads results only: a file cannot make it call anything else."""
-
-    BUILTINS = frozenset({"complex", "set", "frozenset", "bytearray", "slice", "range"})
-    # Where the records are that results consist of.
-    OWN = ("reshuffle.results.", "reshuffle.study.")
-    NUMPY = frozenset({"ndarray", "dtype", "_reconstruct", "scalar", "_frombuffer"})
-
-    def find_class(self, module: str, name: str) -> Any:
-        """The class or function of a name, if results need it."""
-        package = module.partition(".")[0]
-        if module == "builtins" and name in self.BUILTINS:
-            return super().find_class(module, name)
-        if package == "numpy" and name in self.NUMPY:
-            return super().find_class(_numpy_module(module), name)
-        if module.startswith(self.OWN):
-            found = super().find_class(module, name)
-            if isinstance(found, type) and found.__module__ == module and _is_record(found):
-                return found
-        raise pickle.UnpicklingError(f"{module}.{name} is not a result")
-
-
-def _is_record(found: type) -> bool:
-    return is_dataclass(found) or issubclass(found, tuple | int | float | str)
-
-
-def _numpy_module(module: str) -> str:
-    """The name in this version of a private module of NumPy: NumPy 2 calls ``numpy.core`` ``numpy._core``."""
-    _, _, rest = module.removeprefix("numpy.").partition("core")
-    if module == f"numpy.core{rest}" or module == f"numpy._core{rest}":
-        return f"numpy.{'_core' if find_spec('numpy._core') else 'core'}{rest}"
-    return module
-
-
-def _unpickled(payload: bytes) -> Any:
-    return _Plain(io.BytesIO(payload)).load()
+def _is_facts(value: object) -> TypeGuard[dict[str, str]]:
+    return isinstance(value, dict) and all(isinstance(fact, str) for fact in value.values())
 
 
 def _json(value: Mapping[str, Any]) -> bytes:
@@ -346,6 +315,6 @@ def _from_json(content: bytes) -> dict[str, Any]:
     """The object in a record; empty if there is none."""
     try:
         found = json.loads(content)
-    except ValueError:
+    except (ValueError, RecursionError):  # a number with thousands of digits, or thousands of nested brackets
         return {}
     return found if isinstance(found, dict) else {}

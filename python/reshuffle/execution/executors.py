@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from ..errors import InputError, quoted
+from ..errors import InputError, WorkerError, quoted
 
 if TYPE_CHECKING:
     from concurrent.futures import ProcessPoolExecutor
@@ -62,7 +62,7 @@ def opened(name: str | None, threads: int | None = None) -> Iterator[Any]:
     """The executor of this name, while the body runs; None for threads of this process.
 
     ``threads`` is the number of processes, by default one for each processor. :class:`InputError` if a scheduler cannot
-    be reached, or a package is missing.
+    be reached, or a package is missing; :class:`WorkerError` if the scheduler ends.
     """
     if name is None or name == THREADS:
         yield None
@@ -171,10 +171,12 @@ def _dask_client(address: str) -> Iterator[Any]:
         raise InputError(
             f"--executor {DASK}{address} needs the package distributed: pip install 'reshuffle[cluster]'"
         ) from None
-    for name in ("distributed", "distributed.client"):  # it logs tracebacks besides the one sentence
+    # These log tracebacks besides the one sentence, also while the client closes.
+    for name in ("distributed", "distributed.client", "tornado.application", "asyncio"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
-        asyncio.run(_reached(f"tcp://{address}"))
+        # Dask's own timeout ends before the scheduler's first message, for which it would wait forever.
+        asyncio.run(asyncio.wait_for(_reached(f"tcp://{address}"), CONNECT_SECONDS))
         client = distributed.Client(f"tcp://{address}", timeout=CONNECT_SECONDS, set_as_default=False)
     except Exception:  # of the network; other servers can make Dask raise anything
         raise InputError(
@@ -187,9 +189,15 @@ def _dask_client(address: str) -> Iterator[Any]:
             raise InputError(
                 f"the Dask scheduler at {address} has no workers: start some with 'dask worker {address}'"
             ) from None
+        except Exception as error:
+            raise WorkerError(
+                f"the Dask scheduler at {address} ended before it had workers ({type(error).__name__}: {error}): start "
+                "it again"
+            ) from error
         yield client
     finally:
-        client.close()
+        with contextlib.suppress(Exception):  # the scheduler may be gone, and what is to be known is known
+            client.close()
 
 
 async def _reached(address: str) -> None:

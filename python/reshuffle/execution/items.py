@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from .base import Execution
-from .jobs import run_job
+from .tables import Columns, Table, run_table
 
 if TYPE_CHECKING:
     from .._core import Progress
 
 __all__ = ["ItemJob"]
 
-Result = TypeVar("Result")
 
-
-class ItemJob(Generic[Result]):
-    """The base of a :class:`~reshuffle.execution.Job` that computes one item at a time.
+class ItemJob:
+    """The base of a :class:`~reshuffle.execution.tables.TableJob` that computes one item at a time.
 
     Attributes
     ----------
@@ -35,21 +33,26 @@ class ItemJob(Generic[Result]):
         """Any item may begin a piece."""
         return 1
 
+    @property
     @abstractmethod
-    def item(self, index: int, threads: int | None) -> Result:
-        """Compute one item: a pure function of its index."""
+    def columns(self) -> Columns:
+        """What is computed of an item."""
 
-    def run(self, first: int, last: int, threads: int | None, progress: Progress | None) -> list[Result]:
-        """The results of the items first, …, last − 1."""
+    @abstractmethod
+    def item(self, index: int, threads: int | None) -> tuple[Any, ...]:
+        """Compute one item, the arrays of its columns: a pure function of its index."""
+
+    def run(self, first: int, last: int, threads: int | None, progress: Progress | None) -> Table:
+        """The rows of the items first, …, last − 1."""
         if progress is not None:
             progress.begin(self.stage, last - first)
-        results = []
-        for index in range(first, last):
-            results.append(self.item(index, threads))
+        table = self.columns.empty(last - first)
+        for row, index in enumerate(range(first, last)):
+            table[row] = self.item(index, threads)
             if progress is not None:
-                progress.update(index + 1 - first)
-        return results
+                progress.update(row + 1)
+        return table
 
-    def results(self, n: int, execution: Execution) -> list[Result]:
-        """The results of the items 0, …, n − 1."""
-        return [result for part in run_job(self, n, execution, stage=self.stage) for result in part]
+    def results(self, n: int, execution: Execution) -> Table:
+        """The rows of the items 0, …, n − 1."""
+        return run_table(self, n, execution, stage=self.stage)

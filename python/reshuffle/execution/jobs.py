@@ -14,6 +14,7 @@ from .base import Execution, Job
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
+    from .checkpoint import Stage
     from .transport import Sender
     from .worker import Answer, Failed
 
@@ -37,10 +38,13 @@ RENEWALS = 5
 WAIT_SECONDS = 1.0
 
 
-def run_job(job: Job[Result], n: int, execution: Execution, *, stage: str, first: int = 0) -> list[Result]:
+def run_job(
+    job: Job[Result], n: int, execution: Execution, *, stage: str, first: int = 0, kept: Stage | None = None
+) -> list[Result]:
     """The results of the items first, …, first + n − 1 of a job, in pieces that are ordered by index.
 
-    Where the pieces begin depends on the executor and on the time they take; joined, they are always the same.
+    Where the pieces begin depends on the executor and on the time they take; joined, they are always the same. Pieces
+    that are ``kept`` are not computed again, and the others are added.
 
     Raises
     ------
@@ -51,41 +55,37 @@ def run_job(job: Job[Result], n: int, execution: Execution, *, stage: str, first
         If a worker ends or fails. The message names the range.
     """
     whole = first, first + n
-    if execution.executor is None and execution.checkpoint is None:
+    if execution.executor is None and kept is None:
         return [job.run(*whole, execution.threads, execution.progress)]
-    found: dict[int, Result] = {}
-    missing, keep = [whole], _nothing
-    if execution.checkpoint is not None:
-        from .digest import described
-
-        kept = execution.checkpoint.stage(stage, described(job), *whole)
-        found = {start: kept.load(start, end) for start, end in kept.finished}
-        missing, keep = kept.missing, kept.add
+    found: dict[int, Any] = {}
+    missing = [whole]
+    if kept is not None:
+        found = {start: table for (start, _), table in kept.finished.items()}
+        missing = kept.missing
     progress, done = execution.progress, n - sum(end - start for start, end in missing)
     if progress is not None:
         progress.begin(stage, n)
         progress.update(done)
-    for start, end, result in _computed(job, missing, execution):
+    for start, end, result in _computed(job, missing, execution, kept is not None):
         found[start] = result
-        keep(start, end, result)
+        if kept is not None:
+            kept.add(start, end, result)
         done += end - start
         if progress is not None:
             progress.update(done)
     return [found[start] for start in sorted(found)]
 
 
-def _nothing(first: int, last: int, result: Any) -> None:
-    """Keep nothing."""
-
-
 def _computed(
-    job: Job[Result], missing: list[tuple[int, int]], execution: Execution
-) -> Iterator[tuple[int, int, Result]]:
+    job: Job[Any], missing: list[tuple[int, int]], execution: Execution, has_checkpoint: bool
+) -> Iterator[tuple[int, int, Any]]:
     """The results of some ranges, in pieces, in the order in which they are finished."""
     if not missing:
         return iter(())
     remaining = _Remaining(missing, job.block)
-    return _here(job, remaining, execution) if execution.executor is None else _sent(job, remaining, execution)
+    if execution.executor is None:
+        return _here(job, remaining, execution)
+    return _sent(job, remaining, execution, has_checkpoint)
 
 
 class _Remaining:
@@ -139,14 +139,16 @@ def _here(job: Job[Result], remaining: _Remaining, execution: Execution) -> Iter
         yield first, last, result
 
 
-def _sent(job: Job[Result], remaining: _Remaining, execution: Execution) -> Iterator[tuple[int, int, Result]]:
+def _sent(
+    job: Job[Result], remaining: _Remaining, execution: Execution, has_checkpoint: bool
+) -> Iterator[tuple[int, int, Result]]:
     """Have the workers of an executor compute pieces.
 
     However the loop ends, no task of it is left waiting in the executor.
     """
     from .transport import sender_for
 
-    tasks = _Tasks(job, sender_for(execution.executor, job), remaining, execution.checkpoint is not None)
+    tasks = _Tasks(job, sender_for(execution.executor, job), remaining, has_checkpoint)
     try:
         while remaining or tasks.pending:
             tasks.top_up()
@@ -178,7 +180,7 @@ class _Tasks:
         """Submit tasks until there are enough for every worker."""
         if time.monotonic() - self.counted > RECOUNT_SECONDS:
             self.counted = time.monotonic()
-            with suppress(OSError):  # a scheduler that is gone: the tasks will say so
+            with suppress(Exception):  # a scheduler that is gone: the tasks will say so
                 self.workers = self.sender.workers
         while self.sender.fresh and self.remaining and self.opened < self.workers:
             self._submit(*self.remaining.take(self.workers), self.sender.fresh)

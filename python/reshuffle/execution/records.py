@@ -29,7 +29,7 @@ from ..errors import InputError, shortened
 
 __all__ = ["MAGIC", "RecordFile"]
 
-MAGIC = b"reshuffle checkpoint 1\n"
+MAGIC = b"reshuffle checkpoint 2\n"
 # What all versions of the format begin with.
 FAMILY = b"reshuffle checkpoint "
 

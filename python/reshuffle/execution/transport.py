@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Protocol
 from weakref import WeakKeyDictionary, finalize
 
-from ..errors import InputError, quoted
+from ..errors import InputError, WorkerError, quoted
 from .worker import Answer, Buffer, Parcel, digest_of, run_range, run_task
 
 __all__ = ["Sender", "packed", "remove_files", "sender_for"]
@@ -49,7 +49,10 @@ class Sender(Protocol):
 
 
 def sender_for(executor: Any, job: Any) -> Sender:
-    """The sender of a job to an executor. :class:`InputError` if the job cannot be pickled."""
+    """The sender of a job to an executor.
+
+    :class:`InputError` if the job cannot be pickled; :class:`WorkerError` if a Dask scheduler does not take it.
+    """
     if isinstance(executor, ThreadPoolExecutor):
         return _InProcess(executor, job)
     client = _client_of(executor)
@@ -212,9 +215,9 @@ class _Scattered:
         try:
             sent = self.client.scatter([bytes(self.pieces[digest]) for digest in new], broadcast=True, hash=False)
         except Exception as error:  # of the network, or Dask's own
-            raise InputError(
+            raise WorkerError(
                 f"the job cannot be sent to the workers of the Dask client {quoted(self.client)}: "
-                f"{type(error).__name__}: {error}: are there workers?"
+                f"{type(error).__name__}: {error}: are the scheduler and the workers running?"
             ) from error
         kept = kept | dict(zip(new, sent, strict=True))
         self.futures = _scattered[self.client] = {digest: kept[digest] for digest in self.pieces}
