@@ -9,6 +9,7 @@ text to replace.
 from __future__ import annotations
 
 import sys
+import unicodedata
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple, TypeVar
@@ -18,6 +19,37 @@ __all__ = ["Argument", "InputError", "InputWarning", "Option", "System", "Worker
 
 T = TypeVar("T")
 _Same = TypeVar("_Same", bound="_WithFields")
+
+
+# Joiners are parts of words in Persian and in Indic scripts, and of emoji.
+JOINERS = "\u200c\u200d"
+
+
+def printable(text: str, keep: str = "") -> str:
+    """``text`` with escapes for what a terminal would obey or a reader could not see: names come from files.
+
+    Escaped are control characters (C0, C1 and DEL), characters that set the direction of text or format it otherwise,
+    ends of lines and paragraphs, and lone surrogates, except those in ``keep``. The escapes are those of JSON. All
+    channels for people use this function: messages, reports, figures, and data on a terminal.
+
+    >>> print(printable("a\\x1b[31mb\\n\\u202ec\\ud800 é 😀"), printable("a\\nb", keep="\\n"))
+    a\\u001b[31mb\\n\\u202ec\\ud800 é 😀 a
+    b
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() or c in keep or _is_harmless(c) else _escape(c) for c in text)
+
+
+def _is_harmless(character: str) -> bool:
+    """Whether a character that :meth:`str.isprintable` excludes can be shown: a space, or one of a newer Unicode."""
+    return character in JOINERS or unicodedata.category(character) in ("Zs", "Cn", "Co")
+
+
+def _escape(character: str) -> str:
+    short = {"\t": r"\t", "\n": r"\n", "\r": r"\r"}.get(character)
+    units = character.encode("utf-16-be", "surrogatepass").hex()
+    return short or "".join(rf"\u{units[i : i + 4]}" for i in range(0, len(units), 4))
 
 
 class System(int):
@@ -63,7 +95,8 @@ class _WithFields(Exception):  # noqa: N818 - the base of an error and of a warn
     fields: Mapping[str, Any]
 
     def __init__(self, message: str, /, **fields: Any) -> None:
-        super().__init__(message.format_map(fields) if fields else message)
+        # Wherever the message is shown, the names in it are safe.
+        super().__init__(printable(message.format_map(fields) if fields else message, keep="\n\t"))
         self.fields = fields
         self._template = message
 
@@ -116,6 +149,9 @@ class WorkerError(RuntimeError):
 
     The command line prints the message and exits with code 4.
     """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(printable(message, keep="\n\t"))
 
 
 # Template for a bad value in one segment, numbered from 1, of a system, a column of references, a list of ids …

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 from . import _core
 from .types import SeedKind
-from .validate import MAX_SEED, check_integer
+from .validate import MAX_SEED, check_integer, check_name
 
 __all__ = ["DerivedSeed", "derive_seed", "format_seed"]
 
@@ -70,6 +70,7 @@ def derive_seed(seed: int, kind: SeedKind | str, index: int) -> DerivedSeed:
     (True, True)
     """
     seed = check_integer("seed", seed, 0, MAX_SEED)
+    check_name("kind of seed", kind, get_args(SeedKind))
     value = _core.derive(int(seed), kind, check_integer("index", index, 0, MAX_SEED))
     return DerivedSeed(value, f"{format_seed(seed)}>{kind}[{int(index)}]")
 

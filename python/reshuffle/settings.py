@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from .errors import InputError
 from .execution import Execution, check_executor
-from .validate import MAX_SEED, MAX_THREADS, check_integer, check_level, check_n_resamples
+from .validate import MAX_SEED, MAX_THREADS, check_flag, check_integer, check_level, check_n_resamples, check_text
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -117,6 +117,12 @@ class ComparisonSettings:
     # For tests of equivalence and non-inferiority: the margin of each metric, by any of its names.
     margins: Mapping[str, float] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        for name in ("test", "scheme", "alternative", "family"):
+            check_text(name, getattr(self, name))
+        for name in ("all_pairs", "simultaneous", "with_texts"):
+            check_flag(name, getattr(self, name))
+
 
 @dataclass(frozen=True)
 class Levels:
@@ -147,7 +153,7 @@ class Levels:
             confidence_level = check_level(names["confidence_level"], confidence_level)
         if alpha is not None:
             alpha = check_level(names["alpha"], alpha)
-        if test in TESTS_WITH_MARGIN:
+        if check_text("test", test) in TESTS_WITH_MARGIN:
             return cls(interval, *_levels_with_margin(test, confidence_level, alpha, names))
         confidence_level = CONFIDENCE_LEVEL if confidence_level is None else confidence_level
         return cls(interval, confidence_level, default_alpha(confidence_level) if alpha is None else alpha)

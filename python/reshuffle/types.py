@@ -57,6 +57,7 @@ __all__ = [
     "Scheme",
     "ScoreColumn",
     "ScoreFormat",
+    "ScoredSegments",
     "SeedKind",
     "SegmentFormat",
     "SentenceSmoothing",
@@ -130,7 +131,7 @@ Test: TypeAlias = Literal[
 BootstrapMethod: TypeAlias = Literal["centred", "both", "percentile", "shift", "paired"]
 """:data:`reshuffle.inference.significance.BOOTSTRAP_METHODS`."""
 
-Alternative: TypeAlias = Literal["two-sided", "greater", "less"]
+Alternative: TypeAlias = Literal["two-sided", "better", "worse", "greater", "less"]
 """:data:`reshuffle.inference.tests.ALTERNATIVES`."""
 
 Scheme: TypeAlias = Literal["auto", "iid", "subgroup", "exact"]
@@ -213,6 +214,9 @@ UnknownSystems: TypeAlias = Literal["error", "drop"]
 
 HumanScore: TypeAlias = Literal["wins", "expected-wins", "wins-or-ties"]
 """:data:`reshuffle.meta.HUMAN_SCORES`."""
+
+ScoredSegments: TypeAlias = Literal["judged", "all"]
+""":data:`reshuffle.meta.systems.SCORED_SEGMENTS`."""
 
 PlotKind: TypeAlias = Literal["ranking", "forest", "matrix", "null", "densities"]
 """:data:`reshuffle.report.PLOTS`."""

@@ -3,51 +3,109 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import Any
 
 from .errors import InputError, quoted, unknown_name
 
 __all__ = [
+    "LARGEST",
+    "LARGEST_SCORE",
+    "MAX_COUNT",
     "MAX_RESAMPLES",
     "MAX_SEED",
     "MAX_THREADS",
+    "SMALLEST_SCORE",
+    "check_flag",
     "check_integer",
     "check_level",
     "check_n_resamples",
     "check_name",
+    "check_number",
+    "check_text",
+    "expected_score",
 ]
 
 MAX_SEED = 2**64 - 1
 MAX_THREADS = 4096
 MAX_RESAMPLES = 2**53  # beyond this, c + 1 and R + 1 are no longer exact in float64
+MAX_COUNT = MAX_RESAMPLES  # of anything that is counted without a limit of its own, for the same reason
+LARGEST = 1e100  # of real numbers without a limit of their own, so that their squares are finite
+SMALLEST_LEVEL = 1e-12  # levels are rounded to twelve decimals
+
+# Larger scores are refused, and segment scores that are all smaller: sums of squares and cubes of their differences,
+# which tests and intervals use, could be infinite or 0.
+LARGEST_SCORE, SMALLEST_SCORE = 1e75, 1e-75
 
 
-def check_name(kind: str, name: str, known: Collection[str]) -> None:
+def expected_score(value: float) -> str:
+    """What an error expects instead of a value that is not finite, or beyond ``LARGEST_SCORE``.
+
+    >>> expected_score(float("inf")), expected_score(-1e300)
+    ('a finite number', 'a number of at most 1e+75 in magnitude')
+    """
+    return f"a number of at most {LARGEST_SCORE:g} in magnitude" if abs(value) < float("inf") else "a finite number"
+
+
+def check_name(kind: str, name: object, known: Collection[str]) -> None:
     """Raise :class:`InputError` unless ``name`` is one of ``known``."""
-    if name not in known:
+    # Anything else than a string may not be comparable or hashable.
+    if not isinstance(name, str) or name not in known:
         raise unknown_name(kind, str(name), known)
 
 
+def check_text(what: str, value: object) -> str:
+    """``value``, or :class:`InputError` if it is not a string, or has half of a surrogate pair, which is no text.
+
+    >>> check_text("the name of a metric", "\\ud800")
+    Traceback (most recent call last):
+    reshuffle.errors.InputError: the name of a metric must be a string of valid characters, got '\\ud800'
+    """
+    if not isinstance(value, str) or any("\ud800" <= character <= "\udfff" for character in value):
+        raise InputError(f"{what} must be a string of valid characters, got {quoted(value)}")
+    return value
+
+
+def check_flag(what: str, value: object) -> bool:
+    """``value`` as a bool, or :class:`InputError` if it is neither True nor False."""
+    if isinstance(value, bool) or type(value).__name__ in ("bool_", "bool"):  # also numpy's
+        return bool(value)
+    raise InputError(f"{what} must be True or False, got {quoted(value)}")
+
+
+def check_number(what: str, value: object, minimum: float = -LARGEST, maximum: float = LARGEST) -> float:
+    """``value`` as a float, or :class:`InputError` if it is not a number in [minimum, maximum].
+
+    >>> check_number("run_sd", -1, 0)
+    Traceback (most recent call last):
+    reshuffle.errors.InputError: run_sd must be a number from 0 to 1e+100, got -1
+    """
+    import numbers
+
+    if isinstance(value, numbers.Real) and not isinstance(value, bool):
+        real: Any = value
+        if minimum <= real <= maximum:
+            return float(real)
+    raise InputError(f"{what} must be a number from {minimum:g} to {maximum:g}, got {quoted(value)}")
+
+
 def check_integer(what: str, value: object, minimum: int, maximum: int | None = None) -> int:
-    """``value`` as an int, or :class:`InputError` if it is not an integer in [minimum, maximum].
+    """``value`` as an int, or :class:`InputError` if it is not one in [minimum, maximum]. The default is ``MAX_COUNT``.
 
     >>> check_integer("threads", 0, 1)
     Traceback (most recent call last):
     reshuffle.errors.InputError: threads must be a whole number of at least 1, got 0
     """
-    if (
-        isinstance(value, int)
-        and type(value) is not bool
-        and minimum <= value
-        and (maximum is None or value <= maximum)
-    ):
+    limit = MAX_COUNT if maximum is None else maximum
+    if isinstance(value, int) and type(value) is not bool and minimum <= value <= limit:
         return value  # unconverted, because a DerivedSeed carries its derivation
     import numbers
 
-    allowed = f"of at least {minimum}" if maximum is None else f"from {minimum} to {maximum}"
-    if isinstance(value, numbers.Integral) and not isinstance(value, bool):
-        number = int(value)
-        if number >= minimum and (maximum is None or number <= maximum):
-            return number
+    number = int(value) if isinstance(value, numbers.Integral) and not isinstance(value, bool) else None
+    if number is not None and minimum <= number <= limit:
+        return number
+    # The largest count is of interest to those only who ask for more.
+    is_small = maximum is None and (number is None or number < minimum)
+    allowed = f"of at least {minimum}" if is_small else f"from {minimum} to {limit}"
     raise InputError(f"{what} must be a whole number {allowed}, got {quoted(value)}")
 
 
@@ -75,7 +133,9 @@ def check_level(what: str, value: object) -> float:
     import numbers
 
     number = float(value) if isinstance(value, numbers.Real) and not isinstance(value, bool) else -1.0
-    if 0 < number < 1:
+    if SMALLEST_LEVEL <= number <= 1 - SMALLEST_LEVEL:
         return number
+    if 0 < number < 1:
+        raise InputError(f"{what} must be at least {SMALLEST_LEVEL:g} away from 0 and 1, got {quoted(value)}")
     hint = f": for {number:g}% write {number / 100:g}" if 1 < number < 100 else ""
     raise InputError(f"{what} must lie strictly between 0 and 1, got {quoted(value)}{hint}")

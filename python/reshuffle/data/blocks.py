@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from ..errors import LINE_MESSAGE, InputError, warn
-from .files import COMPRESSIONS, MAX_INPUT, STDIN, check_stdin, decoded, display_name, opened, shown_size, split_lines
+from .files import COMPRESSIONS, MAX_INPUT, STDIN, Limit, check_stdin, decoded, display_name, opened, split_lines
 from .formats import format_of
 from .reading import split_name
 
@@ -91,13 +91,14 @@ class _Column:
 
     def __init__(self, path: str, max_input: int) -> None:
         self.name, self.lines = display_name(path), 0
-        self._path, self._limit = path, max_input
-        self._bytes, self._has_nul = 0, False
+        self._path, self._has_nul = path, False
         self._raw: io.BufferedReader[Any] = self._opened()
         start = self._raw.peek(8)
         found = next(((name, module) for name, magic, _, module in COMPRESSIONS if start.startswith(magic)), None)
         self._compression = None if found is None else found[0]
-        self._stream: IO[bytes] = self._raw if found is None else import_module(found[1]).open(self._raw)
+        self._stream: IO[bytes] = self._raw
+        if found is not None:
+            self._stream = Limit(self.name, max_input).lines_of(import_module(found[1]).open(self._raw))
         self.total = 0 if path == STDIN else Path(path).stat().st_size
 
     def _opened(self) -> io.BufferedReader[Any]:
@@ -116,12 +117,6 @@ class _Column:
         """The next lines; fewer only at the end."""
         lines = self._read(lambda: list(islice(self._stream, size)))
         data = b"".join(lines)
-        self._bytes += len(data)
-        if self._compression is not None and self._bytes > self._limit:
-            raise InputError(
-                f"{self.name} is larger than {shown_size(self._limit)} when decompressed: if that is intended, raise "
-                "the limit with max_input (--max-input)"
-            )
         if not self.lines and not data:
             raise InputError(f"{self.name} is empty: expected one segment per line")
         nul = -1 if self._has_nul else data.find(b"\0")
@@ -144,6 +139,8 @@ class _Column:
 
         try:
             return read()
+        except InputError:
+            raise
         except (OSError, EOFError, ValueError, lzma.LZMAError, zlib.error) as error:
             if self._compression is None:
                 raise InputError(f"{self.name} cannot be read: {getattr(error, 'strerror', None) or error}") from None

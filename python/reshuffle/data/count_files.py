@@ -281,13 +281,13 @@ def _read_npz(file: IO[bytes], path: str, name: str, check: bool) -> Arrays:
         if ABOUT not in members.namelist():
             known = listed(members.namelist()) or "none"
             raise InputError(f"{name}: expected {EXPECTED}, got a ZIP file without {ABOUT}: {known}")
+        if any(member.compress_type != zipfile.ZIP_STORED for member in members.infolist()):
+            raise InputError(f"{name} is compressed, and counts are mapped into memory: count the texts again")
         about = _described(members.read(ABOUT), name)
         arrays, checksums = {}, {}
         for member in members.infolist():
             if member.filename == ABOUT:
                 continue
-            if member.compress_type != zipfile.ZIP_STORED:
-                raise InputError(f"{name} is compressed, and counts are mapped into memory: count the texts again")
             file.seek(member.header_offset + 26)
             start = member.header_offset + 30 + sum(struct.unpack("<HH", file.read(4)))
             file.seek(start)

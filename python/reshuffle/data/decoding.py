@@ -7,6 +7,7 @@ not what it expects. :mod:`reshuffle.data.from_json` combines them.
 from __future__ import annotations
 
 import dataclasses
+import sys
 import types
 import typing
 from collections.abc import Callable, Mapping
@@ -14,6 +15,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from ..errors import quoted
 from ..results.schemas import NON_FINITE
+from ..validate import MAX_SEED
 
 __all__ = [
     "Decoder",
@@ -30,6 +32,8 @@ __all__ = [
     "text",
     "whole",
 ]
+
+LARGEST_INTEGER = int(sys.float_info.max)
 
 Decoder: TypeAlias = Callable[[Any], Any]
 Record = TypeVar("Record")
@@ -64,16 +68,18 @@ def text(value: Any) -> str:
 
 def whole(value: Any) -> int:
     """A count, a rank or a seed: an integer that is not negative."""
-    if type(value) is int and value >= 0:
-        return value
-    raise Mismatch.expected("a whole number", value)
+    return _whole(value, 0, "a whole number")
 
 
 def positive(value: Any) -> int:
     """An integer above 0."""
-    if type(value) is int and value > 0:
+    return _whole(value, 1, "a whole number above 0")
+
+
+def _whole(value: Any, least: int, expected: str) -> int:
+    if type(value) is int and least <= value <= MAX_SEED:
         return value
-    raise Mismatch.expected("a whole number above 0", value)
+    raise Mismatch.expected(f"{expected}, below 2^64" if type(value) is int and value > 0 else expected, value)
 
 
 def flag(value: Any) -> bool:
@@ -85,7 +91,7 @@ def flag(value: Any) -> bool:
 
 def real(value: Any) -> float:
     """A number, or the name of one that JSON does not have."""
-    if type(value) is float or type(value) is int:
+    if type(value) is float or (type(value) is int and abs(value) <= LARGEST_INTEGER):
         return value
     if type(value) is str and value in NON_FINITE:
         return NON_FINITE[value]

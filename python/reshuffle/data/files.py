@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
-from typing import IO, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from ..errors import InputError, quoted
 from ..validate import check_integer
@@ -30,12 +30,23 @@ COMPRESSIONS = (
 MAX_INPUT = 4 << 30
 """Default limit on the size in bytes of a compressed file after decompression."""
 
+
+class Readable(Protocol):
+    """A stream of bytes."""
+
+    def read(self, size: int, /) -> bytes:
+        """At most ``size`` bytes, none at the end."""
+
+    def close(self) -> None:
+        """Close it."""
+
+
 # Bytes decompressed per call: enough to amortise the call, and little memory compared with a text.
 CHUNK = 1 << 20
 
 
 def display_name(path: str) -> str:
-    """A path in printable form, with bytes that are not UTF-8 replaced."""
+    """A path as text, with bytes that are not UTF-8 replaced."""
     return "standard input" if path == STDIN else path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
@@ -160,7 +171,7 @@ def _decompressed(data: bytes, name: str, max_input: int) -> bytes:
 
             try:
                 with import_module(module).open(io.BytesIO(data)) as stream:
-                    return read_limited(stream, name, max_input)
+                    return Limit(name, max_input).read(stream)
             except InputError:
                 raise
             except (OSError, EOFError, ValueError, lzma.LZMAError, zlib.error) as error:
@@ -168,17 +179,53 @@ def _decompressed(data: bytes, name: str, max_input: int) -> bytes:
     return data
 
 
-def read_limited(stream: IO[bytes] | io.RawIOBase, name: str, max_input: int) -> bytes:
-    """Read the stream, or raise :class:`InputError` at the limit: some megabytes can decompress to terabytes."""
-    whole = io.BytesIO()
-    while chunk := stream.read(CHUNK):
-        if whole.tell() + len(chunk) > max_input:
+class Limit:
+    """How many bytes a file may still have after decompression: some megabytes can decompress to terabytes."""
+
+    def __init__(self, name: str, max_input: int) -> None:
+        self.name, self.max_input = name, max_input
+        self.left = max_input
+
+    def take(self, size: int) -> None:
+        """Count bytes that were decompressed. :class:`InputError` if they exceed the limit."""
+        self.left -= size
+        if self.left < 0:
             raise InputError(
-                f"{name} is larger than {shown_size(max_input)} when decompressed: if that is intended, raise the "
-                "limit with max_input (--max-input)"
+                f"{self.name} is larger than {shown_size(self.max_input)} when decompressed: if that is intended, "
+                "raise the limit with max_input (--max-input)"
             )
-        whole.write(chunk)
-    return whole.getvalue()
+
+    def read(self, stream: Readable) -> bytes:
+        """The rest of a decompressed stream."""
+        whole = io.BytesIO()
+        while chunk := stream.read(CHUNK):
+            self.take(len(chunk))
+            whole.write(chunk)
+        return whole.getvalue()
+
+    def lines_of(self, stream: Readable) -> io.BufferedReader[Any]:
+        """A decompressed stream that raises at the limit, also within a line."""
+        return io.BufferedReader(_Counted(stream, self), CHUNK)
+
+
+class _Counted(io.RawIOBase):
+    """A decompressed stream of which a limit counts the bytes."""
+
+    def __init__(self, stream: Readable, limit: Limit) -> None:
+        self._stream, self._limit = stream, limit
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        chunk = self._stream.read(min(len(buffer), CHUNK))
+        self._limit.take(len(chunk))
+        buffer[: len(chunk)] = chunk
+        return len(chunk)
+
+    def close(self) -> None:
+        self._stream.close()
+        super().close()
 
 
 UNITS = ("", "K", "M", "G", "T")

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any, get_args
 
-from ..errors import unknown_name
+from ..errors import InputError, quoted, unknown_name
 from ..results import (
     Caveat,
     ComparedTexts,
@@ -324,6 +324,8 @@ def _with_numbers(value: Any) -> Any:
     """The value of a caveat with the numbers that JSON does not have."""
     if isinstance(value, list):
         return [_with_numbers(item) for item in value]
+    if type(value) is int:
+        return real(value)
     return NON_FINITE.get(value, value) if isinstance(value, str) else value
 
 
@@ -337,11 +339,54 @@ def _study_keys() -> Callable[[Any], dict[str, Any]]:
             "study": text,
             "signature": text,
             "version": text,
-            "plan": mapping_of(_with_numbers),
+            "plan": _plan,
             "truths": mapping_of(text),
             "metrics": list_of(_metric()),
         }
     )
+
+
+def _level(value: Any) -> float:
+    """A level, strictly between 0 and 1."""
+    if not 0 < real(value) < 1:
+        raise Mismatch.expected("a number between 0 and 1", value)
+    return real(value)
+
+
+def _level_of_scores(value: Any) -> str:
+    """What metrics and people agree about."""
+    if value not in ("segment", "system"):
+        raise Mismatch.expected("segment or system", value)
+    return text(value)
+
+
+# What reports expect of the settings that mean the same in all studies. Other settings are shown as they are.
+_SETTINGS: Mapping[str, Decoder] = {
+    **dict.fromkeys(("alpha", "confidence_level"), optional(_level)),
+    "alphas": list_of(_level),
+    "level": _level_of_scores,
+    **dict.fromkeys(
+        ("family_size", "n_resamples", "random_starts", "replications", "rounds", "seed", "simulations", "units"),
+        optional(whole),
+    ),
+    **dict.fromkeys(
+        ("coefficients", "exchange", "groupings", "layouts", "models", "test_sets", "tests"), list_of(text)
+    ),
+    **dict.fromkeys(("about", "alternative", "metric", "probabilities", "topbest", "unit", "utility"), optional(text)),
+    **dict.fromkeys(("all_pairs", "average", "exclude_self", "pooled", "simulate", "size_adjusted"), optional(flag)),
+    **dict.fromkeys(("b_zero", "minimum_difference", "p_zero", "scale"), optional(real)),
+}
+
+
+def _plan(value: Any) -> dict[str, Any]:
+    found: dict[str, Any] = mapping_of(_with_numbers)(value)
+    for name, decoder in _SETTINGS.items():
+        if name in found:
+            try:
+                found[name] = decoder(value[name])
+            except Mismatch as mismatch:
+                raise mismatch.inside(name) from None
+    return found
 
 
 @cache
@@ -364,9 +409,29 @@ def _study(document: Any) -> StudyResult:
     if not any(tables.values()):
         raise Mismatch(f"expected the records of a table, such as {', '.join(known)}, got none")
     result = RESULTS.get(found["study"], StudyResult)(metrics=metrics, tables=tables, **found)
+    names = [metric.name for metric in metrics]
+    for table, records in tables.items():
+        for number, record in enumerate(records):
+            if hasattr(record, "metric") and record.metric not in names:
+                unknown = Mismatch(str(unknown_name("metric", record.metric, names)))
+                raise unknown.inside("metric").inside(number).inside(table)
     if isinstance(result, RunComparison):
         _check_runs(result)
+    _check_shown(result)
     return result
+
+
+def _check_shown(result: StudyResult) -> None:
+    """Check that the settings and tables fit together: only the report of a study knows how."""
+    try:
+        result.render("text")
+    except InputError:
+        return  # a result of a later version, which can be read, but not shown
+    except Exception as error:
+        raise Mismatch(
+            f"the plan, the metrics and the tables of the study {quoted(result.study)} do not fit together "
+            f"({type(error).__name__}: {error})"
+        ) from None
 
 
 def _check_runs(result: RunComparison) -> None:

@@ -14,7 +14,7 @@ from ..types import JudgmentFormat, Repeats, UnknownSystems
 from ..validate import check_integer, check_name
 from .evaluations import JUDGMENT_FORMATS
 from .evaluations.base import Votes, check_segments, first_line
-from .files import MAX_INPUT, read_bytes
+from .files import MAX_INPUT
 from .formats.base import Source
 from .system_names import Naming, SystemMap
 
@@ -166,14 +166,35 @@ class Judgments:
         tied = np.column_stack([self.tied[:, 0], index[self.tied[:, 1:]]])
         tied = tied[(tied >= 0).all(axis=1)]
         raw = None if self.raw is None else self.raw.for_systems(names)
+        return replace(self._kept(kept, tied, raw), systems=names, better=better[kept], worse=worse[kept])
+
+    def on_segments(self, segments: NDArray[np.intp]) -> Judgments:
+        """The judgments of these segments alone, with new numbers of segments from 0.
+
+        >>> votes = Judgments.from_votes(["a", "b"], 9, [2, 5, 5], [0, 0, 1], [1, 1, 0], tied=[[7, 0, 1]])
+        >>> few = votes.on_segments(np.array([5, 7]))
+        >>> few.n_segments, few.segment, few.tied, few.n_raw, few.n_raw_ties
+        (2, array([0, 0]), array([[1, 0, 1]]), 2, 1)
+        """
+        index = np.full(self.n_segments, -1, dtype=np.int64)
+        index[segments] = np.arange(len(segments))
+        kept = index[self.segment] >= 0
+        tied = np.column_stack([index[self.tied[:, 0]], self.tied[:, 1:]])
+        return replace(
+            self._kept(kept, tied[tied[:, 0] >= 0], None if self.raw is None else self.raw.on_segments(segments)),
+            n_segments=len(segments),
+            segment=index[self.segment[kept]],
+        )
+
+    def _kept(self, kept: NDArray[np.bool_], tied: Integers, raw: Judgments | None) -> Judgments:
+        """With these rows of votes and ties alone, and the numbers of votes that follow."""
         votes = self.votes[kept]
         n_raw, n_raw_ties = (int(votes.sum()), len(tied)) if raw is None else (raw.n_raw, raw.n_raw_ties)
         return replace(
             self,
-            systems=names,
             segment=self.segment[kept],
-            better=better[kept],
-            worse=worse[kept],
+            better=self.better[kept],
+            worse=self.worse[kept],
             votes=votes,
             tied=tied,
             n_raw=n_raw,
@@ -271,7 +292,7 @@ def read_judgments(
     if segment_base is not None:
         check_integer("segment_base", segment_base, 0)
     file = os.fspath(path)
-    source = Source(file, read_bytes(file, "a line for each judgment", max_input))
+    source = Source.read(file, "a line for each judgment", max_input)
     votes = JUDGMENT_FORMATS[_format(source, input_format)].read(source, language_pair, segment_base)
     n_segments = _n_segments(source, votes, n_segments)
     names, numbers = naming.resolve(

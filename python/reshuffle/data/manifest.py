@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
 from ..errors import InputError, quoted, unknown_name
-from .files import STDIN, decoded, display_name, read_bytes, uncompressed
+from .files import STDIN, decoded, display_name, read_bytes, shown_size, uncompressed
 
 __all__ = ["KeyReader", "SetFiles", "check_keys", "manifest_table", "read_manifest", "table_of"]
 
 T = TypeVar("T")
+
+# Limits on manifests, which are written by hand: Python's TOML parser takes a time that grows with the square of the
+# parts of a dotted key, and nearly so with the number of tables.
+MAX_BYTES = 1 << 20
+MAX_PARTS = 32
+# A dotted key of more parts, where a key can stand: at the beginning of a line, and after brackets and commas.
+PART = r"""(?:[\w-]+|"(?:[^"\\\n]|\\.)*"|'[^'\n]*')[ \t]*"""
+LONG_KEY = re.compile(rf"(?:^|[\[{{,])[ \t]*{PART}(?:\.[ \t]*{PART}){{{MAX_PARTS}}}", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -104,8 +114,10 @@ def manifest_table(path: str, expected: str) -> tuple[str, dict[str, Any], Path]
     """
     name = display_name(path)
     # Some editors write a byte order mark, which neither parser skips.
-    text = decoded(read_bytes(path, expected), name).removeprefix("\ufeff")
-    content = _parsed(path, text)
+    data = read_bytes(path, expected)
+    if len(data) > MAX_BYTES:
+        raise InputError(f"{name} has {len(data):,} bytes: expected {expected}, of at most {shown_size(MAX_BYTES)}")
+    content = _parsed(path, decoded(data, name).removeprefix("\ufeff"))
     return name, table_of(name, content), Path() if path == STDIN else Path(path).parent
 
 
@@ -128,6 +140,8 @@ def _parsed(path: str, text: str) -> Any:
 
 
 def _toml(text: str) -> Any:
+    if LONG_KEY.search(text):
+        raise RecursionError
     if sys.version_info >= (3, 11):
         import tomllib
     else:
@@ -139,8 +153,7 @@ def _unique(name: str, pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     """A JSON object. Its keys must differ: of two test sets with the same name, one would be lost."""
     found = dict(pairs)
     if len(found) < len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for key in keys if keys.count(key) > 1)
+        ((twice, _),) = Counter(key for key, _ in pairs).most_common(1)
         raise InputError(f"{name}: the key {quoted(twice)} occurs twice in one object: use different names")
     return found
 

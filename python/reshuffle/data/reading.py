@@ -11,7 +11,7 @@ from typing import TypeAlias
 from ..errors import InputError, quoted
 from ..types import InputFormat
 from ..validate import check_name
-from .files import MAX_INPUT, STDIN, check_stdin, has_lone_surrogate, read_bytes
+from .files import MAX_INPUT, STDIN, check_stdin, has_lone_surrogate
 from .formats import INPUT_FORMATS, format_of
 from .formats.base import Column, FileFormat, Source, shown_json
 
@@ -148,7 +148,7 @@ def _read_paths(
     }
     read: list[ReadPath] = [(formats[file], []) for file, _ in split]
     for file, file_format in formats.items():
-        source = Source(file, read_bytes(file, file_format.about, max_input))
+        source = Source.read(file, file_format.about, max_input)
         wanted: list[tuple[int, str | None]] = []  # index of a path, name of a column
         for i, (path_file, name) in enumerate(split):
             if path_file == file:
@@ -246,7 +246,7 @@ def read_groups(
     if input_format is not None:
         check_name("input format", input_format, list(INPUT_FORMATS))
     file_format = INPUT_FORMATS[input_format or format_of(file)]
-    source = Source(file, read_bytes(file, file_format.about, max_input))
+    source = Source.read(file, file_format.about, max_input)
     known = [] if file_format.names is None or name is None else file_format.names(source)
     key = next((key for key in known if key.lower() in SEGMENT_IDS and key != name), None)
     column, *segments = file_format.read(source, [name] if key is None else [name, key])

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from ..errors import LINE_MESSAGE, InputError, listed, quoted, unknown_name
 from ..types import RepeatedScores, ScoreFormat, UnknownSystems
-from ..validate import check_integer, check_name
+from ..validate import LARGEST_SCORE, check_integer, check_name, expected_score
 from .evaluations import SCORE_FORMATS
 from .evaluations.base import Cells, ScoreOptions, beginning, check_segments
 from .evaluations.base import ScoreFormat as Format
-from .files import MAX_INPUT, read_bytes
+from .files import MAX_INPUT
 from .formats.base import Source
 from .system_names import Naming, SystemMap
 
@@ -53,7 +53,7 @@ class ScoreTable:
     Raises
     ------
     InputError
-        If a shape does not fit the systems, or a score is infinite.
+        If a shape does not fit the systems, or a score is infinite or beyond 1e75 in magnitude.
 
     Examples
     --------
@@ -81,8 +81,10 @@ class ScoreTable:
             array = np.asarray(values, dtype=np.float64)
             if array.ndim != n_axes or array.shape[0] != n:
                 raise InputError(f"{name}: expected a row for each of {n} systems, got an array of shape {array.shape}")
-            if np.isinf(array).any():
-                raise InputError(f"{name}: expected finite scores, or NaN for missing ones, got an infinite one")
+            too_large = array[np.abs(array) > LARGEST_SCORE]
+            if too_large.size:
+                expected = expected_score(too_large[0])
+                raise InputError(f"{name}: expected {expected}, or NaN for a missing score, got {too_large[0]}")
             object.__setattr__(self, name, array)
             n_scores = n_scores or int(np.isfinite(array).sum())
         if self.segments is None and self.system_scores is None:
@@ -265,7 +267,7 @@ def _options(
 def _opened(path: str | os.PathLike[str], input_format: str | None, max_input: int) -> tuple[Source, Format]:
     """The file and its format."""
     file = os.fspath(path)
-    source = Source(file, read_bytes(file, "a line for each score", max_input))
+    source = Source.read(file, "a line for each score", max_input)
     if input_format is not None:
         check_name("input format", input_format, list(SCORE_FORMATS))
         return source, SCORE_FORMATS[input_format]

@@ -11,8 +11,8 @@ from typing import Any, get_args
 
 from ..errors import InputError, listed, quoted, shortened
 from ..types import InputFormat, Missing
-from ..validate import check_name
-from .files import MAX_INPUT, STDIN, display_name, read_bytes, uncompressed
+from ..validate import LARGEST_SCORE, check_name, expected_score
+from .files import MAX_INPUT, STDIN, display_name, uncompressed
 from .formats import INPUT_FORMATS, format_of
 from .formats.base import Column, FileFormat, Source, choose, shown_json
 from .formats.comet import KEYS, is_printed
@@ -148,7 +148,7 @@ def opened(
             f"{display_name(os.fspath(path))}: scores cannot be read from the format {format_name}; these formats have "
             f"numbers: {with_numbers}"
         )
-    source = Source(file, read_bytes(file, INPUT_FORMATS[format_name].about, max_input))
+    source = Source.read(file, INPUT_FORMATS[format_name].about, max_input)
     return source, name, format_name if input_format else sniffed(source, format_name)
 
 
@@ -301,14 +301,14 @@ def _finite(column: Column, convert: Callable[[Any], float], may_be_missing: boo
     """The numbers of a column, with NaN for missing ones if there may be any."""
     numbers = [convert(value) for value in column.lines]
     for segment, number in enumerate(numbers, 1):
-        if not math.isfinite(number):
+        if not abs(number) <= LARGEST_SCORE:
             value = column.lines[segment - 1]
             is_missing = _is_missing(value, convert is _parse)
             if is_missing and may_be_missing:
                 continue
             shown = quoted(value) if isinstance(value, str) and convert is _parse else shown_json(value)
             hint = "; with missing='pairwise' (--missing pairwise) it is a missing score" if is_missing else ""
-            raise InputError(f"{column.place(segment)}: expected a finite number, got {shown}{hint}")
+            raise InputError(f"{column.place(segment)}: expected {expected_score(number)}, got {shown}{hint}")
     return numbers
 
 

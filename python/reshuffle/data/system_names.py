@@ -10,7 +10,7 @@ from pathlib import Path
 from ..errors import LINE_MESSAGE, InputError, listed, quoted, shortened, unknown_name, warn
 from ..validate import check_name
 from .evaluations.base import read_rows
-from .files import MAX_INPUT, read_bytes
+from .files import MAX_INPUT
 from .formats.base import Source
 
 __all__ = ["Naming", "SystemMap", "read_sysmap"]
@@ -59,7 +59,7 @@ def read_sysmap(path: str | os.PathLike[str], *, max_input: int = MAX_INPUT) -> 
     """
     file = os.fspath(path)
     expected = "the id of a system, a tab, and the name of its output on each line"
-    source = Source(file, read_bytes(file, expected, max_input))
+    source = Source.read(file, expected, max_input)
     rows = read_rows(source, header=False)
     if len(rows.header) < 2:
         rows.fail(0, f"expected {expected}, got {quoted(rows.columns[0][0])}")

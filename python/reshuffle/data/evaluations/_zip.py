@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import struct
 import zipfile
 import zlib
 from importlib import import_module
-from typing import IO
 
-from ..files import MAX_INPUT, read_limited
+from ..files import Limit, Readable
 from ..formats.base import Source
 
 __all__ = ["MAGIC", "Archive"]
@@ -26,6 +26,7 @@ class Archive:
     def __init__(self, source: Source) -> None:
         """Raises :class:`InputError` if the directory at the end of the file cannot be read."""
         self.source = source
+        self._limit = Limit(source.name, source.max_input)
         try:
             self.archive = zipfile.ZipFile(io.BytesIO(source.data))
         except (zipfile.BadZipFile, ValueError, OSError) as error:
@@ -37,13 +38,12 @@ class Archive:
         """The content of a member as text."""
         info = self.members[name]
         try:
-            with self._opened(info) as stream:
-                data = read_limited(stream, f"{self.source.name}, {name}", MAX_INPUT)
-            return data.decode("utf-8")
+            with contextlib.closing(self._opened(info)) as stream:
+                return self._limit.read(stream).decode("utf-8")
         except (zipfile.BadZipFile, zlib.error, EOFError, OSError, UnicodeDecodeError, NotImplementedError) as error:
             self.source.fail(f"{name} cannot be read: {error}")
 
-    def _opened(self, info: zipfile.ZipInfo) -> IO[bytes] | _Errors:
+    def _opened(self, info: zipfile.ZipInfo) -> Readable:
         if info.compress_type != ZSTANDARD or hasattr(zipfile, "ZIP_ZSTANDARD"):
             return self.archive.open(info)
         data = self.source.data
@@ -63,13 +63,14 @@ class Archive:
         return _Errors(stream, zstandard.ZstdError)
 
 
-class _Errors(io.RawIOBase):
+class _Errors:
     """A stream whose errors are OSErrors."""
 
-    def __init__(self, stream: IO[bytes], error: type[Exception]) -> None:
+    def __init__(self, stream: Readable, error: type[Exception]) -> None:
         self.stream, self.error = stream, error
+        self.close = stream.close
 
-    def read(self, size: int = -1) -> bytes:
+    def read(self, size: int) -> bytes:
         try:
             return self.stream.read(size)
         except self.error as error:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import LINE_MESSAGE, InputError, listed, quoted, unknown_name
+from ...validate import LARGEST_SCORE, expected_score
 from ..files import split_lines
 from ..formats.base import Source
 from ..scores import MISSING_WORDS
@@ -292,9 +293,10 @@ def numbers(rows: Rows, name: str, column: Sequence[str]) -> NDArray[np.float64]
             raise ValueError
     except ValueError:
         values = np.array([_number(rows, row, name, field) for row, field in enumerate(column)])
-    bad = np.flatnonzero(np.isinf(values))
+    bad = np.flatnonzero(np.abs(values) > LARGEST_SCORE)
     if bad.size:
-        rows.fail(int(bad[0]), f"expected a finite number as {name}, got {quoted(column[bad[0]])}")
+        expected = expected_score(values[bad[0]])
+        rows.fail(int(bad[0]), f"expected {expected} as {name}, got {quoted(column[bad[0]])}")
     return values
 
 

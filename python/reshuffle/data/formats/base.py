@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn, TypeAlias
 
 from ...errors import LINE_MESSAGE, InputError, listed, shortened, unknown_name, warn
-from ..files import decoded, display_name
+from ..files import MAX_INPUT, decoded, display_name, read_bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +70,12 @@ class Source:
 
     file: str
     data: bytes
+    max_input: int = MAX_INPUT  # for what is compressed within the file
+
+    @classmethod
+    def read(cls, file: str, expected: str, max_input: int = MAX_INPUT) -> Source:
+        """Read a file. Arguments and errors as :func:`~reshuffle.data.files.read_bytes`."""
+        return cls(file, read_bytes(file, expected, max_input), max_input)
 
     def __post_init__(self) -> None:
         nul = self.data.find(b"\0")
