@@ -100,8 +100,9 @@ def compare(
         The system that all others are compared with. The first system by default.
     all_pairs : bool
         Compare every pair of systems instead.
-    alternative : {'two-sided', 'greater', 'less'}
-        ``greater``: the alternative hypothesis is that the system scores higher than the baseline.
+    alternative : {'two-sided', 'better', 'worse', 'greater', 'less'}
+        ``better``: the alternative hypothesis is that the system is better than the baseline under the metric: scores
+        higher, or lower where lower is better. ``greater``: that it scores higher, whether or not higher is better.
     adjust : str or None
         How p-values are adjusted for multiple tests: a name in :data:`reshuffle.inference.multiplicity.ADJUSTMENTS`, or
         ``none`` or None for p-values that are not adjusted. The default, ``auto``, is step-down ``maxt``, or ``tukey``

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from . import _core, signature
-from .errors import InputError, either, unknown_name
+from .errors import InputError, either
 from .inference.caveats import with_caveats
 from .inference.distributions import distributions_of_scores
 from .inference.enough import automatic
@@ -40,6 +40,7 @@ from .results import (
     UsedMetric,
 )
 from .settings import ComparisonSettings, Levels, Resampling, Units
+from .validate import check_name
 
 __all__ = ["Design", "Inferred", "Resampled", "average_of", "compared", "comparisons_of", "scored"]
 
@@ -345,8 +346,7 @@ def _in_order(names: tuple[str, ...], testing: ComparisonSettings) -> tuple[tupl
     if testing.all_pairs:
         return names, None
     baseline = names[0] if baseline is None else baseline
-    if baseline not in names:
-        raise unknown_name("baseline", baseline, names)
+    check_name("baseline", baseline, names)
     return (baseline, *(name for name in names if name != baseline)), baseline
 
 

@@ -20,10 +20,12 @@ from .errors import InputError, listed, quoted, unknown_name, warn
 from .execution import AnyExecutor
 from .inference.exchange import EXCHANGES
 from .inference.hypotheses import ON_ONE_SET
+from .inference.plan import check_direction
 from .inference.run_intervals import interval_of
 from .inference.run_tests import PairOutcome, RunTesting, chosen_exchanges, pair_outcomes
 from .inference.run_variation import observed_differences, variations
 from .inference.steps import counting_steps
+from .inference.tests import ALTERNATIVES
 from .metrics.native import NativeMetric
 from .metrics.stored import StoredCounts
 from .progress import AnyProgress, reported
@@ -33,7 +35,7 @@ from .resampling.samples import Pairs
 from .results import UsedMetric
 from .results.studies import RunComparison, RunDifference, RunScores, SystemRuns
 from .settings import DocumentIds, Levels, Resampling, StratumIds, Units
-from .validate import check_name
+from .validate import LARGEST_SCORE, check_name, expected_score
 
 __all__ = ["SETS", "Development", "RunSettings", "Runs", "compare_runs", "compared_runs", "output_name"]
 
@@ -80,7 +82,7 @@ class RunSettings:
         if not self.requested or (len(self.requested) > 1 and "auto" in self.requested):
             raise InputError(f"exchange: expected auto, or names of units, got {listed(self.requested) or 'none'}")
         check_name("statistic", self.statistic, list(STATISTICS))
-        check_name("alternative", self.alternative, ["two-sided", "greater", "less"])
+        check_name("alternative", self.alternative, ALTERNATIVES)
         check_name("family", self.family, ["metric", "all"])
         check_name("median_on", self.median_on, list(SETS))
         if self.all_pairs and self.baseline is not None:
@@ -254,8 +256,9 @@ def compare_runs(
         The metric whose median run the report recommends for analysis by hand. The first by default.
     documents, strata, n_resamples, seed, threads, executor, progress
         As for :func:`reshuffle.compare`. ``auto`` replicates are 20/``alpha`` − 1, but at least 10,000.
-    alternative : {'two-sided', 'greater', 'less'}
-        ``greater``: the alternative hypothesis is that the system scores higher than the baseline.
+    alternative : {'two-sided', 'better', 'worse', 'greater', 'less'}
+        ``better``: the alternative hypothesis is that the system is better than the baseline under the metric: scores
+        higher, or lower where lower is better. ``greater``: that it scores higher, whether or not higher is better.
     adjust : str or None
         How p-values are adjusted for several pairs: step-down ``maxt`` by default (``holm`` where pairs have no
         replicates in common), ``none``, or the name of an adjustment of p-values.
@@ -331,6 +334,7 @@ def _names_of(exchange: object) -> str | list[str]:
 def compared_runs(runs: Runs, dev: Development, settings: RunSettings, resampling: Resampling) -> RunComparison:
     """Compare systems whose outputs are known: see :func:`compare_runs`."""
     settings = settings.checked(list(runs.outputs))
+    check_direction(settings.alternative, runs.data.metrics)
     resampling.check()
     assert settings.alpha is not None
     resampling = resampling.with_number(max(10_000, math.ceil(20 / settings.alpha) - 1))
@@ -480,6 +484,8 @@ def _numbers(what: str, values: object) -> tuple[float, ...]:
         numbers = np.array([np.nan])
     if numbers.ndim != 1 or not np.isfinite(numbers).all():
         raise InputError(f"{what}: expected a finite number for each run, got {quoted(values)}")
+    if (np.abs(numbers) > LARGEST_SCORE).any():
+        raise InputError(f"{what}: expected {expected_score(max(numbers, key=abs))} for each run, got {quoted(values)}")
     return tuple(numbers.tolist())
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from .. import _core, signature
-from ..resampling import CountSample, ProblemGroup, Problems, Replicates
+from ..resampling import CountSample, ProblemGroup, Problems, Replicates, directed
 from ..resampling.problems import Seeds
 from ..resampling.schemes import shuffle_batch
 from ..results import SignificanceResult
@@ -100,7 +100,7 @@ def _shuffle_together(plan: Plan, sample: CountSample, seeds: Seeds, resampling:
     replicates = Replicates.from_settings([sample], replace(resampling, seed=int(seeds[0])))
     observed = Observed(replicates, _pairs(len(seeds)), plan.alternative, plan.shuffling)
     scheme = plan.shuffling.scheme
-    shuffled = shuffle_batch(replicates, observed.thresholds[None], plan.alternative, scheme, seeds)
+    shuffled = shuffle_batch(replicates, observed.thresholds[None], observed.alternatives[0], scheme, seeds)
     assert shuffled is not None  # the metric has a formula in the core
     return outcome_of_shuffles(observed.statistic, shuffled)
 
@@ -154,7 +154,7 @@ def _record(
         metric=metric.name,
         statistic=outcome.statistic,
         pvalue=outcome.pvalue,
-        alternative=plan.alternative,
+        alternative=directed(plan.alternative, metric.higher_is_better),
         exceedances=outcome.exceedances,
         n_resamples=outcome.n_resamples,
         seed=problems.seeds if own_seeds else seed,

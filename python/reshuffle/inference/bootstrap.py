@@ -36,12 +36,11 @@ def _on_draws(count: Callable[[Drawn], int]) -> Callable[[Observed], Outcome]:
 
     def test(observed: Observed) -> Outcome:
         exceedances, wins, ties = np.empty((3, len(observed.hypotheses)), dtype=np.int64)
-        arrays = (observed.statistic, observed.thresholds, observed.tolerances)
-        for h, (statistic, threshold, tolerance) in enumerate(zip(*map(np.ndarray.tolist, arrays), strict=True)):
+        arrays = (observed.statistic, observed.thresholds, observed.tolerances, observed.each_alternative)
+        columns = zip(*map(np.ndarray.tolist, arrays), strict=True)
+        for h, (statistic, threshold, tolerance, alternative) in enumerate(columns):
             drawn = observed.drawn_differences(h)
-            exceedances[h] = count(
-                Drawn(drawn, statistic, threshold, tolerance, observed.alternative, observed.ties == ">=")
-            )
+            exceedances[h] = count(Drawn(drawn, statistic, threshold, tolerance, alternative, observed.ties == ">="))
             wins[h], ties[h] = np.count_nonzero(drawn > 0), np.count_nonzero(drawn == 0)
         n = np.full(len(exceedances), observed.replicates.n_resamples)
         p = pvalue(exceedances, n, tails=observed.tails)

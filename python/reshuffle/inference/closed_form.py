@@ -27,7 +27,7 @@ def _on_segments(pvalue: Callable[[Scores, str], float]) -> Callable[[Observed],
         for h, (m, a, b) in enumerate(zip(hypotheses.metric, hypotheses.a, hypotheses.b, strict=True)):
             differences = samples[m].segment_values(a, b)
             if differences.any():  # otherwise p is 1
-                pvalues[h] = pvalue(differences, observed.alternative)
+                pvalues[h] = pvalue(differences, observed.alternatives[m])
         missing = np.full(len(hypotheses), MISSING)
         return Outcome(observed.statistic, pvalues, missing, missing)
 

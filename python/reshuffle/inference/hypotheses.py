@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ..lazy import lazy
 from ..metrics.base import Scores, tolerance
-from ..resampling import Pairs, Reduction, Replicates, Sample
+from ..resampling import Pairs, Reduction, Replicates, Sample, directed
 from ..resampling.exact import MISSING
 from ..resampling.histograms import HistogramArray
 from ..resampling.schemes import Shuffling
@@ -162,6 +162,9 @@ class Hypotheses:
 class Observed:
     """The observed data for the hypotheses about one test set, and the options of the test.
 
+    ``alternative`` is the requested one. Under a metric it is that in ``alternatives``, because ``better`` and
+    ``worse`` are ``greater`` or ``less`` there.
+
     ``extra`` are reductions of the test's shuffles that an adjustment needs. ``ties`` is the tie rule: ``>=`` if a
     replicate exactly as extreme as the observed difference counts, ``>`` if not. ``tails`` is 2 if p is twice the
     share of the smaller tail, else 1. ``every_statistic`` says whether an adjustment or an interval will read the
@@ -180,6 +183,16 @@ class Observed:
     histograms: bool = False
     margins: Sequence[float] = ()
     alpha: float = 0.05
+
+    @lazy
+    def alternatives(self) -> list[str]:
+        """The alternative under each metric."""
+        return [directed(self.alternative, sample.metric.higher_is_better) for sample in self.replicates.samples]
+
+    @lazy
+    def each_alternative(self) -> NDArray[np.str_]:
+        """The alternative of each hypothesis: (H,)."""
+        return np.array(self.alternatives)[self.hypotheses.metric]
 
     @lazy
     def _scores(self) -> Scores:
@@ -203,7 +216,7 @@ class Observed:
     def thresholds(self) -> Scores:
         """The values that replicates must reach to count, (H,): see :func:`reshuffle.inference.pvalues.threshold`."""
         tolerances = self.tolerances if self.ties == ">=" else -self.tolerances
-        return threshold(self.statistic, tolerances, self.alternative)
+        return threshold(self.statistic, tolerances, self.each_alternative)
 
     @lazy
     def tolerances(self) -> Scores:

@@ -272,9 +272,13 @@ class Interval:
 
     def confidence_interval(self, estimate: Estimate, level: float) -> ConfidenceInterval:
         """The interval of an estimate at this confidence level."""
-        if estimate.b is None and self.of_scores is not None:
-            return INTERVALS[self.of_scores].confidence_interval(estimate, level)
-        return ConfidenceInterval(*self.ends(estimate, level), level, self.name)
+        own = self.for_score if estimate.b is None else self
+        return ConfidenceInterval(*own.ends(estimate, level), level, own.name)
+
+    @property
+    def for_score(self) -> Interval:
+        """The interval that scores have in place of this one, which may be for differences only."""
+        return self if self.of_scores is None else INTERVALS[self.of_scores]
 
     def enough_draws(self, level: float) -> int | None:
         """How many draws are enough at this confidence level; None if it needs none."""

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from ..metrics.base import Scores
 from ..results import SignificanceResult, may_lie_across
+from ..validate import check_integer, check_number
 from .hypotheses import Hypotheses, Outcome
 from .step_down import Adjusted, StepDown, Unadjusted, running_maximum
 
@@ -37,7 +38,8 @@ def experimentwise_error(level: float, n_tests: int) -> float:
     >>> round(experimentwise_error(0.05, 105), 4)
     0.9954
     """
-    return -math.expm1(n_tests * math.log1p(-level))
+    level, n_tests = check_number("level", level, 0, 1), check_integer("n_tests", n_tests, 1)
+    return 1.0 if level == 1 else -math.expm1(n_tests * math.log1p(-level))
 
 
 def per_comparison_level(error: float, n_tests: int) -> float:
@@ -51,7 +53,8 @@ def per_comparison_level(error: float, n_tests: int) -> float:
     >>> round(experimentwise_error(per_comparison_level(0.05, 105), 105), 6)
     0.05
     """
-    return -math.expm1(math.log1p(-error) / n_tests)
+    error, n_tests = check_number("error", error, 0, 1), check_integer("n_tests", n_tests, 1)
+    return 1.0 if error == 1 else -math.expm1(math.log1p(-error) / n_tests)
 
 
 def over_independent(pvalues: Scores, n_sets: int) -> Scores:

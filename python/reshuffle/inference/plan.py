@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ..errors import Argument, InputError, either
@@ -25,7 +25,7 @@ from .multiplicity import ADJUSTMENTS, Adjustment, per_comparison_level
 from .step_down import StepDown
 from .tests import ADJUSTMENT_CHOICES, ALTERNATIVES, INSTEAD, TESTS, SignificanceTest
 
-__all__ = ["Plan", "check_test"]
+__all__ = ["Plan", "check_direction", "check_test"]
 
 IID = Shuffling()
 
@@ -52,6 +52,7 @@ def check_test(name: str, alternative: str, *metrics: Metric | CorpusFunction) -
             f"test {name!r} takes absolute values, so its alternative must be {supported}, got {alternative!r}: use "
             "'bootstrap-both' or 'ar' for a one-sided test"
         )
+    check_direction(alternative, metrics)
     check_kind(f"test {name!r}", test.kind, metrics, ["bootstrap-both", "ar"])
     for m in metrics:
         if test.needs_all_systems and isinstance(m, SegmentScores) and not m.is_complete:
@@ -60,6 +61,18 @@ def check_test(name: str, alternative: str, *metrics: Metric | CorpusFunction) -
                 "'bootstrap-both' or 'ar'"
             )
     return test
+
+
+def check_direction(alternative: str, metrics: Sequence[Metric | CorpusFunction]) -> None:
+    """Raise :class:`InputError` for a direction of scores that is an improvement under only some of the metrics."""
+    lower = next((m.name for m in metrics if not m.higher_is_better), None)
+    higher = next((m.name for m in metrics if m.higher_is_better), None)
+    if alternative in ("greater", "less") and lower is not None and higher is not None:
+        which, other = ("better", "worse") if alternative == "greater" else ("worse", "better")
+        raise InputError(
+            f"the alternative {alternative!r} is {which} under {higher} and {other} under {lower}, where lower is "
+            "better: use 'better' or 'worse', which follow each metric, or test these metrics one at a time"
+        )
 
 
 def _automatic_adjustment(
@@ -141,7 +154,7 @@ def _checked_margins(
     settings: ComparisonSettings, test: SignificanceTest, metrics: Sequence[Metric | CorpusFunction]
 ) -> tuple[float, ...]:
     """The margin of each metric; :class:`InputError` if a test with margins has none, or another test has some."""
-    if test.margin is not None:
+    if test.margin is not None or not isinstance(settings.margins, Mapping):
         return check_margins(settings.margins, metrics, f"test {test.name!r}")
     if settings.margins:
         with_margin = [other.name for other in TESTS.values() if other.margin == other.name]

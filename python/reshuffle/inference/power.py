@@ -114,7 +114,8 @@ def normal_errors(effect: float, level: float) -> DesignErrors:
     power = right + wrong
     if power == 0:
         return DesignErrors(power, math.nan, math.nan)
-    density = (math.exp(-((z - effect) ** 2) / 2) + math.exp(-((z + effect) ** 2) / 2)) / math.sqrt(2 * math.pi)
+    below, above = z - effect, z + effect  # whose squares may be infinite
+    density = (math.exp(-below * below / 2) + math.exp(-above * above / 2)) / math.sqrt(2 * math.pi)
     size = (density + effect * (right - wrong)) / power
     return DesignErrors(power, size / effect if effect else math.inf, wrong / power)
 
@@ -130,8 +131,10 @@ def required_units(
     >>> required_units(1.0, 0.5, 1000, 0.05, 0.8)
     1963
     """
-    factor = max(0.0, detectable_factor(level, power, alternative))
-    needed = n_units * (factor * standard_error / difference) ** 2
+    if not difference:  # or so small that it underflows
+        return None
+    ratio = max(0.0, detectable_factor(level, power, alternative)) * standard_error / difference
+    needed = n_units * ratio * ratio
     return max(2, math.ceil(needed * (1 - 1e-12))) if needed < MAX_UNITS else None
 
 

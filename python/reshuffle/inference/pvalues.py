@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..metrics.base import Scores
+from ..resampling import signs
+from ..resampling.reductions import Alternative
 
 __all__ = ["largest_rank", "pvalue", "threshold"]
 
@@ -35,11 +37,10 @@ def pvalue(
     return p if tails == 1 else np.minimum(tails * p, 1)
 
 
-def threshold(statistic: Scores, tolerances: Scores, alternative: str) -> Scores:
+def threshold(statistic: Scores, tolerances: Scores, alternative: Alternative) -> Scores:
     """The value that a replicate must reach to count as at least as extreme as ``statistic``, or as a tie with it."""
-    if alternative == "two-sided":
-        statistic = np.abs(statistic)
-    return statistic + tolerances if alternative == "less" else statistic - tolerances
+    sign = signs(alternative)
+    return np.asarray(statistic - sign * tolerances) if sign.any() else np.abs(statistic) - tolerances
 
 
 def largest_rank(n: int, alpha: float, tails: int = 1) -> int:

@@ -23,7 +23,7 @@ def approximate_randomization(observed: Observed) -> Outcome:
         observed.replicates,
         hypotheses.pairs,
         hypotheses.table(observed.thresholds),
-        observed.alternative,
+        observed.alternatives,
         observed.shuffling,
         observed.extra,
         histograms=observed.histograms,

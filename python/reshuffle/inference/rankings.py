@@ -51,7 +51,7 @@ def _ranking(comparison: Comparison, replicates: Replicates, m: int) -> Ranking:
     scores = _from_best_to_worst(comparison, metric)
     names = [score.system for score in scores]
     pairs = [pair for pair in comparison.comparisons if pair.metric == metric.name]
-    better, different = _decisions(names, pairs, metric.higher_is_better, alpha)
+    better, different = _decisions(comparison, names, pairs, alpha)
     values = np.array([score.score for score in scores])
     best = positions(values.tolist(), tolerance(values, values).tolist())
     groups = groups_without_difference(different, MOST_GROUPS)
@@ -94,13 +94,9 @@ def _from_best_to_worst(comparison: Comparison, metric: UsedMetric) -> list[Syst
 
 
 def _decisions(
-    names: Sequence[str], pairs: Sequence[PairedDifference], higher_is_better: bool, alpha: float
+    comparison: Comparison, names: Sequence[str], pairs: Sequence[PairedDifference], alpha: float
 ) -> tuple[Decisions, list[int]]:
-    """Which systems are significantly better than which, and the set of those that differ from each.
-
-    Tests that do not compare the scores themselves, such as the sign test, may find a difference between systems with
-    equal scores, of which neither is then the better one.
-    """
+    """Which systems are significantly better than which, and the set of those that differ from each."""
     numbers = {name: index for index, name in enumerate(names)}
     better = np.zeros((len(names), len(names)), dtype=np.bool_)
     different = [0] * len(names)
@@ -109,9 +105,9 @@ def _decisions(
             a, b = numbers[pair.system], numbers[pair.baseline]
             different[a] |= 1 << b
             different[b] |= 1 << a
-            if pair.difference != 0:
-                is_better = (pair.difference > 0) == higher_is_better
-                better[(a, b) if is_better else (b, a)] = True
+            verdict = comparison.verdict(pair)
+            if verdict != "undecided":
+                better[(a, b) if verdict == "better" else (b, a)] = True
     return better, different
 
 

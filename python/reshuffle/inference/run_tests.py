@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from ..errors import InputError, either
 from ..metrics.base import Scores, tolerance
-from ..resampling import extremeness
-from ..resampling.reductions import reached
+from ..resampling import directed, extremeness, reached
 from ..resampling.run_exchange import Exchanged
 from ..resampling.runs import RunData
 from ..resampling.samples import Pairs
@@ -199,17 +198,21 @@ def pair_outcomes(data: RunData, pairs: Pairs, unit: ExchangeUnit, testing: RunT
     observed = scores[:, a] - scores[:, b]
     tolerances = tolerance(scores[:, a], scores[:, b])
     compared = observed if exchanged.observed is None else np.array(exchanged.observed)
-    thresholds = threshold(compared, tolerances if unit.ties == ">=" else -tolerances, testing.alternative)
+    alternatives = [directed(testing.alternative, sample.metric.higher_is_better) for sample in data.samples]
+    of_tests = np.repeat(np.array(alternatives)[:, None], len(pairs), axis=1)
+    thresholds = threshold(compared, tolerances if unit.ties == ">=" else -tolerances, of_tests)
     counts = np.array(
         [
-            [int(reached(values, limit, testing.alternative).sum()) for values, limit in zip(own, limits, strict=True)]
-            for own, limits in zip(exchanged.statistics, thresholds, strict=True)
+            [int(reached(values, limit, alternative).sum()) for values, limit in zip(own, limits, strict=True)]
+            for own, limits, alternative in zip(exchanged.statistics, thresholds, alternatives, strict=True)
         ]
     )
     pvalues = _pvalues(exchanged, counts)
     # p-values that do not count ties are not valid, and no adjustment makes them so.
     adjustment = testing.adjustment(_family_size(counts, testing), exchanged.together) if unit.ties == ">=" else None
-    adjusted = None if adjustment is None else _adjusted(exchanged, (thresholds, pvalues), adjustment, testing)
+    adjusted = (
+        None if adjustment is None else _adjusted(exchanged, (thresholds, of_tests, pvalues), adjustment, testing)
+    )
     return [
         [
             PairOutcome(
@@ -260,13 +263,15 @@ def _smallest(
     return 1 / (n + 1)
 
 
-def _adjusted(exchanged: Exchanged, unadjusted: tuple[Scores, Scores], adjustment: str, testing: RunTesting) -> Scores:
-    """The adjusted p-values: (metrics, pairs). ``unadjusted`` are the thresholds of the statistics, and p."""
-    thresholds, pvalues = unadjusted
+def _adjusted(
+    exchanged: Exchanged, unadjusted: tuple[Scores, NDArray[np.str_], Scores], adjustment: str, testing: RunTesting
+) -> Scores:
+    """The adjusted p-values. ``unadjusted``: thresholds of statistics, alternatives, p; (metrics, pairs)."""
+    thresholds, alternatives, pvalues = unadjusted
     adjusted = np.empty_like(pvalues)
     for family in _families(pvalues.shape, testing.family):
         if adjustment == "maxt":
-            adjusted[family] = _max_t(exchanged, family, thresholds[family], testing.alternative)
+            adjusted[family] = _max_t(exchanged, family, thresholds[family], alternatives[family])
         else:
             of_pvalues = ADJUSTMENTS[adjustment].of_pvalues
             assert of_pvalues is not None
@@ -284,7 +289,10 @@ def _families(shape: tuple[int, ...], family: str) -> Iterator[tuple[NDArray[np.
 
 
 def _max_t(
-    exchanged: Exchanged, family: tuple[NDArray[np.intp], NDArray[np.intp]], thresholds: Scores, alternative: str
+    exchanged: Exchanged,
+    family: tuple[NDArray[np.intp], NDArray[np.intp]],
+    thresholds: Scores,
+    alternatives: NDArray[np.str_],
 ) -> Scores:
     """Step-down maxT (Westfall & Young 1993) of the tests of a family: (tests,).
 
@@ -292,7 +300,7 @@ def _max_t(
     """
     series = [exchanged.statistics[m][p] for m, p in zip(*family, strict=True)]
     scales = np.array([math.sqrt(float(np.mean(values**2))) for values in series])
-    extremes = extremeness_to_reach(thresholds, alternative)
+    extremes = extremeness_to_reach(thresholds, alternatives)
     # Where no replicate differs from 0, either the systems are the same or no replicate reaches the difference.
     to_reach = np.divide(extremes, scales, out=np.where(extremes > 0, np.inf, 0.0), where=scales > 0)
     order = np.lexsort((-np.arange(len(to_reach)), to_reach))  # the least extreme first
@@ -300,7 +308,7 @@ def _max_t(
     counts = np.empty(len(series))
     for test in order.tolist():
         if scales[test] > 0:
-            np.maximum(largest, extremeness(series[test], alternative) / scales[test], out=largest)
+            np.maximum(largest, extremeness(series[test], alternatives[test]) / scales[test], out=largest)
         else:
             np.maximum(largest, 0, out=largest)
         counts[test] = np.count_nonzero(largest >= to_reach[test])

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from .. import signature
-from ..resampling import Replicates
+from ..resampling import Replicates, directed
 from ..resampling.averaged import AveragedSample
 from ..results import SignificanceResult
 from .distributions import null_distributions_of_draws
@@ -119,7 +119,7 @@ def records(
                 metric=label,
                 statistic=statistic,
                 pvalue=p,
-                alternative=plan.alternative,
+                alternative=directed(plan.alternative, metric.higher_is_better),
                 exceedances=_none_if_missing(exceedances),
                 n_resamples=_none_if_missing(n),
                 seed=seed,

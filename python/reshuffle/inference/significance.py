@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from .. import types
 from ..data.arrays import as_array
 from ..errors import InputError
-from ..metrics.base import MetricLike, Scores
+from ..metrics.base import Metric, MetricLike, Scores
 from ..progress import AnyProgress, reported
 from ..resampling import CountSample, Problems, Replicates, is_batch
 from ..resampling.schemes import null_distribution
@@ -19,7 +19,7 @@ from ..resampling.stopping import AnyRule
 from ..resampling.supplied import Blocks
 from ..results import SignificanceResult
 from ..settings import ComparisonSettings, DocumentIds, Resampling, StratumIds, Units
-from ..validate import check_name
+from ..validate import check_flag, check_name
 from .batches import ONE_PAIR, run_batch
 from .plan import Plan
 from .replay import Replay, resampling_settings
@@ -56,6 +56,11 @@ def _test(
     leave it out.
     """
     metric, a, b = systems[0], as_array(systems[1], "a"), as_array(systems[2], "b")
+    if plan.alternative in ("better", "worse") and not isinstance(metric, str | Metric):
+        what = "segment scores do" if metric is None else "a function of counts does"
+        raise InputError(
+            f"alternative {plan.alternative!r}: {what} not say whether higher is better: use 'greater' or 'less'"
+        )
     if is_batch(a, metric):
         if null is not None:
             raise InputError(
@@ -153,8 +158,9 @@ def approximate_randomization(
     n_resamples : int, optional
         R, the number of shuffles, 10,000 by default. The smallest possible p is 1/(R + 1). A subgroup has 2^m shuffles,
         the next power of two ≥ R, and its smallest p is 1/2^m.
-    alternative : {'two-sided', 'greater', 'less'}
-        ``greater``: the alternative hypothesis is that a scores higher than b.
+    alternative : {'two-sided', 'better', 'worse', 'greater', 'less'}
+        ``greater``: the alternative hypothesis is that a scores higher than b. ``better``: that a is better than b,
+        which depends on the metric; it needs the name of a metric or a :class:`~reshuffle.Metric`.
     seed : int, or (batch,) array_like of int, optional
         0 to 2⁶⁴ − 1, 12345 by default. The same seed gives the same replicates on any machine and any number of
         threads. For a batch, one seed for all problems or one for each.
@@ -251,6 +257,7 @@ def approximate_randomization(
     >>> result.exceedances, result.n_resamples, result.scheme
     (27, 1000, 'replay')
     """
+    check_flag("studentized", studentized)
     if strata is not None and not studentized:
         raise InputError(
             "strata: shuffles do not depend on them, only the standard errors of studentized differences do; leave "
@@ -341,8 +348,8 @@ def bootstrap_test(
         segments of a document must be in the same stratum.
     method : {'centred', 'both', 'percentile', 'shift', 'paired'}
         See above.
-    alternative : {'two-sided', 'greater', 'less'}
-        ``greater``: the alternative hypothesis is that a scores higher than b. ``shift`` is only two-sided.
+    alternative : {'two-sided', 'better', 'worse', 'greater', 'less'}
+        As for :func:`approximate_randomization`. ``shift`` is only two-sided.
     indices : (R, n) array_like of int, or iterable of such blocks, optional
         The draws of another program, instead of ``n_resamples`` and ``seed``: draw b takes the segments ``indices[b]``,
         from 0 to S − 1. n is usually S. If an iterator yields blocks of rows, they are never all in memory. All

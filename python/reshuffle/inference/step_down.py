@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from .._core import Progress
 from ..errors import InputError
 from ..metrics.base import Scores
-from ..resampling import MaxT, MinP, Reduction, Replicates, Series, Spread, extremeness, ranks_among_all
+from ..resampling import MaxT, MinP, Reduction, Replicates, Series, Spread, extremeness, ranks_among_all, signs
+from ..resampling.reductions import Alternative
 from .hypotheses import Observed, Outcome
 from .pvalues import largest_rank, pvalue
 
@@ -147,10 +148,10 @@ def max_t_of_shuffles(tests: Unadjusted) -> Adjusted:
     has more power than Bonferroni and Holm.
     """
     observed, (spreads, *kept) = tests.observed, tests.outcome.extra
-    hypotheses, alternative = observed.hypotheses, observed.alternative
+    hypotheses, alternatives = observed.hypotheses, observed.each_alternative
     # The statistic of identical systems is always 0. A scale of 0 makes every shuffle reach it, so p is 1.
     scales = np.divide(1, spreads, out=np.zeros_like(spreads), where=spreads > 0)
-    thresholds = hypotheses.table(extremeness_to_reach(observed.thresholds, alternative)) * scales
+    thresholds = hypotheses.table(extremeness_to_reach(observed.thresholds, alternatives)) * scales
     if kept or not _reductions_suffice(observed):
         factors = scales.ravel()
         by_hypothesis = [statistics for of_metric in kept[0] for statistics in of_metric] if kept else []
@@ -158,11 +159,11 @@ def max_t_of_shuffles(tests: Unadjusted) -> Adjusted:
         def series(order: Sequence[int]) -> Iterator[Scores]:
             in_order = (by_hypothesis[h] for h in order) if kept else _statistics(observed, order)
             for h, statistics in zip(order, in_order, strict=True):
-                yield extremeness(statistics, alternative) * factors[h]
+                yield extremeness(statistics, alternatives[h]) * factors[h]
 
         pvalues, _ = step_down_max(observed, thresholds.ravel(), series)
         return Adjusted(pvalues)
-    reduction = MaxT(alternative, scales, thresholds, hypotheses.family_of_metric)
+    reduction = MaxT(observed.alternatives, scales, thresholds, hypotheses.family_of_metric)
     (counts,) = observed.replicates.run([reduction], hypotheses.pairs)
     return Adjusted(_step_down(observed, counts.ravel(), -thresholds.ravel()))
 
@@ -174,17 +175,17 @@ def min_p_of_shuffles(tests: Unadjusted) -> Adjusted:
     same weight, whatever their null distributions. Because p is a multiple of 1/(R + 1), many tests need many shuffles.
     """
     observed, table = tests.observed, tests.observed.hypotheses.table
-    alternative = observed.alternative
-    to_reach = extremeness_to_reach(observed.thresholds, alternative)
+    alternatives = observed.each_alternative
+    to_reach = extremeness_to_reach(observed.thresholds, alternatives)
     ranks = tests.outcome.exceedances + 1
     if not _reductions_suffice(observed):
 
         def series(order: Sequence[int]) -> Iterator[Scores]:
-            return (extremeness(statistics, alternative) for statistics in _statistics(observed, order))
+            return map(extremeness, _statistics(observed, order), alternatives[order])
 
         return Adjusted(step_down_min(observed, (to_reach, observed.tolerances), ranks, series))
     families = observed.hypotheses.family_of_metric
-    reduction = MinP(alternative, table(to_reach), table(observed.tolerances), table(ranks), families)
+    reduction = MinP(observed.alternatives, table(to_reach), table(observed.tolerances), table(ranks), families)
     (counts,) = observed.replicates.run([reduction], observed.hypotheses.pairs)
     return Adjusted(_step_down(observed, counts.ravel(), ranks))
 
@@ -325,10 +326,12 @@ class _StandardizedDraws(ABC):
         self.progress.begin("adjusting", 2 * n)
         self.below, self.above = np.array([self._checked_scales(h) for h in range(n)]).T
         towards_0 = np.where(observed.statistic > 0, self.below, self.above)
-        to_reach = extremeness_to_reach(observed.thresholds, observed.alternative)
+        to_reach = extremeness_to_reach(observed.thresholds, observed.each_alternative)
         self.to_reach = np.divide(to_reach, towards_0, out=np.zeros(n), where=towards_0 > 0)
         constant = (towards_0 == 0) & (np.abs(observed.statistic) > observed.tolerances)
-        self.to_reach[constant] = np.inf * extremeness(observed.statistic[constant], observed.alternative)
+        self.to_reach[constant] = np.inf * extremeness(
+            observed.statistic[constant], observed.each_alternative[constant]
+        )
 
     def _step(self) -> None:
         self.done += 1
@@ -352,7 +355,7 @@ class _StandardizedDraws(ABC):
         for h in order:
             deviations = self._deviations(h)
             if np.isfinite(self.to_reach[h]):
-                yield extremeness(self.standardized(h, deviations), self.observed.alternative)
+                yield extremeness(self.standardized(h, deviations), self.observed.each_alternative[h])
             else:
                 yield np.full_like(deviations, -np.inf)
 
@@ -432,9 +435,9 @@ def _step_down(observed: Observed, counts: NDArray[np.int64], keys: NDArray[Any]
     return adjusted
 
 
-def extremeness_to_reach(thresholds: Scores, alternative: str) -> Scores:
+def extremeness_to_reach(thresholds: Scores, alternative: Alternative) -> Scores:
     """Thresholds on the scale of :func:`~reshuffle.resampling.extremeness`."""
-    if alternative == "two-sided":
+    if not signs(alternative).any():
         return np.maximum(thresholds, 0)  # the tolerance for rounding makes the threshold of 0 negative
     return extremeness(thresholds, alternative)
 

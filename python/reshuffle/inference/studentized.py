@@ -13,6 +13,7 @@ from functools import partial
 from itertools import chain
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..lazy import lazy
 from ..metrics.base import Scores, tolerance
@@ -115,7 +116,12 @@ class Group:
     def thresholds(self) -> Scores:
         """The values that the statistic of a shuffle must reach to count: (n,)."""
         tolerances = np.array([tested.tolerance for tested in self.tested])
-        return threshold(self.statistic, tolerances, self.observed.alternative)
+        return threshold(self.statistic, tolerances, self.alternatives)
+
+    @property
+    def alternatives(self) -> NDArray[np.str_]:
+        """The alternative of each hypothesis: (n,)."""
+        return self.observed.each_alternative[[tested.index for tested in self.tested]]
 
     def outcome(self) -> Outcome:
         """The outcome of the tests.
@@ -127,7 +133,7 @@ class Group:
             self.replicates,
             self.pairs,
             self.thresholds[:, None],
-            observed.alternative,
+            self.alternatives.tolist(),
             observed.shuffling,
             observed.extra,
             # As if all pairs shared the shuffles, so that ``auto`` chooses as for the test ``ar``.
@@ -217,10 +223,10 @@ class _OnePass:
             elif cells + tested.cells <= KEPT_CELLS:
                 cells += tested.cells
                 self.kept[h] = tested
-        self.thresholds = threshold(statistics, tolerances, observed.alternative)
+        self.thresholds = threshold(statistics, tolerances, observed.each_alternative)
         self.divisors = divisors
         self.scales = np.where(np.isnan(self.errors), divisors, self.errors)
-        to_reach = extremeness_to_reach(self.thresholds, observed.alternative)
+        to_reach = extremeness_to_reach(self.thresholds, observed.each_alternative)
         # A function of identical texts always has the difference 0, so every shuffle reaches it and p is 1.
         self.to_reach = np.divide(to_reach, divisors, out=np.zeros(n), where=divisors > 0)
         self.statistics = statistics
@@ -228,14 +234,14 @@ class _OnePass:
 
     def extremeness(self, order: Sequence[int]) -> Iterator[Scores]:
         """How extreme the statistics of the hypotheses with these indices are on every shuffle: (R,) each."""
-        alternative = self.observed.alternative
+        alternatives = self.observed.each_alternative
         studentized = _statistics(self.observed, (self._tested(h) for h in order if h not in self.of_texts))
         for h in order:
             statistics = self.of_texts.pop(h) if h in self.of_texts else next(studentized)
-            self.exceedances[h] = np.count_nonzero(reached(statistics, self.thresholds[h], alternative))
+            self.exceedances[h] = np.count_nonzero(reached(statistics, self.thresholds[h], alternatives[h]))
             if self.histograms is not None:
                 self.histograms[h] = histogram(statistics)
-            extreme = extremeness(statistics, alternative)
+            extreme = extremeness(statistics, alternatives[h])
             yield extreme / self.divisors[h] if self.divisors[h] > 0 else np.zeros_like(extreme)
 
     def _tested(self, h: int) -> Tested:
@@ -263,11 +269,12 @@ def _from_outcome(tests: Unadjusted) -> Adjusted:
 def _min_p(tests: Unadjusted) -> Adjusted:
     """Step-down minP, for which the scale of a statistic does not matter."""
     observed, (thresholds, tolerances) = tests.observed, tests.outcome.extra
-    to_reach = extremeness_to_reach(thresholds, observed.alternative)
+    alternatives = observed.each_alternative
+    to_reach = extremeness_to_reach(thresholds, alternatives)
 
     def series(order: Sequence[int]) -> Iterator[Scores]:
         statistics = _statistics(observed, (Tested.from_observed(observed, h) for h in order))
-        return (extremeness(of_one, observed.alternative) for of_one in statistics)
+        return map(extremeness, statistics, alternatives[order])
 
     return Adjusted(step_down_min(observed, (to_reach, tolerances), tests.outcome.exceedances + 1, series))
 

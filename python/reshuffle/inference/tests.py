@@ -34,7 +34,7 @@ from .step_down import (
 
 __all__ = ["ADJUSTMENT_CHOICES", "ALTERNATIVES", "INSTEAD", "TESTS", "SignificanceTest"]
 
-ALTERNATIVES = ("two-sided", "greater", "less")
+ALTERNATIVES = ("two-sided", "better", "worse", "greater", "less")
 
 # Adjustments that users choose: those of the registry, and two that are resolved to one of them or to none.
 ADJUSTMENT_CHOICES: Mapping[str, str] = {

@@ -14,7 +14,7 @@ from .. import _core, signature
 from ..data.arrays import as_array
 from ..errors import InputError, quoted
 from ..types import MetricName
-from ..validate import MAX_THREADS, check_integer
+from ..validate import LARGEST_SCORE, MAX_THREADS, check_integer, expected_score
 
 __all__ = [
     "LARGEST_SUM",
@@ -147,7 +147,8 @@ class Formula(Metric):
     def score(self, totals: ArrayLike) -> Scores:
         """See :meth:`Metric.score`.
 
-        Raises :class:`InputError` if the function does not return finite numbers of the expected shape.
+        Raises :class:`InputError` if the function does not return finite numbers of the expected shape, at most 1e75 in
+        magnitude.
         """
         totals = totals_array(totals)
         returned = self.function(totals)
@@ -168,9 +169,11 @@ class Formula(Metric):
                 f"{self.name}: the function returned shape {scores.shape} for totals of shape {totals.shape}; "
                 f"expected {totals.shape[:-1]}, one score for each row of {totals.shape[-1]} counts"
             )
-        if not np.isfinite(scores).all():
-            bad = totals.reshape(-1, totals.shape[-1])[~np.isfinite(scores).ravel()][0]
-            raise InputError(f"{self.name}: the function did not return a finite number for the totals {bad.tolist()}")
+        are_scores = np.abs(scores) <= LARGEST_SCORE
+        if not are_scores.all():
+            row = int(np.flatnonzero(~are_scores.ravel())[0])
+            bad, expected = totals.reshape(-1, totals.shape[-1])[row], expected_score(scores.flat[row])
+            raise InputError(f"{self.name}: the function did not return {expected} for the totals {bad.tolist()}")
         return scores
 
     def signature(self, n_references: str | None = None) -> str:

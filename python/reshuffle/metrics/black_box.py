@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
@@ -11,6 +10,7 @@ import numpy as np
 
 from .. import signature
 from ..errors import InputError, quoted
+from ..validate import LARGEST_SCORE, check_flag, check_text, expected_score
 
 __all__ = ["CorpusFunction"]
 
@@ -49,6 +49,10 @@ class CorpusFunction:
     function: Callable[[list[str], list[list[str | None]]], float]
     higher_is_better: bool = True
 
+    def __post_init__(self) -> None:
+        check_text("the name of a metric", self.name)
+        check_flag("higher_is_better", self.higher_is_better)
+
     decimals: ClassVar[None] = None
     is_sum: ClassVar[bool] = False
     is_mean: ClassVar[bool] = False
@@ -60,7 +64,7 @@ class CorpusFunction:
         Raises
         ------
         InputError
-            If it returns anything but a finite number.
+            If it returns anything but a finite number, at most 1e75 in magnitude.
         """
         value = self.function(hypotheses, references)
         try:
@@ -69,8 +73,8 @@ class CorpusFunction:
             number = float(value)
         except (TypeError, ValueError, OverflowError):
             raise InputError(f"{self.name}: the function returned {quoted(value)}, expected a number") from None
-        if not math.isfinite(number):
-            raise InputError(f"{self.name}: the function returned {number}, expected a finite number")
+        if not abs(number) <= LARGEST_SCORE:
+            raise InputError(f"{self.name}: the function returned {number}, expected {expected_score(number)}")
         return number
 
     def signature(self, n_references: str | None = None) -> str:

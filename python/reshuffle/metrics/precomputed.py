@@ -23,7 +23,15 @@ from ..data.columns import missing, named_columns, segment_list
 from ..data.corpus import Corpus, Lines, number_systems
 from ..errors import SEGMENT_MESSAGE, InputError, listed, quoted
 from ..types import MetricName, Missing
-from ..validate import check_name
+from ..validate import (
+    LARGEST_SCORE,
+    SMALLEST_SCORE,
+    check_flag,
+    check_name,
+    check_number,
+    check_text,
+    expected_score,
+)
 from .base import LARGEST_SUM, Counts, Metric, MetricLike, Scores, check_sums, counts_array, totals_array
 from .native import NativeMetric, metric, resolve
 
@@ -109,8 +117,8 @@ class SegmentScores(PrecomputedCounts):
     ------
     InputError
         If there are no scores, a score is infinite or missing without ``missing="pairwise"``, a system has no scores,
-        numbers of segments differ, or the largest score needs a resolution so coarse that the scores of some system
-        would change by more than 10⁻⁹ of that system's largest.
+        numbers of segments differ, the largest score is not from 10⁻⁷⁵ to 10⁷⁵ in magnitude, or needs a resolution so
+        coarse that the scores of some system would change by more than 10⁻⁹ of that system's largest.
 
     Notes
     -----
@@ -154,6 +162,8 @@ class SegmentScores(PrecomputedCounts):
     is_mean = True
 
     def __post_init__(self) -> None:
+        check_text("the name of a metric", self.name)
+        check_flag("higher_is_better", self.higher_is_better)
         check_name("missing", self.missing, TREATMENTS_OF_MISSING)
         arrays = {system: self._checked(system, scores) for system, scores in _items_by_system(self.name, self.scores)}
         if not arrays:
@@ -162,6 +172,12 @@ class SegmentScores(PrecomputedCounts):
         all_scores = np.concatenate(list(arrays.values()))
         lacking = {} if self.missing == "error" else {name: np.isnan(array) for name, array in arrays.items()}
         lacking = {name: is_missing for name, is_missing in lacking.items() if is_missing.any()}
+        largest = float(np.nanmax(np.abs(all_scores)))
+        if 0 < largest < SMALLEST_SCORE:
+            raise InputError(
+                f"{self.name}: all scores are at most {largest:g} in magnitude, which is too small (expected one of at "
+                f"least {SMALLEST_SCORE:g}): multiply all scores by a constant"
+            )
         scale = _scale(all_scores[~np.isnan(all_scores)] if lacking else all_scores, len(next(iter(arrays.values()))))
         counts = {}
         max_error = 0.0
@@ -173,7 +189,7 @@ class SegmentScores(PrecomputedCounts):
             counts[system][:, 0] = np.rint(scores * scale)
             error = float(np.abs(counts[system][:, 0] / scale - scores).max())
             if error > MAX_RELATIVE_ERROR * np.abs(scores).max():
-                raise self._resolution_error(system, arrays)
+                raise self._too_large_error(system, arrays)
             max_error = max(max_error, error)
         object.__setattr__(self, "counts", counts)
         object.__setattr__(self, "is_complete", not lacking)
@@ -200,13 +216,13 @@ class SegmentScores(PrecomputedCounts):
             raise InputError(f"{what}: expected a number for every segment: {error}") from None
         if array.ndim != 1 or array.size == 0:
             raise InputError(f"{what}: expected a number for every segment, got shape {array.shape}")
-        is_finite = np.isfinite(array)
-        if is_finite.all():
+        are_scores = np.abs(array) <= LARGEST_SCORE
+        if are_scores.all():
             return array
         is_missing = np.isnan(array)
-        bad = np.flatnonzero(~is_finite if self.missing == "error" else np.isinf(array))
+        bad = np.flatnonzero(~are_scores if self.missing == "error" else ~are_scores & ~is_missing)
         if bad.size:
-            problem = f"expected a finite number, got {array[bad[0]]}"
+            problem = f"expected {expected_score(array[bad[0]])}, got {array[bad[0]]}"
             if is_missing[bad[0]]:
                 problem = f"the score is missing; {MISSING_HINT}"
             raise InputError(SEGMENT_MESSAGE, what=what, system=system, segment=int(bad[0]) + 1, problem=problem)
@@ -221,15 +237,10 @@ class SegmentScores(PrecomputedCounts):
         counts = counts[: len(names)]  # other rows are for pairs
         return np.where(counts[..., 1] > 0, self.segment_scores(counts), np.nan)
 
-    def _resolution_error(self, system: str, arrays: Mapping[str, Scores]) -> InputError:
-        """The error for a resolution that is too coarse for the scores of ``system``."""
+    def _too_large_error(self, system: str, arrays: Mapping[str, Scores]) -> InputError:
+        """The error for scores so large that the resolution is too coarse for those of ``system``."""
         own = float(np.nanmax(np.abs(arrays[system])))
         largest = max(arrays, key=lambda name: float(np.nanmax(np.abs(arrays[name]))))
-        if largest == system:
-            return InputError(
-                f"{self.name}, system {system}: all scores are at most {own:g} in magnitude, which is too small: "
-                "multiply all scores by a constant"
-            )
         segment = int(np.nanargmax(np.abs(arrays[largest])))
         return InputError(
             f"{self.name}, system {largest}, segment {segment + 1}: {arrays[largest][segment]:g} is too large. All "
@@ -304,9 +315,7 @@ def _scale(scores: Scores, segments: int) -> float:
             break
         if np.array_equal(np.round(scores, decimals), scores):
             return scale
-    # At most 2^1000, because floats end at 2^1024.
-    exponent = math.floor(math.log2(MAX_SUM_OF_SCORES / segments) - math.log2(largest)) if largest else 0
-    return 2.0 ** min(exponent, 1000)
+    return 2.0 ** math.floor(math.log2(MAX_SUM_OF_SCORES / segments) - math.log2(largest)) if largest else 1.0
 
 
 class CountsOfFormula(PrecomputedCounts):
@@ -376,6 +385,9 @@ class FromCounts(CountsOfFormula):
     formula: Metric = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        check_text("the name of a metric", self.name)
+        if self.higher_is_better is not None:
+            check_flag("higher_is_better", self.higher_is_better)
         counts = {system: self._checked(system, rows) for system, rows in _items_by_system(self.name, self.counts)}
         if not counts:
             raise InputError(f"{self.name}: no counts, at least one system is needed")
@@ -486,7 +498,10 @@ def f_score(totals: NDArray[np.int64], beta: float = 1.0) -> Scores:
     >>> f_score(np.array([[3, 4, 6], [0, 0, 0]]))
     array([60.,  0.])
     """
-    matches, hypothesis, reference = np.moveaxis(np.asarray(totals, dtype=np.float64), -1, 0)
+    counts, beta = totals_array(totals), check_number("beta", beta, 0)
+    if counts.shape[-1] != 3:
+        raise InputError(f"f_score: totals must have 3 counts in the last axis, got shape {counts.shape}")
+    matches, hypothesis, reference = np.moveaxis(counts.astype(np.float64), -1, 0)
     items = hypothesis + beta**2 * reference
     return np.asarray(100 * (1 + beta**2) * matches / np.where(items == 0, 1, items))
 

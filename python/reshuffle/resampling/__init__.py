@@ -17,9 +17,11 @@ from .reductions import (
     Series,
     Spread,
     Tally,
+    directed,
     extremeness,
     ranks_among_all,
     reached,
+    signs,
 )
 from .replicates import Replicates
 from .samples import Batch, CountSample, DifferingColumn, GroupCodes, Pairs, Sample, TextSample, resampler_of_sums
@@ -48,9 +50,11 @@ __all__ = [
     "Spread",
     "Tally",
     "TextSample",
+    "directed",
     "extremeness",
     "is_batch",
     "ranks_among_all",
     "reached",
     "resampler_of_sums",
+    "signs",
 ]

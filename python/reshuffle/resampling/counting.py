@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import singledispatch
 from operator import methodcaller
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
@@ -16,7 +16,7 @@ from ..errors import InputError, quoted, warn
 from ..lazy import lazy
 from ..metrics.base import Counts, Metric
 from ..metrics.black_box import CorpusFunction
-from ..metrics.native import NativeMetric, count_all, metric, warn_of_missing_files
+from ..metrics.native import NativeMetric, count_all, metric, warn_of_scores
 from ..metrics.precomputed import PrecomputedCounts, SegmentScores
 from ..metrics.stored import StoredCounts
 from ..results import ComparedTexts
@@ -232,12 +232,11 @@ def _count_elsewhere(
     """The counts of systems by each metric, by the workers of an executor."""
     from ..execution import run_job
 
-    warn_of_missing_files(metrics)  # the warnings of workers would be lost
+    warn_of_scores(metrics)  # the warnings of workers would be lost
     systems = {name: segment_list(name, lines) for name, lines in outputs.items()}
     job = CountingJob(metrics, systems, [list(column) for column in references])
     # A checkpoint keeps what takes long, and not what only an executor computes as a job.
-    execution = replace(resampling.execution, checkpoint=None)
-    parts = run_job(job, len(systems), execution, stage="counting")
+    parts = run_job(job, len(systems), resampling.execution, stage="counting")
     return [np.concatenate(counts) for counts in zip(*parts, strict=True)]
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,6 +23,7 @@ from .samples import Pairs
 
 __all__ = [
     "Accumulator",
+    "Alternative",
     "Draws",
     "Histograms",
     "MaxT",
@@ -36,9 +37,11 @@ __all__ = [
     "Series",
     "Spread",
     "Tally",
+    "directed",
     "extremeness",
     "ranks_among_all",
     "reached",
+    "signs",
 ]
 
 Indices = Sequence[int]
@@ -46,25 +49,56 @@ Row = TypeVar("Row")
 Result = TypeVar("Result")
 
 
-def reached(statistics: Scores, thresholds: ArrayLike, alternative: str) -> NDArray[np.bool_]:
+# ``two-sided``, ``greater`` or ``less``: one for all statistics, or an array of them that broadcasts to the statistics.
+Alternative: TypeAlias = "str | NDArray[np.str_]"
+
+
+def directed(alternative: str, higher_is_better: bool) -> str:
+    """What ``better`` and ``worse`` mean under a metric: ``greater`` or ``less``. Other alternatives are unchanged.
+
+    >>> directed("better", True), directed("better", False), directed("two-sided", False)
+    ('greater', 'less', 'two-sided')
+    """
+    if alternative not in ("better", "worse"):
+        return alternative
+    return "greater" if (alternative == "better") == higher_is_better else "less"
+
+
+def signs(alternative: Alternative) -> NDArray[np.int64]:
+    """1 for ``greater``, −1 for ``less``, and 0 for ``two-sided``."""
+    names = np.asarray(alternative)
+    return np.asarray((names == "greater").astype(np.int64) - (names == "less"))
+
+
+def reached(statistics: Scores, thresholds: ArrayLike, alternative: Alternative) -> NDArray[np.bool_]:
     """Which statistics are at least as extreme as their threshold. Tallies in Rust use the same rule.
 
     >>> reached(np.array([-2.0, 1.0, 2.0]), 2.0, "two-sided")
     array([ True, False,  True])
     """
-    if alternative == "two-sided":
-        statistics = np.abs(statistics)
-    at_least = np.less_equal if alternative == "less" else np.greater_equal
-    return np.asarray(at_least(statistics, thresholds))
+    sign = signs(alternative)
+    if not sign.any():
+        return np.asarray(np.abs(statistics) >= thresholds)
+    return np.asarray(sign * statistics >= sign * np.asarray(thresholds))
 
 
-def extremeness(statistics: Scores, alternative: str) -> Scores:
+def extremeness(statistics: Scores, alternative: Alternative) -> Scores:
     """How extreme statistics are; larger is more extreme.
 
     >>> extremeness(np.array([-2.0, 1.0]), "less")
     array([ 2., -1.])
     """
-    return np.abs(statistics) if alternative == "two-sided" else -statistics if alternative == "less" else statistics
+    sign = signs(alternative)
+    return np.asarray(sign * statistics) if sign.any() else np.abs(statistics)
+
+
+def _of_metrics(alternative: str | Sequence[str], metrics: Indices) -> str | list[str]:
+    """The alternatives of these metrics, from one for all metrics or one for each."""
+    return alternative if isinstance(alternative, str) else [alternative[m] for m in metrics]
+
+
+def _of_metric(alternative: str | Sequence[str], metric: int) -> str:
+    return alternative if isinstance(alternative, str) else alternative[metric]
 
 
 class Accumulator(ABC, Generic[Row]):
@@ -135,14 +169,17 @@ def _select_rows(array: NDArray[Any], metrics: Indices) -> NDArray[Any]:
 
 @dataclass(frozen=True, eq=False)
 class Tally(_ArrayReduction):
-    """How many shuffles reach each threshold: (metrics, pairs) in and out. Memory does not depend on R."""
+    """How many shuffles reach each threshold: (metrics, pairs) in and out. Memory does not depend on R.
 
-    alternative: str
+    ``alternative`` is one for all metrics, or a sequence with that of each.
+    """
+
+    alternative: str | Sequence[str]
     thresholds: Scores
 
     def core(self, pairs: Pairs, metrics: Indices) -> _core.Tally:
         """See :meth:`Reduction.core`."""
-        return _core.Tally(pairs, self.alternative, _select_rows(self.thresholds, metrics))
+        return _core.Tally(pairs, _of_metrics(self.alternative, metrics), _select_rows(self.thresholds, metrics))
 
     def rows_from_core(self, reduction: _core.Tally, n_systems: Sequence[int]) -> Sequence[NDArray[np.int64]]:
         """See :meth:`Reduction.rows_from_core`."""
@@ -150,7 +187,7 @@ class Tally(_ArrayReduction):
 
     def accumulator(self, width: int, metric: int, n: int) -> _TallyAccumulator:
         """See :meth:`Reduction.accumulator`."""
-        return _TallyAccumulator(self.alternative, self.thresholds[metric])
+        return _TallyAccumulator(_of_metric(self.alternative, metric), self.thresholds[metric])
 
 
 class _CountAccumulator(Accumulator["NDArray[np.int64]"]):
@@ -197,12 +234,12 @@ class SequentialCounts(NamedTuple):
 class SequentialTally(Reduction[SequentialCounts, SequentialCounts]):
     """How many of the ``iid`` shuffles reach each threshold, in order, until a stopping rule ends the test.
 
-    With ``histograms``, there are also histograms of these shuffles.
+    ``alternative`` is as for :class:`Tally`. With ``histograms``, there are also histograms of these shuffles.
     """
 
     in_parts = False
 
-    alternative: str
+    alternative: str | Sequence[str]
     thresholds: Scores
     rule: _core.StoppingRule
     histograms: bool = False
@@ -210,7 +247,8 @@ class SequentialTally(Reduction[SequentialCounts, SequentialCounts]):
     def core(self, pairs: Pairs, metrics: Indices) -> _core.SequentialTally:
         """See :meth:`Reduction.core`."""
         thresholds = _select_rows(self.thresholds, metrics)
-        return _core.SequentialTally(pairs, self.alternative, thresholds, self.rule, self.histograms)
+        alternative = _of_metrics(self.alternative, metrics)
+        return _core.SequentialTally(pairs, alternative, thresholds, self.rule, self.histograms)
 
     def rows_from_core(self, reduction: _core.SequentialTally, n_systems: Sequence[int]) -> Sequence[SequentialCounts]:
         """See :meth:`Reduction.rows_from_core`."""
@@ -232,7 +270,7 @@ class SequentialTally(Reduction[SequentialCounts, SequentialCounts]):
 
 class _SequentialAccumulator(Accumulator[SequentialCounts]):
     def __init__(self, tally: SequentialTally, metric: int) -> None:
-        self.alternative, self.thresholds = tally.alternative, tally.thresholds[metric]
+        self.alternative, self.thresholds = _of_metric(tally.alternative, metric), tally.thresholds[metric]
         self.tests = _core.Sequential(tally.rule, len(self.thresholds))
         self.bins = _core.Bins(len(self.thresholds)) if tally.histograms else None
 
@@ -333,11 +371,11 @@ class MaxT(_ArrayReduction):
 
     The maximum is over the pairs under all metrics that have the same number in ``families``, (metrics,). A metric that
     is scored in Python must be a family of its own. Statistics are multiplied by ``scales`` to be comparable, and
-    ``thresholds`` are the observed ones on that scale: (metrics, pairs). For native samples memory does not depend on
-    R.
+    ``thresholds`` are the observed ones on that scale: (metrics, pairs). ``alternative`` is as for :class:`Tally`. For
+    native samples memory does not depend on R.
     """
 
-    alternative: str
+    alternative: str | Sequence[str]
     scales: Scores
     thresholds: Scores
     families: NDArray[np.intp]
@@ -346,7 +384,7 @@ class MaxT(_ArrayReduction):
         """See :meth:`Reduction.core`."""
         return _core.MaxT(
             pairs,
-            self.alternative,
+            _of_metrics(self.alternative, metrics),
             _select_rows(self.scales, metrics),
             _select_rows(self.thresholds, metrics),
             _select_rows(self.families, metrics).tolist(),
@@ -359,7 +397,7 @@ class MaxT(_ArrayReduction):
     def accumulator(self, width: int, metric: int, n: int) -> _MaxTAccumulator:
         """See :meth:`Reduction.accumulator`."""
         assert (self.families == self.families[metric]).sum() == 1, "the family has several metrics"
-        return _MaxTAccumulator(self.alternative, self.scales[metric], self.thresholds[metric])
+        return _MaxTAccumulator(_of_metric(self.alternative, metric), self.scales[metric], self.thresholds[metric])
 
 
 class _MaxTAccumulator(_CountAccumulator):
@@ -381,12 +419,13 @@ class MinP(_ArrayReduction):
     The rank of a shuffle is its position among all shuffles and the observed arrangement, the most extreme first. The
     observed arrangement has rank c + 1, where c is the number of exceedances: ``ranks``. ``thresholds`` are how extreme
     the observed statistics are, less the ``tolerances`` within which others are ties. These arrays have shape (metrics,
-    pairs). ``families`` are those of :class:`MaxT`. For native samples memory is a few arrays of R numbers.
+    pairs). ``families`` are those of :class:`MaxT`, and ``alternative`` is as for :class:`Tally`. For native samples
+    memory is a few arrays of R numbers.
     """
 
     in_parts = False
 
-    alternative: str
+    alternative: str | Sequence[str]
     thresholds: Scores
     tolerances: Scores
     ranks: NDArray[np.int64]
@@ -396,7 +435,7 @@ class MinP(_ArrayReduction):
         """See :meth:`Reduction.core`."""
         return _core.MinP(
             pairs,
-            self.alternative,
+            _of_metrics(self.alternative, metrics),
             _select_rows(self.thresholds, metrics),
             _select_rows(self.tolerances, metrics),
             _select_rows(self.ranks, metrics).astype(np.uint64),
@@ -432,7 +471,7 @@ def ranks_among_all(extreme: Scores, threshold: float, tolerance: float) -> NDAr
 class _MinPAccumulator(_SeriesAccumulator):
     def __init__(self, reduction: MinP, metric: int, width: int, n: int) -> None:
         super().__init__(width, n)
-        self.alternative = reduction.alternative
+        self.alternative = _of_metric(reduction.alternative, metric)
         self.observed = list(zip(reduction.thresholds[metric], reduction.tolerances[metric], strict=True))
         self.ranks = reduction.ranks[metric]
 

@@ -138,7 +138,7 @@ def shuffle(
     replicates: Replicates,
     pairs: Pairs,
     thresholds: Scores,
-    alternative: str,
+    alternatives: Sequence[str],
     shuffling: Shuffling,
     extra: Sequence[Reduction[Any, Any]] = (),
     shuffled_together: Pairs | None = None,
@@ -146,13 +146,13 @@ def shuffle(
 ) -> tuple[Shuffled, list[Any]]:
     """Shuffle all pairs under all metrics, and count how many shuffles reach the thresholds.
 
-    ``thresholds`` has shape (metrics, pairs). ``extra`` are further reductions of the same shuffles, for ``iid``
-    without a stopping rule. ``shuffled_together`` are the pairs that ``auto`` takes to share the cost of the shuffles,
-    by default all pairs. With ``histograms``, there are histograms of the null distributions. Returns the counts, then
-    the results of ``extra``.
+    ``thresholds`` has shape (metrics, pairs), and ``alternatives`` has that of each metric. ``extra`` are further
+    reductions of the same shuffles, for ``iid`` without a stopping rule. ``shuffled_together`` are the pairs that
+    ``auto`` takes to share the cost of the shuffles, by default all pairs. With ``histograms``, there are histograms of
+    the null distributions. Returns the counts, then the results of ``extra``.
     """
     if shuffling.stopping is not None:
-        tally = SequentialTally(alternative, thresholds, shuffling.stopping.core(), histograms)
+        tally = SequentialTally(alternatives, thresholds, shuffling.stopping.core(), histograms)
         counts, *results = replicates.run([tally, *extra], pairs)
         includes = shuffling.stopping.includes_observed(counts.stopped)
         shuffled = Shuffled.from_counts(
@@ -167,7 +167,7 @@ def shuffle(
 
     def run(shuffles: Replicates, some: NDArray[np.intp] | slice, extra: Sequence[Reduction[Any, Any]]) -> list[Any]:
         """The counts and the histograms, if any, of these pairs, and the results of further reductions."""
-        own: list[Reduction[Any, Any]] = [Tally(alternative, thresholds[:, some])]
+        own: list[Reduction[Any, Any]] = [Tally(alternatives, thresholds[:, some])]
         if histograms:
             own.append(Histograms())
         own_pairs = pairs[some] if isinstance(some, slice) else [pairs[p] for p in some]
@@ -192,7 +192,7 @@ def shuffle(
         counts, null = run(replicates, others, ())
         return counts, null
 
-    return _exact_or_iid(exact, count_iid, replicates.n_resamples, thresholds, alternative, histograms), []
+    return _exact_or_iid(exact, count_iid, replicates.n_resamples, thresholds, alternatives, histograms), []
 
 
 def shuffle_batch(
@@ -237,7 +237,7 @@ def shuffle_batch(
         lambda others: (count(others, replicates.n_resamples), None),
         replicates.n_resamples,
         thresholds,
-        alternative,
+        [alternative],
     )
 
 
@@ -246,7 +246,7 @@ def _exact_or_iid(
     count_iid: Callable[[NDArray[np.intp]], tuple[NDArray[np.int64], HistogramArray | None]],
     n_resamples: int,
     thresholds: Scores,
-    alternative: str,
+    alternatives: Sequence[str],
     histograms: bool = False,
 ) -> Shuffled:
     """Make the exact tests, and test the other pairs by ``iid`` shuffles.
@@ -269,7 +269,10 @@ def _exact_or_iid(
     if not exact:
         return shuffled
     return shuffled.replace_exact(
-        {key: test.result(float(thresholds[key]), alternative, histograms) for key, test in exact.items()}
+        {
+            (metric, pair): test.result(float(thresholds[metric, pair]), alternatives[metric], histograms)
+            for (metric, pair), test in exact.items()
+        }
     )
 
 

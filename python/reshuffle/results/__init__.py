@@ -15,6 +15,7 @@ from .segments import SegmentTable
 from .sets import SetComparison
 from .significance import SignificanceResult, UsedStopping
 from .texts import ComparedTexts
+from .verdicts import Verdict, sought_by, verdict
 
 __all__ = [
     "Caveat",
@@ -38,7 +39,10 @@ __all__ = [
     "UsedMetric",
     "UsedStopping",
     "UsedTest",
+    "Verdict",
     "clopper_pearson",
     "may_lie_across",
     "robbins",
+    "sought_by",
+    "verdict",
 ]

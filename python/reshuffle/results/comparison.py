@@ -16,6 +16,7 @@ from .ranking import DetectableDifference, Ranking
 from .reported import Reported
 from .significance import SignificanceResult
 from .texts import ComparedTexts
+from .verdicts import Verdict, verdict
 
 if TYPE_CHECKING:
     from ..report import Plots
@@ -164,7 +165,8 @@ class UsedTest:
     name, title : str
         The name in :data:`reshuffle.inference.tests.TESTS`, and its name in reports.
     alternative : str
-        ``two-sided``, ``greater`` or ``less``; or ``equivalence`` or ``non-inferiority``, for tests with a margin.
+        As requested: ``two-sided``, ``better``, ``worse``, ``greater`` or ``less``; or ``equivalence`` or
+        ``non-inferiority``, for tests with a margin.
     replicates : str or None
         ``shuffles``, ``draws`` or ``permutations``; None for tests without replicates.
     adjustment, adjustment_title : str or None
@@ -371,6 +373,25 @@ class Comparison(Reported):
             f"({first_names(self.systems)}); {self.n_segments} segments{tests}; n_resamples={self.n_resamples}, "
             f"seed={self.seed}>"
         )
+
+    def verdict(self, pair: PairedDifference) -> Verdict:
+        """Whether the system of a pair is significantly ``better`` or ``worse`` than its baseline, or ``undecided``.
+
+        It takes into account whether higher scores are better under the metric. A test with a margin shows no
+        difference, so its pairs are ``undecided``. Bold type in reports follows it.
+
+        Examples
+        --------
+        >>> from reshuffle import SegmentScores, compare
+        >>> errors = SegmentScores("errors", {"a": [1, 2, 3, 4] * 9, "b": [0, 1, 2, 3] * 9}, higher_is_better=False)
+        >>> comparison = compare(metrics=errors)
+        >>> comparison.verdict(comparison.pair("b"))
+        'better'
+        """
+        if self.alpha is None or (self.test is not None and self.test.has_margin):
+            return "undecided"
+        higher_is_better = next(metric.higher_is_better for metric in self.metrics if metric.name == pair.metric)
+        return verdict(pair.difference, pair.is_significant(self.alpha), higher_is_better, pair.test.alternative)
 
     def lacks_scores(self, metric: str | None = None) -> bool:
         """Whether any segment scores are missing under a metric, or under any metric if it is None."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ..errors import InputError, listed, shortened, unknown_name
+from ..errors import InputError, listed, printable, shortened, unknown_name
 
 __all__ = ["first_names", "metric_name"]
 
@@ -26,4 +26,4 @@ def metric_name(metric: str | None, known: Sequence[str]) -> str:
 def first_names(names: Iterable[str]) -> str:
     """At most four names, shortened, for a repr."""
     names = list(names)
-    return ", ".join([*map(shortened, names[:4]), *(["…"] if len(names) > 4 else [])])
+    return ", ".join([*(printable(shortened(name)) for name in names[:4]), *(["…"] if len(names) > 4 else [])])

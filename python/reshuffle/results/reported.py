@@ -129,7 +129,8 @@ class Reported:
         """The methods paragraph for a paper: how the numbers were computed, with citations.
 
         It names the metrics, the test with its replicates and seed, the adjustment and its family, the level, the
-        intervals, the version of reshuffle, and the signature. Papers are cited with ACL ids and DOIs; :meth:`bibtex`
+        intervals, the version of reshuffle, and the signature. It says how p-values, adjusted p-values and the ends of
+        intervals are computed. Papers are cited with ACL ids and DOIs; :meth:`bibtex`
         has their entries.
 
         Returns
@@ -141,8 +142,8 @@ class Reported:
         >>> from reshuffle import SegmentScores, compare
         >>> ratings = SegmentScores("rating", {"a": [1, 2, 3, 4], "b": [2, 3, 3, 5]})
         >>> print(compare(metrics=ratings, test="t-test", interval="t").methods_sentence())  # doctest: +ELLIPSIS
-        2 systems were scored by rating on a test set of 4 segments. The differences from a were tested by paired
-        t-test (Student, 1908, doi:10.1093/biomet/6.1.1), two-sided. ...
+        2 systems were scored by rating on a test set of 4 segments. The differences from a were tested by the paired
+        t-test (Student, 1908, doi:10.1093/biomet/6.1.1), two-sided. For p, the mean difference in segment scores, ...
         """
         from ..report import methods_sentence
 

@@ -67,7 +67,8 @@ class SignificanceResult:
         (exceedances + 1)/(n_resamples + 1), or exceedances/n_resamples if ``scheme`` is ``subgroup`` or ``exact`` or
         ``besag-clifford`` stopped the shuffles; times ``tails``, but at most 1.
     alternative : str
-        ``two-sided``, ``greater`` (a scores higher than b) or ``less``; see also ``margin``.
+        ``two-sided``, ``greater`` (a scores higher than b) or ``less``, which ``better`` and ``worse`` mean under the
+        metric; see also ``margin``.
     exceedances : int or None
         The number of replicates at least as extreme as the observed difference, or more extreme if the signature has
         ``ties:>``. Where ``tails`` is 2, the number in the smaller tail: draws ≤ 0 or draws ≥ 0, whichever are fewer.

@@ -51,6 +51,12 @@ class MetricAgreement:
         The number of groups that have a value.
     epsilon : float or None
         The calibrated difference up to which scores of the metric count as tied.
+    segments : int or None
+        At system level, the number of segments on which the metric scored the systems; None for an average, and where
+        its scores of systems were given.
+    judged_segments : int or None
+        At system level, the number of segments of which people judged an output; None for an average, and where people
+        scored systems as a whole.
     reason : str or None
         Why the value is not defined, or what is unusual.
     """
@@ -66,6 +72,8 @@ class MetricAgreement:
     n: int
     groups: int | None
     epsilon: float | None
+    segments: int | None
+    judged_segments: int | None
     reason: str | None
 
 

@@ -1,0 +1,35 @@
+"""What a test says about a system: whether it is better or worse than what it was compared with."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+__all__ = ["Verdict", "sought_by", "verdict"]
+
+Verdict: TypeAlias = Literal["better", "worse", "undecided"]
+
+
+def sought_by(alternative: str, higher_is_better: bool) -> Literal["better", "worse"] | None:
+    """What a one-sided test can show of a system; None for other tests.
+
+    >>> sought_by("greater", False), sought_by("better", False), sought_by("two-sided", True)
+    ('worse', 'better', None)
+    """
+    if alternative in ("greater", "less"):
+        return "better" if (alternative == "greater") == higher_is_better else "worse"
+    return alternative if alternative in ("better", "worse") else None  # type: ignore[return-value]
+
+
+def verdict(difference: float, significant: bool, higher_is_better: bool, alternative: str = "two-sided") -> Verdict:
+    """The verdict of a test of differences. Every report takes it from here.
+
+    A one-sided test can only show a difference in its direction. Tests that do not compare the scores themselves, such
+    as the sign test, may find a difference between systems with equal scores, of which neither is then the better one.
+
+    >>> verdict(-2.0, True, True), verdict(-2.0, True, False), verdict(-2.0, False, True), verdict(0.0, True, True)
+    ('worse', 'better', 'undecided', 'undecided')
+    """
+    sought = sought_by(alternative, higher_is_better)
+    if not significant or (sought is None and difference == 0):
+        return "undecided"
+    return sought or ("better" if (difference > 0) == higher_is_better else "worse")
