@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from ..results import ConfidenceInterval, SignificanceResult, SystemScore
 
-__all__ = ["Table", "decimals_for", "decimals_of", "interval_cells", "pvalue_cell", "rank_cell"]
+__all__ = ["Table", "decimals_for", "decimals_of", "interval_cells", "keys", "pvalue_cell", "rank_cell"]
 
 
 @dataclass(slots=True)
@@ -25,6 +25,8 @@ class Table:
     rows : list of list of str
     bold : list of tuple of bool
         A flag for each cell, row by row.
+    bold_means : str
+        What bold type marks, as a phrase.
     rules : list of int
         The indices of the rows that have a line above them, without the line below the header.
     breaks : tuple of int
@@ -45,6 +47,7 @@ class Table:
     breaks: tuple[int, ...] = ()
     gap: int = 2
     grouped: int = 0
+    bold_means: str = ""
 
     def add(self, cells: Sequence[str], bold: bool | Sequence[bool] = False) -> None:
         """Append a row. ``bold`` has a flag for each cell, or is one flag for all cells."""
@@ -54,6 +57,19 @@ class Table:
     def rule(self) -> None:
         """Add a line between the rows so far and the next row."""
         self.rules.append(len(self.rows))
+
+    @property
+    def key(self) -> str:
+        """A sentence about bold type; empty if nothing is bold.
+
+        >>> table = Table("", ["System", "BLEU"], bold_means="better than a")
+        >>> table.add(["b", "30.00"])
+        >>> before = table.key
+        >>> table.add(["c", "40.00"], bold=True)
+        >>> before, table.key
+        ('', 'Bold: better than a.')
+        """
+        return f"Bold: {self.bold_means}." if any(map(any, self.bold)) else ""
 
     def spans(self) -> list[list[int]]:
         """For each row and grouped column, how many rows the cell spans; 0 if it belongs to the cell above.
@@ -74,6 +90,11 @@ class Table:
                 else:
                     first = number
         return spans
+
+
+def keys(tables: Iterable[Table]) -> list[str]:
+    """What bold type marks in the tables, each sentence once."""
+    return [*dict.fromkeys(filter(None, (table.key for table in tables)))]
 
 
 def decimals_of(scores: Sequence[SystemScore], digits: int | None) -> int:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from ..results import Comparison, PairedDifference, Ranking, SetComparison, UsedMetric
+from ..results import Comparison, Ranking, SetComparison, UsedMetric, Verdict, sought_by
 from .cells import decimals_of
 from .layout import Layout
 from .margins import WITHOUT_NAME, has_margin, margin_statement
 from .notes import counted, joined, number
 from .systems import has_ranks, is_significant
 
-__all__ = ["conclusions", "conclusions_of_sets"]
+__all__ = ["RELATIONS", "conclusions", "conclusions_of_sets", "relation"]
 
 # More systems are counted instead of named.
 MAX_NAMED = 4
@@ -114,29 +114,39 @@ def _named(systems: tuple[str, ...]) -> str:
 
 
 # How a system may differ from the baseline, and the wording once the sentence has named the baseline.
-RELATIONS = {"better than": "better", "worse than": "worse", "not separated from": "not separated from it"}
+RELATIONS = {
+    "better than": "better",
+    "worse than": "worse",
+    "not separated from": "not separated from it",
+    "not shown to be better than": "not shown to be better",
+    "not shown to be worse than": "not shown to be worse",
+}
 
 
 def _against_baseline(comparison: Comparison, metric: UsedMetric, baseline: str) -> str:
     """How the systems differ from the baseline."""
-    groups: dict[str, list[str]] = {relation: [] for relation in RELATIONS}
+    groups: dict[str, list[str]] = {each: [] for each in RELATIONS}
     for pair in comparison.comparisons:
         if pair.metric == metric.name:
-            groups[_relation(comparison, pair, metric)].append(pair.system)
-    (first, systems), *others = ((relation, systems) for relation, systems in groups.items() if systems)
+            groups[relation(comparison.verdict(pair), pair.test.alternative, metric)].append(pair.system)
+    (first, systems), *others = ((each, systems) for each, systems in groups.items() if systems)
     n = f"{len(systems):,}"
     subject = _some(systems) if others or len(systems) <= MAX_NAMED else f"{n} of {n} systems are"
-    *phrases, last = f"{subject} {first} {baseline}", *(f"{_some(s)} {RELATIONS[relation]}" for relation, s in others)
+    *phrases, last = f"{subject} {first} {baseline}", *(f"{_some(s)} {RELATIONS[each]}" for each, s in others)
     return f"{', '.join(phrases)}, and {last}" if phrases else last
 
 
-def _relation(comparison: Comparison, pair: PairedDifference, metric: UsedMetric) -> str:
-    if not is_significant(comparison, pair):
-        return "not separated from"
-    # A one-sided test can only show a difference in its direction.
-    alternative = pair.test.alternative
-    higher = pair.difference > 0 if alternative == "two-sided" else alternative == "greater"
-    return "better than" if higher == metric.higher_is_better else "worse than"
+def relation(verdict: Verdict, alternative: str, metric: UsedMetric) -> str:
+    """What a test shows about a system and the baseline. A one-sided one can only show a difference in its direction.
+
+    >>> ter = UsedMetric("TER", "TER", higher_is_better=False)
+    >>> relation("better", "better", ter), relation("undecided", "less", ter), relation("undecided", "two-sided", ter)
+    ('better than', 'not shown to be better than', 'not separated from')
+    """
+    if verdict != "undecided":
+        return f"{verdict} than"
+    sought = sought_by(alternative, metric.higher_is_better)
+    return "not separated from" if sought is None else f"not shown to be {sought} than"
 
 
 def _some(systems: list[str]) -> str:

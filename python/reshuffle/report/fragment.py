@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from html import escape
 
-from .cells import Table
+from ..errors import printable
+from .cells import Table, keys
 
 __all__ = ["html_fragment"]
 
@@ -23,9 +24,14 @@ _NAME = "text-align: left; padding: 0.15em 1em 0.15em 0"
 _NUMBER = "text-align: right; padding: 0.15em 0 0.15em 1em; white-space: pre; font-variant-numeric: tabular-nums"
 
 
+def _escaped(text: str) -> str:
+    return escape(printable(text))
+
+
 def html_fragment(shown: Iterable[Table], sentences: Iterable[str], signature: str) -> str:
     """A ``div`` of tables, sentences and a signature, with all text escaped."""
-    items = [*map(escape, sentences), f"Signature: <code>{escape(signature)}</code>"]
+    shown = [*shown]
+    items = [*map(_escaped, [*sentences, *keys(shown)]), f"Signature: <code>{_escaped(signature)}</code>"]
     lines = ["<div>", *(line for table in shown for line in _table(table))]
     lines += ["<ul>", *(f"<li>{item}</li>" for item in items), "</ul>", "</div>"]
     return "".join(f"{line}\n" for line in lines).encode("ascii", "xmlcharrefreplace").decode("ascii")
@@ -34,16 +40,16 @@ def html_fragment(shown: Iterable[Table], sentences: Iterable[str], signature: s
 def _table(table: Table) -> Iterator[str]:
     styles = [_NAME if index < table.n_names else _NUMBER for index in range(len(table.header))]
     yield f'<table style="{_TABLE}">'
-    yield f'<caption style="{_CAPTION}">{escape(table.title)}</caption>'
+    yield f'<caption style="{_CAPTION}">{_escaped(table.title)}</caption>'
     header = zip(table.header, styles, strict=True)
-    heads = (f'<th scope="col" style="{_RULE}{style}">{escape(name)}</th>' for name, style in header)
+    heads = (f'<th scope="col" style="{_RULE}{style}">{_escaped(name)}</th>' for name, style in header)
     yield f"<thead><tr>{''.join(heads)}</tr></thead>"
     yield "<tbody>"
     for number, (row, bold) in enumerate(zip(table.rows, table.bold, strict=True)):
         rule = _RULE_ABOVE if number in table.rules else ""
         weights = (f"{rule}font-weight: {'bold' if flag else 'normal'}" for flag in bold)
         cells = (
-            f'<td style="{weight}; {style}">{escape(cell)}</td>'
+            f'<td style="{weight}; {style}">{_escaped(cell)}</td>'
             for cell, weight, style in zip(row, weights, styles, strict=True)
         )
         yield f"<tr>{''.join(cells)}</tr>"

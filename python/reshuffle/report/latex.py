@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from ..errors import printable
 from ..results import Comparison, SetComparison
 from .cells import Table
 from .layout import Layout
@@ -42,7 +43,7 @@ def latex_document(paper: Paper) -> str:
     lines = ["% needs " + joined(f"\\usepackage{{{name}}}" for name in packages)]
     for number, (table, caption) in enumerate(paper.tables, 1):
         lines += _table(table, caption, "tab:reshuffle" + (f"-{number}" if number > 1 else ""))
-    lines += [f"% {' '.join(remark.split())}" for remark in paper.remarks]
+    lines += [f"% {printable(' '.join(remark.split()))}" for remark in paper.remarks]
     return "\n".join(lines) + "\n"
 
 
@@ -144,7 +145,7 @@ _ESCAPES = str.maketrans(
 
 
 def _escaped(text: str) -> str:
-    plain = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    plain = printable(" ".join(text.split()))
     # Two hyphens would become a dash; NUL stands for the braces that keep them apart.
     escaped = re.sub("-(?=-)", "-\0", plain).translate(_ESCAPES)
     # A minus sign in numbers only: a hyphen in a name stays a hyphen.

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from ..errors import printable
 from ..results import Comparison, SetComparison
-from .cells import Table
+from .cells import Table, keys
 from .conclusions import conclusions
 from .layout import Layout
 from .notes import notes
@@ -29,12 +30,12 @@ def sets_as_markdown(result: SetComparison, layout: Layout) -> str:
 
 def markdown_document(shown: Iterable[Table], sentences: Iterable[str], signature: str) -> str:
     """Tables with their titles, a list of sentences, and a signature."""
-    parts = []
+    parts, shown = [], [*shown]
     for table in shown:
         rule = ["---" if index < table.n_names else "---:" for index in range(len(table.header))]
         rows = [_cells(row, bold) for row, bold in zip(table.rows, table.bold, strict=True)]
         parts += [f"**{_escaped(table.title)}**", "\n".join(map(_line, [_cells(table.header), rule, *rows]))]
-    items = [*map(_escaped, sentences), f"Signature: `{signature}`"]
+    items = [*map(_escaped, [*sentences, *keys(shown)]), f"Signature: `{printable(signature)}`"]
     return "\n\n".join([*parts, "\n".join(f"- {item}" for item in items)]) + "\n"
 
 
@@ -54,4 +55,4 @@ _MARKUP = re.compile(r"[\\|*`<\[\]~&$]|(?<![^\W_])_|_(?![^\W_])")
 
 
 def _escaped(text: str) -> str:
-    return _MARKUP.sub(r"\\\g<0>", " ".join(text.split()))
+    return _MARKUP.sub(r"\\\g<0>", printable(" ".join(text.split())))

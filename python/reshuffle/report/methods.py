@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import TypeAlias
 
+from ..errors import printable
 from ..results import Comparison, SetComparison, UsedInterval, UsedTest
+from .computed import adjusted_sentence, alternative_phrase, count_of, interval_phrases, name_of, pvalue_sentence
 from .margins import claim, has_margin, within_all
 from .notes import counted, joined, number, strata
 from .sources import bibtex_entry, cited, entries_of
@@ -77,7 +79,7 @@ def bibtex(result: Comparison | SetComparison) -> str:
 def methods_as_text(result: Comparison | SetComparison, terminal: Terminal) -> str:
     """The paragraph in lines that fit the terminal, except for the signature, and the entries."""
     width = terminal.width or PROSE_WIDTH
-    lines = textwrap.fill(methods_sentence(result), width, break_long_words=False, break_on_hyphens=False)
+    lines = textwrap.fill(printable(methods_sentence(result)), width, break_long_words=False, break_on_hyphens=False)
     return f"Methods\n\n{lines}\n\n{bibtex(result)}"
 
 
@@ -115,17 +117,14 @@ def _inferred(comparison: Comparison, cite: Cite, on_all_sets: Comparison | None
     """The sentences about tests, intervals and ranks. ``on_all_sets`` has the tests of all test sets."""
     if comparison.test is not None:
         tested = comparison if on_all_sets is None else on_all_sets
-        yield f"{_differences(comparison)} were tested by {test_phrase(tested, comparison.test, cite)}."
+        yield f"{_differences(comparison)} were tested by {_tested(tested, comparison.test, cite)}."
+        yield from _pvalues(tested, comparison.test, cite)
         yield from _other_tests(tested, comparison.test)
         yield _significant(comparison, comparison.test, cite)
+        if comparison.family_size > 1:
+            yield adjusted_sentence(comparison.test, comparison.family_size, len(comparison.systems))
     if comparison.interval is not None and comparison.confidence_level is not None:
-        level = number(100 * comparison.confidence_level)
-        kind = interval_phrase(comparison, comparison.interval, cite)
-        if has_margin(comparison):
-            yield f"The {level}% confidence intervals of scores are of this type: {kind}."
-            yield f"The {level}% confidence intervals of differences are the inverse of the test."
-        else:
-            yield f"The {level}% confidence intervals are of this type: {kind}."
+        yield from _intervals(comparison, comparison.interval, comparison.confidence_level, cite)
     yield from _ranked(comparison, cite)
 
 
@@ -174,7 +173,36 @@ def test_phrase(comparison: Comparison, test: UsedTest, cite: Cite) -> str:
     return ", ".join([title, alternative, *_replicates(comparison, test, cite)])
 
 
-def _replicates(comparison: Comparison, test: UsedTest, cite: Cite) -> Iterator[str]:
+def _tested(comparison: Comparison, test: UsedTest, cite: Cite) -> str:
+    """The same as the object of a sentence, which defines R and has the seed."""
+    named = f"{name_of(test)}{cite(test.source)}"
+    if has_margin(comparison):
+        sides = f"with {'margins' if len(comparison.metrics) > 1 else 'a margin'} of {within_all(comparison)}"
+    else:
+        sides = alternative_phrase(test.alternative)
+    seed = [] if test.replicates is None or comparison.seed is None else [_seed(comparison.seed)]
+    replicates = list(_replicates(comparison, test, cite, "R = "))
+    if replicates and not replicates[0].startswith("with "):
+        replicates[0] = f"with {replicates[0]}"
+    return ", ".join([named, sides, *replicates, *(seed if not _all_exact(comparison) else [])])
+
+
+def _all_exact(comparison: Comparison) -> bool:
+    return all(pair.test.scheme == "exact" for pair in comparison.comparisons)
+
+
+def _units(comparison: Comparison, replicates: str | None) -> str:
+    """What the replicates are of."""
+    units = f" of {comparison.unit}s"
+    if comparison.averaged_over:
+        return f"{units} within each test set"
+    if replicates == "draws" and comparison.n_strata is not None:
+        return f"{units} within {strata(comparison.n_strata)}"
+    return units
+
+
+def _replicates(comparison: Comparison, test: UsedTest, cite: Cite, r: str = "") -> Iterator[str]:
+    """The replicates of the test. ``r`` is before their number."""
     if test.replicates is None:
         return
     tests = [pair.test for pair in comparison.comparisons]
@@ -182,27 +210,45 @@ def _replicates(comparison: Comparison, test: UsedTest, cite: Cite) -> Iterator[
     if exact == len(tests):
         yield f"with exact p-values from all {test.replicates}"
         return
-    units = f" of {comparison.unit}s"
-    if comparison.averaged_over:
-        units += " within each test set"
-    elif test.replicates == "draws" and comparison.n_strata is not None:
-        units += f" within {strata(comparison.n_strata)}"
-    n = f"{comparison.n_resamples or 0:,} {test.replicates}{units}"
+    units = _units(comparison, test.replicates)
+    n = f"{r}{comparison.n_resamples or 0:,} {test.replicates}{units}"
     subgroup = next((test.n_resamples for test in tests if test.scheme == "subgroup"), None)
     rule = _rule(comparison)
     if subgroup is not None:
-        yield f"a random subgroup of {subgroup:,} {test.replicates}{units}{cite(HEMERIK_GOEMAN)}"
+        yield f"a random subgroup of {r}{subgroup:,} {test.replicates}{units}{cite(HEMERIK_GOEMAN)}"
     elif rule is not None:
         yield f"at most {n} with sequential stopping{cite(STOPPING_RULES[rule])}"
     else:
         yield n
     if exact:
         yield f"but exact p-values for {exact:,} of {counted(len(tests), 'test')}"
-    if cite is not uncited:
-        if subgroup is None and rule is None:
-            yield f"p = (c + 1)/(R + 1){cite(PHIPSON_SMYTH)}"
-        if comparison.seed is not None:
-            yield _seed(comparison.seed)
+
+
+def _pvalues(comparison: Comparison, test: UsedTest, cite: Cite) -> Iterator[str]:
+    """How p is computed, and what c and R are in it."""
+    tests = [pair.test for pair in comparison.comparisons]
+    if test.replicates is None:
+        yield pvalue_sentence(test)
+        return
+    if _all_exact(comparison):
+        yield pvalue_sentence(test, "{c}/R", more=f", and R that of all possible {test.replicates}")
+        return
+    if any(each.scheme == "subgroup" for each in tests):
+        yield f"{pvalue_sentence(test, '{c}/R')} The subgroup contains the observed arrangement."
+        return
+    stopping = next((each.stopping for each in tests if each.stopping is not None), None)
+    if stopping is None:
+        yield pvalue_sentence(test, cited=cite(PHIPSON_SMYTH))
+    else:
+        used = f", and n that of all {test.replicates} that were used"
+        yield pvalue_sentence(test, "({c} + 1)/(n + 1)", more=used)
+        if stopping.rule == "besag-clifford":
+            yield f"Shuffling stopped when c reached {stopping.exceedances:,}, and then p = c/n; otherwise n = R."
+        else:
+            risk = f"with a risk of error of at most {number(stopping.risk or 0)}"
+            yield f"Shuffling stopped when it was known, {risk}, whether p exceeds {number(stopping.level or 0)}."
+    if any(each.scheme == "exact" for each in tests):
+        yield f"Exact p-values are shares of all possible {test.replicates}."
 
 
 def _seed(seed: int) -> str:
@@ -222,7 +268,8 @@ def _other_tests(comparison: Comparison, test: UsedTest) -> Iterator[str]:
     """The tests that functions of texts got instead."""
     others: dict[str, str] = {p.metric: p.test.test for p in comparison.comparisons if p.test.test != test.name}
     for metric, name in others.items():
-        yield f"For {metric}, which is a function of texts, the test was {name}."
+        counts = f", in which c is the number of {count_of(name, test.alternative)}"
+        yield f"For {metric}, which is a function of texts, the test was {name}{counts}."
 
 
 def _significant(comparison: Comparison, test: UsedTest, cite: Cite) -> str:
@@ -235,7 +282,7 @@ def _significant(comparison: Comparison, test: UsedTest, cite: Cite) -> str:
         return f"{called[0].upper()}{called[1:]} if p is at most {alpha}{adjusted}."
     each = " under each metric" if _within_metrics(comparison) else ""
     return (
-        f"p was adjusted by {adjustment_phrase(comparison, test, cite)}, and {called} "
+        f"The p-values were adjusted by {adjustment_phrase(comparison, test, cite)}, and {called} "
         f"if the adjusted p is at most {alpha}; this controls the {test.adjustment_rate}{each} at {alpha}."
     )
 
@@ -265,6 +312,31 @@ def interval_phrase(comparison: Comparison, interval: UsedInterval, cite: Cite) 
     draws = f", from {counted(comparison.n_resamples or 0, 'bootstrap draw')}" if interval.draws else ""
     simultaneous = "; those of differences hold at once" if interval.simultaneous else ""
     return f"{interval.title}{cite(interval.source)}{draws}{simultaneous}"
+
+
+def _intervals(comparison: Comparison, interval: UsedInterval, level: float, cite: Cite) -> Iterator[str]:
+    """The type of the confidence intervals, and how they are computed."""
+    name, ends = interval_phrases(interval.name, level)
+    percent = f"{number(100 * level)}% confidence intervals"
+    draws = f" from R = {comparison.n_resamples or 0:,} bootstrap draws{_units(comparison, 'draws')}"
+    kind = f"{name}{cite(interval.source)}{draws if interval.draws else ''}: {ends}."
+    if not (has_margin(comparison) or interval.simultaneous):
+        yield f"The {percent} are {kind}"
+        return
+    yield f"The {percent} of scores are {kind}"
+    if has_margin(comparison):
+        yield f"The {percent} of differences are the inverse of the test."
+    else:
+        adjustment = (
+            ""
+            if comparison.test is None
+            else (comparison.test.adjustment_title or "").replace("step-down", "single-step")
+        )
+        yield (
+            f"Those of differences are simultaneous: they extend from the observed difference by its scale times the "
+            f"critical value of {adjustment}, and with probability {number(level)} all of them contain the true "
+            "differences."
+        )
 
 
 def _ranked(comparison: Comparison, cite: Cite) -> Iterator[str]:

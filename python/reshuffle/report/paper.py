@@ -95,11 +95,12 @@ def _symbols(comparison: Comparison, table: Table, tested: Comparison, adjusted:
             yield f"Rank: simultaneous {number(100 * (1 - alpha))}% confidence intervals of the ranks."
         else:
             yield "Rank: the ranks that are compatible with the significant differences."
-        yield "Bold: not significantly worse than any other system."
+    if table.key:
+        yield table.key
     if "Group" in header:
         yield "Group: systems that share a letter do not differ significantly."
     elif any(_LETTERED.search(cell) for cell in cells) and "Rank" not in header:
-        yield "Systems that share a letter do not differ significantly. Bold: not significantly worse than any other."
+        yield "Systems that share a letter do not differ significantly."
     if "Δ" in header:
         yield f"Δ: difference from {comparison.baseline or 'the baseline'}."
     if test is not None and alpha is not None:

@@ -9,9 +9,8 @@ from ..results import Comparison, SetComparison, UsedMetric
 from .cells import Table, decimals_of
 from .conclusions import conclusions, conclusions_of_sets
 from .layout import FEW, Layout
-from .margins import has_margin
 from .notes import RANK, counted, joined, notes
-from .systems import has_ranks, is_significant, margin_in_title, sorted_systems
+from .systems import bold_means, has_ranks, is_significant, margin_in_title, sorted_systems
 from .tables import tables
 from .text import paragraph, prose, table_as_text
 
@@ -43,7 +42,8 @@ def sets_as_text(result: SetComparison, layout: Layout) -> str:
         for name, comparison in result.sets.items():
             own = [table_as_text(headed(name, table), terminal) for table in tables(comparison, shown)]
             parts += [own[0], paragraph(conclusions(comparison, layout), terminal), *own[1:]]
-    parts.append(prose(notes_of_sets(result, shown), result.signature, terminal))
+    every = (table for table, _ in tables_with_owners(result, shown))
+    parts.append(prose(notes_of_sets(result, shown), result.signature, terminal, every))
     return "\n".join(filter(None, parts))
 
 
@@ -91,6 +91,7 @@ def set_tables(result: SetComparison, layout: Layout) -> Iterator[Table]:
         first = next(iter(by_name.values()))
         title += margin_in_title(first, metric) if first.baseline is not None else ""
         table = Table(title, header, breaks=(*range(2, len(header)),))
+        table.bold_means = f"{bold_means(first)}; names: in all columns"
         columns = [_column(comparison, metric, layout) for comparison in by_name.values()]
         for system in order:
             cells, bold = zip(*(column[system] for column in columns), strict=True)
@@ -114,12 +115,9 @@ def _column(comparison: Comparison, metric: UsedMetric, layout: Layout) -> dict[
 def _marks(comparison: Comparison, metric: UsedMetric) -> tuple[dict[str, str], set[str]]:
     """The mark after the score of each system (letters or a star), and the systems in bold."""
     if comparison.baseline is not None:
-        starred = {
-            pair.system
-            for pair in comparison.comparisons
-            if pair.metric == metric.name and is_significant(comparison, pair)
-        }
-        bold = set() if has_margin(comparison) else starred
+        pairs = [pair for pair in comparison.comparisons if pair.metric == metric.name]
+        starred = {pair.system for pair in pairs if is_significant(comparison, pair)}
+        bold = {pair.system for pair in pairs if comparison.verdict(pair) == "better"}
         return {system: "*" if system in starred else "" for system in comparison.systems}, bold
     for ranking in comparison.rankings if has_ranks(comparison) else ():
         if ranking.metric == metric.name:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..errors import printable
 from ..results import SignificanceResult
 from .cells import pvalue_cell
 from .notes import counted, number, worded
@@ -14,7 +15,7 @@ __all__ = ["significance_as_text"]
 def significance_as_text(result: SignificanceResult) -> str:
     """The difference, p, how p was computed, and the signature, on a line each."""
     lines = _batch(result) if np.ndim(result.pvalue) else _one(result)
-    return "".join(f"{line}\n" for line in [*lines, f"Signature: {result.signature}"])
+    return "".join(f"{printable(line)}\n" for line in [*lines, f"Signature: {result.signature}"])
 
 
 def _batch(result: SignificanceResult) -> list[str]:

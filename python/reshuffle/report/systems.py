@@ -12,10 +12,10 @@ from .margins import claim, has_margin, within
 from .notes import EXACT, ci, counted, joined, strata
 
 __all__ = [
+    "bold_means",
     "difference_cells",
     "has_ranks",
     "interval_header",
-    "is_bold",
     "is_significant",
     "margin_in_title",
     "merged",
@@ -51,6 +51,7 @@ def of_one_metric(comparison: Comparison, metric: UsedMetric, layout: Layout) ->
         else _with_direction(metric) + margin_in_title(comparison, metric)
     )
     table = Table(title, header, breaks=(*range(1 + len(columns.header), len(header)),))
+    table.bold_means = bold_means(comparison)
     cluster = None
     for system in sorted_systems(comparison):
         if cluster is not None and columns.cluster(system) != cluster:
@@ -69,6 +70,7 @@ def merged(comparison: Comparison, layout: Layout) -> Table:
         breaks.append(len(header))
         header += group.header
     table = Table(_title(comparison, comparison.metrics), header, breaks=tuple(breaks[1:]))
+    table.bold_means = f"{bold_means(comparison)}; names: under all metrics"
     for system in sorted_systems(comparison):
         cells, bold = [system], [all(group.bold(system) for group in groups)]
         for group in groups:
@@ -162,9 +164,9 @@ class _Columns:
         return [f"{pair.difference:+.{self.decimals}f}{star}", *n]
 
     def bold(self, system: str) -> bool:
-        """Whether the system may be the best one, or differs significantly from the baseline."""
+        """Whether the system may be the best one, or is significantly better than the baseline."""
         pair = self.pairs.get(system)
-        return system in self.best if pair is None else is_bold(self.comparison, pair)
+        return system in self.best if pair is None else self.comparison.verdict(pair) == "better"
 
     def cluster(self, system: str) -> int | None:
         """The system's cluster, if there are ranks."""
@@ -245,9 +247,11 @@ def is_significant(comparison: Comparison, pair: PairedDifference) -> bool:
     return comparison.alpha is not None and pair.is_significant(comparison.alpha)
 
 
-def is_bold(comparison: Comparison, pair: PairedDifference) -> bool:
-    """Whether a difference is in bold: if it has a star, unless that marks the absence of a difference."""
-    return is_significant(comparison, pair) and not has_margin(comparison)
+def bold_means(comparison: Comparison) -> str:
+    """What bold type marks in tables of systems."""
+    if comparison.baseline is None:
+        return "not significantly worse than any other system"
+    return f"significantly better than {comparison.baseline}"
 
 
 @dataclass

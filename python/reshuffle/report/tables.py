@@ -12,7 +12,6 @@ from .systems import (
     difference_cells,
     has_ranks,
     interval_header,
-    is_bold,
     margin_in_title,
     merged,
     number_header,
@@ -80,10 +79,11 @@ def _pairs(comparison: Comparison, metric: UsedMetric, pairs: Sequence[PairedDif
     number = number_header(comparison, metric.name)
     header = ["System", "Baseline", "Δ", *interval_header(comparison), *number, *pvalue_headers(comparison)]
     title = f"{metric.name}: {counted(len(pairs), 'pair')}{margin_in_title(comparison, metric)}"
-    table = Table(title, header, n_names=2)
+    table = Table(title, header, n_names=2, bold_means="in tables of pairs, the significantly better system")
     decimals = decimals_of([s for s in comparison.scores if s.metric == metric.name], layout.digits)
     exact = some_exact(pairs)
     for pair in pairs:
         cells = [pair.system, pair.baseline, *difference_cells(comparison, pair, decimals, bool(number), exact)]
-        table.add(cells, is_bold(comparison, pair))
+        verdict = comparison.verdict(pair)
+        table.add(cells, [verdict == "better", verdict == "worse", *[False] * (len(cells) - 2)])
     return table

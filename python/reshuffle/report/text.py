@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
+from ..errors import printable
 from ..results import Comparison
-from .cells import Table
+from .cells import Table, keys
 from .conclusions import conclusions
 from .layout import Layout
 from .notes import notes
@@ -24,15 +25,20 @@ BOLD, PLAIN = "\x1b[1m", "\x1b[0m"
 
 def as_text(comparison: Comparison, layout: Layout) -> str:
     """The systems, sentences about the results, further tables, the notes, and the signature on one line."""
-    first, *others = (table_as_text(table, layout.terminal) for table in tables(comparison, layout))
+    shown = [*tables(comparison, layout)]
+    first, *others = (table_as_text(table, layout.terminal) for table in shown)
     answer = paragraph(conclusions(comparison, layout), layout.terminal)
-    below = prose(notes(comparison, layout), comparison.signature, layout.terminal)
+    below = prose(notes(comparison, layout), comparison.signature, layout.terminal, shown)
     return "\n".join([first, *([answer] if answer else []), *others, below])
 
 
-def prose(sentences: Iterable[str], signature: str, terminal: Terminal) -> str:
-    """Sentences in lines that fit the terminal, and the signature on one line, so that it can be copied."""
-    return f"{paragraph(sentences, terminal)}Signature: {signature}\n"
+def prose(sentences: Iterable[str], signature: str, terminal: Terminal, shown: Iterable[Table] = ()) -> str:
+    """Sentences in lines that fit the terminal, and the signature on one line, so that it can be copied.
+
+    Where the terminal shows bold type, the keys of the tables say what it marks.
+    """
+    found = keys(shown) if terminal.color else []
+    return f"{paragraph([*sentences, *found], terminal)}Signature: {printable(signature)}\n"
 
 
 def paragraph(sentences: Iterable[str], terminal: Terminal) -> str:
@@ -42,7 +48,7 @@ def paragraph(sentences: Iterable[str], terminal: Terminal) -> str:
 
 def _wrapped_all(sentences: Iterable[str], terminal: Terminal) -> Iterator[str]:
     for sentence in sentences:
-        yield from _wrapped(_printable(sentence), terminal.width or PROSE_WIDTH)
+        yield from _wrapped(printable(sentence), terminal.width or PROSE_WIDTH)
 
 
 def table_as_text(table: Table, terminal: Terminal) -> str:
@@ -120,7 +126,7 @@ class _Grid:
 
     @classmethod
     def from_table(cls, table: Table) -> _Grid:
-        header, *rows = ([_cell_lines(cell) for cell in row] for row in [table.header, *_ungrouped(table)])
+        header, *rows = ([[printable(cell)] for cell in row] for row in [table.header, *_ungrouped(table)])
         return cls(header, rows, table.bold, set(table.rules), table.n_names, table.gap)
 
     @property
@@ -203,21 +209,6 @@ def _emphasized(text: str, terminal: Terminal) -> str:
     """``text`` in bold if the terminal shows that; spaces at its end are left as they are."""
     bare = text.rstrip()
     return f"{BOLD}{bare}{PLAIN}{text[len(bare) :]}" if terminal.color and bare.strip() else text
-
-
-# Control characters would move the cursor; ends of lines and tabs are treated separately.
-_CONTROL = str.maketrans(dict.fromkeys(chr(code) for code in (*range(32), 127) if chr(code) not in "\t\n\r"))
-
-
-def _printable(text: str) -> str:
-    """``text`` with LF as the only end of line, and without other characters that would spoil a table."""
-    if text.isprintable():
-        return text
-    return "\n".join(text.translate(_CONTROL).expandtabs().splitlines())
-
-
-def _cell_lines(text: str) -> list[str]:
-    return [text] if text.isprintable() else _printable(text).split("\n")
 
 
 # Characters of reports beyond Latin letters, each one character wide.

@@ -5,7 +5,6 @@ from __future__ import annotations
 from ..results import Comparison, UsedMetric
 from .cells import Table, decimals_of
 from .layout import Layout
-from .margins import has_margin
 from .systems import is_significant, margin_in_title
 
 __all__ = ["triangle"]
@@ -22,9 +21,9 @@ def triangle(comparison: Comparison, metric: UsedMetric, layout: Layout) -> Tabl
     pairs = {}
     for pair in comparison.comparisons:
         if pair.metric == metric.name:
-            star = "*" if is_significant(comparison, pair) else " "
-            pairs[pair.system, pair.baseline] = (sign * pair.difference, star)
-            pairs[pair.baseline, pair.system] = (-sign * pair.difference, star)
+            star, verdict = "*" if is_significant(comparison, pair) else " ", comparison.verdict(pair)
+            pairs[pair.system, pair.baseline] = (sign * pair.difference, star, verdict == "better")
+            pairs[pair.baseline, pair.system] = (-sign * pair.difference, star, verdict == "worse")
     decimals = decimals_of([s for s in comparison.scores if s.metric == metric.name], layout.digits)
     # Differences of small scores would be rounded to 0.
     complete = len(systems) <= MAX_COMPLETE or layout.digits is not None or decimals > 4
@@ -32,13 +31,14 @@ def triangle(comparison: Comparison, metric: UsedMetric, layout: Layout) -> Tabl
     header = ["", "System", *(f"{number} " for number in numbers[:-1])]
     title = _title(metric) + margin_in_title(comparison, metric)
     table = Table(title, header, 2, breaks=(*range(3, len(header)),), gap=1 if complete else 0)
+    table.bold_means = "the system of the column is significantly better"
     for row, system in enumerate(systems):
         cells = [f"{numbers[row]:>{len(str(len(systems)))}}", system]
         bold = [False, False]
         for column in range(len(systems) - 1):
-            value, star = pairs[systems[column], system] if column < row else (None, " ")
+            value, star, better = pairs[systems[column], system] if column < row else (None, "", False)
             cells.append("" if value is None else f"{_cell(value, decimals, complete)}{star}")
-            bold.append(star == "*" and not has_margin(comparison))
+            bold.append(better)
         table.add(cells, bold)
     return table
 

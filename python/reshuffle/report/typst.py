@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ..errors import printable
 from ..results import Comparison, SetComparison
 from .cells import Table
 from .latex import NUMBERS
@@ -28,7 +29,7 @@ def typst_document(paper: Paper) -> str:
     lines: list[str] = []
     for number, (table, caption) in enumerate(paper.tables, 1):
         lines += _figure(table, caption, "tab-reshuffle" + (f"-{number}" if number > 1 else ""))
-    lines += [f"// {_printable(remark)}" for remark in paper.remarks]
+    lines += [f"// {printable(' '.join(remark.split()))}" for remark in paper.remarks]
     return "\n".join(lines) + "\n"
 
 
@@ -70,10 +71,6 @@ def _cell(cell: str, bold: bool) -> str:
     return f'{shown} + hide("{"*" * marks}")' if plain and marks else shown
 
 
-def _printable(text: str) -> str:
-    return " ".join("".join(c if c.isprintable() else " " for c in text).split())
-
-
 def _string(text: str) -> str:
-    escaped = _printable(text).replace("\\", "\\\\").replace('"', '\\"')
+    escaped = printable(" ".join(text.split())).replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'

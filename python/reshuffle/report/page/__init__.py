@@ -10,12 +10,12 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from ...errors import printable
 from ...results import Caveat, Comparison, SetComparison
 from ..cells import decimals_of
 from ..json import embedded_json
@@ -118,17 +118,13 @@ def escaped_json(text: str) -> str:
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-# Embeddings, overrides and isolates, which would also turn round the words after the name that has them.
-TURNING = re.compile("[\u202a-\u202e\u2066-\u2069]")
-
-
 def visible(value: Any) -> Any:
-    """A text of the template in which characters that turn the direction of text are visible, as ``\\u202e``.
+    """A text of the template in printable form, except for ends of lines.
 
     Markup is left as it is. In scripts/result.js, the function of this name does the same for what scripts write.
     """
     is_text = isinstance(value, str) and not hasattr(value, "__html__")
-    return TURNING.sub(lambda found: f"\\u{ord(found[0]):04x}", value) if is_text else value
+    return printable(value, keep="\t\n\r") if is_text else value
 
 
 @cache

@@ -11,6 +11,7 @@ from typing import Any
 import matplotlib
 from matplotlib.font_manager import FontProperties, findfont, get_font
 
+from ... import errors
 from .style import FONTS
 
 __all__ = ["LETTER", "PLAIN", "columns", "lines_of", "printable", "wrapped"]
@@ -24,20 +25,15 @@ PLAIN: dict[str, Any] = {"parse_math": False, "usetex": False, "linespacing": SP
 MAX_LINES = 3
 # The width of an average letter or a digit, as a fraction of the font size. It is the unit of `columns`.
 LETTER = 0.48
-# Joiners are parts of words in Persian and in Indic scripts.
-JOINERS = "\u200c\u200d"
 
 
 def printable(text: str) -> str:
-    """``text`` on one line, with escapes for control characters and other code points that no font can show.
+    """``text`` on one line, in printable form.
 
     >>> printable("a\\tb\\n c\\x00\\ud800")
-    'a b c\\\\x00\\\\ud800'
+    'a b c\\\\u0000\\\\ud800'
     """
-    text = " ".join(text.split())
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() or c in JOINERS else c.encode("unicode_escape").decode() for c in text)
+    return errors.printable(" ".join(text.split()))
 
 
 def columns(text: str) -> float:

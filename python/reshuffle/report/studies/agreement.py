@@ -26,7 +26,8 @@ BESIDE_A_TEST = 20
 
 def title(study: StudyResult) -> str:
     """The tests and the metrics."""
-    return f"Agreement of {joined(study.plan['tests'])} under {joined(study.plan['metrics'])}"
+    tests = dict.fromkeys(row.test for row in study.tables["tests"])
+    return f"Agreement of {joined(tests)} under {joined(metric.name for metric in study.metrics)}"
 
 
 def _shown(study: StudyResult) -> list[TestAgreement]:

@@ -46,6 +46,8 @@ class Figure:
         From the records of the table to those of the figure, where these are fewer or have other fields.
     needs : str, optional
         What a result without records for the figure lacks; by default the table.
+    among : sequence of str
+        Fields in which records of one figure may differ. They are options, too, which choose some of the records.
     """
 
     about: str
@@ -55,6 +57,7 @@ class Figure:
     over: str | None = None
     flat: Callable[[Sequence[Any]], Sequence[Any]] | None = None
     needs: str | None = None
+    among: Sequence[str] = ()
 
     def records(self, study: StudyResult) -> Sequence[Any]:
         """All records of figures of this kind."""

@@ -10,7 +10,7 @@ from ...results.studies.exchange import ExchangeRate
 from ..cells import Table
 from ..notes import ci, counted, joined, number
 from .base import Explained, Figure, StudyReport
-from .wording import CONSERVATIVE, LIBERAL, constant, differing, of_name, percent, rate_decimals
+from .wording import BOLD_RATES, CONSERVATIVE, LIBERAL, constant, differing, of_name, percent, rate_decimals
 
 if TYPE_CHECKING:
     from ..plots.style import Drawing
@@ -58,7 +58,7 @@ def _table(study: StudyResult, rates: Sequence[ExchangeRate], heading: str, expe
     """A row for each kind of data set, and a column for each exchange unit."""
     names = [name for name in NAMES if name == "runs" or name in differing(rates, NAMES)]
     units = [unit for unit in study.plan["exchange"] if of_name(rates, exchange=unit)]
-    table = Table(heading, [*(NAMES[name] for name in names), *units], n_names=len(names))
+    table = Table(heading, [*(NAMES[name] for name in names), *units], n_names=len(names), bold_means=BOLD_RATES)
     decimals = rate_decimals(min(rate.simulations for rate in rates))
     width = 0 if expected else max(len(_mark(rate)) for rate in rates)
     rows: dict[tuple[Any, ...], dict[str, ExchangeRate]] = {}

@@ -51,7 +51,7 @@ def _as_text(study: StudyResult, layout: Layout) -> str:
     explained = list(report.tables(study))
     first, *others = (table_as_text(table, terminal) for table, _ in explained)
     answer = paragraph(report.conclusions(study), terminal)
-    below = prose(notes_of(study, explained), study.signature, terminal)
+    below = prose(notes_of(study, explained), study.signature, terminal, (table for table, _ in explained))
     return "\n".join([first, *([answer] if answer else []), *others, below])
 
 
@@ -73,7 +73,9 @@ def _paper(study: StudyResult) -> Paper:
     """The tables with captions, and the sentences as remarks for the author."""
     report = report_of(study)
     explained = list((report.paper or report.tables)(study))
-    captioned = [(table, " ".join(filter(None, (f"{table.title}.", symbols)))) for table, symbols in explained]
+    captioned = [
+        (table, " ".join(filter(None, (f"{table.title}.", symbols, table.key)))) for table, symbols in explained
+    ]
     remarks = [*report.conclusions(study), *notes_of(study, explained), f"Signature: {study.signature}"]
     return Paper(captioned, remarks)
 

@@ -11,7 +11,7 @@ from ..cells import Table, decimals_for, interval_cells
 from ..wording import ci, counted
 from .base import Explained, Figure, StudyReport
 from .meta_sentences import MAX_TESTED, conclusions, notes
-from .meta_values import AVERAGE, POOLED, Family, families, of_meta, pvalue_of, shown_families, sized
+from .meta_values import AVERAGE, POOLED, Family, families, of_meta, on_segments, pvalue_of, shown_families, sized
 from .wording import constant
 
 if TYPE_CHECKING:
@@ -77,7 +77,12 @@ def _where(family: Family) -> str:
 def _title(result: MetaEvaluation, family: Family) -> str:
     n = constant(family.results, "n")
     size = f": {sized(result, family, n)}" if n is not None else ""
+    size += on_segments(result, family, ", " if size else ": ")
     return f"Agreement with people by {family.name}{_where(family)}{size}"
+
+
+# What bold type marks in tables of values.
+LEADERS = "the best agreement, and those that do not differ significantly from it"
 
 
 def value_cell(each: MetricAgreement | None) -> str:
@@ -105,7 +110,8 @@ def _values(result: MetaEvaluation, family: Family) -> Table:
     epsilons = ["ε"] if any(each.epsilon is not None for each in results) else []
     sizes = [] if constant(results, "n") is not None else ["n"]
     groups = ["Groups"] if constant(results, "groups") is None and results[0].groups is not None else []
-    table = Table(_title(result, family), ["Metric", family.symbol, *intervals, *ranked, *epsilons, *sizes, *groups])
+    header = ["Metric", family.symbol, *intervals, *ranked, *epsilons, *sizes, *groups]
+    table = Table(_title(result, family), header, bold_means=LEADERS)
     leaders = family.leaders
     for metric in family.by_value:
         each, group = family.by_metric[metric], family.group_of.get(metric)
@@ -141,7 +147,8 @@ def _overview(sets: Sequence[Family], over_sets: Sequence[Family]) -> Table:
         breaks.append(len(header))
         header += [family.test_set.capitalize(), *_interval_header(family.results)]
         header += ["Group", "Cluster"] if family.groups else []
-    table = Table(f"Agreement with people by {first.name} on {counted(len(sets), 'test set')}", header)
+    title = f"Agreement with people by {first.name} on {counted(len(sets), 'test set')}"
+    table = Table(title, header, bold_means=LEADERS)
     table.breaks = tuple(breaks)
     for metric in first.by_value:
         cells = [
@@ -235,6 +242,7 @@ def _differences(result: MetaEvaluation, family: Family) -> Table:
         f"{shown} in {family.name}{_where(family)}",
         ["Metric", *others, "Δ", *intervals, "p", *adjusted],
         n_names=1 + len(others),
+        bold_means=f"significantly better agreement than {baseline or 'that of the metric compared with'}",
     )
     # One decimal more where three would hide the differences.
     decimals = DECIMALS + (max(abs(each.difference) for each in pairs) < SMALL)
@@ -248,7 +256,7 @@ def _differences(result: MetaEvaluation, family: Family) -> Table:
         cells += [_pvalue(each, each.pvalue) + ("" if adjusted else star)]
         if adjusted:
             cells.append(_pvalue(each, pvalue_of(each)) + star)
-        table.add(cells, family.is_significant(each))
+        table.add(cells, family.better(a, b))
     return table
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from ...results.studies import MetaEvaluation, StudyResult
 from ..wording import ci, counted, joined, number
-from .meta_values import AVERAGE, POOLED, Family, families, of_meta, shown_families, sized
+from .meta_values import AVERAGE, POOLED, Family, families, of_meta, on_segments, shown_families, sized
 
 __all__ = ["MAX_TESTED", "conclusions", "notes"]
 
@@ -283,6 +283,27 @@ def _people(result: MetaEvaluation) -> Iterator[str]:
         known = [HUMAN_SCORES[kind] for kind in kinds if kind in HUMAN_SCORES]
         if known:
             yield f"Human scores of systems: {'; '.join(known)}."
+        yield from _scored(result)
+
+
+def _scored(result: MetaEvaluation) -> Iterator[str]:
+    """On which segments metrics scored the systems, beside those that people judged."""
+    of_sets = {family.test_set: family for family in families(result) if family.test_set != AVERAGE}
+    shown = {name: on_segments(result, family) for name, family in of_sets.items()}
+    parts = [f"{name}: {text}" if name and len(shown) > 1 else text for name, text in shown.items() if text]
+    if parts:
+        yield f"Metrics scored systems on {'; '.join(parts)}."
+    every = [each for family in of_sets.values() for each in family.results]
+    if any(each.judged_segments is None for each in every):
+        yield "People scored systems as a whole: which segments they judged is not known."
+    elif any((each.segments or 0) > (each.judged_segments or 0) for each in every):
+        yield (
+            "On segments that people did not judge, systems may be better or worse; --scored-segments judged leaves "
+            "them out."
+        )
+    given = list(dict.fromkeys(each.metric for each in every if each.segments is None))
+    if given:
+        yield f"{_named(given)}: scores of systems as they were given, on whatever segments."
 
 
 def _intervals(result: MetaEvaluation) -> Iterator[str]:

@@ -10,7 +10,18 @@ from ...lazy import lazy
 from ...results.studies import MetaEvaluation, MetricAgreement, MetricDifference, MetricGroup, StudyResult
 from ..wording import counted
 
-__all__ = ["AVERAGE", "NAMES", "POOLED", "SYMBOLS", "Family", "families", "of_meta", "shown_families", "sized"]
+__all__ = [
+    "AVERAGE",
+    "NAMES",
+    "POOLED",
+    "SYMBOLS",
+    "Family",
+    "families",
+    "of_meta",
+    "on_segments",
+    "shown_families",
+    "sized",
+]
 
 # Names of test sets that stand for several.
 AVERAGE, POOLED = "average", "pooled"
@@ -179,3 +190,15 @@ def sized(result: MetaEvaluation, family: Family, n: int) -> str:
     if family.coefficient == "darr":
         return counted(n, "pair") + " of outputs"
     return counted(n, "output")
+
+
+def on_segments(result: MetaEvaluation, family: Family, before: str = "") -> str:
+    """On how many segments metrics scored systems, and people judged them; empty where metrics did not score any."""
+    own = next((each for each in family.results if each.segments is not None), None)
+    if own is None or own.segments is None:
+        return ""
+    judged, all_ = own.judged_segments, result.plan["segments"][family.test_set]
+    if own.segments < all_:
+        return f"{before}{own.segments:,} judged of {counted(all_, 'segment')}"
+    part = f", {judged:,} of them judged" if judged is not None and judged < all_ else ""
+    return f"{before}{counted(all_, 'segment')}{part}"

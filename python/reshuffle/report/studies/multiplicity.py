@@ -9,7 +9,7 @@ from ...results.studies import FamilyWiseRate, StudyResult
 from ..cells import Table
 from ..notes import ci, counted, joined, number
 from .base import Explained, Figure, StudyReport
-from .wording import CONSERVATIVE, LIBERAL, constant, differing, of_name, percent, rate_decimals, tests_note
+from .wording import BOLD_RATES, CONSERVATIVE, LIBERAL, constant, differing, of_name, percent, rate_decimals, tests_note
 
 if TYPE_CHECKING:
     from ..plots.style import Drawing
@@ -64,7 +64,7 @@ def _table(rates: Sequence[FamilyWiseRate], heading: str) -> Table:
         breaks.append(len(header))
         level = ci(rates[0].confidence_interval.confidence_level)
         header += [f"α={number(alpha)}", *([level] if with_interval else [])]
-    table = Table(heading, header, n_names=n_names, breaks=tuple(breaks[1:]))
+    table = Table(heading, header, n_names=n_names, breaks=tuple(breaks[1:]), bold_means=BOLD_RATES)
     decimals = rate_decimals(min(rate.simulations for rate in rates))
     width = max(len(_mark(rate)) for rate in rates)
     rows: dict[tuple[Any, ...], dict[float, FamilyWiseRate]] = {}

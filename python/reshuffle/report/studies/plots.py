@@ -115,15 +115,16 @@ def records_of(study: StudyResult, name: str, figure: Figure, where: Mapping[str
         If an option does not apply to the figure, its value is unknown, or one of several values must be chosen.
     """
     given = {field: value for field, value in where.items() if value is not None}
+    known = (*figure.by, *figure.among)
     for field in given:
-        if field not in figure.by:
-            options = f": it has {listed(figure.by)}" if figure.by else ""
+        if field not in known:
+            options = f": it has {listed(known)}" if known else ""
             raise InputError(f"the figure {name} has no option {field} ({_flag(field)}){options}")
     records = list(figure.records(study))
     if not records:
         needed = f"needs {figure.needs}" if figure.needs else f"shows the table {figure.table}"
         raise InputError(f"the figure {name} {needed}, but the result has none")
-    for field in figure.by:
+    for field in (*figure.by, *(each for each in figure.among if each in given)):
         values = list(dict.fromkeys(getattr(record, field) for record in records))
         shown = [str(value) for value in values]
         if field in given:

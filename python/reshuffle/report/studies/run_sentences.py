@@ -5,9 +5,21 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
+from ...results import UsedMetric
 from ...results.studies import RunComparison, RunDifference, StudyResult
+from ..conclusions import RELATIONS, relation
 from ..notes import ci, counted, joined
-from .run_values import adjusts, by_pair, decimals_under, deviation, exchange_phrase, is_significant, of_runs, of_unit
+from .run_values import (
+    adjusts,
+    by_pair,
+    decimals_under,
+    deviation,
+    exchange_phrase,
+    is_significant,
+    of_runs,
+    of_unit,
+    verdict_of,
+)
 from .wording import of_name
 
 __all__ = ["MOST_OBSERVED", "conclusions", "intervals", "notes", "variance_test"]
@@ -74,32 +86,31 @@ def _answer(result: RunComparison) -> str:
     parts: dict[str, list[str]] = {}
     for metric in result.metrics:
         own = of_name(result.comparisons, metric=metric.name, exchange=result.default_exchange)
-        parts.setdefault(_statement(result, own, metric.higher_is_better), []).append(metric.name)
+        parts.setdefault(_statement(result, own, metric), []).append(metric.name)
     (first, metrics), *others = parts.items()
     rest = "".join(f"; under {joined(names)} {text}" for text, names in others)
     start = f"By {exchange_phrase(result)}, "
     return f"{start}{first} under {joined(metrics)}{rest}."
 
 
-def _statement(result: RunComparison, tested: Sequence[RunDifference], higher_is_better: bool) -> str:
-    relations: dict[str, list[str]] = {"better than": [], "worse than": [], "not separated from": []}
+def _statement(result: RunComparison, tested: Sequence[RunDifference], metric: UsedMetric) -> str:
+    relations: dict[str, list[str]] = {each: [] for each in RELATIONS}
     several = len({each.baseline for each in tested}) > 1
+    alternative = str(result.plan.get("alternative", "two-sided"))
     for each in tested:
-        relation = "not separated from"
-        if is_significant(result, each):
-            relation = "better than" if (each.difference > 0) == higher_is_better else "worse than"
-        relations[relation].append(f"{each.system} − {each.baseline}" if several else each.system)
+        shown = relation(verdict_of(result, each), alternative, metric)
+        relations[shown].append(f"{each.system} − {each.baseline}" if several else each.system)
     if several:
         separated = sum(is_significant(result, each) for each in tested)
         return f"{separated:,} of {counted(len(tested), 'pair')} differ significantly"
     baseline = tested[0].baseline
-    shown = [
+    statements = [
         f"{joined(names) if len(names) <= MAX_NAMED else counted(len(names), 'system')} "
-        f"{'is' if len(names) == 1 else 'are'} {relation} {baseline}"
-        for relation, names in relations.items()
+        f"{'is' if len(names) == 1 else 'are'} {shown} {baseline}"
+        for shown, names in relations.items()
         if names
     ]
-    return joined(shown)
+    return joined(statements)
 
 
 def smallest_of_runs(n: int, m: int, two_sided: bool) -> float:

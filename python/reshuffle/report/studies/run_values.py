@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from ...results import Verdict, verdict
 from ...results.studies import RunComparison, RunDifference, StudyResult
 from ..cells import decimals_for
 from .wording import of_name
@@ -18,6 +19,7 @@ __all__ = [
     "is_significant",
     "of_runs",
     "of_unit",
+    "verdict_of",
 ]
 
 # How the exchange units are called in a sentence about the result.
@@ -63,6 +65,13 @@ def is_significant(result: RunComparison, each: RunDifference) -> bool:
     """Whether a test of the exchange unit that decides rejects."""
     p = each.pvalue if each.adjusted_pvalue is None else each.adjusted_pvalue
     return each.exchange == result.default_exchange and bool(p <= result.plan["alpha"])
+
+
+def verdict_of(result: RunComparison, each: RunDifference) -> Verdict:
+    """What a test of the exchange unit that decides says about the system."""
+    higher_is_better = next(metric.higher_is_better for metric in result.metrics if metric.name == each.metric)
+    alternative = result.plan.get("alternative", "two-sided")
+    return verdict(each.difference, is_significant(result, each), higher_is_better, alternative)
 
 
 def by_pair(records: Sequence[Any]) -> Iterator[tuple[tuple[str, str, str], list[Any]]]:

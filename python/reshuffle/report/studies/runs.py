@@ -13,7 +13,17 @@ from ..cells import Table, interval_cells
 from ..notes import EXACT, ci, counted, number
 from .base import Explained, Figure, StudyReport
 from .run_sentences import MOST_OBSERVED, conclusions, intervals, notes
-from .run_values import adjusts, by_pair, decimals_under, deviation, exchange_phrase, is_significant, of_runs, of_unit
+from .run_values import (
+    adjusts,
+    by_pair,
+    decimals_under,
+    deviation,
+    exchange_phrase,
+    is_significant,
+    of_runs,
+    of_unit,
+    verdict_of,
+)
 from .wording import constant, of_name, percent
 
 if TYPE_CHECKING:
@@ -203,6 +213,7 @@ def _differences(result: RunComparison) -> Table:
     shown = "Differences" if baseline is None else f"Differences from {baseline}"
     table = Table(f"{shown}, and {_p_in_title(result)}", header, n_names=len(names), grouped=1)
     table.breaks = tuple(range(len(names) + 3, len(header)))
+    table.bold_means = _bold_means(result, baseline)
     arrows = {metric.name: with_arrow(metric) for metric in result.metrics}
     for (metric, base, system), tested in by_pair(result.comparisons):
         if table.rows and table.rows[-1][0] != arrows[metric]:
@@ -210,7 +221,12 @@ def _differences(result: RunComparison) -> Table:
         decimals = decimals_under(result, metric)
         cells = [arrows[metric], system, *([] if baseline is not None else [base])]
         cells += [f"{tested[0].difference:+.{decimals}f}", _interval_of(tested, decimals)]
-        _add(table, [*cells, *_p_cells(result, tested)], is_significant(result, tested[0]))
+        cells += _p_cells(result, tested)
+        verdict = verdict_of(result, tested[0])
+        if baseline is not None:
+            _add(table, cells, verdict == "better")
+        else:
+            table.add(cells, [False, verdict == "better", verdict == "worse", *[False] * (len(cells) - 3)])
     _aligned(table, range(len(names) + 2, len(header)))
     return table
 
@@ -218,6 +234,13 @@ def _differences(result: RunComparison) -> Table:
 def _add(table: Table, cells: Sequence[str], bold: bool) -> None:
     """Append a row. The name of the metric spans rows, so it is never bold."""
     table.add(cells, [False, *[bold] * (len(cells) - 1)])
+
+
+def _bold_means(result: RunComparison, baseline: str | None) -> str:
+    """What bold type marks in tables of differences."""
+    if baseline is None:
+        return f"the significantly better system of a pair, by {exchange_phrase(result)}"
+    return f"significantly better than {baseline}, by {exchange_phrase(result)}"
 
 
 def p_symbols(result: RunComparison) -> str:
@@ -250,7 +273,7 @@ def _scores_and_tests(result: RunComparison) -> Table:
     header += ["Δ", _interval_header(result), *p_headers]
     baseline = constant(result.comparisons, "baseline")
     title = f"Scores of {runs}, differences from {baseline}, and {_p_in_title(result)}"
-    table = Table(title, header, n_names=2, grouped=1)
+    table = Table(title, header, n_names=2, grouped=1, bold_means=_bold_means(result, baseline))
     pairs = {(metric, system): tested for (metric, _, system), tested in by_pair(result.comparisons)}
     for metric in result.metrics:
         if table.rows:
@@ -264,7 +287,7 @@ def _scores_and_tests(result: RunComparison) -> Table:
                 table.add([*cells, *["–"] * (2 + len(p_headers))])
                 continue
             cells += [f"{tested[0].difference:+.{decimals}f}", _interval_of(tested, decimals)]
-            _add(table, [*cells, *_p_cells(result, tested)], is_significant(result, tested[0]))
+            _add(table, [*cells, *_p_cells(result, tested)], verdict_of(result, tested[0]) == "better")
     _aligned(table, range(len(header) - len(p_headers), len(header)))
     return table
 

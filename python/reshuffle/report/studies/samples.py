@@ -9,7 +9,7 @@ from ...results.studies import CurvePoint, SampleRange, StudyResult
 from ..cells import Table, decimals_for
 from ..notes import ci, counted, number
 from .base import Explained, Figure, StudyReport
-from .validation import FEW, MOST_PAIRS, SHARES, by_size, of_keys, pairs_table, what
+from .validation import FEW, MOST_PAIRS, SHARES, by_size, mark, of_keys, pairs_table, what
 from .wording import constant, of_name, percent, percent_interval
 
 if TYPE_CHECKING:
@@ -22,9 +22,8 @@ def _ranges_table(values: Mapping[str, Any], ranges: Sequence[SampleRange]) -> T
     """The scores of each system on the samples, beside that on the pool."""
     values = dict(values)
     size, samples = values.pop("size"), ranges[0].samples
-    few = FEW * ranges[0].few_samples
     header = ["System", "pool", "lowest", "highest", "sd", "outside %", ci(0.95)]
-    title = f"Scores on {counted(samples, 'sample')} of {size:,}{few}: {what(values)}"
+    title = f"Scores on {counted(samples, 'sample')} of {size:,}{mark(ranges)}: {what(values)}"
     table = Table(title, header)
     decimals = decimals_for(max(abs(each.highest) for each in ranges))
     for each in ranges:
@@ -117,8 +116,8 @@ def conclusions(study: StudyResult) -> Iterator[str]:
         missed = sum(round(each.outside * each.samples) for each in ranges)
         reversed_ = sum(each.reversal for each in own)
         yield (
-            f"{what(values)} of {size:,}: {missed:,} of {intervals:,} intervals ({percent(missed / intervals, 1)}%) "
-            f"miss the pool's score, and {reversed_:,} of {len(own):,} differences "
+            f"{what(values)} of {size:,}{mark(ranges)}: {missed:,} of {intervals:,} intervals "
+            f"({percent(missed / intervals, 1)}%) miss the pool's score, and {reversed_:,} of {len(own):,} differences "
             f"({percent(reversed_ / len(own), 1)}%) are reversed."
         )
     yield from _gained(study)

@@ -39,6 +39,7 @@ def tables(study: StudyResult) -> Iterator[Explained]:
         yield _contrasts(contrasts), "Differences in power: on the same simulated test sets, in percentage points."
 
 
+CLEAREST = "the metric that shows the difference most clearly"
 DIFFERENCES = "SE: standard error by the delta method; Δ/SE: absolute difference in standard errors, with its rank."
 
 
@@ -54,7 +55,7 @@ def _one_pair(study: StudyResult, system: str, baseline: str) -> Table:
     """Table 1 of the paper: a row for each metric with the scores of both systems and their standard errors."""
     tests = list(dict.fromkeys(each.test for each in study.tables["tested"]))
     header = ["Metric", f"{baseline} (SE)", f"{system} (SE)", "Δ (SE)", *(f"p, {test}" for test in tests), "Δ/SE"]
-    table = Table(f"Two systems under {len(study.metrics):,} metrics", header)
+    table = Table(f"Two systems under {len(study.metrics):,} metrics", header, bold_means=CLEAREST)
     for found in study.tables["sensitivity"]:
         decimals = _decimals(study, found.metric)
         cells = [found.metric]
@@ -75,7 +76,8 @@ def _variants(study: StudyResult) -> Table:
     baseline = constant(study.tables["sensitivity"], "baseline")
     names = ["System", *([] if baseline is not None else ["Baseline"]), "Metric"]
     shown = "Differences" if baseline is None else f"Differences from {baseline}"
-    table = Table(shown, [*names, "Δ (SE)", *(f"p, {test}" for test in tests), "Δ/SE"], n_names=len(names))
+    header = [*names, "Δ (SE)", *(f"p, {test}" for test in tests), "Δ/SE"]
+    table = Table(shown, header, n_names=len(names), bold_means=CLEAREST)
     before = None
     for found in study.tables["sensitivity"]:
         if before not in (None, (found.system, found.baseline)):

@@ -58,7 +58,7 @@ def _table(study: StudyResult, smoothing: str) -> Table:
         breaks.append(len(header))
         header += ["Δ", *([level] if level else []), "p, adjusted" if _is_adjusted(own) else "p"]
     shown = f"Smoothing {smoothing}: Kendall's τ by {symbol}"
-    table = Table(shown, header, breaks=tuple(breaks))
+    table = Table(shown, header, breaks=tuple(breaks), bold_means=f"the largest τ{_where(study)}")
     decides = study.plan["decides"]
     for value in dict.fromkeys(each.value for each in own):
         records = {each.test_set: each for each in own if each.value == value}
@@ -93,8 +93,7 @@ def _difference(each: SmoothingSetting, with_interval: bool) -> list[str]:
 def _symbols(study: StudyResult) -> str:
     """What the columns mean."""
     tested = any(each.difference is not None for each in _settings(study))
-    selected = f"Bold: the selected value, with the largest τ{_where(study)}."
-    return f"{selected} Δ: difference from it{_where(study)}." if tested else selected
+    return f"Δ: difference from the value with the largest τ{_where(study)}." if tested else ""
 
 
 def _where(study: StudyResult) -> str:

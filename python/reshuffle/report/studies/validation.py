@@ -15,7 +15,19 @@ from .wording import constant, of_name, percent
 if TYPE_CHECKING:
     from ..plots.style import Drawing
 
-__all__ = ["FEW", "REPORT", "SHARES", "band_name", "by_size", "gap_name", "of_keys", "pairs_table", "size_name", "what"]
+__all__ = [
+    "FEW",
+    "REPORT",
+    "SHARES",
+    "band_name",
+    "by_size",
+    "gap_name",
+    "mark",
+    "of_keys",
+    "pairs_table",
+    "size_name",
+    "what",
+]
 
 # The mark of sizes with fewer than ten samples, and the largest number of pairs that reports for people list.
 FEW, MOST_PAIRS = "†", 36
@@ -60,7 +72,12 @@ def gap_name(low: float, high: float | None) -> str:
 
 def size_name(record: Any) -> str:
     """A size in a header, marked if there are fewer than ten samples."""
-    return "all n" if record.size is None else f"n={record.size:,}{FEW * record.few_samples}"
+    return ("all n" if record.size is None else f"n={record.size:,}") + mark([record])
+
+
+def mark(records: Iterable[Any]) -> str:
+    """The mark of what rests, also in part, on fewer than ten samples."""
+    return FEW * any(record.few_samples for record in records)
 
 
 def by_size(records: Iterable[Any]) -> dict[int | None, Any]:
@@ -145,7 +162,7 @@ def _spread_table(rows: Sequence[SampleSpread]) -> Table:
     table = Table(title, header, n_names=len(names))
     for where, own in of_keys(rows, "metric", "layout", "size"):
         row = [where["metric"], where["layout"]][-len(names) :]
-        row += [f"{where['size']:,}{FEW * own[0].few_samples}", f"{own[0].samples:,}"]
+        row += [f"{where['size']:,}{mark(own)}", f"{own[0].samples:,}"]
         for quantity in ("scores", "differences"):
             (each,) = of_name(own, quantity=quantity)
             decimals = decimals_for(each.bootstrap * 10)
@@ -181,7 +198,7 @@ def conclusions(study: StudyResult) -> Iterator[str]:
     level = number(100 * study.plan["confidence_level"])
     for values, pairs in of_keys(study.tables["pairs"], "metric", "test"):
         shares = [
-            f"{percent(right / (right + wrong), 1)}% of those from {what(where)}"
+            f"{percent(right / (right + wrong), 1)}% of those from {what(where)}{mark(own)}"
             for where, own in of_keys(pairs, "layout")
             if (right := sum(pair.right * pair.samples for pair in own if pair.gap > 0))
             + (wrong := sum(pair.wrong * pair.samples for pair in own if pair.gap > 0))
@@ -194,7 +211,8 @@ def conclusions(study: StudyResult) -> Iterator[str]:
         if ratios:
             low, high = f"{min(ratios):.2f}", f"{max(ratios):.2f}"
             times = low if low == high else f"{low} to {high}"
-            yield (f"The bootstrap's standard deviation of differences is {times} times that over {what(where)}.")
+            over = f"{what(where)}{mark(own)}"
+            yield f"The bootstrap's standard deviation of differences is {times} times that over {over}."
 
 
 def _sufficient(study: StudyResult) -> Iterator[str]:
@@ -206,7 +224,7 @@ def _sufficient(study: StudyResult) -> Iterator[str]:
             shown = [gap.low for gap in own if all(g.right >= enough for g in own if g.low >= gap.low)]
             if shown:
                 it = "it" if parts else "the difference"
-                parts.append(f"of {where['size']:,} where {it} is over {number(min(shown))}")
+                parts.append(f"of {where['size']:,}{mark(own)} where {it} is over {number(min(shown))}")
         if parts:
             share = f"at least {percent(enough, 0)}% of samples"
             yield f"{what(values)}: {share} {joined(parts)} lead to the right conclusion."
@@ -252,7 +270,11 @@ def _gaps_figure(study: StudyResult, records: Sequence[Any]) -> Drawing:
 
 FIGURES = {
     "bands": Figure(
-        "Right conclusions by confidence, with confidence intervals.", "bands", ("metric", "test"), _bands_figure
+        "Right conclusions by confidence, with confidence intervals.",
+        "bands",
+        ("metric", "test"),
+        _bands_figure,
+        among=("layout",),
     ),
     "gaps": Figure(
         "Right conclusions by the difference on the whole test set.", "gaps", ("metric", "test", "layout"), _gaps_figure

@@ -12,6 +12,7 @@ from ..cells import Table
 from ..notes import ci, counted, joined, number
 
 __all__ = [
+    "BOLD_RATES",
     "CONSERVATIVE",
     "LIBERAL",
     "constant",
@@ -32,6 +33,8 @@ __all__ = [
 WITH_MARGIN = ("equivalence", "non-inferiority")
 # The marks of rates whose interval lies above or below the level.
 LIBERAL, CONSERVATIVE = "*", "†"
+# What bold type marks in tables of rates.
+BOLD_RATES = "rates whose interval lies above α"
 # The columns that identify a rate, and what tables call them.
 NAMES = {"test": "Test", "metric": "Metric", "null": "Null", "size": "n"}
 
@@ -109,7 +112,7 @@ def rate_table(rates: Sequence[Rate], title: str, marked: bool = True) -> Table:
     for alpha in levels:
         breaks.append(len(header))
         header += [f"α={number(alpha)}", *([level] if len(names) == 1 else [])]
-    table = Table(title, header, n_names=len(names), breaks=tuple(breaks[1:]))
+    table = Table(title, header, n_names=len(names), breaks=tuple(breaks[1:]), bold_means=BOLD_RATES)
     rows: dict[tuple[Any, ...], dict[float, Rate]] = {}
     for rate in rates:
         rows.setdefault(tuple(getattr(rate, name) for name in names), {})[rate.alpha] = rate

@@ -123,8 +123,9 @@ function sidedness(view) {
   const alternative = view.document.test?.alternative;
   if (!alternative || alternative === "two-sided" || alternative === "equivalence") return "";
   if (alternative === "non-inferiority") return view.baseline === null ? " Of two systems, the one later in the input is tested." : "";
-  const order = view.baseline === null ? "of two systems, the one later in the input scores" : "the system scores";
-  return ` The tests are one-sided; the alternative is that ${order} ${alternative === "greater" ? "higher" : "lower"}${view.baseline === null ? "" : " than the baseline"}.`;
+  const order = view.baseline === null ? "of two systems, the one later in the input" : "the system";
+  const claim = { better: "is better", worse: "is worse", greater: "scores higher", less: "scores lower" }[alternative];
+  return ` The tests are one-sided; the alternative is that ${order} ${claim}${view.baseline === null ? "" : " than the baseline"}.`;
 }
 
 addSection({

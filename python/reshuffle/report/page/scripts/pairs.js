@@ -62,6 +62,11 @@ function matches(pair, words) {
   return words.every((word) => names.some((name) => name.includes(word)));
 }
 
+/** Whether the system of a row is significantly better than its baseline. */
+function isWon(view, pair) {
+  return significantSide(view, pair) === "better";
+}
+
 class PairsTable {
   constructor(view, element) {
     this.view = view;
@@ -81,7 +86,8 @@ class PairsTable {
     );
     this.scroller = h("div", { class: "rows" }, this.table);
     this.count = h("output", { class: "count" });
-    element.replaceChildren(this.#controls(), this.scroller);
+    const key = h("p", { class: "more" }, "Bold: the system is significantly better than the one in the column Baseline.");
+    element.replaceChildren(this.#controls(), this.scroller, ...(this.pairs.some((pair) => isWon(view, pair)) ? [key] : []));
     columns.forEach((column, position) => {
       addSortButton(this.headers[position], column.first, (direction) => {
         Object.assign(pairsTable, { column: column.label, direction });
@@ -145,7 +151,7 @@ class PairsTable {
     return h(
       "tr",
       {
-        class: pair.significant && "significant",
+        class: isWon(this.view, pair) && "won",
         "aria-rowindex": position + 2,
         "aria-selected": String(isSelected(pair)),
         tabindex: position === this.active ? 0 : -1,

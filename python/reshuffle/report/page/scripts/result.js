@@ -169,9 +169,10 @@ function embedded(id) {
 const result = embedded("result");
 const settings = embedded("settings");
 
-/** A name in which embeddings, overrides and isolates are visible, as \u202e: they would also turn round the words after the name. */
+/** A name in printable form, as \u202e: characters that nobody sees, or that would also turn round the words after the name. */
 function visible(name) {
-  return name.replace(/[\u202a-\u202e\u2066-\u2069]/g, (character) => `\\u${character.charCodeAt(0).toString(16)}`);
+  const escaped = (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  return name.replace(/(?![\t\n\r\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, (found) => found.split("").map(escaped).join(""));
 }
 
 /** The display name of a system. */

@@ -9,6 +9,7 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, NullFormatter, NullLocator
 
+from ....errors import InputError
 from ....results import ConfidenceInterval
 from ....results.studies import BandAccuracy, CurvePoint, GapConclusions, SampleDifference, SampleScore, StudyResult
 from ...notes import ci, number
@@ -106,11 +107,13 @@ class ScoresFigure(_Figure):
     def from_study(cls, study: StudyResult, scores: Sequence[Any]) -> ScoresFigure:
         """The score on the pool is in another table."""
         first = scores[0]
-        (own,) = of_name(
+        own = of_name(
             study.tables["ranges"],
             metric=first.metric, layout=first.layout, size=first.size, system=first.system,
         )  # fmt: skip
-        return cls(scores, own.pool_score)
+        if len(own) != 1:  # in edited JSON
+            raise InputError(f"the scores of {first.system} on samples need one record in the table ranges")
+        return cls(scores, own[0].pool_score)
 
     def draw(self, ax: Axes) -> None:
         (look,) = looks([self.scores[0].system]).values()
