@@ -13,14 +13,16 @@ import click
 
 from ..errors import InputError, shortened, warn
 from .habits import check_habits
-from .params import Name, NameList, Numbers
+from .params import Name, NameList, Numbers, Option
 
-__all__ = ["Command", "Grouped", "option", "words"]
+__all__ = ["Command", "Grouped", "name_and_words", "option", "words"]
 
 # The option that takes metrics.
 METRIC = ("-m", "--metric", "--metrics")
 # A negative number, which no option looks like.
 NEGATIVE = re.compile(r"-\.?\d")
+# The most words of a command line to show in an error.
+MAX_SHOWN = 6
 
 
 class Words(NamedTuple):
@@ -42,7 +44,7 @@ class Words(NamedTuple):
     noun: str | None = None
 
 
-class Grouped(click.Option):
+class Grouped(Option):
     """An option that the help shows in a group.
 
     Parameters
@@ -81,6 +83,35 @@ def option(group: str, *names: str, **attributes: Any) -> Callable[[Callable[...
 def words(value: str) -> list[str]:
     """The words of an option whose words are joined: ``--set NAME FILE FILE``."""
     return value.split("\0")
+
+
+def name_and_words(option: str, value: str, what: str) -> tuple[str, list[str]]:
+    """The name, and the words after it, of an option with joined words. ``what`` says what these are, in errors.
+
+    :class:`InputError` for an empty name, and for a file in its place: it would silently be left out.
+    """
+    name, *rest = words(value)
+    if not name:
+        raise InputError(f"{option}: expected a name and {what}, got an empty name")
+    if _is_input(name):
+        written = " ".join(map(shortened, [option, "NAME", name, *rest][:MAX_SHOWN]))
+        more = " ..." if len(rest) + 3 > MAX_SHOWN else ""
+        raise InputError(
+            f"{option} {shortened(name)}: expected a name before {what}, but {shortened(name)} is a file: write "
+            f"{written}{more}, with a NAME that no file has"
+        )
+    return name, rest
+
+
+def _is_input(word: str) -> bool:
+    """Whether a word is standard input or an existing file, perhaps with the name of one of its columns."""
+    from ..data.reading import split_name  # not at start-up
+
+    try:
+        path = Path(split_name(word)[0])
+        return word == "-" or (path.exists() and not path.is_dir())
+    except (OSError, ValueError):  # the name is too long
+        return False
 
 
 class Command(click.Command):
@@ -227,11 +258,11 @@ def _unmarked(value: Any) -> Any:
 
 
 @cache
-def _metric_flags() -> list[click.Option]:
+def _metric_flags() -> list[Option]:
     """A flag for every option of any metric. ``reshuffle metrics NAME`` describes them."""
     from .metric_options import flag, flags
 
-    def hidden(name: str, kind: str, choices: Sequence[str]) -> click.Option:
+    def hidden(name: str, kind: str, choices: Sequence[str]) -> Option:
         kinds: dict[str, Any] = {
             "flag": {"is_flag": True},
             "integer": {"type": int},
@@ -242,6 +273,6 @@ def _metric_flags() -> list[click.Option]:
             "path": {"metavar": "FILE"},
             "language": {"metavar": "CODE"},
         }
-        return click.Option([flag(name), name], default=None, hidden=True, **kinds[kind])
+        return Option([flag(name), name], default=None, hidden=True, **kinds[kind])
 
     return [hidden(each.option.name, each.option.kind, each.choices) for each in flags()]

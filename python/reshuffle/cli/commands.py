@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 import click
 
 from .. import __version__, types
-from ..errors import InputError, quoted
+from ..errors import InputError, printable, quoted
 from ..validate import check_name
 from .command import Command
 from .demo import demo_command
 from .lists import mbr_command, oracle_command
 from .meta import meta_group
 from .options import ARGUMENTS, COUNTS, compare_options, flip_options, score_options
-from .params import COMMAND_LINE, Metric, Name, margins_of
+from .params import COMMAND_LINE, Metric, Name, margins_of, option
 from .process import check_room, single_threaded_blas
 from .runs import runs_command
 from .stored import count_command
@@ -30,6 +30,7 @@ from .tune import rerank_command, tune_group
 if TYPE_CHECKING:
     from ..settings import Levels
     from .metric_options import MetricChoice
+    from .output import Reports
 
 # A command imports what it runs in its body: --help and completion should not wait for numpy.
 
@@ -143,7 +144,7 @@ def compare_command(
     confidence_level: float | None,
     alpha: float | None,
     fmt: str | None,
-    output: str | None,
+    outputs: tuple[str, ...],
     sets: tuple[str, ...],
     manifest: str | None,
     missing_systems: str,
@@ -162,23 +163,23 @@ def compare_command(
     from .executors import chosen_executor
     from .job import FLAGS, Job
     from .layout import ChosenLayout
-    from .output import chosen_format, destination
+    from .output import Reports, destination
     from .progress import progress_bar
 
     levels = Levels.for_tests(interval, confidence_level, alpha, names=FLAGS, test=test)
     options |= {"test": test, "margins": margins_of(margins)}
-    fmt = chosen_format(fmt, output, get_args(types.Format), "text")
+    reports = Reports.chosen(fmt, outputs, get_args(types.Format), "text")
     if sets or manifest is not None:
         of_sets = SetOptions(sets, manifest, missing_systems, average)
-        _compare_sets(of_sets, reference, levels, baseline, fmt, output, executor, options)
+        _compare_sets(of_sets, reference, levels, baseline, reports, executor, options)
         return
     if missing_systems != "error" or not average:
         option = "--no-average" if not average else "--missing-systems"
         raise InputError(f"{option} is for several test sets: add --set or --manifest, or leave it out")
     job = Job.from_arguments(reference, systems, options, min_systems=2)
-    chosen = ChosenLayout.from_options(options, fmt)
+    chosen = ChosenLayout.from_options(options, reports)
     with (
-        destination(output, [*job.files, *chosen.files], fmt, chosen.layout, chosen.tables) as write,
+        destination(reports, [*job.files, *chosen.files], chosen.layout, chosen.tables) as write,
         chosen_executor(executor, job.resampling.threads) as workers,
     ):
         given, units = job.read()
@@ -207,8 +208,7 @@ def _compare_sets(
     reference: str | None,
     levels: Levels,
     baseline: str | None,
-    fmt: str,
-    output: str | None,
+    reports: Reports,
     executor: str | None,
     options: dict[str, Any],
 ) -> None:
@@ -221,10 +221,10 @@ def _compare_sets(
     from .progress import progress_bar
     from .set_jobs import SetJobs
 
-    layout = ChosenLayout.from_options(options, fmt)
+    layout = ChosenLayout.from_options(options, reports)
     jobs = SetJobs.from_arguments(reference, chosen.sets, chosen.manifest, options)
     with (
-        destination(output, [*jobs.files, *layout.files], fmt, layout.layout, layout.tables) as write,
+        destination(reports, [*jobs.files, *layout.files], layout.layout, layout.tables) as write,
         chosen_executor(executor, jobs.resampling.threads) as workers,
     ):
         sets = jobs.read()
@@ -247,7 +247,7 @@ def score_command(
     confidence_level: float | None,
     segments: bool,
     fmt: str | None,
-    output: str | None,
+    outputs: tuple[str, ...],
     **options: Any,
 ) -> None:
     """Score systems, and show the components of each score."""
@@ -257,33 +257,30 @@ def score_command(
     from ..settings import Levels
     from .job import FLAGS, Job
     from .layout import ChosenLayout
-    from .output import Result, chosen_format, destination
+    from .output import Reports, Result, destination
     from .progress import progress_bar
 
     levels = Levels.for_intervals(interval, confidence_level, names=FLAGS)
     job = Job.from_arguments(reference, systems, options, min_systems=1)
     known, default = (types.SegmentFormat, "tsv") if segments else (types.Format, "text")
-    fmt = _score_format(
-        chosen_format(fmt, output, get_args(known), default),
-        segments,
-        {"--interval": interval, "--confidence": confidence_level},
-    )
+    _check_score_format(fmt, segments, {"--interval": interval, "--confidence": confidence_level})
+    reports = Reports.chosen(fmt, outputs, get_args(known), default)
     for name in ("digits", "names"):
         if segments and options[name] is not None:
             raise InputError(f"--segments writes all digits, and the names of the input: leave out --{name}")
-    chosen = ChosenLayout.from_options(options, fmt)
-    for option, of, path in (("--docs", "documents", job.documents), ("--strata", "strata", job.strata)):
+    chosen = ChosenLayout.from_options(options, reports)
+    for flag, of, path in (("--docs", "documents", job.documents), ("--strata", "strata", job.strata)):
         if segments and of == "documents":
             continue
         if path is not None and levels is None:
             among = ", or add --segments for scores of documents" if of == "documents" else ""
             raise InputError(
-                f"{option} without --confidence or --interval: only intervals depend on {of}; leave it out{among}"
+                f"{flag} without --confidence or --interval: only intervals depend on {of}; leave it out{among}"
             )
     if segments or levels is None:
         job = replace(job, stored_ids=False)
     result: Result
-    with destination(output, [*job.files, *chosen.files], fmt, chosen.layout) as write:
+    with destination(reports, [*job.files, *chosen.files], chosen.layout) as write:
         given, units = job.read()
         with progress_bar() as progress:
             resampling = replace(job.resampling, progress=progress)
@@ -296,20 +293,19 @@ def score_command(
                 result = scored(data, units, levels, resampling)
         write(result)
     if segments:  # tsv and jsonl have no place for it
-        click.echo(f"Signature: {result.signature}", err=True)
+        click.echo(f"Signature: {printable(result.signature)}", err=True)
 
 
-def _score_format(fmt: str, segments: bool, interval_options: dict[str, Any]) -> str:
-    """The output format. :class:`InputError` if it does not suit ``--segments`` or its absence."""
-    for option, value in interval_options.items():
+def _check_score_format(fmt: str | None, segments: bool, interval_options: dict[str, Any]) -> None:
+    """Raise :class:`InputError` if the output format does not suit ``--segments`` or its absence."""
+    for flag, value in interval_options.items():
         if segments and value is not None:
-            raise InputError(f"--segments has no intervals: leave out {option}")
+            raise InputError(f"--segments has no intervals: leave out {flag}")
     of_segments, others = get_args(types.SegmentFormat), get_args(types.Format)
-    if segments and fmt not in of_segments:
+    if fmt is not None and segments and fmt not in of_segments:
         raise InputError(f"--segments writes {' or '.join(of_segments)}, not {fmt}")
-    if not segments and fmt not in others:
+    if fmt is not None and not segments and fmt not in others:
         raise InputError(f"--format {fmt} needs --segments: add it, or choose {', '.join(others)}")
-    return fmt
 
 
 @cli.command("flips", cls=Command, examples=FLIP_EXAMPLES, arguments=(*ARGUMENTS, *COUNTS))
@@ -322,7 +318,7 @@ def flips_command(
     system: str | None,
     top: int,
     fmt: str | None,
-    output: str | None,
+    outputs: tuple[str, ...],
     **options: Any,
 ) -> None:
     """List the segments that make the difference between two systems.
@@ -334,7 +330,7 @@ def flips_command(
     from ..resampling.counting import Data
     from ..settings import Resampling
     from .job import Job
-    from .output import chosen_format, destination
+    from .output import Reports, destination
     from .progress import progress_bar
 
     defaults = Resampling()
@@ -346,9 +342,9 @@ def flips_command(
     if len(job.known_metrics) + len(job.scores) != 1:
         names = [*(metric.key for metric in job.known_metrics), *job.scores]
         raise InputError(f"flips are computed for one metric, got {len(names)} ({', '.join(names)}): choose one")
-    fmt = chosen_format(fmt, output, get_args(types.FlipFormat), "text")
+    reports = Reports.chosen(fmt, outputs, get_args(types.FlipFormat), "text")
     job = replace(job, stored_ids=False)
-    with destination(output, job.files, fmt) as write:
+    with destination(reports, job.files) as write:
         given, units = job.read()
         with progress_bar() as progress:
             data = Data.from_arguments(*given)
@@ -382,45 +378,45 @@ FIGURES = tuple(dict.fromkeys((*get_args(types.PlotKind), *get_args(types.StudyP
 @cli.command("plot", epilog=PLOT_EXAMPLES)
 @click.argument("result", metavar="RESULT")
 @click.argument("kind", metavar="KIND", type=Name("figure", FIGURES))
-@click.option("-o", "--output", metavar="FILE", required=True, help="Write the figure to FILE.pdf, .svg or .png.")
-@click.option("--metric", metavar="NAME", help="The metric to plot.  [default: the only one]")
-@click.option(
+@option("-o", "--output", metavar="FILE", required=True, help="Write the figure to FILE.pdf, .svg or .png.")
+@option("--metric", metavar="NAME", help="The metric to plot.  [default: the only one]")
+@option(
     "--pair",
     nargs=2,
     metavar="SYS BASELINE",
     help="For null: a system and its baseline, as named in RESULT.  [default: the only pair]",
 )
-@click.option(
+@option(
     "--baseline",
     metavar="NAME",
     help="For forest: the system that is subtracted from the others.  [default: that of RESULT, else the best system]",
 )
-@click.option("--set", "test_set", metavar="NAME", help="The test set to plot.  [default: the average over test sets]")
-@click.option(
+@option("--set", "test_set", metavar="NAME", help="The test set to plot.  [default: the average over test sets]")
+@option(
     "--names",
     metavar="FILE",
     help="Display names: on each line a system, a tab and the name to display; or a JSON object.",
 )
-@click.option("--digits", type=int, metavar="N", help="Decimals of scores and differences.  [default: by metric]")
-@click.option(
+@option("--digits", type=int, metavar="N", help="Decimals of scores and differences.  [default: by metric]")
+@option(
     "--width",
     type=float,
     metavar="INCHES",
     help="Width of the figure.  [default: 3.03 (an ACL column), or 6.3 (both columns) if that is too narrow]",
 )
-@click.option("--height", type=float, metavar="INCHES", help="Height of the figure.  [default: as needed]")
-@click.option("--null", metavar="NAME", help="For studies: the null hypothesis to plot.  [default: the only one]")
-@click.option("--size", type=int, metavar="N", help="For studies: the size of test sets.  [default: the only one]")
-@click.option("--test", metavar="NAME", help="For figures of studies with one test.  [default: the only one]")
-@click.option("--alpha", type=float, metavar="LEVEL", help="For figures of studies with one level.")
-@click.option("--layout", metavar="NAME", help="For studies of samples: broad or block.  [default: the only one]")
-@click.option("--system", metavar="NAME", help="For figures of studies with one system.  [default: the only one]")
-@click.option("--runs", type=int, metavar="N", help="For studies of runs: the number of runs.  [default: the only one]")
-@click.option("--coefficient", metavar="NAME", help="For reshuffle meta: the coefficient.  [default: the only one]")
-@click.option("--grouping", metavar="NAME", help="For reshuffle meta: none, sys or item.  [default: the only one]")
-@click.option("--smoothing", metavar="NAME", help="For tune-smoothing: 1, 4, 6 or 7.  [default: the only one]")
-@click.option("--correlation", type=float, metavar="VALUE", help="For studies of runs: the correlation between runs.")
-@click.option("--quantity", metavar="NAME", help="For tune: what course shows.  [default: the only one]")
+@option("--height", type=float, metavar="INCHES", help="Height of the figure.  [default: as needed]")
+@option("--null", metavar="NAME", help="For studies: the null hypothesis to plot.  [default: the only one]")
+@option("--size", type=int, metavar="N", help="For studies: the size of test sets.  [default: the only one]")
+@option("--test", metavar="NAME", help="For figures of studies with one test.  [default: the only one]")
+@option("--alpha", type=float, metavar="LEVEL", help="For figures of studies with one level.")
+@option("--layout", metavar="NAME", help="For studies of samples: broad or block.  [default: the only one]")
+@option("--system", metavar="NAME", help="For figures of studies with one system.  [default: the only one]")
+@option("--runs", type=int, metavar="N", help="For studies of runs: the number of runs.  [default: the only one]")
+@option("--coefficient", metavar="NAME", help="For reshuffle meta: the coefficient.  [default: the only one]")
+@option("--grouping", metavar="NAME", help="For reshuffle meta: none, sys or item.  [default: the only one]")
+@option("--smoothing", metavar="NAME", help="For tune-smoothing: 1, 4, 6 or 7.  [default: the only one]")
+@option("--correlation", type=float, metavar="VALUE", help="For studies of runs: the correlation between runs.")
+@option("--quantity", metavar="NAME", help="For tune: what course shows.  [default: the only one]")
 def plot_command(result: str, kind: str, output: str, **options: Any) -> None:
     """Plot a saved result for a paper.
 
@@ -471,7 +467,7 @@ def plot_command(result: str, kind: str, output: str, **options: Any) -> None:
 
 @cli.command("metrics")
 @click.argument("names", metavar="[NAME...]", nargs=-1, type=Metric())
-@click.option(
+@option(
     "--format",
     "fmt",
     type=Name("format", get_args(types.CatalogueFormat)),

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..errors import InputError
+from ..errors import InputError, printable
+from .params import option
 
 if TYPE_CHECKING:
     from .._core import Progress
@@ -18,10 +19,10 @@ __all__ = ["demo_command"]
 
 
 @click.command("demo")
-@click.option("--write", "directory", metavar="DIR", help="Write the corpus to DIR as text files instead.")
-@click.option("--runs", type=int, metavar="N", help="Compare three systems with N optimizer runs each.")
-@click.option("--judgments", is_flag=True, help="Compare metrics with the votes of simulated people.")
-@click.option("--lists", is_flag=True, help="Tune weights of features on k-best lists.")
+@option("--write", "directory", metavar="DIR", help="Write the corpus to DIR as text files instead.")
+@option("--runs", type=int, metavar="N", help="Compare three systems with N optimizer runs each.")
+@option("--judgments", is_flag=True, help="Compare metrics with the votes of simulated people.")
+@option("--lists", is_flag=True, help="Tune weights of features on k-best lists.")
 def demo_command(directory: str | None, runs: int | None, judgments: bool, lists: bool) -> None:
     """Compare four synthetic systems on a built-in corpus."""
     from ..data.demo import demo_corpus, write_demo, write_demo_judgments, write_demo_runs
@@ -41,7 +42,7 @@ def demo_command(directory: str | None, runs: int | None, judgments: bool, lists
         command = ["meta", "segments", "--judgments", str(votes), "--refs", str(file), "--systems", str(folder)]
         command += ["-m", "sentbleu", "chrf", "ter"]
         n_files = 2 + len(demo_corpus().systems)
-        click.echo(f"Wrote {n_files} files. Now try:\n  {shlex.join(['reshuffle', *command])}")
+        click.echo(f"Wrote {n_files} files. Now try:\n  {printable(shlex.join(['reshuffle', *command]))}")
         return
     if runs is None:
         paths = write_demo(directory)
@@ -50,9 +51,9 @@ def demo_command(directory: str | None, runs: int | None, judgments: bool, lists
         reference, outputs = write_demo_runs(directory, runs)
         command = ["runs", "--refs", str(reference)]
         for name, paths in outputs.items():
-            command += [*(["--baseline"] if name == "baseline" else ["--system", name]), *map(str, paths)]
+            command += ["--baseline" if name == "baseline" else "--system", *map(str, paths)]
         n_files = 1 + sum(map(len, outputs.values()))
-    click.echo(f"Wrote {n_files} files of {lines} lines. Now try:\n  {shlex.join(['reshuffle', *command])}")
+    click.echo(f"Wrote {n_files} files of {lines} lines. Now try:\n  {printable(shlex.join(['reshuffle', *command]))}")
 
 
 def _flags(runs: int | None, judgments: bool, lists: bool) -> dict[str, bool]:
@@ -67,19 +68,19 @@ def _write_lists(directory: str) -> None:
     dev, dev_refs, test, test_refs, weights = map(str, write_demo_lists(directory))
     command = ["tune", "mert", "--nbest", dev, "--refs", dev_refs, "--init", weights, "--test", test, test_refs]
     command += ["--replications", "5"]
-    click.echo(f"Wrote 5 files. Now try:\n  {shlex.join(['reshuffle', *command])}")
+    click.echo(f"Wrote 5 files. Now try:\n  {printable(shlex.join(['reshuffle', *command]))}")
 
 
 def _show_demo(runs: int | None, judgments: bool, lists: bool) -> None:
     """Compare the systems, or their runs, or metrics with votes, or tune on lists, and show the report."""
     from ..compare import compare
     from ..data.demo import demo_corpus, demo_runs
-    from .output import Result, destination
+    from .output import Reports, Result, destination
     from .progress import progress_bar
 
     corpus = demo_corpus()
     result: Result
-    with destination(None, []) as write:
+    with destination(Reports(), []) as write:
         with progress_bar() as progress:
             if judgments:
                 result = _metrics(corpus, progress)

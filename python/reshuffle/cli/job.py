@@ -19,7 +19,7 @@ from ..metrics.precomputed import OwnTexts, PrecomputedCounts, SegmentScores
 from ..metrics.stored import CountsFile, StoredCounts, open_counts
 from ..settings import Resampling, Units
 from ..validate import check_name
-from .command import words
+from .command import name_and_words
 from .metric_options import MetricChoice, flag, flags
 from .score_files import Groups, ScoreFiles, wrong_number_of_files
 from .stored import check_no_flags, chosen_counts
@@ -85,9 +85,7 @@ class Job:
         refs, parses, lower = options.pop("refs"), options.pop("parses"), options.pop("lower_is_better")
         scores: dict[str, list[str]] = {}
         for given in options.pop("scores"):
-            name, *files = words(given)
-            if not name:
-                raise InputError("--scores: expected a name and files, got an empty name")
+            name, files = name_and_words("--scores", given, "files")
             if not files:
                 raise InputError(f"--scores {name}: expected a file for each system after the name, got none")
             if name in scores:

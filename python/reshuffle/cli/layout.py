@@ -15,6 +15,7 @@ from ..report import MAX_TEXTS, Layout
 from ..report.layout import MAX_DIGITS, check_names, check_triangle
 from ..results import ComparedTexts
 from ..validate import check_integer
+from .output import Reports
 from .params import COMMAND_LINE
 
 __all__ = ["ChosenLayout"]
@@ -30,10 +31,10 @@ class ChosenLayout:
     names: DisplayNames | None
     files: Sequence[str]
     tables: Sequence[str]
-    fmt: str
+    reports: Reports
 
     @classmethod
-    def from_options(cls, options: dict[str, Any], fmt: str) -> ChosenLayout:
+    def from_options(cls, options: dict[str, Any], reports: Reports) -> ChosenLayout:
         """Check the options, read the names, and remove the options used here from ``options``.
 
         ``tables`` are those that need a file each: the format CSV has no place for several tables in one file.
@@ -43,20 +44,15 @@ class ChosenLayout:
             check_integer("--digits", digits, 0, MAX_DIGITS)
         names = None if path is None else read_names(path)
         table, methods = options.pop("table", None), options.pop("methods")
-        if table is not None and fmt != "csv":
-            raise InputError(f"--table is for the format csv, not {fmt}: leave it out, or add --format csv")
-        if methods and fmt != "text":
-            raise InputError(
-                f"--methods is for the format text, not {fmt}: leave it out; in Python, results (also from read_json) "
-                "have methods_sentence() and bibtex()"
-            )
-        if options.get("with_texts") and fmt not in FORMATS_WITH_TEXTS:
-            raise InputError(
-                f"--with-texts is for the formats {' and '.join(FORMATS_WITH_TEXTS)}, not {fmt}: leave it out, or add "
-                "--format html"
-            )
+        if table is not None:
+            reports.check("--table", ["csv"], ", or add --format csv")
+        if methods:
+            in_python = "; in Python, results (also from read_json) have methods_sentence() and bibtex()"
+            reports.check("--methods", ["text"], in_python)
+        if options.get("with_texts"):
+            reports.check("--with-texts", FORMATS_WITH_TEXTS, ", or add --format html")
         max_texts = options.pop("max_texts", None)
-        if max_texts is not None and not (fmt == "html" and options["with_texts"]):
+        if max_texts is not None and not ("html" in reports.formats and options["with_texts"]):
             raise InputError(
                 "--max-texts limits the texts in HTML reports: add --with-texts --format html, or leave out --max-texts"
             )
@@ -71,8 +67,7 @@ class ChosenLayout:
             command=click.get_current_context().meta[COMMAND_LINE],
             max_texts=MAX_TEXTS if max_texts is None else max_texts,
         )
-        separate = fmt == "csv" and table is None and tests
-        return cls(layout, names, [] if path is None else [path], get_args(types.Table) if separate else (), fmt)
+        return cls(layout, names, [] if path is None else [path], get_args(types.Table) if tests else (), reports)
 
     def check(self, systems: Sequence[str], all_pairs: bool = False) -> None:
         """Raise :class:`InputError` if the layout does not suit the systems, before the tests are computed."""
@@ -83,5 +78,5 @@ class ChosenLayout:
 
     def check_texts(self, texts: Iterable[ComparedTexts]) -> None:
         """Raise :class:`InputError` if the texts are too large for the report, before the tests are computed."""
-        if self.fmt == "html":
+        if "html" in self.reports.formats:
             self.layout.check_texts(texts)

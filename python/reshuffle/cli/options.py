@@ -217,7 +217,7 @@ ALTERNATIVE = option(
     default="two-sided",
     show_default=True,
     metavar="NAME",
-    help="two-sided, greater (SYS scores higher than the baseline, whether or not higher is better) or less.",
+    help="two-sided; better or worse than the baseline under each metric; greater or less in score.",
 )
 
 
@@ -358,9 +358,10 @@ def resampling_options(replicates: str, default: int = 10_000, automatic: bool =
 def output_options(formats: Sequence[str], default: str) -> tuple[Decorator, ...]:
     *first, last = formats
     return (
-        option("Output", "-o", "--output", metavar="FILE", help="Write the report to FILE; - is standard output."),
+        option("Output", "-o", "--output", "outputs", metavar="FILE", multiple=True,
+               help="Write the report to FILE; - is standard output. Repeatable."),
         option("Output", "--format", "fmt", type=Name("format", formats), metavar="NAME",
-               help=f"{', '.join(first)} or {last}.  [default: by the ending of FILE, else {default}]"),
+               help=f"{', '.join(first)} or {last}.  [default: by the ending of FILE; without one, {default}]"),
     )  # fmt: skip
 
 

@@ -7,16 +7,17 @@ import os
 import re
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from enum import Enum, auto
 from pathlib import Path
-from typing import IO, Any, TypeAlias, get_args
+from typing import IO, Any, NamedTuple, TypeAlias, get_args
 
 import click
 
 from .. import types
 from ..data.files import STDIN, display_name
 from ..data.reading import split_name
-from ..errors import InputError
+from ..errors import InputError, either, printable, shortened
 from ..report import Layout, Terminal, pieces
 from ..report.terminal import stdout_width
 from ..results import Comparison, Flips, SegmentTable, SetComparison
@@ -25,10 +26,10 @@ from .params import COMMAND_LINE
 from .process import cleanup, stdout_problem
 
 __all__ = [
+    "Reports",
     "Result",
     "Writer",
     "binary_destination",
-    "chosen_format",
     "chosen_output",
     "destination",
     "stream_destination",
@@ -51,63 +52,146 @@ ENDINGS: Mapping[str, str] = {
 }
 
 
-def chosen_format(fmt: str | None, output: str | None, known: Collection[str], default: str) -> str:
-    """The format of ``--format``, else that of the ending of the output file if it is one of ``known``, else a default.
+@dataclass(frozen=True)
+class Reports:
+    """Where to write a report, and as what.
 
-    >>> [chosen_format(None, name, ("text", "json"), "text") for name in ("a.json", "a.JSON", "a.csv", "json", None)]
-    ['json', 'json', 'text', 'text', 'text']
+    Attributes
+    ----------
+    files : tuple of (str or None, str)
+        Each file and its format. None is standard output.
     """
-    if fmt is not None:
-        return fmt
-    ending = ENDINGS.get(Path(output or "").suffix.lower(), default)
-    return ending if ending in known else default
+
+    files: tuple[tuple[str | None, str], ...] = ((None, "text"),)
+
+    @classmethod
+    def chosen(cls, fmt: str | None, outputs: Sequence[str], known: Sequence[str], default: str) -> Reports:
+        """The files of ``-o``, in the format of ``--format`` or else of their endings.
+
+        A file without an ending, or with that of plain text, has the default format. :class:`InputError` for an ending
+        that is not that of one of the ``known`` formats.
+
+        >>> Reports.chosen(None, ["a.json", "a.HTML", "a"], ("text", "json", "html"), "text").files
+        (('a.json', 'json'), ('a.HTML', 'html'), ('a', 'text'))
+        """
+        by_ending = {"": default, ".txt": default, **{end: name for end, name in ENDINGS.items() if name in known}}
+        for output in outputs:
+            ending = Path(output).suffix.lower()
+            if fmt is None and ending not in by_ending and _descriptor(output) is None:
+                raise InputError(
+                    f"-o {shortened(display_name(output))}: no format has the ending {shortened(ending)}; use "
+                    f"{either([end for end in by_ending if end])}, or add --format"
+                )
+        files = [(output, fmt or by_ending.get(Path(output).suffix.lower(), default)) for output in outputs]
+        return cls(tuple(files) or ((None, fmt or default),))
+
+    @property
+    def formats(self) -> list[str]:
+        """The formats, without repetitions."""
+        return list(dict.fromkeys(fmt for _, fmt in self.files))
+
+    def check(self, option: str, formats: Collection[str], add: str) -> None:
+        """Raise :class:`InputError` if no report has one of the formats that an option is for."""
+        if not {*formats} & {*self.formats}:
+            plural = "s" if len(formats) > 1 else ""
+            raise InputError(
+                f"{option} is for the format{plural} {' and '.join(formats)}, not {either(self.formats)}: leave it out"
+                f"{add}"
+            )
 
 
-def chosen_output(options: dict[str, Any]) -> tuple[str, str | None, Layout]:
-    """Take the format, the file and the layout of the report out of ``options``."""
-    fmt, output, table = options.pop("fmt"), options.pop("output"), options.pop("table")
-    fmt = chosen_format(fmt, output, get_args(types.Format), "text")
-    if table is not None and fmt != "csv":
-        raise InputError(f"--table is for the format csv, not {fmt}: leave it out, or add --format csv")
-    return fmt, output, Layout(table=table, command=click.get_current_context().meta[COMMAND_LINE])
+def chosen_output(options: dict[str, Any]) -> tuple[Reports, Layout]:
+    """Take the format, the files and the layout of the report out of ``options``."""
+    fmt, outputs, table = options.pop("fmt"), options.pop("outputs"), options.pop("table")
+    reports = Reports.chosen(fmt, outputs, get_args(types.Format), "text")
+    if table is not None:
+        reports.check("--table", ["csv"], ", or add --format csv")
+    return reports, Layout(table=table, command=click.get_current_context().meta[COMMAND_LINE])
 
 
 @contextlib.contextmanager
 def destination(
-    output: str | None,
+    reports: Reports,
     inputs: Sequence[str],
-    fmt: str = "text",
     layout: Layout | None = None,
     tables: Sequence[str] = (),
 ) -> Iterator[Writer]:
-    """A function that writes the report. Files are written completely or, if the body fails, not at all.
+    """A function that writes the reports. Files are written completely or, if the body fails, not at all.
 
-    ``layout`` has the options of the report. Its terminal is set to that of standard output if the report goes there.
-    If there are ``tables``, each goes to a file of its own, which has the name of the table before the ending.
+    ``layout`` has the options of the reports. Its terminal is set to that of standard output for a report there. Each
+    of the ``tables`` of CSV goes to a file of its own, which has the name of the table before the ending, unless the
+    layout names one.
     """
     layout = Layout() if layout is None else layout
-    descriptor = None if output is None else _descriptor(output)
-    if output is None or output == STDIN or descriptor == 1:
-        if sys.__stdout__ is None:  # before the work starts
-            raise InputError(f"standard output cannot be written: {stdout_problem()}")
-        shown_there = replace(layout, terminal=terminal())
-        yield lambda result: _write(sys.stdout, result, fmt, "standard output", shown_there)
-        return
-    shown = display_name(output)
-    if _is_stream(output, shown):
-        with _stream(output if descriptor is None else descriptor, shown) as stream:
-            yield lambda result: _write(stream, result, fmt, shown, layout)
-        return
-    path = Path(output)
-    layouts = {str(path.with_name(f"{path.stem}.{t}{path.suffix}")): replace(layout, table=t) for t in tables}
-    layouts = layouts or {output: layout}
-    with _replacements(list(layouts), inputs) as streams:
+    parts = [part for output, fmt in reports.files for part in _parts(output, fmt, layout, tables)]
+    _check_different([part.output for part in parts])
+    files = [str(part.output) for part in parts if part.kind is _Kind.FILE]
+    with contextlib.ExitStack() as stack:
+        streams = [stack.enter_context(_open(str(part.output))) for part in parts if part.kind is _Kind.STREAM]
+        # Last, so that files are replaced only if all streams could be written.
+        replacements = stack.enter_context(_replacements(files, inputs)) if files else []
 
         def write(result: Result) -> None:
-            for (file, its_layout), stream in zip(layouts.items(), streams, strict=True):
-                _write(stream, result, fmt, display_name(file), its_layout)
+            of_kind = {_Kind.STDOUT: iter([sys.stdout]), _Kind.STREAM: iter(streams), _Kind.FILE: iter(replacements)}
+            for part in parts:
+                _write(next(of_kind[part.kind]), result, part)
 
         yield write
+
+
+class _Kind(Enum):
+    """What a report is written to."""
+
+    STDOUT = auto()
+    STREAM = auto()
+    FILE = auto()
+
+
+class _Part(NamedTuple):
+    """A report or a table of it, and where it is written. ``keep``: all control characters (None), or only these."""
+
+    output: str | None
+    shown: str
+    fmt: str
+    layout: Layout
+    kind: _Kind = _Kind.FILE
+    keep: str | None = None
+
+
+def _parts(output: str | None, fmt: str, layout: Layout, tables: Sequence[str]) -> list[_Part]:
+    """What a report consists of. Options that belong to the format of another report do not apply to it."""
+    layout = replace(layout, methods=layout.methods and fmt == "text", table=layout.table if fmt == "csv" else None)
+    if output is None or output == STDIN or _descriptor(output) == 1:
+        if sys.__stdout__ is None:  # before the work starts
+            raise InputError(f"standard output cannot be written: {stdout_problem()}")
+        # The text report is printable, and has escapes for bold type. Other formats keep names as they are in files
+        # and pipes, but a terminal would obey what is in a name. Escaped JSON is the same JSON.
+        keep = None if fmt == "text" or stdout_width() is None else "\n\t"
+        return [_Part(None, "standard output", fmt, replace(layout, terminal=terminal()), _Kind.STDOUT, keep)]
+    shown = display_name(output)
+    if _is_stream(output, shown):
+        return [_Part(output, shown, fmt, layout, _Kind.STREAM)]
+    if fmt != "csv" or layout.table is not None or not tables:
+        return [_Part(output, shown, fmt, layout)]
+    path = Path(output)
+    named = [(str(path.with_name(f"{path.stem}.{table}{path.suffix}")), table) for table in tables]
+    return [_Part(file, display_name(file), fmt, replace(layout, table=table)) for file, table in named]
+
+
+def _check_different(outputs: Sequence[str | None]) -> None:
+    """Raise :class:`InputError` if two reports have the same file."""
+    seen: set[str | None] = set()
+    for output in outputs:
+        path = None if output is None else os.path.realpath(output)
+        if path in seen:
+            shown = "standard output" if output is None else display_name(output)
+            raise InputError(f"-o names {shown} twice: leave out one of them")
+        seen.add(path)
+
+
+def _open(output: str) -> contextlib.AbstractContextManager[IO[str]]:
+    descriptor = _descriptor(output)
+    return _stream(output if descriptor is None else descriptor, display_name(output))
 
 
 @contextlib.contextmanager
@@ -229,10 +313,12 @@ def _check_target(target: Path, shown: str, inputs: Sequence[str]) -> None:
             raise InputError(f"{shown} cannot be written: Permission denied")
 
 
-def _write(stream: IO[str], result: Result, fmt: str, shown: str, layout: Layout) -> None:
+def _write(stream: IO[str], result: Result, part: _Part) -> None:
     """Write a result piece by piece: one string of all segments of all systems would be large."""
-    rendered = pieces(result, fmt, layout)
-    with _write_errors(shown):
+    rendered = pieces(result, part.fmt, part.layout)
+    if part.keep is not None:
+        rendered = (printable(piece, part.keep) for piece in rendered)
+    with _write_errors(part.shown):
         stream.writelines(rendered)
         stream.flush()
 

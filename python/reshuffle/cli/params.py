@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from ..errors import InputError, quoted
 from ..validate import check_n_resamples, check_name
@@ -23,6 +24,45 @@ else:  # generic at run time only in later releases of click
 
 # The key of the command line in `click.Context.meta`.
 COMMAND_LINE = "reshuffle.command_line"
+
+
+class Option(click.Option):
+    """An option of any command: given twice, it is an error unless it takes several values, and not silently the last.
+
+    Flags may be repeated, as long as they do not contradict each other.
+    """
+
+    def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
+        """As click, but the parser keeps the values of every occurrence."""
+        multiple, self.multiple = self.multiple, True
+        try:
+            super().add_to_parser(parser, ctx)
+        finally:
+            self.multiple = multiple
+
+    def consume_value(self, ctx: click.Context, opts: Mapping[str, Any]) -> tuple[Any, ParameterSource]:
+        """As click, from the only value of the option."""
+        values = None if self.multiple or self.name is None else opts.get(self.name)
+        if not isinstance(values, list):
+            return super().consume_value(ctx, opts)
+        first, last = values[0], values[-1]
+        if len(values) > 1 and not (self.is_flag and first == last):
+            if self.is_flag:
+                names = " and ".join([*self.opts, *self.secondary_opts])
+                raise InputError(f"{names} contradict each other: leave out one of them")
+            shown = " and ".join(map(_as_written, (first, last)))
+            raise InputError(f"{self.opts[0]} is used twice, with {shown}: leave out one of them")
+        return super().consume_value(ctx, {**opts, str(self.name): last})
+
+
+def _as_written(value: Any) -> str:
+    """The value of an option, which may be several words, for messages."""
+    return quoted(" ".join(value) if isinstance(value, tuple) else value.replace("\0", " "))
+
+
+def option(*names: str, **attributes: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """As :func:`click.option`, with the class :class:`Option`."""
+    return click.option(*names, cls=Option, **attributes)
 
 
 class Name(StrParam):

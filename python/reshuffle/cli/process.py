@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, NoReturn
 
 from ..errors import Argument, InputError, WorkerError
+from ..leftovers import leftover, undo_all
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -39,19 +40,17 @@ ROOM_BYTES = 160 << 20
 
 NO_MEMORY = "not enough memory"
 
-_cleanups: list[Callable[[], object]] = []
-
 
 @contextlib.contextmanager
-def cleanup(undo: Callable[[], object]) -> Iterator[None]:
-    """Call ``undo`` if a signal ends the process during the body. After errors the body cleans up itself."""
-    _cleanups.append(undo)
-    try:
-        # Only for the body: the default handlers also end a process that hangs in compiled code.
-        with _signals_handled("SIGTERM", "SIGHUP"):
-            yield
-    finally:
-        _cleanups.remove(undo)
+def cleanup(undo: Callable[[], object] | None = None) -> Iterator[None]:
+    """Call ``undo``, and undo other leftovers, if a signal ends the process during the body.
+
+    After errors the body cleans up itself.
+    """
+    noted = contextlib.nullcontext() if undo is None else leftover(undo)
+    # Handlers only for the body: the default ones also end a process that hangs in compiled code.
+    with noted, _signals_handled("SIGTERM", "SIGHUP"):
+        yield
 
 
 def leave(command: Callable[[], int | None]) -> NoReturn:
@@ -193,9 +192,7 @@ def _signals_handled(*names: str) -> Iterator[None]:
 
 def _end(number: int, frame: FrameType | None) -> None:
     """End the process from within the handler: an exception could get lost in callbacks, above all in imports."""
-    while _cleanups:
-        with contextlib.suppress(Exception):
-            _cleanups.pop()()
+    undo_all()
     if number == signal.SIGINT:
         with contextlib.suppress(OSError):
             os.write(2, b"\nreshuffle: interrupted\n")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,7 +16,7 @@ from ..errors import InputError, listed, quoted, unknown_name
 from ..resampling.counting import labels_of
 from ..runs import Development, Runs, output_name
 from ..settings import Resampling
-from .command import words
+from .command import name_and_words, words
 from .job import Job
 from .metric_options import MetricChoice, flags, parse_metric
 
@@ -208,15 +209,37 @@ def _from_options(own: dict[str, Any]) -> RunFiles:
     )
 
 
-def _named(flag: str, values: Sequence[str], what: str) -> Iterator[tuple[str, list[str]]]:
-    """The name and the other words of each value of an option."""
+def _named(flag: str, values: Sequence[str], what: str, known: Collection[str] = ()) -> Iterator[tuple[str, list[str]]]:
+    """The name and the other words of each value of an option, whose name may be left out if the words have one.
+
+    A file may have one of the ``known`` names.
+    """
     for value in values:
         name, *rest = words(value)
-        if not name:
-            raise InputError(f"{flag}: expected a name and {what}, got an empty name")
+        if name not in known:
+            common = _common_name([name, *rest])
+            name, rest = name_and_words(flag, value, what) if common is None else (common, [name, *rest])
         if not rest:
             raise InputError(f"{flag} {name}: expected {what} after the name, got none")
         yield name, rest
+
+
+def _common_name(files: Sequence[str]) -> str | None:
+    """The name of a system whose files only differ in a number: what is before it. None for other files.
+
+    >>> _common_name(["out/new.0", "out/new.1"]), _common_name(["new/0.txt", "new/1.txt"]), _common_name(["a", "a.1"])
+    ('new', 'new', None)
+    """
+    first, *others = parts = [re.split(r"(\d+)", file) for file in files]
+    if not others or any(len(part) != len(first) for part in others):
+        return None
+    differing = [i for i, column in enumerate(zip(*parts, strict=True)) if len(set(column)) > 1]
+    # Of the parts, those with odd places are numbers.
+    if len(differing) != 1 or differing[0] % 2 == 0 or len({part[differing[0]] for part in parts}) < len(parts):
+        return None
+    before, after = "".join(first[: differing[0]]), "".join(first[differing[0] + 1 :])
+    name = re.split(r"[/\\#]", before.rstrip("._-/\\#"))[-1]
+    return None if not name or "/" in after else name
 
 
 def _scores(
@@ -225,9 +248,7 @@ def _scores(
     """The files of ``--scores``, by metric and system."""
     found: dict[str, Mapping[str, list[str]]] = {}
     for value in values:
-        name, *files = words(value)
-        if not name:
-            raise InputError("--scores: expected a name and files, got an empty name")
+        name, files = name_and_words("--scores", value, "files")
         if name in found:
             raise InputError(f"--scores {name} is used twice: choose different names")
         if not files:
@@ -294,14 +315,15 @@ def _number(n: int, noun: str) -> str:
 def _development(own: dict[str, Any], baseline: str, systems: Mapping[str, list[str]]) -> DevFiles:
     """The development set that the options name."""
     outputs = {baseline: list(own["dev_baseline"])} if own["dev_baseline"] else {}
-    for name, files in _named("--dev-system", own["dev_systems"], "the output of each run on the development set"):
+    what = "the output of each run on the development set"
+    for name, files in _named("--dev-system", own["dev_systems"], what, systems):
         _check_system("--dev-system", name, systems)
         if name in outputs:
             used = "--dev-baseline" if name == baseline else f"--dev-system {name}"
             raise InputError(f"the outputs of {name} on the development set are given twice, also by {used}")
         outputs[name] = files
     scores: dict[str, dict[str, list[float]]] = {}
-    for name, rest in _named("--dev-scores", own["dev_scores"], "a metric and the score of each run"):
+    for name, rest in _named("--dev-scores", own["dev_scores"], "a metric and the score of each run", systems):
         _check_system("--dev-scores", name, systems)
         metric, *values = rest
         if not values:

@@ -27,11 +27,11 @@ from .params import Name, NameList, flattened
 __all__ = ["runs_command"]
 
 EXAMPLES = (
-    "reshuffle runs --refs ref.txt --baseline old.0 old.1 old.2 --system new new.0 new.1 new.2",
+    "reshuffle runs --refs ref.txt --baseline old.0 old.1 old.2 --system new.0 new.1 new.2",
     "reshuffle runs --refs ref.txt --baseline old.? --system A a.? --system B b.? -m bleu ter --exchange all",
-    "reshuffle runs --refs ref1 ref2 --baseline old.? --system new new.? --format latex -o table.tex",
-    "reshuffle runs --scores COMET --baseline old.?.comet --system new new.?.comet -o runs.html",
-    "reshuffle runs --refs ref.txt --baseline old.? --system new new.? --dev-scores new BLEU 27.1 26.8 27.4",
+    "reshuffle runs --refs ref1 ref2 --baseline old.? --system new.? --format latex -o table.tex",
+    "reshuffle runs --scores COMET --baseline old.?.comet --system new.?.comet -o runs.html",
+    "reshuffle runs --refs ref.txt --baseline old.? --system new.? --dev-scores new BLEU 27.1 26.8 27.4",
     "reshuffle runs --manifest runs.toml -o runs.json",
 )
 ARGUMENTS = (
@@ -71,8 +71,8 @@ OUTPUTS = (
         greedy=True,
         joined=True,
         noun="word",
-        metavar="NAME FILE...",
-        help="A system and the outputs of its runs; repeat the option for each system.",
+        metavar="[NAME] FILE...",
+        help="A system's runs; repeatable. Without NAME, new.0 new.1 are called new.",
     ),
     option(
         "Input",
@@ -80,7 +80,7 @@ OUTPUTS = (
         default="baseline",
         show_default=True,
         metavar="NAME",
-        help="How the baseline is called.",
+        help="The name of the baseline in reports.",
     ),
     option(
         "Input",
@@ -261,7 +261,7 @@ def runs_command(context: click.Context, /, **options: Any) -> None:
         )
     levels = Levels.for_tests(None, options.pop("confidence_level"), options.pop("alpha"), names=FLAGS)
     exchange = flattened(options.pop("exchange")) or ("auto",)
-    fmt, output, layout = chosen_output(options)
+    reports, layout = chosen_output(options)
     executor = options.pop("executor")
     job = RunJob.from_options(options)
     settings = RunSettings(
@@ -271,9 +271,9 @@ def runs_command(context: click.Context, /, **options: Any) -> None:
         alpha=levels.alpha,
         **options,
     ).checked(list(job.files.systems))
-    tables = get_args(types.RunTable) if fmt == "csv" and layout.table is None else ()
+    tables = get_args(types.RunTable)
     with (
-        destination(output, job.inputs, fmt, layout, tables) as write,
+        destination(reports, job.inputs, layout, tables) as write,
         chosen_executor(executor, job.resampling.threads) as workers,
     ):
         runs, dev = job.read()

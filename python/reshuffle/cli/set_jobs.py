@@ -15,7 +15,7 @@ from ..resampling.counting import Data
 from ..sets import SetData, on_test_set
 from ..settings import Resampling
 from ..validate import check_name
-from .command import words
+from .command import name_and_words
 from .job import Job
 from .metric_options import flags, parse_metric
 from .stored import names_in_counts
@@ -104,9 +104,7 @@ def _from_words(sets: Sequence[str]) -> dict[str, SetFiles]:
     """The test sets of ``--set NAME REF SYS...``."""
     found: dict[str, SetFiles] = {}
     for given in sets:
-        name, *files = words(given)
-        if not name:
-            raise InputError("--set: expected a name and files, got an empty name")
+        name, files = name_and_words("--set", given, "files")
         if len(files) < 3 and not (files and is_count_file(files[0])):
             raise InputError(
                 f"--set {name}: expected the reference and at least two systems after the name, got "

@@ -79,12 +79,10 @@ def _report(
     options: dict[str, Any], files: _Files, tables: Sequence[str], compute: Callable[[Progress], StudyResult]
 ) -> None:
     """Compute a result and write its report."""
-    fmt, output, layout = chosen_output(options)
+    reports, layout = chosen_output(options)
     if options:
         raise TypeError(f"options that nothing uses: {', '.join(options)}")
-    with destination(
-        output, files.inputs, fmt, layout, tables if fmt == "csv" and layout.table is None else ()
-    ) as write:
+    with destination(reports, files.inputs, layout, tables) as write:
         with progress_bar() as progress:
             result = compute(progress)
         write(result)

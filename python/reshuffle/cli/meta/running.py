@@ -40,14 +40,14 @@ def run_meta(
     if settings["interval"] == "none":
         settings["interval"] = None
     check_adjustment(settings["test"], settings["adjust"])  # before files are read
-    fmt, output, layout = chosen_output(options)
+    reports, layout = chosen_output(options)
     executor = options.pop("executor")
     jobs = MetaJobs.from_options(options, default)
     if options:
         raise TypeError(f"options that nothing uses: {', '.join(options)}")
-    every = tables if fmt == "csv" and layout.table is None else ()
+    every = tables
     with (
-        destination(output, jobs.inputs, fmt, layout, every) as write,
+        destination(reports, jobs.inputs, layout, every) as write,
         chosen_executor(executor, jobs.resampling.threads) as workers,
     ):
         with progress_bar() as progress:

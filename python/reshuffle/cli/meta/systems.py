@@ -39,6 +39,16 @@ AGREEMENT = (
         "(WMT13: the mean over the other systems), or wins-or-ties (WMT08).  [default: the scores of --human, else "
         "wins]",
     ),
+    option(
+        "Agreement",
+        "--scored-segments",
+        type=Name("scored segments", get_args(types.ScoredSegments)),
+        default="judged",
+        show_default=True,
+        metavar="NAME",
+        help="The segments on which metrics score the systems: judged (those of which people judged an output) or "
+        "all. If people scored whole systems, all segments are used.",
+    ),
 )
 
 
@@ -80,6 +90,7 @@ def systems_command(context: click.Context, /, **options: Any) -> None:
     own: dict[str, Any] = {
         "coefficients": flattened(options.pop("coefficients")),
         "human_scores": options.pop("human_score"),
+        "scored_segments": options.pop("scored_segments"),
     }
     SystemSettings(**own).checked(options["test"])  # before files are read
     run_meta(

@@ -33,15 +33,15 @@ def run_tuning(arguments: Sequence[str], options: dict[str, Any]) -> None:
     check_adjustment(settings["test"], settings["adjust"])  # before files are read
     if settings["interval"] == "none":
         settings["interval"] = None
-    fmt, output, layout = chosen_output({**options, "table": None})
-    for name in ("fmt", "output"):
+    reports, layout = chosen_output({**options, "table": None})
+    for name in ("fmt", "outputs"):
         del options[name]
     options.update(NOT_FOR_VOTES)
     options["metrics"] = choices(each for given in options.pop("grids") for each in _grids(given))
     jobs = MetaJobs.from_options(options, "sentbleu")
     if options:
         raise TypeError(f"options that nothing uses: {', '.join(options)}")
-    with destination(output, jobs.inputs, fmt, layout, ()) as write:
+    with destination(reports, jobs.inputs, layout, ()) as write:
         with progress_bar() as progress:
             resampling = replace(jobs.resampling, progress=progress)
             result = tune_smoothing(

@@ -102,7 +102,7 @@ def choice_of_tests(default: str, about: str = ": names of --test of 'reshuffle 
 
 
 TESTS = (
-    choice_of_tests("ar bootstrap bootstrap-shift"),
+    choice_of_tests("ar bootstrap-both bootstrap bootstrap-shift"),
     option(
         "Study",
         "--alternative",

@@ -22,7 +22,7 @@ from ...study.settings import StudySettings
 from ...validate import check_name
 from ..executors import chosen_executor
 from ..job import Job
-from ..output import chosen_output, destination
+from ..output import Reports, chosen_output, destination
 from ..params import flattened, margins_of
 from ..progress import progress_bar
 
@@ -69,8 +69,8 @@ def run_study(
     With ``has_domains``, the strata of the units are the domains of the study. With ``made``, its systems are those of
     the study.
     """
-    fmt, output, layout = chosen_output(options)
-    resume = _resumed(options, output)
+    reports, layout = chosen_output(options)
+    resume = _resumed(options, reports)
     names, least = ((), min_systems) if made is None else (made.names, 0)
     job = Job.from_arguments(options.pop("reference"), options.pop("systems"), options, least, names)
     if job.strata is not None and not has_domains:
@@ -86,7 +86,7 @@ def run_study(
         raise TypeError(f"options that nothing uses: {', '.join(options)}")
     files = [*job.files, *([] if made is None else made.files), *([] if resume is None else [resume])]
     with (
-        destination(output, files, fmt, layout) as write,
+        destination(reports, files, layout) as write,
         kept(resume, _study()) as checkpoint,
         chosen_executor(executor, settings.threads) as workers,
     ):
@@ -105,7 +105,7 @@ def run_study(
 # The options that do not need files.
 WITHOUT_DATA = (
     "sizes", "alphas", "simulations", "alternative", "n_resamples", "seed", "threads", "executor", "resume", "fmt",
-    "output", "table"
+    "outputs", "table"
 )  # fmt: skip
 
 
@@ -124,12 +124,12 @@ def run_without_data(
         if given and name not in WITHOUT_DATA and name not in used:
             flag = param.opts[0]
             raise InputError(f"{flag} needs texts or scores: add REF and SYS, or leave {flag} out")
-    fmt, output, layout = chosen_output(options)
-    resume, executor = _resumed(options, output), options.pop("executor")
+    reports, layout = chosen_output(options)
+    resume, executor = _resumed(options, reports), options.pop("executor")
     settings = _settings(options)
     files = [] if resume is None else [resume]
     with (
-        destination(output, files, fmt, layout) as write,
+        destination(reports, files, layout) as write,
         kept(resume, _study()) as checkpoint,
         chosen_executor(executor, settings.threads) as workers,
     ):
@@ -143,14 +143,14 @@ def _study() -> str:
     return click.get_current_context().command.name or ""
 
 
-def _resumed(options: dict[str, Any], output: str | None) -> str | None:
+def _resumed(options: dict[str, Any], reports: Reports) -> str | None:
     """Take the file of ``--resume`` out of ``options``."""
     resume: str | None = options.pop("resume")
     if resume is None:
         return None
     if resume in ("", STDIN):
         raise InputError(f"--resume: expected the name of a file, got {quoted(resume)}")
-    if output is not None and os.path.realpath(resume) == os.path.realpath(output):
+    if os.path.realpath(resume) in (os.path.realpath(output) for output, _ in reports.files if output is not None):
         raise InputError(f"--resume and -o have the same file, {resume}: the report needs a file of its own")
     return resume
 

@@ -21,6 +21,7 @@ from ..executors import chosen_executor
 from ..job import metrics_of
 from ..metric_options import MetricChoice
 from ..output import chosen_output, destination
+from ..process import cleanup
 from ..progress import progress_bar
 from .files import lines_of, prepared_folder, read_lists, read_references, save
 
@@ -39,7 +40,7 @@ def run_tune(optimizer: Optimizer, arguments: Sequence[str], options: dict[str, 
         raise InputError(
             f"{listed(arguments)}: expected a file after an option: write --nbest LISTS --refs REF and --test LISTS REF"
         )
-    fmt, output, layout = chosen_output(options)
+    reports, layout = chosen_output(options)
     own = _own(optimizer, options)
     metric, sentence = _metrics(optimizer, options)
     files = _Files(options, optimizer)
@@ -49,10 +50,11 @@ def run_tune(optimizer: Optimizer, arguments: Sequence[str], options: dict[str, 
         check_integer("--threads", settings["threads"], 1, MAX_THREADS)
     if options:
         raise TypeError(f"options that nothing uses: {', '.join(options)}")
-    tables = get_args(types.TuneTable) if fmt == "csv" and layout.table is None else ()
+    tables = get_args(types.TuneTable)
     with (
-        destination(output, files.inputs, fmt, layout, tables) as write,
+        destination(reports, files.inputs, layout, tables) as write,
         chosen_executor(executor, settings["threads"]) as workers,
+        cleanup(),  # of a decoder
     ):
         target = None if folder is None else prepared_folder(folder)
         with progress_bar() as progress:
