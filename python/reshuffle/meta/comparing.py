@@ -151,6 +151,10 @@ class Question:
         For Williams' test: the human scores and the metrics' scores of the same systems.
     note : str or None
         Why there is no interval or no test.
+    segments : sequence of M int or None
+        At system level, on how many segments each metric scored the systems; None where its scores are given.
+    judged_segments : int or None
+        At system level, how many segments people judged; None where they scored systems as a whole.
     """
 
     test_set: str
@@ -169,6 +173,8 @@ class Question:
     test: str | None = None
     vectors: Sequence[Scores] | None = None
     note: str | None = None
+    segments: Sequence[int | None] | None = None
+    judged_segments: int | None = None
 
     @property
     def key(self) -> tuple[str | None, str]:
@@ -238,6 +244,8 @@ def _results(question: Question, replicates: Replicates | None, testing: Testing
             n=int(values.n[m]),
             groups=None if values.groups is None else int(values.groups[m]),
             epsilon=None if epsilon is None or math.isnan(epsilon) else epsilon,
+            segments=None if question.segments is None else question.segments[m],
+            judged_segments=question.judged_segments,
             reason=values.reason[m] or (None if interval or testing.interval is None else question.note or NO_DRAWS),
             **question.place,  # type: ignore[arg-type]
         )

@@ -19,8 +19,8 @@ __all__ = ["evaluation", "people"]
 
 # The settings in the signature.
 SIGNED = (
-    "level", "test_sets", "coefficients", "groupings", "ties", "minimum_difference", "human_scores", "repeats",
-    "tests", "adjust", "interval", "confidence_level", "n_resamples",
+    "level", "test_sets", "coefficients", "groupings", "ties", "minimum_difference", "human_scores",
+    "scored_segments", "repeats", "tests", "adjust", "interval", "confidence_level", "n_resamples",
 )  # fmt: skip
 
 

@@ -82,6 +82,21 @@ class TestSet:
         if repeated is not None:
             raise InputError(f"two metrics are called {repeated}: rename one of them")
 
+    def on(self, segments: NDArray[np.intp]) -> TestSet:
+        """The same test set with these segments alone, in increasing order; itself if these are all."""
+        if len(segments) == self.n_segments:
+            return self
+        human, judgments = self.human, self.judgments
+        if human is not None and human.segments is not None:
+            human = replace(human, segments=human.segments[:, segments], segment_ids=None)
+        return replace(
+            self,
+            n_segments=len(segments),
+            metrics=tuple(m.on(segments) for m in self.metrics),
+            judgments=None if judgments is None else judgments.on_segments(segments),
+            human=human,
+        )
+
     @classmethod
     def from_texts(
         cls,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -84,7 +84,7 @@ class MetricScores:
         segments = None if table.segments is None else rows_at(table.segments, at)
         means = np.full(len(at), np.nan) if segments is None else mean_of_cells(segments)
         given = means if table.system_scores is None else rows_at(table.system_scores, at)
-        is_mean = segments is not None and bool(np.allclose(given, means, rtol=1e-6, equal_nan=True))
+        is_mean = are_means(given, segments)
         return cls(
             table.name,
             table.higher_is_better,
@@ -95,6 +95,23 @@ class MetricScores:
         )
 
     @property
+    def is_given(self) -> bool:
+        """Whether the scores of systems came from elsewhere, so that those on some of the segments are not known."""
+        return self.sample is None and not are_means(self.system_scores, self.segments)
+
+    def on(self, segments: NDArray[np.intp]) -> MetricScores:
+        """The same metric on these segments alone. Given scores of systems remain as they are."""
+        if self.segments is None:
+            return self
+        cells = self.segments[:, segments]
+        if self.is_given:
+            return replace(self, segments=cells)
+        if self.sample is None or self.sample.metric.is_mean:
+            return replace(self, segments=cells, system_scores=mean_of_cells(cells), sample=mean_sample(cells))
+        sample = CountSample.from_counts(self.sample.metric, self.sample.counts.take(segments, axis=1))
+        return replace(self, segments=cells, system_scores=np.asarray(sample.scores, np.float64), sample=sample)
+
+    @property
     def sign(self) -> int:
         """1 where higher scores are better, else −1."""
         return 1 if self.higher_is_better else -1
@@ -103,6 +120,11 @@ class MetricScores:
     def used(self) -> UsedMetric:
         """The metric as results describe it."""
         return UsedMetric(self.label, self.signature or self.label, self.higher_is_better, None, self.source)
+
+
+def are_means(scores: Scores, cells: Scores | None) -> bool:
+    """Whether scores of systems, (N,), are the means of their scores of segments, (N, S)."""
+    return cells is not None and bool(np.allclose(scores, mean_of_cells(cells), rtol=1e-6, equal_nan=True))
 
 
 def mean_of_cells(cells: Scores) -> Scores:

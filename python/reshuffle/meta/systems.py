@@ -34,9 +34,12 @@ from .segments import names_of
 from .soft_accuracy import soft_question
 from .values import system_values
 
-__all__ = ["SystemSettings", "systems", "systems_of"]
+__all__ = ["SCORED_SEGMENTS", "SystemSettings", "systems", "systems_of"]
 
 Flags = NDArray[np.bool_]
+
+# On which segments metrics score the systems: those that people judged, or all of them.
+SCORED_SEGMENTS = ("judged", "all")
 
 DEFAULT = ("pearson", "spearman", "kendall-b", "accuracy")
 
@@ -47,6 +50,7 @@ class SystemSettings:
 
     coefficients: str | Sequence[str] | None = None
     human_scores: str | None = None
+    scored_segments: str = "judged"
     average: Averages = True
 
     def checked(self, test: str) -> SystemSettings:
@@ -59,6 +63,7 @@ class SystemSettings:
             raise InputError("no coefficients: expected at least one, or None for the default")
         if self.human_scores is not None:
             check_name("human scores", self.human_scores, list(HUMAN_SCORES))
+        check_name("scored segments", self.scored_segments, SCORED_SEGMENTS)
         others = [name for name in coefficients if name != "pearson"]
         if test == "williams" and others:
             raise InputError(
@@ -72,6 +77,7 @@ def systems(
     *,
     coefficients: types.MetaCoefficient | str | Sequence[types.MetaCoefficient | str] | None = None,
     human_scores: types.HumanScore | str | None = None,
+    scored_segments: types.ScoredSegments | str = "judged",
     average: Averages = True,
     test: types.MetaTest | str | None = "auto",
     baseline: str | None = None,
@@ -97,6 +103,10 @@ def systems(
     human_scores : {'wins', 'expected-wins', 'wins-or-ties'}, optional
         How systems are scored by votes (:func:`reshuffle.meta.human_scores`). By default the scores of systems that
         people gave, else the mean of their scores of segments, else ``wins``.
+    scored_segments : {'judged', 'all'}
+        On which segments metrics score the systems: those of which people judged an output of some system, or all. The
+        segments are the same for all systems. On segments that people did not see, systems may be better or worse. All
+        are scored where people scored systems as a whole. Given scores of systems remain as they are.
     average : bool or mapping of str to sequence of str
         As for :func:`reshuffle.meta.segments`.
     test : str or None
@@ -147,7 +157,7 @@ def systems(
         Levels.for_tests("percentile", confidence_level, alpha),
         Resampling(n_resamples, seed, threads, executor=executor),
     )
-    settings = SystemSettings(coefficients, human_scores, average)
+    settings = SystemSettings(coefficients, human_scores, scored_segments, average)
     with reported(progress) as watched:
         testing = replace(testing, resampling=replace(testing.resampling, progress=watched))
         return systems_of(as_sets(test_sets), settings, testing)
@@ -162,9 +172,13 @@ def systems_of(sets: Sequence[TestSet], settings: SystemSettings, testing: Testi
     answers: list[Answer] = []
     testing.announce([(f"{name} {each.name}".rstrip(), 1.0) for each in sets for name in settings.coefficients])
     described, kinds, scored = [], [], []
-    for at, test_set in enumerate(sets):
+    segments: dict[str, int | None] = {}
+    for at, whole in enumerate(sets):
+        judged = judged_segments(whole, settings.human_scores)
+        segments[whole.name] = None if judged is None else len(judged)
+        test_set = whole if judged is None or settings.scored_segments == "all" else whole.on(judged)
         human = People.of(test_set, settings.human_scores)
-        described += list(people(test_set, human.scores))
+        described += list(people(whole, human.scores))
         scored += list(_scored(test_set, human.scores))
         kinds.append(human.kind)
         seed = set_seed(testing.resampling.seed, at, len(sets))
@@ -173,7 +187,11 @@ def systems_of(sets: Sequence[TestSet], settings: SystemSettings, testing: Testi
         samples = [m.sample for m in test_set.metrics]
         draws = SystemDraws(samples, given, signs, human.drawn, human.scores, test_set.n_segments)
         for coefficient in settings.coefficients:
-            question = _question(test_set, human, draws, coefficient, testing, seed)
+            question = replace(
+                _question(test_set, human, draws, coefficient, testing, seed),
+                segments=[None if m.is_given else test_set.n_segments for m in test_set.metrics],
+                judged_segments=segments[whole.name],
+            )
             answers.append(answered(question, testing, seed))
     for coefficient in settings.coefficients:
         own = [answer for answer in answers if answer.question.coefficient == coefficient]
@@ -181,6 +199,8 @@ def systems_of(sets: Sequence[TestSet], settings: SystemSettings, testing: Testi
     plan = {
         "coefficients": list(settings.coefficients),
         "human_scores": ", ".join(dict.fromkeys(kinds)),
+        "scored_segments": settings.scored_segments,
+        "judged_segments": segments,
         "average": settings.average if len(sets) > 1 else False,
     }
     return evaluation(SYSTEM, sets, answers, plan, testing, described, scored)
@@ -192,6 +212,22 @@ def _scored(test_set: TestSet, human: Scores) -> Iterator[MetricSystemScore]:
         for system, score, by_people in zip(test_set.systems, m.system_scores.tolist(), human.tolist(), strict=True):
             if not (math.isnan(score) or math.isnan(by_people)):
                 yield MetricSystemScore(test_set.name, m.label, system, score, by_people)
+
+
+def judged_segments(test_set: TestSet, wanted: str | None) -> NDArray[np.intp] | None:
+    """The segments of which people judged an output; None where they scored systems as a whole.
+
+    ``wanted`` is a name in ``HUMAN_SCORES`` or None, as for :meth:`People.of`.
+    """
+    human, judgments = test_set.human, test_set.judgments
+    if wanted is None and human is not None:
+        if human.system_scores is not None or human.segments is None:
+            return None
+        return np.flatnonzero(~np.isnan(human.segments).all(axis=0))
+    if judgments is None:
+        return None  # an error of the caller, which People.of explains
+    every = judgments if judgments.raw is None else judgments.raw
+    return np.asarray(np.unique(np.concatenate([every.segment, every.tied[:, 0]])), dtype=np.intp)
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from ..errors import InputError, quoted
 from ..metrics.base import Scores
 from ..validate import check_integer, check_name
+from .values import without_exponent
 
 __all__ = ["WilliamsResult", "williams"]
 
@@ -157,7 +158,7 @@ def _correlations(people: ArrayLike, first: ArrayLike, second: ArrayLike) -> tup
             raise InputError(f"the scores of {name} must be a sequence of numbers, got {quoted(values)}: or pass n")
         if not np.isfinite(array).all():
             raise InputError(f"the scores of {name} must be finite, got {array[~np.isfinite(array)][0]}")
-        arrays.append(array)
+        arrays.append(without_exponent(array))
     lengths = [len(array) for array in arrays]
     if len(set(lengths)) > 1:
         raise InputError(

@@ -16,6 +16,7 @@ from ..data.columns import Texts
 from ..errors import InputError, quoted
 from ..execution import AnyExecutor, ItemJob
 from ..execution.checkpoint import kept
+from ..execution.tables import PROBABILITY, SIGN, Column, Columns
 from ..inference.hypotheses import Hypotheses
 from ..inference.plan import Plan
 from ..inference.running import run_on_test_set
@@ -173,7 +174,8 @@ def agreement_of(data: Data, units: Units, settings: AgreementSettings, resampli
     units_of_parts = (np.arange(pool.n_units), *parts.values())
     job = _Tested(pool, units_of_parts, tuple(seeds), pairs, tests, resampling.n_resamples)
     whole, *others = (
-        study.decisions(tests, *found) for found in job.results(len(units_of_parts), resampling.execution)
+        study.decisions(tests, row["pvalue"], row["better"])
+        for row in job.results(len(units_of_parts), resampling.execution)
     )
     columns = dict(zip(parts, others, strict=True))
     plan = plan_of(material, pool, resampling) | asdict(settings) | {
@@ -242,12 +244,8 @@ def _of_units(index: NDArray[np.intp], material: Material) -> NDArray[np.intp]:
 
 
 @dataclass(frozen=True, eq=False)
-class _Tested(ItemJob["tuple[Scores, NDArray[np.int8]]"]):
-    """The tests of all pairs on parts of the test set.
-
-    The results of a part are the p-values, (tests, metrics, P), and the signs of the differences, positive if the first
-    system is better: (metrics, P).
-    """
+class _Tested(ItemJob):
+    """The tests of all pairs on parts of the test set."""
 
     pool: Pool
     units: Sequence[NDArray[np.intp]]
@@ -257,6 +255,12 @@ class _Tested(ItemJob["tuple[Scores, NDArray[np.int8]]"]):
     n_resamples: Any
     items: ClassVar[str] = "parts"
     stage: ClassVar[str] = "testing"
+
+    @property
+    def columns(self) -> Columns:
+        """The p-values, and the signs of the differences, positive if the first system is better."""
+        shape = len(self.pool.metrics), len(self.pairs)
+        return Columns({"pvalue": Column(PROBABILITY, (len(self.tests), *shape)), "better": Column(SIGN, shape)})
 
     def item(self, index: int, threads: int | None) -> tuple[Scores, NDArray[np.int8]]:
         """The tests on one part."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..execution.tables import NUMBER, PROBABILITY, SIGN, Column, Columns, stacked
 from ..inference.hypotheses import Hypotheses
 from ..inference.plan import Plan
 from ..inference.running import run_on_test_set
@@ -138,40 +138,49 @@ class Drawn:
     ) -> Drawn:
         """Draw from all samples and test all pairs on them."""
         job = _OfSamples(pool, split, resampling.n_resamples, resampling.seed, pairs, tests, truth)
-        (scores, deviations, of_pairs), (confidence, favoured, truths) = (
-            [np.stack(each, axis=-2) for each in zip(*rows, strict=True)]
-            for rows in zip(*job.of_all(resampling), strict=True)
-        )
+        table = job.of_all(resampling)
+        of = {name: stacked(table[name], -2) for name in job.columns.by_name}
         found = [
-            Conclusions(label, test, split, confidence[t, metric], favoured[t, metric], truths[metric])
+            Conclusions(label, test, split, of["confidence"][t, metric], of["favoured"][t, metric], of["truth"][metric])
             for t, test in enumerate(tests)
             for metric, label in enumerate(labels)
         ]
-        return cls(split, scores, deviations, of_pairs, found)
-
-
-# Scores and deviations of systems and deviations of pairs, (metrics, k or P) each; then confidences and signs, (tests,
-# metrics, P) each, and true signs, (metrics, P).
-_OfSample: TypeAlias = "tuple[tuple[Scores, Scores, Scores], tuple[Scores, NDArray[np.int8], NDArray[np.int8]]]"
+        return cls(split, of["scores"], of["deviations"], of["deviations_of_pairs"], found)
 
 
 @dataclass(frozen=True, eq=False)
-class _OfSamples(OfSamples[_OfSample]):
+class _OfSamples(OfSamples):
     """What :class:`Drawn` has of each sample."""
 
     pairs: Pairs
     tests: Sequence[str]
     truth: str
 
-    def of_sample(self, units: NDArray[np.intp], replicates: Replicates) -> _OfSample:
-        """See :data:`_OfSample`."""
+    @property
+    def columns(self) -> Columns:
+        """As :class:`Drawn` and :class:`Conclusions` have them."""
+        of_systems, of_pairs = ((len(self.pool.metrics), n) for n in (len(self.pool.names), len(self.pairs)))
+        of_tests = len(self.tests), *of_pairs
+        return Columns(
+            {
+                "scores": Column(NUMBER, of_systems),
+                "deviations": Column(NUMBER, of_systems),
+                "deviations_of_pairs": Column(NUMBER, of_pairs),
+                "confidence": Column(PROBABILITY, of_tests),
+                "favoured": Column(SIGN, of_tests),
+                "truth": Column(SIGN, of_pairs),
+            }
+        )
+
+    def of_sample(self, units: NDArray[np.intp], replicates: Replicates) -> tuple[Scores | NDArray[np.int8], ...]:
+        """The columns of a sample."""
         found = list(conclude(plans_of(self.tests, self.pool.metrics), replicates, self.pairs))
         known = self._whole if self.truth == "whole" else self.pool.scores_of_rest(units)
         scores = np.stack([sample.scores for sample in replicates.samples])
         deviations, of_pairs = zip(*(_deviations(draws, self.pairs) for draws in replicates.draws), strict=True)
         confidence, favoured = (np.stack(each) for each in zip(*found, strict=True))
         truths = np.stack([signs(own, self.pairs) for own in known])
-        return (scores, np.stack(deviations), np.stack(of_pairs)), (confidence, favoured, truths)
+        return scores, np.stack(deviations), np.stack(of_pairs), confidence, favoured, truths
 
     @lazy
     def _whole(self) -> list[Scores]:

@@ -28,12 +28,12 @@ from ..inference.power import (
     t_required_units,
 )
 from ..progress import AnyProgress, reported
-from ..resampling import CountSample
+from ..resampling import CountSample, directed
 from ..resampling.counting import Data, Metrics, References, Systems
 from ..results.lookup import metric_name
 from ..results.studies import DetectableAtSize, PairError, PlannedPower, PlannedSize, PowerRate, StudyResult
 from ..settings import DocumentIds, Units
-from ..validate import check_integer, check_level
+from ..validate import check_integer, check_level, check_number
 from .material import Material
 from .populations import Population
 from .power import power_rates, simulated_mixture, true_difference
@@ -71,10 +71,10 @@ class DesignOptions:
 
 def _difference(label: str, value: object) -> float:
     """A difference to detect, which is positive: its sign does not matter for power."""
-    valid = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value) and value > 0
-    if not valid:
+    number = check_number(f"the difference in points of {label}", value, 0)
+    if number <= 0:
         raise InputError(f"difference: expected a positive number of points of {label}, got {quoted(value)}")
-    return float(value)  # type: ignore[arg-type]
+    return number
 
 
 def plan(
@@ -121,7 +121,8 @@ def plan(
         Numbers of units of the planned test sets. By default ¼, ½, 1, 2 and 4 times as many as the data has.
     alpha : float
         The significance level of a family of tests.
-    alternative : {'two-sided', 'greater', 'less'}
+    alternative : {'two-sided', 'better', 'worse', 'greater', 'less'}
+        One-sided tests are planned, and simulated, for a difference in their direction.
     family_size : int, optional
         The number of tests adjusted together: a single test has the level ``alpha``/``family_size``. By
         default the number of pairs.
@@ -422,7 +423,8 @@ class _Design:
         counts, metric = population.counts[m], population.metrics[m]
         wanted = math.copysign(difference, true_difference(metric, counts.sum(axis=1), 0.5))
         # One-sided tests are simulated in the direction of their alternative.
-        if settings.alternative != "two-sided" and (wanted > 0) != (settings.alternative == "greater"):
+        alternative = directed(settings.alternative, metric.higher_is_better)
+        if alternative != "two-sided" and (wanted > 0) != (alternative == "greater"):
             counts, wanted, y, x = np.ascontiguousarray(counts[::-1]), -wanted, x, y
         alone = Population(population.name, [metric], [counts])
         eta = effect_for(alone, wanted)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -13,9 +12,10 @@ import numpy as np
 from .. import _core, signature, types
 from .._core import Progress
 from ..data.columns import Texts
-from ..errors import InputError, either, quoted
-from ..execution import AnyExecutor, ItemJob, run_job
+from ..errors import InputError, either
+from ..execution import AnyExecutor, ItemJob
 from ..execution.checkpoint import kept
+from ..execution.tables import FLAG, PROBABILITY, Column, Columns, Table, run_table, stacked
 from ..inference.exchange import EXCHANGES, ExchangeUnit
 from ..inference.run_tests import RunTesting, pair_outcomes
 from ..metrics.base import Scores
@@ -27,7 +27,7 @@ from ..results.studies import StudyResult
 from ..results.studies.exchange import ExchangeRate
 from ..seeds import derive_seed
 from ..settings import DocumentIds, Resampling, Units
-from ..validate import check_integer, check_name
+from ..validate import check_integer, check_name, check_number
 from .material import Material
 from .rates import Dependence, rate_interval
 from .run_model import RunModel, RunPool, size_for_ratio, size_of_splits, variance_ratio
@@ -72,8 +72,8 @@ class ExchangeSettings:
                     f"exchange {name!r} supports the statistic {either(map(repr, supported))}, not {self.statistic!r}"
                 )
         runs = tuple(check_integer("runs", n, 1) for n in in_list(self.runs))
-        run_sd = tuple(_number("run_sd", value, math.inf) for value in in_list(self.run_sd))
-        correlation = tuple(_number("correlation", value, 1.0) for value in in_list(self.correlation))
+        run_sd = tuple(check_number("run_sd", value, 0) for value in in_list(self.run_sd))
+        correlation = tuple(check_number("correlation", value, 0, 1) for value in in_list(self.correlation))
         for what, values in (("runs", runs), ("run_sd", run_sd), ("correlation", correlation)):
             check_distinct(what, values)
         return replace(self, exchange=tuple(units), runs=runs, run_sd=run_sd, correlation=correlation)
@@ -90,15 +90,6 @@ class ExchangeSettings:
             for name in self.exchange
             if EXCHANGES[name].needs_runs > n
         ]
-
-
-def _number(what: str, value: Any, largest: float) -> float:
-    """A number from 0 to ``largest``, which is itself allowed unless it is infinite."""
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not is_number or not 0 <= value <= largest or math.isinf(value):
-        expected = "a number of at least 0" if math.isinf(largest) else f"a number from 0 to {largest:g}"
-        raise InputError(f"{what}: expected {expected}, got {quoted(value)}")
-    return float(value)
 
 
 def exchange(
@@ -316,10 +307,9 @@ def _rates_of_model(model: RunModel, settings: StudySettings, own: ExchangeSetti
     job = _Modelled(
         model, coefficients, tuple(unit.name for unit in units), own.statistic, settings.n_resamples, settings.seed, n
     )
-    parts = run_job(job, n, settings.execution, stage=STAGE)
-    found = np.concatenate([part for part, _ in parts], axis=2)
-    pvalues = dict(zip(job.units, found, strict=True))
-    exact = dict(zip(job.units, parts[-1][1], strict=True))
+    found = run_table(job, n, settings.execution, stage=STAGE)
+    pvalues = dict(zip(job.units, stacked(found["pvalue"], -1), strict=True))
+    exact = dict(zip(job.units, found["exact"][-1], strict=True))
     dependence = Dependence(clusters=np.arange(n) // SHARED)
     for at, (correlation, run_sd) in enumerate(cells):
         for unit in units:
@@ -344,8 +334,8 @@ def _rates_of_pool(
     """The rates of all units and metrics for one number of runs and units."""
     units, n = own.units(pool.n_runs), settings.simulations
     job = _Pooled(pool, tuple(unit.name for unit in units), own.statistic, settings.n_resamples, settings.seed)
-    found = np.stack(job.results(n, settings.execution), axis=-1)
-    pvalues = dict(zip(job.units, found, strict=True))
+    found = job.results(n, settings.execution)
+    pvalues = dict(zip(job.units, stacked(found["pvalue"], -1), strict=True))
     splits = [pool.unordered(pool.split(derive_seed(settings.seed, "simulation", i))) for i in range(n)]
     numbers = {split: number for number, split in enumerate(dict.fromkeys(splits))}
     clusters = np.array([numbers[split] for split in splits], dtype=np.intp)
@@ -361,10 +351,9 @@ def _rates_of_pool(
 
 @dataclass(frozen=True, eq=False)
 class _Modelled:
-    """The tests of simulated test sets of a model: a :class:`~reshuffle.execution.Job`.
+    """The tests of simulated test sets of a model: a :class:`~reshuffle.execution.tables.TableJob`.
 
-    Each block of :data:`SHARED` simulations has the same replicates. The results are the p-values, (units, cells, N),
-    and whether those of each unit are exact.
+    Each block of :data:`SHARED` simulations has the same replicates.
     """
 
     model: RunModel
@@ -377,30 +366,35 @@ class _Modelled:
     items: ClassVar[str] = "simulations"
     block: ClassVar[int] = SHARED
 
-    def run(
-        self, first: int, last: int, threads: int | None, progress: Progress | None
-    ) -> tuple[Scores, tuple[bool, ...]]:
+    @property
+    def columns(self) -> Columns:
+        """The p-values, and whether those of each unit are exact."""
+        n = len(self.units)
+        return Columns({"pvalue": Column(PROBABILITY, (n, len(self.coefficients))), "exact": Column(FLAG, (n,))})
+
+    def run(self, first: int, last: int, threads: int | None, progress: Progress | None) -> Table:
         """See :class:`_Modelled`; ``first`` begins a block."""
         if progress is not None:
             progress.begin(STAGE, last - first)
-        pvalues = np.empty((len(self.units), len(self.coefficients), last - first))
-        exact = [False] * len(self.units)
+        table = self.columns.empty(last - first)
         for start in range(first, last, SHARED):
             block = range(start, min(last, start + SHARED))
             components = np.stack([self.model.components(derive_seed(self.seed, "simulation", i)) for i in block])
             resampling = Resampling(self.n_resamples, derive_seed(self.seed, "simulation", start), threads, None)
+            rows = table[start - first : block.stop - first]
             for u, name in enumerate(self.units):
-                pvalues[u, :, start - first : block.stop - first], exact[u] = model_pvalues(
+                pvalues, rows["exact"][:, u] = model_pvalues(
                     EXCHANGES[name], self.model, components, self.coefficients, self.statistic, resampling
                 )
+                rows["pvalue"][:, u] = pvalues.T
             if progress is not None:
                 progress.update(block.stop - first)
-        return pvalues, tuple(exact)
+        return table
 
 
 @dataclass(frozen=True, eq=False)
-class _Pooled(ItemJob[Scores]):
-    """The tests of runs that are drawn from a pool: the p-values of a simulation are (units, metrics)."""
+class _Pooled(ItemJob):
+    """The tests of runs that are drawn from a pool."""
 
     pool: RunPool
     units: Sequence[str]
@@ -410,10 +404,15 @@ class _Pooled(ItemJob[Scores]):
     items: ClassVar[str] = "simulations"
     stage: ClassVar[str] = STAGE
 
-    def item(self, index: int, threads: int | None) -> Scores:
+    @property
+    def columns(self) -> Columns:
+        """The p-values."""
+        return Columns({"pvalue": Column(PROBABILITY, (len(self.units), len(self.pool.metrics)))})
+
+    def item(self, index: int, threads: int | None) -> tuple[Scores]:
         """The p-values of one simulation."""
         seed = derive_seed(self.seed, "simulation", index)
         data = self.pool.data(seed, Resampling(self.n_resamples, seed, threads, None))
         testing = RunTesting(self.statistic, adjust=None)
         outcomes = [pair_outcomes(data, [PAIR], EXCHANGES[name], testing) for name in self.units]
-        return np.array([[pair.pvalue for (pair,) in of_unit] for of_unit in outcomes])
+        return (np.array([[pair.pvalue for (pair,) in of_unit] for of_unit in outcomes]),)

@@ -15,6 +15,7 @@ from ..data.columns import Texts
 from ..errors import InputError
 from ..execution import AnyExecutor, ItemJob
 from ..execution.checkpoint import kept
+from ..execution.tables import PROBABILITY, Column, Columns, stacked
 from ..inference.hypotheses import Hypotheses
 from ..inference.multiplicity import ADJUSTMENTS, experimentwise_error
 from ..inference.plan import Plan, check_test
@@ -330,14 +331,14 @@ def _smallest_pvalues(
         settings.seed,
         tuple((test, tuple(own.of_test(test))) for test in settings.tests),
     )
-    found = np.stack(job.results(settings.simulations, settings.execution), axis=-1)
+    found = stacked(job.results(settings.simulations, settings.execution)["smallest"], -1)
     columns = [(test, name) for test, names in job.tests for name in names]
     return dict(zip(columns, found, strict=True))
 
 
 @dataclass(frozen=True, eq=False)
-class _Families(ItemJob[Scores]):
-    """Simulated families of k systems, and the smallest adjusted p of each: (columns, metrics)."""
+class _Families(ItemJob):
+    """Simulated families of k systems."""
 
     population: FamilyPopulation
     metrics: Sequence[Metric]
@@ -350,7 +351,13 @@ class _Families(ItemJob[Scores]):
     items: ClassVar[str] = "simulations"
     stage: ClassVar[str] = STAGE
 
-    def item(self, index: int, threads: int | None) -> Scores:
+    @property
+    def columns(self) -> Columns:
+        """The smallest adjusted p of a family, for each test and adjustment."""
+        n = sum(len(names) for _, names in self.tests)
+        return Columns({"smallest": Column(PROBABILITY, (n, len(self.metrics)))})
+
+    def item(self, index: int, threads: int | None) -> tuple[Scores]:
         """The smallest p of one family, for each test and adjustment."""
         seed = derive_seed(self.seed, "simulation", index)
         data = self.population.data_set(seed, self.sampling, self.size, self.k)
@@ -361,7 +368,7 @@ class _Families(ItemJob[Scores]):
         for test, names in self.tests:
             found = dict(adjusted_pvalues(replicates, hypotheses, test, names))
             rows += [hypotheses.table(found[name]).min(axis=1) for name in names]
-        return np.array(rows)
+        return (np.array(rows),)
 
 
 def adjusted_pvalues(

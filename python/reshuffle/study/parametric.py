@@ -18,11 +18,12 @@ import numpy as np
 from .. import _core
 from .._core import Progress
 from ..errors import InputError
-from ..execution import run_job
+from ..execution.tables import NUMBER, PROBABILITY, Column, Columns, Table, run_table
 from ..inference.power import normal_power
 from ..inference.significance import approximate_randomization
 from ..metrics.base import Counts, Metric, Scores
 from ..seeds import derive_seed
+from ..validate import check_number
 from .testing import STAGE, Testing
 
 __all__ = ["CARD_BLEU", "Simulated", "SwapEffects", "simulate_swap_effects"]
@@ -39,9 +40,9 @@ class SwapEffects:
     b_zero: float
 
     def __post_init__(self) -> None:
-        if not 0 <= self.p_zero < 1:
+        if not check_number("p_zero", self.p_zero, 0, 1) < 1:
             raise InputError(f"p_zero must be at least 0 and below 1, got {self.p_zero!r}")
-        if not 0 < self.b_zero < math.inf:
+        if not check_number("b_zero", self.b_zero, 0):
             raise InputError(f"b_zero must be a positive number, got {self.b_zero!r}")
 
     @classmethod
@@ -66,7 +67,7 @@ class SwapEffects:
         """
         location, scale = self._laplace(difference, n)
         variance = (1 - self.p_zero) * (location**2 + 2 * scale**2) - (2 * difference / n) ** 2
-        return math.sqrt(n * variance) / 2
+        return math.sqrt(n * max(variance, 0.0)) / 2
 
     def draw(self, difference: float, n: int, seed: int) -> Scores:
         """The effects of n segments of a simulated test set: (n,).
@@ -124,18 +125,17 @@ def simulate_swap_effects(
 ) -> Simulated:
     """Approximate randomization on simulated test sets of n segments.
 
-    Simulation i has the seed ``derive_seed(seed, "simulation", i)``. Only the number of shuffles, the alternative and
-    the execution of ``testing`` matter.
+    Simulation i has the seed ``derive_seed(seed, "simulation", i)``. Only the number of shuffles, the alternative
+    (not ``better`` or ``worse``, which need a metric) and the execution of ``testing`` matter.
     """
     job = _Swaps(effects, difference, n, seed, testing.n_resamples, testing.alternative)
-    parts = run_job(job, simulations, testing.execution, stage=STAGE)
-    pvalues, differences = (np.concatenate(each) for each in zip(*parts, strict=True))
-    return Simulated(pvalues, differences)
+    table = run_table(job, simulations, testing.execution, stage=STAGE)
+    return Simulated(table["pvalue"].copy(), table["difference"].copy())
 
 
 @dataclass(frozen=True)
 class _Swaps:
-    """The simulations of :func:`simulate_swap_effects`: a :class:`~reshuffle.execution.Job`."""
+    """The simulations of :func:`simulate_swap_effects`: a :class:`~reshuffle.execution.tables.TableJob`."""
 
     effects: SwapEffects
     difference: float
@@ -145,12 +145,13 @@ class _Swaps:
     alternative: str
     items: ClassVar[str] = "simulations"
     block: ClassVar[int] = 1
+    columns: ClassVar[Columns] = Columns({"pvalue": Column(PROBABILITY), "difference": Column(NUMBER)})
 
-    def run(self, first: int, last: int, threads: int | None, progress: Progress | None) -> tuple[Scores, Scores]:
-        """The p-values and the observed differences: (last − first,) each."""
+    def run(self, first: int, last: int, threads: int | None, progress: Progress | None) -> Table:
+        """The p-values and the observed differences."""
         if progress is not None:
             progress.begin(STAGE, last - first)
-        pvalues, differences = np.empty(last - first), np.empty(last - first)
+        table = self.columns.empty(last - first)
         for block in _blocks(last - first, max(1, CELLS // self.n)):
             seeds = [int(derive_seed(self.seed, "simulation", first + i)) for i in range(block.start, block.stop)]
             # n times the contribution of each segment to the difference, whose mean is then the difference.
@@ -165,10 +166,10 @@ class _Swaps:
                 seed=np.array(seeds, dtype=np.uint64),
                 threads=threads,
             )
-            pvalues[block], differences[block] = result.pvalue, result.statistic
+            table["pvalue"][block], table["difference"][block] = result.pvalue, result.statistic
             if progress is not None:
                 progress.update(block.stop)
-        return pvalues, differences
+        return table
 
 
 def _blocks(n: int, size: int) -> Iterator[slice]:

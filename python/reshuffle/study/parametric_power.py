@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from .. import _core, signature, types
-from ..errors import InputError, quoted
+from ..errors import InputError
 from ..execution import AnyExecutor
 from ..execution.checkpoint import kept
 from ..progress import AnyProgress, reported
+from ..resampling import directed
 from ..results import UsedMetric
 from ..results.studies import PowerRate, StudyResult
+from ..validate import check_number
 from .parametric import CARD_BLEU, SwapEffects, simulate_swap_effects
 from .power import MODELS, KnownDifference, power_rates, rates_of
 from .settings import StudySettings, in_list
@@ -35,9 +36,7 @@ class SwapOptions:
         """The options with the differences as a tuple. :class:`InputError` for one that is not a number."""
         differences = []
         for value in in_list(self.difference):
-            if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-                raise InputError(f"difference: expected a number of points of {self.metric}, got {quoted(value)}")
-            differences.append(float(value))
+            differences.append(check_number(f"the difference in points of {self.metric}", value))
         if not differences:
             raise InputError(f"no difference: expected at least one number of points of {self.metric}")
         return replace(self, difference=tuple(dict.fromkeys(differences)))
@@ -125,6 +124,7 @@ def parametric_power_of(settings: StudySettings, options: SwapOptions) -> StudyR
     """The power under the model: see :func:`parametric_power`."""
     settings, options = settings.checked(), options.checked()
     model, testing = SwapEffects(options.p_zero, options.b_zero), settings.testing()
+    testing = replace(testing, alternative=directed(settings.alternative, True))
     run = settings.seed, settings.simulations, testing
     found: list[PowerRate] = []
     for size in settings.sizes or (2000,):

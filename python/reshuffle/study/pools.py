@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from .. import signature
 from ..errors import InputError
 from ..execution import ItemJob
+from ..execution.tables import Table
 from ..inference.steps import Step
 from ..metrics.base import Counts, Metric, Scores, check_sums, tolerance
 from ..resampling import CountSample, Pairs, Replicates
@@ -29,7 +30,6 @@ __all__ = [
     "LAYOUTS",
     "OfSamples",
     "Pool",
-    "Result",
     "Split",
     "check_layouts",
     "check_sizes",
@@ -40,8 +40,6 @@ __all__ = [
     "signs",
     "units_of",
 ]
-
-Result = TypeVar("Result")
 
 # How a pool is split into samples.
 LAYOUTS: Mapping[str, str] = {
@@ -176,7 +174,7 @@ class Pool:
 
 
 @dataclass(frozen=True, eq=False)
-class OfSamples(ItemJob[Result]):
+class OfSamples(ItemJob):
     """The base of jobs that compute something of each sample of a split."""
 
     pool: Pool
@@ -186,18 +184,18 @@ class OfSamples(ItemJob[Result]):
     items: ClassVar[str] = "samples"
     stage: ClassVar[str] = "sampling"
 
-    def item(self, index: int, threads: int | None) -> Result:
+    def item(self, index: int, threads: int | None) -> tuple[Any, ...]:
         """What is to be known of a sample."""
         return self.of_sample(
             *self.pool.replicates(self.split, Resampling(self.n_resamples, self.seed, threads), index)
         )
 
     @abstractmethod
-    def of_sample(self, units: NDArray[np.intp], replicates: Replicates) -> Result:
+    def of_sample(self, units: NDArray[np.intp], replicates: Replicates) -> tuple[Any, ...]:
         """What is to be known of a sample, from its units and its replicates."""
 
-    def of_all(self, resampling: Resampling) -> list[Result]:
-        """The results of all samples."""
+    def of_all(self, resampling: Resampling) -> Table:
+        """The rows of all samples."""
         return self.results(self.split.n_samples, resampling.execution)
 
 

@@ -19,7 +19,7 @@ from ..inference.plan import check_test
 from ..inference.power import normal_power
 from ..metrics.base import Counts, Metric, Scores
 from ..progress import AnyProgress, reported
-from ..resampling import CountSample
+from ..resampling import CountSample, directed
 from ..resampling.counting import Data, Metrics, References, Systems
 from ..results.studies import FittedSwapEffects, PowerRate, Rate, StudyResult
 from ..settings import DocumentIds, Units
@@ -312,6 +312,7 @@ class KnownDifference:
 
     ``pvalues`` and ``differences`` are (N,). ``null_pvalues`` are those of the same test without a difference, if
     power is size-adjusted. ``standard_error`` is that of the difference on a test set of this size, if it is known.
+    ``higher_is_better`` is the direction of the metric.
     """
 
     test: str
@@ -326,6 +327,7 @@ class KnownDifference:
     differences: Scores
     standard_error: float | None = None
     null_pvalues: Scores | None = None
+    higher_is_better: bool = True
 
 
 # Simulated tests, ordered by test, then metric.
@@ -361,7 +363,8 @@ def power_rates(cell: KnownDifference, settings: StudySettings, size_adjusted: b
             type_s = float((np.sign(significant) != math.copysign(1, difference)).mean())
         approximation = None
         if cell.standard_error:
-            approximation = normal_power(difference / cell.standard_error, alpha, settings.alternative)
+            alternative = directed(settings.alternative, cell.higher_is_better)
+            approximation = normal_power(difference / cell.standard_error, alpha, alternative)
         yield PowerRate(
             cell.test,
             cell.metric,
@@ -432,7 +435,19 @@ def simulated_mixture(
             error = mixture_error(unit_error(population, m), whole, effect, size)
         difference = true_difference(metric, totals, effect)
         cells = [
-            KnownDifference(test, label, *pair, "eta", effect, size, difference, pvalues[m], tested.statistic[m], error)
+            KnownDifference(
+                test,
+                label,
+                *pair,
+                "eta",
+                effect,
+                size,
+                difference,
+                pvalues[m],
+                tested.statistic[m],
+                error,
+                higher_is_better=metric.higher_is_better,
+            )
             for test, pvalues in zip(settings.tests, tested.pvalue, strict=True)
         ]
         found.append(cells)
@@ -479,8 +494,9 @@ class _Study:
     def _parametric(self, population: Population, pair: tuple[int, int], size: int) -> Iterator[KnownDifference]:
         """Approximate randomization on test sets from the model that is fitted to the pair."""
         settings, options = self.settings, self.options
-        testing = settings.testing()
         for m, metric in enumerate(population.metrics):
+            testing = settings.testing()
+            testing = replace(testing, alternative=directed(testing.alternative, metric.higher_is_better))
             model, totals = self._fitted(population, pair, m), population.counts[m].sum(axis=1)
             null = None
             if options.size_adjusted:
@@ -500,6 +516,7 @@ class _Study:
                     found.differences,
                     model.standard_error(difference, size),
                     null,
+                    metric.higher_is_better,
                 )
 
     def _fitted(self, population: Population, pair: tuple[int, int], m: int) -> SwapEffects:

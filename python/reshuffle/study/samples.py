@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from ..data.columns import Texts
 from ..errors import InputError
 from ..execution import AnyExecutor
 from ..execution.checkpoint import kept
+from ..execution.tables import FLAG, NUMBER, PROBABILITY, SIGN, Column, Columns, stacked
 from ..inference.estimates import Estimate
 from ..inference.intervals import INTERVALS, Interval, check_interval
 from ..metrics.base import Scores
@@ -39,7 +40,6 @@ from .material import Material
 from .pools import (
     OfSamples,
     Pool,
-    Result,
     Split,
     check_layouts,
     check_sizes,
@@ -301,13 +301,12 @@ class _Samples:
         truth = np.stack([signs(own, self.pairs) for own in true_scores])
         job = _Conclusions(*self._job(split), self.pairs)
         drawn = job.of_all(self.resampling)
-        columns = zip(*((own.confidence, own.favoured, own.observed) for own in drawn), strict=True)
-        confidence, favoured, observed = (np.stack(column, axis=1) for column in columns)
+        confidence, favoured, observed = (stacked(drawn[name], 1) for name in ("confidence", "favoured", "observed"))
         scores = [
             row
             for metric, label in enumerate(labels)
-            for j, own in enumerate(drawn)
-            for row in self._scores(own.observed[metric], own.ends[metric], label, split, j, true_scores[metric])
+            for j, (own, ends) in enumerate(zip(drawn["observed"], drawn["ends"], strict=True))
+            for row in self._scores(own[metric], ends[metric], label, split, j, true_scores[metric])
         ]
         found = [
             Conclusions(label, BY_WINS, split, confidence[i], favoured[i], np.broadcast_to(truth[i], favoured[i].shape))
@@ -325,14 +324,15 @@ class _Samples:
     def _scores(
         self,
         observed: Scores,
-        intervals: Sequence[ConfidenceInterval],
+        intervals: Scores,
         label: str,
         split: Split,
         j: int,
         true_scores: Scores,
     ) -> Iterator[SampleScore]:
         """The scores of all systems on one sample."""
-        for system, (name, ends) in enumerate(zip(self.pool.names, intervals, strict=True)):
+        method = self.interval.for_score.name
+        for system, (name, (low, high)) in enumerate(zip(self.pool.names, intervals.tolist(), strict=True)):
             yield SampleScore(
                 metric=label,
                 layout=split.layout,
@@ -340,8 +340,8 @@ class _Samples:
                 sample=j + 1,
                 system=name,
                 score=float(observed[system]),
-                confidence_interval=ends,
-                covers=bool(ends.low <= true_scores[system] <= ends.high),
+                confidence_interval=ConfidenceInterval(low, high, self.level, method),
+                covers=bool(low <= true_scores[system] <= high),
             )
 
     def _ranges(
@@ -400,8 +400,9 @@ class _Samples:
         split = Split("broad", size, self.pool.n_units // size)
         systems = range(len(self.pool.names))
         pairs = list(combinations(systems, 2))
-        found = _Widths(*self._job(split), pairs).of_all(self.resampling)
-        scores, widths, of_pairs, separated = (np.stack(each, axis=1) for each in zip(*found, strict=True))
+        job = _Widths(*self._job(split), pairs)
+        table = job.of_all(self.resampling)
+        scores, widths, of_pairs, separated = (stacked(table[name], 1) for name in job.columns.by_name)
         for metric, used in enumerate(self.material.used_metrics):
             width, score = float(widths[metric].mean()), float(scores[metric].mean())
             yield CurvePoint(
@@ -421,48 +422,78 @@ class _Samples:
 
 
 @dataclass(frozen=True, eq=False)
-class _Intervals(OfSamples[Result]):
+class _Intervals(OfSamples):
     """Jobs with intervals of scores and differences on samples."""
 
     interval: str
     level: float
     pairs: Pairs
 
-    def ends(self, replicates: Replicates, metric: int, a: int, b: int | None = None) -> ConfidenceInterval:
-        """The interval of a score or a difference on a sample."""
-        return INTERVALS[self.interval].confidence_interval(Estimate(replicates, metric, a, b), self.level)
+    @property
+    def of_systems(self) -> tuple[int, int]:
+        """The shape of a number for each metric and system."""
+        return len(self.pool.metrics), len(self.pool.names)
+
+    @property
+    def systems(self) -> list[tuple[int, int | None]]:
+        """What to compute intervals of: the score of each system."""
+        return [(system, None) for system in range(len(self.pool.names))]
+
+    @property
+    def of_pairs(self) -> tuple[int, int]:
+        """The shape of a number for each metric and pair."""
+        return len(self.pool.metrics), len(self.pairs)
+
+    def ends(self, replicates: Replicates, compared: Sequence[tuple[int, int | None]]) -> Scores:
+        """The intervals of scores of systems or differences of pairs on a sample: (metrics, systems or pairs, 2)."""
+        interval = INTERVALS[self.interval]
+        found = np.empty((len(self.pool.metrics), len(compared), 2))
+        for metric, column in np.ndindex(found.shape[:2]):
+            ends = interval.confidence_interval(Estimate(replicates, metric, *compared[column]), self.level)
+            found[metric, column] = ends.low, ends.high
+        return found
 
 
-class _OfSample(NamedTuple):
-    """Conclusions about each pair, and scores and intervals of each system, all by metric."""
-
-    confidence: Scores
-    favoured: NDArray[np.int8]
-    observed: Scores
-    ends: list[list[ConfidenceInterval]]
-
-
-class _Conclusions(_Intervals[_OfSample]):
+class _Conclusions(_Intervals):
     """What the tables have of each sample."""
 
-    def of_sample(self, units: NDArray[np.intp], replicates: Replicates) -> _OfSample:
-        """See :class:`_OfSample`."""
+    @property
+    def columns(self) -> Columns:
+        """Conclusions about each pair, and scores and intervals of each system."""
+        return Columns(
+            {
+                "confidence": Column(PROBABILITY, self.of_pairs),
+                "favoured": Column(SIGN, self.of_pairs),
+                "observed": Column(NUMBER, self.of_systems),
+                "ends": Column(NUMBER, (*self.of_systems, 2)),
+            }
+        )
+
+    def of_sample(self, units: NDArray[np.intp], replicates: Replicates) -> tuple[Scores | NDArray[np.int8], ...]:
+        """The columns of a sample."""
         ((confidence, favoured),) = conclude([None], replicates, self.pairs)
-        metrics, systems = range(len(self.pool.metrics)), range(len(self.pool.names))
-        ends = [[self.ends(replicates, metric, system) for system in systems] for metric in metrics]
-        return _OfSample(confidence, favoured, np.stack([own.scores for own in replicates.samples]), ends)
+        ends = self.ends(replicates, self.systems)
+        return confidence, favoured, np.stack([own.scores for own in replicates.samples]), ends
 
 
-class _Widths(_Intervals["tuple[Scores, Scores, Scores, NDArray[np.bool_]]"]):
-    """What curves have of each sample, by metric: scores, widths of systems and of pairs, and which pairs differ."""
+class _Widths(_Intervals):
+    """What curves have of each sample."""
 
-    def of_sample(
-        self, units: NDArray[np.intp], replicates: Replicates
-    ) -> tuple[Scores, Scores, Scores, NDArray[np.bool_]]:
-        """See :class:`_Widths`."""
-        metrics, systems = range(len(self.pool.metrics)), range(len(self.pool.names))
-        own = [[self.ends(replicates, metric, system) for system in systems] for metric in metrics]
-        both = [[self.ends(replicates, metric, a, b) for a, b in self.pairs] for metric in metrics]
-        widths, of_pairs = (np.array([[ends.high - ends.low for ends in row] for row in rows]) for rows in (own, both))
-        separated = np.array([[ends.low > 0 or ends.high < 0 for ends in row] for row in both])
-        return np.stack([sample.scores for sample in replicates.samples]), widths, of_pairs, separated
+    @property
+    def columns(self) -> Columns:
+        """Scores, widths of systems and of pairs, and which pairs differ."""
+        return Columns(
+            {
+                "scores": Column(NUMBER, self.of_systems),
+                "widths": Column(NUMBER, self.of_systems),
+                "widths_of_pairs": Column(NUMBER, self.of_pairs),
+                "separated": Column(FLAG, self.of_pairs),
+            }
+        )
+
+    def of_sample(self, units: NDArray[np.intp], replicates: Replicates) -> tuple[Scores | NDArray[np.bool_], ...]:
+        """The columns of a sample."""
+        own, both = self.ends(replicates, self.systems), self.ends(replicates, self.pairs)
+        separated = (both[..., 0] > 0) | (both[..., 1] < 0)
+        scores = np.stack([sample.scores for sample in replicates.samples])
+        return scores, own[..., 1] - own[..., 0], both[..., 1] - both[..., 0], separated

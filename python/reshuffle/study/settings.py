@@ -37,7 +37,7 @@ __all__ = [
     "in_list",
 ]
 
-DEFAULT_TESTS = ("ar", "bootstrap", "bootstrap-shift")
+DEFAULT_TESTS = ("ar", "bootstrap-both", "bootstrap", "bootstrap-shift")
 ALPHAS = (0.01, 0.05, 0.1)
 # How ``ar`` makes its shuffles in a study: see :class:`reshuffle.study.testing.Testing`.
 STUDY_SCHEMES = ("iid", "subgroup", "orbit")

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from .._core import Progress
 from ..errors import InputError
-from ..execution import Execution, run_job
+from ..execution import Execution
+from ..execution.tables import NUMBER, PROBABILITY, Column, Columns, Table, run_table, stacked
 from ..inference import bootstrap, margins
 from ..inference.hypotheses import Hypotheses, ObservedPairs
 from ..inference.plan import Plan
@@ -19,7 +20,7 @@ from ..inference.randomization import outcome_of_shuffles
 from ..inference.running import run_on_test_set
 from ..lazy import lazy
 from ..metrics.base import Scores, thread_count
-from ..resampling import CountSample, Replicates, Series, extremeness
+from ..resampling import CountSample, Replicates, Series, directed, extremeness, signs
 from ..resampling.schemes import Shuffled, Shuffling, subgroup_bits
 from ..resampling.stopping import BesagClifford
 from ..seeds import derive_seed
@@ -77,14 +78,6 @@ class Tested:
     pvalue: Scores
     statistic: Scores
 
-    @classmethod
-    def joined(cls, parts: Sequence[Tested]) -> Tested:
-        """The outcomes of consecutive simulations as one."""
-        return cls(
-            np.concatenate([part.pvalue for part in parts], axis=2),
-            np.concatenate([part.statistic for part in parts], axis=1),
-        )
-
 
 @dataclass(frozen=True)
 class Testing:
@@ -140,8 +133,8 @@ class Testing:
         """
         self._check(experiment)
         job = _Simulations(replace(self, execution=Execution()), experiment.without_data())
-        parts = run_job(job, n, self.execution, stage=STAGE, first=first)
-        return Tested.joined(parts)
+        table = run_table(job, n, self.execution, stage=STAGE, first=first)
+        return Tested(stacked(table["pvalue"], -1), stacked(table["statistic"], -1))
 
     def _check(self, experiment: Experiment) -> None:
         check_name("scheme", self.scheme, list(SCHEMES))
@@ -162,6 +155,10 @@ class Testing:
                 "scheme 'orbit' needs units that are swapped one by one, but whole documents are swapped: use the "
                 "scheme 'iid' or 'subgroup'"
             )
+
+    def alternatives(self, population: Population) -> list[str]:
+        """The alternative under each metric."""
+        return [directed(self.alternative, metric.higher_is_better) for metric in population.metrics]
 
     def plans(self, experiment: Experiment) -> list[Plan]:
         """The plan of each test. Only tests with a margin have margins, and an alternative of their own."""
@@ -185,7 +182,7 @@ def _is_on_draws(plan: Plan) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class _Simulations:
-    """The tests of the simulations of an experiment: a :class:`~reshuffle.execution.Job`."""
+    """The tests of the simulations of an experiment: a :class:`~reshuffle.execution.tables.TableJob`."""
 
     testing: Testing
     experiment: Experiment
@@ -199,18 +196,31 @@ class _Simulations:
         """Simulations that share bootstrap weights are cheaper together."""
         return self.testing.weight_sets or 1
 
-    def run(self, first: int, last: int, threads: int | None, progress: Progress | None) -> Tested:
+    @property
+    def columns(self) -> Columns:
+        """Those of a simulation are as :class:`Tested` has them."""
+        n_metrics = len(self.experiment.populations[0].metrics)
+        return Columns(
+            {
+                "pvalue": Column(PROBABILITY, (len(self.testing.tests), n_metrics)),
+                "statistic": Column(NUMBER, (n_metrics,)),
+            }
+        )
+
+    def run(self, first: int, last: int, threads: int | None, progress: Progress | None) -> Table:
         """Test the simulations first, …, last − 1."""
         if progress is not None:
             progress.begin(STAGE, last - first)
-        chunks, done = [], first
+        table, done = self.columns.empty(last - first), first
         while done < last:
             size = min(self._chunk_size, last - done)
-            chunks.append(_Chunk(self.testing, self.experiment, done, size, self._orbits(threads), threads).run())
+            tested = _Chunk(self.testing, self.experiment, done, size, self._orbits(threads), threads).run()
+            rows = table[done - first : done - first + size]
+            rows["pvalue"], rows["statistic"] = np.moveaxis(tested.pvalue, -1, 0), tested.statistic.T
             done += size
             if progress is not None:
                 progress.update(done - first)
-        return Tested.joined(chunks)
+        return table
 
     def _orbits(self, threads: int | None) -> Sequence[Scores]:
         """For each population, how extreme the statistics of its shuffles are, in ascending order: (metrics, R)."""
@@ -224,7 +234,8 @@ class _Simulations:
     def _orbit(self, population: Population, threads: int | None) -> Scores:
         seed = derive_seed(self.experiment.seed, "simulation", ORBIT)
         (statistics,) = _replicates(self.testing, population, seed, threads).run([Series()], [(0, 1)])
-        extreme = extremeness(np.asarray(statistics)[:, 0], self.testing.alternative)
+        alternatives = np.array(self.testing.alternatives(population))
+        extreme = extremeness(np.asarray(statistics)[:, 0], alternatives[:, None])
         return np.asarray(np.sort(extreme, axis=1))
 
     @lazy
@@ -271,6 +282,10 @@ class _Chunk:
     @property
     def _threads(self) -> int:
         return thread_count(self.threads)
+
+    @property
+    def _alternatives(self) -> list[str]:
+        return self.testing.alternatives(self.experiment.populations[0])
 
     @lazy
     def scores(self) -> Scores:
@@ -324,7 +339,7 @@ class _Chunk:
             if scheme == "subgroup":
                 n_resamples = 1 << subgroup_bits(n_resamples)
             counts = self.experiment.core.exceedances(
-                self.testing.alternative,
+                self._alternatives,
                 np.ascontiguousarray(thresholds),
                 n_resamples=n_resamples,
                 scheme=scheme,
@@ -336,7 +351,7 @@ class _Chunk:
     def _stopped(self, thresholds: Scores, rule: BesagClifford) -> Shuffled:
         """The number of shuffles that reach each threshold until the rule ends the test: (metrics, n)."""
         n_resamples, exceedances, stopped = self.experiment.core.sequential(
-            self.testing.alternative,
+            self._alternatives,
             np.ascontiguousarray(thresholds),
             rule.core(),
             n_resamples=self.testing.n_resamples,
@@ -353,9 +368,9 @@ class _Chunk:
 
     def _reached_in_orbit(self, thresholds: Scores) -> NDArray[np.int64]:
         """The number of shuffles of the simulation's population that reach each threshold: (metrics, n)."""
-        alternative = self.testing.alternative
         counts = np.empty(thresholds.shape, dtype=np.int64)
-        to_reach = thresholds if alternative == "two-sided" else extremeness(thresholds, alternative)
+        alternatives = np.array(self._alternatives)[:, None]
+        to_reach = extremeness(thresholds, alternatives) if signs(alternatives).any() else thresholds
         for p, orbit in enumerate(self.orbits):
             own = slice((p - self.first) % len(self.orbits), None, len(self.orbits))
             for metric, reference in enumerate(orbit):

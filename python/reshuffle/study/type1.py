@@ -98,7 +98,8 @@ def type1(
     weight_sets : int, optional
         The number of independent sets of bootstrap draws, which simulations then share. By default each simulation has
         draws of its own.
-    alternative : {'two-sided', 'greater', 'less'}
+    alternative : {'two-sided', 'better', 'worse', 'greater', 'less'}
+        As for :func:`reshuffle.compare`.
     baseline, all_pairs
         Which pairs of systems take turns, as for :func:`reshuffle.compare`.
     margins : mapping of str to float, optional

@@ -100,7 +100,8 @@ def check_features(lists: NBest, names: Sequence[str], other: str) -> None:
     missing = next((name for name in names if name not in known), None)
     if missing is not None:
         raise InputError(f"{lists.source}: no feature {quoted(missing)}, which {other} has")
-    extra = next((name for name in lists.names if name not in set(names)), None)
+    wanted = set(names)
+    extra = next((name for name in lists.names if name not in wanted), None)
     if extra is not None:
         raise InputError(f"{lists.source}: the feature {quoted(extra)} is not in {other}: it has no weight")
 

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
 import shlex
 import signal
 import subprocess
-from collections.abc import Callable, Iterable, Mapping
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
+from typing import IO, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..data.files import MAX_INPUT
 from ..errors import InputError, quoted
+from ..leftovers import leftover
 from ..validate import check_integer
 from .choosing import LinearModel
 from .lists import NBest, read_nbest
@@ -26,6 +29,9 @@ __all__ = ["Decoder", "command_decoder", "simulated_decoder", "write_weights"]
 
 # From weights to lists. The folder is for its files, and differs between the decodes of a study.
 Decoder: TypeAlias = Callable[[Mapping[str, float], Path], NBest]
+
+# How long a decoder may take to end on request.
+END_SECONDS = 1.0
 
 # Names that need no quotes in lines of `name value`.
 PLAIN_NAME = re.compile(r"[^\s=#\[{:][^\s=:]*")
@@ -97,11 +103,11 @@ class _Command:
         words = [_filled(word, places) for word in self.words]
         try:
             with open(folder / "decoder.log", "wb") as log:
-                done = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT)
+                code = _code_of(words, log)
         except OSError as error:
             raise InputError(f"the decoder {quoted(words[0])} cannot be run: {error.strerror or error}") from None
-        if done.returncode:
-            raise InputError(f"the decoder {quoted(words[0])} failed with {_status(done.returncode)}{_last(folder)}")
+        if code:
+            raise InputError(f"the decoder {quoted(words[0])} failed with {_status(code)}{_last(folder)}")
         if not lists.exists():
             raise InputError(f"the decoder {quoted(words[0])} wrote no lists: expected it to write the file {{nbest}}")
         return read_nbest(lists, dense=self.dense, first_id=self.first_id, max_input=self.max_input)
@@ -149,6 +155,39 @@ def _filled(word: str, places: Mapping[str, str]) -> str:
     for place, value in places.items():
         word = word.replace(place, value)
     return word
+
+
+def _code_of(words: Sequence[str], log: IO[bytes]) -> int:
+    """Run a program and return its exit code. If this is interrupted, the program ends, with all that it started."""
+    process = subprocess.Popen(
+        words,
+        stdin=subprocess.DEVNULL,
+        stdout=log,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,  # also a group of processes
+    )
+    with leftover(lambda: _end(process)):
+        try:
+            return process.wait()
+        except BaseException:
+            _end(process)
+            raise
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End a program and the others of its group: on request, and then at once."""
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        _signal(process, "SIGTERM")
+        process.wait(END_SECONDS)
+    _signal(process, "SIGKILL")
+
+
+def _signal(process: subprocess.Popen[bytes], name: str) -> None:
+    with contextlib.suppress(OSError):  # there are none left
+        if sys.platform == "win32":  # pragma: no cover - it has no groups
+            process.kill()
+        else:
+            os.killpg(process.pid, getattr(signal, name))
 
 
 def _status(code: int) -> str:

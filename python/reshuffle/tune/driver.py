@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,6 +15,7 @@ from numpy.typing import ArrayLike
 from ..data.corpus import reference_columns
 from ..errors import InputError, quoted
 from ..execution import AnyExecutor, check_executor
+from ..leftovers import leftover
 from ..metrics.base import MetricLike
 from ..progress import AnyProgress, reported
 from ..results.studies import StartingScores, TuningResult
@@ -170,7 +172,11 @@ def tune(
     corpus_metric = additive(metric)
     if sentence_metric is not None and method.optimises == "corpus":
         raise InputError(f"{method.name} optimises the corpus score: leave sentence_metric out")
-    with reported(progress) as watched, tempfile.TemporaryDirectory(prefix="reshuffle-") as folder:
+    with (
+        reported(progress) as watched,
+        tempfile.TemporaryDirectory(prefix="reshuffle-") as folder,
+        leftover(lambda: shutil.rmtree(folder, ignore_errors=True)),
+    ):
         columns = reference_columns(references)
         begin = _initial(initial, lists)
         if lists is None:

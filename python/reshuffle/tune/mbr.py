@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .. import _core, signature
 from ..data.corpus import number_of_references, reference_columns
-from ..errors import InputError, quoted
+from ..errors import InputError, Option, quoted, warn
 from ..metrics.base import MetricLike, Scores
 from ..metrics.native import NativeMetric
 from ..progress import AnyProgress, reported
@@ -21,6 +21,9 @@ from .lists import NBest, additive
 from .oracle import first_entries, model_scores, places
 
 __all__ = ["MinimumRisk", "mbr", "probabilities"]
+
+# Probabilities that are spread over this share of the entries, or more, are nearly uniform.
+NEARLY_UNIFORM = 0.9
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,6 +88,8 @@ def mbr(
         entry that comes twice counts twice.
     scale : float
         For ``scores``: at 0 all entries are equally probable, and the larger it is, the more the best ones count.
+        Choose it on a development set, because of a tuned model only the ratios of the weights have a meaning. An
+        :class:`InputWarning` says if it leaves the probabilities nearly uniform.
     exclude_self : bool
         Leave entry i itself out of its sum, and divide by 1 − p_i. By default it counts, as in the definition: the list
         stands for the distribution.
@@ -102,7 +107,8 @@ def mbr(
     Raises
     ------
     InputError
-        If the metric cannot count texts, scores are not K finite numbers, or references do not match the lists.
+        If the metric cannot count texts, scores are not K finite numbers, ``scale`` times the scores is too large for
+        floating-point numbers, or references do not match the lists.
 
     Notes
     -----
@@ -124,6 +130,8 @@ def mbr(
         raise InputError("metrics: corpus scores need references: add them, or leave metrics out")
     columns = None if references is None else reference_columns(references)
     p = probabilities(lists, scores, scale)
+    if scores is not None and scale > 0:
+        _warn_if_uniform(lists, p)
     topbest = first_entries(lists) if scores is None else first_best(lists.offsets, model_scores(lists, scores))
     weights = np.bincount(lists.text_of, p).astype(np.float64, copy=False)
     with reported(progress) as watched:
@@ -169,11 +177,40 @@ def probabilities(lists: NBest, scores: ArrayLike | None = None, scale: float = 
         return equal
     if isinstance(scale, bool) or not isinstance(scale, int | float | np.number) or not 0 <= scale < np.inf:
         raise InputError(f"scale: expected a number of at least 0, got {quoted(scale)}")
-    scaled = float(scale) * model_scores(lists, scores)
-    starts = lists.offsets[:-1]
-    shares = np.exp(scaled - np.repeat(np.maximum.reduceat(scaled, starts), sizes))
+    starts, array = lists.offsets[:-1], model_scores(lists, scores)
+    with np.errstate(over="ignore", invalid="ignore"):
+        scaled = float(scale) * array
+        below = scaled - np.repeat(np.maximum.reduceat(scaled, starts), sizes)
+    if not np.isfinite(below).all():
+        raise InputError(
+            f"scale: {scale:g} times the scores, which are up to {np.abs(array).max():g} in magnitude, is too large "
+            "for floating-point numbers: expected a smaller number"
+        )
+    shares = np.exp(below)
     found: NDArray[np.float64] = shares / np.repeat(np.add.reduceat(shares, starts), sizes)
     return found
+
+
+def _warn_if_uniform(lists: NBest, p: NDArray[np.float64]) -> None:
+    """Warn if the probabilities are spread over nearly all entries, so that the model scores hardly count.
+
+    The number of entries over which those of a list are spread is the exponential of their entropy.
+    """
+    sizes = np.diff(lists.offsets)
+    entropies = -np.add.reduceat(p * np.log(np.where(p > 0, p, 1.0)), lists.offsets[:-1])
+    several = sizes > 1
+    if not several.any():
+        return
+    spread, size = float(np.exp(entropies[several]).mean()), float(sizes[several].mean())
+    if spread >= NEARLY_UNIFORM * size:
+        warn(
+            "the probabilities are nearly uniform, so model scores hardly count: on average they are spread over "
+            "{spread:.1f} of the {size:.1f} entries of a list (the exponential of their entropy): choose a larger "
+            "{scale} on a development set",
+            spread=spread,
+            size=size,
+            scale=Option("scale"),
+        )
 
 
 def _result(
