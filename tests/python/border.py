@@ -133,6 +133,57 @@ def shuffles(data: st.DataObject) -> Call:
     return lambda: run(data, samples, [make() for make in wanted], "shuffles")()
 
 
+def states(data: st.DataObject) -> Call:
+    """Calls that take the state of a reduction, from words of which some are wrong, or all."""
+    by, one = [(0, 1), (1, 2)], np.ones((1, 2))
+    makers: list[tuple[str, Callable[[], Any]]] = [
+        ("shuffles", lambda: _core.Tally(by, "two-sided", one)),
+        ("shuffles", lambda: _core.MaxT(by, "two-sided", one, one, [0])),
+        ("shuffles", lambda: _core.Spread(by)),
+        ("shuffles", lambda: _core.Series(by)),
+        ("shuffles", lambda: _core.Series([])),
+        ("shuffles", lambda: _core.Histograms(by, "half of shuffles")),
+        ("draws", _core.Sums),
+        ("draws", _core.Draws),
+        ("draws", _core.Moments),
+        ("draws", _core.Ranks),
+        ("permutations", lambda: _core.PermutedTally(by, one)),
+        ("permutations", lambda: _core.Histograms(by, "permutations")),
+    ]
+    kind, make = data.draw(st.sampled_from(makers))
+    (computed,) = calls.resampler([(BLEU, COUNTS)], kind=kind).run([make()], n=65, first=data.draw(few))
+    floats = np.array([2.0, 3.0, -1.0, 1e300, 5e-324, np.nan, np.inf]).view(np.uint64).tolist()
+    wrong = np.array([*floats, *range(9), 2**31, 2**53, 2**62, 2**63, 2**63 + 1, 2**64 - 1], np.uint64)
+    random = np.random.default_rng(data.draw(st.integers(0, 2**32)))
+
+    def damaged() -> Any:
+        words = computed.state()
+        if random.random() < 0.2:
+            cut = random.integers(0, min(20, len(words)))
+            return np.concatenate([words[:cut], random.choice(wrong, random.integers(0, 20))])
+        places = random.integers(0, random.choice([12, len(words)]), random.integers(1, 3))
+        words[places % len(words)] = random.choice(wrong, len(places))
+        return words
+
+    def use(words: Any) -> None:
+        with contextlib.suppress(InputError):
+            bins = _core.Bins(2)
+            bins.merge(words[4:].copy())  # the counts of histograms, after what is known of their tests
+            assert len(bins.histograms[0]) == 2
+        found = make().with_state(words)
+        for each in (found, computed):
+            with contextlib.suppress(InputError):
+                read_attributes(found.merge(each))
+        read_attributes(found)
+
+    def call() -> None:
+        for _ in range(50):
+            with contextlib.suppress(InputError, MemoryError):
+                use(damaged())
+
+    return call
+
+
 def draws(data: st.DataObject) -> Call:
     """Calls that draw or sum."""
     scored, counts = data.draw(families), data.draw(stacks)
@@ -496,6 +547,7 @@ def main(examples: int) -> None:
         st.sampled_from(
             [
                 shuffles,
+                states,
                 draws,
                 many,
                 streams,

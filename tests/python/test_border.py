@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +20,25 @@ SAMPLES, PAIR, LIMIT = [(BLEU, COUNTS)], [(0, 1)], np.zeros((1, 1))
 RANKS = np.ones((1, 1), dtype=np.uint64)
 RULE = _core.StoppingRule.besag_clifford(10)
 CODES = np.zeros(70, dtype=np.uint64)
+# As many numbers as for two metrics and three pairs, but for three metrics and two pairs.
+PAIRS, TURNED = [(0, 1), (1, 0), (0, 1)], np.ones((3, 2))
+RIGHT = TURNED.T.copy()
+LISTS = (np.array([0, 30, 70]), COUNTS[0])
+
+
+def with_word(specification: _core.Reduction, at: int, word: int) -> object:
+    """What has the state of a result, of which a word is replaced."""
+    (computed,) = calls.resampler(SAMPLES, kind="shuffles").run([specification], n=64)
+    words = computed.state()
+    words[at] = word
+    return specification.with_state(words)
+
+
+def experiment() -> _core.Experiment:
+    """Simulations under two metrics."""
+    samples = [(BLEU, _core.Counts([COUNTS]))] * 2
+    return _core.Experiment([(samples, None)], sampling="subset", size=10, swapped=0, seed=1)
+
 
 CALLS: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
     "indices": (lambda: _core.stream_indices(1, 0, 5, 10**13), InputError, "n must be at most 8589934592, after which"),
@@ -134,6 +154,61 @@ CALLS: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
         "cannot allocate 4611686018427387904 numbers",
     ),
     "scale": (lambda: _core.Metric.mean("x", 0.0, higher_is_better=True), InputError, "scale must be a number above 0"),
+}
+
+THRESHOLDS = "pairs of thresholds: expected 3, got 2"
+TRANSPOSED: dict[str, tuple[Callable[[], object], str]] = {
+    "Tally": (lambda: _core.Tally(PAIRS, "less", TURNED), THRESHOLDS),
+    "PermutedTally": (lambda: _core.PermutedTally(PAIRS, TURNED), THRESHOLDS),
+    "SequentialTally": (lambda: _core.SequentialTally(PAIRS, "less", TURNED, RULE), THRESHOLDS),
+    "MaxT": (lambda: _core.MaxT(PAIRS, "less", RIGHT, TURNED, [0, 1]), THRESHOLDS),
+    "scales of MaxT": (
+        lambda: _core.MaxT(PAIRS, "less", TURNED, RIGHT, [0, 1]),
+        "pairs of scales: expected 3, got 2",
+    ),
+    "MinP": (lambda: _core.MinP(PAIRS, "less", TURNED, RIGHT, RIGHT.astype(np.uint64), [0, 1]), THRESHOLDS),
+    "tolerances of MinP": (
+        lambda: _core.MinP(PAIRS, "less", RIGHT, TURNED, RIGHT.astype(np.uint64), [0, 1]),
+        "pairs of tolerances: expected 3, got 2",
+    ),
+    "ranks of MinP": (
+        lambda: _core.MinP(PAIRS, "less", RIGHT, RIGHT, TURNED.astype(np.uint64), [0, 1]),
+        "pairs of ranks: expected 3, got 2",
+    ),
+    "simulations": (
+        lambda: experiment().exceedances("less", TURNED, n_resamples=10),
+        "metrics of thresholds: expected 2, got 3",
+    ),
+    "sequential simulations": (
+        lambda: experiment().sequential("less", TURNED, RULE, n_resamples=10),
+        "metrics of thresholds: expected 2, got 3",
+    ),
+    "directions": (
+        lambda: _core.tune_line_search(
+            LISTS[0], np.ones((70, 3)), LISTS[1], BLEU, np.ones(3), np.ones((3, 2)), threads=1
+        ),
+        "features of directions: expected 3, got 2",
+    ),
+    "starts": (
+        lambda: _core.tune_oracle(*LISTS, BLEU, np.array([[0], [30]])),
+        "sentences of starts: expected 2, got 1",
+    ),
+}
+CALLS |= {f"transposed {name}": (call, InputError, message) for name, (call, message) in TRANSPOSED.items()}
+
+# A highest value below the lowest, a scale that is no power of two, counts beyond the values, a number of tests whose
+# product overflows, more exceedances than shuffles, and squares below 0.
+STATES: dict[str, tuple[_core.Reduction, int, int]] = {
+    "range": (_core.Histograms([(0, 1)]), 7, 2),
+    "scale of bins": (_core.Histograms([(0, 1)]), 8, int(np.float64(3).view(np.uint64))),
+    "counts of bins": (_core.Histograms([(0, 1)]), 10, 1),
+    "tests": (_core.Series([(0, 1), (1, 0)]), 1, 2**63 + 1),
+    "exceedances": (_core.Tally([(0, 1)], "less", LIMIT), 5, 65),
+    "squares": (_core.Spread([(0, 1)]), 5, int(np.float64(-1).view(np.uint64))),
+}
+CALLS |= {
+    f"state with wrong {name}": (partial(with_word, *damage), InputError, "the state of a reduction must be that of a")
+    for name, damage in STATES.items()
 }
 
 

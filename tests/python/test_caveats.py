@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from budgets import budget
 from counts import lengths
 from margins import margins
 from pages import markup
@@ -28,7 +29,8 @@ from reshuffle import (
     compare,
     score,
 )
-from reshuffle.inference.caveats import SMALL_SAMPLE, with_caveats
+from reshuffle.inference.caveats import SMALL_SAMPLE, _auto_limit, with_caveats
+from reshuffle.inference.enough import LARGEST
 from reshuffle.inference.intervals import INTERVALS
 from reshuffle.inference.multiplicity import ADJUSTMENTS
 from reshuffle.inference.tests import TESTS
@@ -369,7 +371,7 @@ def result(exceedances: int, n: int, adjusted: float | None = None) -> Significa
 COUNTS = st.lists(st.integers(0, 60), min_size=1, max_size=12)
 
 
-@settings(max_examples=200)
+@settings(max_examples=budget(200))
 @given(
     COUNTS,
     st.sampled_from([name for name, adjustment in ADJUSTMENTS.items() if adjustment.of_pvalues is not None]),
@@ -416,6 +418,12 @@ def test_open_stars_are_those_of_adjusted_p_values() -> None:
         assert [("near-alpha" in p.caveats) for p in comparison.comparisons] == near
         found = [c.values["near"] for c in comparison.caveats if c.kind == "near-alpha"]
         assert found == ([sum(near)] if any(near) else [])
+
+
+def test_auto_has_a_caveat_only_if_it_needs_more_replicates_than_it_uses() -> None:
+    assert list(_auto_limit(LARGEST)) == list(_auto_limit(None)) == []
+    (found,) = _auto_limit(LARGEST + 1)
+    assert found.caveat.values == {"n_resamples": LARGEST, "enough": LARGEST + 1}
 
 
 # --- Intervals

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sacrebleu.metrics.chrf import CHRF
 
+from budgets import budget
 from reshuffle import InputError, metric
 from texts import LINES, Columns, corpora, lines_of
 
@@ -48,7 +49,7 @@ def assert_equal_to_sacrebleu(
     assert expected_score == pytest.approx(float(ours.score(counts.sum(axis=0))), rel=1e-9, abs=1e-9)
 
 
-@settings(max_examples=300)
+@settings(max_examples=budget(300))
 @given(corpora(LINES | PUNCTUATED, max_segments=4, max_references=1), OPTIONS)
 def test_counts_and_score_of_any_text_equal_sacrebleu(
     corpus: tuple[list[str], Columns], options: dict[str, Any]
@@ -56,7 +57,7 @@ def test_counts_and_score_of_any_text_equal_sacrebleu(
     assert_equal_to_sacrebleu(*corpus, **options)
 
 
-@settings(max_examples=300)
+@settings(max_examples=budget(300))
 @given(corpora(LINES | PUNCTUATED), OPTIONS)
 def test_counts_and_score_with_any_references_equal_sacrebleu(
     corpus: tuple[list[str], Columns], options: dict[str, Any]

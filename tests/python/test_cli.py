@@ -12,13 +12,17 @@ import shlex
 import stat
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 
 from reshuffle import InputError, compare, metric, read_corpus, report
 from reshuffle.cli import output
+from reshuffle.cli.commands import cli
+from reshuffle.cli.params import Option
 
 SYSTEMS = ["baseline", "tuned", "larger", "rules"]
 
@@ -96,17 +100,17 @@ def test_markdown_and_latex_hold_the_table_and_escape_names(demo: Path, run: Any
 def test_latex_has_minus_signs_instead_of_hyphens(demo: Path, run: Any) -> None:
     (demo / "tuned.txt").rename(demo / "en-2.txt")
     latex = run("compare", "reference.txt", "larger.txt", "rules.txt", "en-2.txt", "-n", "500", "--format", "latex").out
-    row = next(line for line in latex.splitlines() if line.startswith(r"\textbf{rules}"))
+    row = next(line for line in latex.splitlines() if line.startswith("rules &"))
     difference, interval = (cell.strip() for cell in row.split("&")[3:5])
-    assert re.fullmatch(r"\\textbf\{\$-\$\d+\.\d\d\}", difference)
-    assert re.fullmatch(r"\\textbf\{\$-\$\d+\.\d\d to \$-\$\d+\.\d\d\}", interval)
-    assert re.search(r"^(\\textbf\{)?en-2\}? &", latex, re.MULTILINE)
+    assert re.fullmatch(r"\$-\$\d+\.\d\d", difference)
+    assert re.fullmatch(r"\$-\$\d+\.\d\d to \$-\$\d+\.\d\d", interval)
+    assert re.search(r"^en-2 &", latex, re.MULTILINE)
 
 
 def test_the_ending_of_the_output_file_chooses_the_format_unless_an_option_does(demo: Path, run: Any) -> None:
     for ending, fmt in {
         ".json": "json", ".md": "markdown", ".tex": "latex", ".typ": "typst", ".html": "html", ".txt": "text",
-        ".TEX": "latex", "": "text", ".jsonl": "text",
+        ".TEX": "latex", "": "text",
     }.items():  # fmt: skip
         expected = run(*COMPARE, "--format", fmt).out
         for chosen, name in (((), f"out{ending}"), (("--format", fmt), "other.json")):
@@ -115,13 +119,109 @@ def test_the_ending_of_the_output_file_chooses_the_format_unless_an_option_does(
             options = shlex.join((*chosen, "-o", name))
             assert expected == (demo / name).read_text("utf-8").replace(f" {options}<", f" --format {fmt}<")
     segments = ("score", "reference.txt", "tuned.txt", "--segments", "-o")
-    for ending, start in ((".jsonl", "{"), (".tsv", "segment\t"), (".csv", "segment\t")):
+    for ending, start in ((".jsonl", "{"), (".tsv", "segment\t"), ("", "segment\t")):
         assert run(*segments, f"segments{ending}").code == 0
         assert (demo / f"segments{ending}").read_text("utf-8").startswith(start)
     flips = ("flips", "reference.txt", "baseline.txt", "tuned.txt", "--threshold", "50", "-o")
-    for ending, start in ((".json", "{"), (".csv", "segment,"), (".md", "BLEU")):
+    for ending, start in ((".json", "{"), (".csv", "segment,"), (".txt", "BLEU")):
         assert run(*flips, f"flips{ending}").code == 0
         assert start in (demo / f"flips{ending}").read_text("utf-8")[:60]
+
+
+FLIPS = ("flips", "reference.txt", "baseline.txt", "tuned.txt", "--threshold", "50")
+
+
+@pytest.mark.parametrize(
+    ("command", "name", "known"),
+    [
+        (COMPARE, "out.pdf", ".txt, .json, .csv, .md, .tex, .typ or .html"),
+        (COMPARE, "out.xlsx", ".html, or add --format"),
+        (COMPARE, "out.tsv", ".html, or add --format"),
+        (COMPARE, "out.json.gz", ".html, or add --format"),
+        (("score", "reference.txt", "tuned.txt", "--segments"), "out.csv", ".txt, .tsv or .jsonl, or add --format"),
+        (FLIPS, "out.md", ".txt, .json or .csv, or add --format"),
+    ],
+)
+def test_an_unknown_ending_is_refused(demo: Path, run: Any, command: Sequence[str], name: str, known: str) -> None:
+    outcome = run(*command, "-o", "first.txt", "-o", name)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert f"error: -o {name}: no format has the ending {Path(name).suffix}; use " in outcome.err
+    assert known in outcome.err
+    assert not [*demo.glob("first*"), *demo.glob("out*")]
+
+
+def test_one_command_writes_several_files(demo: Path, run: Any) -> None:
+    files = {"out.json": "out.json", "out.html": "out.html", "out.csv": "out.pairs.csv", "report": "report"}
+    options = [word for name in files for word in ("-o", name)]
+    outcome = run(*COMPARE, *options, "-o", "-", "--methods")
+    together = {name: (demo / file).read_text("utf-8") for name, file in files.items()}
+    assert (outcome.code, outcome.out) == (0, together["report"])
+    for name, file in files.items():
+        assert run(*COMPARE, "-o", name, *(["--methods"] if name == "report" else [])).code == 0
+        alone = (demo / file).read_text("utf-8")
+        # HTML also has the command line.
+        assert alone.replace(f"-o {name}<", "") == together[name].replace(
+            f"{shlex.join([*options, '-o', '-', '--methods'])}<", ""
+        )
+
+
+@pytest.mark.parametrize(
+    ("second", "message"),
+    [
+        ("folder", "folder is a directory"),
+        ("no/where.json", "no/where.json cannot be written: No such file"),
+        ("tuned.txt", "tuned.txt is also an input"),
+        ("./first.json", "-o names ./first.json twice: leave out one of them"),
+    ],
+)
+def test_of_several_files_none_is_written_if_one_cannot_be(demo: Path, run: Any, second: str, message: str) -> None:
+    (demo / "folder").mkdir()
+    before = sorted(demo.iterdir())
+    command = [
+        word if word != "500" else "100000000000" for word in COMPARE
+    ]  # so long that only an early error ends it
+    outcome = run(*command, "-o", "first.json", "-o", second)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert message in outcome.err
+    assert before == sorted(demo.iterdir())
+
+
+REPEATED = {
+    "test": ((*COMPARE, "--test", "ar", "--test", "t-test"), "--test is used twice, with 'ar' and 't-test': leave out"),
+    "the same twice": ((*COMPARE, "--seed", "1", "--seed", "1"), "--seed is used twice, with '1' and '1'"),
+    "baseline": ((*COMPARE, "--baseline", "tuned", "--baseline=larger"), "--baseline is used twice, with 'tuned' and"),
+    "metric flag": ((*COMPARE, "--tokenize", "intl", "--tokenize", "13a"), "--tokenize is used twice, with 'intl' and"),
+    "flags": ((*COMPARE, "--pairs", "--no-pairs"), "--pairs and --no-pairs contradict each other: leave out one of"),
+    "score": (("score", "reference.txt", "tuned.txt", "--format", "json", "--format", "csv"), "--format is used twice"),
+    "flips": ((*FLIPS, "--threshold", "60"), "--threshold is used twice, with '50' and '60'"),
+    "count": (("count", "reference.txt", "tuned.txt", "-o", "a.npz", "-o", "b.npz"), "-o is used twice, with 'a.npz'"),
+    "study": (("study", "type1", "reference.txt", "tuned.txt", "--null", "swap", "--simulations", "1",
+               "--simulations", "2"), "--simulations is used twice, with '1' and '2'"),
+    "two words": (("plot", "a.json", "null", "--pair", "a", "b", "--pair", "c", "d", "-o", "x.pdf"),
+                  "--pair is used twice, with 'a b' and 'c d'"),
+    "several words": (("tune", "mert", "--nbest", "n", "--refs", "r", "--test", "t", "s", "--test", "u", "v"),
+                      "--test is used twice, with 't s' and 'u v'"),
+    "demo": (("demo", "--write", "a", "--write", "b"), "--write is used twice, with 'a' and 'b'"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("args", "message"), REPEATED.values(), ids=REPEATED)
+def test_a_repeated_option_is_refused(demo: Path, run: Any, args: Sequence[str], message: str) -> None:
+    outcome = run(*args)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert message in outcome.err
+
+
+def test_options_of_all_commands_are_refused_if_repeated() -> None:
+    groups: list[Any] = [cli]
+    for group in groups:  # grows
+        groups += [command for command in group.commands.values() if isinstance(command, click.Group)]
+    commands = [command for group in groups for command in group.commands.values()]
+    others = [
+        param for command in commands for param in command.params if not isinstance(param, click.Argument | Option)
+    ]
+    assert len(commands) > 20
+    assert not others
 
 
 def test_csv_has_a_file_for_systems_and_one_for_pairs(demo: Path, run: Any) -> None:
@@ -357,6 +457,11 @@ BAD = {
     "confidence": ((*COMPARE[1:], "--confidence", "95"), "--confidence must lie strictly between 0 and 1, got 95"),
     "confidence of 1": ((*COMPARE[1:], "--confidence", "1"), "--confidence must lie strictly between 0 and 1, got 1"),
     "confidence nan": ((*COMPARE[1:], "--confidence", "nan"), "--confidence must lie strictly between 0 and 1"),
+    "confidence near 0": ((*COMPARE[1:], "--confidence", "1e-320"), "--confidence must be at least 1e-12 away from 0"),
+    "confidence near 1": (
+        (*COMPARE[1:], "--confidence", "0.99999999999999"),
+        "must be at least 1e-12 away from 0 and 1",
+    ),
     "threads": ((*COMPARE[1:], "--threads", "0"), "--threads must be a whole number from 1 to 4096, got 0"),
     "threads beyond counting": ((*COMPARE[1:], "--threads", "9" * 20), "--threads must be a whole number from 1"),
     "seed no integer": ((*COMPARE[1:], "--seed", "1.5"), "'1.5' is not a valid integer"),
@@ -926,3 +1031,40 @@ def test_parses_of_other_texts_are_refused(
     outcome = run("compare", "reference.txt", "tuned.txt", "rules.txt", *arguments.split())
     assert (outcome.code, outcome.out) == (2, "")
     assert message in outcome.err
+
+
+def test_what_files_and_columns_are_called_is_printable_in_a_terminal(
+    demo: Path, run: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hostile, shown = "a\x1b[31m\x9b\u202eb", r"a\u001b[31m\u009b\u202eb"
+    (demo / "tuned.txt").rename(demo / f"{hostile}.txt")
+    (demo / "table.tsv").write_text(f"{hostile}\tb\n1\t2\n", "utf-8")
+    compare = ("compare", "reference.txt", "baseline.txt", f"{hostile}.txt", "-n", "9")
+    for command, code in (
+        (compare, 0),
+        (("compare", "reference.txt", f"{hostile}2.txt", "larger.txt"), 2),
+        (("compare", "reference.txt", "baseline.txt", f"table.tsv:{hostile}"), 2),
+        (("compare", "reference.txt", "baseline.txt", "table.tsv:c"), 2),
+        ((*compare, "--baseline", hostile.upper()), 2),
+        (("compare", "reference.txt", "baseline.txt", f"{hostile}.txt", f"{hostile}.txt"), 0),
+        (("score", "reference.txt", f"{hostile}.txt", "-m", f"bleu:{hostile}=1"), 2),
+        (("metrics", hostile), 2),
+        ((f"{hostile}",), 2),
+        (("compare", f"--{hostile}"), 2),
+    ):
+        found = run(*command)
+        assert found.code == code, command
+        assert found.err.startswith("reshuffle: error: ") == (code == 2)
+        text = found.out + found.err
+        assert {c for c in text if not c.isprintable()} <= {"\n"}, command
+    names = {fmt: run(*compare, "--format", fmt).out for fmt in ("csv", "json")}
+    assert all(hostile[-1] in text and "\u202e" in text for text in names.values())
+    # On a terminal, formats for programs are printable too, and JSON has the same names.
+    monkeypatch.setattr("reshuffle.cli.output.stdout_width", lambda: 100)
+    monkeypatch.setenv("NO_COLOR", "1")
+    for fmt in ("csv", "json", "markdown", "html"):
+        text = run(*compare, "--format", fmt).out
+        assert {c for c in text if not c.isprintable()} <= {"\n"}
+        assert shown.replace("\\", r"\\" if fmt == "markdown" else "\\") in text.replace(r"\[", "[")
+    assert json.loads(run(*compare, "--format", "json").out) == json.loads(names["json"])
+    assert shown in run("score", "reference.txt", f"{hostile}.txt", "--segments").out

@@ -106,8 +106,24 @@ def test_the_command_gives_what_compare_runs_gives(runs: Path, run: Any) -> None
     ]
 
 
+def test_a_system_is_named_after_files_that_differ_in_a_number(runs: Path, run: Any) -> None:
+    files = [f"sys.{n}" for n in range(3)]
+    for file, original in zip(files, SYSTEMS["new"], strict=True):
+        write(file, lines(original))
+    write("sys", ["a file that has the name of the system"])
+    dev = (*DEV_TEXTS[:6], "--dev-system", "sys", *DEV["new"])
+    found = document(run, "--refs", "ref.txt", *OLD, "--system", *files, *dev)
+    assert tables(found) == from_python(
+        lines("ref.txt"),
+        outputs({"baseline": SYSTEMS["baseline"], "sys": tuple(files)}),
+        baseline="baseline",
+        dev_references=lines("dev/ref.txt"),
+        dev_systems=outputs({"baseline": DEV["baseline"], "sys": DEV["new"]}),
+    )
+
+
 def test_options_of_the_test_reach_it(runs: Path, run: Any) -> None:
-    args = ["--all-pairs", "--statistic", "mean", "--alternative", "less", "--adjust", "holm", "--family", "all"]
+    args = ["--all-pairs", "--statistic", "mean", "--alternative", "worse", "--adjust", "holm", "--family", "all"]
     args += ["--alpha", "0.1", "--confidence", "0.8", "--exchange", "segment", "--median-metric", "ter"]
     args += ["--system", "third", "new/2.txt", "old/0.txt", "new/1.txt"]
     outcome = run("runs", *TEXTS, *args, "-m", "bleu", "ter", *N, "--format", "json")
@@ -118,7 +134,7 @@ def test_options_of_the_test_reach_it(runs: Path, run: Any) -> None:
             ["bleu", "ter"],
             all_pairs=True,
             statistic="mean",
-            alternative="less",
+            alternative="worse",
             adjust="holm",
             family="all",
             alpha=0.1,
@@ -380,6 +396,17 @@ BAD = [
     (("--refs", "ref.txt", *OLD, "--system", "new", "none.txt"), "none.txt: no such file"),
     (("--refs", "ref.txt", *OLD, "--system", "new"), "--system new: expected the output of each run after the name"),
     (("--refs", "ref.txt", *OLD, "--system", "", "a"), "--system: expected a name and the output of each run"),
+    (("--refs", "ref.txt", *OLD, "--system", "new/0.txt", "ref.txt"),
+     "--system new/0.txt: expected a name before the output of each run, but new/0.txt is a file: write --system NAME "
+     "new/0.txt ref.txt, with a NAME that no file has"),
+    (("--refs", "ref.txt", *OLD, "--system", "new/0.txt"), "but new/0.txt is a file: write --system NAME new/0.txt, "),
+    (("--refs", "ref.txt", *OLD, "--system", "all.tsv#a", "new/0.txt"), "but all.tsv#a is a file"),
+    (("--refs", "ref.txt", *OLD, "--system", "-", "new/0.txt"), "but - is a file"),
+    (("--refs", "ref.txt", *OLD, "--system", "new/0.txt", "new/0.txt"), "but new/0.txt is a file"),
+    (("--refs", "ref.txt", *OLD, "--system", "new/7.txt", "new/0.txt"), "new/7.txt: no such file"),
+    ((*TEXTS, "--system", *NEW[2:]), "--system new is used twice"),
+    ((*TEXTS, "--alternative", "less", "-m", "bleu", "ter"),
+     "the alternative 'less' is worse under BLEU and better under TER, where lower is better: use 'better' or 'worse'"),
     (("--refs", "ref.txt", *NEW), "no baseline: add --baseline FILE FILE"),
     (("--refs", "ref.txt", *OLD, *NEW, *NEW), "--system new is used twice: choose different names"),
     (("--refs", "ref.txt", *OLD, "--system", "baseline", "new/0.txt"), "--system baseline has the name of the base"),
@@ -411,6 +438,7 @@ BAD = [
     ((*TEXTS, "--scores", "COMET", *SCORES["new"]),
      "--scores COMET: expected a file for each of 6 runs (3 of baseline, 3 of new) after the name, got 3"),
     ((*TEXTS, "--scores", "COMET", "new/0.comet"), "--scores COMET: expected a file for each of 6 runs after the name"),
+    ((*TEXTS, "--scores", *SCORES["baseline"], *SCORES["new"]), "--scores old/0.comet: expected a name before files"),
     ((*TEXTS, "--scores", ""), "--scores: expected a name and files, got an empty name"),
     ((*TEXTS, "--scores", "C", "all.tsv#C"), "--scores C: all.tsv#C has no scores of 6 of 6 runs: 'baseline#0', "),
     ((*SCORED, "-m", "bleu"), "-m bleu needs texts: add --refs; external scores need no -m"),

@@ -51,6 +51,14 @@ def test_scores_on_the_development_set_are_finite_numbers(values: object) -> Non
         compare_runs(None, NUMBERS, X, n_resamples=9, dev_scores={"a": {"X": values}})  # type: ignore[dict-item]
 
 
+def test_scores_on_the_development_set_are_not_beyond_those_of_metrics() -> None:
+    values = {name: {"X": [1.0, -1e300, 2.0]} for name in NUMBERS}
+    with pytest.raises(
+        InputError, match=r"X of a on the .*: expected a number of at most 1e\+75 in magnitude for each"
+    ):
+        compare_runs(None, NUMBERS, X, n_resamples=9, dev_scores=values)
+
+
 @pytest.mark.parametrize("scores", [[1], {"a": [1, 2, 3]}])
 def test_scores_on_the_development_set_are_by_system_and_metric(scores: Any) -> None:
     with pytest.raises(InputError, match="expected a mapping from"):
@@ -75,6 +83,13 @@ def test_the_median_run_may_be_chosen_by_scores_of_zero() -> None:
 def test_names_of_a_wrong_type_are_refused_in_a_sentence(options: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         compare_runs(None, NUMBERS, X, n_resamples=9, **options)
+
+
+@pytest.mark.parametrize(("all_pairs", "baseline"), [(False, "b"), (True, None)])
+def test_the_plan_has_a_baseline_unless_all_pairs_are_compared(all_pairs: bool, baseline: str | None) -> None:
+    options: dict[str, Any] = {"baseline": "b"} if baseline else {"all_pairs": True}
+    result = compare_runs(None, NUMBERS, X, n_resamples=9, **options)
+    assert (result.plan["baseline"], result.plan["all_pairs"]) == (baseline, all_pairs)
 
 
 def test_exchange_units_may_come_from_a_generator() -> None:

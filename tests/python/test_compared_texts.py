@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import reshuffle.comparing
 import reshuffle.sets
+from budgets import budget
 from reshuffle import (
     Comparison,
     CorpusFunction,
@@ -134,7 +135,7 @@ LINES = st.lists(st.text(max_size=6), min_size=2, max_size=2)
 
 
 @given(LINES, LINES, st.lists(st.none() | st.text(max_size=6), min_size=2, max_size=2))
-@settings(max_examples=60)
+@settings(max_examples=budget(60))
 def test_the_size_is_that_of_the_texts_in_utf_8(first: list[str], second: list[str], more: list[str | None]) -> None:
     references = tuple((line, other) for line, other in zip(first, more, strict=True))
     texts = ComparedTexts(references, {"a": tuple(first), "b": tuple(second)}, {})
@@ -248,7 +249,7 @@ def hostile(lines: Sequence[str]) -> Comparison:
 
 
 @given(st.lists(st.text(max_size=20), min_size=2, max_size=4) | st.just(HOSTILE))
-@settings(max_examples=40)
+@settings(max_examples=budget(40))
 def test_texts_are_read_back_and_cannot_end_the_element_that_holds_them(lines: list[str]) -> None:
     if not any(line.strip() for line in lines):
         return

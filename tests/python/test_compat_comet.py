@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats
 
+from budgets import budget
 from inputs import put
 from reshuffle import InputError, SegmentScores, _core, compare, read_scores
 from reshuffle.cli.main import main as command
@@ -29,7 +30,7 @@ from reshuffle.data.formats.comet import read_records
 from reshuffle.data.scores import read_scores as scores_by_system
 
 # Written by unbabel-comet 2.2.7 (torch 2.14.1, numpy 1.26.4, scipy 1.15.3), with stored scores in place of a model:
-# python benches/comet_without_model.py score|compare … -s src.txt -t SYSTEMS -r ref.txt --to_json FILE
+# python -m benches.races.programs.comet_without_model score|compare … -s src.txt -t SYSTEMS -r ref.txt --to_json FILE
 FILES = Path(__file__).parents[1] / "data/comet"
 SYSTEMS = ["a.txt", "out/b-long-name-of-a-system.txt", "c.txt", "same.txt"]
 TEXTS = ["-s", "src.txt", "-t", *SYSTEMS, "-r", "ref.txt"]
@@ -149,7 +150,7 @@ def twin(scores: dict[str, NDArray[Any]], splits: int, ratio: float, alternative
 
 @pytest.mark.filterwarnings("ignore:.*:RuntimeWarning")
 @pytest.mark.parametrize("block", [1, 50, 1 << 19])
-@settings(max_examples=25)
+@settings(max_examples=budget(25))
 @given(
     seed=st.integers(0, 2**32 - 1),
     n_systems=st.integers(2, 5),

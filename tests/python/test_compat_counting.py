@@ -24,6 +24,7 @@ from sacrebleu.metrics.chrf import CHRF
 from sacrebleu.metrics.ter import TER
 from sacrebleu.utils import sum_of_lists
 
+from budgets import budget
 from reshuffle import InputWarning, compat
 from reshuffle.compat import sacrebleu as ours
 from reshuffle.compat.sacrebleu import counting
@@ -222,7 +223,7 @@ def countable(options: dict[str, Any]) -> dict[str, Any]:
 def test_ordinary_input_is_counted_here(name: str) -> None:
     """The tests above would pass if everything were left to sacreBLEU."""
 
-    @settings(max_examples=60)
+    @settings(max_examples=budget(60))
     @given(corpora(ANY_LINES, max_references=3), OPTIONS[name])
     def check(corpus: tuple[list[str], Columns], options: dict[str, Any]) -> None:
         usual = countable(options)
@@ -237,7 +238,7 @@ def test_ordinary_input_is_counted_here(name: str) -> None:
 # --- the functions
 
 
-@settings(max_examples=150)
+@settings(max_examples=budget(150))
 @given(any_input(), st.data())
 def test_functions_bound_before_the_patch_and_ours_give_the_results_of_sacrebleu(
     texts: tuple[list[str], list[list[str | None]]], data: st.DataObject
@@ -501,7 +502,7 @@ def variant(cls: Any, hook: str, function: Any, calls: list[Any]) -> Any:
 def test_hooks_of_subclasses_are_called_as_often_as_by_sacrebleu(name: str, hook: str) -> None:
     options = OPTIONS[name]
 
-    @settings(max_examples=40)
+    @settings(max_examples=budget(40))
     @given(corpora(ANY_LINES, max_segments=3, max_references=2), options, st.booleans())
     def check(corpus: tuple[list[str], Columns], options: dict[str, Any], cached: bool) -> None:
         def use(cls: Any) -> tuple[Outcome, list[Any]]:
@@ -635,7 +636,7 @@ class Splitter:
         return "splitter"
 
 
-@settings(max_examples=100)
+@settings(max_examples=budget(100))
 @given(corpora(ANY_LINES, max_references=2), st.booleans(), st.sampled_from(["BLEU", "TER"]), st.booleans())
 def test_tokenizers_of_users_see_every_line_as_often_as_in_sacrebleu(
     corpus: tuple[list[str], Columns], cached: bool, name: str, late: bool
@@ -735,7 +736,7 @@ CHANGES: dict[str, st.SearchStrategy[dict[str, Any]]] = {
 
 @pytest.mark.parametrize("name", METRICS)
 def test_options_set_after_construction_and_after_caching_are_honoured(name: str) -> None:
-    @settings(max_examples=80)
+    @settings(max_examples=budget(80))
     @given(corpora(ANY_LINES, max_references=2), OPTIONS[name], CHANGES[name], st.booleans())
     def check(
         corpus: tuple[list[str], Columns], options: dict[str, Any], changes: dict[str, Any], cached: bool
@@ -920,7 +921,7 @@ def test_sums_of_many_rows_are_added_in_parts() -> None:
 
 @pytest.mark.parametrize("name", METRICS)
 def test_counts_of_several_systems_are_the_statistics_of_each(name: str) -> None:
-    @settings(max_examples=60)
+    @settings(max_examples=budget(60))
     @given(
         corpora(ANY_LINES, max_references=2), st.lists(ANY_LINES, min_size=3, max_size=3), OPTIONS[name], st.booleans()
     )

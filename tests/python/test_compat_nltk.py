@@ -24,6 +24,7 @@ from nltk.stem.snowball import EnglishStemmer
 from nltk.translate import bleu_score, chrf_score, gleu_score, meteor_score, nist_score
 from nltk.translate.bleu_score import SmoothingFunction
 
+from budgets import budget
 from reshuffle import InputError, compat, metric
 from reshuffle.compat import nltk as dropin
 from reshuffle.compat.nltk.smoothing import keywords
@@ -168,7 +169,7 @@ def test_ordinary_input_is_counted_here(name: str) -> None:
     function = getattr(getattr(dropin, f"{name}_score"), CORPUS[name])
     segments = segments_of(SENTENCES | st.lists(TOKENS).map("".join), 1, 3)
 
-    @settings(max_examples=60)
+    @settings(max_examples=budget(60))
     @given(st.lists(segments, min_size=1, max_size=4))
     def check(corpus: list[tuple[Any, Any]]) -> None:
         hypotheses, references = [[*h, *"abcde"] for h, _ in corpus], [[[*"abdec"], *r] for _, r in corpus]
@@ -414,7 +415,7 @@ def test_tokens_are_counted_by_metrics_of_words_alone() -> None:
 def test_counts_of_tokens_are_those_of_lines() -> None:
     bleu = metric("sentbleu", tokenize="none")
 
-    @settings(max_examples=100)
+    @settings(max_examples=budget(100))
     @given(st.lists(segments_of(PLAIN, 1, 3), min_size=1, max_size=4))
     def check(segments: list[tuple[list[str], list[list[str]]]]) -> None:
         hypotheses, references = [h for h, _ in segments], [r for _, r in segments]

@@ -21,6 +21,7 @@ from sacrebleu.metrics import BLEU, CHRF, TER
 from sacrebleu.metrics.base import Metric
 
 import reshuffle
+from budgets import budget
 from reshuffle import Corpus, InputError, compat
 from reshuffle.compat.sacrebleu import BLEU as OUR_BLEU
 from reshuffle.compat.sacrebleu import CHRF as OUR_CHRF
@@ -93,14 +94,14 @@ def assert_equal_scores(metric: Any, rows: Any) -> None:
     assert (expected.dtype, expected.tobytes()) == (actual.dtype, actual.tobytes())
 
 
-@settings(max_examples=300)
+@settings(max_examples=budget(300))
 @given(metrics_and_rows())
 def test_formulas_equal_the_hosts_in_every_bit_and_in_dtype(case: tuple[Any, Any]) -> None:
     assert_equal_scores(*case)
 
 
 @pytest.mark.slow
-@settings(max_examples=20_000)
+@settings(max_examples=budget(20_000))
 @given(metrics_and_rows())
 def test_formulas_equal_the_hosts_in_many_more_cases(case: tuple[Any, Any]) -> None:
     assert_equal_scores(*case)
@@ -227,14 +228,14 @@ def assert_equal_tests(case: Any, metrics: Any, test: str, n: int, confidence: i
         assert_equal(systems, metrics, references, test_type=test, n_samples=n, n_ar_confidence=confidence)
 
 
-@settings(max_examples=60)
+@settings(max_examples=budget(60))
 @given(*TASKS)
 def test_paired_tests_equal_the_hosts(case: Any, metrics: Any, test: str, n: int, confidence: int, seed: int) -> None:
     assert_equal_tests(case, metrics, test, n, confidence, seed)
 
 
 @pytest.mark.slow
-@settings(max_examples=1000)
+@settings(max_examples=budget(1000))
 @given(*TASKS)
 def test_many_more_paired_tests_equal_the_hosts(
     case: Any, metrics: Any, test: str, n: int, confidence: int, seed: int
@@ -264,7 +265,7 @@ class Invented(Metric):  # type: ignore[misc]
     _extract_reference_info = _compute_segment_statistics = _preprocess_segment
 
 
-@settings(max_examples=100)
+@settings(max_examples=budget(100))
 @given(
     st.integers(1, 40).flatmap(lambda n: hnp.arrays(np.int64, (3, n, 2), elements=st.integers(-1, 2))),
     st.sampled_from(["ar", "bs"]),

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from budgets import budget
 from reshuffle import InputError, compare, metric
 from reshuffle.data.reading import read_conllu
 
@@ -93,7 +94,7 @@ def blocks(draw: st.DrawFn) -> str:
     return "\n".join(lines[:-1])
 
 
-@settings(max_examples=200)
+@settings(max_examples=budget(200))
 @given(blocks(), st.lists(blocks(), min_size=1, max_size=3), st.sampled_from(OPTIONS))
 def test_counts_of_any_parses_equal_the_slow_twin(
     hypothesis: str, references: list[str], options: dict[str, bool]
@@ -161,7 +162,7 @@ LINES = st.one_of(
 )
 
 
-@settings(max_examples=500)
+@settings(max_examples=budget(500))
 @given(st.lists(LINES, max_size=5).map("\n".join), st.lists(LINES, max_size=5).map("\n".join))
 def test_any_text_is_counted_or_raises_an_input_error(hypothesis: str, reference: str) -> None:
     try:

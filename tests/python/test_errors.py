@@ -2,15 +2,33 @@
 
 from __future__ import annotations
 
+import contextlib
 import pickle
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 import reshuffle
-from reshuffle import InputError, metric
+from reshuffle import (
+    CorpusFunction,
+    FromCounts,
+    InputError,
+    SegmentScores,
+    _core,
+    approximate_randomization,
+    compare,
+    derive_seed,
+    experimentwise_error,
+    f_score,
+    metric,
+    study,
+)
 from reshuffle.cli.main import main
 from reshuffle.errors import Option, System
+from reshuffle.inference.multiplicity import per_comparison_level
 
 
 def parse(*lines: str) -> str:
@@ -27,6 +45,58 @@ def test_fields_locate_the_error() -> None:
     with pytest.raises(InputError, match=r"^segment 1, reference 2, line 2: expected 10 columns") as raised:
         metric("depf").suff_stats([[good]], [[good], [broken]])
     assert {"segment": 1, "reference": 2, "line": 2}.items() <= raised.value.fields.items()
+
+
+SEGMENTS, WRONG = 5000, (3000, 1200, 4000)
+DEPF, BLEU = _core.Metric("depf", {}), _core.Metric("bleu", {})
+PARSES = [parse("1 a") if i in WRONG else "" for i in range(SEGMENTS)]
+ONES = np.ones((2, 9, 10), np.int64)
+BATCH = np.ones((SEGMENTS, 9, 10), np.int64)
+NAN = np.array([np.nan if i in WRONG else 1.0 for i in range(SEGMENTS)])
+
+
+def pool() -> _core.Experiment:
+    """Simulations of tests."""
+    samples = [(BLEU, _core.Counts([ONES]))]
+    return _core.Experiment([(samples, None)], sampling="replace", size=None, swapped=0, seed=1)
+
+
+FAILING: dict[str, tuple[Callable[..., Any], str]] = {
+    "counts": (lambda **how: _core.count([DEPF], [PARSES], [[""] * SEGMENTS], **how), "segment 1201, system 1, line 1"),
+    "lists": (
+        lambda **how: _core.NBest.of_texts([[text] for text in PARSES]).count(DEPF, [[""] * SEGMENTS], **how),
+        "segment 1201, system 1, line 1",
+    ),
+    "utilities": (
+        lambda **how: _core.NBest.of_texts([[text, "# a"] for text in PARSES]).utilities(
+            DEPF, np.ones(2 * SEGMENTS), **how
+        ),
+        "segment 1201, ",
+    ),
+    "batches": (
+        lambda **how: _core.shuffle_many(
+            BLEU, _core.Counts([BATCH] * 2), "less", NAN, n=10, seeds=np.zeros(SEGMENTS, np.uint64), **how
+        ),
+        "thresholds must be numbers, got NaN",
+    ),
+    "simulations": (
+        lambda **how: pool().exceedances("less", NAN[None], n_resamples=10, **how),
+        "thresholds must be numbers, got NaN",
+    ),
+}
+
+
+@pytest.mark.parametrize("threads", [1, 2, 4])
+@pytest.mark.parametrize(("call", "message"), FAILING.values(), ids=FAILING)
+def test_the_first_error_ends_the_work_and_is_that_of_the_lowest_item(
+    call: Callable[..., Any], message: str, threads: int
+) -> None:
+    progress = _core.Progress()
+    with pytest.raises(InputError) as raised:
+        call(threads=threads, progress=progress)
+    assert str(raised.value).startswith(message)
+    # The items before it were done, except for those of its block, and none was begun after it.
+    assert min(WRONG) - 64 <= progress.done <= min(WRONG)
 
 
 def test_a_system_name_that_looks_like_a_default_name_is_kept() -> None:
@@ -99,3 +169,70 @@ def test_errors_survive_pickling() -> None:
     assert (str(again), again.fields) == (str(error), error.fields) == ("system 2, {system}", again.fields)
     assert str(again.with_names(System, lambda system: f"#{system:d}")) == "#2, {system}"
     assert str(InputError("{nothing}").with_names(System, str)) == "{nothing}"
+
+
+JUNK = [
+    None, "x", "\ud800", b"x", True, 1, -1, 0, 1.5, 2**70, 1e308, 1e-320, float("nan"), float("inf"), np.zeros(3),
+    np.float64(3), slice(1, 2), [], {}, (1, 2), object(),
+]  # fmt: skip
+SCORES = {"a": [1.0, 2.0, 3.0], "b": [2.0, 2.0, 5.0]}
+COUNTS = {name: np.array([[1, 2], [2, 3]]) for name in "ab"}
+
+
+def shown(m: Any, **options: Any) -> None:
+    result = compare(metrics=m, **{"n_resamples": 20, **options})
+    str(result)
+    result.render("json")
+
+
+TAKERS: dict[str, Callable[[Any], object]] = {
+    "level": lambda junk: experimentwise_error(junk, 3),
+    "tests": lambda junk: experimentwise_error(0.1, junk),
+    "error": lambda junk: per_comparison_level(junk, 3),
+    "tests of a level": lambda junk: per_comparison_level(0.1, junk),
+    "totals": f_score,
+    "beta": lambda junk: f_score(np.array([[1, 2, 3]]), junk),
+    "seed": lambda junk: derive_seed(junk, "run", 1),
+    "kind of seed": lambda junk: derive_seed(1, junk, 1),
+    "index of a seed": lambda junk: derive_seed(1, "run", junk),
+    "name of scores": lambda junk: shown(SegmentScores(junk, SCORES)),
+    "scores": lambda junk: SegmentScores("x", junk),
+    "higher_is_better": lambda junk: SegmentScores("x", SCORES, higher_is_better=junk),
+    "missing": lambda junk: SegmentScores("x", SCORES, missing=junk),
+    "name of counts": lambda junk: shown(FromCounts(junk, COUNTS, lambda totals: totals[..., 0])),
+    "counts": lambda junk: FromCounts("x", junk, "bleu"),
+    "formula": lambda junk: FromCounts("x", COUNTS, junk),
+    "name of a function": lambda junk: CorpusFunction(junk, len),  # type: ignore[arg-type]
+    "metric": metric,
+    **{
+        f"{key} {name}": lambda junk, key=key, name=name: metric(key, **{name: junk})  # type: ignore[misc]
+        for key, names in {"bleu": ["tokenize", "lowercase", "smooth_value"], "chrf": ["beta", "char_order"]}.items()
+        for name in names
+    },
+    **{
+        name: lambda junk, name=name: shown(SegmentScores("x", SCORES), **{name: junk})  # type: ignore[misc]
+        for name in (
+            "test", "scheme", "stopping", "alternative", "adjust", "family", "interval", "confidence_level", "alpha",
+            "baseline", "all_pairs", "simultaneous", "margins", "seed", "threads", "executor", "documents", "strata",
+        )
+    },
+    "studentized": lambda junk: approximate_randomization(SCORES["a"], SCORES["b"], studentized=junk, n_resamples=9),
+    "difference to plan for": lambda junk: str(study.plan(metrics=SegmentScores("x", SCORES), difference={"x": junk})),
+    "power": lambda junk: str(study.plan(metrics=SegmentScores("x", SCORES), power=junk)),
+    "run_sd": lambda junk: study.exchange(run_sd=junk, simulations=1, n_resamples=1, exchange="segment", sizes=9),
+    "true difference": lambda junk: str(study.parametric_power(junk, 9, simulations=1, n_resamples=9)),
+    "b_zero": lambda junk: str(study.parametric_power(1.0, 9, b_zero=junk, simulations=1, n_resamples=9)),
+}  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("taker", TAKERS)
+def test_junk_is_accepted_or_refused_in_a_sentence(taker: str) -> None:
+    for junk in JUNK:
+        with contextlib.suppress(InputError):
+            TAKERS[taker](junk)
+
+
+def test_counts_beyond_counting_are_refused() -> None:
+    with pytest.raises(InputError, match="simulations must be a whole number from 1 to 9007199254740992, got 9999999"):
+        study.type1(metrics=SegmentScores("x", SCORES), simulations=10**20 - 1)

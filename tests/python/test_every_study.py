@@ -13,6 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from browser import Browser
+from mutations import crashes
 from reshuffle import StudyResult, read_html, read_json, types
 from reshuffle.cli.commands import cli
 from reshuffle.cli.studies import COMMANDS
@@ -73,6 +74,10 @@ def test_the_result_is_read_back_and_follows_the_schema(result: StudyResult) -> 
     jsonschema.validate(json.loads(written), json.loads(SCHEMA.read_text("utf-8")))
     assert result.signature.startswith(f"study:{result.study}|")
     assert result.plan
+
+
+def test_a_changed_value_is_refused_or_shown(result: StudyResult) -> None:
+    assert not crashes(result.render("json"), 12)
 
 
 def test_every_format_is_written(result: StudyResult) -> None:

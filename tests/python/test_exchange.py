@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from budgets import budget
 from margins import margins
 from reshuffle import (
     Corpus,
@@ -61,7 +62,7 @@ def by_definition(m: Metric, counts: Counts, pair: tuple[int, int], strata: Stra
     return math.sqrt(exchanged / sampled) if sampled > 1e-6 * terms else None
 
 
-@settings(max_examples=60)
+@settings(max_examples=budget(60))
 @given(st.sampled_from(METRICS), st.integers(0, 10**6), st.integers(2, 5), st.integers(3, 200), st.integers(1, 4))
 def test_the_closed_form_for_all_pairs_equals_the_definition(m: Metric, seed: int, k: int, n: int, groups: int) -> None:
     counts = systems_of(m, seed, k, n)

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 
 import reshuffle
+from budgets import budget
 from reshuffle import CorpusFunction, InputError, SegmentScores, flips, score, segment_scores
 from reshuffle.data.demo import demo_corpus
 from reshuffle.report import FLIP_FORMATS
@@ -25,7 +26,7 @@ CORPUS = demo_corpus()
 PAIR: dict[str, Any] = {"system": "tuned", "baseline": "baseline"}
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=budget(60), deadline=None)
 @given(
     st.lists(st.tuples(*[st.one_of(st.integers(0, 5).map(float), st.just(nan))] * 2), min_size=4, max_size=12),
     st.integers(0, 5),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
@@ -74,10 +75,21 @@ def test_every_number_equals_the_tools(data: Path, golden: Path, run: str) -> No
     assert gtm.score(totals) / 100 == pytest.approx(TOTALS[run], rel=1e-9)
 
 
+def words(text: str) -> list[str]:
+    return re.findall(r"[^\t-\r ]+", text)
+
+
+def test_only_white_space_of_ascii_separates_words() -> None:
+    # GTM 1.4 keeps a no-break space within a word, as Java's split("\\s+") does.
+    text = "1\xa0000 \u202fx\u3000 \x1c\x1fy \x00 z\x00z\tp\nq\x0br\x0cs\rt"
+    assert row(text, [text]).tolist() == [10 * WORD] * 3
+    assert row("1\xa0000", ["1 000"]).tolist() == [0, WORD, 2 * WORD]
+
+
 def listed(hypothesis: str, references: list[str], exponent: float) -> tuple[float, int, Fraction]:
     """The definition: sorts all runs of all lengths. The sum of n^e, the hypothesis' and the references' length."""
-    text = hypothesis.split()
-    split = [reference.split() for reference in references]
+    text = words(hypothesis)
+    split = [words(reference) for reference in references]
     joined = [word for reference in split for word in (None, *reference)]
     mean = Fraction(sum(map(len, split)), len(split))
     hits = {(i, j) for i, word in enumerate(text) for j, other in enumerate(joined) if word == other}
@@ -130,14 +142,13 @@ def row(hypothesis: str, references: list[str], **options: Any) -> Counts:
 
 @given(TEXTS, st.lists(TEXTS, min_size=1, max_size=3))
 def test_with_exponent_1_words_are_counted_in_any_order(hypothesis: str, references: list[str]) -> None:
-    words = Counter(hypothesis.split())
-    matched = sum((words & Counter(" ".join(references).split())).values())
-    mean = Fraction(sum(len(reference.split()) for reference in references), len(references))
+    matched = sum((Counter(words(hypothesis)) & Counter(words(" ".join(references)))).values())
+    mean = Fraction(sum(len(words(reference)) for reference in references), len(references))
     assert row(hypothesis, references)[0] == min(Fraction(matched), mean) * WORD
-    assert row(" ".join(sorted(hypothesis.split())), references).tolist() == row(hypothesis, references).tolist()
+    assert row(" ".join(sorted(words(hypothesis))), references).tolist() == row(hypothesis, references).tolist()
 
 
-@given(TEXTS.filter(str.split), EXPONENTS, st.integers(1, 3))
+@given(TEXTS.filter(words), EXPONENTS, st.integers(1, 3))
 def test_a_text_that_equals_every_reference_scores_100(text: str, exponent: float, copies: int) -> None:
     gtm = metric("gtm", exponent=exponent)
     assert gtm.score(row(text, [text] * copies, exponent=exponent)) == 100

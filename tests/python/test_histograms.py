@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from budgets import budget
 from counts import bleu_counts
 from reshuffle import (
     BesagClifford,
@@ -104,7 +105,7 @@ NUMBERS = (
 
 
 @given(st.lists(NUMBERS, min_size=1, max_size=99))
-@settings(max_examples=400)
+@settings(max_examples=budget(400))
 def test_a_histogram_is_that_of_its_definition(values: list[float]) -> None:
     scores = np.array([values], dtype=float)
     bins = _core.Bins(1)

@@ -8,6 +8,7 @@ import gzip
 import io
 import json
 import lzma
+import zipfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import SimpleNamespace
@@ -19,13 +20,15 @@ from hypothesis import strategies as st
 
 import reshuffle
 from inputs import put, segments, sgm, xml
-from reshuffle import InputError, SegmentScores, metric, read_corpus, read_lines
+from reshuffle import InputError, SegmentScores, metric, read_corpus, read_lines, read_scores
+from reshuffle.data.blocks import TextBlocks
 from reshuffle.data.corpus import system_names
 from reshuffle.data.files import parse_size
 from reshuffle.data.formats import INPUT_FORMATS, format_of
 from reshuffle.data.formats.base import Column
 from reshuffle.data.reading import read_columns, read_conllu, read_documents, split_name
 from reshuffle.data.scores import read_numbers
+from reshuffle.validate import LARGEST_SCORE
 
 ANY = st.text(st.characters(exclude_categories=["Cs"]))
 FIELD = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\t\n\r"))
@@ -257,7 +260,7 @@ def test_arbitrary_files_raise_only_input_errors(input_format: str, content: byt
 # Numbers.
 
 
-@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1))
+@given(st.lists(st.floats(-LARGEST_SCORE, LARGEST_SCORE), min_size=1))
 def test_any_numbers_are_read_back(numbers: list[float]) -> None:
     text = put("numbers.txt", "".join(f"{x!r}\n" for x in numbers))
     table = put("numbers.tsv", "id\tscore\n" + "".join(f"{i}\t{x!r}\n" for i, x in enumerate(numbers)))
@@ -488,15 +491,22 @@ def test_the_decompressed_size_is_limited(tmp_path: Path, ending: str) -> None:
 def test_a_decompression_bomb_is_refused_without_decompressing_all_of_it(tmp_path: Path) -> None:
     import tracemalloc
 
-    path = tmp_path / "bomb.gz"
-    path.write_bytes(gzip.compress(b"\0" * (1 << 26)) * 16)  # a megabyte that grows to a gigabyte
-    tracemalloc.start()
-    try:
-        with pytest.raises(InputError, match="is larger than 16 MiB when"):
-            read_lines(path, max_input=1 << 24)
-        assert tracemalloc.get_traced_memory()[1] < 1 << 26
-    finally:
-        tracemalloc.stop()
+    path, log = tmp_path / "bomb.gz", tmp_path / "bomb.eval"
+    path.write_bytes(gzip.compress(b"\0" * (1 << 26)) * 16)  # a megabyte that grows to a gigabyte, without a line end
+    with zipfile.ZipFile(log, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("header.json", b" " * (1 << 26))
+    for read in (
+        lambda: read_lines(path, max_input=1 << 24),
+        lambda: list(TextBlocks([str(path)], max_input=1 << 24)),
+        lambda: read_scores(log, max_input=1 << 24),
+    ):
+        tracemalloc.start()
+        try:
+            with pytest.raises(InputError, match="is larger than 16 MiB when"):
+                read()
+            assert tracemalloc.get_traced_memory()[1] < 1 << 26
+        finally:
+            tracemalloc.stop()
 
 
 @given(st.integers(1, 999), st.sampled_from("KMGT"))

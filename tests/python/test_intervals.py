@@ -31,6 +31,7 @@ from reshuffle.data.demo import demo_corpus
 from reshuffle.inference import estimates
 from reshuffle.inference.estimates import Estimate
 from reshuffle.inference.intervals import INTERVALS, SAMPLE, _outer, _symmetric_ends, rank_of_ends
+from reshuffle.inference.pvalues import largest_rank
 from reshuffle.metrics.base import Counts, Metric, Scores
 from reshuffle.resampling import CountSample, Replicates
 from reshuffle.resampling.linear import gradient
@@ -40,6 +41,16 @@ RATIO = Formula("ratio", lambda totals: 100 * totals[..., 0] / totals[..., 1])
 BLEU = metric("bleu")
 
 NUMBERS = st.lists(st.integers(-50, 50), min_size=2, max_size=40)
+
+
+def test_the_largest_rank_is_where_its_share_is_at_most_alpha() -> None:
+    for n in range(1, 101):
+        # .29·100 is less than 29 in floating point, and ⅓·3 rounded down is 1.
+        levels = {0.01, 0.05, 0.29, *(end for k in (n // 3, n // 2) for end in np.nextafter(k / n, [0, k / n, 1]))}
+        for alpha in levels - {0.0}:
+            for tails in (1, 2):
+                rank = largest_rank(n, float(alpha), tails)
+                assert tails * rank / n <= alpha < tails * (rank + 1) / n
 
 
 def as_counts(scores: Any) -> Counts:

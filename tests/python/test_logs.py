@@ -111,6 +111,16 @@ def test_inspect(kind: str) -> None:
         read_scores(file, metric="match", repeated="error")
 
 
+@pytest.mark.parametrize("kind", ["deflated", "zstd", "started"])
+def test_the_decompressed_size_of_all_members_is_limited(kind: str) -> None:
+    Path("a.eval").write_bytes(zipped(log(SAMPLES), kind == "zstd", kind != "started"))
+    header = {key: value for key, value in log(SAMPLES).items() if key != "samples"}
+    size = sum(len(json.dumps(each)) for each in [header, *(SAMPLES if kind == "started" else [SAMPLES])])
+    assert read_scores("a.eval", metric="match", max_input=size).systems == ("openai/a",)
+    with pytest.raises(InputError, match=f"^a.eval is larger than {size - 1:,} bytes when decompressed: .*--max-input"):
+        read_scores("a.eval", metric="match", max_input=size - 1)
+
+
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from([*GRADES, True, 2, -0.5, None])), min_size=1))
 def test_inspect_against_a_loop(given: list[tuple[str, Any]]) -> None:
     found: defaultdict[str, list[float]] = defaultdict(list)

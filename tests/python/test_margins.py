@@ -16,6 +16,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from browser import Browser
+from budgets import budget
 from margins import WITH_MARGIN
 from pages import markup
 from reshuffle import (
@@ -147,7 +148,7 @@ scores = st.lists(st.tuples(st.integers(-9, 9), st.integers(-9, 9)), min_size=6,
 
 @pytest.mark.parametrize("variant", VARIANTS)
 @given(scores, st.integers(1, 40), st.sampled_from([0.05, 0.1, 0.2]), st.booleans())
-@settings(max_examples=40)
+@settings(max_examples=budget(40))
 def test_the_interval_is_within_the_margin_exactly_when_p_is_at_most_alpha(
     variant: str, pairs: list[tuple[int, int]], quarters: int, alpha: float, lower_is_better: bool
 ) -> None:
@@ -168,7 +169,7 @@ def test_the_interval_is_within_the_margin_exactly_when_p_is_at_most_alpha(
 
 @pytest.mark.parametrize("test", WITH_MARGIN)
 @given(scores, st.lists(st.integers(1, 40), min_size=2, max_size=4))
-@settings(max_examples=20)
+@settings(max_examples=budget(20))
 def test_p_never_grows_with_the_margin(test: str, pairs: list[tuple[int, int]], quarters: list[int]) -> None:
     a, b = map(list, zip(*pairs, strict=True))
     p = [only(compared(ratings(a, b), test, each / 4, n_resamples=40)).test.pvalue for each in sorted(quarters)]
@@ -177,7 +178,7 @@ def test_p_never_grows_with_the_margin(test: str, pairs: list[tuple[int, int]], 
 
 @pytest.mark.parametrize("variant", VARIANTS)
 @given(scores, st.integers(1, 40))
-@settings(max_examples=20)
+@settings(max_examples=budget(20))
 def test_equivalence_does_not_depend_on_the_order_of_the_systems(
     variant: str, pairs: list[tuple[int, int]], quarters: int
 ) -> None:
@@ -471,7 +472,8 @@ def test_margins_follow_one_flag_or_several(run: Any, demo: Any) -> None:
     ],
 )  # fmt: skip
 def test_bad_margins_give_one_sentence_and_exit_code_2(run: Any, demo: Any, arguments: Any, message: str) -> None:
-    outcome = run("compare", *FILES, "-n", "99", "--test", "equivalence", *arguments)
+    test = () if "--test" in arguments else ("--test", "equivalence")
+    outcome = run("compare", *FILES, "-n", "99", *test, *arguments)
     assert (outcome.code, outcome.out) == (2, "")
     assert message in outcome.err
     assert outcome.err.count("\n") == 1
@@ -573,7 +575,7 @@ def test_rows_and_prints_have_the_margin() -> None:
     (row,) = comparison.to_dicts("pairs")
     assert (row["margin"], row["alternative"]) == (0.5, "equivalence")
     assert "(equivalence, margin 0.5)" in str(only(comparison).test)
-    assert "margin ±0.5 rating" in comparison.methods_sentence()
+    assert "margin of ±0.5 rating" in comparison.methods_sentence()
     assert "Schuirmann" in comparison.bibtex()
 
 

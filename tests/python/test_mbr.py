@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, cast
@@ -13,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from reshuffle import InputError, metric, read_json
+from reshuffle import InputError, InputWarning, metric, read_json
 from reshuffle.metrics.native import NativeMetric
 from reshuffle.results.studies import StudyResult
 from reshuffle.tune import NBest, mbr, read_nbest, read_samples
@@ -83,6 +84,27 @@ def test_probabilities_are_the_softmax_of_scaled_scores() -> None:
     expected = np.concatenate([np.exp([0.0, -0.5, -1.75]) / np.exp([0.0, -0.5, -1.75]).sum(), [0.5, 0.5]])
     np.testing.assert_allclose(probabilities(lists, scores, 0.5), expected, rtol=1e-14)
     assert probabilities(lists, scores, 0.0).tolist() == probabilities(lists).tolist()
+
+
+def test_probabilities_that_are_nearly_uniform_give_a_warning(files: None, run: Callable[..., Any]) -> None:
+    # Nine entries with p = 1/10 and ten with 1/100: the entropy is that of 10·10^(1/10) = 12.6 equal ones.
+    scores = np.log([0.1] * 9 + [0.01] * 10 + [1.0])
+    lists = NBest.from_texts([[f"w{i}" for i in range(19)], ["a"]])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        mbr(lists, "length", scores=scores)  # 12.6 of 19
+        mbr(lists, "length", scores=scores, scale=0)
+        mbr(lists, "length")
+        mbr(NBest.from_texts([["a"], ["b"]]), "length", scores=[1.0, 2.0])
+    with pytest.warns(InputWarning, match=r"spread over 18\.9 of the 19\.0 entries .* choose a larger scale on a dev"):
+        mbr(lists, "length", scores=scores, scale=0.1)
+    warned = run("mbr", "--nbest", "n.txt", "--totals", "--scale", ".1")
+    assert warned.code == 0
+    assert warned.err == (
+        "reshuffle: warning: the probabilities are nearly uniform, so model scores hardly count: on average they are "
+        "spread over 3.0 of the 3.0 entries of a list (the exponential of their entropy): choose a larger --scale on a "
+        "development set\n"
+    )
 
 
 def test_copies_of_an_entry_count_as_often_as_they_come() -> None:
@@ -184,6 +206,10 @@ def test_plain_texts_are_lists(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         (lambda: mbr(LISTS, scores=[1, np.inf]), "scores: expected finite numbers, got inf for entry 1"),
         (lambda: mbr(LISTS, scores="ab"), "scores: expected 2 numbers, got 'ab'"),
         (lambda: mbr(LISTS, scores=[1, 2], scale=-1), "scale: expected a number of at least 0, got -1"),
+        (lambda: mbr(LISTS, scores=[-3, -4.5], scale=1e308), "scale: 1e+308 times the scores, which are up to 4.5 in "
+         "magnitude, is too large for floating-point numbers: expected a smaller number"),
+        (lambda: mbr(LISTS, scores=[-1e308, 1e308]), "scale: 1 times the scores, which are up to 1e+308 in "
+         "magnitude, is too large for floating-point numbers: expected a smaller number"),
         (lambda: mbr(LISTS, metrics=["bleu"]), "metrics: corpus scores need references: add them, or leave "
          "metrics out"),
         (lambda: mbr(LISTS, references=["a", "b"]), "lists: no list for the id 1 (line 2 of the references): expected "
@@ -245,6 +271,8 @@ def test_the_command_writes_a_report_and_the_chosen_entries(files: None, run: Ca
         ("--nbest n.txt --samples s.txt", "--nbest and --samples cannot be combined: leave out one of them"),
         ("n.txt", "n.txt: expected a file after an option: write --nbest NBEST --refs REF"),
         ("--nbest n.txt --scale 2", "--scale needs model scores: add --model FILE or --totals, or leave --scale out"),
+        ("--nbest n.txt --totals --scale 1e308", "scale: 1e+308 times the scores, which are up to 3 in magnitude, is "
+         "too large for floating-point numbers: expected a smaller number"),
         ("--nbest n.txt --evaluate ter", "--evaluate needs references: add --refs REF"),
         ("--nbest n.txt --model w.txt --totals", "--model and --totals cannot be combined: leave out one of them"),
         ("--nbest n.txt --model 0.txt", "0.txt: all weights are 0: expected weights that prefer some entries"),

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from budgets import budget
 from reshuffle import _core
 from reshuffle.errors import InputError
 
@@ -175,7 +176,7 @@ def problems(draw: st.DrawFn) -> Lists:
 
 
 @given(problems(), st.integers(0, 1 << 32))
-@settings(max_examples=60)
+@settings(max_examples=budget(60))
 def test_lines_of_invented_lists_are_those_of_plain_loops(lists: Lists, seed: int) -> None:
     rng = np.random.default_rng(seed)
     weights, directions = rng.normal(0, 1, 3), np.concatenate([np.eye(3), rng.normal(0, 1, (2, 3))])

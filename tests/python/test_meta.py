@@ -323,6 +323,58 @@ def texts(n: int = 5, s: int = 40) -> tuple[list[str], dict[str, list[str]]]:
     return references, systems
 
 
+@pytest.mark.parametrize("from_votes", [False, True])
+def test_systems_are_scored_on_the_judged_segments_unless_all_are_wanted(from_votes: bool) -> None:
+    """As a test set that consists of the judged segments, with scores given as a whole where there are any."""
+    references, systems = texts()
+    names, few = tuple("abcde"), [1, 2, 5, 8, 9, 13, 21, 34]
+
+    def test_set(lines: list[int], judged_lines: list[int]) -> TestSet:
+        at = np.full((5, len(lines)), np.nan)
+        at[:, judged_lines] = -np.arange(8) - np.array([[0.0], [3.0], [2.0], [4.0], [9.0]])
+        at[2, judged_lines[3:]] = np.nan  # one judged output is enough for the segment
+        votes = judged("abcde", len(lines), [(j, a, a + 1) for j in judged_lines for a in range(4)]).net()
+        every = np.add.outer(np.arange(5.0), np.arange(40.0) ** 2 % 7)
+        every[4, :20] = 0
+        return TestSet.from_texts(
+            [references[i] for i in lines],
+            {name: [output[i] for i in lines] for name, output in systems.items()},
+            ["bleu", "ter"],
+            **({"judgments": votes} if from_votes else {"human": ScoreTable("MQM", names, at)}),
+            scores=[
+                ScoreTable("mean", names, every[:, lines]),
+                ScoreTable("given", names, every[:, lines], np.array([5.0, 1.0, 2.0, 3.0, 4.0])),
+            ],
+        )
+
+    options: dict[str, Any] = {"coefficients": ["pearson", "accuracy", "soft-accuracy"], "n_resamples": 99}
+    whole = test_set(list(range(40)), few)
+    on_few = meta.systems(test_set(few, list(range(8))), **options)
+    result = meta.systems(whole, **options)
+    assert result.results == on_few.results
+    assert (result.comparisons, result.groups, result.systems) == (on_few.comparisons, on_few.groups, on_few.systems)
+    assert result.human == on_few.human
+    assert {(each.metric, each.segments, each.judged_segments) for each in result.results} == {
+        ("BLEU", 8, 8), ("TER", 8, 8), ("mean", 8, 8), ("given", None, 8)
+    }  # fmt: skip
+    assert (result.plan["segments"], result.plan["judged_segments"]) == ({"": 40}, {"": 8})
+    shown = " ".join(result.render("text").split())
+    assert "Pearson's r: 5 systems, 8 judged of 40 segments" in shown
+    assert "given: scores of systems as they were given" in shown
+    assert all("8 judged of 40 segments" in result.render(fmt) for fmt in ("markdown", "latex", "typst", "html"))
+
+    everything = meta.systems(whole, scored_segments="all", **options)
+    counts = metric("bleu").suff_stats(systems, references)
+    scores = {each.system: each.score for each in everything.systems if each.metric == "BLEU"}
+    assert list(scores.values()) == pytest.approx(metric("bleu").score(counts.sum(axis=1)).tolist())
+    assert {(each.metric, each.segments, each.judged_segments) for each in everything.results} == {
+        ("BLEU", 40, 8), ("TER", 40, 8), ("mean", 40, 8), ("given", None, 8)
+    }  # fmt: skip
+    shown = " ".join(everything.render("text").split())
+    assert "5 systems, 40 segments, 8 of them judged" in shown
+    assert "On segments that people did not judge, systems may be better or worse" in shown
+
+
 def test_intervals_of_native_metrics_draw_corpus_scores() -> None:
     references, systems = texts()
     human = ScoreTable("DA", tuple("abcde"), None, np.array([80.0, 79.0, 70.0, 71.0, 60.0]))
@@ -356,6 +408,7 @@ def test_human_scores_from_votes_are_drawn_with_the_segments(kind: str) -> None:
     result = meta.systems(
         TestSet.from_scores(tables, judgments=judgments),
         human_scores=kind,
+        scored_segments="all",
         coefficients="pearson",
         test=None,
         n_resamples=99,

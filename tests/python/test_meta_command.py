@@ -181,16 +181,19 @@ def test_every_option_of_segments_reaches_the_function(files: Path, run: Any) ->
 
 
 def test_every_option_of_systems_reaches_the_function(files: Path, run: Any) -> None:
-    options = ("-m", "bleu", "wer", "--coefficient", "pearson", "--test", "williams", "--human-score", "expected-wins")
+    options = ["-m", "bleu", "wer", "--coefficient", "pearson", "--test", "williams"]
+    options += ["--human-score", "expected-wins", "--scored-segments", "all"]
     found = results(run("meta", "systems", *VOTES, *options, *N, "--format", "json"))
     judgments = meta.read_judgments("cs-en.rank", systems=NAMES, sysmap="sysmap.tsv")
     test_set = meta.TestSet.from_texts(read_lines("ref.txt"), outputs(), ["bleu", "wer"], judgments=judgments)
-    own = meta.systems(test_set, coefficients="pearson", test="williams", human_scores="expected-wins", n_resamples=99)
+    settings: dict[str, Any] = {"coefficients": "pearson", "test": "williams", "scored_segments": "all"}
+    own = meta.systems(test_set, human_scores="expected-wins", n_resamples=99, **settings)
     assert found["results"] == json.loads(own.render("json"))["results"]
     assert found["comparisons"] == json.loads(own.render("json"))["comparisons"]
     scores = {each["system"]: each["human"] for each in found["systems"] if each["metric"] == "BLEU"}
     assert scores == dict(zip(judgments.systems, meta.human_scores(judgments, "expected-wins").tolist(), strict=True))
     assert found["plan"]["human_scores"] == "expected-wins"
+    assert found["plan"]["scored_segments"] == "all"
 
 
 def test_human_scores_belong_to_their_systems_in_any_order_of_outputs(files: Path, run: Any) -> None:
@@ -289,7 +292,9 @@ def test_all_metrics_of_a_file_are_read(files: Path, run: Any) -> None:
     one = run("meta", "segments", "--human", "da.tsv", "--metric-scores", "both.tsv#X", "--lower-is-better", "X",
               "--coefficient", "spearman", "--interval", "none", "--format", "json")  # fmt: skip
     assert results(one)["results"] == found["results"][1:]
-    outcome = run("meta", "segments", "--human", "da.tsv", "--metric-scores", "both.tsv#X", "-o", "both.tsv")
+    outcome = run(
+        "meta", "segments", "--human", "da.tsv", "--metric-scores", "both.tsv#X", "-o", "both.tsv", "--format", "text"
+    )
     assert "both.tsv is also an input and would be overwritten" in outcome.err
     outcome = run("meta", "segments", "--human", "da.tsv", "--metric-scores", "both.tsv#COMETS")
     assert (outcome.code, "did you mean 'COMET'?" in outcome.err) == (2, True)
@@ -450,7 +455,7 @@ BAD: Mapping[str, tuple[tuple[str, ...], str]] = {
         "--judgments is for one test set: use the key 'judgments' in the manifest",
     ),
     "output over input": (
-        ("segments", *VOTES, "-o", "cs-en.rank"),
+        ("segments", *VOTES, "--format", "text", "-o", "cs-en.rank"),
         "cs-en.rank is also an input and would be overwritten",
     ),
     "table": (("segments", *VOTES, "--table", "human"), "--table is for the format csv, not text"),

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.stats import kendalltau
 
+from budgets import budget
 from reshuffle import InputError, _core
 
 Matrix = NDArray[np.float64]
@@ -147,7 +148,7 @@ def tau(variant: str, counts: NDArray[np.int64], sizes: NDArray[np.int64]) -> fl
 @pytest.mark.parametrize("grouping", GROUPINGS)
 @pytest.mark.parametrize("variant", ["b", "c"])
 @given(problem=problems(7))
-@settings(max_examples=40)
+@settings(max_examples=budget(40))
 def test_kendalls_tau_is_scipys(variant: Any, grouping: str, problem: tuple[Matrix, Matrix]) -> None:
     scores, human = finite(problem[0]), problem[1]
     counts, sizes = _core.meta_pair_counts(scores, human, grouping)
@@ -161,7 +162,7 @@ def test_kendalls_tau_is_scipys(variant: Any, grouping: str, problem: tuple[Matr
 
 @pytest.mark.parametrize("grouping", GROUPINGS)
 @given(problem=problems(5))
-@settings(max_examples=60)
+@settings(max_examples=budget(60))
 def test_epsilon_is_the_best_of_all_candidates(grouping: str, problem: tuple[Matrix, Matrix]) -> None:
     scores, human = finite(problem[0]), problem[1]
     epsilons, counts = _core.meta_calibrate(scores, human, grouping)

@@ -52,7 +52,7 @@ def agreement(metric: str, value: float, n: int = 1000, **changes: Any) -> Metri
     found = MetricAgreement(
         test_set="", metric=metric, level="segment", grouping="votes", coefficient="tau", ties="half", value=value,
         confidence_interval=None if value != value else interval(value - 0.02, value + 0.02), n=n, groups=None,
-        epsilon=None, reason=None,
+        epsilon=None, segments=None, judged_segments=None, reason=None,
     )  # fmt: skip
     return replace(found, **changes)
 
@@ -142,6 +142,17 @@ def test_differences_are_those_of_the_better_metric_minus_the_other() -> None:
     assert ["X", "Z", "+0.050", "+0.030", "to", "+0.070", "0.0050", "0.0100*"] in shown
     assert ["X", "Y", "+0.010", "-0.010", "to", "+0.030", "0.3000", "0.6000"] in shown
     assert ["Y", "TER", "+0.340", "+0.320", "to", "+0.360", "0.0003", "0.0005*"] in shown
+
+
+def test_bold_type_marks_metrics_that_agree_better_than_the_baseline() -> None:
+    compared = [difference("X", "Y", 0.05, 0.01), difference("Z", "Y", -0.05, 0.01)]
+    result = evaluation([agreement("X", 0.3), agreement("Y", 0.25), agreement("Z", 0.2)], compared, baseline="Y")
+    values, differences = (table for table, _ in STUDIES["meta"].tables(result))
+    assert [row[0] for row, flags in zip(differences.rows, differences.bold, strict=True) if any(flags)] == ["X"]
+    assert differences.key == "Bold: significantly better agreement than Y."
+    assert values.key == ""
+    markdown = render_study(ranked(), "markdown")
+    assert "- Bold: the best agreement, and those that do not differ significantly from it." in markdown
 
 
 def test_sentences_say_which_metric_is_best_and_which_are_not_separated_from_it() -> None:

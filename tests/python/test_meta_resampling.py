@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats
 
+from budgets import budget
 from reshuffle import InputError, _core
 
 Floats = NDArray[np.float64]
@@ -184,7 +185,7 @@ def test_the_coefficients_of_vectors_are_scipys() -> None:
 
 
 @pytest.mark.parametrize("statistic", STATISTICS, ids="-".join)
-@settings(max_examples=8)
+@settings(max_examples=budget(8))
 @given(problem=problems(), unit=st.sampled_from(UNITS), seed=st.integers(0, 2**64 - 1))
 def test_swapped_scores_have_the_values_of_a_plain_loop(
     statistic: tuple[str, str], problem: tuple[Floats, Floats], unit: str, seed: int
@@ -201,7 +202,7 @@ def test_swapped_scores_have_the_values_of_a_plain_loop(
 
 
 @pytest.mark.parametrize("statistic", STATISTICS, ids="-".join)
-@settings(max_examples=8)
+@settings(max_examples=budget(8))
 @given(problem=problems(metrics=2), unit=st.sampled_from(UNITS), seed=st.integers(0, 2**64 - 1))
 def test_draws_have_the_values_of_a_plain_loop(
     statistic: tuple[str, str], problem: tuple[Floats, Floats], unit: str, seed: int
@@ -266,7 +267,7 @@ def tau(scores: Floats, votes: NDArray[np.int64], ties: str) -> float:
 
 
 @pytest.mark.parametrize("ties", ["half", "denominator", "discordant", "ignore"])
-@settings(max_examples=20)
+@settings(max_examples=budget(20))
 @given(problem=problems(), unit=st.sampled_from(UNITS), data=st.data())
 def test_votes_have_the_values_of_a_plain_loop(
     ties: str, problem: tuple[Floats, Floats], unit: str, data: st.DataObject

@@ -15,6 +15,7 @@ import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from budgets import budget
 from meta_material import QUIET, Scores, Vote, judged, lines, outputs_of, table, tau_by_loop, value
 from reshuffle import InputError, meta
 from reshuffle.meta import ScoreTable, TestSet
@@ -195,7 +196,7 @@ def test_agreement_on_systems_equals_scipy_and_a_loop(scores: tuple[list[float],
         assert found.n == len(ordered)
 
 
-@settings(max_examples=15)
+@settings(max_examples=budget(15))
 @given(st.integers(3, 6), st.integers(0, 2**32))
 def test_agreement_of_drawn_systems_equals_that_of_each_draw(n: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -253,6 +254,8 @@ def test_williams_formula(seed: int, n: int) -> None:
     one_sided = [meta.williams(people, first, second, alternative=side).pvalue for side in ("greater", "less")]
     assert sum(one_sided) == pytest.approx(1)
     assert meta.williams(people, first, first).pvalue == 1
+    # Powers of 2, so that only the exponents differ: squares of the first overflow, of the second vanish.
+    assert meta.williams(people, np.ldexp(first, 1000), np.ldexp(second, -1000)) == found
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import reshuffle
+from budgets import budget
 from reshuffle import InputError, SegmentScores, compare, score, segment_scores
 from reshuffle.data.scores import read_numbers
 from reshuffle.inference.hypotheses import Hypotheses
@@ -73,7 +74,7 @@ def random_table(n: int = 90, share: float = 0.3, systems: int = 3, seed: int = 
     return dict(zip(NAMES, values.tolist(), strict=False))
 
 
-QUICK = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+QUICK = settings(max_examples=budget(40), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @QUICK

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import calls
+from budgets import budget
 from counts import bleu_counts
 from margins import OF_DIFFERENCES
 from reshuffle import CorpusFunction, Formula, FromCounts, InputError, Progress, SegmentScores, compare, metric
@@ -362,7 +363,7 @@ def test_one_metric_is_one_family_by_either_name(test: str, adjust: str) -> None
 
 
 @given(st.permutations("nmp"), st.permutations(range(4)), st.sampled_from(["maxt", "minp"]), st.booleans())
-@settings(max_examples=15)
+@settings(max_examples=budget(15))
 def test_the_order_of_metrics_and_systems_does_not_matter(
     kinds: Sequence[str], systems: Sequence[int], adjust: str, is_all: bool
 ) -> None:
@@ -642,7 +643,7 @@ def simes(p: Scores) -> float:
     return float((len(p) * np.sort(p) / np.arange(1, len(p) + 1)).min())
 
 
-@settings(max_examples=300)
+@settings(max_examples=budget(300))
 @given(P_VALUES)
 def test_adjustments_of_p_values_follow_their_definitions(values: list[float]) -> None:
     p, m = np.array(values), len(values)

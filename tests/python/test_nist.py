@@ -18,6 +18,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from nltk.translate.nist_score import corpus_nist
 
+from budgets import budget
 from reshuffle import Corpus, metric, read_lines, tokenize
 from texts import LINES, PLAIN, Columns, corpora, references_of
 
@@ -172,7 +173,7 @@ class Twin:
         return gains * math.exp(math.log(0.5) * (math.log(ratio) / math.log(1.5)) ** 2) if ratio else 0.0
 
 
-@settings(max_examples=300)
+@settings(max_examples=budget(300))
 @given(corpora(PLAIN, max_segments=4), st.integers(1, 7), st.booleans())
 def test_rows_and_scores_with_any_references_equal_the_slow_twin(
     corpus: tuple[list[str], Columns], order: int, mteval: bool

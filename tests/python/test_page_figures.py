@@ -276,14 +276,14 @@ class TestDifferences:
         assert paths["rules"] is None
 
     def test_p_of_a_one_sided_test_is_shown_in_the_direction_of_the_test(self, browser: Browser) -> None:
-        result = everything(all_pairs=True, alternative="greater")
+        result = everything(all_pairs=True, alternative="better")
         browser.open(result.render("html"))
         tested = {(p.system, p.baseline) for p in result.comparisons}
         rows = browser.all("#differences .choice")
         for row in rows:
             row.click()
             assert tuple(browser.run("return state.pair")) in tested
-        assert "the one later in the input scores higher" in browser.texts("#differences figcaption")[0]
+        assert "the one later in the input is better" in browser.texts("#differences figcaption")[0]
 
 
 def class_of(p: float, alpha: float) -> int:
@@ -493,7 +493,7 @@ def filled_share(browser: Browser) -> float:
 
 SIDED = ("ar", "ar-studentized", "bootstrap", "bootstrap-percentile", "bootstrap-both", "paired-bootstrap")
 CASES = [
-    *((test, alternative) for test in SIDED for alternative in ("two-sided", "greater", "less")),
+    *((test, alternative) for test in SIDED for alternative in ("two-sided", "better", "worse")),
     *((test, "two-sided") for test in ("permutation", "bootstrap-shift")),
 ]
 
@@ -647,9 +647,9 @@ return found;
 
 class TestLayout:
     @pytest.mark.parametrize("width", [400, 700, 1400])
-    @pytest.mark.parametrize("kind", ["2", "4", "16", "40", "baseline", "greater"])
+    @pytest.mark.parametrize("kind", ["2", "4", "16", "40", "baseline", "better"])
     def test_texts_do_not_overlap_or_leave_the_figure(self, browser: Browser, width: int, kind: str) -> None:
-        if kind in {"baseline", "greater"}:
+        if kind in {"baseline", "better"}:
             chosen = {"baseline": "baseline"} if kind == "baseline" else {"alternative": kind, "all_pairs": True}
             result = everything(**chosen)
         else:

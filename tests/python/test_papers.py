@@ -21,7 +21,9 @@ from hypothesis import strategies as st
 from pages import markup
 from reshuffle import Comparison, SegmentScores, SetComparison, compare, compare_sets, read_json, score
 from reshuffle.data.demo import demo_corpus
-from reshuffle.report import Layout, render
+from reshuffle.errors import printable
+from reshuffle.report import Layout, latex, render
+from reshuffle.report.cells import Table
 from reshuffle.report.paper import LONG, paper_of
 
 # Everything that is markup in one of the formats.
@@ -93,6 +95,36 @@ def test_scores_without_tests_have_one_table() -> None:
         assert "BLEU and TER (lower is better): 400 segments, 1 reference, 4 systems." in report
 
 
+@pytest.mark.parametrize("breaks", [(), (2,), (2, 3)])
+@pytest.mark.parametrize(
+    ("scale", "space", "fits", "next_size"),
+    [(1, 6, "", r"\small"), (0.9, 6, r"\small", r"\footnotesize"), (0.8, 3, r"\footnotesize", r"\scriptsize")],
+)
+def test_latex_has_the_largest_letters_with_which_a_table_fits(
+    breaks: tuple[int, ...], scale: float, space: int, fits: str, next_size: str
+) -> None:
+    # An article is 345 points wide, a letter 5.5, and more space between metrics 10.
+    most = int(((345 - 2 * space * 4) / scale - 10 * len(breaks)) / 5.5)
+    for characters, expected in ((most, fits), (most + 1, next_size)):
+        table = Table("", ["System", "x", "y", "z"], breaks=breaks)
+        table.add(["n" * (characters - 3), "1", "2", "3"])
+        size = "".join(latex._size(table))
+        assert size.startswith(expected)
+        assert bool(size) == bool(expected)
+
+
+@pytest.mark.parametrize(("multirow", "first"), [(True, r"\multirow{2}{*}{a}"), (False, "a")])
+def test_names_of_several_rows_are_written_once_in_latex(multirow: bool, first: str) -> None:
+    rows = [(["a", "x"], [2]), (["a", "y"], [0]), (["b", "z"], [1])]
+    shown = [latex._row(cells, (), spans, multirow).removesuffix(r" \\") for cells, spans in rows]
+    assert shown == [f"{first} & x", " & y", "b & z"]
+
+
+def test_latex_has_no_more_space_between_metrics_of_one_column() -> None:
+    one, two = Table("", ["System", "x", "y"], breaks=(2,)), Table("", ["System", "x", "p", "y"], breaks=(3,))
+    assert (latex._columns(one), latex._columns(two)) == ("lrr", r"lrr@{\hskip 1em}r")
+
+
 def test_latex_has_more_space_between_metrics_and_smaller_letters_for_wide_tables() -> None:
     size = re.compile(r"\\(small|footnotesize|scriptsize)")
     for length, expected in ((2, ["small"]), (12, ["footnotesize"]), (99, ["scriptsize"])):
@@ -145,7 +177,7 @@ def test_no_name_ends_a_line_or_a_string(names: list[str]) -> None:
     assert typst.count("\n") == len(typst.splitlines()) == render(with_names(["a", "b"]), "typst").count("\n")
     body = "".join(line for line in typst.splitlines(True) if not line.startswith("//"))
     strings = [found.replace('\\"', '"').replace("\\\\", "\\") for found in TYPST_STRING.findall(body)]
-    assert {" ".join("".join(c if c.isprintable() else " " for c in name).split()) for name in names} <= set(strings)
+    assert {printable(" ".join(name.split())) for name in names} <= set(strings)
     assert '"' not in TYPST_STRING.sub("", body)
 
 

@@ -9,11 +9,13 @@ from typing import Any
 
 import pytest
 
-from claims import PAGE, RESULTS, Claim, markdown_table, number, read_results, run
-from claims_chen import mean_tau
-from claims_clark import agree
-from papers import CLAIMS, PAPERS
-from papers_page import anchor, blocks, page, reflowed, wrapped
+from benches.papers.__main__ import CLAIMS, PAPERS
+from benches.papers.chen import mean_tau, published_ranks, ranks, unchanged
+from benches.papers.claims import PAGE, RESULTS, Claim, markdown_table, number, read_results, run
+from benches.papers.clark import agree
+from benches.papers.judgments import nearest, of_2008
+from benches.papers.page import anchor, blocks, page, reflowed, wrapped
+from benches.papers.smoothings import TABLE_7, TABLE_8, gains_in, moved_in
 from reshuffle.cli.commands import cli
 
 # Sizes of exchange units that were measured with another implementation: exchange unit, n, ρ, τ.
@@ -36,7 +38,7 @@ COMMANDS = [(name, command) for name, claim in CLAIMS.items() for command in cla
 
 
 def test_the_page_is_what_the_results_give() -> None:
-    assert page(PAPERS, read_results()) == PAGE.read_text("utf-8"), "run: python benches/papers.py"
+    assert page(PAPERS, read_results()) == PAGE.read_text("utf-8"), "run: python -m benches.papers"
 
 
 def test_every_claim_has_a_result_of_the_commands_that_the_page_shows() -> None:
@@ -44,7 +46,7 @@ def test_every_claim_has_a_result_of_the_commands_that_the_page_shows() -> None:
     assert set(results) == set(CLAIMS)
     for name, claim in CLAIMS.items():
         stored = {key: results[name][key] for key in claim.code}
-        assert stored == claim.code, f"run: python benches/papers.py --rerun {name}"
+        assert stored == claim.code, f"run: python -m benches.papers --rerun {name}"
         assert re.fullmatch(r"\d{4}-\d\d-\d\d", results[name]["date"])
 
 
@@ -213,6 +215,67 @@ def test_correlations_of_published_scores_are_the_published_ones() -> None:
         assert of_metric[pair]["value"] == pytest.approx(value, abs=0.0005001)
         assert of_metric[pair]["n"] == 560
     assert of_metric["lv-en"]["n"] == 435
+
+
+def verdict(name: str, figures: Any = None) -> str:
+    """Whether a claim holds by the kept figures, or by others."""
+    return CLAIMS[name].summary(read_results()[name]["figures"] if figures is None else figures).holds
+
+
+def test_samples_of_koehn_are_like_for_like_and_of_both_layouts() -> None:
+    """W04-3250: 100 broad samples of 300 of pairs that differ by about 2.0 BLEU; Table 3 has 85% right at 2–3 BLEU."""
+    results = read_results()
+    reversals = results["koehn-reversals"]["figures"]
+    assert [row[4] for row in reversals if row[:4] == [1.5, 2.5, "broad", 300]] == [100]
+    right = {
+        (row["layout"], row["size"]): row["right"] for row in results["koehn-table-3"]["figures"] if row["low"] == 2
+    }
+    assert right["broad", 300] > 0.85 > right["block", 300] == 0.8
+    assert (right["block", 600], verdict("koehn-table-3")) == (0.95, "in part")
+    better = [row | {"right": 0.9} if row["size"] == 300 else row for row in results["koehn-table-3"]["figures"]]
+    assert verdict("koehn-table-3", better) == "yes"
+    of_pairs = results["koehn-confidence"]["figures"]
+    assert [len(of["broad"]["won"]) for of in of_pairs.values()] == [100, 220]
+
+
+def test_each_section_has_its_verdict_and_the_rule_of_it() -> None:
+    sections = PAGE.read_text("utf-8").split("\n### ")
+    for name, claim in CLAIMS.items():
+        (section,) = (text for text in sections if text.startswith(claim.title + "\n"))
+        assert f"**Holds: {verdict(name)}.** Yes if " in section
+        assert claim.summary(read_results()[name]["figures"]).rule.endswith(".")
+
+
+def test_verdicts_about_smoothings_follow_from_significance_and_ranks() -> None:
+    """W14-3346: with dense features no smoothing differs from none, with sparse ones 7 does; ρ changes in 1 of 14."""
+    tuning = read_results()["chen-tuning"]["figures"]
+    assert (verdict("chen-tuning"), verdict("chen-tuning-sparse")) == ("in part", "yes")
+    assert tuning["dense"]["xbleu 2"]["multeval"] <= 0.05
+    without = {name: {**of, "multeval": 0.5} for name, of in tuning["dense"].items()}
+    assert verdict("chen-tuning", {**tuning, "dense": without}) == "yes"
+    chance = {name: {**of, "multeval": 0.2} for name, of in tuning["sparse"].items()}
+    assert verdict("chen-tuning-sparse", {**tuning, "sparse": chance}) == "no"
+    assert [moved_in(TABLE_7, TABLE_8), gains_in(TABLE_7, TABLE_8)] == [[0.2, 0.4, 0.2, 0.2], [0.1, -0.2, 0.1, 0.2]]
+
+    systems = read_results()["chen-systems"]["figures"]
+    assert (unchanged(published_ranks()), unchanged(ranks(systems)), verdict("chen-systems")) == (13, 0, "no")
+    same = {
+        name: {**of, "values": {**of["values"], "spearman": dict.fromkeys(of["values"]["spearman"], (0.8,))}}
+        for name, of in systems.items()
+        if name != "other"
+    }
+    assert verdict("chen-systems", same) == "yes"
+
+
+def test_net_votes_of_2008_are_those_of_some_tasks_and_copies_of_runs_are_counted() -> None:
+    figures = read_results()["chen-counts"]["figures"]
+    assert of_2008(figures)[2] == 7770
+    assert nearest(figures) == [
+        ("French-English Europarl",), ("Czech-English Commentary", "Hungarian-English News")
+    ]  # fmt: skip
+    moses = read_results()["clark-mert"]["figures"]["presets"]["moses"]
+    assert min(n for n, *_ in moses["distinct"].values()) == 15
+    assert "15 of 20 of" in PAGE.read_text("utf-8")
 
 
 def leaves(value: Any) -> list[Any]:

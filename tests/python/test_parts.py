@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import reshuffle
+from budgets import budget
 from meta_material import random_matrices, random_votes
 from reshuffle import (
     CorpusFunction,
@@ -124,7 +125,7 @@ def bytes_of(result: Any) -> Any:
     return result
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=budget(12), deadline=None)
 @given(
     kind=st.sampled_from(["shuffles", "draws", "permutations"]),
     cuts=st.sets(st.integers(1, 29), max_size=6),
@@ -195,7 +196,7 @@ def computed(name: str) -> _core.Reduction:
 
 
 @pytest.mark.parametrize("name", SPECIFICATIONS)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=budget(25), deadline=None)
 @given(data=st.data())
 def test_a_damaged_state_is_refused_or_has_other_numbers(name: str, data: st.DataObject) -> None:
     words = computed(name).state()

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from budgets import budget
 from reshuffle import (
     Formula,
     InputError,
@@ -69,14 +70,14 @@ SIZES = st.integers(2, 12)
 DRAWS = st.one_of(st.integers(1, 60), st.sampled_from([99, 100, 199, 399]))
 
 
-@settings(max_examples=200)
+@settings(max_examples=budget(200))
 @given(st.integers(0, 2**32), SIZES, DRAWS, st.sampled_from(ALPHAS))
 def test_interval_and_test_of_bleu_never_disagree(seed: int, segments: int, n: int, alpha: str) -> None:
     a, b = bleu_counts(np.random.default_rng(seed), segments)
     assert_dual(a, b, BLEU, n, alpha, seed)
 
 
-@settings(max_examples=200)
+@settings(max_examples=budget(200))
 @given(
     st.lists(st.tuples(st.integers(-3, 3), st.integers(-3, 3)), min_size=2, max_size=12),
     st.sampled_from([1, 0.1, 0.37]),
@@ -91,7 +92,7 @@ def test_interval_and_test_of_a_mean_never_disagree(
     assert_dual(a, b, None, n, alpha, 7, documents=[i // 2 for i in range(len(a))]) if len(a) > 2 else None
 
 
-@settings(max_examples=200)
+@settings(max_examples=budget(200))
 @given(
     st.lists(st.tuples(*[st.integers(0, 2)] * 6), min_size=2, max_size=8),
     DRAWS,
@@ -284,7 +285,7 @@ def test_intervals_of_systems_without_a_difference_hold_only_0() -> None:
         bootstrap_test(a, a, BLEU, method="percentle")
 
 
-@settings(max_examples=100)
+@settings(max_examples=budget(100))
 @given(st.integers(0, 2**32), SIZES, DRAWS, st.sampled_from(["two-sided", "greater", "less"]))
 def test_bootstrap_both_has_the_larger_p(seed: int, segments: int, n: int, alternative: str) -> None:
     a, b = bleu_counts(np.random.default_rng(seed), segments)

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from budgets import budget
 from counts import bleu_counts
 from reshuffle import Comparison, CorpusFunction, Formula, FromCounts, InputError, SegmentScores, _core, compare, metric
 from reshuffle.metrics.base import Counts, Scores
@@ -59,7 +60,7 @@ def permuted_totals(counts: Counts, labels: Labels) -> Counts:
     return np.array([sum(counts[labels[u, i], u] for u in range(units)) for i in range(k)])
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=budget(20), deadline=None)
 @given(
     seed=st.integers(0, 2**64 - 1),
     r=st.integers(0, 2**64 - 1),
@@ -111,7 +112,7 @@ def test_all_permutations_are_equally_likely_and_units_are_independent(k: int) -
         assert scipy.stats.chisquare([both[pair] for pair in product(orders, repeat=2)]).pvalue > 1e-3
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=budget(25), deadline=None)
 @given(
     seed=st.integers(0, 2**32),
     k=st.integers(1, 6),
@@ -302,6 +303,22 @@ def test_several_metrics_get_the_same_permutations() -> None:
     assert both[:3] == both[3:] == numbers(compared(first))
 
 
+def test_scores_of_permutations_do_not_depend_on_other_metrics() -> None:
+    # BLEU has ten counts for each of three systems, their sums over pairs of columns five.
+    counts = counts_of(3, 3, 50)
+    halves = counts.reshape(3, 50, 5, 2).sum(axis=3)
+    metrics = [
+        (BLEU, counts),
+        (Formula("ratio", lambda totals: totals[..., 0] / totals[..., 3]), halves),
+        (BLEU, counts),
+    ]
+    samples = [CountSample.from_counts(each, own) for each, own in metrics]
+    together = Replicates(samples, n_resamples=40, seed=2).permuted
+    for sample, scores in zip(samples, together, strict=True):
+        (alone,) = Replicates([sample], n_resamples=40, seed=2).permuted
+        assert scores.tobytes() == alone.tobytes()
+
+
 def test_a_baseline_is_compared_with_the_range_of_all_systems() -> None:
     own = FromCounts("m", named(counts_of(3, 4, 80)), "bleu")
     few, every = compared(own, all_pairs=False), compared(own)
@@ -393,7 +410,7 @@ def test_a_formula_in_python_that_fails_says_so() -> None:
 def test_scores_of_all_pairs_need_little_memory() -> None:
     rng, k = np.random.default_rng(1), 60
     pairs, scores = list(combinations(range(k), 2)), rng.integers(0, 9, (k, 5_000)).astype(float)
-    tally = PermutedTally(pairs, np.full((1, len(pairs)), 4.0)).accumulator(len(pairs), 0, 5_000)
+    tally = PermutedTally(pairs, np.full((1, len(pairs)), 8.0)).accumulator(len(pairs), 0, 5_000)
     tracemalloc.start()
     try:
         tally.update(scores)
@@ -401,5 +418,5 @@ def test_scores_of_all_pairs_need_little_memory() -> None:
     finally:
         tracemalloc.stop()
     assert peak < 16e6  # the differences of all pairs would be 71 MB
-    assert tally.row.pairs.tolist() == [int((abs(scores[x] - scores[y]) >= 4).sum()) for x, y in pairs]
-    assert set(tally.row.ranges.tolist()) == {int((np.ptp(scores, axis=0) >= 4).sum())}
+    assert tally.row.pairs.tolist() == [int((abs(scores[x] - scores[y]) >= 8).sum()) for x, y in pairs]
+    assert set(tally.row.ranges.tolist()) == {int((np.ptp(scores, axis=0) >= 8).sum())}

@@ -1,4 +1,4 @@
-"""The populations of ``benches/size_power.py`` and ``benches/family_errors.py``, and the file of their results."""
+"""The populations of ``size_power`` and ``family_errors`` in ``benches/simulations``, and the file of their results."""
 
 from __future__ import annotations
 
@@ -8,14 +8,25 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from data import Files, Texts
-from families import Family, lognormal
-from family_errors import adjusted, methods, rates
-from populations import ANY, BLEU, UNMATCHED, WRONG, Outputs, Population, count, equal_pair, resized, with_unmatched
+from benches.data import Files, Texts
+from benches.simulations.blocks import BLOCK, LEVELS, Cell, Results, _drop_partial_line
+from benches.simulations.families import Family, lognormal
+from benches.simulations.family_errors import adjusted, methods, rates
+from benches.simulations.populations import (
+    ANY,
+    BLEU,
+    UNMATCHED,
+    WRONG,
+    Outputs,
+    Population,
+    count,
+    equal_pair,
+    resized,
+    with_unmatched,
+)
+from benches.simulations.size_power import ratio
 from reshuffle import SegmentScores, compare
 from reshuffle.resampling import CountSample, Replicates
-from simulations import BLOCK, LEVELS, Cell, Results, _drop_partial_line
-from size_power import ratio
 
 
 @pytest.fixture(scope="module")

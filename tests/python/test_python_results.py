@@ -33,6 +33,7 @@ from reshuffle import (
 )
 from reshuffle.data.demo import demo_corpus
 from reshuffle.report import FORMATS, SEGMENT_FORMATS, TABLES, Layout, Terminal, render, render_segments
+from reshuffle.report.cells import keys
 from reshuffle.report.conclusions import conclusions
 from reshuffle.report.notebook import tables_as_html
 from reshuffle.report.notes import CAVEATS, notes
@@ -174,7 +175,7 @@ def test_beneath_the_page_a_notebook_has_the_tables_and_the_notes(name: str) -> 
     assert [table.title for table in shown] == page.texts["caption"]
     assert [cell for table in shown for cell in table.header] == page.texts["th"]
     assert [cell for table in shown for row in table.rows for cell in row] == page.texts["td"]
-    sentences = [*conclusions(result, Layout()), *notes(result, Layout())]
+    sentences = [*conclusions(result, Layout()), *notes(result, Layout()), *keys(shown)]
     assert [*sentences, f"Signature: {result.signature}"] == page.texts["li"]
     assert html.isascii()
     # Colours suit light and dark pages; the page loads nothing and runs no script.
@@ -191,7 +192,8 @@ def test_without_scripts_the_html_report_has_the_tables_and_the_sentences_of_the
     shown = list(tables(result, Layout()))
     assert sorted(table.title for table in shown) == sorted(page.texts["caption"])
     assert sorted(c for table in shown for row in table.rows for c in row) == sorted(page.texts["td"])
-    assert [*conclusions(result, Layout())] == [text for text in page.texts["p"] if "need JavaScript" not in text]
+    sentences = [*conclusions(result, Layout()), *(table.key for table in shown if table.key)]
+    assert sentences == [text for text in page.texts["p"] if "need JavaScript" not in text]
     assert [*notes(result, Layout(pairs=True))] == page.texts.get("li", [])
     assert {result.signature, result.methods_sentence()} <= {*page.texts["pre"]}
     # The security policy of the page forbids styles and scripts in attributes.

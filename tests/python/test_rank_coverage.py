@@ -7,13 +7,12 @@ from collections.abc import Mapping
 import numpy as np
 import pytest
 
-from agreement import Array
-from data import MissingDataError
-from families import CLOSE, FAMILIES, LIUM, Build, Family, exchangeable, lengths, lognormal
+from benches.data import Array, MissingDataError
+from benches.simulations.blocks import texts
+from benches.simulations.families import CLOSE, FAMILIES, LIUM, Build, Family, exchangeable, lengths, lognormal
 from reshuffle import FromCounts, Ranking, SegmentScores, compare
 from reshuffle.metrics.base import Metric
 from reshuffle.results import clopper_pearson
-from simulations import texts
 
 pytestmark = pytest.mark.slow
 

@@ -16,6 +16,7 @@ from scipy.stats import multivariate_t, norm
 from scipy.stats import t as student
 
 import reshuffle
+from budgets import budget
 from margins import OF_DIFFERENCES
 from reshuffle import (
     Comparison,
@@ -85,7 +86,7 @@ def maximal_cliques(different: np.ndarray[Any, Any]) -> list[list[int]]:
     return sorted(sorted(one) for one in alike if not any(one < other for other in alike))
 
 
-@settings(max_examples=300)
+@settings(max_examples=budget(300))
 @given(decisions())
 def test_groups_are_the_maximal_cliques_of_systems_that_do_not_differ(different: np.ndarray[Any, Any]) -> None:
     groups = groups_without_difference(as_sets(different), most=1000)
@@ -93,7 +94,7 @@ def test_groups_are_the_maximal_cliques_of_systems_that_do_not_differ(different:
     assert maximal_cliques(different) == [members(group) for group in groups]
 
 
-@settings(max_examples=300)
+@settings(max_examples=budget(300))
 @given(decisions(most=14))
 def test_systems_share_a_letter_exactly_if_they_do_not_differ(different: np.ndarray[Any, Any]) -> None:
     groups = groups_without_difference(as_sets(different), most=26)
@@ -152,7 +153,7 @@ def test_the_letters_of_piephos_third_example() -> None:
 # Clusters and positions.
 
 
-@settings(max_examples=300)
+@settings(max_examples=budget(300))
 @given(decisions())
 def test_clusters_end_where_all_systems_are_better_than_all_later_ones(different: np.ndarray[Any, Any]) -> None:
     better = np.triu(different)
@@ -392,7 +393,7 @@ def drawn(metric: SegmentScores, n: int, seed: int) -> np.ndarray[Any, Any]:
     return Replicates([sample], n_resamples=n, seed=seed).draws[0]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=budget(60), deadline=None)
 @given(
     st.lists(st.lists(st.integers(-3, 3), min_size=5, max_size=5), min_size=2, max_size=5),
     st.booleans(),

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import calls
+from budgets import budget
 from reshuffle import (
     Formula,
     FromCounts,
@@ -187,13 +188,13 @@ def test_shuffles_equal_those_computed_in_numpy(data_seed: int, segments: int, s
     assert (reached + 1) / 21 == got.pvalue
 
 
-@settings(max_examples=25)
+@settings(max_examples=budget(25))
 @given(SEEDS, SEEDS, st.integers(1, 400) | st.sampled_from([3000, 3004]))
 def test_weights_of_draws_equal_those_computed_in_numpy(seed: int, replicate: int, segments: int) -> None:
     np.testing.assert_array_equal(weights(seed, replicate, segments), _core.draw_weights(seed, replicate, segments))
 
 
-@settings(max_examples=25)
+@settings(max_examples=budget(25))
 @given(SEEDS, SEEDS, st.lists(st.integers(1, 60), min_size=1, max_size=8))
 def test_weights_within_strata_equal_those_computed_in_numpy(seed: int, replicate: int, strata: list[int]) -> None:
     expected = np.concatenate([weights(seed, replicate, size, h) for h, size in enumerate(strata)])
@@ -508,7 +509,7 @@ def test_long_results_are_read_only_views() -> None:
 
 
 @given(st.integers(1, 70), st.lists(SEEDS, min_size=1, max_size=4), st.sampled_from(["two-sided", "greater", "less"]))
-@settings(max_examples=20)
+@settings(max_examples=budget(20))
 def test_a_batch_gives_the_results_of_each_problem_alone(segments: int, seeds: list[int], alternative: str) -> None:
     counts = np.stack([random_counts(i, 2, segments) for i in range(len(seeds))])
     limits = np.linspace(-0.1, 0.1, len(seeds)).astype(np.float64)

@@ -47,7 +47,7 @@ def rates(simulate: Simulated, n: int, statistic: str, truth: float = 0.0) -> di
 
 
 def normal(run_sd: float, correlation: float, difference: float = 0.0) -> Simulated:
-    """Segment scores of 100 segments: all effects are normal. As in ``benches/run_coverage.py``."""
+    """Segment scores of 100 segments: all effects are normal. As in ``benches/simulations/run_coverage.py``."""
 
     def simulate(rng: np.random.Generator, n: int) -> CountSample:
         s = 100

@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from budgets import budget
 from reshuffle import FromCounts, InputError, _core, derive_seed, metric, read_lines
 from reshuffle.inference.exchange import EXCHANGES
 from reshuffle.inference.run_tests import RunTesting, pair_outcomes
@@ -146,7 +147,7 @@ TWINS = {
 
 
 @given(data=st.data())
-@settings(max_examples=25)
+@settings(max_examples=budget(25))
 @pytest.mark.parametrize(("name", "statistic"), TWINS)
 def test_units_are_those_of_their_slow_twins(name: str, statistic: str, data: Any) -> None:
     n = data.draw(st.integers(1, 4))
@@ -185,7 +186,7 @@ def test_few_runs_are_split_in_all_ways(n: int, m: int, statistic: str) -> None:
 
 
 @given(st.lists(st.sampled_from([(1, 3), (2, 3), (1, 7), (3, 7), (5, 9)]), min_size=3, max_size=8), st.integers(1, 7))
-@settings(max_examples=60)
+@settings(max_examples=budget(60))
 @pytest.mark.parametrize("statistic", ["pooled", "mean"])
 def test_ties_of_splits_count_as_in_exact_arithmetic(statistic: str, runs: list[tuple[int, int]], n: int) -> None:
     """Many splits are equal here, and floats would differ in their last bits."""
@@ -207,7 +208,7 @@ def test_ties_of_splits_count_as_in_exact_arithmetic(statistic: str, runs: list[
 
 
 @given(st.integers(0, 50), st.permutations(range(4)))
-@settings(max_examples=30)
+@settings(max_examples=budget(30))
 @pytest.mark.parametrize("name", ["run", "segment"])
 def test_the_order_of_runs_does_not_matter(name: str, seed: int, order: list[int]) -> None:
     a, b = random_counts([3, 4], 30, seed)
@@ -261,7 +262,7 @@ def test_patterns_of_few_units_are_enumerated(n: int, m: int, statistic: str) ->
 
 
 @given(st.sampled_from(sorted(EXCHANGES)), st.sampled_from(["pooled", "mean"]), st.integers(0, 50))
-@settings(max_examples=60)
+@settings(max_examples=budget(60))
 def test_threads_do_not_matter(name: str, statistic: str, seed: int) -> None:
     if statistic not in EXCHANGES[name].statistics:
         return
@@ -275,7 +276,7 @@ def test_threads_do_not_matter(name: str, statistic: str, seed: int) -> None:
 
 
 @given(st.sampled_from(["run", "segment", "cell"]), st.sampled_from(["pooled", "mean"]), st.integers(0, 50))
-@settings(max_examples=40)
+@settings(max_examples=budget(40))
 def test_the_order_of_two_systems_does_not_matter(name: str, statistic: str, seed: int) -> None:
     n, m = (3, 3) if name == "cell" else (2 + seed % 3, 3)
     data = run_data(random_counts([n, m], 30, seed), 50)

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from budgets import budget
 from reshuffle import InputError, _core
 from reshuffle.metrics.base import Counts
 from reshuffle.resampling.run_layout import in_groups
@@ -49,7 +50,7 @@ def multeval_choices(seed: int, r: int, n: int, n_units: int) -> tuple[list[list
     return x, y
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=budget(40), deadline=None)
 @given(shape=st.tuples(st.integers(1, 3), st.integers(1, 4), SIZES, st.integers(1, 3)))
 def test_groups_have_each_row_once_and_otherwise_zeros(shape: tuple[int, int, int, int]) -> None:
     rows = np.arange(1, 1 + np.prod(shape)).reshape(shape)
@@ -63,7 +64,7 @@ def test_groups_have_each_row_once_and_otherwise_zeros(shape: tuple[int, int, in
     assert np.count_nonzero(units) == rows.size
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=budget(30), deadline=None)
 @given(n=st.integers(1, 4), m=st.integers(1, 4), n_units=SIZES, seed=SEEDS)
 def test_pooled_outputs_are_those_with_small_labels(n: int, m: int, n_units: int, seed: tuple[int, int]) -> None:
     outputs = random_rows(seed[0], n + m, n_units, 2)
@@ -75,7 +76,7 @@ def test_pooled_outputs_are_those_with_small_labels(n: int, m: int, n_units: int
         np.testing.assert_array_equal(outputs.transpose(1, 0, 2)[chosen].sum(axis=0), sums)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=budget(30), deadline=None)
 @given(n=st.sampled_from([1, 2, 3, 5, 17]), n_units=SIZES, seed=SEEDS)
 def test_multeval_takes_outputs_by_a_permutation_and_its_inverse(n: int, n_units: int, seed: tuple[int, int]) -> None:
     a, b = systems = random_rows(seed[0], 2, n, n_units, 2)

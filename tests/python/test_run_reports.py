@@ -424,8 +424,14 @@ def test_the_answer_follows_the_direction_of_the_metric() -> None:
         ({"BLEU": 0.3, "TER": -0.8}, "sys1 is better than baseline under BLEU and TER."),
         (worse, "sys1 is worse than baseline under BLEU; under TER sys1 is better than baseline."),
     ):
-        answer = next(conclusions(made(differences=differences, pvalues=low)))
-        assert answer == f"By the hierarchical bootstrap, {expected}"
+        result = made(differences=differences, pvalues=low)
+        assert next(conclusions(result)) == f"By the hierarchical bootstrap, {expected}"
+        for shown in (STUDIES["runs"].tables, STUDIES["runs"].paper):
+            assert shown is not None
+            (table,) = (table for table, _ in shown(result) if "Δ" in table.header)
+            bold = {row[0][:-2] for row, flags in zip(table.rows, table.bold, strict=True) if any(flags)}
+            assert bold == ({"BLEU", "TER"} if differences["BLEU"] > 0 else {"TER"})
+            assert table.key == "Bold: significantly better than baseline, by the hierarchical bootstrap."
 
 
 def test_notes_have_the_nulls_the_reason_and_what_was_left_out() -> None:
@@ -624,7 +630,9 @@ def test_any_scores_are_read_back(scores: dict[str, list[float]], output: str) -
     own = {metric: replace(base, runs=tuple(runs), s_sel=runs[0]) for metric, runs in scores.items()}
     metrics = tuple(UsedMetric(name, "x", True, None) for name in own)
     tables = {"systems": (SystemRuns("a", (output,), own),)}
-    result = replace(made(), metrics=metrics, tables=tables, truths={}, plan={**made().plan, "exchange": []})
+    result = replace(
+        made(), metrics=metrics, tables=tables, truths={}, plan={**made().plan, "exchange": [], "median_metric": None}
+    )
     assert read_json(result.render("json")) == result
 
 

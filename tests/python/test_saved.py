@@ -18,7 +18,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from budgets import budget
 from margins import margins
+from mutations import crashes
 from reshuffle import (
     BesagClifford,
     Caveat,
@@ -128,7 +130,13 @@ def comparisons(draw: st.DrawFn) -> Comparison:
 
 
 @given(comparisons())
-@settings(max_examples=150)
+@settings(max_examples=budget(15))
+def test_a_changed_value_is_refused_or_shown(comparison: Comparison) -> None:
+    assert not crashes(render(comparison, "json"), 12)
+
+
+@given(comparisons())
+@settings(max_examples=budget(150))
 def test_a_comparison_is_read_as_it_was_written(comparison: Comparison) -> None:
     written = render(comparison, "json")
     read = read_json(written)

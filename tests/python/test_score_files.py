@@ -171,7 +171,7 @@ def test_files_are_read_once(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
         seen.append(path)
         return read_bytes(path, *rest)
 
-    monkeypatch.setattr("reshuffle.data.scores.read_bytes", counted)
+    monkeypatch.setattr("reshuffle.data.formats.base.read_bytes", counted)
     put("x.csv", "a,b\n1,2\n3,5\n2,2\n")
     put("a.json", log([1, 2, 3], [1, 3, 2]))
     put("b.json", log([1, 2, 3], [2, 5, 2]))

@@ -402,7 +402,7 @@ def test_what_is_wrong_with_a_table_in_memory_is_said() -> None:
     for options, message in [
         ({}, "expected scores of segments or of systems, got neither"),
         ({"segments": [[1.0]]}, r"segments: expected a row for each of 2 systems, got an array of shape \(1, 1\)"),
-        ({"system_scores": [1.0, math.inf]}, "system_scores: expected finite scores, or NaN"),
+        ({"system_scores": [1.0, math.inf]}, "system_scores: expected a finite number, or NaN"),
     ]:
         with pytest.raises(InputError, match=message):
             ScoreTable("BLEU", ("a", "b"), **options)  # type: ignore[arg-type]

@@ -17,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from nltk.translate.bleu_score import SmoothingFunction, closest_ref_length, sentence_bleu
 
+from budgets import budget
 from reshuffle import Corpus, metric, read_lines, segment_scores
 from texts import PLAIN, Columns, corpora, references_of
 
@@ -84,7 +85,7 @@ def test_sentences_scored_by_nltk(examples: list[dict[str, Any]], smoothing: str
     np.testing.assert_allclose(got, live, rtol=0, atol=1e-9)
 
 
-@settings(max_examples=200)
+@settings(max_examples=budget(200))
 @given(st.lists(st.tuples(SENTENCES, SENTENCES), min_size=1, max_size=4), st.sampled_from(sorted(NLTK)))
 def test_scores_of_any_sentences_equal_nltks(segments: list[tuple[list[str], list[str]]], smoothing: str) -> None:
     # A sentence is weighted by its reference length, so without reference words it has no weight and shows 0.
@@ -94,7 +95,7 @@ def test_scores_of_any_sentences_equal_nltks(segments: list[tuple[list[str], lis
     np.testing.assert_allclose(got, expected, rtol=0, atol=1e-8)
 
 
-@settings(max_examples=200)
+@settings(max_examples=budget(200))
 @given(corpora(PLAIN.filter(bool)), st.sampled_from(sorted(NLTK)))
 def test_scores_with_several_references_equal_nltks(corpus: tuple[list[str], Columns], smoothing: str) -> None:
     hypotheses, columns = corpus
@@ -208,7 +209,7 @@ def chen_cherry(hypothesis: tuple[str, ...], reference: tuple[str, ...], smoothi
     return float(penalty * math.exp(math.fsum(math.log(x) for x in p) / 4)) if min(p) > 0 else 0.0
 
 
-@settings(max_examples=400)
+@settings(max_examples=budget(400))
 @given(
     st.lists(st.tuples(SENTENCES, SENTENCES.filter(bool)), min_size=1, max_size=4),
     st.integers(0, 7),

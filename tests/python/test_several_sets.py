@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 import reshuffle
+from budgets import budget
 from margins import margins
 from meteor_files import write_meteor
 from reshuffle import (
@@ -35,6 +36,7 @@ from reshuffle import (
 )
 from reshuffle.inference.multiplicity import ADJUSTMENTS
 from reshuffle.inference.tests import TESTS
+from reshuffle.results import may_lie_across
 from test_resampling import BLEU, flips, random_counts, weights
 
 Counts: TypeAlias = "NDArray[np.int64]"
@@ -84,7 +86,7 @@ def shuffled_differences(sets: Sequence[Counts], a: int, b: int, n: int) -> NDAr
     return out
 
 
-@settings(max_examples=8)
+@settings(max_examples=budget(8))
 @given(st.integers(0, 1000), st.integers(2, 3))
 def test_the_shuffles_of_an_average_are_the_means_of_those_of_the_test_sets(seed: int, n_sets: int) -> None:
     sets, n = random_sets(seed, 3, (30, 17, 9)[:n_sets]), 150
@@ -133,7 +135,7 @@ def test_p_of_an_average_agrees_with_the_enumeration_of_all_shuffles(sizes: Sequ
     assert abs(found.comparisons[0].test.pvalue - exact) <= 4 * math.sqrt(exact * (1 - exact) / n) + 1 / n
 
 
-@settings(max_examples=5)
+@settings(max_examples=budget(5))
 @given(st.integers(0, 1000))
 def test_bootstrap_tests_of_an_average_use_the_means_of_the_draws(seed: int) -> None:
     sets, n = random_sets(seed, 3, (40, 25)), 99
@@ -619,6 +621,23 @@ def test_the_caveats_of_a_family_over_test_sets_take_all_of_them_into_account() 
     assert caveat.values["enough"] == math.ceil(20 / (1 - 0.95 ** (1 / 3))) - 1
 
 
+def test_stars_of_families_over_test_sets_are_open_where_those_of_each_set_are() -> None:
+    options: dict[str, Any] = {"test": "ar", "adjust": "maxt", "all_pairs": True, "n_resamples": 999, "average": False}
+    within, over = (compare_sets(two_metrics(4), family=family, **options) for family in ("metric", "sets"))
+    # With p of three test sets, 1 − (1 − p)³ is at most .05 where p is at most:
+    level = 1 - 0.95 ** (1 / 3)
+    counts = np.rint(adjusted(within) * 1000) - 1
+    expected = [[may_lie_across(int(count), 999, level) for count in of_set] for of_set in counts]
+    found = [["near-alpha" in pair.caveats for pair in each.comparisons] for each in over.sets.values()]
+    assert found == expected
+    assert sum(map(sum, found)) == 4
+    # The first pair of the first test set is one of them, and the first of the others in the families of the second.
+    nine = compare_sets(two_metrics(3), family="sets", **{**options, "adjust": "bonferroni"})
+    for each in nine.sets.values():
+        for pair in each.comparisons:
+            assert ("near-alpha" in pair.caveats) == pair.test.may_lie_across(0.05 / 9)
+
+
 # The command line.
 
 NEWS, TALKS = (
@@ -784,6 +803,7 @@ def with_key(**keys: object) -> dict[str, Any]:
         ("", "sets.json is empty: expected test sets in JSON or TOML"),
         ("{", "sets.json is not valid JSON: Expecting property name"),
         ("[" * 100_000, "sets.json is nested too deeply for a manifest"),
+        (" " * (1 << 20) + "{}", "sets.json has 1,048,578 bytes: expected test sets in JSON or TOML, of at most 1 MiB"),
         ([], "sets.json: expected an object (a table in TOML), got []"),
         ({}, "sets.json: the key 'sets' is missing: expected an object with a test set for each name"),
         ({"set": {}}, "sets.json: unknown key 'set': did you mean 'sets'? Known: sets"),
@@ -858,6 +878,10 @@ def test_a_manifest_may_have_a_byte_order_mark_and_windows_line_ends(halves: Pat
     [
         ("[sets", "sets.toml is not valid TOML: "),
         ("[sets.a]\n[sets.a]\n", "sets.toml is not valid TOML: "),
+        (f"{'a.' * 32}a = 1\n", "sets.toml is nested too deeply for a manifest"),
+        ("x = {b = 1, " + "a . " * 16 + '"a.b".' * 16 + "'a' = 1}\n", "sets.toml is nested too deeply for a manifest"),
+        (f"[[ {'a.' * 32}a ]]\n", "sets.toml is nested too deeply for a manifest"),
+        (f"{'a.' * 31}a = '{'a.' * 99}'\n", "sets.toml: unknown key 'a'; known: sets"),
         (
             "[sets.a]\nreferences = 1979-05-27\n",
             "test set 'a', references: expected a string or a list of strings, got datetime",

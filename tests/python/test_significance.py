@@ -15,6 +15,7 @@ import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from budgets import budget
 from reshuffle import (
     Corpus,
     Formula,
@@ -285,7 +286,7 @@ SCIPY: dict[str, Any] = {
 
 @pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
 @pytest.mark.parametrize("test", SCIPY)
-@settings(max_examples=25)  # enumeration is slow
+@settings(max_examples=budget(25))  # enumeration is slow
 @given(st.lists(st.tuples(st.integers(-9, 9), st.integers(-9, 9)), min_size=2, max_size=70))
 def test_tests_of_means_equal_scipys(test: str, alternative: str, pairs: list[tuple[int, int]]) -> None:
     a, b = np.array(pairs, dtype=float).T

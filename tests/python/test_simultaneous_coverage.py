@@ -5,13 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from agreement import Array
-from data import MissingDataError
-from families import FAMILIES, Family
+from benches.data import Array, MissingDataError
+from benches.simulations.blocks import texts
+from benches.simulations.families import FAMILIES, Family
 from reshuffle import FromCounts, SegmentScores, compare
 from reshuffle.metrics.base import Metric
 from reshuffle.results import Comparison, clopper_pearson
-from simulations import texts
 
 pytestmark = pytest.mark.slow
 

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from budgets import budget
 from reshuffle import Formula, FromCounts, SegmentScores, compare, metric, standard_error
 from reshuffle.metrics.base import Counts, Metric, Scores
 from reshuffle.resampling import CountSample, squares
@@ -56,7 +57,7 @@ SEEDS = st.integers(0, 10**6)
 KINDS = st.lists(st.integers(0, 2), min_size=4, max_size=4)
 
 
-@settings(max_examples=60)
+@settings(max_examples=budget(60))
 @given(st.sampled_from(METRICS), SEEDS, st.integers(3, 400), st.integers(1, 3), KINDS)
 @example(METRICS[0], 1, 400, 1, [1, 2, 0, 2])
 def test_variances_of_all_pairs_equal_those_pair_by_pair(
@@ -86,7 +87,7 @@ def test_the_variance_of_a_tiny_difference_is_exact(m: Metric) -> None:
     assert close == pytest.approx(delta_of_a_pair(m, counts[0], counts[1], strata), rel=1e-12)
 
 
-@settings(max_examples=60)
+@settings(max_examples=budget(60))
 @given(SEEDS, st.integers(4, 300), st.integers(2, 300), KINDS)
 @example(5, 8, 8, [0, 1, 2, 0])
 def test_document_effects_of_all_pairs_equal_those_pair_by_pair(

@@ -36,6 +36,7 @@ from reshuffle.meta.coefficients import COEFFICIENTS, GROUPINGS
 from reshuffle.meta.coefficients import TESTS as META_TESTS
 from reshuffle.meta.coefficients import TIES as METRIC_TIES
 from reshuffle.meta.human import HUMAN_SCORES
+from reshuffle.meta.systems import SCORED_SEGMENTS
 from reshuffle.metrics.precomputed import TREATMENTS_OF_MISSING
 from reshuffle.metrics.registry import metric_specs, tokenizer_specs
 from reshuffle.report import FLIP_FORMATS, FORMATS, PLOTS, SEGMENT_FORMATS, TABLES
@@ -276,6 +277,7 @@ def kinds_of_seeds() -> list[str]:
         (types.Grouping, GROUPINGS),
         (types.MetricTies, METRIC_TIES),
         (types.HumanScore, HUMAN_SCORES),
+        (types.ScoredSegments, SCORED_SEGMENTS),
         (types.MetaTest, META_TESTS),
         (types.MetaInterval, [name for name, test in META_TESTS.items() if test.replicates == "draws"]),
         (types.MetaTable, META_TABLES),

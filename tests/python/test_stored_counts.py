@@ -22,6 +22,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import reshuffle
+from budgets import budget
 from reshuffle import CountsFile, CountsWriter, FromCounts, InputError, metric, open_counts, save_counts
 from reshuffle import counts as counting
 from reshuffle._core import Counts, Resampler, Sums
@@ -105,7 +106,7 @@ def test_the_same_texts_give_the_same_bytes(tmp_path: Path) -> None:
     assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
 
 
-@settings(max_examples=30)
+@settings(max_examples=budget(30))
 @given(corpora(max_segments=6), st.lists(st.sampled_from(["bleu", "ter", "chrf", "wer"]), min_size=1, unique=True))
 def test_counts_of_any_texts_are_those_of_the_metric(texts: tuple[list[str], Any], metrics: list[str]) -> None:
     hypotheses, references = texts
@@ -132,7 +133,7 @@ def blocks(sizes: Sequence[int]) -> list[tuple[list[list[str | None]], dict[str,
     ]
 
 
-@settings(max_examples=8)
+@settings(max_examples=budget(8))
 @given(st.lists(st.integers(1, 150), max_size=6))
 def test_blocks_do_not_matter(sizes: list[int]) -> None:
     sizes = [size for size, end in zip(sizes, np.cumsum(sizes), strict=True) if end < CORPUS.n_segments]
@@ -146,7 +147,7 @@ def test_blocks_do_not_matter(sizes: list[int]) -> None:
         assert whole.read_bytes() == parts.read_bytes()
 
 
-@settings(max_examples=40)
+@settings(max_examples=budget(40))
 @given(st.lists(st.lists(st.integers(-(2**40), 2**40), min_size=6, max_size=6), min_size=1, max_size=5), st.booleans())
 def test_a_spool_gives_back_the_counts_in_the_width_that_they_need(blocks: list[list[int]], small: bool) -> None:
     spool = BlockSpool(Path())
@@ -380,7 +381,7 @@ def contents(path: Path) -> tuple[Any, ...]:
     return found.systems, found.n_segments, found.n_references, found.documents, metrics
 
 
-@settings(max_examples=120)
+@settings(max_examples=budget(120))
 @given(st.sampled_from(["a.npz", "a.npy"]), st.floats(0, 1, exclude_max=True), st.integers(1, 255))
 def test_a_changed_byte_is_refused_or_changes_nothing(name: str, place: float, change: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -401,7 +402,7 @@ def test_a_changed_byte_is_refused_or_changes_nothing(name: str, place: float, c
         assert "\n" not in message
 
 
-@settings(max_examples=50)
+@settings(max_examples=budget(50))
 @given(st.sampled_from(["a.npz", "a.npy"]), st.floats(0, 1, exclude_max=True))
 def test_a_file_that_was_cut_off_is_refused(name: str, place: float) -> None:
     with tempfile.TemporaryDirectory() as folder:

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from budgets import budget
 from reshuffle import (
     BesagClifford,
     Formula,
@@ -137,7 +138,7 @@ def public(twin: Twin, simulation: int, test: str, n: int, seed: int | None = No
     return [float(p) for p in results]
 
 
-@settings(max_examples=60)
+@settings(max_examples=budget(60))
 @given(st.integers(0, 10**6), SELECTIONS, st.integers(40, 90), st.integers(1, 3), st.booleans(), st.integers(0, 2**40))
 def test_simulated_test_sets_equal_their_definition(
     seed: int, selection: Selection, units: int, n_populations: int, groups: bool, first: int
@@ -150,7 +151,7 @@ def test_simulated_test_sets_equal_their_definition(
             np.testing.assert_array_equal(actual, expected)
 
 
-@settings(max_examples=40)
+@settings(max_examples=budget(40))
 @given(
     st.integers(0, 10**6),
     SELECTIONS,
@@ -158,7 +159,7 @@ def test_simulated_test_sets_equal_their_definition(
     st.integers(1, 3),
     st.booleans(),
     st.sampled_from([1, 5, 63, 64, 99, 130, 1000]),
-    st.sampled_from(["two-sided", "greater", "less"]),
+    st.sampled_from(["two-sided", "better", "worse"]),
     st.sampled_from(["iid", "subgroup"]),
 )
 def test_whole_tests_equal_public_tests(
@@ -200,7 +201,7 @@ def test_results_do_not_depend_on_threads_or_on_how_simulations_are_split() -> N
     np.testing.assert_array_equal(whole.statistic, np.concatenate([part.statistic for part in parts], axis=1))
 
 
-@settings(max_examples=15)
+@settings(max_examples=budget(15))
 @given(st.integers(0, 10**6), st.sampled_from([1, 3]), st.sampled_from([1, 2, 5]), st.booleans(), st.booleans())
 def test_shared_weights_are_those_of_the_seed_of_the_set(
     seed: int, n_populations: int, sets: int, groups: bool, fixed: bool
@@ -251,7 +252,7 @@ def test_an_orbit_has_the_law_of_separate_shuffles() -> None:
 def test_an_orbit_is_that_of_each_population_whatever_the_alternative() -> None:
     populations = [population(seed, 30 + seed) for seed in (2, 3, 4)]
     experiment = Experiment(populations, Selection("fixed"), 6)
-    for alternative in ("two-sided", "greater", "less"):
+    for alternative in ("two-sided", "better", "worse"):
         tested = testing.Testing(["ar"], 99, alternative, "orbit").run(experiment, 7, first=2)
         for i in range(7):
             own = populations[(2 + i) % 3]
@@ -269,7 +270,7 @@ def test_an_orbit_is_that_of_each_population_whatever_the_alternative() -> None:
                 ).null_distribution
                 assert null is not None
                 t = float(each.score(a.sum(axis=0)) - each.score(b.sum(axis=0)))
-                sign = {"two-sided": 0, "greater": 1, "less": -1}[alternative]
+                sign = {"two-sided": 0, "better": 1, "worse": -1}[alternative] * (1 if each.higher_is_better else -1)
                 extreme, observed = (np.abs(null), abs(t)) if sign == 0 else (sign * null, sign * t)
                 expected = (1 + np.count_nonzero(extreme >= observed - 1e-9)) / 100
                 assert tested.pvalue[0, m, i] == expected
@@ -286,7 +287,7 @@ def test_an_orbit_needs_a_fixed_test_set_with_fair_swaps(selection: Selection, g
     testing.Testing(["bootstrap"], 9, scheme="orbit").run(experiment, 3)  # it concerns ar only
 
 
-@settings(max_examples=40)
+@settings(max_examples=budget(40))
 @given(
     st.integers(0, 10**6),
     SELECTIONS,
@@ -294,7 +295,7 @@ def test_an_orbit_needs_a_fixed_test_set_with_fair_swaps(selection: Selection, g
     st.booleans(),
     st.sampled_from([1, 20, 99, 513, 1500]),
     st.integers(1, 60),
-    st.sampled_from(["two-sided", "greater", "less"]),
+    st.sampled_from(["two-sided", "better", "worse"]),
 )
 def test_stopped_tests_equal_public_tests(
     seed: int, selection: Selection, n_populations: int, groups: bool, n: int, exceedances: int, alternative: str
@@ -310,13 +311,13 @@ def test_stopped_tests_equal_public_tests(
         assert tested.pvalue[1, :, i].tolist() == public(twin, 3 + i, "bootstrap", n, alternative=alternative)
 
 
-@settings(max_examples=60)
+@settings(max_examples=budget(60))
 @given(
     st.integers(0, 10**6),
     st.integers(2, 40),
     st.integers(1, 700),
     st.lists(st.sampled_from([0.001, 0.01, 0.05, 0.1, 1 / 3, 0.5, 0.9, 0.999]), min_size=1, max_size=3, unique=True),
-    st.sampled_from(["two-sided", "greater"]),
+    st.sampled_from(["two-sided", "better"]),
 )
 def test_stopped_tests_decide_at_the_levels_of_a_study_as_all_shuffles_do(
     seed: int, units: int, n: int, alphas: list[float], alternative: str

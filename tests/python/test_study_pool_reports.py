@@ -63,7 +63,7 @@ def test_text_of_a_validation() -> None:
     assert lines[2].split() == ["Confidence", "%", "n=10†", "right", "%", "95%", "CI"]
     assert lines[4].split()[:3] == ["100", "3", "66.7"]
     text = "\n".join(lines)
-    assert "x, paired-bootstrap: of the conclusions at 95% confidence, 66.7% of those from blocks are right." in text
+    assert "x, paired-bootstrap: of the conclusions at 95% confidence, 66.7% of those from blocks† are right." in text
     assert ["0", "to", "0.5", "1", "50.0", "25.0"] in [line.split() for line in lines]
     assert ["b", "a", "0.25", "50", "25"] in [line.split() for line in lines]
     assert ["block", "10†", "4"] in [line.split()[:3] for line in lines]
@@ -71,6 +71,17 @@ def test_text_of_a_validation() -> None:
     assert "Below n=…: the share of samples of n with a right conclusion; wrong: with a wrong one." in text
     assert "Confidence: the share of 50 draws that the favoured system wins; p is not adjusted." in text
     assert "whole: The system with the better score on the whole pool" in text
+
+
+def test_sentences_mark_sizes_with_few_samples_as_tables_do() -> None:
+    """b is always better. The pool of 40 has 20 samples of 2, but 4 of 10."""
+    better = SegmentScores("x", {"a": [0.0] * 40, "b": [1.0] * 40})
+    found = study.validate(metrics=better, sizes=(2, 10), layouts="block", truth="whole", n_resamples=50, bins=(0, 9))
+    text = " ".join(found.render("text").split())
+    assert "at least 90% of samples of 2 where the difference is over 0 and of 10† where it is over 0 lead" in text
+    assert "n=2 right % n=10† right % all n† right %" in text
+    scores = study.samples(metrics=better, sizes=10, layouts="block", n_resamples=50).render("text")
+    assert "x, blocks of 10†: 0 of 8 intervals" in " ".join(scores.split())
 
 
 def test_bands_and_bins_have_names() -> None:
@@ -149,6 +160,9 @@ def test_figures_show_the_records() -> None:
     shown = drawn(draw_figure(validation(), "bands", metric="BLEU", test="ar"))
     bands = [b for b in validation().tables["bands"] if b.size is None and b.test == "ar" and b.right is not None]
     assert sorted(y for _, y, _ in shown) == sorted(100 * band.right for band in bands)
+    one = drawn(draw_figure(validation(), "bands", metric="BLEU", test="ar", layout="broad"))
+    assert sorted(y for _, y, _ in one) == sorted(100 * band.right for band in bands if band.layout == "broad")
+    assert len(one) < len(shown)
     shown = drawn(draw_figure(validation(), "gaps", metric="BLEU", test="ar", layout="block"))
     gaps = [g for g in validation().tables["gaps"] if (g.test, g.layout) == ("ar", "block")]
     assert sorted(y for _, y, _ in shown) == sorted(100 * gap.right for gap in gaps)
@@ -238,6 +252,10 @@ def test_figures_are_plotted_from_files(run: Any, demo: Path) -> None:
     where = ("--layout", "broad", "--system", first)
     assert run("plot", "samples.json", "scores", *where, "-o", "scores.svg").code == 0
     assert run("plot", "samples.json", "curves", "-o", "curves.svg").code == 0
+    assert run("study", "validate", *files(demo), "--sizes", "40", "-n", "49", "-o", "validate.json").code == 0
+    assert run("plot", "validate.json", "bands", "--layout", "broad", "-o", "bands.svg").code == 0
+    wrong = run("plot", "validate.json", "bands", "--layout", "brood", "-o", "no.svg")
+    assert (wrong.code, "unknown layout 'brood'" in wrong.err) == (2, True)
     wrong = run("plot", "samples.json", "scores", "--layout", "broad", "-o", "no.svg")
     assert wrong.code == 2
     assert "several values of system: choose one with system= (--system)" in wrong.err

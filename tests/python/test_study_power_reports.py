@@ -281,7 +281,10 @@ def test_plan_gives_what_the_function_gives(run: Any, demo: Path) -> None:
         (("study", "power", *FILES, "--sizes", "5000"), "has only 400"),
         (("study", "sensitivity", *FILES, "-m", "bleu"), "only one metric (BLEU)"),
         (("plan", *FILES, "--difference", "bleu"), "--difference must be a metric and a number"),
-        (("plan", *FILES, "--difference", "bleu=-1"), "expected a positive number of points of BLEU, got -1.0"),
+        (
+            ("plan", *FILES, "--difference", "bleu=-1"),
+            "in points of BLEU must be a number from 0 to 1e+100, got -1.0",
+        ),
         (("plan", *FILES, "--difference", "blue=1"), "unknown metric 'blue': did you mean 'BLEU'?"),
         (("plan", *FILES, "--power", "80"), "power must lie strictly between 0 and 1, got 80.0: for 80% write 0.8"),
         (("plan", *FILES, "--alpha", "5"), "alpha must lie strictly between 0 and 1"),

@@ -31,6 +31,8 @@ from reshuffle.report.studies.page import MAX_FIGURES
 from reshuffle.report.studies.schema import study_schema
 from reshuffle.results import UsedMetric, clopper_pearson
 from reshuffle.results.studies import RECORDS, BandAccuracy, PvalueShare, Rate
+from reshuffle.settings import ComparisonSettings
+from reshuffle.study.settings import DEFAULT_TESTS
 
 SCHEMA = Path(__file__).resolve().parents[2] / "docs/schema/study-1.json"
 LEVELS = (0.01, 0.05, 0.1)
@@ -157,7 +159,7 @@ def test_captions_explain_the_symbols() -> None:
     (caption,) = re.findall(r"\\caption\{(.*)\}\\label", made().render("latex"))
     assert caption.startswith(r"Type-I error in \%: BLEU, null hypothesis swap, n = 500, 2,000 simulations. *: the")
     (caption,) = re.findall(r'caption\(position: top, "(.*)"\)', made().render("typst"))
-    assert caption.endswith("†: the interval lies below α (conservative).")
+    assert caption.endswith("†: the interval lies below α (conservative). Bold: rates whose interval lies above α.")
 
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
@@ -261,7 +263,10 @@ def test_any_record_is_read_back(rows: list[tuple[str, str, int, float, int]], t
         Rate(test, metric, "swap", size, alpha, count / 50, clopper_pearson(count, 50), 50)
         for test, metric, size, alpha, count in rows
     )
-    result = replace(made(), tables={"rates": rates}, truths={"swap": truth}, plan={"x": [1, None, {"y": (0.1, "z")}]})
+    used = tuple(UsedMetric(name, name, True) for name in dict.fromkeys(metric for _, metric, *_ in rows))
+    result = replace(
+        made(), tables={"rates": rates}, truths={"swap": truth}, metrics=used, plan={"x": [1, None, {"y": (0.1, "z")}]}
+    )
     assert repr(read_json(result.render("json")).__dict__) == repr(result.__dict__)
 
 
@@ -487,7 +492,10 @@ def test_a_table_is_chosen_for_csv(run: Any) -> None:
         ((*ARGUMENTS, "--alphas", "5"), "alphas must lie strictly between 0 and 1, got 5.0: for 5% write 0.05"),
         ((*ARGUMENTS, "--sizes", "1.5"), "--sizes must be whole numbers separated by commas or spaces, got '1.5'"),
         ((*ARGUMENTS, "--sizes", "5000"), "5,000 segments were asked for, but the pool has only 400"),
-        ((*ARGUMENTS, "--simulations", "0"), "simulations must be a whole number of at least 1, got 0"),
+        (
+            (*(word if word != "20" else "0" for word in ARGUMENTS),),
+            "simulations must be a whole number of at least 1, got 0",
+        ),
         ((*ARGUMENTS, "--scheme", "exact"), "unknown scheme 'exact'"),
         ((*ARGUMENTS, "--sampling", "all"), "unknown value of --sampling 'all'"),
         ((*ARGUMENTS, "--margin", "bleu"), "--margin must be a metric and a number, such as --margin bleu=0.5"),
@@ -548,4 +556,7 @@ def test_help_has_groups_and_examples(run: Any) -> None:
     shown = run("study", "type1", "--help").out
     assert re.findall(r"^(\w+):$", shown, re.M) == ["Examples", "Input", "Metrics", "Study", "Resampling", "Output"]
     assert all(name in shown for name in get_args(types.Null))
+    # The default test of comparisons is among those of studies; help and function agree.
+    assert ComparisonSettings().test in DEFAULT_TESTS
+    assert f"[default: {' '.join(DEFAULT_TESTS)}]" in " ".join(shown.split())
     assert max(map(len, shown.splitlines())) <= 105

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from budgets import budget
 from counts import bleu_counts
 from reshuffle import FromCounts, InputError, SegmentScores, _core, derive_seed, metric, read_corpus
 from reshuffle.inference.hypotheses import Hypotheses
@@ -86,7 +87,7 @@ def test_the_study_equals_plain_loops(layout: str, truth: str) -> None:
 
 
 @given(st.integers(0, 10**6), st.integers(2, 6), st.integers(1, 30), st.integers(1, 4))
-@settings(max_examples=40)
+@settings(max_examples=budget(40))
 def test_wins_and_losses_equal_a_loop_and_the_outcome_of_the_test(seed: int, k: int, n: int, step: int) -> None:
     # Few different counts, so that there are ties.
     counts = np.random.default_rng(seed).integers(0, step + 1, (k, 6, 1))

@@ -17,6 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from budgets import budget
 from counts import bleu_counts
 from reshuffle import (
     Formula,
@@ -59,7 +60,7 @@ counts_arrays = st.tuples(
 
 
 @given(counts=counts_arrays, n=st.integers(1, 150), seed=st.integers(0, 99), threads=st.integers(1, 3))
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=budget(60))
 def test_sums_over_masks_are_those_of_adding(counts: Arrays, n: int, seed: int, threads: int) -> None:
     masks = np.random.default_rng(seed).random((n, counts.shape[1])) < 0.4
     expected = np.einsum("rs,ksc->rkc", masks.astype(np.int64), counts)
@@ -75,7 +76,7 @@ def test_sums_over_masks_are_those_of_adding(counts: Arrays, n: int, seed: int, 
     seed=st.integers(0, 99),
     threads=st.integers(1, 3),
 )
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=budget(60))
 def test_sums_over_indices_are_those_of_adding(counts: Arrays, n: int, width: int, seed: int, threads: int) -> None:
     indices = np.random.default_rng(seed).integers(0, counts.shape[1], size=(n, width))
     expected = counts[:, indices].sum(axis=2).swapaxes(0, 1)
@@ -304,7 +305,7 @@ EXTREME: dict[str, Callable[[Any, Any, Any], Any]] = {
     ties=st.sampled_from([">=", ">"]),
     threads=st.integers(1, 3),
 )
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=budget(150))
 def test_pvalues_are_those_of_swapping_and_drawing(
     seed: int, segments: int, n: int, alternative: Any, ties: Any, threads: int
 ) -> None:

@@ -9,6 +9,8 @@ import pytest
 from reshuffle import Comparison, SegmentScores, compare, metric, score
 from reshuffle.data.demo import demo_corpus
 from reshuffle.report import Layout, Terminal, render
+from reshuffle.report.cells import Table
+from reshuffle.report.markdown import markdown_document
 
 REFERENCES = demo_corpus().references
 SHORT = dict(demo_corpus().systems)
@@ -77,6 +79,14 @@ def test_integers_have_no_decimals_and_precisions_equally_many() -> None:
     assert {len(p.partition(".")[2]) for row in rows for p in row[2:6]} == {1}
     details = result.scores[0].details
     assert (repr(details["hyp_len"]), repr(details["ref_len"])) == ("20", "20")
+
+
+def test_an_empty_cell_of_a_bold_row_has_no_asterisks_in_markdown() -> None:
+    table = Table("t", ["System", "x", "p"])
+    table.add(["a", "", "1"], bold=True)
+    table.add(["b", "", "1"], bold=(False, True, False))
+    rows = markdown_document([table], [], "s").splitlines()
+    assert rows[3:6] == ["| --- | ---: | ---: |", "| **a** |  | **1** |", "| b |  | 1 |"]
 
 
 def test_vertical_bars_in_names_are_escaped_in_markdown() -> None:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+from unicodedata import category
 
 import numpy as np
 import pytest
@@ -17,6 +18,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from sacrebleu.metrics.ter import TER as SacreTER  # noqa: N811
 
+from budgets import budget
+from characters import CHARACTERS
 from reshuffle import metric, read_corpus, read_lines
 from texts import SPACES, Columns, corpora, lines_of
 
@@ -59,7 +62,7 @@ def assert_equal_to_sacrebleu(hypotheses: Sequence[str], references: References,
 
 @pytest.mark.parametrize("options", OPTIONS, ids=lambda o: "+".join(k for k in o if o[k]) or "default")
 def test_counts_of_any_text_equal_sacrebleu_under_every_option(options: dict[str, bool]) -> None:
-    @settings(max_examples=60)
+    @settings(max_examples=budget(60))
     @given(st.lists(st.tuples(LINES, LINES), min_size=1, max_size=4))
     def check(segments: list[tuple[str, str]]) -> None:
         hypotheses, references = zip(*segments, strict=True)
@@ -68,12 +71,11 @@ def test_counts_of_any_text_equal_sacrebleu_under_every_option(options: dict[str
     check()
 
 
+@CHARACTERS
 @pytest.mark.parametrize("options", OPTIONS, ids=lambda o: "+".join(k for k in o if o[k]) or "default")
-def test_every_character_is_tokenized_as_in_sacrebleu(options: dict[str, bool]) -> None:
+def test_every_character_is_tokenized_as_in_sacrebleu(characters: list[str], options: dict[str, bool]) -> None:
     # Between letters, after a digit and before a full stop. The reference is empty, so every word is an edit.
-    from unicodedata import category
-
-    known = [c for c in map(chr, range(0x11000)) if category(c) not in ("Cs", "Cn")]
+    known = [c for c in characters if ord(c) < 0x11000 and category(c) != "Cn"]
     lines = [f"a{c}b 1{c}. x{c}'s" for c in known]
     tokenizer = SacreTER(**options).tokenizer
     expected = [len(tokenizer.__class__.__call__.__wrapped__(tokenizer, line.rstrip()).split()) for line in lines]
@@ -285,7 +287,7 @@ def tercom_counts(hypotheses: Sequence[str], references: Sequence[str], **option
 
 @pytest.mark.parametrize("options", OPTIONS, ids=lambda o: "+".join(k for k in o if o[k]) or "default")
 def test_words_of_any_text_equal_tercoms_under_every_option(options: dict[str, bool]) -> None:
-    @settings(max_examples=60)
+    @settings(max_examples=budget(60))
     @given(st.lists(st.tuples(LINES, LINES), min_size=1, max_size=4))
     def check(segments: list[tuple[str, str]]) -> None:
         hypotheses, references = zip(*segments, strict=True)

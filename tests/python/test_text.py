@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 import re
 import sys
+import unicodedata
 from dataclasses import replace
 from html import escape
 from itertools import combinations
@@ -18,6 +20,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
+from budgets import budget
 from pages import markup
 from reshuffle import (
     Comparison,
@@ -33,6 +36,7 @@ from reshuffle import (
 from reshuffle.report import Layout, Terminal, render
 from reshuffle.report.cells import Table
 from reshuffle.report.conclusions import conclusions
+from reshuffle.report.notebook import tables_as_html
 from reshuffle.report.notes import notes
 from reshuffle.report.sets import set_tables
 from reshuffle.report.tables import tables
@@ -133,7 +137,66 @@ def test_the_systems_that_may_be_the_best_are_bold_in_a_terminal() -> None:
     }
     coloured = render(result, "text", Layout(Terminal(100, color=True)))
     assert re.search(r"^a +\x1b\[1m10\.00\x1b\[0m", coloured, re.MULTILINE)
-    assert re.sub(r"\x1b\[\d?m", "", coloured) == render(result, "text", Layout(Terminal(100)))
+    # Without bold type there is nothing to explain.
+    keys = (
+        "Bold: not significantly worse than any other system; names: under all metrics.\n"
+        "Bold: in tables of pairs, the significantly better system.\n"
+    )
+    assert re.sub(r"\x1b\[\d?m", "", coloured).replace(keys, "") == render(result, "text", Layout(Terminal(100)))
+
+
+# Names in bold type, in each format.
+BOLD = {
+    "text": r"^\x1b\[1m(\w+)\x1b\[0m",
+    "markdown": r"^\| \*\*(\w+)\*\* \|",
+    "latex": r"^\\textbf\{(\w+)\} &",
+    "typst": r'^ *strong\("(\w+)"\),',
+    "html": r'<td class="name bold">(\w+)</td>',
+    "notebook": r'<tr><td style="[^"]*font-weight: bold;[^"]*">(\w+)</td>',
+}
+
+
+def shown_as(result: Comparison | SetComparison, fmt: str) -> str:
+    if fmt == "notebook":
+        return tables_as_html(result)
+    return render(result, fmt, Layout(Terminal(200, color=True)))
+
+
+@pytest.mark.parametrize("fmt", BOLD)
+@pytest.mark.parametrize("higher", [True, False])
+def test_bold_type_marks_better_systems_and_not_worse_ones(fmt: str, higher: bool) -> None:
+    means = {"low": 10.0, "middle": 20.0, "same": 20.25, "high": 40.0}
+    better = {
+        "low": {"middle", "same", "high"}, "middle": {"high"}, "same": {"high"}, "high": set()
+    } if higher else {"low": set(), "middle": {"low"}, "same": {"low"}, "high": {"low", "middle", "same"}}  # fmt: skip
+    for baseline, expected in better.items():
+        options: dict[str, Any] = {"baseline": baseline, "all_pairs": False, "test": "t-test", "interval": "t"}
+        result = compared(ratings("m", means, higher), **options)
+        own = {name: ratings("m", means, higher) for name in ("news", "talks")}
+        sets = {name: TestSet(metrics=metric) for name, metric in own.items()}
+        for each in (result, compare_sets(sets, average=False, adjust="holm", **options)):
+            report = shown_as(each, fmt)
+            # The header of a text is bold, too.
+            assert {*re.findall(BOLD[fmt], report, re.MULTILINE)} - {"System"} == expected
+            # The caption or a note says what it means, and only where something is bold.
+            assert (f"Bold: significantly better than {baseline}" in report.replace("\n", " ")) == bool(expected)
+
+
+def test_in_tables_of_all_pairs_the_better_system_is_bold() -> None:
+    result = compared(ratings("m", {"a": 10.0, "b": 40.0, "c": 39.75}, False))
+    *_, pairs = tables(result, Layout(pairs=True))
+    assert {tuple(row[:2]): flags[:2] for row, flags in zip(pairs.rows, pairs.bold, strict=True)} == {
+        ("b", "a"): (False, True), ("c", "a"): (False, True), ("c", "b"): (False, False),
+    }  # fmt: skip
+    assert pairs.key == "Bold: in tables of pairs, the significantly better system."
+
+
+def test_a_significant_test_of_equal_scores_makes_no_system_better() -> None:
+    wins = SegmentScores("m", {"a": [0] * 21, "b": [1] * 20 + [-20]})
+    result = compare(metrics=wins, test="sign-test", interval=None)
+    (pair,) = result.comparisons
+    assert (pair.is_significant(0.05), pair.difference, result.verdict(pair)) == (True, 0, "undecided")
+    assert next(iter(conclusions(result, Layout()))) == "b is not separated from a under m."
 
 
 def test_without_tests_scores_of_several_metrics_have_their_intervals_in_the_first_table() -> None:
@@ -514,7 +577,7 @@ def test_a_missing_file_of_names_and_standard_input_are_refused(files: Path, run
     assert run(*SCORES, "--names", "none.tsv").code == 2
     assert "write a file name" in run(*SCORES, "--names", "-").err
     (files / "names.tsv").write_text("a\tx\n")
-    assert "would be overwritten" in run(*SCORES, "--names", "names.tsv", "-o", "names.tsv").err
+    assert "would be overwritten" in run(*SCORES, "--names", "names.tsv", "--format", "text", "-o", "names.tsv").err
 
 
 def test_options_of_the_report_on_the_command_line(files: Path, run: Any) -> None:
@@ -719,13 +782,13 @@ def laid_out(draw: Any) -> Table:
     return table
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=budget(150), deadline=None)
 @given(laid_out())
 def test_tables_are_laid_out_as_by_rich(table: Table) -> None:
     assert table_as_text(table, Terminal()).split("\n\n", 1)[1] == with_rich(table, None)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=budget(150), deadline=None)
 @given(laid_out(), st.integers(10, 60), st.booleans())
 @example(Table("t", ["name", "x"], rows=[["システム" * 9, "1.00"]], bold=[(False, False)]), 20, False)
 def test_narrow_tables_have_every_number_and_every_letter_of_a_name(table: Table, width: int, split: bool) -> None:
@@ -742,8 +805,35 @@ def test_narrow_tables_have_every_number_and_every_letter_of_a_name(table: Table
         assert max(map(cell_len, text.splitlines())) <= width
 
 
-@pytest.mark.parametrize("evil", ["a\x1b[31mb", "a\x07b", "a\tb", "a\r\nb", "a\x7fb"])
-def test_control_characters_do_not_reach_the_terminal(evil: str) -> None:
-    result = score(metrics=ratings("m", {evil: 10.0, "other": 20.0}))
-    text = render(result)
-    assert all(character.isprintable() or character == "\n" for character in text)
+HOSTILE = "a\x1b[31mb\x9b2J\x07\x7f\u202ec\u2066\ud800d"
+ESCAPED = r"a\u001b[31mb\u009b2J\u0007\u007f\u202ec\u2066\ud800d"
+
+
+def unsafe(text: str, keep: str = "\n") -> set[str]:
+    """The characters that a terminal would obey or a reader could not see."""
+    return {c for c in text if unicodedata.category(c) in ("Cc", "Cf", "Cs", "Zl", "Zp") and c not in keep}
+
+
+@pytest.mark.parametrize("fmt", ["text", "markdown", "latex", "typst", "notebook"])
+def test_names_are_printable_in_reports(fmt: str) -> None:
+    names = {f"{HOSTILE}\u2028\t1\r\n": 10.0, "other": 20.0}
+    metric = ratings(HOSTILE.replace("\ud800", ""), names)
+    result = compared(metric)
+    sets = compare_sets({name: TestSet(metrics=metric) for name in (HOSTILE, "x")}, n_resamples=99)
+    for each in (result, sets, compared(metric, baseline="other", all_pairs=False)):
+        report = tables_as_html(each) if fmt == "notebook" else render(each, fmt, Layout(pairs=True))
+        assert unsafe(report) == set()
+        name = ESCAPED.replace("\\", {"latex": r"\textbackslash{}", "typst": r"\\", "markdown": r"\\"}.get(fmt, "\\"))
+        name = name.replace("[", r"\[") if fmt == "markdown" else name
+        assert name in report
+    if fmt == "text":
+        assert unsafe(render(result, "text", Layout(methods=True)) + str(result.comparisons[0].test)) == set()
+        assert unsafe(f"{result!r} {sets!r}") == set()
+        assert rf"{ESCAPED}\u2028\t1\r\n" in render(result)
+
+
+def test_data_keep_names_as_they_are() -> None:
+    result = compared(ratings("m", {HOSTILE: 10.0, "=1+1": 20.0}))
+    rows = csv.DictReader(io.StringIO(render(result, "csv", Layout(table="systems")), newline=""))
+    assert {row["system"] for row in rows} == {HOSTILE, "=1+1"}
+    assert {each["name"] for each in json.loads(render(result, "json"))["systems"]} == {HOSTILE, "=1+1"}

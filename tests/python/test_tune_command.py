@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import re
+import signal
+import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
+from processes import wait_for_ends
 from reshuffle import metric, read_json, tune
 from reshuffle.cli.tune import COMMANDS
 from reshuffle.metrics.registry import metric_specs
@@ -352,7 +358,10 @@ def test_bad_input_is_one_sentence(name: str, case: str, message: str, files: Pa
         ("kbmira --nbest dev.nbest --refs dev.ref --save full", "the folder is not empty: choose a new or empty one"),
         ("kbmira --nbest dev.nbest --refs dev.ref --save dev.ref", "the folder cannot be made"),
         ("kbmira --nbest dev.nbest --refs dev.ref dev.ref short", "short has 1: they must match line by line"),
-        ("kbmira --nbest dev.nbest --refs dev.ref -o dev.nbest", "is also an input and would be overwritten"),
+        (
+            "kbmira --nbest dev.nbest --refs dev.ref --format text -o dev.nbest",
+            "is also an input and would be overwritten",
+        ),
         ("kbmira --nbest dev.nbest --refs dev.ref --table runs", "--table is for the format csv"),
         ("l1 --nbest dev.nbest --refs dev.ref --templates ngram:x", "ngram:x"),
         ("l1 --nbest dev.nbest --refs dev.ref --templates words", "sources"),
@@ -396,6 +405,41 @@ def test_decoders_that_fail_are_explained(program: str, message: str, files: Pat
         assert message in outcome.err
     gone = run("tune", "kbmira", "--refs", "dev.ref", "--init", "weights", "--decoder", "./gone {weights} {nbest}")
     assert "the decoder './gone' cannot be run: No such file or directory" in gone.err
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, -signal.SIGTERM)])
+def test_an_interrupted_command_ends_its_decoder(number: int, code: int, files: Path) -> None:
+    """With the programs that the decoder started, one of which takes no signals, and without their folder."""
+    child = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(flush=True); time.sleep(600)"
+    Path("decode.py").write_text(
+        "import os, subprocess, sys\n"
+        f"child = subprocess.Popen([sys.executable, '-c', {child!r}], stdout=subprocess.PIPE)\n"
+        "child.stdout.readline()\n"
+        "open('started.part', 'w').write(f'{os.getpid()} {child.pid}')\n"
+        "os.rename('started.part', 'started')\n"
+        "child.wait()\n",
+        encoding="utf-8",
+    )
+    temporary = files / "temporary"
+    temporary.mkdir()
+    decoder = f"{sys.executable} decode.py {{weights}} {{nbest}}"
+    command = [sys.executable, "-m", "reshuffle", "tune", "kbmira", "--refs", "dev.ref", "--init", "weights"]
+    with subprocess.Popen(
+        [*command, "--decoder", decoder], env={**os.environ, "TMPDIR": str(temporary)}, stderr=subprocess.PIPE
+    ) as process:
+        end = time.monotonic() + 60
+        while not Path("started").exists():
+            assert time.monotonic() < end
+            assert process.poll() is None
+            time.sleep(0.01)
+        started = [psutil.Process(int(pid)) for pid in Path("started").read_text().split()]
+        assert list(temporary.iterdir())
+        process.send_signal(number)
+        process.communicate(timeout=60)
+    assert code == process.returncode
+    wait_for_ends(started)
+    assert list(temporary.iterdir()) == []
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import optimize
 
+from budgets import budget
 from reshuffle import InputError, NativeMetric, _core, tune
 
 # Their types say more than is needed here.
@@ -164,7 +165,7 @@ def slow_features(lists: list[list[str]], orders: list[int], edges: bool, minimu
 texts = st.lists(st.sampled_from("abc"), max_size=6).map(" ".join)
 
 
-@settings(max_examples=60)
+@settings(max_examples=budget(60))
 @given(
     st.lists(st.lists(texts, min_size=1, max_size=4), min_size=1, max_size=4),
     st.lists(st.integers(1, 3), min_size=1, max_size=3, unique=True), st.booleans(), st.integers(1, 2),

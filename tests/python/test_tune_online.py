@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import approx_fprime, minimize
 
+from budgets import budget
 from kbest_files import Floats, Ints, Lists, kbest, start
 from reshuffle import InputError, _core, metric, tune
 
@@ -115,7 +116,7 @@ def slow_mira(given: Invented, seed: int, gains: Floats | None, options: dict[st
     return best, trace
 
 
-@settings(max_examples=60)
+@settings(max_examples=budget(60))
 @given(
     invented(),
     st.integers(0, 2**64 - 1),
@@ -181,7 +182,7 @@ def check_pairs(given: Invented, differences: Floats, options: dict[str, Any], s
     assert np.linalg.norm(gradient) <= 1e-7 * max(1, len(differences))
 
 
-@settings(max_examples=20)
+@settings(max_examples=budget(20))
 @given(invented(), st.sampled_from([0.0, 0.05, 0.3]), st.sampled_from([None, 1, 5]))
 def test_pro_with_all_pairs_is_at_the_optimum(given: Invented, threshold: float, kept: int | None) -> None:
     drawn: Callable[..., Any] = lambda _, a, b: [(p, q) for p in range(a, b) for q in range(p + 1, b)]  # noqa: E731
@@ -189,7 +190,7 @@ def test_pro_with_all_pairs_is_at_the_optimum(given: Invented, threshold: float,
     check_pairs(given, differences, {"samples": None, "threshold": threshold, "kept": kept}, 0)
 
 
-@settings(max_examples=25)
+@settings(max_examples=budget(25))
 @given(invented(), st.integers(0, 2**64 - 1), st.sampled_from([1, 20]), st.sampled_from([None, 3]))
 def test_pro_draws_the_pairs_of_its_slow_twin(given: Invented, seed: int, samples: int, kept: int | None) -> None:
     def drawn(i: int, a: int, b: int) -> list[tuple[int, int]]:
@@ -228,7 +229,7 @@ def expected_score(given: Invented, weights: Floats, penalty: float = 10.0) -> t
     return _core.tune_xbleu_objective(*given.lists, given.scores, given.lengths, weights, penalty=penalty)
 
 
-@settings(max_examples=40)
+@settings(max_examples=budget(40))
 @given(invented(), st.sampled_from([0.0, 0.1, 10.0]))
 def test_expected_bleu_and_its_derivative(given: Invented, penalty: float) -> None:
     value, gradient = expected_score(given, given.initial, penalty)
@@ -258,7 +259,7 @@ def slow_descent(given: Invented, seed: int, epochs: int, rate: float, penalty: 
     return best, trace
 
 
-@settings(max_examples=40)
+@settings(max_examples=budget(40))
 @given(invented(), st.integers(0, 2**64 - 1), st.integers(1, 4), st.sampled_from([0.001, 0.04]))
 def test_stochastic_descent_is_its_slow_twin(given: Invented, seed: int, epochs: int, rate: float) -> None:
     weights, trace = _core.tune_xbleu(

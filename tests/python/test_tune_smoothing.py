@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from budgets import budget
 from reshuffle import InputError, StudyResult, metric, read_html, read_json, read_lines, types
 from reshuffle.cli.commands import cli
 from reshuffle.meta import Judgments, TestSet, segments, smoothing_grid, tune_smoothing
@@ -49,7 +50,7 @@ def voted(draw: st.DrawFn) -> tuple[list[list[str]], list[str], list[Vote]]:
     return texts, refs, [(s, i, j) if draw(st.booleans()) else (s, j, i) for s, i, j in chosen]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=budget(60), deadline=None)
 @given(voted())
 def test_every_value_of_the_grid_equals_a_loop_over_votes(case: tuple[list[list[str]], list[str], list[Vote]]) -> None:
     texts, refs, votes = case

@@ -169,6 +169,19 @@ def test_tokenized_text_gives_a_warning_only_with_metrics_that_tokenize() -> Non
             score(reference, {"a": lines, "b": ["x", cast(str, line), *lines[2:]]})
 
 
+def test_a_word_error_rate_of_characters_warns_that_it_is_no_character_error_rate(demo: Path, run: Any) -> None:
+    message = (
+        "WER with {}=char counts characters without spaces, so it is not the character error rate (CER) of jiwer and "
+        "other tools, which count spaces too"
+    )
+    wer = metric("wer", tokenize="char")
+    assert warnings_of(score, REFERENCE, {"a": OTHER, "b": ["x", "y"]}, [wer, "wer"]) == [message.format("tokenize")]
+    others = ["wer", *(metric(name, tokenize="char") for name in ("bleu", "per"))]
+    assert warnings_of(score, REFERENCE, {"a": OTHER}, others) == []
+    scored = run("score", "reference.txt", "tuned.txt", "-m", "wer:tokenize=char", "wer:tokenize=char,lowercase")
+    assert scored.err == f"reshuffle: warning: {message.format('--tokenize')}\n"
+
+
 # On the command line.
 
 

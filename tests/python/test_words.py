@@ -7,23 +7,23 @@ from __future__ import annotations
 
 import doctest
 import importlib
+import importlib.util
 import inspect
 import os
 import pkgutil
 import re
 import shlex
-import subprocess
-import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 import reshuffle
+from conftest import ROOT, Outcome
 from reshuffle.data.demo import write_demo, write_demo_judgments
 from reshuffle.inference.intervals import INTERVALS
 from reshuffle.inference.tests import TESTS
 
-ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE | doctest.IGNORE_EXCEPTION_DETAIL
 MODULES = ["reshuffle", *(m.name for m in pkgutil.walk_packages(reshuffle.__path__, "reshuffle."))]
@@ -35,7 +35,13 @@ HARNESSES |= {"evaluate": "evaluate", "inspect_ai": "inspect_ai.scorer"}
 UPDATE = "RESHUFFLE_UPDATE_DOCS" in os.environ
 
 
-@pytest.mark.parametrize("name", [m for m in MODULES if not m.endswith(("_core", "__main__"))])
+def has_examples(name: str) -> bool:
+    """Whether the source of a module has doctests."""
+    spec = importlib.util.find_spec(name)
+    return spec is not None and spec.origin is not None and ">>> " in Path(spec.origin).read_text("utf-8")
+
+
+@pytest.mark.parametrize("name", [m for m in MODULES if not m.endswith(("_core", "__main__")) and has_examples(m)])
 def test_examples_in_docstrings_run(name: str) -> None:
     for harness, module in HARNESSES.items():
         if f".compat.{harness}" in name:
@@ -60,22 +66,23 @@ def test_examples_in_pages_run(page: Path, tmp_path: Path, monkeypatch: pytest.M
     assert failed == 0
 
 
-def run(command: list[str], cwd: Path) -> str:
-    """The output of a command."""
-    python = [sys.executable, "-m", *command]
-    return subprocess.run(python, capture_output=True, check=True, cwd=cwd, encoding="utf-8").stdout
-
-
 CONSOLE = re.compile(r"```console\n(.*?)```", re.DOTALL)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_sessions_in_pages_show_the_actual_output(page: Path, tmp_path: Path) -> None:
+def test_sessions_in_pages_show_the_actual_output(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Callable[..., Outcome]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
     def replay(session: re.Match[str]) -> str:
         shown = []
         for line in session[1].splitlines():
             if line.startswith("$ "):
-                shown.append(f"{line}\n{run(shlex.split(line[2:]), tmp_path)}")
+                program, *arguments = shlex.split(line[2:])
+                outcome = run(*arguments)
+                assert (program, outcome.code) == ("reshuffle", 0)
+                shown.append(f"{line}\n{outcome.out}")
         return f"```console\n{''.join(shown)}```"
 
     text = page.read_text("utf-8")
@@ -100,8 +107,8 @@ def test_cited_sections_of_papers_are_correct() -> None:
     assert cited >= sections.keys()
 
 
-def test_the_page_of_metrics_agrees_with_the_registries() -> None:
-    assert run(["reshuffle", "metrics", "--format", "markdown"], ROOT) == (ROOT / "docs/metrics.md").read_text("utf-8")
+def test_the_page_of_metrics_agrees_with_the_registries(run: Callable[..., Outcome]) -> None:
+    assert run("metrics", "--format", "markdown").out == (ROOT / "docs/metrics.md").read_text("utf-8")
 
 
 def test_ci_runs_the_test_command_of_the_readme() -> None:
@@ -127,7 +134,7 @@ def test_everything_public_has_a_docstring() -> None:
 
 
 def test_links_between_pages_are_valid() -> None:
-    for page in [*PAGES, ROOT / "CONTRIBUTING.md"]:
+    for page in [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "benches/README.md"]:
         for target, anchor in re.findall(r"\]\((?!https?:)([^)#]*)#?([^)]*)\)", page.read_text("utf-8")):
             leads_to = page.parent / target if target else page
             assert leads_to.exists(), f"{page.name}: {target}"
