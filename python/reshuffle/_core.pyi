@@ -441,10 +441,6 @@ class Cross:
         """The fields of :class:`reshuffle.resampling.studentized.Constants`, in their order."""
 
     @property
-    def n_directions(self) -> int:
-        """m."""
-
-    @property
     def follows_difference(self) -> bool:
         """Whether the variance of a shuffle depends only on its difference, and the statistic increases with it."""
 

@@ -305,7 +305,7 @@ def _cross(metric: Metric, a: Counts, b: Counts, strata: Strata) -> _core.Cross:
     pair, n_strata = _core.PairCounts(a, b), strata.n_strata
     index = None if n_strata == 1 else strata.index.astype(np.uint32)
     cross = pair.cross(_probe(metric, a, b, pair.probes), sizes=strata.sizes.tolist(), strata=index)
-    if len(a) * getattr(cross, "n_directions", 2) * n_strata > LARGEST_CROSS:
+    if len(a) * len(cross.constants[1]) * n_strata > LARGEST_CROSS:
         raise InputError(
             f"test 'ar-studentized' sums the contributions of every stratum separately, and {n_strata:,} strata of "
             f"{len(a):,} units are too many: use 'ar', or fewer strata"

@@ -94,11 +94,6 @@ impl Cross {
     }
 
     #[getter]
-    fn n_directions(&self) -> usize {
-        self.cross.constants.directions
-    }
-
-    #[getter]
     fn follows_difference(&self) -> bool {
         self.cross.follows_difference
     }

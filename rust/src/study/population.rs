@@ -8,7 +8,7 @@ use crate::metric::Formula;
 use crate::pool::{Run, Stop};
 use crate::resample::design::Design;
 use crate::resample::kernel::scatter::DifferenceRows;
-use crate::resample::studentize::Both;
+use crate::resample::studentize::{Both, PackedBoth};
 use crate::resample::{Sample, reserved};
 use crate::simd::{Simd, dispatch};
 use crate::stats::{LARGEST_SUM, Stored, SuffStats};
@@ -31,7 +31,7 @@ pub struct Population {
     pub(super) shared: Vec<bool>,
     pub(super) groups: Option<Groups>,
     /// The differences and sums of both systems under each metric, made for the first studentized test.
-    both: OnceLock<Vec<Both>>,
+    both: OnceLock<Vec<PackedBoth>>,
     /// An upper bound of all counts, in absolute value.
     largest: u64,
 }
@@ -105,7 +105,7 @@ impl Population {
     }
 
     /// The differences and sums of both systems under each metric.
-    pub(super) fn both(&self, stop: &Stop<'_>) -> Result<&[Both]> {
+    pub(super) fn both(&self, stop: &Stop<'_>) -> Result<&[PackedBoth]> {
         if self.both.get().is_none() {
             // Two threads may both make them; one result is kept.
             let made = self.rows.iter().map(|rows| rows.both(self.units, stop)).collect::<Result<_>>()?;
@@ -176,7 +176,7 @@ impl Rows {
     }
 
     /// The differences and sums of both systems.
-    fn both(&self, units: usize, stop: &Stop<'_>) -> Result<Both> {
+    fn both(&self, units: usize, stop: &Stop<'_>) -> Result<PackedBoth> {
         let count = |system: usize, column: usize, unit: usize| {
             let row = 2 * unit + system;
             match &self.values {
@@ -186,7 +186,8 @@ impl Rows {
                 }
             }
         };
-        Both::from_counts([units, self.columns], stop, |column, unit| [0, 1].map(|system| count(system, column, unit)))
+        let counts = |column: usize, unit: usize| [0, 1].map(|system| count(system, column, unit));
+        Both::from_counts([units, self.columns], stop, counts)?.packed()
     }
 
     /// The sums of both systems, padded.

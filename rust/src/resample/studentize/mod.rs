@@ -17,8 +17,9 @@ mod tests;
 use crate::error::{Error, Result};
 use crate::metric::{Formula, Terms};
 use crate::pool::{Stop, WorkMeter};
+use crate::resample::design::packed::{Column, Integer, narrow, with_values};
 use crate::resample::{reserved, resize, zeros};
-use crate::simd::Simd;
+use crate::simd::{Simd, dispatch};
 use crate::stats::LARGEST_SUM;
 use linear::Linear;
 use sums::{dot, rounded, widened};
@@ -58,37 +59,44 @@ impl Both {
 
     /// From the counts of both systems in a column and a unit.
     pub(crate) fn from_counts(
-        [units, columns]: [usize; 2],
+        shape: [usize; 2],
         stop: &Stop<'_>,
         counts: impl Fn(usize, usize) -> [i64; 2],
     ) -> Result<Self> {
         let mut both = Both::default();
-        both.fill([units, columns], stop, |column, unit| {
-            let [a, b] = counts(column, unit);
-            (a.wrapping_sub(b), a.wrapping_add(b))
+        both.fill(shape, stop, |column, differences, sums| {
+            for (unit, (difference, sum)) in differences.iter_mut().zip(sums).enumerate() {
+                let [a, b] = counts(column, unit);
+                (*difference, *sum) = (a.wrapping_sub(b), a.wrapping_add(b));
+            }
         })?;
         Ok(both)
     }
 
-    /// Replaces the contents by some units of another pair, in which the systems are swapped where `swapped` is 1.
+    /// Replaces the contents by some units of a pair, in which the systems are swapped where `swapped` is 1.
     ///
     /// # Errors
     /// As [`Both::from_rows`].
-    pub(crate) fn choose(&mut self, from: &Both, units: &[u32], swapped: &[u8], stop: &Stop<'_>) -> Result<()> {
-        let all = from.units;
-        self.fill([units.len(), from.columns], stop, |column, place| {
-            let from_unit = column * all + units[place] as usize;
-            let sign = -i64::from(swapped[place]);
-            ((from.differences[from_unit] ^ sign) - sign, from.sums[from_unit])
+    pub(crate) fn choose(&mut self, from: &PackedBoth, units: &[u32], swapped: &[u8], stop: &Stop<'_>) -> Result<()> {
+        self.fill([units.len(), from.0.len()], stop, |column, differences, sums| {
+            let [of_differences, of_sums] = &from.0[column];
+            with_values!(of_differences, values => gather(values, units, differences));
+            with_values!(of_sums, values => gather(values, units, sums));
+            for (difference, &swap) in differences.iter_mut().zip(swapped) {
+                let sign = -i64::from(swap);
+                *difference = (*difference ^ sign) - sign;
+            }
         })
     }
 
+    /// Replaces the contents. `values` writes the differences and sums of a column.
     fn fill(
         &mut self,
         [units, columns]: [usize; 2],
         stop: &Stop<'_>,
-        value: impl Fn(usize, usize) -> (i64, i64),
+        values: impl Fn(usize, &mut [i64], &mut [i64]),
     ) -> Result<()> {
+        let simd = Simd::best();
         (self.units, self.columns) = (units, columns);
         resize(&mut self.differences, units * columns)?;
         resize(&mut self.sums, units * columns)?;
@@ -97,17 +105,23 @@ impl Both {
         for column in 0..columns {
             meter.charge(4 * units, stop)?;
             let own = column * units..(column + 1) * units;
-            let mut ends = [0, 0];
-            let outs = self.differences[own.clone()].iter_mut().zip(&mut self.sums[own]);
-            for (unit, (difference, sum)) in outs.enumerate() {
-                (*difference, *sum) = value(column, unit);
-                // Half of w ∓ |δ|, which is even.
-                ends[0] += (*sum - difference.abs()) >> 1;
-                ends[1] += (*sum + difference.abs()) >> 1;
-            }
-            self.ends.push(ends);
+            let (differences, sums) = (&mut self.differences[own.clone()], &mut self.sums[own]);
+            values(column, differences, sums);
+            self.ends.push(ends(simd, differences, sums));
         }
         Ok(())
+    }
+
+    /// The same in as few bits as hold it, to choose test sets from.
+    ///
+    /// # Errors
+    /// [`Error::Memory`].
+    pub(crate) fn packed(&self) -> Result<PackedBoth> {
+        let mut columns = reserved(self.columns)?;
+        for column in 0..self.columns {
+            columns.push([narrow(self.difference(column))?, narrow(self.sum(column))?]);
+        }
+        Ok(PackedBoth(columns))
     }
 
     /// δ of a column.
@@ -144,6 +158,30 @@ impl Both {
         }
         probes
     }
+}
+
+/// The differences and sums of each column, in as few bits as hold them: those of a population stay in the nearest cache.
+pub(crate) struct PackedBoth(Vec<[Column; 2]>);
+
+fn gather<T: Integer>(values: &[T], units: &[u32], out: &mut [i64]) {
+    out.iter_mut().zip(units).for_each(|(out, &unit)| *out = values[unit as usize].widen());
+}
+
+dispatch! {
+    /// The sums of the smaller and of the larger counts, from their differences and sums.
+    fn ends(differences: &[i64], sums: &[i64]) -> [i64; 2] = ends_inline;
+}
+
+#[inline(always)]
+fn ends_inline(differences: &[i64], sums: &[i64]) -> [i64; 2] {
+    let [mut low, mut high] = [0, 0];
+    for (difference, sum) in differences.iter().zip(sums) {
+        // (w − |δ|)/2 is an integer. The larger count is the smaller one and |δ|.
+        let size = difference.abs();
+        let smaller = (sum - size) >> 1;
+        (low, high) = (low + smaller, high + smaller + size);
+    }
+    [low, high]
 }
 
 /// The strata of the units.

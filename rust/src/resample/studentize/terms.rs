@@ -1,5 +1,7 @@
 //! The columns that Σ q·w is computed from.
 
+use std::borrow::Cow;
+
 use super::sums::widened;
 use super::{Both, LARGEST_TERM, Weights};
 use crate::error::Result;
@@ -105,14 +107,17 @@ impl Columns {
     }
 }
 
-/// The units of the sample of a column.
-fn sample(column: &[i64]) -> impl Iterator<Item = &i64> {
-    column.iter().step_by((column.len() / SAMPLE).max(1))
+/// The sample of a column.
+fn sample(column: &[i64]) -> Cow<'_, [i64]> {
+    match column.len() / SAMPLE {
+        0 | 1 => column.into(),
+        step => column.iter().copied().step_by(step).collect(),
+    }
 }
 
 /// The changes from one unit to the next in the sample of a column.
 fn steps(column: &[i64]) -> Vec<i64> {
-    sample(column).zip(sample(column).skip(1)).map(|(one, next)| next.wrapping_sub(*one)).collect()
+    sample(column).windows(2).map(|both| both[1].wrapping_sub(both[0])).collect()
 }
 
 /// Could a column with these steps have few exceptions in the sample? Each exception changes at most two steps.
@@ -132,7 +137,8 @@ fn count_others_inline(one: &[i64], other: &[i64]) -> u64 {
 
 /// A column less another one and a constant. None unless this is 0 in nearly all units.
 fn exceptions(column: &[i64], base: &[i64]) -> Result<Option<Vec<i64>>> {
-    let mut sampled: Vec<i64> = sample(column).zip(sample(base)).map(|(one, other)| one.wrapping_sub(*other)).collect();
+    let (of_column, of_base) = (sample(column), sample(base));
+    let mut sampled: Vec<i64> = of_column.iter().zip(&*of_base).map(|(one, other)| one.wrapping_sub(*other)).collect();
     let middle = sampled.len() / 2;
     let (_, &mut constant, _) = sampled.select_nth_unstable(middle);
     // Most pairs of columns are not alike, which a few of their units show.
