@@ -77,8 +77,6 @@ class Cross(NamedTuple):
         return rows
 
 
-
-
 def cross_of(
     metric: Metric, a: Counts, b: Counts, strata: Strata, contribute: Contribute | None = None, change: float = CHANGE
 ) -> Cross:
@@ -279,6 +277,4 @@ def studentize(
     a, b = map(sample.rows, pair)
     cross = cross_of(sample.metric, a, b, Strata.or_single(sample.strata, len(a)), contribute, change)
     rows, follows = cross.append_to(a, b), cross.follows_difference
-    return with_constants(
-        sample.metric, [rows], sample.unit, cross.constants, a.shape[1], follows_difference=follows
-    )
+    return with_constants(sample.metric, [rows], sample.unit, cross.constants, a.shape[1], follows_difference=follows)

@@ -415,7 +415,7 @@ class PairCounts:
     ) -> Cross:
         """The constants and cross columns, from the gradients at the probes, or only at the first of them.
 
-        ``sizes`` are the numbers of units of the strata, and ``strata``, (S,), is the stratum of each unit, if there are
+        ``sizes`` are the numbers of units of the strata, and ``strata``, (S,), is the stratum of each unit if there are
         several.
         """
 
@@ -873,7 +873,7 @@ class Experiment:
     ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         """What the standard errors of the observed differences are computed from: (metrics, n, 3) and (metrics, n).
 
-        The numbers are ``scale`` of the constants, and the last two of :meth:`Studentized.parts`. The booleans say whether
+        The numbers are ``scale`` of the constants and the last two of :meth:`Studentized.parts`. The booleans say where
         shuffles have the same order by the difference, so that it is not studentized.
         """
 

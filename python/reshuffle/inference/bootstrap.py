@@ -24,8 +24,8 @@ CELLS = 1 << 16
 class Drawn(NamedTuple):
     """The draws of n pairs of systems, which have R draws each.
 
-    ``differences`` are the d_b, (n, R). ``statistic`` is the observed difference d, ``threshold`` the value that d_b − d
-    must reach, ``tolerance`` how far equal differences may lie apart, and ``alternative`` that of each pair: (n, 1).
+    ``differences`` are the d_b, (n, R). ``statistic`` is the observed difference d, ``threshold`` what d_b − d must
+    reach, ``tolerance`` how far equal differences may lie apart, and ``alternative`` that of each pair, all (n, 1).
     ``ties`` says whether a draw that equals the threshold counts as extreme.
     """
 

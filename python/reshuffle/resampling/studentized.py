@@ -157,7 +157,9 @@ ROUNDING = 2.0**-44
 ROUNDING_OF_FINITE_DIFFERENCES = 2.0**-28
 
 
-def _studentized(x: Scores, y: Scores, scale: Scores | float, variances: Scores, sizes: Scores, rounding: float) -> Scores:
+def _studentized(
+    x: Scores, y: Scores, scale: Scores | float, variances: Scores, sizes: Scores, rounding: float
+) -> Scores:
     """The differences x − y divided by their standard errors: (n,).
 
     Where the variance is 0 but for rounding errors, 0 for equal scores and infinite for others, as in the core.

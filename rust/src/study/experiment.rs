@@ -258,11 +258,15 @@ impl Experiment {
         };
         let mut out = reserved(expected)?;
         out.resize(expected, T::default());
-        let cost = match statistic {
-            Statistic::Difference => 2 * self.counts() + n as u64 * (self.counts() / 64 + 80 * metrics as u64),
-            Statistic::Studentized => self.studentizing() + n as u64 * (self.counts() / 16 + 400 * metrics as u64),
+        let blocks = match statistic {
+            Statistic::Difference => {
+                (all, AT_ONCE, 2 * self.counts() + n as u64 * (self.counts() / 64 + 80 * metrics as u64))
+            }
+            Statistic::Studentized => {
+                (all, 1, self.studentizing() + n as u64 * (self.counts() / 16 + 400 * metrics as u64))
+            }
         };
-        self.each((all, AT_ONCE, cost), run, work, |item, own| {
+        self.each(blocks, run, work, |item, own| {
             own.into_iter().enumerate().for_each(|(metric, result)| out[metric * all + item] = result);
         })?;
         Ok(out)
