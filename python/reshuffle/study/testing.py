@@ -88,7 +88,7 @@ class Testing:
     """The tests of a study and their settings.
 
     ``ar`` and ``ar-studentized`` with all schemes but ``auto``, and the tests that need only the scores on draws, run
-    in Rust, if it can score all metrics. The other tests are public tests of one simulated test set after another. Either
+    in Rust, if it can score all metrics. The others are public tests of one simulated test set after another. Either
     way p is that of the public test of the simulated test set with the seed of the simulation, bit for bit, with two
     exceptions, both optional: the scheme ``orbit``, and shared bootstrap weights.
 
