@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import count
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -22,7 +22,11 @@ import reshuffle
 from benches.data import BASELINE, OTHER, MissingDataError, find
 from reshuffle import study, tune
 from reshuffle.data.demo_lists import write_demo_lists
+from reshuffle.execution import Execution
 from reshuffle.results.studies import StudyResult
+from reshuffle.study.experiments import Experiment
+from reshuffle.study.populations import Population, Selection
+from reshuffle.study.testing import Testing
 
 Counts: TypeAlias = NDArray[np.int64]
 
@@ -33,6 +37,7 @@ except MissingDataError as missing:
 
 BLEU = reshuffle.metric("bleu")
 SIMULATIONS = 50
+TABLE_SIMULATIONS = 200
 
 
 @pytest.fixture(scope="module")
@@ -180,6 +185,32 @@ def test_checkpoint(benchmark: BenchmarkFixture, tmp_path: Path, way: str) -> No
     else:
         result = benchmark(run, finished if way == "from" else None)
     assert result.plan["simulations"] == SIMULATIONS
+
+
+# The tests of a table of sizes: those of a study by default, and ``ar-studentized``.
+TABLE = ("ar", "ar-studentized", "bootstrap-both", "bootstrap", "bootstrap-shift")
+
+
+@pytest.mark.parametrize("threads", [1, None], ids=["1 thread", "all threads"])
+@pytest.mark.parametrize("tests", [TABLE, *((test,) for test in TABLE[:4])], ids=["table", *TABLE[:4]])
+@pytest.mark.parametrize("other", ["ter", "chrf"])
+def test_simulations(
+    benchmark: BenchmarkFixture,
+    references: list[list[str]],
+    systems: dict[str, list[str]],
+    tests: Sequence[str],
+    other: str,
+    threads: int | None,
+) -> None:
+    """Test sets of 500 segments, tested under BLEU and another metric with R = 999. The bootstrap tests share their
+    draws, so a table costs little more than the draws and both tests of shuffles."""
+    metrics = [BLEU, reshuffle.metric(other)]
+    outputs = [systems[OTHER], systems[BASELINE]]
+    population = Population("pair", metrics, [metric.suff_stats(outputs, references) for metric in metrics])
+    experiment = Experiment([population], Selection("replace", 500), 1)
+    testing = Testing(tests, 999, execution=Execution(threads=threads))
+    tested = benchmark(testing.run, experiment, TABLE_SIMULATIONS)
+    assert tested.pvalue.shape == (len(tests), 2, TABLE_SIMULATIONS)
 
 
 @pytest.mark.parametrize("name", ["chrf", "bleu"])

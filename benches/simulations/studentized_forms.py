@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from multiprocessing import get_context
 from unittest import mock
 
@@ -22,11 +23,13 @@ import numpy as np
 
 from benches.data import Array, Texts, find
 from reshuffle import metric
+from reshuffle.inference import studentized as inference
 from reshuffle.resampling import CountSample, Replicates, Tally
-from reshuffle.resampling import studentized as module
-from reshuffle.resampling.studentized import Weights, studentize
+from reshuffle.resampling.studentized import StudentizedSample, studentize
 
+from . import studentized_numpy
 from .blocks import BLOCK, Cell, blocks, pvalues
+from .studentized_numpy import Probed, Weights
 
 FORMS = ("one direction", "package", "every column")
 CELLS = (
@@ -40,7 +43,7 @@ SHUFFLES = 10_000
 TURNS = 9
 
 
-def every_column(delta: Array, directions: Array, weights: Weights) -> tuple[Array, Array]:
+def every_column(delta: Array, _: Probed, weights: Weights) -> tuple[Array, Array]:
     """The columns that differ as contributions, (S, m), and their derivatives as factors."""
     (moved,) = np.nonzero(delta.any(axis=0))
     projection = np.zeros((len(moved), delta.shape[1]))
@@ -48,12 +51,19 @@ def every_column(delta: Array, directions: Array, weights: Weights) -> tuple[Arr
     return np.ascontiguousarray(delta[:, moved]), projection
 
 
+def of_form(form: str) -> Callable[..., StudentizedSample]:
+    """The function that makes a sample with this form of the standard error."""
+    if form == "package":
+        return studentize
+    if form == "one direction":
+        return partial(studentized_numpy.studentize, change=np.inf)
+    return partial(studentized_numpy.studentize, contribute=every_column)
+
+
 @contextmanager
 def using(form: str) -> Iterator[None]:
     """A context in which the package uses this form of the standard error."""
-    change = np.inf if form == "one direction" else module.CHANGE
-    contributions = every_column if form == "every column" else module._rounded
-    with mock.patch.multiple(module, CHANGE=change, _rounded=contributions):
+    with mock.patch.object(inference, "studentize", of_form(form)):
         yield
 
 
@@ -91,8 +101,7 @@ def costs() -> None:
             sample = CountSample.from_counts(m, counts[:, :n_segments])
             samples = {"ar": sample}
             for form in FORMS:
-                with using(form):
-                    samples[form] = studentize(sample, (0, 1))
+                samples[form] = of_form(form)(sample, (0, 1))
             best = dict.fromkeys(samples, np.inf)
             for _ in range(TURNS):
                 for form, each in samples.items():

@@ -20,6 +20,7 @@ __all__ = [
     "VERSION",
     "Bins",
     "Counts",
+    "Cross",
     "Draws",
     "Experiment",
     "Histograms",
@@ -30,6 +31,7 @@ __all__ = [
     "Moments",
     "NBest",
     "OptionSpec",
+    "PairCounts",
     "PermutedTally",
     "Progress",
     "Ranks",
@@ -393,6 +395,68 @@ class Studentized:
         """The difference of two systems' scores, its variance, and the sum of the squares that this is computed from.
 
         ``x`` and ``y`` are summed rows. The last two values are those of the difference times ``scale``.
+        """
+
+@final
+class PairCounts:
+    """The differences and sums of the (S, K) counts of two systems: what studentized statistics are prepared from."""
+
+    def __new__(cls, a: NDArray[np.int64], b: NDArray[np.int64]) -> PairCounts: ...
+    @property
+    def probes(self) -> NDArray[np.int64]:
+        """The totals at which :meth:`cross` needs the gradient: (n, K).
+
+        First the mean totals, then these with the total of each differing column as large as swaps can make it, then as
+        small.
+        """
+
+    def cross(
+        self, gradients: NDArray[np.float64], *, sizes: Sequence[int], strata: NDArray[np.uint32] | None = None
+    ) -> Cross:
+        """The constants and cross columns, from the gradients at the probes, or only at the first of them.
+
+        ``sizes`` are the numbers of units of the strata, and ``strata``, (S,), is the stratum of each unit if there are
+        several.
+        """
+
+@final
+class Cross:
+    """The constants of two systems, and their cross columns. See :mod:`reshuffle.resampling.studentized`.
+
+    There are m directions, p terms and n strata.
+    """
+
+    @property
+    def constants(
+        self,
+    ) -> tuple[
+        float,
+        NDArray[np.float64],
+        NDArray[np.float64],
+        NDArray[np.float64],
+        NDArray[np.float64],
+        NDArray[np.float64],
+        NDArray[np.float64],
+    ]:
+        """The fields of :class:`reshuffle.resampling.studentized.Constants`, in their order."""
+
+    @property
+    def follows_difference(self) -> bool:
+        """Whether the variance of a shuffle depends only on its difference, and the statistic increases with it."""
+
+    @property
+    def contributions(self) -> NDArray[np.int64]:
+        """The contributions of the units along each direction: (m, S)."""
+
+    @property
+    def terms(self) -> NDArray[np.int64]:
+        """The columns that the sums of both systems' counts are reduced to: (p, S)."""
+
+    def rows(self, a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The (S, K) counts of both systems, followed by the cross columns: (2, S, K + m·(p + n)).
+
+        The second system has zeros in the cross columns. After swaps, the sum of the first system less that of the
+        second is therefore Σ σ·e·w.
         """
 
 @final
@@ -804,6 +868,15 @@ class Experiment:
     ) -> NDArray[np.float64]:
         """The scores of both systems on the simulated test sets first, …, first + n − 1: (metrics, n, 2)."""
 
+    def error_parts(
+        self, *, n: int, first: int = 0, threads: int = 0, progress: Progress | None = None
+    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """What the standard errors of the observed differences are computed from: (metrics, n, 3) and (metrics, n).
+
+        The numbers are ``scale`` of the constants and the last two of :meth:`Studentized.parts`. The booleans say where
+        shuffles have the same order by the difference, so that it is not studentized.
+        """
+
     def exceedances(
         self,
         alternative: str | Sequence[str],
@@ -811,13 +884,16 @@ class Experiment:
         *,
         n_resamples: int,
         scheme: str = "iid",
+        studentized: bool = False,
         first: int = 0,
         threads: int = 0,
         progress: Progress | None = None,
     ) -> NDArray[np.uint64]:
         """How many shuffles of each simulated test set reach its threshold: (metrics, n) for (metrics, n) thresholds.
 
-        ``scheme`` is iid, or subgroup for a group of ``n_resamples`` shuffles, a power of two, from random codes.
+        ``scheme`` is iid, or subgroup for a group of ``n_resamples`` shuffles, a power of two, from random codes. With
+        ``studentized``, differences are divided by their standard errors, except where :meth:`error_parts` says that
+        they are not.
         """
 
     def sequential(
@@ -827,6 +903,7 @@ class Experiment:
         rule: StoppingRule,
         *,
         n_resamples: int,
+        studentized: bool = False,
         first: int = 0,
         threads: int = 0,
         progress: Progress | None = None,

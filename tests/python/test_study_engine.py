@@ -26,6 +26,7 @@ from reshuffle.execution import Execution
 from reshuffle.inference.significance import BOOTSTRAP_METHODS
 from reshuffle.metrics.base import Counts
 from reshuffle.metrics.precomputed import SegmentScores
+from reshuffle.settings import ComparisonSettings
 from reshuffle.study import testing
 from reshuffle.study.experiments import Experiment
 from reshuffle.study.populations import SAMPLING, Population, Selection
@@ -130,8 +131,11 @@ def public(twin: Twin, simulation: int, test: str, n: int, seed: int | None = No
         seed = derive_seed(twin.seed, "simulation", simulation)
     results = []
     for own, (a, b) in zip(metrics, twin.data_set(simulation), strict=True):
-        if test == "ar":
-            results.append(approximate_randomization(a, b, own, n_resamples=n, seed=seed, **options).pvalue)
+        if test in testing.CAN_STOP:
+            studentized = {"studentized": test == "ar-studentized"}
+            results.append(
+                approximate_randomization(a, b, own, n_resamples=n, seed=seed, **studentized, **options).pvalue
+            )
         else:
             method = BOOTSTRAPS[test]
             results.append(bootstrap_test(a, b, own, method=method, n_resamples=n, seed=seed, **options).pvalue)
@@ -173,7 +177,7 @@ def test_whole_tests_equal_public_tests(
     scheme: str,
 ) -> None:
     experiment, twin = both(seed, selection, units, n_populations, groups)
-    tests = ["ar", *BOOTSTRAPS]
+    tests = [*testing.CAN_STOP, *BOOTSTRAPS]
     if alternative != "two-sided":
         tests.remove("bootstrap-shift")
     tested = testing.Testing(tests, n, alternative, scheme, execution=Execution(threads=2)).run(experiment, 5, first=3)
@@ -184,14 +188,14 @@ def test_whole_tests_equal_public_tests(
         if n_populations == 1:
             assert tested.statistic[:, i].tolist() == [float(a - b) for a, b in scores]
         for t, test in enumerate(tests):
-            options: dict[str, Any] = {"scheme": scheme} if test == "ar" else {}
+            options: dict[str, Any] = {"scheme": scheme} if test in testing.CAN_STOP else {}
             expected = public(twin, 3 + i, test, n, alternative=alternative, **options)
             assert tested.pvalue[t, :, i].tolist() == expected, test
 
 
 def test_results_do_not_depend_on_threads_or_on_how_simulations_are_split() -> None:
     experiment, _ = both(5, Selection("replace", 50), 70, 2, False)
-    tests = ["ar", "bootstrap", "bootstrap-shift"]
+    tests = ["ar", "ar-studentized", "bootstrap", "bootstrap-both", "bootstrap-shift"]
     whole = testing.Testing(tests, 99, execution=Execution(threads=3), weight_sets=4).run(experiment, 23, first=2)
     parts = [
         testing.Testing(tests, 99, execution=Execution(threads=1), weight_sets=4).run(experiment, n, first)
@@ -302,13 +306,15 @@ def test_stopped_tests_equal_public_tests(
 ) -> None:
     experiment, twin = both(seed, selection, 45, n_populations, groups)
     rule = BesagClifford(exceedances)
-    tested = testing.Testing(["ar", "bootstrap"], n, alternative, stopping=rule, execution=Execution(threads=2)).run(
+    tests = ["ar", "ar-studentized", "bootstrap"]
+    tested = testing.Testing(tests, n, alternative, stopping=rule, execution=Execution(threads=2)).run(
         experiment, 5, first=3
     )
     for i in range(5):
         options: dict[str, Any] = {"scheme": "iid", "stopping": rule, "alternative": alternative}
-        assert tested.pvalue[0, :, i].tolist() == public(twin, 3 + i, "ar", n, **options)
-        assert tested.pvalue[1, :, i].tolist() == public(twin, 3 + i, "bootstrap", n, alternative=alternative)
+        for t, test in enumerate(testing.CAN_STOP):
+            assert tested.pvalue[t, :, i].tolist() == public(twin, 3 + i, test, n, **options)
+        assert tested.pvalue[2, :, i].tolist() == public(twin, 3 + i, "bootstrap", n, alternative=alternative)
 
 
 @settings(max_examples=budget(60))
@@ -357,12 +363,12 @@ def test_stopping_ends_the_tests_that_are_scored_in_python_too() -> None:
 
 def test_stopped_tests_do_not_depend_on_threads_or_on_how_simulations_are_split() -> None:
     experiment, _ = both(5, Selection("replace", 50), 70, 2, False)
-    rule = BesagClifford(30)
+    rule, tests = BesagClifford(30), testing.CAN_STOP
     whole = (
-        testing.Testing(["ar"], 2000, stopping=rule, execution=Execution(threads=3)).run(experiment, 23, first=2).pvalue
+        testing.Testing(tests, 2000, stopping=rule, execution=Execution(threads=3)).run(experiment, 23, first=2).pvalue
     )
     parts = [
-        testing.Testing(["ar"], 2000, stopping=rule, execution=Execution(threads=1)).run(experiment, n, first).pvalue
+        testing.Testing(tests, 2000, stopping=rule, execution=Execution(threads=1)).run(experiment, n, first).pvalue
         for first, n in ((2, 9), (11, 14))
     ]
     np.testing.assert_array_equal(whole, np.concatenate(parts, axis=2))
@@ -373,6 +379,30 @@ def test_stopping_needs_independent_shuffles(scheme: str) -> None:
     experiment = Experiment([population(1, 40, "bleu")], Selection("fixed"), 1)
     with pytest.raises(InputError, match=f"needs independent shuffles, .* not those of '{scheme}'"):
         testing.Testing(["ar"], 99, scheme=scheme, stopping=BesagClifford()).run(experiment, 3)
+
+
+@pytest.mark.parametrize("kind", ["several", "bleu"])
+def test_no_test_on_shuffles_or_draws_leaves_the_core(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The road of one public test after another takes ten times as long, so no test of a large table may need it."""
+
+    def slow(*_: object) -> None:
+        raise AssertionError("tested one by one")
+
+    monkeypatch.setattr(testing, "_one_by_one", slow)
+    experiment = Experiment([population(3, 60, kind)], Selection("replace", 30), 8)
+    tests = [*testing.CAN_STOP, *BOOTSTRAPS]
+    assert ComparisonSettings.test in tests
+    for scheme in ("iid", "subgroup"):
+        tested = testing.Testing(tests, 99, scheme=scheme).run(experiment, 4)
+        assert ((tested.pvalue > 0) & (tested.pvalue <= 1)).all()
+
+
+def test_studentized_shuffles_of_an_orbit_are_independent() -> None:
+    """An orbit has no standard errors: only the shuffles of ``ar`` are shared."""
+    experiment, twin = both(4, Selection("fixed"), 40, 1, False)
+    tested = testing.Testing(["ar", "ar-studentized"], 99, scheme="orbit").run(experiment, 3)
+    for i in range(3):
+        assert tested.pvalue[1, :, i].tolist() == public(twin, i, "ar-studentized", 99, scheme="iid")
 
 
 def test_progress_counts_simulations(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -394,8 +424,9 @@ def test_memory_is_that_of_a_test_set_and_a_block() -> None:
         return int(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 
     experiment = Experiment([population(1, 1000, "bleu")], Selection(), 1)
-    testing.Testing(["ar", "bootstrap"], 99).run(experiment, 10)
+    testing.Testing(["ar", "ar-studentized", "bootstrap"], 99).run(experiment, 10)
     before = peak()
     testing.Testing(["ar"], 9).run(experiment, 20_000)
+    testing.Testing(["ar-studentized"], 9).run(experiment, 1_000)
     testing.Testing(["bootstrap"], 999).run(experiment, 100)
     assert peak() - before < 200 << 10  # in KiB

@@ -4,79 +4,97 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..metrics.base import Scores
-from ..resampling import reached
+from ..resampling import reached, signs
 from .hypotheses import Observed, Outcome
-from .pvalues import pvalue
+from .pvalues import Integers, pvalue
 
 __all__ = ["both", "centred", "paired", "percentile", "shift"]
 
 
-class Drawn(NamedTuple):
-    """The draws of one pair of systems: (R,) differences d_b, the observed difference d, and what counts as extreme.
+# Draws that are compared at a time stay in the cache: 512 KB.
+CELLS = 1 << 16
 
-    ``threshold`` is the value that d_b − d must reach. Differences within ``tolerance`` of each other are equal.
+
+class Drawn(NamedTuple):
+    """The draws of n pairs of systems, which have R draws each.
+
+    ``differences`` are the d_b, (n, R). ``statistic`` is the observed difference d, ``threshold`` what d_b − d must
+    reach, ``tolerance`` how far equal differences may lie apart, and ``alternative`` that of each pair, all (n, 1).
     ``ties`` says whether a draw that equals the threshold counts as extreme.
     """
 
     differences: Scores
-    statistic: float
-    threshold: float
-    tolerance: float
-    alternative: str
+    statistic: Scores
+    threshold: Scores
+    tolerance: Scores
+    alternative: NDArray[np.str_]
     ties: bool
 
+    @classmethod
+    def of(cls, observed: Observed, hypotheses: range) -> Drawn:
+        """The draws of some hypotheses."""
+        arrays = (observed.statistic, observed.thresholds, observed.tolerances, observed.each_alternative)
+        differences = np.stack([observed.drawn_differences(h) for h in hypotheses])
+        columns: list[NDArray[Any]] = [array[hypotheses.start : hypotheses.stop, None] for array in arrays]
+        return cls(differences, *columns, ties=observed.ties == ">=")
 
-def _on_draws(count: Callable[[Drawn], int]) -> Callable[[Observed], Outcome]:
-    """Make a test of all hypotheses from the number of exceedances of one pair."""
+
+def _on_draws(count: Callable[[Drawn], Integers]) -> Callable[[Observed], Outcome]:
+    """Make a test of all hypotheses from the numbers of exceedances of some of them: (n,)."""
 
     def test(observed: Observed) -> Outcome:
-        exceedances, wins, ties = np.empty((3, len(observed.hypotheses)), dtype=np.int64)
-        arrays = (observed.statistic, observed.thresholds, observed.tolerances, observed.each_alternative)
-        columns = zip(*map(np.ndarray.tolist, arrays), strict=True)
-        for h, (statistic, threshold, tolerance, alternative) in enumerate(columns):
-            drawn = observed.drawn_differences(h)
-            exceedances[h] = count(Drawn(drawn, statistic, threshold, tolerance, alternative, observed.ties == ">="))
-            wins[h], ties[h] = np.count_nonzero(drawn > 0), np.count_nonzero(drawn == 0)
-        n = np.full(len(exceedances), observed.replicates.n_resamples)
-        p = pvalue(exceedances, n, tails=observed.tails)
-        return Outcome(observed.statistic, p, exceedances, n, wins=wins, ties=ties)
+        n, n_resamples = len(observed.hypotheses), observed.replicates.n_resamples
+        exceedances, wins, ties = np.empty((3, n), dtype=np.int64)
+        size = max(1, CELLS // n_resamples)
+        for first in range(0, n, size):
+            hypotheses = range(first, min(first + size, n))
+            here, drawn = slice(first, first + size), Drawn.of(observed, hypotheses)
+            exceedances[here] = count(drawn)
+            wins[here] = np.count_nonzero(drawn.differences > 0, axis=1)
+            ties[here] = np.count_nonzero(drawn.differences == 0, axis=1)
+        each = np.full(n, n_resamples)
+        p = pvalue(exceedances, each, tails=observed.tails)
+        return Outcome(observed.statistic, p, exceedances, each, wins=wins, ties=ties)
 
     test.__doc__ = count.__doc__
     return test
 
 
 @_on_draws
-def shift(drawn: Drawn) -> int:
+def shift(drawn: Drawn) -> Integers:
     """|d_b| − mean |d_b| ≥ |d|: Riezler & Maxwell 2005, Fig. 2, exactly as published."""
     magnitude = np.abs(drawn.differences)
-    return int(np.count_nonzero(magnitude - magnitude.mean() >= drawn.threshold))
+    return np.count_nonzero(magnitude - magnitude.mean(axis=1, keepdims=True) >= drawn.threshold, axis=1)
 
 
 @_on_draws
-def centred(drawn: Drawn) -> int:
+def centred(drawn: Drawn) -> Integers:
     """d_b − d is at least as extreme as d: Hall & Wilson 1991, doi:10.2307/2532163.
 
     Centring on the mean of the d_b instead would let Monte Carlo error decide ties. If one segment differs, d_b = 0 is
     as far from d as d is from 0, but slightly farther from the mean of the d_b or slightly closer to it.
     """
-    return int(np.count_nonzero(reached(drawn.differences - drawn.statistic, drawn.threshold, drawn.alternative)))
+    deviations = drawn.differences - drawn.statistic
+    return np.count_nonzero(reached(deviations, drawn.threshold, drawn.alternative), axis=1)
 
 
 @_on_draws
-def percentile(drawn: Drawn) -> int:
+def percentile(drawn: Drawn) -> Integers:
     """The draws on the other side of 0, ties included; two-sided, those on the side that has fewer.
 
     It inverts the percentile interval (:func:`reshuffle.inference.intervals.percentile`).
     """
     end = drawn.tolerance if drawn.ties else -drawn.tolerance
-    at_most = int(np.count_nonzero(drawn.differences <= end))
-    at_least = int(np.count_nonzero(drawn.differences >= -end))
-    return {"two-sided": min(at_most, at_least), "greater": at_most, "less": at_least}[drawn.alternative]
+    at_most = np.count_nonzero(drawn.differences <= end, axis=1)
+    at_least = np.count_nonzero(drawn.differences >= -end, axis=1)
+    sign = signs(drawn.alternative[:, 0])
+    return np.where(sign > 0, at_most, np.where(sign < 0, at_least, np.minimum(at_most, at_least)))
 
 
 def both(observed: Observed) -> Outcome:
@@ -98,9 +116,10 @@ def both(observed: Observed) -> Outcome:
 
 
 @_on_draws
-def paired(drawn: Drawn) -> int:
+def paired(drawn: Drawn) -> Integers:
     """The better system does not win the draw: Koehn 2004 (W04-3250), section 6. Neither system wins a tie."""
     # For equal systems the sign is 0, so every draw counts and p is 1.
-    better = {"two-sided": np.sign(drawn.statistic), "greater": 1, "less": -1}[drawn.alternative]
+    sign = signs(drawn.alternative)
+    better = np.where(sign == 0, np.sign(drawn.statistic), sign)
     advantages = drawn.differences * better
-    return int(np.count_nonzero(advantages <= 0 if drawn.ties else advantages < 0))
+    return np.count_nonzero(advantages <= 0 if drawn.ties else advantages < 0, axis=1)

@@ -21,9 +21,8 @@ the directions nor anything else, so the test stays exact however rough the appr
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -31,7 +30,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from .._core import LARGEST_SUM
 from ..errors import InputError
 from ..lazy import lazy
 from ..metrics.base import Counts, Metric, Scores, tolerance
@@ -39,25 +37,10 @@ from .linear import gradient
 from .samples import BATCH_CELLS, Batch, CountSample, DifferingColumn, FormulaSample, NativeSample, Pairs
 from .units import Strata
 
-__all__ = ["StudentizedSample", "studentize"]
+__all__ = ["ROUNDING", "ObservedStatistics", "StudentizedSample", "studentize"]
 
-# Contributions and columns are rounded to integers, so that their products can be summed exactly. This is the root mean
-# square of the rounded contributions: their rounding errors change the variance by about 1/10,000.
-CONTRIBUTION_SCALE = 64
-# Columns of w with values above LARGEST_TERM are rounded, too, to a root mean square of TERM_SCALE.
-LARGEST_TERM = 1 << 12
-TERM_SCALE = 64
-# With strata of different sizes the columns have weights, so small integers need more digits.
-WEIGHTED_TERM_SCALE = 16
 # The most numbers in the cross columns of the strata: 1 GB.
 LARGEST_CROSS = 1 << 27
-# A second direction is used if ḡ turns by more than this share of its size.
-CHANGE = 0.05
-# A column of w that equals another one plus a constant is replaced by the exceptions, at most one in this many units.
-UNITS_PER_EXCEPTION = 64
-# The same condition on a sample of about this many units rules out most pairs of columns quickly.
-SAMPLE = 256
-SAMPLED_UNITS_PER_EXCEPTION = 16
 
 Matrix = NDArray[np.float64]
 
@@ -127,53 +110,24 @@ class Constants:
         return sizes + both - (sums**2).sum(axis=1), sizes
 
 
-class Cross(NamedTuple):
-    """The constants of a pair, and the factors of its cross columns.
-
-    ``contributions`` has shape (S, m), ``terms`` (S, p). With ``follows_difference``, the variance of a shuffle depends
-    only on its difference, and z increases with the difference.
-    """
-
-    constants: Constants
-    contributions: Counts
-    terms: Counts
-    strata: Strata
-    follows_difference: bool
-
-    def append_to(self, a: Counts, b: Counts) -> Counts:
-        """The (S, K) counts of both systems, followed by the cross columns: (2, S, K + m·(p + n)).
-
-        The second system has zeros in the cross columns. After swaps, the sum of the first system less that of the
-        second is therefore Σ σ·e·w.
-        """
-        (n_units, m), p, n_strata, width = (
-            self.contributions.shape,
-            self.terms.shape[1],
-            self.strata.n_strata,
-            a.shape[1],
-        )
-        rows = np.zeros((2, n_units, width + m * (p + n_strata)), dtype=np.int64)
-        rows[0, :, :width], rows[1, :, :width] = a, b
-        for j, contributions in enumerate(self.contributions.T):
-            first = width + j * p
-            np.multiply(contributions[:, None], self.terms, out=rows[0, :, first : first + p])
-            rows[0, np.arange(n_units), width + m * p + j * n_strata + self.strata.index] = contributions
-        return rows
-
-
 def studentize(sample: CountSample, pair: tuple[int, int]) -> StudentizedSample:
     """A sample of the two systems whose statistic is their studentized difference."""
     _ = sample.core_counts  # raises an error if a sum overflows, which numpy would not report
     units = sample.scored_units(pair)
     alone, systems = sample.alone(pair)
-    a, b = map(alone.with_counts().rows, systems)
+    a, b = (np.ascontiguousarray(alone.with_counts().rows(system), dtype=np.int64) for system in systems)
     cross = _cross(sample.metric, a, b, Strata.or_single(alone.strata, len(a)))
-    rows = cross.append_to(a, b)
+    rows = cross.rows(a, b)
     if units is not None:  # shuffles need all units
         scored, rows = rows, np.zeros((2, sample.n_units, rows.shape[2]), dtype=np.int64)
         rows[:, units] = scored
     return with_constants(
-        sample.metric, [rows], sample.unit, cross.constants, a.shape[1], follows_difference=cross.follows_difference
+        sample.metric,
+        [rows],
+        sample.unit,
+        Constants(*cross.constants),
+        a.shape[1],
+        follows_difference=cross.follows_difference,
     )
 
 
@@ -203,7 +157,9 @@ ROUNDING = 2.0**-44
 ROUNDING_OF_FINITE_DIFFERENCES = 2.0**-28
 
 
-def _studentized(x: Scores, y: Scores, scale: float, variances: Scores, sizes: Scores, rounding: float) -> Scores:
+def _studentized(
+    x: Scores, y: Scores, scale: Scores | float, variances: Scores, sizes: Scores, rounding: float
+) -> Scores:
     """The differences x − y divided by their standard errors: (n,).
 
     Where the variance is 0 but for rounding errors, 0 for equal scores and infinite for others, as in the core.
@@ -212,6 +168,33 @@ def _studentized(x: Scores, y: Scores, scale: float, variances: Scores, sizes: S
     without_error = np.where(np.abs(differences) <= tolerance(x, y), 0.0, np.copysign(np.inf, differences))
     errors, has_error = np.sqrt(np.maximum(variances, 0)), variances > rounding * np.abs(sizes)
     return np.asarray(np.divide(differences * scale, errors, out=without_error, where=has_error))
+
+
+class ObservedStatistics(NamedTuple):
+    """Observed differences in score: the studentized differences, their tolerances for ties, the standard errors.
+
+    Each is (n,).
+    """
+
+    values: Scores
+    tolerances: Scores
+    errors: Scores
+
+    @classmethod
+    def from_parts(
+        cls, scores: Scores, scales: Scores | float, variances: Scores, sizes: Scores, rounding: float = ROUNDING
+    ) -> ObservedStatistics:
+        """From (2, n) scores, the variances of the scaled differences, the sizes of their terms and rounding errors."""
+        x, y = scores
+        values = _studentized(x, y, scales, variances, sizes, rounding)
+        has_error = variances > rounding * np.abs(sizes)
+        positive = np.where(has_error, variances, 1)
+        roots = np.sqrt(positive)
+        # The smaller a variance is compared with its terms, the larger is its relative rounding error.
+        conditions = np.maximum(1.0, sizes / positive)
+        finite = np.where(has_error, np.abs(values), 0)
+        tolerances = (tolerance(x, y) * scales / roots + finite * rounding) * conditions
+        return cls(values, np.where(has_error, tolerances, 0), np.where(has_error, roots / scales, 0))
 
 
 class ObservedStatistic(NamedTuple):
@@ -224,18 +207,12 @@ class ObservedStatistic(NamedTuple):
 
     @classmethod
     def from_parts(
-        cls, scores: Scores, scale: float, variance: float, size: float, rounding: float
+        cls, scores: Scores, scale: float, variance: float, size: float, rounding: float = ROUNDING
     ) -> ObservedStatistic:
-        """From both scores, the variance of the scaled difference, the size of its terms and their rounding errors."""
-        difference, slack = float(scores[0] - scores[1]), float(tolerance(scores[0], scores[1]))
-        variances, sizes = np.array([variance]), np.array([size])
-        (value,) = _studentized(scores[:1], scores[1:], scale, variances, sizes, rounding).tolist()
-        if variance <= rounding * abs(size):
-            return cls(difference, 0.0, value, 0.0)
-        root = variance**0.5
-        # The smaller a variance is compared with its terms, the larger is its relative rounding error.
-        condition = max(1.0, size / variance)
-        return cls(difference, root / scale, value, (slack * scale / root + abs(value) * rounding) * condition)
+        """See :meth:`ObservedStatistics.from_parts`."""
+        parts = np.array([[variance], [size]])
+        values, slack, errors = ObservedStatistics.from_parts(scores[:, None], scale, *parts, rounding)
+        return cls(float(scores[0] - scores[1]), errors.item(), values.item(), slack.item())
 
 
 @dataclass(frozen=True, eq=False)
@@ -270,7 +247,7 @@ class StudentizedNative(StudentizedSample, NativeSample):
     def observed(self) -> ObservedStatistic:
         """The observed statistic."""
         _, variance, size = self.formula.parts(*self.totals)
-        return ObservedStatistic.from_parts(self.scores, self.constants.scale, variance, size, ROUNDING)
+        return ObservedStatistic.from_parts(self.scores, self.constants.scale, variance, size)
 
 
 @dataclass(frozen=True, eq=False)
@@ -325,213 +302,24 @@ def both_ends(a: Counts, b: Counts) -> Counts:
     return np.stack([np.minimum(a, b), np.maximum(a, b)])
 
 
-def _cross(metric: Metric, a: Counts, b: Counts, strata: Strata) -> Cross:
-    """The constants and the cross columns of two systems with (S, K) counts."""
-    delta, n_strata = a - b, strata.n_strata
-    probed = Probed.from_counts(metric, a, b)
-    weights = Weights.from_strata(strata)
-    terms, basis = _terms(a + b, weights, probed.changing)
-    differing = delta.any(axis=0)
-    largest = LARGEST_TERM if terms.shape[1] else LARGEST_SUM // len(delta)
-    if weights.relative is None and np.count_nonzero(differing) <= 1 and np.abs(delta).max() <= largest:
-        contributions, projection = _integers(delta, weights)
-    else:
-        contributions, projection = _rounded(delta, probed, weights)
-    if contributions.size * n_strata > LARGEST_CROSS:
+def _cross(metric: Metric, a: Counts, b: Counts, strata: Strata) -> _core.Cross:
+    """The constants and the cross columns of two systems with (S, K) counts, computed in Rust."""
+    pair, n_strata = _core.PairCounts(a, b), strata.n_strata
+    index = None if n_strata == 1 else strata.index.astype(np.uint32)
+    cross = pair.cross(_probe(metric, a, b, pair.probes), sizes=strata.sizes.tolist(), strata=index)
+    if len(a) * len(cross.constants[1]) * n_strata > LARGEST_CROSS:
         raise InputError(
             f"test 'ar-studentized' sums the contributions of every stratum separately, and {n_strata:,} strata of "
-            f"{len(delta):,} units are too many: use 'ar', or fewer strata"
+            f"{len(a):,} units are too many: use 'ar', or fewer strata"
         )
-    roots = np.sqrt(strata.sizes)
-    sums = np.array([np.bincount(strata.index, term, n_strata) for term in terms.T]).reshape(-1, n_strata).T
-    constants = Constants(
-        probed.scale,
-        projection * probed.scale,
-        basis * probed.scale,
-        _moments(contributions),
-        _moments(terms),
-        np.ascontiguousarray(sums / roots[:, None]),
-        1 / roots,
-    )
-    # In this case v is a constant times Σδ² − (Σσδ)²/U, for the only column that differs.
-    follows_difference = bool(
-        n_strata == 1
-        and np.count_nonzero(differing) <= 1
-        and not terms.shape[1]
-        and not probed.changing[differing].any()
-    )
-    return Cross(constants, contributions, terms, strata, follows_difference)
+    return cross
 
 
-def _moments(columns: Counts) -> Matrix:
-    """Σ x·x' over the rows x: (K, K) for (S, K). The order of additions does not depend on threads, unlike BLAS's."""
-    values = columns.astype(np.float64)
-    return np.asarray(np.einsum("si,sj->ij", values, values))
-
-
-class Weights(NamedTuple):
-    """The square roots of the factors U_k/(U_k − 1) of the units' strata.
-
-    ``common`` is the largest of them. ``relative``, (S,), are all of them divided by it, 0 for the only unit of a
-    stratum; None if all are 1.
-    """
-
-    common: float
-    relative: Scores | None
-
-    @classmethod
-    def from_strata(cls, strata: Strata) -> Weights:
-        """The weights of the units of these strata."""
-        roots = np.where(strata.sizes > 1, np.sqrt(strata.sizes / np.maximum(strata.sizes - 1, 1)), 0)
-        common = float(roots.max())
-        return cls(common, None if (roots == common).all() else (roots / common)[strata.index])
-
-    def rounded(self, values: Scores | Counts, scale: float) -> Counts:
-        """Values times a scale and the relative weights, rounded. Halves go to even, so −x is rounded as x is."""
-        scaled = values * scale if self.relative is None else values * scale * self.relative
-        return np.rint(scaled).astype(np.int64)
-
-
-class Probed(NamedTuple):
-    """The gradient near the mean totals.
-
-    ``directions``, (m, K), are multiplied by ``scale`` (:class:`Constants`). ``changing``, (K,), says which derivatives
-    change between shuffles. ``moments``, (K, K), are Σ δ·δ'.
-    """
-
-    scale: float
-    directions: Matrix
-    changing: NDArray[np.bool_]
-    moments: Matrix
-
-    @classmethod
-    def from_counts(cls, metric: Metric, a: Counts, b: Counts) -> Probed:
-        """Evaluate the gradient at the mean totals, and with each total moved as far as any swaps can move it."""
-        ends = both_ends(a, b)
-        moments = _moments(a - b)
-        gradients = _probe(metric, ends)
-        # The largest contribution of one column to the standard deviation of the difference.
-        size = float((np.abs(gradients[0]) * np.sqrt(moments.diagonal())).max())
-        scale = 2.0 ** -min(max(math.frexp(size)[1], -1000), 1000) if size > 0 else 1.0
-        here, others = gradients[0] * scale, gradients[1:] * scale
-        directions, squared = [here], here @ moments @ here
-        if len(others) and squared > 0:
-            up, down = np.split(others, 2)
-            # The change of ḡ where one system is at the upper end and the other at the lower. The part of it along
-            # the first direction needs no second one.
-            changes = (up + down) / 2 - here
-            changes -= (changes @ moments @ here / squared)[:, None] * here
-            sizes = np.einsum("ri,ij,rj->r", changes, moments, changes)
-            if sizes.max() > CHANGE**2 * squared:
-                directions.append(changes[sizes.argmax()])
-        is_known = len(others) > 0 or not moments.any()
-        changing = (others != here).any(axis=0) if is_known else np.full(len(here), True)
-        return cls(scale, np.array(directions), changing, moments)
-
-
-def _probe(metric: Metric, ends: Counts) -> Scores:
-    """The gradient at the mean totals, then with each total as large and as small as swaps can make it: (n, K).
-
-    ``ends`` are the counts of :func:`both_ends`. Only the first row if a function is undefined at one of the others.
-    """
-    lowest, highest = ends.sum(axis=1)
-    # The mean, rounded up: the sum of both could overflow.
-    middle = (lowest >> 1) + (highest >> 1) + ((lowest | highest) & 1)
-    (moved,) = np.nonzero((ends[0] != ends[1]).any(axis=0))
-    # A derivative at a sum of 0 may be one of another formula.
-    lowest = np.where(lowest < 0, lowest, np.maximum(lowest, np.minimum(middle, 1)))
-    totals = np.repeat(middle[None], 2 * len(moved), axis=0)
-    totals[np.arange(len(totals)), np.tile(moved, 2)] = np.concatenate([highest[moved], lowest[moved]])
-    here = _gradient(metric, ends, middle[None])
+def _probe(metric: Metric, a: Counts, b: Counts, totals: Counts) -> Scores:
+    """The gradient at each of the (n, K) totals. Only at the first if a function is undefined at one of the others."""
+    ends = both_ends(a, b) if metric.core is None else a[None]  # closed forms need no steps
+    here = _gradient(metric, ends, totals[:1])
     try:
-        return np.concatenate([here, _gradient(metric, ends, totals)])
+        return np.concatenate([here, _gradient(metric, ends, totals[1:])])
     except InputError:  # a function need not be defined where only one of its counts has moved
         return here
-
-
-def _integers(delta: Counts, weights: Weights) -> tuple[Counts, Matrix]:
-    """The differences of the only column that differs as contributions, (S, 1), and the projection: no rounding."""
-    column = int(delta.any(axis=0).argmax())
-    projection = np.zeros((1, delta.shape[1]))
-    projection[0, column] = weights.common
-    return delta[:, [column]], projection
-
-
-def _rounded(delta: Counts, probed: Probed, weights: Weights) -> tuple[Counts, Matrix]:
-    """The rounded contributions along the directions, (S, m), and the projection."""
-    directions, moments = probed.directions, probed.moments
-    contributions = np.zeros((len(delta), len(directions)), dtype=np.int64)
-    projection = np.zeros_like(directions)
-    for j, direction in enumerate(directions):
-        # Column by column: the order of additions, and so the rounding, does not depend on signs.
-        values = sum(slope * column for slope, column in zip(direction, delta.T, strict=True))
-        size = direction @ moments @ direction
-        if size > 0:
-            scale = CONTRIBUTION_SCALE * (np.count_nonzero(values) / size) ** 0.5
-            contributions[:, j] = weights.rounded(values, scale)
-            projection[j] = direction @ moments * (weights.common / size / scale)
-    return contributions, projection
-
-
-def _terms(w: Counts, weights: Weights, changing: NDArray[np.bool_]) -> tuple[Counts, Matrix]:
-    """The columns that Σ q·w is computed from, (S, p), and the basis.
-
-    A constant added to a column does not change the variance. So columns are centred, and constant ones are left out.
-    If a column equals another one plus a constant in nearly all units, only its exceptions are kept.
-    """
-    n_units, width = w.shape
-    all_columns = np.ascontiguousarray(w.T)
-    columns: list[Counts] = []
-    rows: list[Scores] = []
-    places: dict[int, int] = {}
-    steps = _steps(all_columns)
-    for k in np.flatnonzero(changing & (w != w[0]).any(axis=0)).tolist():
-        row: Scores = np.zeros(width)
-        row[k] = 1
-        for base in _possible(steps, k, list(places)):
-            exceptions = _exceptions(all_columns[k], all_columns[base])
-            if exceptions is not None:
-                rows[places[base]][k] = 1
-                if exceptions.any():
-                    columns.append(exceptions)
-                    rows.append(row)
-                break
-        else:
-            places[k] = len(columns)
-            columns.append(all_columns[k] - round(all_columns[k].mean()))
-            rows.append(row)
-    terms, basis = np.zeros((n_units, len(columns)), dtype=np.int64), np.zeros((len(columns), width))
-    for place, (column, row) in enumerate(zip(columns, rows, strict=True)):
-        scale = 1.0 if weights.relative is None else WEIGHTED_TERM_SCALE
-        if np.abs(column).max() > LARGEST_TERM:
-            scale = TERM_SCALE / float(np.sqrt(np.mean(column.astype(np.float64) ** 2)))
-        terms[:, place] = weights.rounded(column, scale)
-        basis[place] = row * (weights.common / scale)
-    return terms, basis
-
-
-def _steps(columns: Counts) -> Counts:
-    """The changes from one unit to the next in the sample of each column that :func:`_exceptions` compares first."""
-    return np.diff(columns[:, :: max(1, columns.shape[1] // SAMPLE)], axis=1)
-
-
-def _possible(steps: Counts, column: int, bases: list[int]) -> Iterator[int]:
-    """The bases of which the column could have few exceptions in the sample.
-
-    Each exception changes at most two steps. All bases are compared at once, and hardly any is left.
-    """
-    changes = (steps[bases] != steps[column]).sum(axis=1).tolist()
-    most = 2 * (steps.shape[1] + 1)
-    return (base for base, n in zip(bases, changes, strict=True) if n * SAMPLED_UNITS_PER_EXCEPTION <= most)
-
-
-def _exceptions(column: Counts, base: Counts) -> Counts | None:
-    """A column minus another one and a constant: (S,). None unless this is 0 in nearly all units."""
-    step = max(1, len(column) // SAMPLE)
-    sample = column[::step] - base[::step]
-    constant = np.partition(sample, len(sample) // 2)[len(sample) // 2]
-    # Most pairs of columns are not alike, which a few of their units show.
-    if np.count_nonzero(sample != constant) * SAMPLED_UNITS_PER_EXCEPTION > len(sample):
-        return None
-    apart = column - base - constant
-    return apart if np.count_nonzero(apart) * UNITS_PER_EXCEPTION <= len(column) else None

@@ -17,7 +17,7 @@ from ..inference.steps import Step
 from ..inference.tests import ALTERNATIVES, TESTS
 from ..resampling.counting import labels_of
 from ..resampling.stopping import BesagClifford
-from ..settings import Resampling
+from ..settings import ComparisonSettings, Resampling
 from ..validate import MAX_SEED, MAX_THREADS, check_integer, check_level, check_name
 from .material import Material
 from .populations import SAMPLING
@@ -37,7 +37,8 @@ __all__ = [
     "in_list",
 ]
 
-DEFAULT_TESTS = ("ar", "bootstrap-both", "bootstrap", "bootstrap-shift")
+# The default test of comparisons, and the tests of Riezler & Maxwell 2005, the bootstrap also centred on the estimate.
+DEFAULT_TESTS = ("ar", ComparisonSettings.test, "bootstrap", "bootstrap-shift")
 ALPHAS = (0.01, 0.05, 0.1)
 # How ``ar`` makes its shuffles in a study: see :class:`reshuffle.study.testing.Testing`.
 STUDY_SCHEMES = ("iid", "subgroup", "orbit")

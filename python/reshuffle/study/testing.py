@@ -16,6 +16,7 @@ from ..execution.tables import NUMBER, PROBABILITY, Column, Columns, Table, run_
 from ..inference import bootstrap, margins
 from ..inference.hypotheses import Hypotheses, ObservedPairs
 from ..inference.plan import Plan
+from ..inference.pvalues import threshold
 from ..inference.randomization import outcome_of_shuffles
 from ..inference.running import run_on_test_set
 from ..lazy import lazy
@@ -23,6 +24,7 @@ from ..metrics.base import Scores, thread_count
 from ..resampling import CountSample, Replicates, Series, directed, extremeness, signs
 from ..resampling.schemes import Shuffled, Shuffling, subgroup_bits
 from ..resampling.stopping import BesagClifford
+from ..resampling.studentized import ObservedStatistics
 from ..seeds import derive_seed
 from ..settings import TESTS_WITH_MARGIN, ComparisonSettings
 from ..validate import check_integer, check_name
@@ -42,13 +44,15 @@ SCHEMES: Mapping[str, str] = {
 # The stage of :class:`Progress` that one :meth:`Testing.run` enters; its items are simulations.
 STAGE = "simulating"
 
-# The tests that a stopping rule can end.
-CAN_STOP = ("ar", "ar-studentized")
+STUDENTIZED = "ar-studentized"
+# The tests that a stopping rule can end. Rust runs them, too.
+CAN_STOP = ("ar", STUDENTIZED)
 
 # Simulations are tested in chunks whose draws have at most so many scores: 32 MB.
 CHUNK_CELLS = 1 << 22
-# The largest chunk, so that progress is reported often enough.
+# The largest chunks, so that progress is reported often enough: studentized shuffles take several times as long.
 CHUNK = 1 << 12
+STUDENTIZED_CHUNK = 1 << 9
 
 # The index of the simulation whose seed makes the shuffles of an orbit. No study has so many simulations.
 ORBIT = 1 << 63
@@ -83,10 +87,10 @@ class Tested:
 class Testing:
     """The tests of a study and their settings.
 
-    ``ar`` with all schemes but ``auto`` and the bootstrap tests run in Rust, if it can score all metrics. The other
-    tests are public tests of one simulated test set after another. Either way p is that of the public test of the
-    simulated test set with the seed of the simulation, bit for bit, with two exceptions, both optional: the scheme
-    ``orbit``, and shared bootstrap weights.
+    ``ar`` and ``ar-studentized`` with all schemes but ``auto``, and the tests that need only the scores on draws, run
+    in Rust, if it can score all metrics. The others are public tests of one simulated test set after another. Either
+    way p is that of the public test of the simulated test set with the seed of the simulation, bit for bit, with two
+    exceptions, both optional: the scheme ``orbit``, and shared bootstrap weights.
 
     Attributes
     ----------
@@ -243,10 +247,11 @@ class _Simulations:
         """How many simulations are tested at a time. Results do not depend on it."""
         if not self.experiment.in_core:
             return 1 << 5
+        largest = STUDENTIZED_CHUNK if STUDENTIZED in self.testing.tests else CHUNK
         if not any(_is_on_draws(plan) for plan in self.testing.plans(self.experiment)):
-            return CHUNK
+            return largest
         cells = 2 * self.testing.n_resamples * len(self.experiment.populations[0].metrics)
-        return min(CHUNK, max(CHUNK_CELLS // cells, 1))
+        return min(largest, max(CHUNK_CELLS // cells, 1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -276,8 +281,8 @@ class _Chunk:
 
     def _is_fast(self, plan: Plan) -> bool:
         """Whether Rust runs the test."""
-        is_ar = plan.test.name == "ar" and plan.shuffling.scheme != "auto"
-        return self.experiment.in_core and (is_ar or _is_on_draws(plan))
+        is_shuffled = plan.test.name in CAN_STOP and plan.shuffling.scheme != "auto"
+        return self.experiment.in_core and (is_shuffled or _is_on_draws(plan))
 
     @property
     def _threads(self) -> int:
@@ -323,16 +328,28 @@ class _Chunk:
         return plan.test.run(self._observed(plan, self._drawn)).pvalue.reshape(-1, self.n)
 
     def _shuffled(self, plan: Plan) -> Scores:
-        """The p-values of ``ar``: (metrics, n)."""
+        """The p-values of a test in :data:`CAN_STOP`: (metrics, n)."""
         observed = self._observed(plan)
-        thresholds = observed.thresholds.reshape(-1, self.n)
+        thresholds = self._thresholds(plan, observed).reshape(-1, self.n)
         rule = self.testing.stopping
-        shuffled = self._counted(thresholds) if rule is None else self._stopped(thresholds, rule)
+        shuffled = self._counted(plan, thresholds) if rule is None else self._stopped(plan, thresholds, rule)
         return outcome_of_shuffles(observed.statistic, shuffled).pvalue.reshape(-1, self.n)
 
-    def _counted(self, thresholds: Scores) -> Shuffled:
+    def _thresholds(self, plan: Plan, observed: ObservedPairs) -> Scores:
+        """The values that shuffles must reach to count: (metrics·n,)."""
+        if plan.test.name != STUDENTIZED:
+            return observed.thresholds
+        parts, follows_difference = self.experiment.core.error_parts(n=self.n, first=self.first, threads=self._threads)
+        scores = self.scores.reshape(-1, 2).T
+        values, tolerances, _ = ObservedStatistics.from_parts(scores, *parts.reshape(-1, 3).T)
+        studentized = threshold(values, tolerances, observed.each_alternative)
+        return np.where(follows_difference.ravel(), observed.thresholds, studentized)
+
+    def _counted(self, plan: Plan, thresholds: Scores) -> Shuffled:
         """The number of all shuffles that reach each threshold: (metrics, n)."""
-        scheme, n_resamples = self.testing.scheme, self.testing.n_resamples
+        is_studentized = plan.test.name == STUDENTIZED
+        scheme = plan.shuffling.scheme if is_studentized else self.testing.scheme
+        n_resamples = self.testing.n_resamples
         if scheme == "orbit":
             counts = self._reached_in_orbit(thresholds)
         else:
@@ -343,18 +360,20 @@ class _Chunk:
                 np.ascontiguousarray(thresholds),
                 n_resamples=n_resamples,
                 scheme=scheme,
+                studentized=is_studentized,
                 first=self.first,
                 threads=self._threads,
             ).astype(np.int64)
         return Shuffled.from_counts(scheme, counts, n_resamples, includes_observed=scheme == "subgroup")
 
-    def _stopped(self, thresholds: Scores, rule: BesagClifford) -> Shuffled:
+    def _stopped(self, plan: Plan, thresholds: Scores, rule: BesagClifford) -> Shuffled:
         """The number of shuffles that reach each threshold until the rule ends the test: (metrics, n)."""
         n_resamples, exceedances, stopped = self.experiment.core.sequential(
             self._alternatives,
             np.ascontiguousarray(thresholds),
             rule.core(),
             n_resamples=self.testing.n_resamples,
+            studentized=plan.test.name == STUDENTIZED,
             first=self.first,
             threads=self._threads,
         )

@@ -81,7 +81,7 @@ impl Studentized {
     /// # Errors
     /// [`Error::LengthMismatch`] if a matrix of the terms does not have its shape.
     pub fn new(base: Arc<dyn Formula>, terms: Terms) -> Result<Self> {
-        let counts = base.columns().len();
+        let counts = base.width();
         terms.check(counts)?;
         Ok(Studentized { base, counts, terms })
     }
@@ -147,6 +147,10 @@ impl Formula for Studentized {
     fn columns(&self) -> Vec<String> {
         let cross = (1..=self.terms.columns()).map(|column| format!("cross_{column}"));
         self.base.columns().into_iter().chain(cross).collect()
+    }
+
+    fn width(&self) -> usize {
+        self.counts + self.terms.columns()
     }
 
     fn higher_is_better(&self) -> bool {

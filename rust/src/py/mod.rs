@@ -15,6 +15,7 @@ mod nbest;
 mod reduce;
 mod resample;
 mod scored;
+mod studentized;
 mod study;
 mod tokens;
 mod tune_l1;
@@ -55,6 +56,8 @@ mod _core {
     };
     #[pymodule_export]
     use super::scored::read_comet;
+    #[pymodule_export]
+    use super::studentized::{Cross, PairCounts};
     #[pymodule_export]
     use super::study::Experiment;
     #[pymodule_export]

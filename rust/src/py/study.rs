@@ -11,13 +11,20 @@ use super::reduce::{AlternativeNames, SampleArgument, in_group, sample};
 use super::resample::{Outcomes, StoppingRule, outcomes};
 use crate::error::Error;
 use crate::resample::replicates;
-use crate::study::{self, Population, Sampling, Selection, Shuffles};
+use crate::study::{self, Population, Sampling, Selection, Shuffles, Statistic};
 
 /// What Python passes for a population: the samples of all metrics, and the group of each unit or None.
 type PopulationArgument<'py> = (Vec<SampleArgument<'py>>, Option<PyReadonlyArray1<'py, u32>>);
 
 /// The units of a test set, and in which of them the systems are swapped.
 type Units<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<bool>>);
+
+/// What standard errors are computed from, and whether shuffles have the same order by the difference.
+type ErrorParts<'py> = (Bound<'py, PyArray3<f64>>, Bound<'py, PyArray2<bool>>);
+
+fn statistic(studentized: bool) -> Statistic {
+    if studentized { Statistic::Studentized } else { Statistic::Difference }
+}
 
 /// Simulated test sets from populations.
 #[pyclass(frozen, module = "reshuffle._core")]
@@ -90,7 +97,25 @@ impl Experiment {
         shaped(py, scores, [self.0.metrics(), n, 2])
     }
 
-    #[pyo3(signature = (alternative, thresholds, *, n_resamples, scheme="iid", first=0, threads=0, progress=None))]
+    #[pyo3(signature = (*, n, first=0, threads=0, progress=None))]
+    fn error_parts<'py>(
+        &self,
+        py: Python<'py>,
+        n: usize,
+        first: u64,
+        threads: usize,
+        progress: Option<&Progress>,
+    ) -> PyResult<ErrorParts<'py>> {
+        let (simulations, metrics) = (simulations(py, first, n)?, self.0.metrics());
+        let parts = run_long(py, threads, progress, ("scoring", n), |run| self.0.error_parts(simulations, run))?;
+        let numbers = parts.iter().flat_map(|parts| [parts.scale, parts.variance, parts.size]).collect();
+        let follows = parts.iter().map(|parts| parts.follows_difference).collect();
+        Ok((shaped(py, numbers, [metrics, n, 3])?, shaped(py, follows, [metrics, n])?))
+    }
+
+    #[pyo3(signature = (
+        alternative, thresholds, *, n_resamples, scheme="iid", studentized=false, first=0, threads=0, progress=None
+    ))]
     #[allow(clippy::too_many_arguments)]
     fn exceedances<'py>(
         &self,
@@ -99,6 +124,7 @@ impl Experiment {
         thresholds: PyReadonlyArray2<'py, f64>,
         n_resamples: usize,
         scheme: &str,
+        studentized: bool,
         first: u64,
         threads: usize,
         progress: Option<&Progress>,
@@ -108,12 +134,14 @@ impl Experiment {
         let simulations = simulations(py, first, n)?;
         let criterion = (alternative.alternatives(py)?, in_order(&thresholds)?);
         let counts = run_long(py, threads, progress, ("shuffling", n), |run| {
-            self.0.exceedances((shuffles, n_resamples), criterion, simulations, run)
+            self.0.exceedances((shuffles, statistic(studentized), n_resamples), criterion, simulations, run)
         })?;
         shaped(py, counts, [metrics, n])
     }
 
-    #[pyo3(signature = (alternative, thresholds, rule, *, n_resamples, first=0, threads=0, progress=None))]
+    #[pyo3(signature = (
+        alternative, thresholds, rule, *, n_resamples, studentized=false, first=0, threads=0, progress=None
+    ))]
     #[allow(clippy::too_many_arguments)]
     fn sequential<'py>(
         &self,
@@ -122,6 +150,7 @@ impl Experiment {
         thresholds: PyReadonlyArray2<'py, f64>,
         rule: &StoppingRule,
         n_resamples: usize,
+        studentized: bool,
         first: u64,
         threads: usize,
         progress: Option<&Progress>,
@@ -130,7 +159,7 @@ impl Experiment {
         let simulations = simulations(py, first, n)?;
         let criterion = (alternative.alternatives(py)?, in_order(&thresholds)?);
         let found = run_long(py, threads, progress, ("shuffling", n), |run| {
-            self.0.sequential((rule.0, n_resamples), criterion, simulations, run)
+            self.0.sequential((rule.0, statistic(studentized), n_resamples), criterion, simulations, run)
         })?;
         outcomes(py, &found, [metrics, n])
     }

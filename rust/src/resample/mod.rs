@@ -15,6 +15,7 @@ pub mod many;
 pub mod reduce;
 mod resampler;
 mod score;
+pub mod studentize;
 
 use std::ops::Range;
 use std::sync::Arc;

@@ -4,10 +4,12 @@ use std::ops::Range;
 
 use super::population::Population;
 use super::selection::{Chosen, Selection};
+use super::studentized::ErrorParts;
 use crate::error::{Error, Result};
 use crate::pool::{self, Blocks, Run, Stop};
 use crate::resample::kernel::scatter::Scattered;
 use crate::resample::reduce::{Draws, Outcome, Reduction, Rule, SequentialTally, Tally};
+use crate::resample::studentize::Both;
 use crate::resample::{Alternatives, Plan, Resampler, Workers, length, random_codes, replicates, reserved, zeros};
 use crate::simd::Simd;
 use crate::stream::derive;
@@ -19,6 +21,15 @@ pub enum Shuffles {
     Independent,
     /// A group of shuffles from [random codes](random_codes) of the units. Their number has to be a power of two.
     Subgroup,
+}
+
+/// What shuffles are compared by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Statistic {
+    /// The difference in score.
+    Difference,
+    /// The same divided by its standard error, unless shuffles have the same order by the difference.
+    Studentized,
 }
 
 /// Simulated test sets. Simulation i uses population i mod P of P.
@@ -35,6 +46,7 @@ struct Buffers {
     chosen: Vec<Chosen>,
     sums: Vec<i64>,
     totals: Vec<i64>,
+    both: Both,
 }
 
 /// Simulations that share bootstrap weights are drawn together, at most this many: their columns stay in the L2 cache.
@@ -139,7 +151,7 @@ impl Experiment {
         let (n, metrics) = (length(&simulations), self.metrics());
         let mut out = zeros(&[metrics, n, 2])?;
         let work = |buffers: &mut Buffers, item: usize, _: &Stop<'_>| {
-            let Buffers { chosen, sums, totals } = buffers;
+            let Buffers { chosen, sums, totals, .. } = buffers;
             let chosen = first(chosen);
             let population = self.choose(simulations.start + item as u64, chosen)?;
             population.totals(self.simd, chosen, sums, totals);
@@ -160,6 +172,32 @@ impl Experiment {
         Ok(out)
     }
 
+    /// What the standard errors of the observed differences are computed from, in the order metric, simulation.
+    ///
+    /// # Errors
+    /// As [`Experiment::scores`].
+    pub fn error_parts(&self, simulations: Range<u64>, run: &mut Run<'_>) -> Result<Vec<ErrorParts>> {
+        let (n, metrics) = (length(&simulations), self.metrics());
+        let mut out = reserved(metrics * n)?;
+        out.resize(metrics * n, ErrorParts::default());
+        let work = |buffers: &mut Buffers, item: usize, stop: &Stop<'_>| {
+            let Buffers { chosen, sums, totals, both } = buffers;
+            let chosen = first(chosen);
+            let population = self.choose(simulations.start + item as u64, chosen)?;
+            population.totals(self.simd, chosen, sums, totals);
+            population.error_parts(totals, &population.crosses(chosen, both, stop)?)
+        };
+        self.each((n, AT_ONCE, self.studentizing()), run, work, |item, parts| {
+            parts.into_iter().enumerate().for_each(|(metric, parts)| out[metric * n + item] = parts);
+        })?;
+        Ok(out)
+    }
+
+    /// The cost of the constants of a test set, roughly.
+    fn studentizing(&self) -> u64 {
+        16 * self.counts()
+    }
+
     /// The number of the first `n` shuffles of each simulated test set that reach its threshold under each metric.
     /// Thresholds and results are in the order metric, simulation.
     ///
@@ -168,7 +206,7 @@ impl Experiment {
     /// simulation that fails.
     pub fn exceedances(
         &self,
-        shuffles: (Shuffles, usize),
+        shuffles: (Shuffles, Statistic, usize),
         (alternatives, thresholds): (impl Into<Alternatives>, &[f64]),
         simulations: Range<u64>,
         run: &mut Run<'_>,
@@ -184,7 +222,7 @@ impl Experiment {
     /// As [`Experiment::exceedances`] and [`Rule::checked`].
     pub fn sequential(
         &self,
-        (rule, n): (Rule, usize),
+        (rule, statistic, n): (Rule, Statistic, usize),
         (alternatives, thresholds): (impl Into<Alternatives>, &[f64]),
         simulations: Range<u64>,
         run: &mut Run<'_>,
@@ -192,14 +230,14 @@ impl Experiment {
         let alternatives = alternatives.into();
         let tally = |own| SequentialTally::new(vec![(0, 1)], alternatives.clone(), own, rule);
         let read = |tally: &SequentialTally| Ok(tally.outcomes()?.to_vec());
-        self.tallied((Shuffles::Independent, n), (thresholds, &tally, &read), simulations, run)
+        self.tallied((Shuffles::Independent, statistic, n), (thresholds, &tally, &read), simulations, run)
     }
 
     /// Tallies the shuffles of each simulated test set: `tally` makes the reduction from the thresholds of all metrics,
     /// and `read` its result for each metric.
     fn tallied<R: Reduction, T: Copy + Default + Send>(
         &self,
-        (shuffles, n): (Shuffles, usize),
+        (shuffles, statistic, n): (Shuffles, Statistic, usize),
         (thresholds, tally, read): (&[f64], &Tallies<'_, R>, &Read<'_, R, T>),
         simulations: Range<u64>,
         run: &mut Run<'_>,
@@ -214,13 +252,21 @@ impl Experiment {
         let work = |buffers: &mut Buffers, item: usize, stop: &Stop<'_>| {
             let mut tally = tally((0..metrics).map(|metric| thresholds[metric * all + item]).collect())?;
             let simulation = simulations.start + item as u64;
-            self.shuffle(simulation, (shuffles, range.clone()), &mut tally, (&workers, buffers), stop)?;
+            let how = (shuffles, statistic, range.clone());
+            self.shuffle(simulation, how, &mut tally, (&workers, buffers), stop)?;
             read(&tally)
         };
         let mut out = reserved(expected)?;
         out.resize(expected, T::default());
-        let cost = 2 * self.counts() + n as u64 * (self.counts() / 64 + 80 * metrics as u64);
-        self.each((all, AT_ONCE, cost), run, work, |item, own| {
+        let blocks = match statistic {
+            Statistic::Difference => {
+                (all, AT_ONCE, 2 * self.counts() + n as u64 * (self.counts() / 64 + 80 * metrics as u64))
+            }
+            Statistic::Studentized => {
+                (all, 1, self.studentizing() + n as u64 * (self.counts() / 16 + 400 * metrics as u64))
+            }
+        };
+        self.each(blocks, run, work, |item, own| {
             own.into_iter().enumerate().for_each(|(metric, result)| out[metric * all + item] = result);
         })?;
         Ok(out)
@@ -230,30 +276,38 @@ impl Experiment {
     fn shuffle(
         &self,
         simulation: u64,
-        (shuffles, range): (Shuffles, Range<u64>),
+        (shuffles, statistic, range): (Shuffles, Statistic, Range<u64>),
         tally: &mut dyn Reduction,
-        (workers, Buffers { chosen, sums, totals }): (&Workers, &mut Buffers),
+        (workers, Buffers { chosen, sums, totals, both }): (&Workers, &mut Buffers),
         stop: &Stop<'_>,
     ) -> Result<()> {
         let chosen = first(chosen);
         let population = self.choose(simulation, chosen)?;
         population.totals(self.simd, chosen, sums, totals);
-        let (seed, formulas, n) = (self.seed_of(simulation), population.formulas()?, length(&range));
-        let prepare = |design| Resampler::from_design(design, formulas, false, (self.simd, stop));
+        let (seed, n) = (self.seed_of(simulation), length(&range));
+        let prepare = |design, formulas: &[_]| Resampler::from_design(design, formulas, false, (self.simd, stop));
         let codes = match shuffles {
             Shuffles::Independent => Vec::new(),
             Shuffles::Subgroup => random_codes(seed, chosen.units.len()),
         };
-        if let (Shuffles::Subgroup, Some(rows)) = (shuffles, &population.differences)
+        if let (Shuffles::Subgroup, Statistic::Difference, Some(rows)) = (shuffles, statistic, &population.differences)
             && n.is_power_of_two()
             && rows.fit(chosen.units.len(), n)
         {
-            let resampler = prepare(population.shuffled_without_columns(chosen.units.len(), totals))?;
+            let design = population.shuffled_without_columns(chosen.units.len(), totals);
+            let resampler = prepare(design, population.formulas()?)?;
             let Chosen { units, swapped, .. } = chosen;
             let kernel = Scattered { rows, units, swapped, codes: &codes, shuffles: n, simd: self.simd };
             return on_this_thread(stop, |run| resampler.run_kernel(workers, (&kernel, range), &mut [tally], run));
         }
-        let resampler = prepare(population.shuffled(chosen, totals, stop)?)?;
+        let resampler = match statistic {
+            Statistic::Difference => prepare(population.shuffled(chosen, totals, stop)?, population.formulas()?)?,
+            Statistic::Studentized => {
+                let crosses = population.crosses(chosen, both, stop)?;
+                let (design, formulas) = population.studentized(chosen, totals, &crosses, stop)?;
+                prepare(design, &formulas)?
+            }
+        };
         let plan = match shuffles {
             Shuffles::Independent => Plan::Seeded(seed),
             Shuffles::Subgroup => Plan::Codes(&codes),

@@ -14,10 +14,12 @@ mod experiment;
 mod gather;
 mod population;
 mod selection;
+mod studentized;
 
-pub use experiment::{Experiment, Shuffles};
+pub use experiment::{Experiment, Shuffles, Statistic};
 pub use population::Population;
 pub use selection::{Sampling, Selection};
+pub use studentized::ErrorParts;
 
 #[cfg(test)]
 mod tests;

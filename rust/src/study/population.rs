@@ -1,13 +1,14 @@
 //! The counts of two systems, packed so that rows are gathered quickly.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::selection::{Chosen, Groups};
 use crate::error::{Error, Result};
 use crate::metric::Formula;
-use crate::pool::Run;
+use crate::pool::{Run, Stop};
 use crate::resample::design::Design;
 use crate::resample::kernel::scatter::DifferenceRows;
+use crate::resample::studentize::{Both, PackedBoth};
 use crate::resample::{Sample, reserved};
 use crate::simd::{Simd, dispatch};
 use crate::stats::{LARGEST_SUM, Stored, SuffStats};
@@ -29,6 +30,8 @@ pub struct Population {
     /// For each packed column of `pooled`, whether both systems have the same values, so that it is added up once.
     pub(super) shared: Vec<bool>,
     pub(super) groups: Option<Groups>,
+    /// The differences and sums of both systems under each metric, made for the first studentized test.
+    both: OnceLock<Vec<PackedBoth>>,
     /// An upper bound of all counts, in absolute value.
     largest: u64,
 }
@@ -83,6 +86,7 @@ impl Population {
             pooled,
             shared,
             groups: groups.map(Groups::new),
+            both: OnceLock::new(),
             largest,
         })
     }
@@ -98,6 +102,16 @@ impl Population {
             got: "counts without one".into(),
         };
         self.formulas.as_deref().ok_or_else(missing)
+    }
+
+    /// The differences and sums of both systems under each metric.
+    pub(super) fn both(&self, stop: &Stop<'_>) -> Result<&[PackedBoth]> {
+        if self.both.get().is_none() {
+            // Two threads may both make them; one result is kept.
+            let made = self.rows.iter().map(|rows| rows.both(self.units, stop)).collect::<Result<_>>()?;
+            let _ = self.both.set(made);
+        }
+        Ok(self.both.get().map_or(&[], Vec::as_slice))
     }
 
     /// The number of columns of all metrics.
@@ -159,6 +173,21 @@ impl Rows {
             }
         }
         Ok(Rows { columns, width, values: Values::Narrow(values, (i32::MAX as u64 / largest.max(1)) as usize) })
+    }
+
+    /// The differences and sums of both systems.
+    fn both(&self, units: usize, stop: &Stop<'_>) -> Result<PackedBoth> {
+        let count = |system: usize, column: usize, unit: usize| {
+            let row = 2 * unit + system;
+            match &self.values {
+                Values::Wide(values) => values[row * self.width + column],
+                Values::Narrow(values, _) => {
+                    i64::from(values[row * self.width / LANES + column / LANES][column % LANES])
+                }
+            }
+        };
+        let counts = |column: usize, unit: usize| [0, 1].map(|system| count(system, column, unit));
+        Both::from_counts([units, self.columns], stop, counts)?.packed()
     }
 
     /// The sums of both systems, padded.

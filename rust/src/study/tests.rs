@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 
-use super::{Experiment, Population, Sampling, Selection, Shuffles};
+use super::{Experiment, Population, Sampling, Selection, Shuffles, Statistic};
 use crate::error::{Error, Result};
-use crate::metric::{Formula, Mean, metric};
+use crate::metric::{Formula, Mean, Studentized, metric};
 use crate::pool::Run;
 use crate::resample::reduce::{Draws, Outcome, Rule, SequentialTally, Tally};
+use crate::resample::studentize::{Both, Cross};
 use crate::resample::{Alternative, Kind, Plan, Resampler, Sample, random_codes};
 use crate::simd::Simd;
 use crate::stats::SuffStats;
@@ -128,12 +129,12 @@ proptest! {
             let thresholds: Vec<f64> = observed.chunks_exact(2).map(|both| (both[0] - both[1]).abs()).collect();
             let criterion = (Alternative::TwoSided, thresholds.as_slice());
             let count = |kind: Shuffles, how_many: usize| {
-                with_run(threads, |run| experiment.exceedances((kind, how_many), criterion, range.clone(), run)).unwrap()
+                with_run(threads, |run| experiment.exceedances((kind, Statistic::Difference, how_many), criterion, range.clone(), run)).unwrap()
             };
             let (independent, group) = (count(Shuffles::Independent, draws), count(Shuffles::Subgroup, shuffles));
             let (rule, most) = (Rule::BesagClifford { exceedances }, 1100);
             let stopped =
-                with_run(threads, |run| experiment.sequential((rule, most), criterion, range.clone(), run)).unwrap();
+                with_run(threads, |run| experiment.sequential((rule, Statistic::Difference, most), criterion, range.clone(), run)).unwrap();
             let drawn = with_run(threads, |run| experiment.draws(draws, None, range.clone(), run)).unwrap();
             let shared = with_run(threads, |run| experiment.draws(draws, Some(2), range.clone(), run)).unwrap();
             for (i, simulation) in range.clone().enumerate() {
@@ -190,6 +191,113 @@ proptest! {
     }
 }
 
+/// Counts with cross columns, the sums of both systems, and whether shuffles follow the difference.
+fn with_cross_columns(counted: &Counted, units: usize) -> (Counted, [Vec<i64>; 2], bool, Arc<Studentized>) {
+    let width = counted.formula.width();
+    let (a, b) = counted.counts.split_at(units * width);
+    let cross = with_run(1, |run| {
+        run.serial(|stop, _| {
+            let both = Both::from_rows(a, b, width, stop)?;
+            Cross::of_formula(counted.formula.as_ref(), &both, stop)
+        })
+    });
+    let cross = cross.unwrap();
+    let formula = Arc::new(Studentized::new(counted.formula.clone(), cross.constants.clone()).unwrap());
+    let mut columns = Vec::new();
+    cross
+        .columns(&[], |column| {
+            columns.push(column.to_vec());
+            Ok(())
+        })
+        .unwrap();
+    let rows = |counts: &[i64], sign: i64| -> Vec<i64> {
+        let row = |unit: usize| {
+            let own = counts[unit * width..][..width].iter().copied();
+            own.chain(columns.iter().map(move |column| sign * column[unit])).collect::<Vec<_>>()
+        };
+        (0..units).flat_map(row).collect()
+    };
+    let both = [rows(a, 1), rows(b, 0)];
+    let all = formula.width();
+    let totals = both.each_ref().map(|rows| (0..all).map(|k| rows.iter().skip(k).step_by(all).sum()).collect());
+    (Counted { formula: formula.clone(), counts: both.concat() }, totals, cross.follows_difference, formula)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+    #[test]
+    fn studentized_simulations_equal_resamplers_of_their_test_sets(
+        (seed, first) in (any::<u64>(), 0..1u64 << 40),
+        (units, size) in (2..200usize, 2..150usize),
+        (sampling, swapped) in (sampling(), prop_oneof![Just(0), Just(1 << 31), Just(1u64 << 32)]),
+        bits in 0..9u32,
+        largest in prop_oneof![Just(3u64), Just(300), Just(1 << 15), Just(1 << 40)],
+        (threads, exceedances) in (1..4usize, 1..40u64),
+    ) {
+        let counted = counted(seed, units, largest);
+        let samples: Vec<_> = counted.iter().map(|counted| counted.sample(units)).collect();
+        let size = (sampling != Sampling::Fixed).then_some(size.min(units));
+        let selection = Selection { sampling, size, swapped };
+        let (n, shuffles, group) = (3usize, 70, 1usize << bits);
+        let range = first..first + n as u64;
+        for simd in Simd::tested() {
+            let population = with_run(1, |run| Population::new(&samples, None, run)).unwrap();
+            let experiment = Experiment::on(simd, vec![population], selection, seed).unwrap();
+            let parts = with_run(threads, |run| experiment.error_parts(range.clone(), run)).unwrap();
+            // Each test set alone.
+            let alone_of = |simulation: u64| {
+                let chosen = experiment.chosen(simulation).unwrap();
+                let of = |counted: &Counted| {
+                    let own = counted.chosen(&chosen);
+                    let (crossed, [x, y], follows, formula) = with_cross_columns(&own, chosen.0.len());
+                    let mut statistic = [0.0];
+                    formula.statistics(&x, &y, &mut statistic);
+                    let parts = formula.parts(&x, &y, 1);
+                    let difference = parts.scores[0][0] - parts.scores[1][0];
+                    // Where shuffles follow the difference, it is what they are compared by.
+                    let (own, threshold) = if follows { (own, difference) } else { (crossed, statistic[0]) };
+                    (own, threshold.abs(), (parts.variances[0], parts.sizes[0], follows))
+                };
+                (counted.iter().map(of).collect::<Vec<_>>(), chosen.0.len())
+            };
+            let sets: Vec<_> = range.clone().map(alone_of).collect();
+            let thresholds: Vec<f64> = (0..3).flat_map(|metric| sets.iter().map(move |(set, _)| set[metric].1)).collect();
+            let criterion = (Alternative::TwoSided, thresholds.as_slice());
+            let count = |kind: Shuffles, how_many: usize| {
+                let how = (kind, Statistic::Studentized, how_many);
+                with_run(threads, |run| experiment.exceedances(how, criterion, range.clone(), run)).unwrap()
+            };
+            let (independent, in_group) = (count(Shuffles::Independent, shuffles), count(Shuffles::Subgroup, group));
+            let (rule, most) = (Rule::BesagClifford { exceedances }, 300);
+            let how = (rule, Statistic::Studentized, most);
+            let stopped = with_run(threads, |run| experiment.sequential(how, criterion, range.clone(), run)).unwrap();
+            for (i, (set, units)) in sets.iter().enumerate() {
+                let at = |metric: usize| metric * n + i;
+                for (metric, (_, _, expected)) in set.iter().enumerate() {
+                    let got = parts[at(metric)];
+                    prop_assert_eq!(*expected, (got.variance, got.size, got.follows_difference), "{:?}", simd);
+                }
+                let own: Vec<_> = set
+                    .iter()
+                    .map(|(own, ..)| Counted { formula: own.formula.clone(), counts: own.counts.clone() })
+                    .collect();
+                let thresholds = || set.iter().map(|(_, threshold, _)| *threshold).collect::<Vec<_>>();
+                let seed = derive(seed, "simulation", first + i as u64).unwrap();
+                let codes = random_codes(seed, *units);
+                for (plan, how_many, found) in
+                    [(Plan::Seeded(seed), shuffles, &independent), (Plan::Codes(&codes), group, &in_group)]
+                {
+                    let (expected, _) =
+                        alone(&own, *units, (Alternative::TwoSided, thresholds()), (how_many, plan), (1, seed));
+                    prop_assert_eq!(expected, (0..3).map(|metric| found[at(metric)]).collect::<Vec<_>>(), "{:?}", simd);
+                }
+                let expected = alone_until_stopped(&own, *units, (rule, thresholds()), (most, seed));
+                prop_assert_eq!(expected, (0..3).map(|metric| stopped[at(metric)]).collect::<Vec<_>>(), "{:?}", simd);
+            }
+        }
+    }
+}
+
 #[test]
 fn sums_of_small_numbers_do_not_overflow() {
     // 70,000 times 32,767 exceeds 31 bits.
@@ -204,7 +312,7 @@ fn sums_of_small_numbers_do_not_overflow() {
     assert_eq!(alone.scores().unwrap()[0], scores);
     let count = |shuffles| {
         let criterion = (Alternative::TwoSided, [0.0].as_slice());
-        with_run(1, |run| experiment.exceedances((shuffles, 64), criterion, 0..1, run)).unwrap()
+        with_run(1, |run| experiment.exceedances((shuffles, Statistic::Difference, 64), criterion, 0..1, run)).unwrap()
     };
     assert_eq!([vec![64], vec![64]], [Shuffles::Independent, Shuffles::Subgroup].map(count));
 }
@@ -230,13 +338,15 @@ fn invalid_experiments_are_refused() {
     let experiment = Experiment::new(vec![population()], selection, 1).unwrap();
     let run = |n: usize, thresholds: &[f64]| {
         let criterion = (Alternative::TwoSided, thresholds);
-        with_run(1, |run| experiment.exceedances((Shuffles::Independent, n), criterion, 0..1, run))
+        with_run(1, |run| {
+            experiment.exceedances((Shuffles::Independent, Statistic::Difference, n), criterion, 0..1, run)
+        })
     };
     assert!(matches!(run(9, &[0.0]), Err(Error::LengthMismatch { expected: 3, got: 1, .. })));
     assert!(matches!(run(0, &[0.0; 3]), Err(Error::Empty { .. })));
     assert!(matches!(run(9, &[0.0, 0.0, f64::NAN]), Err(Error::InvalidOption { .. })));
     let criterion = (Alternative::TwoSided, [0.0; 3].as_slice());
-    let never = (Rule::BesagClifford { exceedances: 0 }, 9);
+    let never = (Rule::BesagClifford { exceedances: 0 }, Statistic::Difference, 9);
     let sequential = with_run(1, |run| experiment.sequential(never, criterion, 0..1, run));
     assert!(matches!(sequential, Err(Error::InvalidOption { .. })));
     let draws = with_run(1, |run| experiment.draws(9, Some(0), 0..1, run));

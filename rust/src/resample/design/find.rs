@@ -1,15 +1,13 @@
 //! Finds the columns that do not follow from others.
 
 use super::Exception;
-use super::packed::{Column, Integer};
+use super::UNITS_PER_EXCEPTION;
+use super::packed::{Column, Integer, narrow};
 use crate::error::Result;
 use crate::pool::{self, Blocks, PIECE, Run, Stop, WorkMeter};
 use crate::resample::{reserved, zeros};
 use crate::simd::{Simd, dispatch};
 use crate::stats::SuffStats;
-
-/// Up to one exception per this many units costs no more than adding up the column would.
-const UNITS_PER_EXCEPTION: usize = 64;
 
 /// Rows that are split into columns at a time. They stay in the L1 cache.
 const ROWS: usize = 128;
@@ -235,26 +233,4 @@ fn narrowed<T: Integer>(found: Found<Vec<T>>, stop: &Stop<'_>) -> Result<Found<C
         values.push(narrow(&column)?);
     }
     Ok(Found { cells: found.cells, values })
-}
-
-/// Stores a column in as few bits as hold all of its values.
-pub(super) fn narrow<T: Integer>(values: &[T]) -> Result<Column> {
-    let zero = T::cut(0);
-    let (low, high) = values.iter().fold((zero, zero), |(low, high), &value| (low.min(value), high.max(value)));
-    let fits = |largest: i64| low.widen() >= -largest && high.widen() <= largest;
-    Ok(if fits(i8::LARGEST) {
-        Column::I8(cut(values)?)
-    } else if fits(i16::LARGEST) {
-        Column::I16(cut(values)?)
-    } else if fits(i32::LARGEST) {
-        Column::I32(cut(values)?)
-    } else {
-        Column::I64(cut(values)?)
-    })
-}
-
-fn cut<T: Integer, N: Integer>(values: &[T]) -> Result<Vec<N>> {
-    let mut out = reserved(values.len())?;
-    out.extend(values.iter().map(|value| N::cut(value.widen())));
-    Ok(out)
 }

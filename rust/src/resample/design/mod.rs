@@ -16,6 +16,9 @@ use find::{Base, Found};
 use packed::{Column, Packed};
 use permuted::DifferingColumns;
 
+/// Up to one exception per this many units costs no more than adding up the column would.
+pub(crate) const UNITS_PER_EXCEPTION: usize = 64;
+
 /// How the sums of a cell are computed from what is added up: a column, plus a constant, plus exceptions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Rule {

@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use crate::resample::Zero;
+use crate::error::Result;
+use crate::resample::{Zero, reserved};
 
 /// An integer type, for code that is generic over the width.
 pub(crate) trait Integer: Copy + Eq + Ord + Send + Sync + Zero {
@@ -104,7 +105,7 @@ impl Packed {
     #[cfg(test)]
     pub fn from_columns(columns: &[Vec<i64>]) -> Self {
         let units = columns[0].len();
-        let columns = columns.iter().map(|values| super::find::narrow(values).unwrap()).collect();
+        let columns = columns.iter().map(|values| narrow(values).unwrap()).collect();
         Packed { units, columns }
     }
 
@@ -145,4 +146,26 @@ impl Packed {
         let units = self.units;
         (0..units).step_by(length).map(move |first| first..units.min(first + length))
     }
+}
+
+/// Stores a column in as few bits as hold all of its values.
+pub(crate) fn narrow<T: Integer>(values: &[T]) -> Result<Column> {
+    let zero = T::cut(0);
+    let (low, high) = values.iter().fold((zero, zero), |(low, high), &value| (low.min(value), high.max(value)));
+    let fits = |largest: i64| low.widen() >= -largest && high.widen() <= largest;
+    Ok(if fits(i8::LARGEST) {
+        Column::I8(cut(values)?)
+    } else if fits(i16::LARGEST) {
+        Column::I16(cut(values)?)
+    } else if fits(i32::LARGEST) {
+        Column::I32(cut(values)?)
+    } else {
+        Column::I64(cut(values)?)
+    })
+}
+
+fn cut<T: Integer, N: Integer>(values: &[T]) -> Result<Vec<N>> {
+    let mut out = reserved(values.len())?;
+    out.extend(values.iter().map(|value| N::cut(value.widen())));
+    Ok(out)
 }

@@ -1,0 +1,138 @@
+//! What studentized statistics need besides the counts of two systems.
+
+use numpy::{PyArray1, PyArray2, PyArray3, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use pyo3::prelude::*;
+
+use super::call::{raise, run_serial};
+use super::convert::{check_length, in_order, shaped};
+use crate::error::Error;
+use crate::pool::WorkMeter;
+use crate::resample::studentize::{self, Both, UnitStrata};
+use crate::resample::zeros;
+
+type Rows<'py> = PyReadonlyArray2<'py, i64>;
+type Matrix<'py> = Bound<'py, PyArray2<f64>>;
+
+/// The matrices of `Constants` in Python, in the order of its fields.
+type Constants<'py> = (f64, Matrix<'py>, Matrix<'py>, Matrix<'py>, Matrix<'py>, Matrix<'py>, Bound<'py, PyArray1<f64>>);
+
+/// The differences and sums of the counts of two systems.
+#[pyclass(frozen, module = "reshuffle._core")]
+pub struct PairCounts {
+    both: Both,
+    shape: [usize; 2],
+}
+
+#[pymethods]
+impl PairCounts {
+    #[new]
+    fn new(py: Python<'_>, a: Rows<'_>, b: Rows<'_>) -> PyResult<Self> {
+        let shape = [a.shape()[0], a.shape()[1]];
+        check_length(py, "segments", shape[0], b.shape()[0])?;
+        check_length(py, "columns", shape[1], b.shape()[1])?;
+        if shape.contains(&0) {
+            return Err(raise(py, Error::Empty { what: "counts".into() }));
+        }
+        let (a, b) = (in_order(&a)?, in_order(&b)?);
+        let both = run_serial(py, |stop| Both::from_rows(a, b, shape[1], stop))?;
+        Ok(PairCounts { both, shape })
+    }
+
+    #[getter]
+    fn probes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<i64>>> {
+        let probes = self.both.probes();
+        let n = probes.len() / self.shape[1];
+        shaped(py, probes, [n, self.shape[1]])
+    }
+
+    #[pyo3(signature = (gradients, *, sizes, strata=None))]
+    fn cross(
+        &self,
+        py: Python<'_>,
+        gradients: PyReadonlyArray2<'_, f64>,
+        sizes: Vec<usize>,
+        strata: Option<PyReadonlyArray1<'_, u32>>,
+    ) -> PyResult<Cross> {
+        check_length(py, "columns of gradients", self.shape[1], gradients.shape()[1])?;
+        let index = strata.as_ref().map(in_order).transpose()?.unwrap_or_default().to_vec();
+        let gradients = in_order(&gradients)?;
+        let of_units = UnitStrata { index: &index, sizes: &sizes };
+        let cross = run_serial(py, |stop| studentize::Cross::new(&self.both, gradients, of_units, stop))?;
+        Ok(Cross { cross, index, shape: self.shape })
+    }
+}
+
+/// The constants of two systems, and their cross columns.
+#[pyclass(frozen, module = "reshuffle._core")]
+pub struct Cross {
+    cross: studentize::Cross,
+    index: Vec<u32>,
+    shape: [usize; 2],
+}
+
+impl Cross {
+    fn columns<'py>(&self, py: Python<'py>, columns: &[Vec<i64>]) -> PyResult<Bound<'py, PyArray2<i64>>> {
+        shaped(py, columns.concat(), [columns.len(), self.shape[0]])
+    }
+}
+
+#[pymethods]
+impl Cross {
+    #[getter]
+    fn constants<'py>(&self, py: Python<'py>) -> PyResult<Constants<'py>> {
+        let of = &self.cross.constants;
+        let (m, p, n, k) = (of.directions, of.terms, of.strata, self.shape[1]);
+        Ok((
+            of.scale,
+            shaped(py, of.projection.clone(), [m, k])?,
+            shaped(py, of.basis.clone(), [p, k])?,
+            shaped(py, of.contribution_squares.clone(), [m, m])?,
+            shaped(py, of.term_squares.clone(), [p, p])?,
+            shaped(py, of.stratum_terms.clone(), [n, p])?,
+            shaped(py, of.stratum_factors.clone(), [n])?,
+        ))
+    }
+
+    #[getter]
+    fn follows_difference(&self) -> bool {
+        self.cross.follows_difference
+    }
+
+    #[getter]
+    fn contributions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<i64>>> {
+        self.columns(py, &self.cross.contributions)
+    }
+
+    #[getter]
+    fn terms<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<i64>>> {
+        self.columns(py, &self.cross.terms)
+    }
+
+    fn rows<'py>(&self, py: Python<'py>, a: Rows<'_>, b: Rows<'_>) -> PyResult<Bound<'py, PyArray3<i64>>> {
+        let [units, counts] = self.shape;
+        for rows in [&a, &b] {
+            check_length(py, "segments", units, rows.shape()[0])?;
+            check_length(py, "columns", counts, rows.shape()[1])?;
+        }
+        let (a, b) = (in_order(&a)?, in_order(&b)?);
+        let width = counts + self.cross.constants.columns();
+        let rows = run_serial(py, |stop| {
+            let (mut rows, mut meter): (Vec<i64>, _) = (zeros(&[2, units, width])?, WorkMeter::default());
+            for (rows, counted) in rows.chunks_exact_mut(units * width).zip([a, b]) {
+                for (row, counted) in rows.chunks_exact_mut(width).zip(counted.chunks_exact(counts)) {
+                    meter.charge(width, stop)?;
+                    row[..counts].copy_from_slice(counted);
+                }
+            }
+            let mut place = counts;
+            self.cross.columns(&self.index, |column| {
+                meter.charge(4 * units, stop)?;
+                rows[place..].iter_mut().step_by(width).zip(column).for_each(|(out, value)| *out = *value);
+                place += 1;
+                Ok(())
+            })?;
+            Ok(rows)
+        })?;
+        shaped(py, rows, [2, units, width])
+    }
+}
