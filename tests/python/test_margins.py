@@ -460,20 +460,13 @@ def test_margins_follow_one_flag_or_several(run: Any, demo: Any) -> None:
     [
         (("--margin", "bleu"), "--margin must be a metric and a number, such as --margin bleu=0.5, got 'bleu'"),
         (("--margin", "bleu=x"), "--margin must be a metric and a number, such as --margin bleu=0.5, got 'bleu=x'"),
-        (("--margin", "0.5"), "--margin must be a metric and a number, such as --margin bleu=0.5, got '0.5'"),
-        (("--margin", "bleu=-1"), "the margin of bleu must be a finite number above 0"),
-        (("--margin", "bleu=nan"), "the margin of bleu must be a finite number above 0"),
         (("--margin", "blue=1"), "unknown metric of a margin 'blue': did you mean 'bleu'"),
         (("--margin", "bleu=1", "bleu=2"), "--margin bleu is used twice: leave out one of them"),
-        ((), "test 'equivalence' needs a margin for each metric, but there is none for BLEU: add --margin BLEU=VALUE"),
         (("--margin", "bleu=1", "--confidence", "0.95", "--alpha", "0.05"), "--confidence must be 1 - 2*alpha, 0.9"),
-        (("--margin", "bleu=1", "--test", "ar"), "margins are for tests of equivalence and non-inferiority, not for "
-         "the test 'ar': use --test equivalence or non-inferiority"),
     ],
 )  # fmt: skip
 def test_bad_margins_give_one_sentence_and_exit_code_2(run: Any, demo: Any, arguments: Any, message: str) -> None:
-    test = () if "--test" in arguments else ("--test", "equivalence")
-    outcome = run("compare", *FILES, "-n", "99", *test, *arguments)
+    outcome = run("compare", *FILES, "-n", "99", "--test", "equivalence", *arguments)
     assert (outcome.code, outcome.out) == (2, "")
     assert message in outcome.err
     assert outcome.err.count("\n") == 1
