@@ -173,8 +173,11 @@ def test_counts_with_many_references_equal_sacrebleu(
     assert_equal_to_sacrebleu(hypotheses[:60], holes, normalized=True, no_punct=True)
 
 
-@pytest.mark.parametrize("options", [{}, {"normalized": True, "case_sensitive": True}, {"no_punct": True}], ids=str)
-@pytest.mark.parametrize("form", ["", ".detok"])
+@pytest.mark.parametrize(
+    ("form", "options"),
+    [("", {}), (".detok", {"normalized": True, "case_sensitive": True}), (".detok", {"no_punct": True})],
+    ids=str,
+)
 def test_counts_on_ted_equal_sacrebleu(data: Path, form: str, options: dict[str, Any]) -> None:
     ted = data / "compare-mt-ted-slk-en"
     reference = read_lines(str(ted / f"ted.ref{form}.eng"))[:250]
@@ -187,12 +190,6 @@ def test_counts_on_japanese_equal_sacrebleu(data: Path, options: dict[str, Any])
     ted = data / "compare-mt-ted-slk-en"
     hypotheses, reference = (read_lines(str(ted / f"multited.{name}.jpn"))[:25] for name in ("sys1", "ref"))
     assert_equal_to_sacrebleu(hypotheses, [reference], **options)
-
-
-@pytest.mark.parametrize("index", [0, 9])
-def test_counts_on_wmt17_equal_sacrebleu(wmt17: Any, index: int) -> None:
-    hypotheses = list(wmt17.systems.values())[index]
-    assert_equal_to_sacrebleu(hypotheses[1000:1500], [column[1000:1500] for column in wmt17.references])
 
 
 @pytest.mark.slow
@@ -402,14 +399,6 @@ def test_signatures_equal_sacrebleus() -> None:
     assert metric("per").signature("2") == "PER|nrefs:2|case:mixed|tok:13a"
 
 
-@pytest.mark.parametrize("name", ["ter", "wer", "per"])
-def test_edit_rates_are_better_when_lower_and_name_their_counts(name: str) -> None:
-    m = metric(name)
-    assert not m.higher_is_better
-    assert m.columns == ["edits", "ref_len"]
-    assert m.name == name.upper()
-
-
 def test_scores_with_up_to_forty_references_equal_sacrebleu() -> None:
     # Segment s has s + 1 references; the k-th has k words more than the first.
     def columns(most: int) -> list[list[str | None]]:
@@ -432,5 +421,5 @@ def test_counts_are_equal_for_any_number_of_threads(wmt17: Any, options: dict[st
     ter = metric("ter", **options)
     outputs = list(wmt17.systems.values())[:2]
     expected = ter.suff_stats(outputs, wmt17.references, threads=1)
-    for threads in (2, 3, 8):
+    for threads in (2, 7):
         np.testing.assert_array_equal(expected, ter.suff_stats(outputs, wmt17.references, threads=threads))

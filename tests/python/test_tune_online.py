@@ -287,17 +287,6 @@ def dev(folder: Path) -> Lists:
     return kbest(folder, "dev")
 
 
-def corpus_score(lists: Lists, weights: Floats) -> float:
-    counts = lists.counts(BLEU)
-    return float(BLEU.scores(counts[lists.best(weights)].sum(0, keepdims=True))[0])
-
-
-def test_the_start_has_the_published_scores(folder: Path) -> None:
-    # shared/TUNING.md: untuned 22.83 and 22.70.
-    scores = [corpus_score(kbest(folder, part), start(folder)) for part in ("dev", "test")]
-    assert [round(score, 2) for score in scores] == [22.83, 22.70]
-
-
 def test_mira_on_real_lists(folder: Path, dev: Lists) -> None:
     counts, initial = dev.counts(BLEU), start(folder)
     tuned: Callable[..., Any] = lambda threads: _core.tune_mira(  # noqa: E731
