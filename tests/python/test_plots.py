@@ -843,7 +843,7 @@ def results(saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
 START = {"pdf": b"%PDF-1.4", "svg": b"<?xml", "png": b"\x89PNG"}
 
 
-@pytest.mark.parametrize(("kind", "fmt"), zip(KINDS, ("pdf", "svg", "png", "pdf", "svg"), strict=True))
+@pytest.mark.parametrize(("kind", "fmt"), [*zip(KINDS, ("pdf", "svg", "png", "pdf", "svg"), strict=True)])
 def test_plot_writes_what_the_methods_draw(results: Path, run: Any, kind: str, fmt: str) -> None:
     options: dict[str, Any] = {"metric": "TER", "digits": 3, "width": 3.5, "height": 2.5}
     if kind == "null":
@@ -862,10 +862,11 @@ def test_plot_writes_what_the_methods_draw(results: Path, run: Any, kind: str, f
     assert content == file_of(ax, fmt)
 
 
-def test_plot_reads_html_and_standard_input(results: Path, run: Any) -> None:
+def test_plot_reads_html_and_standard_input(results: Path, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     assert run("plot", "one.html", "ranking", "-o", "html.svg").code == 0
-    command = [sys.executable, "-m", "reshuffle", "plot", "-", "ranking", "-o", "stdin.svg"]
-    subprocess.run(command, input=(results / "one.html").read_bytes(), check=True)
+    with (results / "one.html").open(encoding="utf-8") as file:
+        monkeypatch.setattr(sys, "stdin", file)
+        assert run("plot", "-", "ranking", "-o", "stdin.svg").code == 0
     result = read_json("one.html")
     assert isinstance(result, Comparison)
     expected = file_of(result.plot.ranking(), "svg")

@@ -210,7 +210,7 @@ import numpy as np
 from reshuffle import Progress, _core, metric
 rng, progress = np.random.default_rng(0), Progress()
 line = lambda words: " ".join(map(str, words.tolist()))
-one, other = rng.integers(0, 50_000, size=(2, 4_000_000))
+one, other = rng.integers(0, 50_000, size=(2, 2_000_000))
 {before}
 sent = []
 def interrupt():

@@ -182,7 +182,7 @@ def test_intervals_without_percentiles_are_those_of_independent_samples(with_doc
 def test_bca_intervals_of_an_average_add_up_the_moments_of_the_test_sets() -> None:
     from scipy.special import ndtr
 
-    sets, n = random_sets(8, 2, (50, 30)), 399
+    sets, n = random_sets(8, 2, (50, 30)), 99
     found = average(compare_sets(sets_of(*sets), interval="bca", n_resamples=n, seed=SEED))
     drawn = drawn_scores(sets, n)
     d = np.mean([scores(c)[1] - scores(c)[0] for c in sets])

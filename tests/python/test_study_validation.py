@@ -343,6 +343,7 @@ def shares(result: StudyResult, layout: str) -> list[int]:
     return [round(100 * right / n) for n, right in joined]
 
 
+@pytest.mark.slow
 def test_accuracies_by_confidence_on_wmt_are_like_those_of_the_paper(data: Path) -> None:
     """Koehn 2004 (W04-3250), Table 4, has 100, 99.4, 98, 95, 88, 77, 72 and 52 % for broad samples of all sizes.
 

@@ -115,11 +115,10 @@ def assert_counts_equal_sacrebleu(
     assert str(signature.format()).rsplit("|", 1)[0] == got.split("|", 1)[1]
 
 
-@pytest.mark.parametrize("lowercase", [False, True])
-@pytest.mark.parametrize("name", SACREBLEU)
+@pytest.mark.parametrize(("name", "lowercase"), [*((name, False) for name in SACREBLEU), ("intl", True)])
 def test_counts_on_german_equal_sacrebleu(wmt17: Any, name: str, lowercase: bool) -> None:
-    systems = list(wmt17.systems.values())[:: 15 if name == "char" else 5]
-    assert_counts_equal_sacrebleu(systems, wmt17.references, tokenize=name, lowercase=lowercase)
+    systems = [system[:600] for system in list(wmt17.systems.values())[::5]]
+    assert_counts_equal_sacrebleu(systems, [wmt17.references[0][:600]], tokenize=name, lowercase=lowercase)
 
 
 JAPANESE = "compare-mt-ted-slk-en/multited.{}.jpn"
@@ -132,7 +131,7 @@ def test_counts_on_japanese_equal_sacrebleu_with_every_tokenizer(data: Path, nam
         pytest.importorskip("ipadic")
     # Already tokenized text; MeCab expects it without the spaces.
     reference, *systems = (
-        [line.replace(" ", "") for line in read_lines(str(data / JAPANESE.format(file)))]
+        [line.replace(" ", "") for line in read_lines(str(data / JAPANESE.format(file)))[:600]]
         for file in ("ref", "sys1", "sys2")
     )
     assert_counts_equal_sacrebleu(systems, [reference], tokenize=name)
