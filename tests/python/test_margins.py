@@ -92,18 +92,16 @@ def by_hand(variant: str, a: Any, b: Any, n_resamples: int, seed: int) -> Any:
     return d.mean() - d.std(ddof=1) / math.sqrt(n) * (drawn_means - d.mean()) / errors
 
 
-@pytest.mark.parametrize("lower_is_better", [False, True])
 @pytest.mark.parametrize("variant", FROM_DRAWS)
-@pytest.mark.parametrize("margin", [0.3, 0.5, 1.0])
-def test_bootstrap_variants_equal_two_explicit_one_sided_tests(
-    variant: str, lower_is_better: bool, margin: float
-) -> None:
+def test_bootstrap_variants_equal_two_explicit_one_sided_tests(variant: str) -> None:
     a, b = some_scores(1)
-    scores = ratings(a, b, higher_is_better=not lower_is_better)
-    below, above = two_one_sided(by_hand(variant, a, b, 199, 12345), margin)
-    assert only(compared(scores, f"equivalence{variant}", margin)).test.pvalue == max(below, above)
-    expected = above if lower_is_better else below
-    assert only(compared(scores, f"non-inferiority{variant}", margin)).test.pvalue == expected
+    values = by_hand(variant, a, b, 199, 12345)
+    for margin, lower_is_better in product([0.3, 0.5, 1.0], [False, True]):
+        scores = ratings(a, b, higher_is_better=not lower_is_better)
+        below, above = two_one_sided(values, margin)
+        assert only(compared(scores, f"equivalence{variant}", margin)).test.pvalue == max(below, above)
+        expected = above if lower_is_better else below
+        assert only(compared(scores, f"non-inferiority{variant}", margin)).test.pvalue == expected
 
 
 @pytest.mark.parametrize("n", [6, 60])
@@ -460,20 +458,13 @@ def test_margins_follow_one_flag_or_several(run: Any, demo: Any) -> None:
     [
         (("--margin", "bleu"), "--margin must be a metric and a number, such as --margin bleu=0.5, got 'bleu'"),
         (("--margin", "bleu=x"), "--margin must be a metric and a number, such as --margin bleu=0.5, got 'bleu=x'"),
-        (("--margin", "0.5"), "--margin must be a metric and a number, such as --margin bleu=0.5, got '0.5'"),
-        (("--margin", "bleu=-1"), "the margin of bleu must be a finite number above 0"),
-        (("--margin", "bleu=nan"), "the margin of bleu must be a finite number above 0"),
         (("--margin", "blue=1"), "unknown metric of a margin 'blue': did you mean 'bleu'"),
         (("--margin", "bleu=1", "bleu=2"), "--margin bleu is used twice: leave out one of them"),
-        ((), "test 'equivalence' needs a margin for each metric, but there is none for BLEU: add --margin BLEU=VALUE"),
         (("--margin", "bleu=1", "--confidence", "0.95", "--alpha", "0.05"), "--confidence must be 1 - 2*alpha, 0.9"),
-        (("--margin", "bleu=1", "--test", "ar"), "margins are for tests of equivalence and non-inferiority, not for "
-         "the test 'ar': use --test equivalence or non-inferiority"),
     ],
 )  # fmt: skip
 def test_bad_margins_give_one_sentence_and_exit_code_2(run: Any, demo: Any, arguments: Any, message: str) -> None:
-    test = () if "--test" in arguments else ("--test", "equivalence")
-    outcome = run("compare", *FILES, "-n", "99", *test, *arguments)
+    outcome = run("compare", *FILES, "-n", "99", "--test", "equivalence", *arguments)
     assert (outcome.code, outcome.out) == (2, "")
     assert message in outcome.err
     assert outcome.err.count("\n") == 1

@@ -353,13 +353,6 @@ def test_test_suites_are_left_out_even_if_they_have_references() -> None:
     assert dict(corpus.systems) == {"s": ["s news"]}
 
 
-def test_an_empty_wmt_document_has_no_segments() -> None:
-    texts = {name: {("d", "1"): "x"} for name in ("ref:A", "s")}
-    empty = "<doc id='e'><src><p/></src><ref translator='A'><p/></ref><hyp system='s'><p/></hyp></doc>"
-    path = put("empty.xml", wmt(texts, empty))
-    assert read_corpus([path], [f"{path}#s"]).n_segments == 1
-
-
 def test_missing_segments_of_a_reference_are_empty_with_a_warning() -> None:
     texts = {name: {key: f"{name} {key[1]}" for key in KEYS} for name in ("ref:A", "ref:B", "s")}
     del texts["ref:B"][KEYS[1]], texts["ref:B"][KEYS[2]], texts["ref:A"][KEYS[3]], texts["ref:B"][KEYS[3]]

@@ -718,17 +718,6 @@ def test_judgments_follow_the_order_of_the_outputs() -> None:
             assert dict(zip(own.systems, meta.human_scores(own, kind).tolist(), strict=True)) == expected
 
 
-def test_the_plan_has_all_settings_and_results_are_read_back(tmp_path: Path) -> None:
-    tables, judgments = random_votes(1)
-    result = meta.segments(TestSet.from_scores(tables, judgments=judgments), n_resamples=99)
-    expected = {"ties", "test", "adjust", "interval", "confidence_level", "alpha", "n_resamples", "seed", "baseline"}
-    assert expected <= set(result.plan)
-    assert "n_resamples:99" in result.signature
-    path = tmp_path / "meta.json"
-    path.write_text(result.render("json"), "utf-8")
-    assert reshuffle.read_json(path) == result
-
-
 def test_wmt13_votes(data: Path) -> None:
     """τ of sentence BLEU and TER, by a loop over the votes."""
     folder = data / "wmt13-cs-en"

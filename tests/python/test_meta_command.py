@@ -397,8 +397,6 @@ BAD: Mapping[str, tuple[tuple[str, ...], str]] = {
     "word without option": (("segments", "ref.txt", *VOTES), "ref.txt: expected a file after an option: write --refs"),
     "unknown command": (("segment", *VOTES), "unknown command of 'reshuffle meta' 'segment': did you mean 'segm"),
     "unknown coefficient": (("segments", *VOTES, "--coefficient", "taux"), "unknown coefficient 'taux'"),
-    "coefficient of systems": (("segments", *VOTES, "--coefficient", "accuracy"), "unknown coefficient 'accuracy'"),
-    "unknown test": (("segments", *VOTES, "--test", "williams"), "unknown test 'williams'"),
     "unknown ties": (("segments", *VOTES, "--ties", "hlaf"), "unknown value of --ties 'hlaf': did you mean 'half'?"),
     "unknown column": (("segments", *SCORES, "--columns", "sytem=X"), "unknown column of --columns 'sytem': did you"),
     "column without header": (("segments", *SCORES, "--columns", "system"), "--columns must be what columns hold and"),
@@ -418,16 +416,6 @@ BAD: Mapping[str, tuple[tuple[str, ...], str]] = {
     "unknown baseline": (("segments", *SCORES, "--baseline", "BLEU"), "unknown baseline metric 'BLEU'"),
     "alpha": (("segments", *SCORES, "--alpha", "2"), "--alpha must lie strictly between 0 and 1, got 2.0"),
     "resamples": (("segments", *SCORES, "-n", "0"), "-n must be"),
-    "minimum difference": (("segments", *SCORES, "--minimum-difference", "-1"), "minimum_difference must be a number"),
-    "unit of tau": (("segments", *VOTES, "--test", "boot-both"), "tau has draws of segments only, with all"),
-    "tau of scores": (
-        ("segments", *SCORES, "--coefficient", "tau"),
-        "tau needs votes, but the test set has human scores",
-    ),
-    "pearson of votes": (
-        ("segments", *VOTES, "--coefficient", "pearson"),
-        "pearson needs human scores of segments, but",
-    ),
     "williams of rho": (
         # No file is read first.
         ("systems", "--judgments", "none.rank", *TEXTS, "--coefficient", "spearman", "--test", "williams"),

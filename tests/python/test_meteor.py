@@ -450,19 +450,7 @@ def printed_by_meteor(jar: Path, folder: Path, texts: Sequence[Sequence[str]], *
 
 ODD = [
     *"-'\",.;:!?()[]&%$/_",
-    "--",
-    "``",
-    "''",
-    "…",
-    "—",
-    "–",
-    "“",
-    "’",
-    "U.S.",
-    "Mr.",
-    "e.g.",
-    "3,000",
-    "3.14",
+    *"-- `` '' … — – “ ’ U.S. Mr. e.g. 3,000 3.14".split(),
     "No. 5",
 ]
 ODD += ["\0", "\x01", "\x0b", "x\x0b", "\x1f", "\xa0"]

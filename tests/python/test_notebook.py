@@ -8,6 +8,7 @@ from html import unescape
 import pytest
 
 from browser import Browser
+from lazy import Lazy
 from reshuffle import Comparison, SetComparison, compare, compare_sets, score
 from reshuffle.data.demo import demo_corpus
 from reshuffle.report import notebook
@@ -19,11 +20,13 @@ SETS = {
     name: ([column[part] for column in CORPUS.references], {s: lines[part] for s, lines in CORPUS.systems.items()})
     for name, part in PARTS.items()
 }
-RESULTS: dict[str, Comparison | SetComparison] = {
-    "pairs": compare(CORPUS.references, CORPUS.systems, ["bleu", "ter"], all_pairs=True, n_resamples=200),
-    "scores": score(CORPUS.references, CORPUS.systems),
-    "sets": compare_sets(SETS, n_resamples=200),
-}
+RESULTS = Lazy[Comparison | SetComparison](
+    {
+        "pairs": lambda: compare(CORPUS.references, CORPUS.systems, ["bleu", "ter"], all_pairs=True, n_resamples=200),
+        "scores": lambda: score(CORPUS.references, CORPUS.systems),
+        "sets": lambda: compare_sets(SETS, n_resamples=200),
+    }
+)
 FRAME = re.compile(r'<iframe[^>]* srcdoc="([^"]*)"></iframe>')
 
 

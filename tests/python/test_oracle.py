@@ -60,6 +60,7 @@ def test_no_single_replacement_is_better_and_no_choice_beats_the_bounds(
         assert found.scores["oracle"] == pytest.approx(min(known.values()), abs=1e-12)
 
 
+@pytest.mark.slow
 def test_the_search_hardly_ever_misses_the_best_choice() -> None:
     rng = np.random.default_rng(3)
     words = np.array("the cat sat on a mat and dogs ran".split())

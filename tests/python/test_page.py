@@ -9,6 +9,7 @@ import math
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -16,6 +17,7 @@ import numpy as np
 import pytest
 
 from browser import Browser
+from lazy import Lazy
 from pages import markup
 from reshuffle import Comparison, InputError, SegmentScores, SetComparison, compare, compare_sets, read_html, score
 from reshuffle.data.demo import demo_corpus
@@ -53,23 +55,33 @@ def on_sets(**options: Any) -> SetComparison:
     return compare_sets(texts, ["bleu", "ter"], all_pairs=True, n_resamples=99, **options)
 
 
-RESULTS: dict[str, Comparison | SetComparison] = {
-    "all pairs": compare(REFERENCES, SYSTEMS, ["bleu", "ter"], all_pairs=True, n_resamples=199, test="ar"),
-    "baseline": compare(REFERENCES, SYSTEMS, ["bleu", "ter"], n_resamples=199),
-    "one pair": compare(REFERENCES, {name: SYSTEMS[name] for name in ("baseline", "tuned")}, n_resamples=199),
-    "score": score(REFERENCES, SYSTEMS, ["bleu", "ter"], confidence_level=0.9, n_resamples=199),
-    "scores alone": score(REFERENCES, SYSTEMS, "bleu"),
-    "missing": compare(metrics=ratings(numbered(4), missing=5), all_pairs=True, n_resamples=199),
-    "one-sided": compare(metrics=ratings(numbered(3)), all_pairs=True, alternative="less", n_resamples=199),
-    "exact": compare(metrics=ratings(numbered(3), 10), test="ar", scheme="exact", interval=None, adjust="holm"),
-    "no adjustment": compare(metrics=ratings(numbered(3)), test="t-test", interval="t", adjust="none", all_pairs=True),
-    "100,000 draws": compare(metrics=ratings(numbered(2)), n_resamples=100_000, interval=None),
-    "many": compare(metrics=ratings(numbered(30)), all_pairs=True, n_resamples=199, interval=None),
-    "sets": on_sets(),
-    "no average": on_sets(average=False),
-    "hostile": compare(metrics=ratings([*HOSTILE], metric=f"m {HOSTILE[0]}"), all_pairs=True, n_resamples=99),
-}
-PAGES = {name: result.render("html") for name, result in RESULTS.items()}
+RESULTS = Lazy[Comparison | SetComparison](
+    {
+        "all pairs": lambda: compare(REFERENCES, SYSTEMS, ["bleu", "ter"], all_pairs=True, n_resamples=199, test="ar"),
+        "baseline": lambda: compare(REFERENCES, SYSTEMS, ["bleu", "ter"], n_resamples=199),
+        "one pair": lambda: compare(
+            REFERENCES, {name: SYSTEMS[name] for name in ("baseline", "tuned")}, n_resamples=199
+        ),
+        "score": lambda: score(REFERENCES, SYSTEMS, ["bleu", "ter"], confidence_level=0.9, n_resamples=199),
+        "scores alone": lambda: score(REFERENCES, SYSTEMS, "bleu"),
+        "missing": lambda: compare(metrics=ratings(numbered(4), missing=5), all_pairs=True, n_resamples=199),
+        "one-sided": lambda: compare(metrics=ratings(numbered(3)), all_pairs=True, alternative="less", n_resamples=199),
+        "exact": lambda: compare(
+            metrics=ratings(numbered(3), 10), test="ar", scheme="exact", interval=None, adjust="holm"
+        ),
+        "no adjustment": lambda: compare(
+            metrics=ratings(numbered(3)), test="t-test", interval="t", adjust="none", all_pairs=True
+        ),
+        "100,000 draws": lambda: compare(metrics=ratings(numbered(2)), n_resamples=100_000, interval=None),
+        "many": lambda: compare(metrics=ratings(numbered(30)), all_pairs=True, n_resamples=199, interval=None),
+        "sets": lambda: on_sets(),
+        "no average": lambda: on_sets(average=False),
+        "hostile": lambda: compare(
+            metrics=ratings([*HOSTILE], metric=f"m {HOSTILE[0]}"), all_pairs=True, n_resamples=99
+        ),
+    }
+)
+PAGES = Lazy({name: partial(lambda each: RESULTS[each].render("html"), name) for name in RESULTS})
 
 
 def cells(browser: Browser, table: str, kind: str = "") -> list[list[str]]:
@@ -110,7 +122,7 @@ def test_every_result_fits_wide_and_narrow_pages(browser: Browser, name: str) ->
     assert all(button.text for button in browser.all("button") if button.is_displayed())
 
 
-@pytest.mark.parametrize("name", [name for name, result in RESULTS.items() if isinstance(result, Comparison)])
+@pytest.mark.parametrize("name", [name for name in RESULTS if name not in ("sets", "no average")])
 def test_the_pairs_are_those_of_the_text_report(browser: Browser, name: str) -> None:
     result = RESULTS[name]
     assert isinstance(result, Comparison)

@@ -460,7 +460,7 @@ def client() -> Iterator[Any]:
         yield made
 
 
-@pytest.mark.parametrize("workers", ["processes", "client"])
+@pytest.mark.parametrize("workers", ["processes", pytest.param("client", marks=pytest.mark.slow)])
 def test_real_workers_give_the_same_bytes_and_show_progress(
     workers: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
@@ -543,10 +543,3 @@ def test_executors_that_the_commands_cannot_use_are_one_sentence(run: Callable[.
         assert outcome.code == 2
         assert message in outcome.err
         assert outcome.err.count("\n") == 1
-
-
-def test_only_samples_that_are_known_are_sent() -> None:
-    assert {each.__name__ for each in parts_module.SENT} == {
-        "NativeSample", "FormulaSample", "IncompleteSample", "StoredSample", "StudentizedNative", "StudentizedFormula",
-        "TextSample",
-    }  # fmt: skip

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from html import unescape
 from math import comb, floor
 from types import SimpleNamespace
 from typing import Any
@@ -27,7 +26,6 @@ from reshuffle import (
 )
 from reshuffle.inference.intervals import INTERVALS, rank_of_ends
 from reshuffle.metrics.base import Counts
-from reshuffle.report import FORMATS, render
 from reshuffle.results import clopper_pearson
 
 BLEU = metric("bleu")
@@ -201,43 +199,6 @@ def test_the_ends_of_koehn_are_those_of_percentile_or_one_draw_further_in(n: int
     is_whole = (Fraction(alpha) * (n + 1) / 2).denominator == 1
     if rank_of_ends(n, 1 - float(alpha)) > 0 and low_of_koehn < high_of_koehn:
         assert [0 if is_whole else 1] * 2 == steps.tolist()
-
-
-def test_too_few_draws_give_the_outermost_ones() -> None:
-    values = np.arange(20.0)
-    few = bootstrap_interval(values, confidence_level=0.999, n_resamples=100)
-    one = bootstrap_interval(values, confidence_level=0.5, n_resamples=1)
-    assert rank_of_ends(100, 0.999) == 0
-    assert few.low < few.high
-    assert one.low == one.high
-
-
-@pytest.mark.parametrize("fmt", FORMATS)
-def test_reports_name_the_test_the_interval_and_the_adjustment(fmt: str) -> None:
-    rng = np.random.default_rng(2)
-    scores = {name: rng.normal(i, 2, 30).round(1) for i, name in enumerate("abc")}
-    comparison = compare(
-        metrics=SegmentScores("rating", scores),
-        test="bootstrap-percentile",
-        interval="koehn",
-        adjust="maxt",
-        n_resamples=99,
-    )
-    shown = " ".join(unescape(render(comparison, fmt)).replace("% ", "").split())
-    machine = {
-        "json": ['"test": "bootstrap-percentile"', '"method": "koehn"', '"adjusted_pvalue": 0.'],
-        "csv": ["bootstrap-percentile"],
-    }
-    for expected in machine.get(
-        fmt,
-        [
-            "percentile bootstrap, 99 draws, two-sided",
-            "percentile, Koehn's order statistics, 99 bootstrap draws",
-            "step-down maxT over 2 pairs",
-            "interval:koehn[0.95]|test:bootstrap-percentile|alternative:two-sided|adjust:maxt|",
-        ],
-    ):
-        assert expected in shown
 
 
 # --- The interval of the p-value

@@ -295,14 +295,6 @@ def _core_other(core: Any, pairs: list[tuple[int, int]], thresholds: Scores) -> 
     return tally
 
 
-def test_several_metrics_get_the_same_permutations() -> None:
-    counts = counts_of(3, 3, 50)
-    first = FromCounts("first", named(counts), "bleu")
-    second = FromCounts("second", named(counts), bleu_in_numpy)
-    both = numbers(compared([first, second]))
-    assert both[:3] == both[3:] == numbers(compared(first))
-
-
 def test_scores_of_permutations_do_not_depend_on_other_metrics() -> None:
     # BLEU has ten counts for each of three systems, their sums over pairs of columns five.
     counts = counts_of(3, 3, 50)

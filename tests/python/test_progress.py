@@ -115,9 +115,10 @@ def comparisons() -> Iterator[tuple[str, dict[str, Any]]]:
     for kind, chosen in metrics.items():
         options: dict[str, Any] = {"metrics": chosen, "n_resamples": 9 if kind == "function" else 99}
         for test in ("ar", "ar-studentized", "bootstrap-both", "bootstrap", "permutation", "anova"):
-            for adjust in ("none", "holm", "maxt", "minp", "tukey"):
+            every = kind == "core"
+            for adjust in ("none", "holm", "maxt", "minp", "tukey") if every else ("none", "maxt"):
                 yield f"{kind} {test} {adjust}", {**options, "test": test, "adjust": adjust, "interval": None}
-            for interval in ("percentile", "bca", "studentized", "delta", "ar-studentized"):
+            for interval in ("percentile", "bca", "studentized", "delta", "ar-studentized")[: 5 if every else 3]:
                 yield f"{kind} {test} {interval}", {**options, "test": test, "interval": interval}
         for scheme in ("iid", "subgroup"):
             yield f"{kind} {scheme}", {**options, "test": "ar", "scheme": scheme}
@@ -193,7 +194,7 @@ def test_the_plan_of_a_comparison_has_all_its_stages(watch: Watch) -> None:
         except InputError:  # the test does not support the adjustment or the interval
             continue
         supported += 1
-    assert supported > 60
+    assert supported > 50
 
 
 @pytest.mark.parametrize("test", ["ar", "ar-studentized", "bootstrap-both", "bootstrap", "permutation"])

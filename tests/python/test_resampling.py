@@ -161,21 +161,6 @@ def test_indices_use_32_bit_halves_without_bias(seed: int, bound: int) -> None:
     np.testing.assert_array_equal(expected, _core.stream_indices(seed, 5, bound, 99))
 
 
-def test_indices_are_uniform() -> None:
-    counts = np.bincount(_core.stream_indices(1, 0, 100, 1_000_000), minlength=100)
-    chi2 = ((counts - 10_000) ** 2 / 10_000).sum()
-    assert 50 < chi2 < 160  # 99 degrees of freedom, 1e-5 in either tail
-
-
-def test_flips_of_neighbouring_replicates_and_seeds_are_uncorrelated() -> None:
-    values = {key: _core.stream_values(key[0], "shuffle", key[1], 2000) for key in product((1, 2), (0, 1, 2))}
-    bits = {key: np.unpackbits(w.view(np.uint8)) for key, w in values.items()}
-    n = 128_000
-    for one, other in product(bits, bits):
-        agreement = int((bits[one] == bits[other]).sum())
-        assert (agreement == n) if one == other else abs(agreement - n / 2) < 5 * (n / 4) ** 0.5
-
-
 @given(st.integers(0, 1000), st.integers(2, 300), SEEDS)
 def test_shuffles_equal_those_computed_in_numpy(data_seed: int, segments: int, seed: int) -> None:
     a, b = random_counts(data_seed, 2, segments)
@@ -215,6 +200,7 @@ def test_draws_whose_weights_exceed_s_are_started_again() -> None:
         np.testing.assert_array_equal(weights(1, replicate, 50), _core.draw_weights(1, replicate, 50))
 
 
+@pytest.mark.slow
 def test_weights_of_draws_have_multinomial_moments() -> None:
     segments, n = 200, 20_000
     drawn = np.array([_core.draw_weights(5, r, segments) for r in range(n)], dtype=float)
@@ -235,7 +221,7 @@ def test_draws_sum_the_rows_times_their_weights(data_seed: int, segments: int, s
     np.testing.assert_array_equal(np.transpose(expected), got)
 
 
-@pytest.mark.parametrize("segments", range(2, 13))
+@pytest.mark.parametrize("segments", [2, 3, 7, 10])
 def test_the_p_value_estimates_that_of_all_enumerated_shuffles(segments: int) -> None:
     a, b = random_counts(segments, 2, segments)
     masks = np.array(list(product([False, True], repeat=segments)))
@@ -275,19 +261,6 @@ def test_systems_that_differ_in_few_segments_cannot_get_a_small_p_value(differin
         assert exact == approximate_randomization(a, b, BLEU).pvalue
         assert abs(result.pvalue - exact) < 5 * (exact * (1 - exact) / n) ** 0.5 + 1 / n
         assert differing > 1 or result.pvalue == 1
-
-
-def test_results_are_bitwise_equal_for_any_number_of_threads() -> None:
-    counts = random_counts(3, 4, 3000)
-    pairs = [(0, 1), (2, 1), (3, 0)]
-
-    def run(threads: int) -> list[bytes]:
-        replicates = Replicates([CountSample.from_counts(BLEU, counts)], n_resamples=3000, seed=9, threads=threads)
-        return [replicates.run([Series()], pairs)[0].tobytes(), replicates.draws[0].tobytes()]
-
-    expected = run(1)
-    for threads in (2, 3, 8):
-        assert expected == run(threads)
 
 
 def bleu_in_numpy(totals: Counts) -> Scores:
@@ -463,39 +436,6 @@ def test_a_resampler_has_totals_and_scores_and_copies_its_counts() -> None:
     counts[:] = 0
     (after,) = resampler.run([_core.Sums()], n=20, seed=1)
     np.testing.assert_array_equal(before.sums, after.sums)
-
-
-def test_merged_reductions_of_parts_equal_those_of_the_whole() -> None:
-    limits, scales = np.full((2, 2), 0.02), np.ones((2, 2))
-    rule = _core.StoppingRule.besag_clifford(30)
-    of_shuffles: list[_core.Reduction] = [
-        _core.Tally(PAIRS, "two-sided", limits),
-        _core.SequentialTally(PAIRS, "two-sided", limits, rule),
-        _core.Histograms(PAIRS),
-        _core.Spread(PAIRS),
-        _core.MaxT(PAIRS, "greater", scales, limits, [0, 0]),
-        _core.Series(PAIRS),
-        _core.Sums(),
-    ]
-    of_draws: list[_core.Reduction] = [_core.Draws(), _core.Moments(), _core.Ranks(), _core.Sums()]
-    seen = 0
-    for resampler, reductions in [(make_resampler(), of_shuffles), (make_resampler("draws"), of_draws)]:
-        whole = resampler.run(reductions, n=1000, seed=5)
-        first, second, third = (
-            resampler.run(reductions, n=n, first=begin, seed=5, threads=2)
-            for begin, n in [(0, 64), (64, 512), (576, 424)]
-        )
-        for all_, a, b, c in zip(whole, first, second, third, strict=True):
-            assert (all_.replicates, b.replicates) == ((0, 1000), (64, 576))
-            for merged in (a.merge(b).merge(c), a.merge(b.merge(c))):
-                assert type(merged) is type(all_)
-                assert merged.replicates == (0, 1000)
-                names = [name for name in vars(type(all_)) if not name.startswith("_")]
-                assert names
-                for name in names:
-                    np.testing.assert_equal(getattr(all_, name), getattr(merged, name), name)
-                    seen += 1
-    assert seen == 2 * (10 + 5)
 
 
 def test_long_results_are_read_only_views() -> None:

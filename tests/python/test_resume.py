@@ -25,7 +25,6 @@ from hypothesis import strategies as st
 from budgets import budget
 from reshuffle import InputError, InputWarning, Progress, SegmentScores, study
 from reshuffle.cli.commands import cli
-from reshuffle.cli.studies import COMMANDS
 from reshuffle.data.demo import write_demo
 from reshuffle.execution import jobs
 from reshuffle.execution.checkpoint import Stage
@@ -266,30 +265,6 @@ def test_counts_in_place_of_texts(demo: Path, short_blocks: None, tmp_path: Path
     (tmp_path / "counts.npz").rename(tmp_path / "moved.npz")
     with interrupted_after(0):
         assert reshuffle("study", "type1", tmp_path / "moved.npz", *options).output == whole.output
-
-
-# Small numbers, for the commands that have these options.
-SMALL = {"--simulations": "20", "--n-resamples": "39", "--sizes": "40", "--simulate": None}
-
-
-@pytest.mark.parametrize("name", ["plan", *COMMANDS])
-def test_every_study(name: str, demo: Path, short_blocks: None, tmp_path: Path) -> None:
-    """Also what it computes beside simulations: samples, parts, runs."""
-    command = {**COMMANDS, "plan": cli.commands["plan"]}[name]
-    known = {option for param in command.params for option in param.opts}
-    small = [word for option, value in SMALL.items() if option in known for word in (option, value) if word]
-    files = [demo / f"{system}.txt" for system in ("reference", "baseline", "tuned", "larger", "rules")]
-    words = [*(["plan"] if name == "plan" else ["study", name]), *files, *small, "--format", "json"]
-    whole = reshuffle(*words)
-    assert whole.exit_code == 0, whole.output
-    resume = ["--resume", tmp_path / "study.checkpoint"]
-    for blocks in (1, 2):
-        with interrupted_after(blocks) as kept, contextlib.suppress(Interrupted):
-            reshuffle(*words, *resume)
-        assert kept or blocks == 2
-    assert reshuffle(*words, *resume).output == whole.output
-    with interrupted_after(0):
-        assert reshuffle(*words, *resume).output == whole.output
 
 
 FIVE = SegmentScores("quality", dict(zip("abcde", np.random.default_rng(3).random((5, 80)).round(2), strict=True)))

@@ -267,14 +267,6 @@ def test_types_do_not_depend_on_the_values() -> None:
             assert call(SCORES, "systems").schema == call(PAIRS, "systems").schema
 
 
-def test_data_frames_keep_every_digit_of_a_seed() -> None:
-    seed = 2**64 - 1
-    result = compare(metrics=RATINGS, test="ar", scheme="iid", n_resamples=99, seed=seed, interval=None)
-    for package, call in (("pandas", result.to_pandas), ("polars", result.to_polars)):
-        pytest.importorskip(package)
-        assert int(call("pairs")["seed"][0]) == seed
-
-
 SEGMENT_RESULTS: dict[str, SegmentTable | Flips] = {
     "segments": segment_scores(["x y", "z"], {"a": ["x", "z"], "b": ["x y", "w"]}, ["bleu", "ter"]),
     "documents": segment_scores(["x y", "z"], {"a": ["x", "z"], "b": ["x y", "w"]}, documents=["d", "e"]),

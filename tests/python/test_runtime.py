@@ -65,8 +65,7 @@ CALLS = {
 
 
 @POSIX
-@pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.parametrize(("call", "threads"), [("shuffle", 1), *((call, 2) for call in CALLS)])
 def test_ctrl_c_stops_a_long_call_within_half_a_second(call: str, threads: int) -> None:
     source = f"""
 import time, numpy as np
@@ -211,7 +210,7 @@ import numpy as np
 from reshuffle import Progress, _core, metric
 rng, progress = np.random.default_rng(0), Progress()
 line = lambda words: " ".join(map(str, words.tolist()))
-one, other = rng.integers(0, 50_000, size=(2, 4_000_000))
+one, other = rng.integers(0, 50_000, size=(2, 2_000_000))
 {before}
 sent = []
 def interrupt():
@@ -282,8 +281,17 @@ def test_the_guide_has_every_exit_code() -> None:
 
 
 @POSIX
-@pytest.mark.parametrize("module", ["click", "numpy", "numpy.linalg", "reshuffle._core", "reshuffle.results"])
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    ("module", "number"),
+    [
+        ("click", signal.SIGINT),
+        ("numpy.linalg", signal.SIGINT),
+        ("reshuffle._core", signal.SIGINT),
+        ("reshuffle.results", signal.SIGTERM),
+        pytest.param("numpy", signal.SIGINT, marks=pytest.mark.slow),
+        pytest.param("numpy", signal.SIGTERM, marks=pytest.mark.slow),
+    ],
+)
 def test_a_signal_during_imports_leaves_no_traceback(tmp_path: Path, module: str, number: signal.Signals) -> None:
     command = long_comparison(tmp_path, "-o", "report")
     (tmp_path / "hook").mkdir()
@@ -297,7 +305,9 @@ def test_a_signal_during_imports_leaves_no_traceback(tmp_path: Path, module: str
 
 
 @POSIX
-@pytest.mark.parametrize("delay", [0.1, 0.2, 0.3, 0.5, 0.8, 1.5])
+@pytest.mark.parametrize(
+    "delay", [0.1, 0.8, *(pytest.param(delay, marks=pytest.mark.slow) for delay in (0.2, 0.3, 0.5, 1.5))]
+)
 def test_ctrl_c_on_the_command_line_leaves_no_traceback_and_no_file(tmp_path: Path, delay: float) -> None:
     # The entry point reports that it has started, as Python's own start-up is out of our hands.
     command = long_comparison(tmp_path, "-o", "report")
@@ -338,7 +348,7 @@ def test_a_terminated_run_leaves_no_file_and_exits_by_the_signal(tmp_path: Path,
 
 @POSIX
 @pytest.mark.skipif(sys.platform != "linux", reason="limits on the address space are Linux's")
-@pytest.mark.parametrize("megabytes", [60, 100, 140])
+@pytest.mark.parametrize("megabytes", [60, 140])
 def test_too_little_memory_to_start_gives_one_sentence(tmp_path: Path, megabytes: int) -> None:
     command = shlex.join(long_comparison(tmp_path))
     shell = ["bash", "-c", f"ulimit -v {megabytes * 1024}; exec {command}"]
@@ -766,8 +776,14 @@ class Screen:
 
 
 @POSIX
-@pytest.mark.parametrize("command", ["compare", "score", "segments"])
-@pytest.mark.parametrize("end", ["done", "error", "SIGINT", "SIGTERM"])
+@pytest.mark.parametrize(
+    ("command", "end"),
+    [("compare", "done"), ("score", "error"), ("segments", "SIGINT"), ("compare", "SIGTERM")]
+    + [
+        pytest.param(command, end, marks=pytest.mark.slow)
+        for command, end in [("score", "done"), ("segments", "done"), ("compare", "error"), ("compare", "SIGINT")]
+    ],
+)
 def test_the_progress_bar_is_erased_at_the_end(tmp_path: Path, command: str, end: str) -> None:
     import pexpect
 

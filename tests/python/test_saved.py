@@ -448,29 +448,6 @@ def test_damaged_and_strange_json_is_refused_with_its_place(text: str, message: 
         assert str(raised.value).startswith(name)
 
 
-@pytest.mark.parametrize("damage", range(40))
-def test_json_with_one_key_less_or_one_value_of_another_type_is_never_a_traceback(damage: int) -> None:
-    document = json.loads(render(rare(), "json"))
-    rng = np.random.default_rng(damage)
-    here = document
-    while True:
-        keys = list(here) if isinstance(here, dict) else list(range(len(here)))
-        key = keys[int(rng.integers(len(keys)))]
-        if isinstance(here[key], dict | list) and here[key] and rng.random() < 0.8:
-            here = here[key]
-            continue
-        break
-    if isinstance(here, dict) and rng.random() < 0.4:
-        del here[key]
-    else:
-        here[key] = [None, -1, 1.5, "x", [], {}, True][int(rng.integers(7))]
-    try:
-        read = read_json(json.dumps(document))
-    except InputError:
-        return
-    assert isinstance(read, Comparison)
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [

@@ -355,27 +355,7 @@ def test_what_is_wrong_with_a_file_is_said(
         read_scores(put(name, content), **options)
 
 
-PIECES = [
-    "1",
-    "0",
-    "-1",
-    "x",
-    "a",
-    "None",
-    "\t",
-    "\t",
-    "\n",
-    "\n",
-    ",",
-    '"',
-    "{",
-    " ",
-    "\r",
-    "\ufeff",
-    "SYSTEM",
-    "score",
-    "e9",
-]
+PIECES = [*'10xa\t\t\n\n,"{ \r\ufeff', "-1", "None", "SYSTEM", "score", "e9"]
 
 
 @given(

@@ -113,6 +113,7 @@ def test_scores_with_several_references_equal_nltks(corpus: tuple[list[str], Col
     assert rows[:, 1].tolist() == lengths
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("smoothing", NLTK)
 def test_scores_of_500_real_sentences_equal_nltks(wmt17: Corpus, smoothing: str) -> None:
     names = list(wmt17.systems)

@@ -77,49 +77,37 @@ def imported_by(*args: str) -> set[str]:
     return {line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if line.startswith("import time:")}
 
 
-@pytest.mark.parametrize("option", ["--version", "--help", "-h"])
+@pytest.mark.parametrize("option", ["--version", "--help"])
 def test_version_and_help_import_neither_numpy_nor_the_engine(option: str) -> None:
     modules = imported_by(option)
     assert "reshuffle.cli.commands" in modules
     assert not {"numpy", "scipy", "rich", "reshuffle._core", "importlib.metadata", "reshuffle.compat"} & modules
 
 
-@pytest.mark.parametrize("name", ["comet", "moses", "mteval", "multeval"])
-def test_the_help_of_drop_ins_for_commands_imports_no_heavy_library(name: str) -> None:
+HELP = [
+    *([name] for name in "compare score flips runs meta tune rerank study plot metrics demo".split()),
+    *(["study", name] for name in COMMANDS),
+    *(["meta", name] for name in META_COMMANDS),
+    *(["tune", name] for name in OPTIMIZERS),
+]
+
+
+def test_the_help_of_every_command_imports_no_heavy_library() -> None:
+    """One after the other in one process: what any of them imports stays in ``sys.modules``."""
     source = f"""
 import sys
-from reshuffle.compat import {name}
-try:
-    {name}.main(["--help"])
-except SystemExit as stopped:
-    assert not stopped.code
-print(*sys.modules)
+from reshuffle.cli.main import main
+from reshuffle.compat import comet, moses, mteval, multeval
+calls = [(main, command) for command in {HELP!r}]
+for call, command in [*calls, *((drop_in.main, []) for drop_in in (comet, moses, mteval, multeval))]:
+    try:
+        call([*command, "--help"])
+    except SystemExit as stopped:
+        assert not stopped.code
+    print("imported", {{"numpy", "scipy", "rich", "matplotlib", "reshuffle._core"}} & sys.modules.keys())
 """
-    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=True)
-    assert "usage: python -m reshuffle.compat." in done.stdout
-    assert not {"numpy", "scipy", "rich", "reshuffle._core"} & set(done.stdout.splitlines()[-1].split())
-
-
-@pytest.mark.parametrize("command", [
-    "compare", "score", "flips", "runs", "meta", "tune", "rerank", "study", "plot", "metrics", "demo",
-])  # fmt: skip
-def test_help_of_a_command_imports_no_numpy(command: str) -> None:
-    assert not {"numpy", "scipy", "rich", "matplotlib"} & imported_by(command, "--help")
-
-
-@pytest.mark.parametrize("study", COMMANDS)
-def test_help_of_a_study_imports_no_numpy(study: str) -> None:
-    assert not {"numpy", "scipy", "rich", "matplotlib"} & imported_by("study", study, "--help")
-
-
-@pytest.mark.parametrize("command", META_COMMANDS)
-def test_help_of_a_meta_evaluation_imports_no_numpy(command: str) -> None:
-    assert not {"numpy", "scipy", "rich", "matplotlib"} & imported_by("meta", command, "--help")
-
-
-@pytest.mark.parametrize("optimizer", OPTIMIZERS)
-def test_help_of_an_optimizer_imports_no_numpy(optimizer: str) -> None:
-    assert not {"numpy", "scipy", "rich", "matplotlib"} & imported_by("tune", optimizer, "--help")
+    imported = [line for line in python(source).splitlines() if line.startswith("imported ")]
+    assert imported == ["imported set()"] * (len(HELP) + 4)
 
 
 def test_comparing_all_pairs_imports_neither_scipy_nor_rich(tmp_path: Path) -> None:

@@ -62,8 +62,8 @@ def limits_in_fractions(level: Fraction, risk: Fraction, n: int) -> list[tuple[i
 
 @pytest.mark.parametrize(("level", "risk"), [(0.05, 0.001), (0.01, 0.05), (0.5, 0.25)])
 def test_gandys_limits_equal_those_in_exact_arithmetic(level: float, risk: float) -> None:
-    expected = limits_in_fractions(Fraction(level), Fraction(risk), 120)
-    assert expected == list(map(tuple, _core.StoppingRule.gandy(level, risk).limits(120).tolist()))
+    expected = limits_in_fractions(Fraction(level), Fraction(risk), 60)
+    assert expected == list(map(tuple, _core.StoppingRule.gandy(level, risk).limits(60).tolist()))
 
 
 @pytest.mark.parametrize("risk", [0.25, 0.05, 0.001, 1e-9])
@@ -253,26 +253,6 @@ def test_the_result_and_its_signature_name_the_stopping_rule() -> None:
     result = approximate_randomization(a, b, BLEU, stopping=Gandy(risk=0.01), n_resamples=50_000)
     assert UsedStopping("gandy", max_resamples=50_000, stopped=True, level=0.05, risk=0.01) == result.stopping
     assert "|stopping:gandy[0.05,0.01]|n:50000|" in result.signature
-
-
-def test_without_stopping_results_do_not_mention_it() -> None:
-    a, b = two_systems()
-    result = approximate_randomization(a, b, BLEU, n_resamples=500)
-    assert (result.stopping, result.n_resamples) == (None, 500)
-    assert "stopping" not in result.signature
-
-
-def test_the_null_distribution_holds_the_shuffles_used() -> None:
-    a, b = two_systems()
-    everything = approximate_randomization(a, b, BLEU, n_resamples=3000, keep_null_distribution=True).null_distribution
-    result = approximate_randomization(
-        a, b, BLEU, n_resamples=3000, keep_null_distribution=True, stopping="besag-clifford"
-    )
-    assert result.n_resamples is not None
-    assert result.n_resamples < 3000
-    assert everything is not None
-    assert result.null_distribution is not None
-    np.testing.assert_array_equal(everything[: result.n_resamples], result.null_distribution)
 
 
 def test_identical_systems_stop_at_once_with_p_one() -> None:

@@ -233,6 +233,7 @@ def test_other_tests_and_formulas_are_public_tests_of_one_test_set_after_another
     assert auto.pvalue[0, 0].tolist() == [public(twin, i, "ar", 99)[0] for i in range(4)]
 
 
+@pytest.mark.slow
 def test_an_orbit_has_the_law_of_separate_shuffles() -> None:
     """Over many reference sets p is uniform on the multiples of 1/(R + 1), apart from ties, as in the plain loop."""
     one = population(2, 40, "bleu")  # they differ in all segments

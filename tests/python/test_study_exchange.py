@@ -133,6 +133,7 @@ def test_published_sizes_follow_from_the_model(
         assert abs(published - size_for_ratio(other, 0.05, 999)) > 5 * math.sqrt(0.05 * 0.95 / 1000)
 
 
+@pytest.mark.slow
 def test_simulated_sizes_follow_the_model() -> None:
     names = ("segment", "pooled", "cell", "multeval")
     study = exchange(
@@ -185,7 +186,10 @@ def test_the_expected_size_is_that_of_simulated_tests(ratio: float, n_resamples:
     assert size_for_ratio(ratio, alpha, n_resamples) == pytest.approx(simulated, abs=0.018)
 
 
-@pytest.mark.parametrize(("correlation", "run_sd"), [(0.0, 0.0), (0.3, 0.5), (0.9, 0.2)])
+@pytest.mark.parametrize(
+    ("correlation", "run_sd"),
+    [(0.3, 0.5), *(pytest.param(*each, marks=pytest.mark.slow) for each in ((0.0, 0.0), (0.9, 0.2)))],
+)
 def test_the_size_of_exchanged_runs_is_that_of_all_splits(correlation: float, run_sd: float) -> None:
     study = exchange(
         exchange="run", runs=[4, 5], run_sd=run_sd, correlation=correlation, sizes=30, simulations=1000, n_resamples=9

@@ -29,7 +29,6 @@ from reshuffle.settings import ComparisonSettings
 from reshuffle.study import validate
 from reshuffle.study.clusters import clustered_interval, jackknife_interval, share_of_pairs_interval
 from reshuffle.study.conclusions import conclude, wins_and_losses
-from reshuffle.study.pools import sample_units
 from reshuffle.study.validation import BANDS
 
 
@@ -109,17 +108,6 @@ def test_wins_and_losses_equal_a_loop_and_the_outcome_of_the_test(seed: int, k: 
     ((confidence, favoured),) = conclude([None], replicates, pairs)
     assert confidence.tolist() == [[max(w, lost) / n for w, lost in zip(wins, losses, strict=True)]]
     assert favoured.tolist() == [[int(w > lost) - int(w < lost) for w, lost in zip(wins, losses, strict=True)]]
-
-
-@given(st.integers(1, 40), st.integers(1, 12))
-def test_samples_are_disjoint_and_of_the_layout(size: int, m: int) -> None:
-    for layout in ("broad", "block"):
-        units = sample_units(layout, size, m)
-        assert units.shape == (m, size)
-        assert sorted(units.ravel().tolist()) == list(range(size * m))
-        steps = np.diff(units, axis=1)
-        assert (steps == (m if layout == "broad" else 1)).all()
-        assert units[:, 0].tolist() == [j if layout == "broad" else j * size for j in range(m)]
 
 
 # Ten segments per sample. b is better than a by 1 in all segments of the samples 0 and 1, worse by 1 in sample 2, and
@@ -249,6 +237,7 @@ def test_the_interval_of_independent_cases_is_that_of_clopper_and_pearson() -> N
     assert clustered.high == pytest.approx(independent.high, abs=1e-3)
 
 
+@pytest.mark.slow
 def test_clustered_intervals_cover_where_intervals_of_independent_cases_do_not() -> None:
     rng = np.random.default_rng(2)
     covered = np.zeros(2)
@@ -279,6 +268,7 @@ def test_the_jackknife_over_systems_of_a_mean_is_the_textbook_formula() -> None:
     assert jackknife_interval(lambda mask: None, pairs, 6) is None
 
 
+@pytest.mark.slow
 def test_intervals_of_shares_of_pairs_cover_where_those_of_independent_pairs_do_not() -> None:
     """A pair is a hit if the sum of its systems' qualities is positive, with probability ½."""
     rng, pairs = np.random.default_rng(4), list(combinations(range(12), 2))
@@ -353,6 +343,7 @@ def shares(result: StudyResult, layout: str) -> list[int]:
     return [round(100 * right / n) for n, right in joined]
 
 
+@pytest.mark.slow
 def test_accuracies_by_confidence_on_wmt_are_like_those_of_the_paper(data: Path) -> None:
     """Koehn 2004 (W04-3250), Table 4, has 100, 99.4, 98, 95, 88, 77, 72 and 52 % for broad samples of all sizes.
 

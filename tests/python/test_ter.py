@@ -134,7 +134,7 @@ def test_limits_of_candidates_band_and_distance_equal_sacrebleus(n: int) -> None
     assert_equal_to_sacrebleu(hypotheses, [references])
 
 
-@pytest.mark.parametrize("size", [1500, 4000])
+@pytest.mark.parametrize("size", [1500, pytest.param(4000, marks=pytest.mark.slow)])
 def test_very_long_segments_are_counted_quickly(size: int) -> None:
     # sacreBLEU stops after a thousand candidates, and gives up distances beyond the band.
     rng = random.Random(size)
@@ -157,7 +157,7 @@ def wmt19(data: Path) -> tuple[list[str], References]:
 
 @pytest.mark.parametrize(
     ("corpus", "n_references", "n_segments"),
-    [(turkcorpus, 8, 150), (wmt19, 7, 80)],
+    [(turkcorpus, 8, 40), (wmt19, 7, 25)],
     ids=["turkcorpus", "wmt19"],
 )
 def test_counts_with_many_references_equal_sacrebleu(
@@ -168,31 +168,28 @@ def test_counts_with_many_references_equal_sacrebleu(
     assert_equal_to_sacrebleu(hypotheses[:n_segments], [column[:n_segments] for column in references])
     # Also with missing references, so that their number differs between segments.
     holes = [
-        [line if (s + k) % 3 or k == 0 else None for s, line in enumerate(c[:60])] for k, c in enumerate(references)
+        [line if (s + k) % 3 or k == 0 else None for s, line in enumerate(c[:30])] for k, c in enumerate(references)
     ]
-    assert_equal_to_sacrebleu(hypotheses[:60], holes, normalized=True, no_punct=True)
+    assert_equal_to_sacrebleu(hypotheses[:30], holes, normalized=True, no_punct=True)
 
 
-@pytest.mark.parametrize("options", [{}, {"normalized": True, "case_sensitive": True}, {"no_punct": True}], ids=str)
-@pytest.mark.parametrize("form", ["", ".detok"])
+@pytest.mark.parametrize(
+    ("form", "options"),
+    [("", {}), (".detok", {"normalized": True, "case_sensitive": True}), (".detok", {"no_punct": True})],
+    ids=str,
+)
 def test_counts_on_ted_equal_sacrebleu(data: Path, form: str, options: dict[str, Any]) -> None:
     ted = data / "compare-mt-ted-slk-en"
-    reference = read_lines(str(ted / f"ted.ref{form}.eng"))[:250]
+    reference = read_lines(str(ted / f"ted.ref{form}.eng"))[:100]
     for system in ("sys1", "sys2"):
-        assert_equal_to_sacrebleu(read_lines(str(ted / f"ted.{system}{form}.eng"))[:250], [reference], **options)
+        assert_equal_to_sacrebleu(read_lines(str(ted / f"ted.{system}{form}.eng"))[:100], [reference], **options)
 
 
 @pytest.mark.parametrize("options", [{"normalized": True, "asian_support": True}, dict.fromkeys(FLAGS, True)], ids=str)
 def test_counts_on_japanese_equal_sacrebleu(data: Path, options: dict[str, Any]) -> None:
     ted = data / "compare-mt-ted-slk-en"
-    hypotheses, reference = (read_lines(str(ted / f"multited.{name}.jpn"))[:25] for name in ("sys1", "ref"))
+    hypotheses, reference = (read_lines(str(ted / f"multited.{name}.jpn"))[:6] for name in ("sys1", "ref"))
     assert_equal_to_sacrebleu(hypotheses, [reference], **options)
-
-
-@pytest.mark.parametrize("index", [0, 9])
-def test_counts_on_wmt17_equal_sacrebleu(wmt17: Any, index: int) -> None:
-    hypotheses = list(wmt17.systems.values())[index]
-    assert_equal_to_sacrebleu(hypotheses[1000:1500], [column[1000:1500] for column in wmt17.references])
 
 
 @pytest.mark.slow
@@ -402,14 +399,6 @@ def test_signatures_equal_sacrebleus() -> None:
     assert metric("per").signature("2") == "PER|nrefs:2|case:mixed|tok:13a"
 
 
-@pytest.mark.parametrize("name", ["ter", "wer", "per"])
-def test_edit_rates_are_better_when_lower_and_name_their_counts(name: str) -> None:
-    m = metric(name)
-    assert not m.higher_is_better
-    assert m.columns == ["edits", "ref_len"]
-    assert m.name == name.upper()
-
-
 def test_scores_with_up_to_forty_references_equal_sacrebleu() -> None:
     # Segment s has s + 1 references; the k-th has k words more than the first.
     def columns(most: int) -> list[list[str | None]]:
@@ -432,5 +421,5 @@ def test_counts_are_equal_for_any_number_of_threads(wmt17: Any, options: dict[st
     ter = metric("ter", **options)
     outputs = list(wmt17.systems.values())[:2]
     expected = ter.suff_stats(outputs, wmt17.references, threads=1)
-    for threads in (2, 3, 8):
+    for threads in (2, 7):
         np.testing.assert_array_equal(expected, ter.suff_stats(outputs, wmt17.references, threads=threads))

@@ -115,11 +115,10 @@ def assert_counts_equal_sacrebleu(
     assert str(signature.format()).rsplit("|", 1)[0] == got.split("|", 1)[1]
 
 
-@pytest.mark.parametrize("lowercase", [False, True])
-@pytest.mark.parametrize("name", SACREBLEU)
+@pytest.mark.parametrize(("name", "lowercase"), [*((name, False) for name in SACREBLEU), ("intl", True)])
 def test_counts_on_german_equal_sacrebleu(wmt17: Any, name: str, lowercase: bool) -> None:
-    systems = list(wmt17.systems.values())[:: 15 if name == "char" else 5]
-    assert_counts_equal_sacrebleu(systems, wmt17.references, tokenize=name, lowercase=lowercase)
+    systems = [system[:600] for system in list(wmt17.systems.values())[::5]]
+    assert_counts_equal_sacrebleu(systems, [wmt17.references[0][:600]], tokenize=name, lowercase=lowercase)
 
 
 JAPANESE = "compare-mt-ted-slk-en/multited.{}.jpn"
@@ -132,7 +131,7 @@ def test_counts_on_japanese_equal_sacrebleu_with_every_tokenizer(data: Path, nam
         pytest.importorskip("ipadic")
     # Already tokenized text; MeCab expects it without the spaces.
     reference, *systems = (
-        [line.replace(" ", "") for line in read_lines(str(data / JAPANESE.format(file)))]
+        [line.replace(" ", "") for line in read_lines(str(data / JAPANESE.format(file)))[:600]]
         for file in ("ref", "sys1", "sys2")
     )
     assert_counts_equal_sacrebleu(systems, [reference], tokenize=name)
@@ -298,7 +297,7 @@ def test_every_metric_with_tokenizers_has_a_language_option() -> None:
             assert "tok:zh" in metric(spec.name, trg_lang="zh").signature()
 
 
-@pytest.mark.parametrize("tokenizer", ["13a", "intl", "mteval-intl", "zh", "zh-fixed", "char", "none", "ja-mecab"])
+@pytest.mark.parametrize("tokenizer", ["13a", "zh", "zh-fixed", "none", "ja-mecab"])
 @pytest.mark.parametrize("code", ["zh", "ja", "ko", "de"])
 def test_a_named_tokenizer_overrides_the_language_with_a_warning_if_sacrebleu_warns(
     caplog: pytest.LogCaptureFixture, code: str, tokenizer: str
@@ -468,15 +467,6 @@ def test_each_distinct_line_is_tokenized_once_lower_cased_and_stripped(upper: Up
     # Tokens are compared as the tokenizer returns them, in any case.
     assert ours.suff_stats([["x"]], [["X"]])[0, 0, 2] == 1
     assert ours.signature("1") == "BLEU|nrefs:1|case:lc|eff:no|tok:upper-1.0|smooth:exp"
-
-
-def test_a_metric_with_an_external_tokenizer_can_be_copied_and_has_a_repr(upper: Upper) -> None:
-    ours = metric("bleu", tokenize="ja-mecab", max_ngram_order=2)
-    assert repr(ours) == "metric('bleu', tokenize='ja-mecab', max_ngram_order=2)"
-    copy = pickle.loads(pickle.dumps(ours))
-    assert copy == ours
-    assert copy.signature() == ours.signature()
-    np.testing.assert_array_equal(ours.suff_stats([["a-b"]], [["a-c"]]), copy.suff_stats([["a-b"]], [["a-c"]]))
 
 
 @pytest.mark.parametrize(

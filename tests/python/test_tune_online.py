@@ -201,6 +201,7 @@ def test_pro_draws_the_pairs_of_its_slow_twin(given: Invented, seed: int, sample
     check_pairs(given, differences, {"samples": samples, "kept": kept}, seed)
 
 
+@pytest.mark.slow
 def test_pro_is_the_optimum_of_scikit_learn(data: Path) -> None:
     linear_model = pytest.importorskip("sklearn.linear_model")
     lists = kbest(data / "kbest-wmt11-de-en", "dev")
@@ -286,17 +287,6 @@ def dev(folder: Path) -> Lists:
     return kbest(folder, "dev")
 
 
-def corpus_score(lists: Lists, weights: Floats) -> float:
-    counts = lists.counts(BLEU)
-    return float(BLEU.scores(counts[lists.best(weights)].sum(0, keepdims=True))[0])
-
-
-def test_the_start_has_the_published_scores(folder: Path) -> None:
-    # shared/TUNING.md: untuned 22.83 and 22.70.
-    scores = [corpus_score(kbest(folder, part), start(folder)) for part in ("dev", "test")]
-    assert [round(score, 2) for score in scores] == [22.83, 22.70]
-
-
 def test_mira_on_real_lists(folder: Path, dev: Lists) -> None:
     counts, initial = dev.counts(BLEU), start(folder)
     tuned: Callable[..., Any] = lambda threads: _core.tune_mira(  # noqa: E731
@@ -318,9 +308,8 @@ def test_mira_on_real_lists(folder: Path, dev: Lists) -> None:
     assert test_scores.std(ddof=1) > scores.std(ddof=1)
 
 
-@pytest.mark.parametrize("smoothing", list("01234567"))
-def test_all_optimizers_improve_with_every_smoothing(folder: Path, dev: Lists, smoothing: str) -> None:
-    b, lengths, counts, initial = sentence_scores(dev, smoothing), dev.lengths(), dev.counts(BLEU), start(folder)
+def test_all_optimizers_improve_on_real_lists(folder: Path, dev: Lists) -> None:
+    b, lengths, counts, initial = sentence_scores(dev, "7"), dev.lengths(), dev.counts(BLEU), start(folder)
     gains = b * np.repeat(lengths, np.diff(dev.offsets))
     found = {
         "mira": _core.tune_mira(
@@ -334,23 +323,6 @@ def test_all_optimizers_improve_with_every_smoothing(folder: Path, dev: Lists, s
     for name, (weights, _) in found.items():
         score = BLEU.scores(counts[dev.best(weights[0])].sum(0, keepdims=True))[0]
         assert score > 25, name
-
-
-def test_the_limits_of_expected_bleu(folder: Path, dev: Lists) -> None:
-    b, lengths, initial = sentence_scores(dev, "7"), dev.lengths(), start(folder)
-    arguments = (dev.offsets, dev.dense, None, b, lengths)
-    # Very large weights have the expected score of the best candidates.
-    value, _ = _core.tune_xbleu_objective(*arguments, 1e9 * initial, penalty=0.0)
-    chosen = dev.best(initial)
-    scores = dev.dense @ initial
-    unique = [np.sum(scores[a:e] == scores[k]) == 1 for a, e, k in
-              zip(dev.offsets[:-1], dev.offsets[1:], chosen, strict=True)]  # fmt: skip
-    assert np.mean(unique) > 0.8
-    np.testing.assert_allclose(-value, lengths @ b[chosen], rtol=0.01)
-    # A very large penalty leaves weights of almost 0.
-    weights, trace = _core.tune_xbleu(*arguments, initial=initial, seeds=[3], penalty=1e6, rate=1e-4, epochs=40)
-    assert np.abs(weights).max() < 0.01 * np.abs(initial).max()
-    assert trace[0].min() < 0.01 * trace[0, 0]
 
 
 @pytest.mark.parametrize(

@@ -105,6 +105,7 @@ def test_ar_is_valid_at_every_level_by_enumeration(n_resamples: int) -> None:
         assert 0.8 * alpha - 0.1 <= (pvalues <= alpha).mean() <= alpha
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("alpha", "simulations"), [(0.1, 2000)])
 def test_the_rate_of_ar_lies_within_binomial_bounds(alpha: float, simulations: int) -> None:
     study = type1(metrics=scores(n=12), tests="ar", alphas=alpha, simulations=simulations, n_resamples=19)
@@ -140,6 +141,7 @@ def test_intervals_of_clusters_cover_where_independent_ones_do_not() -> None:
     assert alone == rate_interval(rejected[0])
 
 
+@pytest.mark.slow
 def test_intervals_of_shared_shuffles_cover_where_independent_ones_do_not() -> None:
     rng = np.random.default_rng(4)
     n, r, alpha = 2000, 199, 0.1
