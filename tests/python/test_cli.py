@@ -19,10 +19,11 @@ from typing import Any
 import click
 import pytest
 
-from reshuffle import InputError, compare, metric, read_corpus, report
+from reshuffle import InputError, compare, read_corpus, report
 from reshuffle.cli import output
 from reshuffle.cli.commands import cli
 from reshuffle.cli.params import Option
+from reshuffle.metrics.registry import metric_specs
 
 SYSTEMS = ["baseline", "tuned", "larger", "rules"]
 
@@ -291,12 +292,6 @@ def test_names_of_metrics_are_case_insensitive(demo: Path, run: Any) -> None:
     assert run("metrics", "chrF++").out == run("metrics", "chrf++").out
 
 
-def test_help_shows_options_as_they_are_typed(run: Any) -> None:
-    text = run("metrics", "ter").out
-    assert "with --no-punct" in " ".join(text.split())
-    assert "no_punct" not in text
-
-
 def test_the_same_metric_twice_is_refused(demo: Path, run: Any) -> None:
     outcome = run(*COMPARE, "-m", "bleu", "-m", "bleu")
     assert outcome.code == 2
@@ -406,26 +401,17 @@ BAD = {
         "reference.txt has 400 segments, short.txt has 1: they must match segment by segment",
     ),
     "empty file": (("reference.txt", "baseline.txt", "empty.txt"), "empty.txt is empty"),
-    "directory": (("reference.txt", "baseline.txt", "folder"), "folder is a directory"),
     "missing file": (("reference.txt", "baseline.txt", "nowhere.txt"), "nowhere.txt: no such file"),
-    "bad UTF-8": (("reference.txt", "baseline.txt", "latin.txt"), "latin.txt, line 2, byte 4: 0xe9 is not valid"),
     "no system": (("reference.txt",), "expected at least two systems after REF, got none"),
     "one system": (("reference.txt", "tuned.txt"), "expected at least two systems after REF, got tuned.txt"),
     "unknown metric": ((*COMPARE[1:], "-m", "blue"), "unknown metric 'blue': did you mean 'bleu'? Known: bleu"),
     "unknown test": ((*COMPARE[1:], "--test", "boostrap"), "unknown test 'boostrap': did you mean 'bootstrap'"),
-    "unknown format": ((*COMPARE[1:], "--format", "jsno"), "unknown format 'jsno': did you mean 'json'"),
     "unknown tokenizer": ((*COMPARE[1:], "--tokenize", "13"), "unknown --tokenize '13': did you mean '13a'"),
-    "unknown alternative": ((*COMPARE[1:], "--alternative", "more"), "unknown alternative 'more'"),
     "unknown option": (
         (*COMPARE[1:], "--tokenise", "13a"),
         "--tokenise",
     ),  # the wording of click's message depends on its version
     "unknown interval": ((*COMPARE[1:], "--interval", "BCa"), "unknown interval 'BCa': did you mean 'bca'"),
-    "interval of means": (
-        (*COMPARE[1:], "--interval", "t"),
-        "interval 't' is for means of segment scores, but BLEU is not one",
-    ),
-    "test of means": ((*COMPARE[1:], "--test", "t-test"), "is not one: use bootstrap-both or ar"),
     "scheme of draws": (
         (*COMPARE[1:], "--scheme", "exact"),
         "the scheme 'exact' is for tests with shuffles, not for the default test 'bootstrap-both': use --test ar or "
@@ -441,52 +427,33 @@ BAD = {
         "adjustment 'minp' does not support the default test 'bootstrap-both': use --test ar or ar-studentized, or the "
         "adjustment bonferroni, holm, sidak, hochberg, hommel, bh, by or maxt\n",
     ),
-    "interval of another test": (
-        (*COMPARE[1:], "--interval", "ar-studentized"),
-        "but the test is 'bootstrap-both': use --test ar-studentized, or another interval such as 'percentile'\n",
-    ),
     "n of 0": ((*COMPARE[1:5], "-n", "0"), "-n must be a whole number from 1 to 9007199254740992, got 0"),
-    "n below 0": ((*COMPARE[1:5], "-n", "-5"), "-n must be a whole number from 1 to 9007199254740992, got -5"),
     "n beyond counting": ((*COMPARE[1:5], "-n", "9" * 20), "-n must be a whole number from 1 to 9007199254740992"),
     "output empty": ((*COMPARE[1:], "-o", ""), "-o: expected the name of a file, got an empty one"),
     "n no number": (
         (*COMPARE[1:5], "-n", "many"),
         "-n must be a whole number from 1 to 9007199254740992 or 'auto', got 'many'",
     ),
-    "n no integer": ((*COMPARE[1:5], "-n", "1.5"), "or 'auto', got '1.5'"),
     "confidence": ((*COMPARE[1:], "--confidence", "95"), "--confidence must lie strictly between 0 and 1, got 95"),
-    "confidence of 1": ((*COMPARE[1:], "--confidence", "1"), "--confidence must lie strictly between 0 and 1, got 1"),
-    "confidence nan": ((*COMPARE[1:], "--confidence", "nan"), "--confidence must lie strictly between 0 and 1"),
     "confidence near 0": ((*COMPARE[1:], "--confidence", "1e-320"), "--confidence must be at least 1e-12 away from 0"),
-    "confidence near 1": (
-        (*COMPARE[1:], "--confidence", "0.99999999999999"),
-        "must be at least 1e-12 away from 0 and 1",
-    ),
-    "threads": ((*COMPARE[1:], "--threads", "0"), "--threads must be a whole number from 1 to 4096, got 0"),
-    "threads beyond counting": ((*COMPARE[1:], "--threads", "9" * 20), "--threads must be a whole number from 1"),
-    "seed no integer": ((*COMPARE[1:], "--seed", "1.5"), "'1.5' is not a valid integer"),
-    "seed below 0": ((*COMPARE[1:], "--seed", "-1"), "--seed must be a whole number from 0 to 18446744073709551615"),
-    "baseline": ((*COMPARE[1:], "--baseline", "tunde"), "unknown baseline 'tunde': did you mean 'tuned'"),
-    "baseline and pairs": ((*COMPARE[1:], "--baseline", "tuned", "--all-pairs"), "cannot be combined"),
     "one-sided shift": (
         (*COMPARE[1:], "--test", "bootstrap-shift", "--alternative", "less"),
         "must be 'two-sided', got 'less'",
     ),
+    "threads": ((*COMPARE[1:], "--threads", "0"), "--threads must be a whole number from 1 to 4096, got 0"),
+    "seed no integer": ((*COMPARE[1:], "--seed", "1.5"), "'1.5' is not a valid integer"),
+    "seed below 0": ((*COMPARE[1:], "--seed", "-1"), "--seed must be a whole number from 0 to 18446744073709551615"),
+    "baseline": ((*COMPARE[1:], "--baseline", "tunde"), "unknown baseline 'tunde': did you mean 'tuned'"),
+    "baseline and pairs": ((*COMPARE[1:], "--baseline", "tuned", "--all-pairs"), "cannot be combined"),
     "order of one metric": (
         (*COMPARE[1:], "-m", "bleu", "-m", "nist", "--max-ngram-order", "10"),
         "nist: --max-ngram-order must be a whole number from 1 to 9, got 10",
     ),
-    "smoothing": (
-        (*COMPARE[1:], "--smooth-value", "-1"),
-        "bleu: --smooth-value must be a number from 0 to 1000000, got -1.0",
-    ),
-    "order": ((*COMPARE[1:], "--max-ngram-order", "999"), "--max-ngram-order must be a whole number from 1 to 100"),
     "choice": ((*COMPARE[1:], "--smooth-method", "zzz"), "unknown --smooth-method 'zzz'; known: none, floor"),
     "model": ((*COMPARE[1:], "--tokenizer-model", "m"), "--tokenizer-model applies only if --tokenize is flores"),
     "output folder": ((*COMPARE[1:], "-o", "folder"), "folder is a directory"),
     "output nowhere": ((*COMPARE[1:], "-o", "no/where.txt"), "no/where.txt cannot be written: No such file"),
     "output an input": ((*COMPARE[1:], "-o", "./tuned.txt"), "./tuned.txt is also an input"),
-    "output the reference": ((*COMPARE[1:], "-o", "reference.txt"), "reference.txt is also an input"),
 }
 
 
@@ -552,42 +519,21 @@ def test_the_demo_does_not_overwrite_its_files(tmp_path: Path, run: Any, monkeyp
     assert "exists already: choose another directory" in again.err
 
 
-def test_the_demo_shows_a_gain_a_loss_and_an_insignificant_difference(demo: Path) -> None:
-    corpus = read_corpus(["reference.txt"], [f"{name}.txt" for name in SYSTEMS])
-    tuned, larger, rules = compare(corpus.references, corpus.systems).comparisons
-    assert tuned.test.pvalue > 0.1
-    assert larger.difference > 5
-    assert larger.test.pvalue < 0.001
-    assert rules.difference < -5
-    assert rules.test.pvalue < 0.001
-
-
 def test_metrics_lists_the_registries(run: Any) -> None:
     text = run("metrics").out
     document = json.loads(run("metrics", "--format", "json").out)
     assert document["unicode"] in text
     for names in (document["metrics"], document["tokenizers"], document["tests"], document["intervals"]):
         assert all(entry["name"] in text for entry in names)
-    assert [entry["name"] for entry in document["metrics"][0]["options"]] == [
-        "tokenize",
-        "tokenizer_model",
-        "trg_lang",
-        "lowercase",
-        "smooth_method",
-        "smooth_value",
-        "max_ngram_order",
-        "effective_order",
-        "weights",
-        "auto_reweigh",
-        "mteval_quirks",
-        "nltk_quirks",
-    ]
+    options = {option.name for option in next(spec for spec in metric_specs() if spec.name == "bleu").options}
+    assert {entry["name"] for entry in document["metrics"][0]["options"]} == options
 
 
 def test_metrics_lists_the_options_of_named_metrics(run: Any) -> None:
     text = run("metrics", "ter", "chrf++").out
     assert "--variant" in text
     assert "--word-order" in text
+    assert "with --no-punct" in " ".join(text.split())
     assert "--smooth-method" not in text
     document = json.loads(run("metrics", "ter", "--format", "json").out)
     assert [m["name"] for m in document["metrics"]] == ["ter"]
@@ -637,8 +583,6 @@ def test_the_table_of_the_main_set_fits_100_columns(data: Path, run: Any) -> Non
         ("-o /dev/stdout > /dev/full", "standard output cannot be written: No space"),
         ("<&-", "standard input is closed"),
         (">&-", "standard output cannot be written: it is closed"),
-        ("-o - >&-", "standard output cannot be written: it is closed"),
-        ("-o /dev/stdout >&-", "standard output cannot be written: it is closed"),
         ("-o /dev/fd/77", "/dev/fd/77 cannot be written: Bad file descriptor"),
     ],
 )
@@ -651,7 +595,7 @@ def test_an_error_names_the_output_that_is_full_or_closed(demo: Path, redirectio
     assert done.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize("command", ["--version", "--help", "compare --help", "metrics", "demo", "demo --write new"])
+@pytest.mark.parametrize("command", ["--version", "compare --help", "demo --write new"])
 def test_a_closed_standard_output_is_an_error_that_suggests_o(tmp_path: Path, command: str) -> None:
     shell = f"exec {sys.executable} -m reshuffle {command} >&-"
     done = subprocess.run(["bash", "-c", shell], capture_output=True, text=True, check=False, cwd=tmp_path)
@@ -681,13 +625,9 @@ def test_the_report_does_not_depend_on_standard_error(demo: Path, closed: str) -
     "command",
     [
         f"{' '.join(COMPARE)} --format json | head -n 1",
-        f"{' '.join(COMPARE)} --format json | true",
         f"{' '.join(COMPARE)} --format json -o /dev/stdout | true",
         f"{' '.join(COMPARE)} -o >(true)",
-        "score reference.txt tuned.txt --segments | head -n 1",
         "compare --help | true",
-        "--help | true",
-        "--version | true",
         "metrics --format markdown | head -n 1",
     ],
 )
@@ -821,16 +761,7 @@ def test_scores_of_the_main_set_equal_sacrebleu(data: Path, run: Any) -> None:
     # BLEU|nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0 = 28.3012
     folder = data / "wmt17-en-de"
     out = run("score", str(folder / "ref.txt"), str(folder / "sys/uedin-nmt.4722.txt"), "--format", "json").out
-    score = json.loads(out)["systems"][0]["scores"]["BLEU"]["score"]
-    assert round(score, 4) == 28.3012
-    assert score == pytest.approx(float(metric("bleu").score(_totals(data))), abs=1e-12)
-
-
-def _totals(data: Path) -> list[int]:
-    folder = data / "wmt17-en-de"
-    corpus = read_corpus([str(folder / "ref.txt")], [str(folder / "sys/uedin-nmt.4722.txt")])
-    counts = metric("bleu").suff_stats(list(corpus.systems.values()), corpus.references)
-    return [int(total) for total in counts[0].sum(axis=0)]
+    assert round(json.loads(out)["systems"][0]["scores"]["BLEU"]["score"], 4) == 28.3012
 
 
 def test_columns_of_standard_input_are_files_and_not_options(demo: Path) -> None:

@@ -111,7 +111,7 @@ def test_formulas_equal_the_hosts_in_many_more_cases(case: tuple[Any, Any]) -> N
 def test_formulas_equal_the_hosts_on_many_rows(dtype: str) -> None:
     rng = np.random.default_rng(1)
     for metric in (BLEU(), BLEU(smooth_method="floor"), BLEU(effective_order=True), CHRF(), CHRF(word_order=2), TER()):
-        rows = rng.integers(0, 10 ** rng.integers(1, 7, (3000, 1)), (3000, columns(metric))).astype(dtype)
+        rows = rng.integers(0, 10 ** rng.integers(1, 7, (500, 1)), (500, columns(metric))).astype(dtype)
         assert_equal_scores(metric, rows)
 
 
@@ -295,7 +295,9 @@ OURS: dict[str, Any] = {"BLEU": OUR_BLEU, "chrF": OUR_CHRF, "TER": OUR_TER}
 
 
 @pytest.mark.parametrize("test", ["ar", "bs"])
-@pytest.mark.parametrize("seed", ["12345", "1", "98765432109876"])
+@pytest.mark.parametrize(
+    "seed", ["12345", *(pytest.param(seed, marks=pytest.mark.slow) for seed in ("1", "98765432109876"))]
+)
 def test_twenty_real_pairs_equal_the_hosts(data: Path, test: str, seed: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SACREBLEU_SEED", seed)
     compared = 0
@@ -385,13 +387,10 @@ def test_identical_systems_and_a_single_segment() -> None:
     for test in ("ar", "bs"):
         assert_equal(same, all_three, [lines(5, 2)], test_type=test, n_samples=50)
         assert_equal(one, all_three, [["the cat sat on the mat"]], test_type=test, n_samples=50)
+    assert_equal(same[:1], all_three, [lines(5, 2)], test_type="bs", n_samples=50)  # a baseline alone
     # The host counts ">", so that without any difference p is the smallest possible one.
     paired = significance.PairedTest(same, {"BLEU": BLEU()}, [lines(5, 2)], n_samples=99)
     assert paired()[1]["BLEU"][1].p_value == 0.01
-
-
-def test_a_baseline_alone() -> None:
-    assert_equal(two_systems()[:1], all_three, [lines(30, 0)], test_type="bs", n_samples=50)
 
 
 def test_means_over_references_that_are_not_whole() -> None:
@@ -640,27 +639,6 @@ def test_a_test_can_be_pickled_and_called_again() -> None:
     first = everything(paired())
     assert first == everything(paired())
     assert first == everything(copy())
-
-
-def test_tests_in_threads_while_others_install() -> None:
-    references = [lines(30, 0)]
-    expected = everything(host.PairedTest(two_systems(), all_three(), references, n_samples=40)())
-    found: list[bool] = []
-
-    def work() -> None:
-        for _ in range(5):
-            with compat.install("sacrebleu", log="off"):
-                found.append(
-                    expected == everything(host.PairedTest(two_systems(), all_three(), references, n_samples=40)())
-                )
-
-    threads = [threading.Thread(target=work) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert found == [True] * 40
-    assert compat.installed() is None
 
 
 def test_seams_are_counted() -> None:
