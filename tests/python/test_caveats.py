@@ -348,6 +348,12 @@ def test_other_words_than_auto_are_refused(word: str) -> None:
             call(metrics=ratings(), n_resamples=word, interval="percentile")  # type: ignore[arg-type]
 
 
+def test_auto_and_alpha_on_the_command_line(run: Any, demo: Any) -> None:
+    outcome = run("compare", "reference.txt", "tuned.txt", "larger.txt", "-n", "auto", "--alpha", "0.001")
+    assert outcome.code == 0
+    assert "|n:39999|" in outcome.out
+
+
 # --- Stars that Monte Carlo error leaves open
 
 

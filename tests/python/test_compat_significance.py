@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import pickle
 import re
-import threading
 import tracemalloc
 from collections.abc import Callable, Sequence
 from pathlib import Path

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import sacrebleu
 from hypothesis import given
 from hypothesis import strategies as st
 from sacrebleu.metrics.bleu import BLEU as SacreBLEU  # noqa: N811
@@ -52,10 +51,6 @@ def assert_equal_to_sacrebleu(
     assert expected_score == pytest.approx(float(ours.score(counts.sum(axis=0))), rel=1e-9, abs=1e-9)
 
 
-def test_the_installed_sacrebleu_is_the_reproduced_release() -> None:
-    assert sacrebleu.__version__ == "2.6.0"
-
-
 SETS = {
     "wmt17-en-de": ["ref.txt"],
     "wmt19-en-de": [
@@ -87,8 +82,9 @@ def test_counts_and_scores_of_every_system_equal_sacrebleu(data: Path, name: str
         )
 
 
-@pytest.mark.parametrize("options", [{}, {"lowercase": True}, {"tokenize": "none"}, {"smooth_method": "add-k"}])
-@pytest.mark.parametrize("form", ["", ".detok"])
+@pytest.mark.parametrize(
+    ("options", "form"), [({"lowercase": True}, ""), ({"tokenize": "none"}, ""), ({"smooth_method": "add-k"}, ".detok")]
+)
 def test_counts_on_ted_equal_sacrebleu_under_every_option(data: Path, form: str, options: dict[str, Any]) -> None:
     ted = data / "compare-mt-ted-slk-en"
     reference = read_lines(str(ted / f"ted.ref{form}.eng"))
@@ -214,14 +210,6 @@ def test_texts_that_cannot_be_counted_are_refused(systems: Any, references: Any,
 def test_unknown_options_are_refused_with_the_closest_name(name: str, options: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         metric(name, **options)
-
-
-def test_counts_are_equal_for_any_number_of_threads(wmt17: Any) -> None:
-    bleu = metric("bleu")
-    outputs = list(wmt17.systems.values())[:4]
-    expected = bleu.suff_stats(outputs, wmt17.references, threads=1)
-    for threads in (2, 3, 8):
-        np.testing.assert_array_equal(expected, bleu.suff_stats(outputs, wmt17.references, threads=threads))
 
 
 # Some count the same matches, and two are given other lines than the others.

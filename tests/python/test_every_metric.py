@@ -340,9 +340,9 @@ def test_counts_do_not_depend_on_the_number_of_threads(name: str) -> None:
 
 @pytest.mark.parametrize("name", NATIVE + EXTERNAL)
 def test_p_values_do_not_depend_on_the_number_of_threads(name: str) -> None:
-    # One thread takes at least 2^19 additions: these are 100 groups of segments times 20,000 shuffles.
+    # One thread takes at least 2^19 additions: these are 800 segments times 6,000 shuffles.
     # A function of texts is called on one thread, whatever the argument.
-    repeat, n = (1, 40) if name == "CorpusFunction" else (100, 20_000)
+    repeat, n = (1, 40) if name == "CorpusFunction" else (100, 6_000)
     reference, systems = texts(name)
     m = make_metric(name)
     if isinstance(m, SegmentScores):
@@ -356,8 +356,8 @@ def test_p_values_do_not_depend_on_the_number_of_threads(name: str) -> None:
         repeated = {s: lines * repeat for s, lines in of_systems.items()}
         m = OwnTexts(metric("depf", lowercase=True), parses * repeat, repeated)
     columns = reference * repeat, {s: lines * repeat for s, lines in systems.items()}
-    results = [compare(*columns, m, test="ar", n_resamples=n, threads=threads) for threads in (1, 2, 3)]
-    assert results[0] == results[1] == results[2]
+    results = [compare(*columns, m, test="ar", n_resamples=n, threads=threads) for threads in (1, 3)]
+    assert results[0] == results[1]
 
 
 @pytest.mark.parametrize("name", NATIVE + EXTERNAL)
@@ -973,20 +973,15 @@ RATINGS_A, RATINGS_B = [0.81, 0.84, 0.79, 0.9, 0.2], [0.75, 0.8, 0.8, 0.85, 0.25
 
 def test_arrays_of_segment_scores_are_compared_by_their_means() -> None:
     ratings = SegmentScores("score", {"b": RATINGS_B, "a": RATINGS_A})
+    options: dict[str, Any] = {"n_resamples": 99}
+    there = compare(metrics=ratings, test="ar", interval="percentile", **options).comparisons[0]
     for a, b in ((RATINGS_A, RATINGS_B), (np.array(RATINGS_A), tuple(RATINGS_B))):
-        for test, method in (("ar", None), *((test, method) for method, test in BOOTSTRAP_METHODS.items())):
-            there = compare(metrics=ratings, test=test, n_resamples=99, interval="percentile").comparisons[0]
-            options: dict[str, Any] = {"n_resamples": 99}
-            result = (
-                bootstrap_test(a, b, method=method, **options) if method else approximate_randomization(a, b, **options)
-            )
-            assert there.test == result
-            assert result.signature.startswith("score|mean:segments|resolution:10^-2|test:")
-            assert there.confidence_interval == bootstrap_interval(a, b=b, **options)
-    for method in ("delta", "jackknife"):
-        expected = np.std(np.subtract(RATINGS_A, RATINGS_B), ddof=1) / 5**0.5
-        assert expected == pytest.approx(standard_error(RATINGS_A, b=RATINGS_B, method=method), rel=1e-12)
-    assert bootstrap_interval(RATINGS_A, method="t").low < np.mean(RATINGS_A)
+        result = approximate_randomization(a, b, **options)
+        assert there.test == result
+        assert result.signature.startswith("score|mean:segments|resolution:10^-2|test:")
+        assert there.confidence_interval == bootstrap_interval(a, b=b, **options)
+    expected = np.std(np.subtract(RATINGS_A, RATINGS_B), ddof=1) / 5**0.5
+    assert expected == pytest.approx(standard_error(RATINGS_A, b=RATINGS_B), rel=1e-12)
     by_documents = approximate_randomization(RATINGS_A, RATINGS_B, documents=[1, 1, 2, 2, 3])
     assert by_documents.statistic == pytest.approx(np.mean(RATINGS_A) - np.mean(RATINGS_B))
 

@@ -15,9 +15,8 @@ import numpy as np
 import pytest
 
 from processes import wait_for_ends
-from reshuffle import InputError, SegmentScores, study
+from reshuffle import SegmentScores, study
 from reshuffle.cli.main import run
-from reshuffle.errors import WorkerError
 from reshuffle.execution.executors import process_pool
 from reshuffle.results.studies import StudyResult
 
