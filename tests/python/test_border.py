@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import calls
+from budgets import budget
 from reshuffle import InputError, _core
 
 BLEU = _core.Metric("bleu", {})
@@ -193,5 +194,5 @@ def test_unusable_arguments_raise_an_error_that_explains_them(
 @pytest.mark.skipif(sys.platform != "linux", reason="limits the address space as Linux does")
 def test_no_arguments_cause_a_panic_or_an_abort() -> None:
     script = Path(__file__).parent / "border.py"
-    done = subprocess.run([sys.executable, str(script), "400"], capture_output=True, text=True, timeout=300)
+    done = subprocess.run([sys.executable, str(script), str(budget(400))], capture_output=True, text=True, timeout=300)
     assert (done.returncode, done.stdout) == (0, "all calls returned or raised\n"), done.stderr[-3000:]

@@ -49,7 +49,7 @@ def assert_equal_to_sacrebleu(
     assert expected_score == pytest.approx(float(ours.score(counts.sum(axis=0))), rel=1e-9, abs=1e-9)
 
 
-@settings(max_examples=budget(300))
+@settings(max_examples=budget(150))
 @given(corpora(LINES | PUNCTUATED), OPTIONS)
 def test_counts_and_score_with_any_references_equal_sacrebleu(
     corpus: tuple[list[str], Columns], options: dict[str, Any]

@@ -93,17 +93,9 @@ def assert_equal_scores(metric: Any, rows: Any) -> None:
     assert (expected.dtype, expected.tobytes()) == (actual.dtype, actual.tobytes())
 
 
-@settings(max_examples=budget(300))
-@given(metrics_and_rows())
-def test_formulas_equal_the_hosts_in_every_bit_and_in_dtype(case: tuple[Any, Any]) -> None:
-    assert_equal_scores(*case)
-
-
-@pytest.mark.slow
-@settings(max_examples=budget(20_000))
-@given(metrics_and_rows())
-def test_formulas_equal_the_hosts_in_many_more_cases(case: tuple[Any, Any]) -> None:
-    assert_equal_scores(*case)
+@pytest.mark.parametrize("examples", [budget(300), pytest.param(20_000, marks=pytest.mark.slow)])
+def test_formulas_equal_the_hosts_in_every_bit_and_in_dtype(examples: int) -> None:
+    settings(max_examples=examples)(given(metrics_and_rows())(lambda case: assert_equal_scores(*case)))()
 
 
 @pytest.mark.parametrize("dtype", ["int64", "float64", "float32"])
@@ -210,36 +202,24 @@ def all_metrics(draw: st.DrawFn) -> Callable[[], dict[str, Any]]:
     return lambda: {"BLEU": BLEU(**bleu), "chrF": CHRF(**chrf), "TER": TER(**ter)}
 
 
-TASKS = (
-    texts(),
-    all_metrics(),
-    st.sampled_from(["ar", "bs"]),
-    st.integers(1, 100),
-    st.sampled_from([-1, 0, 1, 39, 100]),
-    st.sampled_from([1, 12345, 2**40]),
-)
+@pytest.mark.parametrize("examples", [budget(60), pytest.param(1000, marks=pytest.mark.slow)])
+def test_paired_tests_equal_the_hosts(examples: int) -> None:
+    @settings(max_examples=examples)
+    @given(
+        texts(),
+        all_metrics(),
+        st.sampled_from(["ar", "bs"]),
+        st.integers(1, 100),
+        st.sampled_from([-1, 0, 1, 39, 100]),
+        st.sampled_from([1, 12345, 2**40]),
+    )
+    def check(case: Any, metrics: Any, test: str, n: int, confidence: int, seed: int) -> None:
+        systems, references = case
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("SACREBLEU_SEED", str(seed))
+            assert_equal(systems, metrics, references, test_type=test, n_samples=n, n_ar_confidence=confidence)
 
-
-def assert_equal_tests(case: Any, metrics: Any, test: str, n: int, confidence: int, seed: int) -> None:
-    systems, references = case
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("SACREBLEU_SEED", str(seed))
-        assert_equal(systems, metrics, references, test_type=test, n_samples=n, n_ar_confidence=confidence)
-
-
-@settings(max_examples=budget(60))
-@given(*TASKS)
-def test_paired_tests_equal_the_hosts(case: Any, metrics: Any, test: str, n: int, confidence: int, seed: int) -> None:
-    assert_equal_tests(case, metrics, test, n, confidence, seed)
-
-
-@pytest.mark.slow
-@settings(max_examples=budget(1000))
-@given(*TASKS)
-def test_many_more_paired_tests_equal_the_hosts(
-    case: Any, metrics: Any, test: str, n: int, confidence: int, seed: int
-) -> None:
-    assert_equal_tests(case, metrics, test, n, confidence, seed)
+    check()
 
 
 class Invented(Metric):  # type: ignore[misc]
@@ -293,23 +273,33 @@ HOSTS = {name: type(f"Host{name}", (FromHost, cls), {}) for name, cls in (("BLEU
 OURS: dict[str, Any] = {"BLEU": OUR_BLEU, "chrF": OUR_CHRF, "TER": OUR_TER}
 
 
-@pytest.mark.parametrize("test", ["ar", "bs"])
 @pytest.mark.parametrize(
-    "seed", ["12345", *(pytest.param(seed, marks=pytest.mark.slow) for seed in ("1", "98765432109876"))]
+    ("test", "seed", "n_systems"),
+    [
+        ("ar", "12345", 3),
+        ("bs", "1", 3),
+        *(
+            pytest.param(test, seed, 11, marks=pytest.mark.slow)
+            for test in ("ar", "bs")
+            for seed in ("12345", "1", "98765432109876")
+        ),
+    ],
 )
-def test_twenty_real_pairs_equal_the_hosts(data: Path, test: str, seed: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_real_pairs_equal_the_hosts(
+    data: Path, test: str, seed: str, n_systems: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("SACREBLEU_SEED", seed)
     compared = 0
     for folder in ("wmt17-en-de", "wmt12-de-en"):
         references = [(data / folder / "ref.txt").read_text("utf-8").split("\n")[:50]]
-        files = sorted((data / folder / "sys").iterdir())[:11]
+        files = sorted((data / folder / "sys").iterdir())[:n_systems]
         systems = [(file.name, file.read_text("utf-8").split("\n")[:50]) for file in files]
         arguments: dict[str, Any] = {"test_type": test, "n_samples": 200, "n_ar_confidence": 50}
         theirs, ours = ({name: cls(references=references) for name, cls in side.items()} for side in (HOSTS, OURS))
         expected = everything(host.PairedTest(systems, theirs, None, **arguments)())
         assert expected == everything(significance.PairedTest(systems, ours, None, **arguments)())
         compared += len(systems) - 1
-    assert compared == 20
+    assert compared == 2 * (n_systems - 1)
 
 
 @pytest.mark.slow
@@ -340,13 +330,13 @@ def test_blocks_continue_the_stream(monkeypatch: pytest.MonkeyPatch) -> None:
     assert list(_blocks(100, 8, None)) == [32, 32, 32, 4]
     small = [("a", ["1 1"] * 3), ("b", ["2 1", "0 1", "1 1"])]
     for test in ("ar", "bs"):
-        arguments = {"test_type": test, "n_samples": 1001, "n_ar_confidence": 101}
+        arguments = {"test_type": test, "n_samples": 301, "n_ar_confidence": 101}
         assert_equal(two_systems(7), all_three, [lines(7, 0)], **arguments)
         assert_equal(small, lambda: {"x": Invented()}, None, **arguments)
 
 
 @pytest.mark.parametrize("test", ["ar", "bs"])
-@pytest.mark.parametrize(("n", "n_samples"), [(2000, 6400), (5, 100_000)])
+@pytest.mark.parametrize(("n", "n_samples"), [(2000, 6400), pytest.param(5, 100_000, marks=pytest.mark.slow)])
 def test_masks_indices_and_sums_are_never_all_in_memory(
     test: str, n: int, n_samples: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -22,7 +22,8 @@ from reshuffle import InputError, InputWarning, read_lines, segment_scores
 from reshuffle.data.judgments import Judgments, read_judgments
 from reshuffle.data.score_tables import read_scores
 from reshuffle.data.system_names import read_sysmap
-from reshuffle.meta.human import human_scores
+from reshuffle.meta.human import HUMAN_SCORES, human_scores
+from reshuffle.report.sources import ENTRIES
 
 pytestmark = pytest.mark.usefixtures("here")
 
