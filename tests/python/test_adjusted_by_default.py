@@ -122,7 +122,7 @@ def message(**options: Any) -> str | None:
 @pytest.mark.parametrize("test", TESTS)
 def test_auto_is_never_the_reason_of_an_error(test: str, k: int, family: str) -> None:
     for scheme, rule in product(SCHEMES, [None, *STOPPING]):
-        options: dict[str, Any] = {"k": k, "n": 8, "test": test, "scheme": scheme, "stopping": rule}
+        options: dict[str, Any] = {"k": k, "n": 8, "test": test, "scheme": scheme, "stopping": rule, "n_resamples": 9}
         options |= margins(test, "easy")
         assert message(**options, family=family) == message(**options, adjust="none")
 
@@ -182,14 +182,7 @@ def test_a_family_is_the_pairs_under_a_metric_or_all_tests(name: str) -> None:
     assert "family" not in by_metric.signature
 
 
-@pytest.mark.parametrize(
-    "test",
-    [
-        "ar",
-        "ar-studentized",
-        "bootstrap-both",
-    ],
-)
+@pytest.mark.parametrize("test", ["ar", "ar-studentized", "bootstrap-both"])
 def test_max_t_over_all_metrics_is_at_least_that_over_each(test: str) -> None:
     options: dict[str, Any] = {"k": 4, "metrics": ("easy", "noisy"), "test": test, "n_resamples": 499}
     by_metric, together = (np.array(adjusted(compared(**options, family=f))) for f in ("metric", "all"))
@@ -212,14 +205,6 @@ def test_a_family_of_all_metrics_counts_in_auto_and_in_notes() -> None:
     assert "few-units" not in kinds(compared(**options, n=7, scheme="exact"))
     (caveat,) = (c for c in compared(**options, n=7, scheme="exact", family="all").caveats if c.kind == "few-units")
     assert caveat.values["smallest"] == pytest.approx(6 / 2**6)
-
-
-def test_open_stars_are_those_of_the_family() -> None:
-    options: dict[str, Any] = {"metrics": ("easy", "noisy"), "adjust": "bonferroni", "n_resamples": 999}
-    for family, m in (("metric", 3), ("all", 6)):
-        comparison = compared(**options, family=family)
-        near = [pair.test.may_lie_across(0.05 / m) for pair in comparison.comparisons]
-        assert ["near-alpha" in pair.caveats for pair in comparison.comparisons] == near
 
 
 def test_stars_and_intervals_are_compared_within_the_family() -> None:
@@ -251,23 +236,6 @@ def test_stars_and_intervals_are_compared_within_the_family() -> None:
 def test_impossible_families_and_adjustments_are_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         compared(**options)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("--family", "al"), "unknown family 'al': did you mean 'all'? Known: metric, set, sets, all"),
-        (("--adjust", "Holm"), "unknown adjustment 'Holm': did you mean 'holm'? Known: auto, none, bonferroni, "),
-        (("--adjust", "none", "--family", "all"), "leave one of them out"),
-    ],
-)
-def test_the_command_line_refuses_them_in_a_sentence(
-    demo: Any, run: Any, arguments: tuple[str, ...], message: str
-) -> None:
-    outcome = run("compare", "reference.txt", "tuned.txt", "larger.txt", *arguments)
-    assert (outcome.code, outcome.out) == (2, "")
-    assert message in outcome.err
-    assert len(outcome.err.splitlines()) == 1
 
 
 def test_the_command_line_and_python_have_the_same_defaults(demo: Any, run: Any) -> None:

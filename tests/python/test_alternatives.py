@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import reshuffle
-from reshuffle import CorpusFunction, FromCounts, InputError, SegmentScores, compare, study
+from reshuffle import FromCounts, InputError, SegmentScores, compare, study
 from reshuffle.data.demo import demo_corpus, demo_runs
 
 SEGMENTS = 24
@@ -69,21 +69,6 @@ def test_a_metric_upside_down_has_the_same_p(make: Any, options: dict[str, Any],
     assert {"greater", "less"} == {pair.test.alternative for pair in found.comparisons}
     assert found.test is not None
     assert alternative == found.test.alternative
-
-
-def test_a_function_of_texts_has_a_direction() -> None:
-    corpus = demo_corpus()
-    references, systems = [texts[:40] for texts in corpus.references], {n: t[:40] for n, t in corpus.systems.items()}
-
-    def length(hypotheses: Any, references: Any) -> float:
-        return float(sum(map(len, hypotheses)))
-
-    metrics = [CorpusFunction("length", length, higher_is_better=higher) for higher in (True, False)]
-    found = [
-        compare(references, systems, m, alternative=side, test="ar", n_resamples=30, adjust="none")
-        for m, side in zip(metrics, ("less", "better"), strict=True)
-    ]
-    assert pvalues(found[0]) == pvalues(found[1])
 
 
 def test_whole_runs_are_tested_in_the_direction_of_each_metric() -> None:

@@ -49,15 +49,7 @@ def assert_equal_to_sacrebleu(
     assert expected_score == pytest.approx(float(ours.score(counts.sum(axis=0))), rel=1e-9, abs=1e-9)
 
 
-@settings(max_examples=budget(300))
-@given(corpora(LINES | PUNCTUATED, max_segments=4, max_references=1), OPTIONS)
-def test_counts_and_score_of_any_text_equal_sacrebleu(
-    corpus: tuple[list[str], Columns], options: dict[str, Any]
-) -> None:
-    assert_equal_to_sacrebleu(*corpus, **options)
-
-
-@settings(max_examples=budget(300))
+@settings(max_examples=budget(150))
 @given(corpora(LINES | PUNCTUATED), OPTIONS)
 def test_counts_and_score_with_any_references_equal_sacrebleu(
     corpus: tuple[list[str], Columns], options: dict[str, Any]
@@ -119,7 +111,7 @@ def test_one_punctuation_mark_is_split_off_a_word_preferably_the_last() -> None:
 
 
 def test_white_space_is_whatever_python_splits_at() -> None:
-    every = [chr(c) for c in range(0x110000) if not 0xD800 <= c < 0xE000]
+    every = [chr(c) for c in range(0x3100)]  # no white space is above U+3000
     rows = metric("chrf", char_order=1).suff_stats([[f"a{c}" for c in every]], [["a"] * len(every)])[0]
     assert [len("".join(f"a{c}".split())) for c in every] == rows[:, 0].tolist()
 
@@ -151,8 +143,12 @@ def test_invalid_options_are_refused(options: dict[str, Any], message: str) -> N
         metric("chrf", **options)
 
 
-@pytest.mark.parametrize("order", [1, 2, 5, 6, 7, 11, 16])
-@pytest.mark.parametrize("alphabet", [1, 2, 15, 16, 17, 63, 64, 255, 1023, 1024, 1100, 5000])
+# Around the numbers of bits that encode a character: 64 bits have room for 16 of 4 bits, 6 of 10 and 5 of 12.
+@pytest.mark.parametrize(
+    ("alphabet", "order"),
+    [(1, 16), (2, 11), (15, 16), (16, 16), (17, 16), (63, 11), (64, 11), (255, 7), (1023, 6), (1024, 6), (1024, 7),
+     (1100, 1), (5000, 5), (5000, 6)],
+)  # fmt: skip
 def test_counts_equal_sacrebleu_for_any_number_of_distinct_characters(alphabet: int, order: int) -> None:
     # The bits that encode a character of the reference, times the order, exceed 64 in some of these cases.
     rng = np.random.default_rng(alphabet)

@@ -13,16 +13,19 @@ import stat
 import subprocess
 import sys
 from collections.abc import Sequence
+from itertools import combinations
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import click
 import pytest
 
-from reshuffle import InputError, compare, metric, read_corpus, report
+from reshuffle import InputError, compare, read_corpus, report
 from reshuffle.cli import output
 from reshuffle.cli.commands import cli
 from reshuffle.cli.params import Option
+from reshuffle.metrics.registry import metric_specs
 
 SYSTEMS = ["baseline", "tuned", "larger", "rules"]
 
@@ -70,41 +73,18 @@ def test_json_holds_what_the_api_returns(demo: Path, run: Any) -> None:
         assert (got["wins"], got["ties"]) == (pair.test.wins, pair.test.ties)
 
 
-def test_csv_has_a_row_for_every_pair(demo: Path, run: Any) -> None:
-    rows = list(csv.DictReader(io.StringIO(run(*COMPARE, "--format", "csv").out)))
-    assert [row["system"] for row in rows] == SYSTEMS[1:]
-    assert [row["baseline"] for row in rows] == ["baseline", "baseline", "baseline"]
-    assert rows[0]["pvalue"].startswith("0.1397")
-    rows = list(csv.DictReader(io.StringIO(run(*COMPARE, "--format", "csv", "--all-pairs").out)))
-    assert [(row["baseline"], row["system"]) for row in rows] == [
-        ("baseline", "tuned"),
-        ("baseline", "larger"),
-        ("baseline", "rules"),
-        ("tuned", "larger"),
-        ("tuned", "rules"),
-        ("larger", "rules"),
-    ]
-
-
-def test_markdown_and_latex_hold_the_table_and_escape_names(demo: Path, run: Any) -> None:
-    (demo / "tuned.txt").rename(demo / "a|b_50%.txt")
-    files = ("reference.txt", "baseline.txt", "a|b_50%.txt", "-n", "50")
-    markdown = run("compare", *files, "--format", "markdown").out
-    assert "| System | BLEU | 95% CI | Δ | 95% CI | p |" in markdown
-    assert "| a\\|b_50% | 73.24 |" in markdown
-    latex = run("compare", *files, "--format", "latex").out
-    assert r"a\textbar{}b\_50\% & 73.24 &" in latex
-    assert r"System & BLEU & 95\% CI & $\Delta$ & 95\% CI & p \\" in latex
-
-
-def test_latex_has_minus_signs_instead_of_hyphens(demo: Path, run: Any) -> None:
-    (demo / "tuned.txt").rename(demo / "en-2.txt")
-    latex = run("compare", "reference.txt", "larger.txt", "rules.txt", "en-2.txt", "-n", "500", "--format", "latex").out
+def test_tables_escape_names_and_latex_has_minus_signs(demo: Path, run: Any) -> None:
+    (demo / "tuned.txt").rename(demo / "a|b_50%-2.txt")
+    files = ("compare", "reference.txt", "larger.txt", "rules.txt", "a|b_50%-2.txt", "-n", "50")
+    markdown, latex = (run(*files, "--format", fmt).out for fmt in ("markdown", "latex"))
+    assert "| System | BLEU | 95% CI | Δ | 95% CI |" in markdown
+    assert "| a\\|b_50%-2 | 73.24 |" in markdown
+    assert r"System & BLEU & 95\% CI & $\Delta$ & 95\% CI &" in latex
+    assert r"a\textbar{}b\_50\%-2 & 73.24 &" in latex
     row = next(line for line in latex.splitlines() if line.startswith("rules &"))
     difference, interval = (cell.strip() for cell in row.split("&")[3:5])
     assert re.fullmatch(r"\$-\$\d+\.\d\d", difference)
     assert re.fullmatch(r"\$-\$\d+\.\d\d to \$-\$\d+\.\d\d", interval)
-    assert re.search(r"^en-2 &", latex, re.MULTILINE)
 
 
 def test_the_ending_of_the_output_file_chooses_the_format_unless_an_option_does(demo: Path, run: Any) -> None:
@@ -228,6 +208,11 @@ def test_csv_has_a_file_for_systems_and_one_for_pairs(demo: Path, run: Any) -> N
     command = (*COMPARE, "--all-pairs")
     expected = {name: run(*command, "--format", "csv", "--table", name).out for name in ("systems", "pairs")}
     assert expected["pairs"] == run(*command, "--format", "csv").out == run(*command, "--format", "csv", "-o", "-").out
+    rows = list(csv.DictReader(io.StringIO(expected["pairs"])))
+    assert [(row["baseline"], row["system"]) for row in rows] == [*combinations(SYSTEMS, 2)]
+    of_baseline = list(csv.DictReader(io.StringIO(run(*COMPARE, "--format", "csv").out)))
+    assert [(row["baseline"], row["system"]) for row in of_baseline] == [*combinations(SYSTEMS, 2)][:3]
+    assert of_baseline[0]["pvalue"].startswith("0.1397")
     (demo / "out.csv").write_text("kept")
     assert run(*command, "-o", "out.csv") == (0, "", "")
     for name, table in expected.items():
@@ -291,12 +276,6 @@ def test_names_of_metrics_are_case_insensitive(demo: Path, run: Any) -> None:
     assert run("metrics", "chrF++").out == run("metrics", "chrf++").out
 
 
-def test_help_shows_options_as_they_are_typed(run: Any) -> None:
-    text = run("metrics", "ter").out
-    assert "with --no-punct" in " ".join(text.split())
-    assert "no_punct" not in text
-
-
 def test_the_same_metric_twice_is_refused(demo: Path, run: Any) -> None:
     outcome = run(*COMPARE, "-m", "bleu", "-m", "bleu")
     assert outcome.code == 2
@@ -310,19 +289,29 @@ def test_a_baseline_is_named_by_system_or_by_file_and_comes_first(demo: Path, ru
         assert {row["baseline"] for row in rows} == {"larger"}
 
 
-def test_refs_takes_all_files_up_to_the_next_option(demo: Path, run: Any) -> None:
-    for name in ("ref2", "ref3"):
-        (demo / f"{name}.txt").write_text((demo / "tuned.txt").read_text())
-    expected = "nrefs:3"
-    for args in (
-        ("reference.txt", "baseline.txt", "larger.txt", "-n", "9", "--refs", "ref2.txt", "ref3.txt"),
-        ("--refs", "ref2.txt", "ref3.txt", "-n", "9", "reference.txt", "baseline.txt", "larger.txt"),
-        ("--refs", "ref2.txt", "--refs", "ref3.txt", "-n", "9", "--", "reference.txt", "baseline.txt", "larger.txt"),
-    ):
-        assert expected in run("compare", *args).out
-    outcome = run("compare", "--refs", "ref2.txt", "reference.txt", "baseline.txt", "larger.txt")
-    assert outcome.code == 2
-    assert "put it last" in outcome.err
+def test_references_are_given_by_refs_and_ref(demo: Path, run: Any) -> None:
+    texts = ("reference.txt", "baseline.txt")
+    calls: list[tuple[int, tuple[str, ...]]] = [
+        (3, (*texts, "--refs", "tuned.txt", "rules.txt")),
+        (3, ("--refs", "tuned.txt", "rules.txt", "-n", "9", *texts)),
+        (3, ("--refs", "tuned.txt", "--refs", "rules.txt", "-n", "9", "--", *texts)),
+        (4, ("--ref", "tuned.txt", "--ref=larger.txt", *texts, "--ref", "rules.txt")),
+        (4, ("--ref", "tuned.txt", *texts, "--refs", "larger.txt", "rules.txt")),
+        (4, (*texts, "--refs", "tuned.txt", "larger.txt", "--ref", "rules.txt")),
+        (3, (*texts, "--refs=tuned.txt", "--refs=rules.txt", "-n", "9")),
+        (2, ("--refs=tuned.txt", "-n", "9", *texts)),
+        (2, ("--refs=tuned.txt", "--", *texts)),
+    ]
+    for nrefs, args in calls:
+        assert f"|nrefs:{nrefs}|" in run("score", *args).out, args
+    refused: list[tuple[tuple[str, ...], str]] = [((*texts, "--ref"), "--ref"), (("--refs", *texts), "put it last")]
+    for option in ("--refs", "--parses", "--scores"):
+        message = f"{option}= takes one file, but 'rules.txt' follows '{option}=tuned.txt': for several files "
+        refused.append(((*texts, f"{option}=tuned.txt", "rules.txt"), message))
+    for args, message in refused:
+        outcome = run("score", *args)
+        assert (outcome.code, outcome.out) == (2, "")
+        assert message in outcome.err
 
 
 def test_metric_options_reach_the_metric(demo: Path, run: Any) -> None:
@@ -385,15 +374,6 @@ def test_one_segment_can_be_scored_but_not_compared(tmp_path: Path, run: Any) ->
         assert "there is only one segment" in outcome.err
 
 
-def test_standard_input_may_be_compressed(demo: Path) -> None:
-    import gzip
-
-    data = gzip.compress((demo / "tuned.txt").read_bytes())
-    command = [sys.executable, "-m", "reshuffle", "compare", "reference.txt", "baseline.txt", "-", "-n", "9"]
-    done = subprocess.run(command, input=data, capture_output=True, cwd=demo, check=True)
-    assert b"\nstdin " in done.stdout
-
-
 def test_the_same_seed_gives_the_same_bytes_on_any_number_of_threads(demo: Path, run: Any) -> None:
     one = run(*COMPARE, "--format", "json", "--threads", "1").out
     assert one == run(*COMPARE, "--format", "json", "--threads", "3").out
@@ -406,26 +386,17 @@ BAD = {
         "reference.txt has 400 segments, short.txt has 1: they must match segment by segment",
     ),
     "empty file": (("reference.txt", "baseline.txt", "empty.txt"), "empty.txt is empty"),
-    "directory": (("reference.txt", "baseline.txt", "folder"), "folder is a directory"),
     "missing file": (("reference.txt", "baseline.txt", "nowhere.txt"), "nowhere.txt: no such file"),
-    "bad UTF-8": (("reference.txt", "baseline.txt", "latin.txt"), "latin.txt, line 2, byte 4: 0xe9 is not valid"),
     "no system": (("reference.txt",), "expected at least two systems after REF, got none"),
     "one system": (("reference.txt", "tuned.txt"), "expected at least two systems after REF, got tuned.txt"),
     "unknown metric": ((*COMPARE[1:], "-m", "blue"), "unknown metric 'blue': did you mean 'bleu'? Known: bleu"),
     "unknown test": ((*COMPARE[1:], "--test", "boostrap"), "unknown test 'boostrap': did you mean 'bootstrap'"),
-    "unknown format": ((*COMPARE[1:], "--format", "jsno"), "unknown format 'jsno': did you mean 'json'"),
     "unknown tokenizer": ((*COMPARE[1:], "--tokenize", "13"), "unknown --tokenize '13': did you mean '13a'"),
-    "unknown alternative": ((*COMPARE[1:], "--alternative", "more"), "unknown alternative 'more'"),
     "unknown option": (
         (*COMPARE[1:], "--tokenise", "13a"),
         "--tokenise",
     ),  # the wording of click's message depends on its version
     "unknown interval": ((*COMPARE[1:], "--interval", "BCa"), "unknown interval 'BCa': did you mean 'bca'"),
-    "interval of means": (
-        (*COMPARE[1:], "--interval", "t"),
-        "interval 't' is for means of segment scores, but BLEU is not one",
-    ),
-    "test of means": ((*COMPARE[1:], "--test", "t-test"), "is not one: use bootstrap-both or ar"),
     "scheme of draws": (
         (*COMPARE[1:], "--scheme", "exact"),
         "the scheme 'exact' is for tests with shuffles, not for the default test 'bootstrap-both': use --test ar or "
@@ -441,52 +412,33 @@ BAD = {
         "adjustment 'minp' does not support the default test 'bootstrap-both': use --test ar or ar-studentized, or the "
         "adjustment bonferroni, holm, sidak, hochberg, hommel, bh, by or maxt\n",
     ),
-    "interval of another test": (
-        (*COMPARE[1:], "--interval", "ar-studentized"),
-        "but the test is 'bootstrap-both': use --test ar-studentized, or another interval such as 'percentile'\n",
-    ),
     "n of 0": ((*COMPARE[1:5], "-n", "0"), "-n must be a whole number from 1 to 9007199254740992, got 0"),
-    "n below 0": ((*COMPARE[1:5], "-n", "-5"), "-n must be a whole number from 1 to 9007199254740992, got -5"),
     "n beyond counting": ((*COMPARE[1:5], "-n", "9" * 20), "-n must be a whole number from 1 to 9007199254740992"),
     "output empty": ((*COMPARE[1:], "-o", ""), "-o: expected the name of a file, got an empty one"),
     "n no number": (
         (*COMPARE[1:5], "-n", "many"),
         "-n must be a whole number from 1 to 9007199254740992 or 'auto', got 'many'",
     ),
-    "n no integer": ((*COMPARE[1:5], "-n", "1.5"), "or 'auto', got '1.5'"),
     "confidence": ((*COMPARE[1:], "--confidence", "95"), "--confidence must lie strictly between 0 and 1, got 95"),
-    "confidence of 1": ((*COMPARE[1:], "--confidence", "1"), "--confidence must lie strictly between 0 and 1, got 1"),
-    "confidence nan": ((*COMPARE[1:], "--confidence", "nan"), "--confidence must lie strictly between 0 and 1"),
     "confidence near 0": ((*COMPARE[1:], "--confidence", "1e-320"), "--confidence must be at least 1e-12 away from 0"),
-    "confidence near 1": (
-        (*COMPARE[1:], "--confidence", "0.99999999999999"),
-        "must be at least 1e-12 away from 0 and 1",
-    ),
-    "threads": ((*COMPARE[1:], "--threads", "0"), "--threads must be a whole number from 1 to 4096, got 0"),
-    "threads beyond counting": ((*COMPARE[1:], "--threads", "9" * 20), "--threads must be a whole number from 1"),
-    "seed no integer": ((*COMPARE[1:], "--seed", "1.5"), "'1.5' is not a valid integer"),
-    "seed below 0": ((*COMPARE[1:], "--seed", "-1"), "--seed must be a whole number from 0 to 18446744073709551615"),
-    "baseline": ((*COMPARE[1:], "--baseline", "tunde"), "unknown baseline 'tunde': did you mean 'tuned'"),
-    "baseline and pairs": ((*COMPARE[1:], "--baseline", "tuned", "--all-pairs"), "cannot be combined"),
     "one-sided shift": (
         (*COMPARE[1:], "--test", "bootstrap-shift", "--alternative", "less"),
         "must be 'two-sided', got 'less'",
     ),
+    "threads": ((*COMPARE[1:], "--threads", "0"), "--threads must be a whole number from 1 to 4096, got 0"),
+    "seed no integer": ((*COMPARE[1:], "--seed", "1.5"), "'1.5' is not a valid integer"),
+    "seed below 0": ((*COMPARE[1:], "--seed", "-1"), "--seed must be a whole number from 0 to 18446744073709551615"),
+    "baseline": ((*COMPARE[1:], "--baseline", "tunde"), "unknown baseline 'tunde': did you mean 'tuned'"),
+    "baseline and pairs": ((*COMPARE[1:], "--baseline", "tuned", "--all-pairs"), "cannot be combined"),
     "order of one metric": (
         (*COMPARE[1:], "-m", "bleu", "-m", "nist", "--max-ngram-order", "10"),
         "nist: --max-ngram-order must be a whole number from 1 to 9, got 10",
     ),
-    "smoothing": (
-        (*COMPARE[1:], "--smooth-value", "-1"),
-        "bleu: --smooth-value must be a number from 0 to 1000000, got -1.0",
-    ),
-    "order": ((*COMPARE[1:], "--max-ngram-order", "999"), "--max-ngram-order must be a whole number from 1 to 100"),
     "choice": ((*COMPARE[1:], "--smooth-method", "zzz"), "unknown --smooth-method 'zzz'; known: none, floor"),
     "model": ((*COMPARE[1:], "--tokenizer-model", "m"), "--tokenizer-model applies only if --tokenize is flores"),
     "output folder": ((*COMPARE[1:], "-o", "folder"), "folder is a directory"),
     "output nowhere": ((*COMPARE[1:], "-o", "no/where.txt"), "no/where.txt cannot be written: No such file"),
     "output an input": ((*COMPARE[1:], "-o", "./tuned.txt"), "./tuned.txt is also an input"),
-    "output the reference": ((*COMPARE[1:], "-o", "reference.txt"), "reference.txt is also an input"),
 }
 
 
@@ -526,11 +478,6 @@ def test_a_report_is_written_atomically_and_keeps_the_files_permissions(demo: Pa
     assert not list(demo.glob(".*"))
 
 
-def test_devices_and_pipes_are_written_to_directly(demo: Path, run: Any) -> None:
-    assert run(*COMPARE, "-o", "/dev/null").code == 0
-    assert stat.S_ISCHR(Path("/dev/null").stat().st_mode)
-
-
 @pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="root may write anything")
 def test_a_read_only_file_is_refused(demo: Path, run: Any) -> None:
     report = demo / "report"
@@ -552,42 +499,21 @@ def test_the_demo_does_not_overwrite_its_files(tmp_path: Path, run: Any, monkeyp
     assert "exists already: choose another directory" in again.err
 
 
-def test_the_demo_shows_a_gain_a_loss_and_an_insignificant_difference(demo: Path) -> None:
-    corpus = read_corpus(["reference.txt"], [f"{name}.txt" for name in SYSTEMS])
-    tuned, larger, rules = compare(corpus.references, corpus.systems).comparisons
-    assert tuned.test.pvalue > 0.1
-    assert larger.difference > 5
-    assert larger.test.pvalue < 0.001
-    assert rules.difference < -5
-    assert rules.test.pvalue < 0.001
-
-
 def test_metrics_lists_the_registries(run: Any) -> None:
     text = run("metrics").out
     document = json.loads(run("metrics", "--format", "json").out)
     assert document["unicode"] in text
     for names in (document["metrics"], document["tokenizers"], document["tests"], document["intervals"]):
         assert all(entry["name"] in text for entry in names)
-    assert [entry["name"] for entry in document["metrics"][0]["options"]] == [
-        "tokenize",
-        "tokenizer_model",
-        "trg_lang",
-        "lowercase",
-        "smooth_method",
-        "smooth_value",
-        "max_ngram_order",
-        "effective_order",
-        "weights",
-        "auto_reweigh",
-        "mteval_quirks",
-        "nltk_quirks",
-    ]
+    options = {option.name for option in next(spec for spec in metric_specs() if spec.name == "bleu").options}
+    assert {entry["name"] for entry in document["metrics"][0]["options"]} == options
 
 
 def test_metrics_lists_the_options_of_named_metrics(run: Any) -> None:
     text = run("metrics", "ter", "chrf++").out
     assert "--variant" in text
     assert "--word-order" in text
+    assert "with --no-punct" in " ".join(text.split())
     assert "--smooth-method" not in text
     document = json.loads(run("metrics", "ter", "--format", "json").out)
     assert [m["name"] for m in document["metrics"]] == ["ter"]
@@ -637,8 +563,6 @@ def test_the_table_of_the_main_set_fits_100_columns(data: Path, run: Any) -> Non
         ("-o /dev/stdout > /dev/full", "standard output cannot be written: No space"),
         ("<&-", "standard input is closed"),
         (">&-", "standard output cannot be written: it is closed"),
-        ("-o - >&-", "standard output cannot be written: it is closed"),
-        ("-o /dev/stdout >&-", "standard output cannot be written: it is closed"),
         ("-o /dev/fd/77", "/dev/fd/77 cannot be written: Bad file descriptor"),
     ],
 )
@@ -651,7 +575,7 @@ def test_an_error_names_the_output_that_is_full_or_closed(demo: Path, redirectio
     assert done.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize("command", ["--version", "--help", "compare --help", "metrics", "demo", "demo --write new"])
+@pytest.mark.parametrize("command", ["--version", "compare --help", "demo --write new"])
 def test_a_closed_standard_output_is_an_error_that_suggests_o(tmp_path: Path, command: str) -> None:
     shell = f"exec {sys.executable} -m reshuffle {command} >&-"
     done = subprocess.run(["bash", "-c", shell], capture_output=True, text=True, check=False, cwd=tmp_path)
@@ -662,32 +586,27 @@ def test_a_closed_standard_output_is_an_error_that_suggests_o(tmp_path: Path, co
 
 
 @pytest.mark.parametrize("closed", ["2>&-", "0<&- 2>&-"])
-def test_the_report_does_not_depend_on_standard_error(demo: Path, closed: str) -> None:
-    command = f"{sys.executable} -m reshuffle {' '.join(COMPARE)}"
-    expected, got = (
-        subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=True, cwd=demo).stdout
-        for line in (command, f"{command} {closed}")
-    )
-    assert expected == got != ""
+def test_the_report_does_not_depend_on_standard_error(demo: Path, run: Any, closed: str) -> None:
+    def shell(command: str) -> subprocess.CompletedProcess[str]:
+        line = f"{sys.executable} -m reshuffle {command}"
+        return subprocess.run(["bash", "-c", line], stdout=subprocess.PIPE, text=True, check=False, cwd=demo)
+
+    expected = run("score", "reference.txt", "tuned.txt").out
+    assert shell(f"score reference.txt tuned.txt {closed}").stdout == expected != ""
     # No file may get the descriptor of a closed stream: what is written to that stream would end up in the file.
-    command = f"{sys.executable} -m reshuffle score reference.txt tuned.txt --segments -o segments.tsv {closed} 1>&-"
-    assert subprocess.run(["bash", "-c", command], check=False, cwd=demo).returncode == 0
+    assert shell(f"score reference.txt tuned.txt --segments -o segments.tsv {closed} 1>&-").returncode == 0
     assert (demo / "segments.tsv").read_text().startswith("segment\tsystem\tBLEU\n1\ttuned\t")
-    command = f"{sys.executable} -m reshuffle compare reference.txt {closed}"
-    assert subprocess.run(["bash", "-c", command], check=False, cwd=demo).returncode == 2
+    if closed == "2>&-":
+        assert shell(f"compare reference.txt {closed}").returncode == 2
 
 
 @pytest.mark.parametrize(
     "command",
     [
         f"{' '.join(COMPARE)} --format json | head -n 1",
-        f"{' '.join(COMPARE)} --format json | true",
         f"{' '.join(COMPARE)} --format json -o /dev/stdout | true",
         f"{' '.join(COMPARE)} -o >(true)",
-        "score reference.txt tuned.txt --segments | head -n 1",
         "compare --help | true",
-        "--help | true",
-        "--version | true",
         "metrics --format markdown | head -n 1",
     ],
 )
@@ -706,20 +625,16 @@ def test_bad_input_sets_the_exit_code_even_if_the_message_cannot_be_written(demo
 
 
 @pytest.mark.skipif(os.name == "nt", reason="/dev/stdout is POSIX")
-def test_o_accepts_names_of_streams(demo: Path) -> None:
-    expected = subprocess.run([sys.executable, "-m", "reshuffle", *COMPARE], capture_output=True, check=True, cwd=demo)
-    for redirection in ("-o /dev/stdout | cat", "-o /dev/fd/1 | cat", "-o /proc/self/fd/1 | cat", "-o >(cat)"):
-        command = f"{sys.executable} -m reshuffle {' '.join(COMPARE)} {redirection}; wait"
-        done = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, check=True, cwd=demo)
-        assert done.stdout == expected.stdout, redirection
-    # The previous content of the file is kept, as with any other command that appends to it.
+def test_o_accepts_names_of_streams(demo: Path, run: Any) -> None:
+    command = "score reference.txt tuned.txt"
+    expected = run(*command.split()).out.encode()
     (demo / "log").write_text("before\n")
-    command = f"{sys.executable} -m reshuffle {' '.join(COMPARE)} -o /dev/stdout >> log"
-    subprocess.run(["bash", "-c", command], check=True, cwd=demo)
-    assert (demo / "log").read_bytes() == b"before\n" + expected.stdout
-    command = f"{sys.executable} -m reshuffle {' '.join(COMPARE)} -o /dev/stderr"
-    done = subprocess.run(["bash", "-c", command], capture_output=True, check=True, cwd=demo)
-    assert (done.stdout, done.stderr) == (b"", expected.stdout)
+    for redirection in ("-o /dev/fd/1 | cat", "-o >(cat)", "-o /dev/stdout >> log", "-o /dev/null -o /dev/stderr"):
+        shell = f"{sys.executable} -m reshuffle {command} {redirection}; wait"
+        done = subprocess.run(["bash", "-o", "pipefail", "-c", shell], capture_output=True, check=True, cwd=demo)
+        written = {"log": (demo / "log").read_bytes().removeprefix(b"before\n"), "stderr": done.stderr}
+        assert written.get(redirection.split()[-1].removeprefix("/dev/"), done.stdout) == expected, redirection
+    assert stat.S_ISCHR(Path("/dev/null").stat().st_mode)
 
 
 @pytest.mark.parametrize("call", ["exists", "access", "open", "write", "close", "unlink", "replace", "chmod"])
@@ -759,21 +674,6 @@ def test_the_error_names_the_file_that_cannot_be_written(demo: Path, run: Any, m
     assert not list(demo.glob(".*"))
 
 
-def test_several_files_after_an_option_with_an_equals_sign_are_refused(demo: Path, run: Any) -> None:
-    texts = ("reference.txt", "baseline.txt")
-    assert "nrefs:2|" in run("score", *texts, "--refs=tuned.txt").out
-    assert "nrefs:3|" in run("score", *texts, "--refs=tuned.txt", "--refs=rules.txt", "-n", "9").out
-    assert "nrefs:2|" in run("score", "--refs=tuned.txt", "-n", "9", *texts).out
-    assert "nrefs:2|" in run("score", "--refs=tuned.txt", "--", *texts).out
-    for option in ("--refs", "--parses", "--scores"):
-        outcome = run("score", *texts, f"{option}=tuned.txt", "rules.txt")
-        assert (outcome.code, outcome.out) == (2, "")
-        assert (
-            f"{option}= takes one file, but 'rules.txt' follows '{option}=tuned.txt': for several files " in outcome.err
-        )
-        assert f"{option} tuned.txt rules.txt;" in outcome.err
-
-
 def test_max_input_limits_the_decompressed_size(demo: Path, run: Any) -> None:
     import gzip
 
@@ -789,19 +689,6 @@ def test_max_input_limits_the_decompressed_size(demo: Path, run: Any) -> None:
     ):
         assert "is larger than 2 KiB" in run(*args, "--max-input", "2K").err
     assert "--max-input: expected a size" in run("score", *files, "--max-input", "much").err
-
-
-def test_ref_takes_one_file_and_may_be_repeated(demo: Path, run: Any) -> None:
-    texts = ("reference.txt", "baseline.txt")
-    several = run("score", *texts, "--refs", "tuned.txt", "larger.txt", "rules.txt").out
-    assert "nrefs:4|" in several
-    for args in (
-        ("--ref", "tuned.txt", "--ref=larger.txt", *texts, "--ref", "rules.txt"),
-        ("--ref", "tuned.txt", *texts, "--refs", "larger.txt", "rules.txt"),
-        (*texts, "--refs", "tuned.txt", "larger.txt", "--ref", "rules.txt"),
-    ):
-        assert several == run("score", *args).out
-    assert run("score", *texts, "--ref").code == 2
 
 
 def test_output_is_utf_8_in_any_locale(demo: Path) -> None:
@@ -821,19 +708,10 @@ def test_scores_of_the_main_set_equal_sacrebleu(data: Path, run: Any) -> None:
     # BLEU|nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0 = 28.3012
     folder = data / "wmt17-en-de"
     out = run("score", str(folder / "ref.txt"), str(folder / "sys/uedin-nmt.4722.txt"), "--format", "json").out
-    score = json.loads(out)["systems"][0]["scores"]["BLEU"]["score"]
-    assert round(score, 4) == 28.3012
-    assert score == pytest.approx(float(metric("bleu").score(_totals(data))), abs=1e-12)
+    assert round(json.loads(out)["systems"][0]["scores"]["BLEU"]["score"], 4) == 28.3012
 
 
-def _totals(data: Path) -> list[int]:
-    folder = data / "wmt17-en-de"
-    corpus = read_corpus([str(folder / "ref.txt")], [str(folder / "sys/uedin-nmt.4722.txt")])
-    counts = metric("bleu").suff_stats(list(corpus.systems.values()), corpus.references)
-    return [int(total) for total in counts[0].sum(axis=0)]
-
-
-def test_columns_of_standard_input_are_files_and_not_options(demo: Path) -> None:
+def test_columns_of_standard_input_are_files_and_not_options(demo: Path, run: Any, monkeypatch: Any) -> None:
     names = ["reference", "baseline", "tuned"]
     columns = [(demo / f"{name}.txt").read_text("utf-8").splitlines() for name in names]
     # click would take -#n for the option -n.
@@ -843,13 +721,11 @@ def test_columns_of_standard_input_are_files_and_not_options(demo: Path) -> None
         (("-n", "9", "-#ref", "-#n", "-#tuned", "--baseline", "tuned", "--refs", "-#tuned", "-#n"), 3),
         (("-n", "9", "--baseline", "tuned", "--", "-#ref", "-#n", "-#tuned"), 1),
     ):
-        command = [sys.executable, "-m", "reshuffle", "compare", "--input-format", "tsv", "--format", "csv", *args]
-        done = subprocess.run(command, input=table.encode(), capture_output=True, cwd=demo, check=True)
-        (row,) = csv.DictReader(io.StringIO(done.stdout.decode()))
-        assert (row["baseline"], row["system"]) == ("tuned", "n")
-        command[command.index("csv")] = "text"
-        done = subprocess.run(command, input=table.encode(), capture_output=True, cwd=demo, check=True)
-        assert f"nrefs:{nrefs}|" in done.stdout.decode()
+        monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(table.encode())))
+        found = json.loads(run("compare", "--input-format", "tsv", "--format", "json", *args).out)
+        (pair,) = found["comparisons"]
+        assert (pair["baseline"], pair["system"]) == ("tuned", "n")
+        assert f"nrefs:{nrefs}|" in found["signature"]
 
 
 def test_every_file_format_gives_the_same_comparison(demo: Path, run: Any) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import re
-from collections.abc import Sequence
+import shlex
 from pathlib import Path
 from typing import Any, get_args
 
@@ -45,26 +45,30 @@ def test_a_file_named_like_a_metric_needs_its_directory(demo: Path, run: Any) ->
     assert [system["name"] for system in found["systems"]] == ["baseline", "ter"]
 
 
-def test_options_follow_the_name_of_a_metric(demo: Path, run: Any) -> None:
-    found = compared(run, *TEXTS, "-m", "bleu:tokenize=intl,lowercase", "chrf:char-order=4", "ter")
-    assert [m["signature"] for m in found["metrics"]] == [
-        metric("bleu", tokenize="intl", lowercase=True).signature("1"),
-        metric("chrf", char_order=4).signature("1"),
-        metric("ter").signature("1"),
-    ]
+STEMS = [metric("meteor", modules=("exact", "stem"))]
+CHOSEN = {
+    "bleu:tokenize=intl,lowercase chrf:char-order=4 ter": [
+        metric("bleu", tokenize="intl", lowercase=True), metric("chrf", char_order=4), metric("ter")
+    ],
+    # Options of a metric take precedence over flags.
+    "bleu:tokenize=char nist --tokenize intl --lowercase": [
+        metric("bleu", tokenize="char", lowercase=True), metric("nist", tokenize="intl", lowercase=True)
+    ],
+    # One metric can be used several times.
+    "bleu:tokenize=char bleu": [metric("bleu", tokenize="char"), metric("bleu")],
+    # Several names are separated by commas or quoted spaces.
+    "meteor:modules=exact,stem": STEMS,
+    "meteor:lowercase=yes,modules=exact,stem": [metric("meteor", lowercase=True, modules=("exact", "stem"))],
+    "'meteor:modules=exact stem'": STEMS,
+    "meteor --modules exact,stem": STEMS,
+    "meteor --modules 'exact stem'": STEMS,
+}  # fmt: skip
 
 
-def test_options_of_a_metric_take_precedence_over_flags(demo: Path, run: Any) -> None:
-    found = compared(run, *TEXTS, "-m", "bleu:tokenize=char", "nist", "--tokenize", "intl", "--lowercase")
-    assert [m["signature"] for m in found["metrics"]] == [
-        metric("bleu", tokenize="char", lowercase=True).signature("1"),
-        metric("nist", tokenize="intl", lowercase=True).signature("1"),
-    ]
-
-
-def test_one_metric_can_be_used_several_times_with_different_options(demo: Path, run: Any) -> None:
-    found = compared(run, *TEXTS, "-m", "bleu:tokenize=char", "bleu")
-    assert len({m["signature"] for m in found["metrics"]}) == 2
+@pytest.mark.parametrize("arguments", CHOSEN)
+def test_options_follow_the_name_of_a_metric(demo: Path, run: Any, arguments: str) -> None:
+    found = compared(run, *TEXTS, "-m", *shlex.split(arguments))
+    assert [m["signature"] for m in found["metrics"]] == [m.signature("1") for m in CHOSEN[arguments]]
 
 
 @pytest.mark.parametrize("spec", metric_specs(), ids=lambda spec: spec.name)
@@ -119,21 +123,6 @@ def test_arbitrary_metric_arguments_raise_only_input_errors(text: str, start: st
 def test_invalid_options_of_a_metric_are_explained(text: str, message: str) -> None:
     with pytest.raises(InputError, match=re.escape(message)):
         parse_metric(text)
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["meteor:modules=exact,stem"],
-        ["meteor:lowercase=no,modules=exact,stem"],
-        ["meteor:modules=exact stem"],
-        ["meteor", "--modules", "exact,stem"],
-        ["meteor", "--modules", "exact stem"],
-    ],
-)
-def test_several_names_are_separated_by_commas_or_quoted_spaces(demo: Path, run: Any, arguments: Sequence[str]) -> None:
-    found = compared(run, *TEXTS, "-m", *arguments)
-    assert "|modules:exact+stem|" in found["metrics"][0]["signature"]
 
 
 @pytest.mark.parametrize("command", ["compare", "score"])

@@ -188,16 +188,6 @@ def test_lines_and_tokens_equal_those_of_a_slow_twin(lines: list[str]) -> None:
     ]
 
 
-def test_white_space_that_breaks_and_that_does_not() -> None:
-    assert slow_tokens("") == [""]
-    assert with_split_tokens(["", "a\u3000b", "a\u00a0b", "a \u2028b"]) == [
-        EMPTY_TOKEN,
-        "a b",
-        "a\u00a0b",
-        f"a {EMPTY_TOKEN} b",
-    ]
-
-
 @given(st.lists(st.floats(-1e6, 1e6) | st.integers(-4000, 4000).map(lambda n: n / 80), max_size=9), st.integers(1, 6))
 def test_numbers_are_rounded_as_in_java(values: list[float], decimals: int) -> None:
     slow = [str(Decimal(repr(value)).quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP)) for value in values]
@@ -352,7 +342,10 @@ def check_pvalues(found: dict[tuple[str, str, str], float], ranges: Mapping[str,
         assert low - error <= found["system 1", name, "P_VALUE"] <= high + error
 
 
-@pytest.mark.parametrize(("first", "second", "ranges"), PVALUES_OF_RUNS)
+@pytest.mark.parametrize(
+    ("first", "second", "ranges"),
+    [*PVALUES_OF_RUNS[:1], *(pytest.param(*each, marks=pytest.mark.slow) for each in PVALUES_OF_RUNS[1:])],
+)
 def test_pvalues_of_other_runs_are_those_of_multeval(
     data: Path, multeval: Run, first: str, second: str, ranges: Mapping[str, tuple[float, float]]
 ) -> None:
@@ -365,6 +358,7 @@ def test_pvalues_of_other_runs_are_those_of_multeval(
     check_pvalues(results(err), ranges)
 
 
+@pytest.mark.slow
 def test_the_pvalues_in_the_documentation(data: Path) -> None:
     page = Path(__file__).resolve().parents[2] / "docs/coming-from.md"
     section = page.read_text("utf-8").split("## MultEval\n")[1].split("\n## ")[0]
@@ -674,8 +668,6 @@ EN = ["--metrics", "meteor", "--meteor.language", "en"]
         (["--hyps-sys1", "s0"], "--hyps-sys1 names 1 file, but --hyps-baseline 2 files"),
         (["--hyps-sys3", "s0", "s1"], "--hyps-sys3 is given, but --hyps-sys2 is not"),
         (["--refs", "short"], "short has 1 segment, but b0 has 5 segments: they must match line by line"),
-        (["--hyps-sys1", "s0", "short"], "short has 1 segment, but b0 has 5 segments"),
-        (["--refs", "nothing"], "nothing"),
         (["--metrics", "blue"], "there is no metric 'blue'; expected any of bleu, meteor, ter, length"),
         (["--metrics", "ter", "ter"], "ter is named twice"),
         (["--metrics", ""], "--metrics: expected any of bleu, meteor, ter, length, got none"),
@@ -690,27 +682,19 @@ EN = ["--metrics", "meteor", "--meteor.language", "en"]
         ([*EN, "--meteor.modules", "exact", "--meteor.weights", "1", "2"], "--meteor.weights must be "),
         (["--metrics", "meteor", "--meteor.language", "en", "--meteor.params", "x"], "expected numbers, got 'x'"),
         (["--metrics", "meteor", "--meteor.language", "en", "--meteor.synonymDirectory", "x"], "x is neither"),
-        (["--seed", "9" * 19], "--seed: expected a whole number below 10^18"),
         (["--boot-samples", "0"], "--boot-samples: expected 1 to 1,000,000,000,000, got 0"),
         (["--ar-shuffles", "9" * 15], "--ar-shuffles: expected 1 to 1,000,000,000,000, got 99"),
-        (["--ar-shuffles", "many"], "expected a whole number below 10^18, got 'many'"),
         (["--ter.beamWidth", "30"], "--ter.beamWidth: reshuffle has 20 only, got 30: leave it out"),
-        (["--ter.shiftCost", "2"], "--ter.shiftCost: reshuffle has 1 only"),
-        (["--meteor.beamSize", "10"], "--meteor.beamSize: reshuffle has 40 only"),
         (["--ter.punctuation", "maybe"], "expected true or false, got 'maybe'"),
         (["--test", "runs"], "run"),
         (["--unknown"], "--unknown"),
         (["--latex", "ref"], "ref exists and does not look like an earlier output of this command"),
-        (["--json", "ref"], "ref exists"),
         (["--latex", "folder"], "cannot write folder"),
         (["--latex", "no/t.tex"], "cannot write no/t.tex: there is no folder no"),
         (["--latex", "t", "--json", "folder/../t"], "--latex and --json name the same file"),
-        (["--latex", ""], "--latex: expected a name, got an empty one"),
         (["--sentLevelDir", ""], "--sentLevelDir: expected a name, got an empty one"),
         (["--hyps-sys1", "s0", "--hyps-sys1", "s1"], "--hyps-sys1 is given twice: name all files after one"),
-        (["--refs", "ref", "--refs", "ref2"], "--refs is given twice"),
         (["--rankDir", "mine"], "mine/sys2.sortedby.bleu exists"),
-        (["--sentLevelDir", "mine"], "mine/sys1.opt1 exists"),
         (["--sentLevelDir", "ref"], "ref"),
     ],
 )
@@ -774,7 +758,8 @@ def test_advice_names_the_options_of_the_command(
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs Linux")  # noqa: PTH110
 def test_outputs_that_are_no_files_or_full(small: list[str]) -> None:
     """Devices hold no earlier output, and reading some of them would never end."""
-    command = [sys.executable, "-m", "reshuffle.compat.multeval", *small]
+    few = ["--boot-samples", "5", "--ar-shuffles", "5"]
+    command = [sys.executable, "-m", "reshuffle.compat.multeval", *small, *few]
 
     def end(stdout: Any, *options: str) -> tuple[int, str]:
         given = {"stdout": stdout, "stderr": subprocess.PIPE, "text": True, "timeout": 60, "check": False}
@@ -833,13 +818,6 @@ def test_help_imports_neither_numpy_nor_the_core() -> None:
         )
         assert done.stdout.startswith("usage: python -m reshuffle.compat.multeval")
         assert done.stdout.splitlines()[-2:] == ["1", "False False"]
-
-
-def test_the_command_as_a_program(small: list[str]) -> None:
-    command = [sys.executable, "-W", "error", "-m", "reshuffle.compat.multeval"]
-    done = subprocess.run([*command, *small], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout[:3]) == (0, "n=2"), done.stderr
-    assert subprocess.run(command, capture_output=True, check=False).returncode == 2
 
 
 def test_what_the_command_reads_and_computes_once(small: list[str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -133,7 +133,17 @@ def outcome(function: Callable[..., Any], *arguments: Any) -> Any:
     return repr(result), [(str(w.message), w.category, w.filename, w.lineno) for w in caught]
 
 
-def check_any_input(name: str, number: int) -> None:
+@pytest.fixture(autouse=True)
+def quiet(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.CRITICAL, "reshuffle.compat")
+
+
+EXAMPLES = pytest.mark.parametrize("number", [budget(120), pytest.param(25_000, marks=pytest.mark.slow)])
+
+
+@EXAMPLES
+@pytest.mark.parametrize("name", CORPUS)
+def test_any_input_gives_the_results_of_nltk(name: str, number: int) -> None:
     theirs = getattr(MODULES[f"{name}_score"], CORPUS[name])
     ours = getattr(getattr(dropin, f"{name}_score"), CORPUS[name])
 
@@ -144,22 +154,6 @@ def check_any_input(name: str, number: int) -> None:
         assert outcome(ours, *arguments) == outcome(theirs, *arguments)
 
     check()
-
-
-@pytest.fixture(autouse=True)
-def quiet(caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.CRITICAL, "reshuffle.compat")
-
-
-@pytest.mark.parametrize("name", CORPUS)
-def test_any_input_gives_the_results_of_nltk(name: str) -> None:
-    check_any_input(name, 120)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", CORPUS)
-def test_a_hundred_thousand_inputs_give_the_results_of_nltk(name: str) -> None:
-    check_any_input(name, 25_000)
 
 
 @pytest.mark.parametrize("name", CORPUS)
@@ -232,7 +226,8 @@ METEOR = st.tuples(
 )
 
 
-def check_meteor(number: int) -> None:
+@EXAMPLES
+def test_meteor_gives_the_results_of_nltk(number: int) -> None:
     @settings(max_examples=number)
     @given(METEOR)
     def check(arguments: tuple[Any, ...]) -> None:
@@ -248,15 +243,6 @@ def check_meteor(number: int) -> None:
         assert asked[0] == asked[1]
 
     check()
-
-
-def test_meteor_gives_the_results_of_nltk() -> None:
-    check_meteor(120)
-
-
-@pytest.mark.slow
-def test_many_inputs_to_meteor_give_the_results_of_nltk() -> None:
-    check_meteor(25_000)
 
 
 def test_synonyms_and_stems_are_looked_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -378,11 +364,6 @@ def test_tokens_that_are_not_strings_fall_through_and_the_reason_is_logged_once(
             assert bleu_score.corpus_bleu(*numbers, weights=(0.5, 0.5)) == expected
     assert caplog.messages == ["corpus_bleu: left to the original: a token is not a string"]
     assert seam.fallbacks == {"a token is not a string": 3}
-
-
-def test_nltk_is_patched_only_if_named() -> None:
-    with compat.install(log="off") as patched:
-        assert "nltk" not in patched.hosts
 
 
 @pytest.mark.parametrize("name", MODULES)

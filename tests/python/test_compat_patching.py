@@ -111,15 +111,6 @@ def test_install_replaces_what_was_bound_before(library: Any) -> None:
     assert function([1, 2])[0] == instance.score("a")[0] == "library"
 
 
-def test_results_of_replacements_equal_the_originals(library: Any) -> None:
-    def results() -> list[Any]:
-        return [library.total([1, 2])[1], library.total([1], 5, scale=3)[1], library.average([4, 6])]
-
-    before = results()
-    with compat.install():
-        assert before == results()
-
-
 def test_the_original_can_be_called_while_patched_and_calls_patched_functions(library: Any) -> None:
     method, function = sys.modules["library_backend"].SEAMS
     with compat.install():
@@ -142,17 +133,6 @@ def test_replacements_keep_name_text_signature_and_pickle(library: Any) -> None:
     assert pickle.loads(dumped)("a")[0] == "library"
 
 
-def test_install_twice_is_as_once(library: Any) -> None:
-    compat.install()
-    compat.install()
-    assert who(library) == OURS
-    compat.uninstall()
-    assert who(library) == THEIRS
-    compat.uninstall()
-    assert who(library) == THEIRS
-    assert compat.installed() is None
-
-
 def test_each_install_is_undone_by_itself_in_any_order(library: Any) -> None:
     first = compat.install()
     second = compat.install(pvalues="sound")
@@ -167,6 +147,7 @@ def test_each_install_is_undone_by_itself_in_any_order(library: Any) -> None:
     assert who(library) == OURS
     third.uninstall()
     assert who(library) == THEIRS
+    assert compat.installed() is None
     with compat.install(), compat.install(only="library"):
         compat.uninstall()
         assert who(library) == THEIRS

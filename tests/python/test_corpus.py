@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import bz2
 import gzip
-import io
 import lzma
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -43,17 +41,6 @@ def test_the_last_line_needs_no_line_feed(tmp_path: Path) -> None:
 def test_any_lines_survive_writing_and_reading(tmp_path_factory: pytest.TempPathFactory, lines: list[str]) -> None:
     path = tmp_path_factory.mktemp("any") / "text"
     assert read_lines(write(path, "".join(f"{line}\n" for line in lines).encode())) == lines
-
-
-@pytest.mark.parametrize("compress", [gzip.compress, bz2.compress, lzma.compress])
-def test_compressed_files_are_recognized_by_their_content(tmp_path: Path, compress: Any) -> None:
-    assert read_lines(write(tmp_path / "no-ending", compress(b"one\ntwo\n"))) == ["one", "two"]
-
-
-def test_standard_input_is_read_like_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    stream = io.BytesIO(gzip.compress("eins\r\nzwei\u2028\r\n".encode()))
-    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=stream))
-    assert read_lines("-") == ["eins", "zwei\u2028"]
 
 
 @pytest.mark.parametrize(
@@ -110,11 +97,6 @@ def test_systems_are_named_by_the_shortest_unambiguous_part_of_their_paths() -> 
     assert system_names(["/a.txt", "/x/a.txt"]) == ["/a.txt", "x/a.txt"]
     assert system_names(["news:2010.gz", ".hidden", "-"]) == ["news:2010", ".hidden", "stdin"]
     assert system_names(["caf\udce9.txt"]) == ["caf\ufffd"]
-
-
-@given(st.lists(st.sampled_from(["a", "a.txt", "x/a.txt", "y/a.txt", "a#2", "x/a", "-", "/x/a.gz"]), max_size=8))
-def test_names_of_systems_are_unique(paths: list[str]) -> None:
-    assert len(set(system_names(paths))) == len(paths)
 
 
 def test_unusual_lines_of_the_real_data_are_read_correctly(data: Path) -> None:

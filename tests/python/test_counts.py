@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-import sacrebleu
 from hypothesis import given
 from hypothesis import strategies as st
 from sacrebleu.metrics.bleu import BLEU as SacreBLEU  # noqa: N811
 
+from characters import CHARACTERS, EVERY
 from reshuffle import InputError, metric, read_corpus, read_lines, score, tokenize
 from reshuffle.metrics.native import count_all
 from texts import LINES, Columns, corpora
@@ -52,10 +52,6 @@ def assert_equal_to_sacrebleu(
     assert expected_score == pytest.approx(float(ours.score(counts.sum(axis=0))), rel=1e-9, abs=1e-9)
 
 
-def test_the_installed_sacrebleu_is_the_reproduced_release() -> None:
-    assert sacrebleu.__version__ == "2.6.0"
-
-
 SETS = {
     "wmt17-en-de": ["ref.txt"],
     "wmt19-en-de": [
@@ -70,12 +66,13 @@ SETS = {
 }
 
 
+@pytest.mark.parametrize("step", [6, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", SETS)
-def test_counts_and_scores_of_every_system_equal_sacrebleu(data: Path, name: str) -> None:
+def test_counts_and_scores_of_systems_equal_sacrebleu(data: Path, name: str, step: int) -> None:
     # sacrebleu 2.6.0, as `sacrebleu ref.txt … -i SYSTEM -m bleu`, through its API.
     systems = sorted(map(str, (data / name / "sys").iterdir()))
-    corpus = read_corpus([str(data / name / ref) for ref in SETS[name]], systems)
-    assert len(corpus.systems) in (16, 22)
+    corpus = read_corpus([str(data / name / ref) for ref in SETS[name]], systems[::step])
+    assert (len(systems), len(corpus.systems)) in ((16, 16), (22, 22), (16, 3), (22, 4))
     bleu = SacreBLEU(force=True, references=corpus.references)
     ours = metric("bleu")
     counts = ours.suff_stats(list(corpus.systems.values()), corpus.references)
@@ -87,8 +84,9 @@ def test_counts_and_scores_of_every_system_equal_sacrebleu(data: Path, name: str
         )
 
 
-@pytest.mark.parametrize("options", [{}, {"lowercase": True}, {"tokenize": "none"}, {"smooth_method": "add-k"}])
-@pytest.mark.parametrize("form", ["", ".detok"])
+@pytest.mark.parametrize(
+    ("options", "form"), [({"lowercase": True}, ""), ({"tokenize": "none"}, ""), ({"smooth_method": "add-k"}, ".detok")]
+)
 def test_counts_on_ted_equal_sacrebleu_under_every_option(data: Path, form: str, options: dict[str, Any]) -> None:
     ted = data / "compare-mt-ted-slk-en"
     reference = read_lines(str(ted / f"ted.ref{form}.eng"))
@@ -156,9 +154,10 @@ def test_tokens_equal_sacrebleu(line: str) -> None:
     assert tokenize([line], "none") == [line.split()]
 
 
-def test_tables_of_unicode_agree_on_all_characters_known_to_python() -> None:
+@CHARACTERS
+def test_tables_of_unicode_agree_on_all_characters_known_to_python(characters: Sequence[str]) -> None:
     # 13a and `none` depend on white space only, lower-casing on letters that both tables have.
-    every = [chr(c) for c in range(0x110000) if not 0xD800 <= c < 0xE000]
+    every = [*characters, *(c for c in EVERY if c.lower() != c)]
     assert [len(tokens) for tokens in tokenize([f"a{c}b" for c in every], "none")] == [
         len(f"a{c}b".split()) for c in every
     ]
@@ -214,14 +213,6 @@ def test_texts_that_cannot_be_counted_are_refused(systems: Any, references: Any,
 def test_unknown_options_are_refused_with_the_closest_name(name: str, options: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         metric(name, **options)
-
-
-def test_counts_are_equal_for_any_number_of_threads(wmt17: Any) -> None:
-    bleu = metric("bleu")
-    outputs = list(wmt17.systems.values())[:4]
-    expected = bleu.suff_stats(outputs, wmt17.references, threads=1)
-    for threads in (2, 3, 8):
-        np.testing.assert_array_equal(expected, bleu.suff_stats(outputs, wmt17.references, threads=threads))
 
 
 # Some count the same matches, and two are given other lines than the others.

@@ -58,9 +58,9 @@ def row(hypothesis: str, references: Sequence[str], **options: bool) -> list[int
 
 @pytest.mark.parametrize("options", OPTIONS, ids=lambda o: "+".join(k for k in o if o[k]) or "default")
 def test_counts_of_real_parses_equal_the_slow_twin_under_every_option(data: Path, options: dict[str, bool]) -> None:
-    reference = read_conllu(data / PARSED / "ref.conllu")
-    systems = [read_conllu(path) for path in sorted((data / PARSED / "sys").glob("*.conllu"))]
-    assert (len(systems), len(reference)) == (6, 500)
+    reference = read_conllu(data / PARSED / "ref.conllu")[::5]
+    systems = [read_conllu(path)[::5] for path in sorted((data / PARSED / "sys").glob("*.conllu"))]
+    assert (len(systems), len(reference)) == (6, 100)
     depf = metric("depf", **options)
     counts = depf.suff_stats(systems, [reference])
     expected = [[row(h, [r], **options) for h, r in zip(lines, reference, strict=True)] for lines in systems]

@@ -150,7 +150,7 @@ def real_counts(corpus: Corpus, **systems: list[str]) -> Counts:
 def test_systems_that_truly_differ_are_not_flagged(wmt17: Corpus) -> None:
     """120 pairs of 16 systems, from different groups: the ratios lie between .9 and 1.15."""
     names = list(wmt17.systems)
-    for m in (BLEU, metric("ter"), metric("chrf")):
+    for m in (BLEU, metric("chrf")):
         sample = CountSample.from_counts(m, m.suff_stats(list(wmt17.systems.values()), wmt17.references))
         pairs = list(combinations(range(len(names)), 2))
         ratios = [found.ratio for found in sample.exchangeability(pairs) if found is not None]
@@ -171,10 +171,9 @@ def test_the_ratio_is_that_of_the_shuffles_to_the_standard_error(wmt17: Corpus, 
     assert found.near_kink == near_kink
 
 
-@pytest.mark.parametrize("share", [0.02, 0.03])
-def test_one_system_with_some_of_its_words_cut_is_flagged(wmt17: Corpus, share: float) -> None:
+def test_one_system_with_some_of_its_words_cut_is_flagged(wmt17: Corpus) -> None:
     name = "LIUM-NMT.4900"
-    systems = {"full": list(wmt17.systems[name]), "short": cut(wmt17, name, share), "other": wmt17.systems["KIT.4950"]}
+    systems = {"full": list(wmt17.systems[name]), "short": cut(wmt17, name, 0.02), "other": wmt17.systems["KIT.4950"]}
     comparison = compare(wmt17.references, systems, test="ar", n_resamples=999, interval=None, all_pairs=True)
     flagged = {
         pair.system + " " + pair.baseline for pair in comparison.comparisons if "not-exchangeable" in pair.caveats
@@ -194,7 +193,7 @@ def test_outputs_that_are_exchangeable_by_construction_are_not_flagged(wmt17: Co
     """The first pair has the length of the reference, so that samples lie on both sides of the kink of BLEU."""
     a, b = real_counts(wmt17, a=list(wmt17.systems[pair[0]]), b=list(wmt17.systems[pair[1]]))
     rng = np.random.default_rng(1)
-    for seed in range(200):
+    for seed in range(50):
         rows = rng.integers(0, len(a), 500)
         (found,) = CountSample.from_counts(BLEU, swapped(a[rows], b[rows], seed)).exchangeability([(0, 1)])
         assert found is not None

@@ -15,9 +15,8 @@ import numpy as np
 import pytest
 
 from processes import wait_for_ends
-from reshuffle import InputError, SegmentScores, study
+from reshuffle import SegmentScores, study
 from reshuffle.cli.main import run
-from reshuffle.errors import WorkerError
 from reshuffle.execution.executors import process_pool
 from reshuffle.results.studies import StudyResult
 
@@ -71,24 +70,6 @@ def test_every_study_is_the_same_with_processes(processes: Any, name: str) -> No
     assert there.render("json") == here.render("json")
 
 
-def test_a_study_of_a_dask_cluster_is_the_same() -> None:
-    distributed = pytest.importorskip("distributed")
-    with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=":0"
-        ) as cluster,
-        distributed.Client(cluster, set_as_default=False) as client,
-    ):
-        for name in ("type1", "validate", "exchange, model"):
-            assert STUDIES[name](executor=client).render("json") == STUDIES[name]().render("json")
-
-
-def broken(sums: Any) -> Any:
-    if len(np.atleast_2d(sums)) > 50:
-        raise ValueError("too many")
-    return sums[..., 0]
-
-
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("files")
@@ -107,21 +88,6 @@ def test_the_command_gives_the_same_bytes(files: Path, monkeypatch: pytest.Monke
         arguments = [*COMMAND, "--simulations", "50", "-n", "99", "--threads", "2", "--executor", name]
         assert run([*arguments, "-o", f"{name}.json"]) == 0
     assert (files / "threads.json").read_bytes() == (files / "processes.json").read_bytes()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--executor", "proceses"], "unknown executor 'proceses': expected threads, processes or dask://HOST:PORT"),
-        (["--executor", "dask://here"], "expected the address of a Dask scheduler, as dask://localhost:8786"),
-    ],
-)
-def test_names_that_cannot_be_used_are_one_sentence(
-    files: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], message: str
-) -> None:
-    monkeypatch.chdir(files)
-    with pytest.raises(InputError, match=message):
-        run([*COMMAND, *arguments])
 
 
 def started(files: Path, temporary: Path, *arguments: str) -> subprocess.Popen[str]:
@@ -183,12 +149,3 @@ def test_a_killed_worker_ends_the_command_with_one_sentence(files: Path, tmp_pat
     assert "Traceback" not in errors
     wait_for_ends(workers)
     assert [each.name for each in tmp_path.iterdir()] == ["checkpoint"]
-
-
-def test_an_error_in_a_worker_names_the_simulations(processes: Any) -> None:
-    from reshuffle import FromCounts
-
-    counts = {name: np.arange(120).reshape(60, 2) for name in "ab"}
-    bad = FromCounts("bad", counts, broken)
-    with pytest.raises(WorkerError, match=r"simulations? [\d–]+ failed in a worker: ValueError: too many"):
-        study.type1(metrics=bad, tests="bootstrap", **SMALL, executor=processes)

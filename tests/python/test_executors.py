@@ -150,13 +150,6 @@ def test_results_are_ordered_by_index_and_progress_counts_items(executor: Any) -
     assert (progress.stage, progress.total, progress.done) == ("squaring", 500, 500)
 
 
-def test_without_an_executor_one_call_has_all_items() -> None:
-    progress = Progress()
-    (part,) = run_job(Squares(), 7, Execution(progress=progress), stage="squaring", first=1)
-    assert joined([part]) == [1, 4, 9, 16, 25, 36, 49]
-    assert progress.done == 7
-
-
 @pytest.mark.parametrize("error", [ValueError, InputError])
 def test_a_task_that_fails_is_named_by_its_range(executor: Any, error: type[Exception]) -> None:
     job = Squares(1e-3, fails_at=130, error=error, block=10)
@@ -335,11 +328,6 @@ def test_another_version_in_the_worker_is_refused() -> None:
     assert "the job is from 0.0.1: install the same version" in answer.text
 
 
-@dataclass(frozen=True)
-class Interrupting(Squares):
-    """A job whose submitting process is interrupted."""
-
-
 def test_ctrl_c_cancels_the_tasks_of_the_job_only(one_by_one: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     import concurrent.futures
 
@@ -423,15 +411,6 @@ def test_another_server_at_the_address_is_one_sentence() -> None:
         with pytest.raises(InputError, match="no Dask scheduler answers at"), opened(f"dask://{host}:{port}"):
             pass
         thread.join(60)
-
-
-def test_a_server_that_accepts_and_stays_silent_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("distributed")
-    monkeypatch.setattr(executors, "CONNECT_SECONDS", 0.2)
-    with socket.create_server(("127.0.0.1", 0)) as server:  # the system accepts
-        host, port = server.getsockname()
-        with pytest.raises(InputError, match="no Dask scheduler answers at"), opened(f"dask://{host}:{port}"):
-            pass
 
 
 def test_a_scheduler_without_workers_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
@@ -138,42 +137,6 @@ def row(hypothesis: str, references: list[str], **options: Any) -> Counts:
     rows = metric("gtm", **options).suff_stats([[hypothesis]], [[reference] for reference in references])[0]
     total: Counts = rows.sum(axis=0)
     return total
-
-
-@given(TEXTS, st.lists(TEXTS, min_size=1, max_size=3))
-def test_with_exponent_1_words_are_counted_in_any_order(hypothesis: str, references: list[str]) -> None:
-    matched = sum((Counter(words(hypothesis)) & Counter(words(" ".join(references)))).values())
-    mean = Fraction(sum(len(words(reference)) for reference in references), len(references))
-    assert row(hypothesis, references)[0] == min(Fraction(matched), mean) * WORD
-    assert row(" ".join(sorted(words(hypothesis))), references).tolist() == row(hypothesis, references).tolist()
-
-
-@given(TEXTS.filter(words), EXPONENTS, st.integers(1, 3))
-def test_a_text_that_equals_every_reference_scores_100(text: str, exponent: float, copies: int) -> None:
-    gtm = metric("gtm", exponent=exponent)
-    assert gtm.score(row(text, [text] * copies, exponent=exponent)) == 100
-
-
-@given(TEXTS, st.lists(TEXTS, min_size=2, max_size=4), EXPONENTS)
-def test_lengths_do_not_depend_on_the_order_of_references(
-    hypothesis: str, references: list[str], exponent: float
-) -> None:
-    # Which of two equally long runs is matched may depend on it, but not for single words.
-    there, back = (row(hypothesis, order, exponent=exponent) for order in (references, references[::-1]))
-    assert there[1:].tolist() == back[1:].tolist()
-    if exponent == 1:
-        assert there[0] == back[0]
-
-
-@given(TEXTS, TEXTS, EXPONENTS.filter(lambda e: e >= 1))
-def test_long_runs_are_worth_more_than_their_words_and_less_than_a_whole_match(
-    hypothesis: str, reference: str, exponent: float
-) -> None:
-    matched, length, _ = row(hypothesis, [reference], exponent=exponent)
-    words = row(hypothesis, [reference])[0]
-    assert matched <= words + 1 <= length + 1
-    if words:
-        assert matched >= (words / WORD) ** (1 / exponent) * WORD - 1
 
 
 def test_empty_texts_score_0() -> None:

@@ -372,15 +372,6 @@ def test_statistics_that_are_not_finite_are_left_out() -> None:
     assert histogram_of_probabilities(np.array([2.0]), np.array([1.0])) == Histogram(2.0, 0.0, (1.0,))
 
 
-def test_the_histograms_do_not_depend_on_threads() -> None:
-    for test in ("ar", "ar-studentized", "bootstrap-both", "permutation"):
-        one, four = (
-            compare(metrics=NATIVE, test=test, all_pairs=True, n_resamples=3000, threads=threads) for threads in (1, 4)
-        )
-        assert one == four
-        assert all(pair.null is not None for pair in one.comparisons)
-
-
 def test_several_reductions_have_the_histograms_of_each_alone() -> None:
     samples = [
         CountSample.from_counts(BLEU, np.stack([*COUNTS.values()])),

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from itertools import combinations
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -144,12 +142,6 @@ def test_alpha_defaults_to_one_minus_the_confidence_level() -> None:
             compared(alpha=alpha)
 
 
-def test_stars_mark_p_values_up_to_alpha() -> None:
-    p = sorted(c.test.adjusted_pvalue for c in compared().comparisons)[1]
-    above, below = (render(compared(alpha=alpha), "text") for alpha in (min(p * 1.01, 0.999), p * 0.99))
-    assert above.splitlines()[2:9] != below.splitlines()[2:9]
-
-
 def test_gandy_stopping_decides_at_alpha() -> None:
     comparison = compared(test="ar", stopping="gandy", alpha=0.2)
     assert "|stopping:gandy[0.2,0.001]|" in comparison.signature
@@ -157,16 +149,3 @@ def test_gandy_stopping_decides_at_alpha() -> None:
     assert compared(test="ar", stopping=Gandy(0.2), alpha=0.2).signature == comparison.signature
     with pytest.raises(InputError, match=r"Gandy has level 0\.3, but the comparison has alpha = 0\.2"):
         compared(test="ar", stopping=Gandy(0.3), alpha=0.2)
-
-
-def test_the_command_line_accepts_alpha(demo: Path, run: Any) -> None:
-    code, out, _ = run("compare", *sorted(map(str, demo.glob("*.txt"))), "--alpha", "0.2", "-n", "99")
-    assert code == 0
-    assert "adjusted p ≤ 0.2" in out
-    code, _, err = run("compare", *sorted(map(str, demo.glob("*.txt"))), "--alpha", "5", "-n", "99")
-    assert code == 2
-    assert "--alpha must lie strictly between 0 and 1, got 5" in err
-    code, out, _ = run(
-        "compare", *sorted(map(str, demo.glob("*.txt"))), "--alpha", "0.2", "-n", "99", "--format", "json"
-    )
-    assert json.loads(out)["alpha"] == 0.2

@@ -25,7 +25,6 @@ from reshuffle.data.blocks import TextBlocks
 from reshuffle.data.corpus import system_names
 from reshuffle.data.files import parse_size
 from reshuffle.data.formats import INPUT_FORMATS, format_of
-from reshuffle.data.formats.base import Column
 from reshuffle.data.reading import read_columns, read_conllu, read_documents, split_name
 from reshuffle.data.scores import read_numbers
 from reshuffle.validate import LARGEST_SCORE
@@ -276,6 +275,7 @@ def test_any_numbers_are_read_back(numbers: list[float]) -> None:
         ("x.txt", "1\nnan\n", "x.txt, line 2: expected a finite number, got 'nan'"),
         ("x.txt", "1\n-inf\n", "x.txt, line 2: expected a finite number, got '-inf'"),
         ("x.txt", "1\n1e999\n", "x.txt, line 2: expected a finite number, got '1e999'"),
+        ("x.txt", "0\n1e308\n", "x.txt, line 2: expected a number of at most 1e+75 in magnitude, got '1e308'"),
         ("x.txt", "1_000\n", "x.txt, line 1: expected a finite number, got '1_000'"),
         ("x.txt", "0,5\n", "x.txt, line 1: expected a finite number, got '0,5'"),
         ("x.txt", "1\n\n", "x.txt, line 2: expected a finite number, got ''"),
@@ -390,34 +390,20 @@ def test_systems_are_named_by_their_columns_if_these_are_unambiguous() -> None:
 
 
 @given(
-    st.lists(st.sampled_from(["a.tsv#a", "b.tsv#a", "a.tsv#b", "x/a.tsv#a", "a.txt", "-#a", "-", "a.tsv#"]), max_size=8)
+    st.lists(st.sampled_from("a.tsv#a b.tsv#a a.tsv#b x/a.tsv#a a a.txt /x/a.gz a#2 -#a - a.tsv#".split()), max_size=8)
 )
-def test_names_of_systems_from_columns_are_unique(paths: Sequence[str]) -> None:
+def test_names_of_systems_are_unique(paths: Sequence[str]) -> None:
     assert len(set(system_names(paths))) == len(paths)
 
 
-def test_files_of_different_formats_must_have_equal_numbers_of_segments() -> None:
-    ref, system = put("ref.txt", "a\nb\n"), put("out.tsv", "id\tmt\n1\ta\n")
-    with pytest.raises(
-        InputError, match=r"ref\.txt has 2 segments, out\.tsv#mt has 1: they must match segment by segment"
-    ):
-        read_corpus([ref], [f"{system}#mt"])
-    with pytest.raises(InputError, match=r"ref\.txt has 2 segments, out\.tsv#id has 1"):
-        read_corpus([ref, f"{system}#id"], [f"{system}#mt"])
-
-
-def test_a_column_knows_the_line_of_a_segment() -> None:
-    assert Column("f", ["x", "y"], range(2, 4)).place(2) == "f, line 3"
-
-
-LONG = "x" * 4_000_000
+LONG = "x" * 400_000
 
 
 @pytest.mark.parametrize(
     ("name", "content", "asked"),
     [
         ("a.tsv", LONG, "a.tsv"),
-        ("a.tsv", f"{LONG}\t{LONG}\n1\t2\n", f"a.tsv#{'x' * 4_000_000}"),
+        ("a.tsv", f"{LONG}\t{LONG}\n1\t2\n", f"a.tsv#{LONG}"),
         ("a.tsv", f"{LONG}\tb\n1\t2\n", "a.tsv"),
         ("a.tsv", "\t".join(f"c{i}" for i in range(100_000)) + "\n", "a.tsv#d"),
         ("a.jsonl", LONG, "a.jsonl"),
@@ -492,19 +478,19 @@ def test_a_decompression_bomb_is_refused_without_decompressing_all_of_it(tmp_pat
     import tracemalloc
 
     path, log = tmp_path / "bomb.gz", tmp_path / "bomb.eval"
-    path.write_bytes(gzip.compress(b"\0" * (1 << 26)) * 16)  # a megabyte that grows to a gigabyte, without a line end
+    path.write_bytes(gzip.compress(b"\0" * (1 << 23)) * 16)  # 128 kB that grow to 128 MiB, without a line end
     with zipfile.ZipFile(log, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("header.json", b" " * (1 << 26))
+        archive.writestr("header.json", b" " * (1 << 25))
     for read in (
-        lambda: read_lines(path, max_input=1 << 24),
-        lambda: list(TextBlocks([str(path)], max_input=1 << 24)),
-        lambda: read_scores(log, max_input=1 << 24),
+        lambda: read_lines(path, max_input=1 << 22),
+        lambda: list(TextBlocks([str(path)], max_input=1 << 22)),
+        lambda: read_scores(log, max_input=1 << 22),
     ):
         tracemalloc.start()
         try:
-            with pytest.raises(InputError, match="is larger than 16 MiB when"):
+            with pytest.raises(InputError, match="is larger than 4 MiB when"):
                 read()
-            assert tracemalloc.get_traced_memory()[1] < 1 << 26
+            assert tracemalloc.get_traced_memory()[1] < 1 << 24
         finally:
             tracemalloc.stop()
 

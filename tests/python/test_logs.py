@@ -5,12 +5,10 @@ from __future__ import annotations
 import io
 import json
 import math
-import subprocess
-import sys
 import zipfile
 from collections import defaultdict
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pytest
@@ -71,17 +69,6 @@ def recompressed(members: dict[str, Any]) -> bytes:
         content[at + 10 : at + 12] = (93).to_bytes(2, "little")
         at += 4
     return bytes(content)
-
-
-class Ran(NamedTuple):
-    code: int
-    out: str
-    err: str
-
-
-def run(*arguments: str) -> Ran:
-    done = subprocess.run([sys.executable, "-m", "reshuffle", *arguments], capture_output=True, text=True, check=False)
-    return Ran(done.returncode, done.stdout, done.stderr)
 
 
 SAMPLES = [
@@ -336,7 +323,7 @@ def test_systems_have_different_names() -> None:
         join_scores([ScoreTable("m", ("a",), system_scores=np.zeros(1))])
 
 
-def test_compare_joins_logs() -> None:
+def test_compare_joins_logs(run: Any) -> None:
     """The command on logs in different orders equals that on a table in one order."""
     n = 12
     values = {"a": [(7 * i) % 5 / 4 for i in range(n)], "b": [(3 * i) % 5 / 4 for i in range(n)]}
@@ -350,7 +337,7 @@ def test_compare_joins_logs() -> None:
     assert json.loads(joined.out)["metrics"] == json.loads(table.out)["metrics"]
 
 
-def test_compare_reports_what_does_not_match() -> None:
+def test_compare_reports_what_does_not_match(run: Any) -> None:
     put("a.json", json.dumps(log([sample(i, f1=i % 3) for i in range(6)])))
     put("b.json", json.dumps(log([sample(i, f1=i % 2) for i in range(1, 9)])))
     found = run("compare", "--scores", "f1", "a.json", "b.json")
@@ -361,7 +348,7 @@ def test_compare_reports_what_does_not_match() -> None:
     assert "f1 of b lacks 1: '0'" in found.err
 
 
-def test_logs_beside_other_files_need_numbers() -> None:
+def test_logs_beside_other_files_need_numbers(run: Any) -> None:
     put("a.json", json.dumps(log([sample("x", f1=1)])))
     put("b.txt", "1\n")
     found = run("compare", "--scores", "f1", "a.json", "b.txt")
