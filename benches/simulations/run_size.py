@@ -31,8 +31,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri, stdtr, stdtrit
 
-from reshuffle.inference.run_caveats import carried_by_few
-from reshuffle.resampling.run_linear import TOO_FEW
+from reshuffle.inference.run_caveats import skewness_matters
+from reshuffle.resampling.run_linear import one_level
 from reshuffle.resampling.run_reference import quantiles, tails
 
 Array = NDArray[np.float64]
@@ -123,7 +123,7 @@ class Moments:
     def levels(self) -> tuple[Array, Array]:
         """The shares and degrees of freedom of the levels, as ``run_levels`` has them: (BLOCK, levels)."""
         a, b = self.of_runs
-        if min(self.n, self.m) <= TOO_FEW < max(self.n, self.m):
+        if not one_level(self.n, self.m):
             parts = np.stack([a, b, self.segments], axis=1)
             degrees = np.broadcast_to([*self.degrees, SEGMENTS - 1], parts.shape)
         else:
@@ -200,7 +200,7 @@ def rates(cell: Cell, simulations: int, seed: int) -> dict[str, float]:
         values = cell.contributions(rng)
         of = Moments.of(values, cell.n)
         rejected = {**permutations(of, members), **closed_forms(of), "hierarchical": hierarchical(values, of, rng)}
-        rejected["note"] = carried_by_few(of.of_runs, of.variance)
+        rejected["note"] = skewness_matters(of.of_runs, of.variance, min(of.n, of.m))
         for name, own in rejected.items():
             found[name] += int(own.sum())
     return {name: count / (-(-simulations // BLOCK) * BLOCK) for name, count in found.items()}

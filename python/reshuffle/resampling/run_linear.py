@@ -77,20 +77,26 @@ class Spread(NamedTuple):
         return float(min(self.levels.degrees_of_freedom))
 
 
-# A system with so few runs is a level of its own beside one with more.
-TOO_FEW = 2
+# The largest number of runs of a system beside one with two or three with which both are one level: with more, the
+# size of the test passes .07 (benches/simulations/run_size.py).
+ONE_LEVEL = {2: 2, 3: 5}
+
+
+def one_level(n: int, m: int) -> bool:
+    """Whether the runs of systems with n and m runs are one level."""
+    return max(n, m) <= ONE_LEVEL.get(min(n, m), max(n, m))
 
 
 def run_levels(parts: tuple[float, float], numbers: tuple[int, int]) -> list[tuple[float, float]]:
     """The variance and the degrees of freedom of the levels of runs, from s²/n and n of both systems.
 
-    One level, with Satterthwaite's degrees of freedom (1946, doi:10.2307/3002019). Two runs have one degree of freedom,
-    and s² is near 0 too often: beside a system with more runs they are a level of their own, and so are the others.
+    One level, with Satterthwaite's degrees of freedom (1946, doi:10.2307/3002019). But s² of two or three runs is near 0
+    too often: beside a system with more of them, the runs of each are a level of their own.
 
     >>> run_levels((1.0, 1.0), (3, 3)), run_levels((1.0, 1.0), (2, 3))
     ([(2.0, 4.0)], [(1.0, 1), (1.0, 2)])
     """
-    if min(numbers) <= TOO_FEW < max(numbers):
+    if not one_level(*numbers):
         return [(part, n - 1) for part, n in zip(parts, numbers, strict=True)]
     return [(sum(parts), satterthwaite(parts, [n - 1 for n in numbers]))]
 
