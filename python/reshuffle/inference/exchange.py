@@ -81,8 +81,10 @@ NEW_RUNS_AND_SEGMENTS = "would new runs on new segments differ?"
 NEW_RUNS = "would new runs differ on these segments?"
 NEW_SEGMENTS = "would the outputs of these runs differ on new segments?"
 
+# From python -m benches.simulations.run_size.
 SKEWED = (
-    "With few runs, its p-values rest on the assumption that the scores of runs are about normal. SIZES"
+    "With few runs, its p-values rest on the assumption that the scores of runs are about normal: with a skewness of 2, "
+    "it rejects up to .11 instead of .05 where the runs of one system make most of the variance."
 )
 
 # The rates in the caveats are type-I errors at the level .05: both systems have the same expected score. 5,000
@@ -101,6 +103,7 @@ EXCHANGES: Mapping[str, ExchangeUnit] = {
             "It takes the test set as given, so it also finds differences that hold only on these segments: as a test "
             "of the expected scores on other segments it rejects too often (.388 instead of .05 in a simulation with "
             "five runs). "
+            "If the runs of one system vary more than those of the other, it rejects up to .17 with two to ten runs. "
             "With few runs it cannot reach a small p-value: at least .1 with 3 runs of each system, .0286 with 4 and "
             ".0079 with 5 (two-sided).",
             "P11-2031",
@@ -111,7 +114,8 @@ EXCHANGES: Mapping[str, ExchangeUnit] = {
             "nothing is exchanged: Welch's t test of the runs' scores",
             "on these segments, new runs of both systems would have the same expected score",
             NEW_RUNS,
-            "It takes the test set as given, as run does. WELCH",
+            "It takes the test set as given, as run does. With two runs beside more it rejects up to .12 instead of .05 if "
+            "the runs of one system vary more than those of the other, and with skewed runs up to .16.",
             "doi:10.1093/biomet/34.1-2.28",
             welch_t,
             needs_runs=2,
