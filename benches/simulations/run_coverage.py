@@ -1,4 +1,4 @@
-"""Measure the hierarchical bootstrap of few runs and its corrections.
+"""Measure the hierarchical bootstrap of few runs and its corrections. ``run_size`` has unequal numbers and spreads.
 
     python -m benches.simulations.run_coverage --help
 
@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import argparse
 import itertools
+import math
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
@@ -26,10 +27,11 @@ from multiprocessing import get_context
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri, stdtr
+from scipy.special import ndtri
 
 from reshuffle.resampling.run_hierarchical import Hierarchical
-from reshuffle.resampling.run_linear import RunCovariances
+from reshuffle.resampling.run_linear import RunCovariances, satterthwaite
+from reshuffle.resampling.run_reference import Levels
 
 Array = NDArray[np.float64]
 
@@ -90,7 +92,7 @@ def corrected(drawn: Drawn, factor: bool, t: bool) -> bool:
     """The bootstrap with n − 1 runs: with the variance corrected for the interaction, with the tails of t."""
     spread = drawn.covariances.of_difference(0, 1)
     deviations = drawn.one_less * (spread.factor if factor else 1)
-    compared = Hierarchical(drawn.difference, deviations, spread.degrees_of_freedom).compared
+    compared = Hierarchical(drawn.difference, deviations, spread.levels).compared
     return exceeded(compared if t else drawn.difference, deviations)
 
 
@@ -101,11 +103,30 @@ def outside_percentiles(drawn: Drawn) -> bool:
 
 
 def by_levels(drawn: Drawn) -> bool:
-    """The package's bootstrap with Hesterberg's correction of levels instead: p = 2·T(Φ⁻¹(share/2))."""
+    """The package's bootstrap with Hesterberg's correction of levels instead: p = 2·T(Φ⁻¹(share/2)).
+
+    T is Student's t with levels, as in the package.
+    """
     spread = drawn.covariances.of_difference(0, 1)
     c = np.count_nonzero(np.abs(drawn.one_less * spread.factor) >= abs(drawn.difference))
     share = (c + 1) / (DRAWS + 1)
-    return bool(2 * stdtr(spread.degrees_of_freedom, float(ndtri(share / 2))) <= ALPHA)
+    return 2 * spread.levels.tail(-float(ndtri(share / 2))) <= ALPHA
+
+
+def one_level(drawn: Drawn) -> bool:
+    """The package's bootstrap with Satterthwaite's degrees of freedom over all three variances instead of levels."""
+    spread = drawn.covariances.of_difference(0, 1)
+    n, m = (drawn.covariances.n_runs(system) for system in (0, 1))
+    parts = [*spread.of_runs, max(spread.variance - sum(spread.of_runs), 0.0)]
+    degrees = satterthwaite(parts, [n - 1, m - 1, drawn.covariances.n_units - 1])
+    deviations = drawn.one_less * spread.factor
+    return exceeded(Hierarchical(drawn.difference, deviations, Levels([1.0], [degrees])).compared, deviations)
+
+
+def closed_form(drawn: Drawn) -> bool:
+    """The package's t test."""
+    spread = drawn.covariances.of_difference(0, 1)
+    return abs(drawn.difference) >= math.sqrt(spread.variance) * spread.levels.quantile(ALPHA / 2)
 
 
 METHODS: Mapping[str, Callable[[Drawn], bool]] = {
@@ -116,7 +137,9 @@ METHODS: Mapping[str, Callable[[Drawn], bool]] = {
     "n − 1, t": lambda drawn: corrected(drawn, False, True),
     "n − 1, variance": lambda drawn: corrected(drawn, True, False),
     "variance, t of levels": by_levels,
+    "variance, one level": one_level,
     "package": lambda drawn: corrected(drawn, True, True),
+    "hierarchical-t": closed_form,
 }
 
 

@@ -21,6 +21,7 @@ from .execution import AnyExecutor
 from .inference.exchange import EXCHANGES
 from .inference.hypotheses import ON_ONE_SET
 from .inference.plan import check_direction
+from .inference.run_caveats import run_caveats
 from .inference.run_intervals import interval_of
 from .inference.run_tests import PairOutcome, RunTesting, chosen_exchanges, pair_outcomes
 from .inference.run_variation import observed_differences, variations
@@ -236,10 +237,10 @@ def compare_runs(
         ``x`` is called ``x#i``, counted from 0. Functions of texts are not supported.
     exchange : str or sequence of str
         What is exchanged: names in :data:`reshuffle.inference.exchange.EXCHANGES`, of which the first one decides. The
-        default, ``auto``, is ``run`` if its p-value can be as small as ``alpha`` with these numbers of runs, with
-        ``hierarchical`` beside it; else ``hierarchical`` with ``segment`` beside it; with one run of a system,
-        ``segment``. ``pooled``, the reading of Clark et al., is shown beside each. ``all`` stands for all but
-        ``multeval``.
+        default, ``auto``, asks whether new runs on new segments would differ: ``hierarchical``, with any number of runs
+        from two on. Beside it are tests that answer other questions: ``welch``, ``run`` if its p-value can be as small
+        as ``alpha`` with these numbers of runs, ``segment``, and ``pooled``, the reading of Clark et al. With one run
+        of a system, ``segment`` decides. ``all`` stands for all but ``multeval``.
     statistic : {'pooled', 'mean'}
         The score of all outputs of a system taken as one long output, or the mean of the scores of its runs.
     baseline : str, optional
@@ -275,7 +276,8 @@ def compare_runs(
     ------
     InputError
         If outputs differ in length, a system has no runs, a name is unknown, or the data do not suit the exchange
-        units: ``run`` and ``hierarchical`` need two runs of each system, and ``cell`` and ``multeval`` equal numbers.
+        units: ``welch``, ``hierarchical`` and ``hierarchical-t`` need two runs of each system, ``run`` two of one of
+        them, and ``cell`` and ``multeval`` equal numbers.
 
     Warns
     -----
@@ -295,7 +297,7 @@ def compare_runs(
     >>> ratings = {f"{name}#{run}": rng.normal(mean, 1, 300) for name, mean in means.items() for run in range(4)}
     >>> result = compare_runs(None, {"a": 4, "b": 4}, SegmentScores("rating", ratings), n_resamples=999)
     >>> [(each.exchange, round(each.smallest_pvalue, 4)) for each in result.comparisons]
-    [('run', 0.0286), ('hierarchical', 0.001), ('pooled', 0.001)]
+    [('hierarchical', 0.001), ('welch', 0.0), ('run', 0.0286), ('segment', 0.001), ('pooled', 0.001)]
     """
     settings = RunSettings(
         _names_of(exchange),
@@ -361,6 +363,7 @@ def compared_runs(runs: Runs, dev: Development, settings: RunSettings, resamplin
     plan = {
         **_plan(runs, data, settings, units),
         "exchange_reason": reason,
+        "questions": {name: EXCHANGES[name].worded(EXCHANGES[name].question, data.unit) for name in units},
         "left_out": left_out,
         "adjustments": {name: of_unit[0][0].adjustment or "none" for name, of_unit in tests.items()},
         "duplicates": duplicates,
@@ -572,6 +575,7 @@ def _differences(
                     confidence_interval=interval_of(
                         name, data, m, (a, b), settings.statistic, settings.confidence_level
                     ),
+                    caveats=run_caveats(name, data, m, (a, b)),
                 )
 
 

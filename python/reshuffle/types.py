@@ -250,7 +250,9 @@ SampleLayout: TypeAlias = Literal["broad", "block"]
 Truth: TypeAlias = Literal["complement", "whole"]
 """:data:`reshuffle.study.validation.TRUTHS`."""
 
-Exchange: TypeAlias = Literal["run", "segment", "pooled", "cell", "hierarchical", "multeval"]
+Exchange: TypeAlias = Literal[
+    "run", "welch", "segment", "pooled", "cell", "hierarchical", "hierarchical-t", "multeval"
+]
 """:data:`reshuffle.inference.exchange.EXCHANGES`."""
 
 RunAdjustment: TypeAlias = Literal[

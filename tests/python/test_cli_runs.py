@@ -346,12 +346,12 @@ def test_every_table_can_be_written(runs: Path, run: Any) -> None:
     assert len(headers) == len(get_args(types.RunTable))
 
 
-def test_the_default_is_decided_by_the_number_of_runs(runs: Path, run: Any) -> None:
+def test_the_default_asks_the_same_question_with_any_alpha(runs: Path, run: Any) -> None:
     few = document(run, *TEXTS)
-    assert few["plan"]["exchange"] == ["hierarchical", "segment", "pooled"]
-    assert "run" in few["plan"]["exchange_reason"]
+    assert few["plan"]["exchange"] == ["hierarchical", "welch", "segment", "pooled"]
+    assert "new runs on new segments" in few["plan"]["exchange_reason"]
     enough = document(run, *TEXTS, "--alpha", "0.1")
-    assert enough["plan"]["exchange"][0] == "run"
+    assert enough["plan"]["exchange"] == ["hierarchical", "welch", "run", "segment", "pooled"]
     every = document(run, *TEXTS, "--exchange", "all")
     assert set(every["plan"]["exchange"]) == set(EXCHANGES) - {"multeval"}
 

@@ -70,6 +70,20 @@ def difference(data: RunData, sides: Sides, statistic: str) -> list[float]:
     return [x - y for x, y in zip(*scores, strict=True)]
 
 
+def in_errors(data: RunData, left: Sequence[int], right: Sequence[int], statistic: str) -> list[float]:
+    """The difference of two groups of whole runs, divided by its standard error if both have two: for each metric."""
+    sides = tuple([[(run, unit) for unit in range(data.n_units)] for run in side] for side in (left, right))
+    found = difference(data, sides, statistic)  # type: ignore[arg-type]
+    if min(len(left), len(right)) < 2:
+        return found
+    scores = data.scored(data.totals)
+    errors = [
+        math.sqrt(sum(np.var([own[run] for run in side], ddof=1) / len(side) for side in (left, right)))
+        for own in scores
+    ]
+    return [d / error for d, error in zip(found, errors, strict=True)]
+
+
 def outputs(data: RunData) -> tuple[list[int], list[int]]:
     """The outputs of the first two systems."""
     n, m = data.n_runs[:2]
@@ -172,17 +186,23 @@ def test_few_runs_are_split_in_all_ways(n: int, m: int, statistic: str) -> None:
     expected = []
     for left in combinations(range(n + m), n):
         right = [run for run in range(n + m) if run not in left]
-        sides = tuple([[(run, unit) for unit in range(9)] for run in side] for side in (left, right))
-        expected.append(difference(data, sides, statistic))  # type: ignore[arg-type]
+        expected.append(in_errors(data, left, right, statistic))
     assert found.exact == [True]
-    observed = [data.score_of(0, statistic)[i] - data.score_of(1, statistic)[i] for i in (0, 1)]
+    assert found.studentized == (min(n, m) > 1)
+    observed = in_errors(data, range(n), range(n, n + m), statistic)
     for i in (0, 1):
-        assert sorted(found.statistics[i][0]) == pytest.approx(sorted(row[i] for row in expected), abs=1e-12)
-        assert found.statistics[i][0][0] == observed[i]
+        assert sorted(found.statistics[i][0]) == pytest.approx(sorted(row[i] for row in expected), rel=1e-9, abs=1e-12)
+        assert found.statistics[i][0][0] == pytest.approx(observed[i], rel=1e-12)
     for i, (outcome,) in enumerate(pair_outcomes(data, [(0, 1)], EXCHANGES["run"], RunTesting(statistic))):
-        count = sum(abs(row[i]) >= abs(observed[i]) - 1e-12 for row in expected)
+        count = sum(abs(row[i]) >= abs(observed[i]) * (1 - 1e-9) for row in expected)
         assert (outcome.exceedances, outcome.n_resamples) == (count, math.comb(n + m, n))
         assert outcome.pvalue == count / math.comb(n + m, n) >= outcome.smallest_pvalue
+
+
+def variance_of(values: Sequence[Fraction]) -> Fraction:
+    """With n − 1, in exact arithmetic."""
+    mean = sum(values, Fraction(0)) / len(values)
+    return sum(((value - mean) ** 2 for value in values), Fraction(0)) / (len(values) - 1)
 
 
 @given(st.lists(st.sampled_from([(1, 3), (2, 3), (1, 7), (3, 7), (5, 9)]), min_size=3, max_size=8), st.integers(1, 7))
@@ -192,13 +212,19 @@ def test_ties_of_splits_count_as_in_exact_arithmetic(statistic: str, runs: list[
     """Many splits are equal here, and floats would differ in their last bits."""
     n = min(n, len(runs) - 1)
 
-    def distance(left: Sequence[int]) -> Fraction:
+    def distance(left: Sequence[int]) -> tuple[bool, Fraction]:
+        """Whether t is infinite, and t squared; beside a single run, the difference."""
         sides = [[runs[i] for i in range(len(runs)) if (i in left) == side] for side in (True, False)]
         if statistic == "pooled":
             a, b = (Fraction(sum(x for x, _ in side), sum(y for _, y in side)) for side in sides)
         else:
             a, b = (sum((Fraction(*run) for run in side), Fraction(0)) / len(side) for side in sides)
-        return abs(a - b)
+        if min(map(len, sides)) < 2:
+            return False, abs(a - b)
+        variance = sum((variance_of([Fraction(*run) for run in side]) / len(side) for side in sides), Fraction(0))
+        if a == b or variance == 0:
+            return a != b, Fraction(0)
+        return False, (a - b) ** 2 / variance
 
     splits = list(combinations(range(len(runs)), n))
     expected = sum(distance(left) >= distance(range(n)) for left in splits)
@@ -228,9 +254,8 @@ def test_many_runs_are_split_at_random(statistic: str) -> None:
     for replicate in (0, 1, 4095, 4096, 4999):
         labels = _core.permutations(3, replicate // 4096, 18, min(4096, 5000 - replicate // 4096 * 4096))
         order = labels[replicate % 4096].tolist()
-        sides = tuple([[(run, unit) for unit in range(4)] for run in side] for side in (order[:9], order[9:]))
-        expected = difference(data, sides, statistic)  # type: ignore[arg-type]
-        assert [own[0][replicate] for own in found.statistics] == pytest.approx(expected, abs=1e-12)
+        expected = in_errors(data, order[:9], order[9:], statistic)
+        assert [own[0][replicate] for own in found.statistics] == pytest.approx(expected, rel=1e-9, abs=1e-12)
     # All splits when R is not smaller than their number; the shares of random ones agree with them.
     every = exchange("run", run_data(random_counts([9, 9], 4, 5), n_resamples=48_620), statistic)
     assert every.exact == [True]
@@ -272,10 +297,15 @@ def test_threads_do_not_matter(name: str, statistic: str, seed: int) -> None:
     )
     for x, y in zip(one.statistics, many.statistics, strict=True):
         assert [values.tobytes() for values in x] == [values.tobytes() for values in y]
-    assert one.together
+    assert one.closed == many.closed
+    assert one.together == (one.closed is None)
 
 
-@given(st.sampled_from(["run", "segment", "cell"]), st.sampled_from(["pooled", "mean"]), st.integers(0, 50))
+@given(
+    st.sampled_from(["run", "welch", "hierarchical-t", "segment", "cell"]),
+    st.sampled_from(["pooled", "mean"]),
+    st.integers(0, 50),
+)
 @settings(max_examples=budget(40))
 def test_the_order_of_two_systems_does_not_matter(name: str, statistic: str, seed: int) -> None:
     n, m = (3, 3) if name == "cell" else (2 + seed % 3, 3)

@@ -50,9 +50,15 @@ NULLS = {
     "pooled": "for each segment, it does not matter which run of which system an output comes from",
 }
 REASON = (
-    "exchanging whole runs cannot give p <= 0.05 with these numbers of runs (4 runs of each system would be enough); "
-    "the hierarchical bootstrap takes both runs and segments into account"
+    "it asks whether new runs on new segments would differ, with any number of runs, and takes both runs and segments "
+    "into account"
 )
+QUESTIONS = {
+    "hierarchical": "would new runs on new segments differ?",
+    "run": "would new runs differ on these segments?",
+    "segment": "would the outputs of these runs differ on new segments?",
+    "pooled": "would the outputs of these runs differ on new segments?",
+}
 
 
 def scored(runs: Sequence[float], s_sel: float = 0.3, dev: Sequence[float] = ()) -> RunScores:
@@ -129,6 +135,7 @@ def made(
         "exchange": list(exchange) if others else [],
         "exchange_requested": "auto",
         "exchange_reason": REASON if others else None,
+        "questions": {name: QUESTIONS[name] for name in (exchange if others else ())},
         "left_out": {},
         "statistic": "pooled",
         "alternative": "two-sided",
@@ -206,7 +213,7 @@ EVERY = pytest.mark.parametrize("name", RESULTS)
 
 def test_text_shows_scores_then_what_was_found_then_tests() -> None:
     lines = render_study(made(), "text", Layout(Terminal(80))).splitlines()
-    assert lines[:26] == [
+    assert lines[:37] == [
         "Scores of 3 runs of each system: 2,489 segments",
         "",
         "Metric  System     Mean  s_sel  s_test           Range  Median run",
@@ -228,12 +235,45 @@ def test_text_shows_scores_then_what_was_found_then_tests() -> None:
         "Other metrics choose other median runs: TER (run 2 of baseline). Use the metric",
         "that you trust most.",
         "",
-        "Differences from baseline, and p by exchange unit (hierarchical decides)",
+        "Differences from baseline: would new runs on new segments differ? (p by",
+        "hierarchical)",
         "",
-        "Metric  System      Δ          95% CI  p, hierarchical  p, segment  p, pooled",
-        "─" * 77,
-        "BLEU ↑  sys1    +0.29  -0.25 to +0.84           0.2574      0.0102     0.0001",
+        "Metric  System      Δ          95% CI       p",
+        "─" * 45,
+        "BLEU ↑  sys1    +0.29  -0.25 to +0.84  0.2574",
+        "╌" * 45,
+        "TER ↓   sys1    -0.84  -1.38 to -0.29  0.1139",
+        "",
+        "The same differences: p by other tests",
+        "",
+        "Metric  System  p, segment  p, pooled",
+        "─" * 37,
+        "BLEU ↑  sys1        0.0102     0.0001",
+        "╌" * 37,
+        "TER ↓   sys1        0.0001     0.0001",
     ]
+    assert "segment and pooled: would the outputs of these runs differ on new segments?" in " ".join(lines)
+
+
+def test_limits_are_told_of_the_test_that_decides_first() -> None:
+    result = made(("hierarchical", "run"))
+    limited = tuple(
+        replace(each, caveats=("skewed-runs",) if each.exchange == "hierarchical" else ("unequal-spreads", "skewed-runs"))
+        for each in result.comparisons
+    )
+    result = replace(result, tables={**result.tables, "comparisons": limited})
+    told = [sentence for sentence in conclusions(result) if sentence.startswith("Limit")]
+    (sentence,) = told
+    assert sentence.startswith("Limit of hierarchical: if the scores of runs are skewed, it rejects too often (up to .")
+    beside = [sentence for sentence in notes(result) if sentence.startswith("Limit")]
+    assert [sentence.split(": ")[0] for sentence in beside] == ["Limit of run"] * 2
+    one = tuple(replace(each, caveats=each.caveats if each.metric == "TER" else ()) for each in limited)
+    (sentence,) = found(replace(result, tables={**result.tables, "comparisons": one}), "Limit of hierarchical")
+    assert sentence.startswith("Limit of hierarchical, sys1 − baseline under TER: if")
+    for fmt in ("text", "markdown", "latex", "typst", "html"):
+        assert "if the scores of runs are skewed" in " ".join(re.sub("[%/]{1,2} ", "", result.render(fmt)).split()), fmt
+    assert json.loads(result.render("json"))["comparisons"][0]["caveats"] == ["skewed-runs"]
+    assert "skewed-runs" in result.render("csv", table="comparisons")
 
 
 @pytest.mark.parametrize("width", [60, 80, 120])
@@ -284,7 +324,8 @@ def test_adjusted_p_is_shown_where_there_is_one() -> None:
     tables = {**result.tables, "comparisons": adjusted}
     shown = replace(result, tables=tables, plan={**result.plan, "adjustments": {"hierarchical": "maxt"}})
     text = render_study(shown, "text", Layout(Terminal(200)))
-    assert "and adjusted p by exchange unit (hierarchical decides)" in text
+    assert "would new runs on new segments differ? (adjusted p by hierarchical)" in text
+    assert "The same differences: adjusted p by other tests" in text
     assert text.count("0.4567") == 6
     assert "p adjusted by step-down maxT (Westfall & Young 1993) over the pairs under each metric." in text
     assert "adjusted" not in made().render()
@@ -514,9 +555,10 @@ def test_the_latex_table_has_scores_and_tests_and_the_nulls_in_the_caption() -> 
     latex = made().render("latex")
     assert latex.startswith("% needs \\usepackage{booktabs} and \\usepackage{multirow}\n")
     header = r"Metric & System & Avg & $s_{\mathrm{sel}}$ & $s_{\mathrm{test}}$ & $\Delta$ & 95\% CI & "
-    assert header + r"p, hierarchical & p, segment & p, pooled \\" in latex
-    assert r"\multirow{2}{*}{BLEU $\uparrow$} & baseline & 18.53 & 0.26 & 0.06 & -- & -- & -- & -- & -- \\" in latex
-    assert r" & sys1 & 18.81 & 0.26 & 0.29 & +0.29 & $-$0.25 to +0.84 & 0.2574 & 0.0102 & 0.0001 \\" in latex
+    assert header + r"p \\" in latex
+    assert r"\multirow{2}{*}{BLEU $\uparrow$} & baseline & 18.53 & 0.26 & 0.06 & -- & -- & -- \\" in latex
+    assert r" & sys1 & 18.81 & 0.26 & 0.29 & +0.29 & $-$0.25 to +0.84 & 0.2574 \\" in latex
+    assert r"Metric & System & p, segment & p, pooled \\" in latex
     assert r"\multirow{2}{*}{TER $\downarrow$}" in latex
     caption = re.findall(r"\\caption\{(.*)\}\\label", latex)[0]
     assert all(f"Null hypothesis of {name}: {NULLS[name]}." in caption for name in made().plan["exchange"])

@@ -11,19 +11,22 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import optimize, stats
 
+from budgets import budget
 from reshuffle import FromCounts, InputError, SegmentScores, _core, compare_runs, metric
 from reshuffle.inference.exchange import EXCHANGES
+from reshuffle.inference.run_caveats import run_caveats
 from reshuffle.inference.run_intervals import RUN_INTERVALS, interval_of
 from reshuffle.inference.run_tests import RunTesting, pair_outcomes
 from reshuffle.inference.run_variation import observed_differences, variations
 from reshuffle.resampling import run_draws
 from reshuffle.resampling.run_hierarchical import Hierarchical
 from reshuffle.resampling.run_linear import RunCovariances
+from reshuffle.resampling.run_reference import Levels
 from reshuffle.resampling.runs import RunData
 from reshuffle.runs import Runs
 from reshuffle.settings import Resampling, Units
@@ -214,15 +217,28 @@ def test_covariances_are_those_of_the_delta_method(units: Units) -> None:
         assert difference == pytest.approx(variances.variance(i, j), abs=1e-12)
 
 
-def slow_spread(a: Array, b: Array) -> tuple[float, float]:
-    """The variance of mean(a) − mean(b), for (n, S) and (m, S) scores, and its degrees of freedom."""
-    s = a.shape[1]
+def slow_spread(a: Array, b: Array) -> tuple[float, list[tuple[float, float]]]:
+    """The variance of mean(a) − mean(b), for (n, S) and (m, S) scores, and its levels: variance, degrees of freedom."""
+    s, (n, m) = a.shape[1], map(len, (a, b))
     runs = [rows.mean(axis=1).var(ddof=1) / len(rows) for rows in (a, b)]
     interaction = sum(mean_squares(rows)[2] / len(rows) for rows in (a, b))
     segments = max((a.mean(axis=0) - b.mean(axis=0)).var(ddof=1) / s - interaction, 0)
-    variance = sum(runs) + segments
-    squares = sum(part**2 / (len(rows) - 1) for part, rows in zip(runs, (a, b), strict=True))
-    return variance, variance**2 / (squares + segments**2 / (s - 1))
+    if 2 in (n, m) and n != m:
+        levels = [(runs[0], n - 1.0), (runs[1], m - 1.0)]
+    else:
+        levels = [(sum(runs), sum(runs) ** 2 / (runs[0] ** 2 / (n - 1) + runs[1] ** 2 / (m - 1)))]
+    return sum(runs) + segments, [*levels, (segments, s - 1.0)]
+
+
+def slow_t(t: float, levels: Sequence[tuple[float, float]]) -> float:
+    """The two-sided p-value: the level at which |t| is the mean of the quantiles, weighted by the variances."""
+    weights = [variance for variance, _ in levels]
+
+    def excess(log_p: float) -> float:
+        each = [stats.t.isf(math.exp(log_p) / 2, degrees) for _, degrees in levels]
+        return float(np.average(each, weights=weights)) - abs(t)
+
+    return math.exp(optimize.brentq(excess, -300, 0, xtol=1e-14))
 
 
 @given(st.integers(0, 10**6), st.integers(2, 5), st.integers(2, 5))
@@ -231,8 +247,86 @@ def test_the_spread_of_a_difference_is_that_of_the_mean_squares(seed: int, n: in
     shared = rng.normal(size=10)
     a, b = (np.round(rng.normal(size=(size, 10)) + shift, 4) for size, shift in ((n, shared), (m, 0)))
     spread = run_data({"a": a, "b": b}).covariances[0].of_difference(0, 1)
-    assert (spread.variance, spread.degrees_of_freedom) == pytest.approx(slow_spread(a, b), rel=1e-6)
-    assert min(n, m) - 1 <= spread.degrees_of_freedom <= n + m + 7 + 1e-9
+    variance, levels = slow_spread(a, b)
+    assert spread.variance == pytest.approx(variance, rel=1e-6)
+    assert [share * variance for share in spread.levels.shares] == pytest.approx([v for v, _ in levels], abs=1e-6)
+    assert spread.levels.degrees_of_freedom == pytest.approx([degrees for _, degrees in levels], rel=1e-5)
+    assert min(n, m) - 1 - 1e-9 <= spread.degrees_of_freedom <= min(n + m - 2, 9) + 1e-9
+
+
+@pytest.mark.parametrize("statistic", ["pooled", "mean"])
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+@given(seed=st.integers(0, 10**6), n=st.integers(2, 5), m=st.integers(2, 5))
+@settings(max_examples=budget(15))
+def test_t_tests_of_runs_are_scipys_and_a_search(alternative: str, statistic: str, seed: int, n: int, m: int) -> None:
+    rng = np.random.default_rng(seed)
+    a, b = (np.round(rng.normal(size=(size, 10)) + rng.normal(size=(size, 1)), 4) for size in (n, m))
+    data = run_data({"a": a, "b": b})
+    testing = RunTesting(statistic, alternative)
+    found = {name: pair_outcomes(data, [(0, 1)], EXCHANGES[name], testing)[0][0] for name in ("welch", "hierarchical-t")}
+    welch = stats.ttest_ind(a.mean(axis=1), b.mean(axis=1), equal_var=False, alternative=alternative)
+    assert found["welch"].pvalue == pytest.approx(welch.pvalue, rel=1e-6)
+    assert found["welch"].degrees_of_freedom == pytest.approx(welch.df, rel=1e-6)
+    variance, levels = slow_spread(a, b)
+    t = (a.mean() - b.mean()) / math.sqrt(variance)
+    both = slow_t(t, levels)
+    expected = both if alternative == "two-sided" else both / 2 if (t > 0) == (alternative == "greater") else 1 - both / 2
+    assert found["hierarchical-t"].pvalue == pytest.approx(expected, rel=1e-5)
+    for outcome in found.values():
+        assert (outcome.n_resamples, outcome.exceedances, outcome.exact, outcome.smallest_pvalue) == (0, 0, False, 0)
+
+
+@pytest.mark.parametrize("name", ["welch", "hierarchical-t"])
+@given(seed=st.integers(0, 10**6), level=st.sampled_from([0.5, 0.8, 0.95]))
+@settings(max_examples=budget(25))
+def test_the_interval_of_a_t_test_excludes_zero_exactly_when_it_rejects(name: str, seed: int, level: float) -> None:
+    rng = np.random.default_rng(seed)
+    data = run_data({"a": rng.normal(size=(3, 8)) + rng.normal(), "b": rng.normal(size=(2, 8))})
+    outcome = pair_outcomes(data, [(0, 1)], EXCHANGES[name], RunTesting("mean"))[0][0]
+    interval = interval_of(name, data, 0, (0, 1), "mean", level)
+    assert interval is not None
+    assert (outcome.pvalue <= 1 - level) == (not interval.low <= 0 <= interval.high)
+
+
+@given(
+    st.lists(st.tuples(st.floats(0, 1), st.floats(1, 400)), min_size=1, max_size=3).filter(
+        lambda levels: sum(share for share, _ in levels) > 0.1
+    ),
+    st.floats(-8, 8),
+)
+def test_tails_are_the_inverse_of_quantiles(levels: list[tuple[float, float]], t: float) -> None:
+    total = sum(share for share, _ in levels)
+    of = Levels([share / total for share, _ in levels], [degrees for _, degrees in levels])
+    tail = of.tail(t)
+    assert tail + of.tail(-t) == pytest.approx(1)
+    assert of.quantile(min(tail, 1 - tail)) == pytest.approx(abs(t), rel=1e-9, abs=1e-9)
+    each = [stats.t.sf(abs(t), degrees) for share, degrees in levels if share]
+    assert min(each) * (1 - 1e-9) <= min(tail, 1 - tail) <= max(stats.t.sf(abs(t), degrees) for _, degrees in levels) + 1e-12
+
+
+def test_the_hierarchical_bootstrap_agrees_with_its_t_test() -> None:
+    """Scores of segments are normal here, and so are the deviations of the draws, about."""
+    rng = np.random.default_rng(8)
+    for n, m in ((5, 5), (6, 4), (2, 6)):
+        shared = rng.normal(size=80)
+        a, b = (rng.normal(size=(size, 80)) + shift for size, shift in ((n, shared + 0.3), (m, 0)))
+        data = run_data({"a": a, "b": b}, n_draws=20_000)
+        drawn, closed = (
+            pair_outcomes(data, [(0, 1)], EXCHANGES[name], RunTesting("mean"))[0][0]
+            for name in ("hierarchical", "hierarchical-t")
+        )
+        assert drawn.pvalue == pytest.approx(closed.pvalue, abs=0.02)
+        assert drawn.degrees_of_freedom == closed.degrees_of_freedom
+
+
+def test_without_any_spread_the_difference_decides() -> None:
+    a, b = np.random.default_rng(3).normal(size=(2, 25))
+    data = run_data({"a": np.stack([a] * 3), "b": np.stack([b] * 3), "c": np.stack([a] * 4)})
+    for name, p in (("welch", 0), ("run", 0.1)):
+        found = pair_outcomes(data, [(0, 1)], EXCHANGES[name], RunTesting("mean"))[0][0]
+        assert found.pvalue == p
+        assert pair_outcomes(data, [(0, 2)], EXCHANGES[name], RunTesting("mean"))[0][0].pvalue == 1
+        assert run_caveats(name, data, 0, (0, 1)) == ("no-spread",)
 
 
 def test_draws_have_the_variance_that_the_correction_assumes() -> None:
@@ -252,10 +346,10 @@ def test_normal_deviations_give_the_p_value_of_students_t(degrees: float) -> Non
     n = 20_000
     normal = stats.norm.ppf((np.arange(n) + 0.5) / n) * 3
     for t in (0.3, 1.0, 2.0, 3.0):
-        drawn = Hierarchical(t * 3, normal, degrees)
+        drawn = Hierarchical(t * 3, normal, Levels([1.0], [degrees]))
         p = np.mean(np.abs(normal) >= drawn.compared)
         assert p == pytest.approx(2 * stats.t.sf(t, degrees), rel=0.01, abs=1e-4)
-        assert Hierarchical(-t * 3, normal, degrees).compared == -drawn.compared
+        assert Hierarchical(-t * 3, normal, Levels([1.0], [degrees])).compared == -drawn.compared
         assert drawn.expanded(drawn.compared) == pytest.approx(drawn.difference)
 
 
@@ -320,7 +414,7 @@ def test_intervals_with_fixed_runs_are_percentiles_of_the_draws(exchange: str) -
 def test_one_run_has_an_interval_only_where_runs_are_fixed() -> None:
     data = ratio_data(6, (1, 3), 15)
     found = {name: interval_of(name, data, 0, (0, 1), "pooled", 0.95) is not None for name in RUN_INTERVALS}
-    assert found == {name: name not in ("run", "hierarchical") for name in EXCHANGES}
+    assert found == {name: name not in ("run", "welch", "hierarchical", "hierarchical-t") for name in EXCHANGES}
 
 
 def test_copies_of_one_run_have_an_interval_of_one_point() -> None:

@@ -116,7 +116,8 @@ def test_the_difficulty_of_segments_cancels() -> None:
             model_pvalues(unit, model, each, coefficients, "mean" if name != "multeval" else "pooled", resampling)[0]
             for each in (components, harder)
         )
-        assert one == pytest.approx(other, abs=1e-9), name
+        # Scores are rounded anew, which t tests see.
+        assert one == pytest.approx(other, abs=1e-3 if name in ("welch", "hierarchical-t") else 1e-9), name
 
 
 @pytest.mark.parametrize(("name", "n", "correlation", "run_sd", "published"), PUBLISHED)
@@ -254,8 +255,9 @@ def test_runs_of_one_system_never_differ() -> None:
     assert study.plan["systems"] == [*outputs]
     assert {rate.exchange for rate in rates_of(study)} == {name for name in EXCHANGES if name != "multeval"}
     for rate in rates_of(study, runs=5):
-        # The runs differ on this pool, and only two units expect that.
-        assert rate.verdict == ("at its level" if rate.exchange in ("run", "hierarchical") else "liberal")
+        # The runs differ on this pool, and not all units expect that.
+        expects = rate.exchange in ("run", "welch", "hierarchical", "hierarchical-t")
+        assert rate.verdict == ("at its level" if expects else "liberal")
         assert (rate.run_sd, rate.correlation, rate.expected) == (None, None, None)
     assert [rate.rate for rate in rates_of(study, runs=2, exchange="run")] == [0.0]
     assert read_json(study.render("json")) == study

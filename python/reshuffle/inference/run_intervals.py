@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 
 import numpy as np
 
 from ..metrics.base import tolerance
 from ..resampling.run_hierarchical import Hierarchical
+from ..resampling.run_t import StandardError, hierarchical_error, welch_error
 from ..resampling.runs import RunData
 from ..results import ConfidenceInterval
 from ..settings import default_alpha
 from .intervals import rank_of_ends
 from .pvalues import largest_rank
 
-__all__ = ["RUN_INTERVALS", "hierarchical", "interval_of", "percentile", "welch"]
+__all__ = ["RUN_INTERVALS", "hierarchical", "hierarchical_t", "interval_of", "percentile", "welch"]
 
 
 def interval_of(
@@ -31,9 +31,10 @@ def interval_of(
     =============================================== ================ ==================================
     exchange unit                                   method           sources of variation
     =============================================== ================ ==================================
-    ``run``                                         ``welch-t``      other runs; the test set is fixed
+    ``run``, ``welch``                              ``welch-t``      other runs; the test set is fixed
     ``segment``, ``pooled``, ``cell``, ``multeval`` ``percentile``   other segments; the runs are fixed
     ``hierarchical``                                ``hierarchical`` other runs and other segments
+    ``hierarchical-t``                              the same name    the same
     =============================================== ================ ==================================
 
     Parameters
@@ -68,17 +69,28 @@ def welch(data: RunData, metric: int, pair: tuple[int, int], statistic: str, lev
     this test set. For the statistic ``pooled`` the interval is centred at the difference of the pooled scores; the
     spread is that of the mean scores, which differ from the pooled ones little.
     """
-    from scipy.special import stdtrit
+    return _of_error(welch_error, data, metric, pair, statistic, level)
 
-    scores = [data.samples[metric].scores[data.rows[system]] for system in pair]
-    if min(map(len, scores)) < 2:
+
+def hierarchical_t(data: RunData, metric: int, pair: tuple[int, int], statistic: str, level: float) -> Ends | None:
+    """d ± the quantile of the test ``hierarchical-t`` times its standard error. None if a system has one run."""
+    return _of_error(hierarchical_error, data, metric, pair, statistic, level)
+
+
+def _of_error(
+    error: Callable[[RunData, int, tuple[int, int]], StandardError],
+    data: RunData,
+    metric: int,
+    pair: tuple[int, int],
+    statistic: str,
+    level: float,
+) -> Ends | None:
+    """The interval of a test in closed form: d ± quantile·error."""
+    if min(data.n_runs[system] for system in pair) < 2:
         return None
     difference = _difference(data, metric, pair, statistic)
-    parts = [float(values.var(ddof=1)) / len(values) for values in scores]
-    if sum(parts) == 0:
-        return difference, difference
-    degrees = sum(parts) ** 2 / sum(part**2 / (len(own) - 1) for part, own in zip(parts, scores, strict=True))
-    half = float(stdtrit(degrees, (1 + level) / 2)) * math.sqrt(sum(parts))
+    found = error(data, metric, pair)
+    half = found.levels.quantile((1 - level) / 2) * found.value
     return difference - half, difference + half
 
 
@@ -127,9 +139,11 @@ def _tolerance(data: RunData, metric: int, pair: tuple[int, int], statistic: str
 # The name of the method and its function, by the exchange unit.
 RUN_INTERVALS: Mapping[str, tuple[str, Callable[[RunData, int, tuple[int, int], str, float], Ends | None]]] = {
     "run": ("welch-t", welch),
+    "welch": ("welch-t", welch),
     "segment": ("percentile", percentile),
     "pooled": ("percentile", percentile),
     "cell": ("percentile", percentile),
     "hierarchical": ("hierarchical", hierarchical),
+    "hierarchical-t": ("hierarchical-t", hierarchical_t),
     "multeval": ("percentile", percentile),
 }

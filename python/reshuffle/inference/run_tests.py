@@ -27,13 +27,13 @@ __all__ = ["PairOutcome", "RunTesting", "chosen_exchanges", "pair_outcomes", "ru
 ALL = tuple(name for name in EXCHANGES if name != "multeval")
 # The adjustments for comparisons of runs.
 OF_PVALUES = tuple(name for name, adjustment in ADJUSTMENTS.items() if not adjustment.from_replicates)
-# What ``auto`` shows beside the unit that answers the question. Exchanging runs takes the test set as given, which the
-# hierarchical bootstrap does not. The reading of Clark et al. 2011 is "pooled".
-BESIDE = {
-    "run": ("hierarchical", "pooled"),
-    "hierarchical": ("segment", "pooled"),
-    "segment": ("pooled",),
-}
+# The exchange unit with which ``auto`` decides, whatever the number of runs, as long as each system has two: it asks
+# whether new runs on new segments would differ, and no other test of that keeps its level so well (docs/statistics.md).
+DECIDES = "hierarchical"
+# What it shows beside it, where there are enough runs. The reading of Clark et al. 2011 is "pooled".
+BESIDE = ("welch", "run", "segment", "pooled")
+# With one run of a system, the question has to be another one.
+OF_ONE_RUN = ("segment", "pooled")
 # More runs than this are not recommended to anybody.
 MOST_RUNS = 1000
 
@@ -120,14 +120,12 @@ def chosen_exchanges(
         return [], None, {}
     systems = [_Numbered(*item) for item in numbers.items()]
     named = [(systems[a], systems[b]) for a, b in pairs]
-    smallest = max(smallest_of_splits(a.n_runs, b.n_runs, testing.alternative) for a, b in named)
-    fewest = min(system.n_runs for pair in named for system in pair)
-    main, why_main = _default(smallest, fewest, testing)
-    reason: str | None = why_main
+    default, why_default = _default(named, testing)
+    reason: str | None = why_default
     if requested == ["auto"]:
-        wanted = [main, *BESIDE[main]]
+        wanted = default
     elif "all" in requested:
-        wanted = list(dict.fromkeys([main, *ALL, *(name for name in requested if name != "all")]))
+        wanted = list(dict.fromkeys([default[0], *ALL, *(name for name in requested if name != "all")]))
     else:
         wanted, reason = list(dict.fromkeys(requested)), None
     impossible = {name: why for name in wanted if (why := _impossible(EXCHANGES[name], named, testing))}
@@ -137,22 +135,18 @@ def chosen_exchanges(
     return [name for name in wanted if name not in impossible], reason, impossible
 
 
-def _default(smallest: float, fewest: int, testing: RunTesting) -> tuple[str, str]:
-    """The exchange unit that answers the question, and why."""
-    if smallest <= testing.alpha:
-        return "run", (
-            f"whole runs are exchanged, because with these numbers of runs p can be as small as {smallest:.2g}"
+def _default(named: Sequence[tuple[_Numbered, _Numbered]], testing: RunTesting) -> tuple[list[str], str]:
+    """The exchange units of ``auto``, of which the first answers the question, and why it does."""
+    if min(system.n_runs for pair in named for system in pair) == 1:
+        return list(OF_ONE_RUN), (
+            "a system with one run says nothing about how much runs differ, so only segments are exchanged; the result "
+            "holds for these outputs, not for other runs of the systems"
         )
-    needed = runs_needed(testing.alpha, testing.alternative)
-    enough = "" if needed is None else f" ({needed} runs of each system would be enough)"
-    if fewest > 1:
-        return "hierarchical", (
-            f"exchanging whole runs cannot give p <= {testing.alpha:g} with these numbers of runs{enough}; the "
-            "hierarchical bootstrap takes both runs and segments into account"
-        )
-    return "segment", (
-        "a system with one run says nothing about how much runs differ, so only segments are exchanged; the result "
-        "holds for these outputs, not for other runs of the systems"
+    smallest = max(smallest_of_splits(a.n_runs, b.n_runs, testing.alternative) for a, b in named)
+    beside = [name for name in BESIDE if name != "run" or smallest <= testing.alpha]
+    return [DECIDES, *beside], (
+        "it asks whether new runs on new segments would differ, with any number of runs, and takes both runs and "
+        "segments into account"
     )
 
 
@@ -196,8 +190,8 @@ def pair_outcomes(data: RunData, pairs: Pairs, unit: ExchangeUnit, testing: RunT
     scores = np.array([data.score_of(system, testing.statistic) for system in range(len(data.names))]).T
     a, b = np.array(pairs).T
     observed = scores[:, a] - scores[:, b]
-    tolerances = tolerance(scores[:, a], scores[:, b])
     compared = observed if exchanged.observed is None else np.array(exchanged.observed)
+    tolerances = _of_t(compared) if exchanged.studentized else tolerance(scores[:, a], scores[:, b])
     alternatives = [directed(testing.alternative, sample.metric.higher_is_better) for sample in data.samples]
     of_tests = np.repeat(np.array(alternatives)[:, None], len(pairs), axis=1)
     thresholds = threshold(compared, tolerances if unit.ties == ">=" else -tolerances, of_tests)
@@ -207,7 +201,11 @@ def pair_outcomes(data: RunData, pairs: Pairs, unit: ExchangeUnit, testing: RunT
             for own, limits, alternative in zip(exchanged.statistics, thresholds, alternatives, strict=True)
         ]
     )
-    pvalues = _pvalues(exchanged, counts)
+    if exchanged.closed is None:
+        pvalues = _pvalues(exchanged, counts)
+    else:
+        closed = zip(exchanged.closed, alternatives, strict=True)
+        pvalues = np.array([[each.pvalue(alternative) for each in own] for own, alternative in closed])
     # p-values that do not count ties are not valid, and no adjustment makes them so.
     adjustment = testing.adjustment(_family_size(counts, testing), exchanged.together) if unit.ties == ">=" else None
     adjusted = (
@@ -233,6 +231,15 @@ def pair_outcomes(data: RunData, pairs: Pairs, unit: ExchangeUnit, testing: RunT
     ]
 
 
+# Equal values of t in exact arithmetic may differ by this share.
+OF_T = 1e-10
+
+
+def _of_t(values: Scores) -> Scores:
+    """The tolerances of ties of t; infinite values are equal without one."""
+    return np.where(np.isfinite(values), OF_T * np.abs(values), 0.0)
+
+
 def _degrees_of_freedom(exchanged: Exchanged, m: int, p: int) -> float | None:
     return None if exchanged.degrees_of_freedom is None else float(exchanged.degrees_of_freedom[m][p])
 
@@ -253,6 +260,8 @@ def _smallest(
 ) -> float:
     """The smallest p-value that the test of a pair under a metric can reach."""
     m, p = at
+    if exchanged.closed is not None:
+        return 0.0
     n, exact = len(exchanged.statistics[m][p]), exchanged.exact[p]
     if unit.name == "run":
         a, b = pairs[p]
@@ -296,10 +305,14 @@ def _max_t(
 ) -> Scores:
     """Step-down maxT (Westfall & Young 1993) of the tests of a family: (tests,).
 
-    Statistics are divided by their root mean square over the replicates, whose expected value is 0.
+    Statistics are divided by their root mean square over the replicates, whose expected value is 0. Studentized ones
+    have a common scale already.
     """
     series = [exchanged.statistics[m][p] for m, p in zip(*family, strict=True)]
-    scales = np.array([math.sqrt(float(np.mean(values**2))) for values in series])
+    if exchanged.studentized:
+        scales = np.ones(len(series))
+    else:
+        scales = np.array([math.sqrt(float(np.mean(values**2))) for values in series])
     extremes = extremeness_to_reach(thresholds, alternatives)
     # Where no replicate differs from 0, either the systems are the same or no replicate reaches the difference.
     to_reach = np.divide(extremes, scales, out=np.where(extremes > 0, np.inf, 0.0), where=scales > 0)

@@ -19,16 +19,18 @@ from numpy.typing import NDArray
 
 from .. import _core
 from ..errors import InputError
-from ..metrics.base import Counts, Scores
+from ..metrics.base import Counts, Scores, tolerance
 from ..seeds import derive_seed
 from .reductions import Series
 from .replicates import Replicates
 from .run_layout import swapped_sums
 from .run_parts import in_parts
+from .run_reference import Levels
 from .runs import RunData
 from .samples import BATCH_CELLS, Batch, CountSample, Pairs, resampler_of_sums
 
 __all__ = [
+    "ClosedForm",
     "Exchanged",
     "exchange_cells",
     "exchange_pooled",
@@ -36,7 +38,9 @@ __all__ = [
     "exchange_segments",
     "number_of_splits",
     "shuffle_as_multeval",
+    "split_differences",
     "splits_are_exact",
+    "standardized",
 ]
 
 # All splits of the runs are used if there are at most this many, or at most R.
@@ -71,6 +75,10 @@ class Exchanged:
         For each metric and pair: the statistic of the observed arrangement, which replicates have to be compared with.
         None if that is the difference of the systems' scores. It can be another number where sums are weighted for
         unequal numbers of runs and the metric is not a function of ratios of sums, such as BLEU with some smoothings.
+    studentized : bool
+        Whether the statistics are differences divided by their standard errors.
+    closed : list of list of ClosedForm, or None
+        For each metric and pair: a test without replicates, of which ``statistics`` then has none.
     """
 
     statistics: Sequence[Sequence[Scores]]
@@ -79,6 +87,25 @@ class Exchanged:
     centred: bool = False
     degrees_of_freedom: Sequence[Sequence[float]] | None = None
     observed: Sequence[Sequence[float]] | None = None
+    studentized: bool = False
+    closed: Sequence[Sequence[ClosedForm]] | None = None
+
+
+@dataclass(frozen=True)
+class ClosedForm:
+    """A difference in standard errors, and its distribution under the null hypothesis, which is symmetric."""
+
+    t: float
+    levels: Levels
+
+    def pvalue(self, alternative: str) -> float:
+        """The p-value for ``two-sided``, ``greater`` or ``less``; t may be infinite."""
+        if alternative == "two-sided":
+            return min(1.0, 2 * self._tail(abs(self.t)))
+        return self._tail(self.t if alternative == "greater" else -self.t)
+
+    def _tail(self, t: float) -> float:
+        return float(t < 0) if math.isinf(t) else self.levels.tail(t)
 
 
 def number_of_splits(n: int, m: int) -> int:
@@ -100,38 +127,78 @@ def splits_are_exact(n: int, m: int, n_resamples: int) -> bool:
 
 
 def exchange_runs(data: RunData, pairs: Pairs, statistic: str) -> Exchanged:
-    """Whole runs are exchanged: all splits of the n + m runs if they are few, otherwise R random ones."""
+    """Whole runs are exchanged: all splits of the n + m runs if they are few, otherwise R random ones.
+
+    The statistic of a split is its difference divided by √(s²/n + s²/m) of its own runs. The test is exact if it does
+    not matter which system a run belongs to, and with many runs it keeps its level if only the expected scores are equal
+    (Janssen 1997, doi:10.1016/S0167-7152(97)00043-6; Chung & Romano 2013, doi:10.1214/13-AOS1090). Beside a single run,
+    whose s is unknown, the statistic is the difference.
+    """
+    return _exchange_runs(data, pairs, statistic, True)
+
+
+def split_differences(data: RunData, pairs: Pairs, statistic: str) -> Exchanged:
+    """As :func:`exchange_runs`, but the statistic is the difference itself.
+
+    For the mean scores of equally many runs, both give the same p-values: the sum of squares around the mean of all
+    runs is the same in all splits, so t grows with the difference.
+    """
+    return _exchange_runs(data, pairs, statistic, False)
+
+
+def _exchange_runs(data: RunData, pairs: Pairs, statistic: str, studentized: bool) -> Exchanged:
     replicates = Replicates.from_settings([data.samples[0]], data.resampling)
     n_resamples, sizes = replicates.n_resamples, [_sizes(data, pair) for pair in pairs]
     exact = [splits_are_exact(*size, n_resamples) for size in sizes]
     found: list[list[Scores]] = [[] for _ in data.samples]
+    observed: list[list[float]] = [[] for _ in data.samples]
+    # Under one metric, all pairs or none have the scale of t, so that maxT can compare them.
+    studentized = studentized and min(map(min, sizes), default=0) > 1
     for (a, b), size, every in zip(pairs, sizes, exact, strict=True):
         totals = data.totals[np.r_[data.rows[a], data.rows[b]]]
-        n_splits = number_of_splits(*size) if every else n_resamples
         splits = _all_splits(*size) if every else _random_splits(*size, n_resamples, replicates.seed)
-        of_pair = _of_splits(data, totals, splits, n_splits, size[0], statistic)
-        for own, statistics in zip(found, of_pair, strict=True):
-            own.append(statistics)
-    return Exchanged(found, exact, together=len(set(sizes)) <= 1)
+        as_it_is = iter([np.arange(sum(size))[None]])
+        for m, own in enumerate(_of_splits(data, totals, splits, size[0], statistic, studentized)):
+            found[m].append(own)
+        for m, own in enumerate(_of_splits(data, totals, as_it_is, size[0], statistic, studentized)):
+            observed[m].append(float(own[0]))
+    together = len(set(sizes)) <= 1
+    return Exchanged(found, exact, together, observed=observed if studentized else None, studentized=studentized)
 
 
 def _of_splits(
-    data: RunData, totals: Counts, splits: Iterator[Indices], n_splits: int, n: int, statistic: str
+    data: RunData, totals: Counts, splits: Iterator[Indices], n: int, statistic: str, studentized: bool
 ) -> list[Scores]:
     """The statistic of each split for each metric: (n_splits,). The first n runs of a split are those of a."""
-    found: list[Scores] = [np.empty(n_splits) for _ in data.samples]
+    found: list[list[Scores]] = [[] for _ in data.samples]
     scores = data.scored(totals)
-    first = 0
     for split in splits:
-        these = slice(first, first + len(split))
+        both = split[:, :n], split[:, n:]
         if statistic == "pooled":
-            sides = [data.scored(_sum_of_runs(totals, side)) for side in (split[:, :n], split[:, n:])]
+            sides = [data.scored(_sum_of_runs(totals, side)) for side in both]
         else:
-            sides = [[own[side].mean(axis=1) for own in scores] for side in (split[:, :n], split[:, n:])]
-        for statistics, x, y in zip(found, *sides, strict=True):
-            statistics[these] = x - y
-        first = these.stop
-    return found
+            sides = [[own[side].mean(axis=1) for own in scores] for side in both]
+        for statistics, own, x, y in zip(found, scores, *sides, strict=True):
+            statistics.append(standardized(x, y, own[both[0]], own[both[1]]) if studentized else x - y)
+    return [np.concatenate(statistics) for statistics in found]
+
+
+def standardized(x: Scores, y: Scores, runs_x: Scores, runs_y: Scores) -> Scores:
+    """(x − y)/√(s²/n + s²/m), (…), from the scores of systems, (…), and those of their runs, (…, n) and (…, m).
+
+    0 where the difference is 0; otherwise infinite where all runs of each system have the same score. Both are decided
+    with the tolerance of ties.
+
+    >>> x, y = np.array([[1.0, 3.0], [2.0, 2.0]]), np.array([[0.0, 0.0], [1.0, 1.0]])
+    >>> standardized(x.mean(axis=1), y.mean(axis=1), x, y)
+    array([ 2., inf])
+    """
+    rounding = tolerance(x, y)
+    variances = [runs.var(axis=-1, ddof=1) / runs.shape[-1] for runs in (runs_x, runs_y)]
+    errors = np.sqrt(variances[0] + variances[1])
+    difference = x - y
+    t = np.divide(difference, errors, out=np.copysign(np.inf, difference), where=errors > rounding)
+    return np.asarray(np.where(np.abs(difference) <= rounding, 0.0, t))
 
 
 def _sum_of_runs(totals: Counts, runs: Indices) -> Counts:

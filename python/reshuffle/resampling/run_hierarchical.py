@@ -10,6 +10,7 @@ import numpy as np
 from ..lazy import lazy
 from ..metrics.base import Scores
 from .run_exchange import Exchanged
+from .run_reference import Levels
 from .runs import RunData
 from .samples import Pairs
 
@@ -26,7 +27,8 @@ class Hierarchical:
       deviations from the observed difference are multiplied by
       :attr:`~reshuffle.resampling.run_linear.Spread.factor`.
     - The variance of few runs is itself uncertain. So a difference of t standard deviations is compared with the draws
-      as if it were one of z = Φ⁻¹(T(t)): if deviations are normal, p is that of Student's t. Hesterberg 2015
+      as if it were one of z = Φ⁻¹(T(t)): if deviations are normal, p is that of T, which is Student's t with levels
+      (:class:`~reshuffle.resampling.run_reference.Levels`). Hesterberg 2015
       (doi:10.1080/00031305.2015.1089789) expands percentile intervals in the same way, but moves their levels. Then
       10,000 draws are too few for two runs; here the observed value is moved, and they are enough.
 
@@ -36,13 +38,13 @@ class Hierarchical:
         The observed difference.
     deviations : (R,) ndarray
         The deviations of draws, corrected for the interaction.
-    degrees_of_freedom : float
-        Those of Student's t: :attr:`~reshuffle.resampling.run_linear.Spread.degrees_of_freedom`.
+    levels : Levels
+        Those of T: :attr:`~reshuffle.resampling.run_linear.Spread.levels`.
     """
 
     difference: float
     deviations: Scores
-    degrees_of_freedom: float
+    levels: Levels
 
     @classmethod
     def from_data(cls, data: RunData, m: int, pair: tuple[int, int], statistic: str) -> Hierarchical:
@@ -51,7 +53,7 @@ class Hierarchical:
         difference = data.score_of(a, statistic)[m] - data.score_of(b, statistic)[m]
         spread = data.covariances[m].of_difference(a, b)
         deviations = (drawn[a] - drawn[b] - difference) * spread.factor
-        return cls(difference, deviations, spread.degrees_of_freedom)
+        return cls(difference, deviations, spread.levels)
 
     @lazy
     def scale(self) -> float:
@@ -62,25 +64,24 @@ class Hierarchical:
     def compared(self) -> float:
         """The value that deviations are compared with instead of the difference.
 
-        >>> normal = Hierarchical(2.0, np.array([-1.0, 1.0]), 4)  # t = 2 with 4 degrees of freedom: p = .1161
+        >>> normal = Hierarchical(2.0, np.array([-1.0, 1.0]), Levels([1.0], [4]))  # t = 2 with ν = 4: p = .1161
         >>> round(normal.compared, 3)
         1.571
         """
-        from scipy.special import ndtri, stdtr
+        from scipy.special import ndtri
 
         if self.scale == 0:
             return self.difference
-        share = float(stdtr(self.degrees_of_freedom, -abs(self.difference) / self.scale))
+        share = self.levels.tail(abs(self.difference) / self.scale)
         return math.copysign(-float(ndtri(share)) * self.scale, self.difference)
 
     def expanded(self, deviation: float) -> float:
         """The difference of which an absolute ``deviation`` would be :attr:`compared`."""
-        from scipy.special import ndtr, stdtrit
+        from scipy.special import ndtr
 
         if self.scale == 0:
             return deviation
-        share = float(ndtr(-deviation / self.scale))
-        return -float(stdtrit(self.degrees_of_freedom, share)) * self.scale
+        return self.levels.quantile(float(ndtr(-deviation / self.scale))) * self.scale
 
 
 def draw_runs_and_segments(data: RunData, pairs: Pairs, statistic: str) -> Exchanged:
@@ -90,6 +91,6 @@ def draw_runs_and_segments(data: RunData, pairs: Pairs, statistic: str) -> Excha
         [[drawn.deviations for drawn in of_metric] for of_metric in found],
         [False] * len(pairs),
         centred=True,
-        degrees_of_freedom=[[drawn.degrees_of_freedom for drawn in of_metric] for of_metric in found],
+        degrees_of_freedom=[[min(drawn.levels.degrees_of_freedom) for drawn in of_metric] for of_metric in found],
         observed=[[drawn.compared for drawn in of_metric] for of_metric in found],
     )

@@ -10,6 +10,7 @@ as Obuchowski & Rockette 1995 (doi:10.1080/03610919508813243) use it for readers
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -17,6 +18,7 @@ import numpy as np
 
 from ..metrics.base import Scores
 from .linear import CELLS, gradient
+from .run_reference import Levels
 from .units import Strata
 
 if TYPE_CHECKING:
@@ -53,18 +55,63 @@ class Spread(NamedTuple):
         For new runs and new segments.
     of_draws : float
         What the draws of runs and segments have by construction: they count the interaction more than once.
-    degrees_of_freedom : float
-        Those of ``variance``.
+    of_runs : (float, float)
+        What the runs of each system contribute to ``variance``, with the interaction: s²/n.
+    levels : Levels
+        The runs, and the segments without the interaction.
     """
 
     variance: float
     of_draws: float
-    degrees_of_freedom: float
+    of_runs: tuple[float, float]
+    levels: Levels
 
     @property
     def factor(self) -> float:
         """What the deviations of draws are multiplied by, so that they have ``variance``; 1 where they do not vary."""
         return math.sqrt(self.variance / self.of_draws) if self.of_draws > 0 else 1.0
+
+    @property
+    def degrees_of_freedom(self) -> float:
+        """Those of the level whose estimate is the least certain."""
+        return float(min(self.levels.degrees_of_freedom))
+
+
+# The largest number of runs of a system beside one with two or three with which both are one level: with more, the
+# size of the test passes .07 (benches/simulations/run_size.py).
+ONE_LEVEL = {2: 2, 3: 5}
+
+
+def one_level(n: int, m: int) -> bool:
+    """Whether the runs of systems with n and m runs are one level."""
+    return max(n, m) <= ONE_LEVEL.get(min(n, m), max(n, m))
+
+
+def run_levels(parts: tuple[float, float], numbers: tuple[int, int]) -> list[tuple[float, float]]:
+    """The variance and the degrees of freedom of the levels of runs, from s²/n and n of both systems.
+
+    One level, with Satterthwaite's degrees of freedom (1946, doi:10.2307/3002019). But s² of two or three runs is near 0
+    too often: beside a system with more of them, the runs of each are a level of their own.
+
+    >>> run_levels((1.0, 1.0), (3, 3)), run_levels((1.0, 1.0), (2, 3))
+    ([(2.0, 4.0)], [(1.0, 1), (1.0, 2)])
+    """
+    if not one_level(*numbers):
+        return [(part, n - 1) for part, n in zip(parts, numbers, strict=True)]
+    return [(sum(parts), satterthwaite(parts, [n - 1 for n in numbers]))]
+
+
+def satterthwaite(parts: Sequence[float], degrees: Sequence[float]) -> float:
+    """The degrees of freedom of a sum of variances: (Σ v)²/Σ(v²/ν), for Σ v = 0 Σ ν.
+
+    >>> satterthwaite([1.0, 1.0], [2, 2]), satterthwaite([0.0, 0.0], [2, 2])
+    (4.0, 4.0)
+    """
+    largest = max(parts)
+    if largest <= 0:
+        return float(sum(degrees))
+    shares = [part / largest for part in parts]  # squares of small numbers would be 0
+    return sum(shares) ** 2 / sum(share**2 / nu for share, nu in zip(shares, degrees, strict=True))
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,11 +174,11 @@ class RunCovariances:
         """The variance of the difference of two systems' mean scores, each with at least 2 runs.
 
         The mean scores of new runs differ with the variance Σ s²/n of the observed ones over both systems, which
-        contains the interaction. The segments add the covariance of different runs, without the interaction. The
-        degrees of freedom are Satterthwaite's, n − 1 for the runs of a system and S − 1 for the segments.
+        contains the interaction. The segments add the covariance of different runs, without the interaction. So it
+        counts once. The segments have S − 1 degrees of freedom; for the runs see :func:`run_levels`.
         """
         weights = np.zeros(len(self.scores))
-        runs, squares, drawn_runs, interaction = 0.0, 0.0, 0.0, 0.0
+        parts, drawn_runs, interaction = [], 0.0, 0.0
         for system, sign in ((a, 1), (b, -1)):
             rows = self.rows[system]
             n = rows.stop - rows.start
@@ -139,15 +186,21 @@ class RunCovariances:
             own, shared = own_and_shared(self.covariances[rows, rows])
             drawn_own, drawn_shared = own_and_shared(self.shrunk[rows, rows])
             of_mean = float(self.scores[rows].var(ddof=1)) / n
-            runs += of_mean
-            squares += of_mean**2 / (n - 1)
+            parts.append(of_mean)
             interaction += (own - shared) / n
             drawn_runs += of_mean + (drawn_own - drawn_shared) / n
         segments = max(float(weights @ self.covariances @ weights) - interaction, 0.0)
-        variance = runs + segments
-        squares += segments**2 / (self.n_units - 1)
-        degrees = variance**2 / squares if squares > 0 else self.n_units - 1
-        return Spread(variance, drawn_runs + float(weights @ self.shrunk @ weights), float(degrees))
+        of_runs, numbers = (parts[0], parts[1]), (self.n_runs(a), self.n_runs(b))
+        variance = sum(of_runs) + segments
+        found = [*run_levels(of_runs, numbers), (segments, max(self.n_units - 1, 1))]
+        shares = [part / variance if variance > 0 else 1 / len(found) for part, _ in found]
+        levels = Levels(shares, [float(degrees) for _, degrees in found])
+        return Spread(variance, drawn_runs + float(weights @ self.shrunk @ weights), of_runs, levels)
+
+    def n_runs(self, system: int) -> int:
+        """The number of runs of a system."""
+        rows = self.rows[system]
+        return int(rows.stop - rows.start)
 
 
 def own_and_shared(covariances: Scores) -> tuple[float, float]:

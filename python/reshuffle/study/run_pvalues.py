@@ -8,15 +8,16 @@ scores. So the components are exchanged or drawn once, for all correlations and 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..inference.exchange import ExchangeUnit
 from ..inference.pvalues import threshold
 from ..inference.run_tests import RunTesting, pair_outcomes
 from ..metrics.base import Counts, Scores, tolerance
 from ..resampling.reductions import reached
+from ..resampling.run_exchange import exchange_runs, split_differences
 from ..resampling.run_hierarchical import draw_runs_and_segments
 from ..resampling.run_linear import RunCovariances
+from ..resampling.run_reference import tails
 from ..resampling.runs import RunData
 from ..settings import Resampling
 from .run_model import RunModel, data_of
@@ -43,8 +44,10 @@ def model_pvalues(
     data = data_of(components.reshape(-1, *components.shape[2:]), resampling)
     if unit.run is draw_runs_and_segments:
         return _drawn_pvalues(model, data, components, coefficients), False
-    exchanged = unit.run(data, [PAIR], statistic)
-    if exchanged.centred:  # a bootstrap that adapts its draws to the data
+    # The numbers of runs are equal, so dividing the differences of splits by their standard errors changes no p-value.
+    function = split_differences if unit.run is exchange_runs else unit.run
+    exchanged = function(data, [PAIR], statistic)
+    if exchanged.centred or exchanged.closed is not None:  # statistics that are not linear in the components
         return composed_pvalues(unit, model, components, coefficients, statistic, resampling)
     replicates = np.array([series for (series,) in exchanged.statistics]).reshape(simulations, 3, -1)
     observed, tolerances = _observed(data, coefficients, statistic)
@@ -90,41 +93,44 @@ def _drawn_pvalues(model: RunModel, data: RunData, components: Counts, coefficie
 
     Its deviations are stretched to Student's t by an increasing function, so the difference is shrunk instead.
     """
-    from scipy.special import ndtri, stdtr
+    from scipy.special import ndtri
 
     a, b = PAIR
     drawn = np.array([scores[a] - scores[b] for scores in data.drawn.hierarchical["mean"]])
     observed, tolerances = _observed(data, coefficients, "mean")
     of_components = np.subtract(*(np.array(data.score_of(system, "mean")) for system in PAIR))
     deviations = (drawn - of_components[:, None]).reshape(len(components), 3, -1)
-    factors, degrees = _spreads(model, data.rows, components, coefficients)
+    factors, shares, degrees = _spreads(model, data.rows, components, coefficients)
     squares = np.einsum("ka,kb,sab->ks", coefficients, coefficients, deviations @ deviations.transpose(0, 2, 1))
     scales = np.sqrt(squares / deviations.shape[2]) * factors
     reduced = np.maximum(np.abs(observed) - tolerances, 0)
     ratios = np.divide(reduced, scales, out=np.zeros_like(reduced), where=scales > 0)
     # stretched(z·scale) ≥ d exactly if Φ(−z) ≤ T(−d/scale)
-    limits = -ndtri(stdtr(degrees, -ratios)) * np.divide(scales, factors)
+    limits = -ndtri(tails(ratios, shares, degrees)) * np.divide(scales, factors)
     limits = np.where((scales > 0) | (reduced == 0), limits, np.inf)
     return _pvalues(deviations, coefficients, limits, False)
 
 
 def _spreads(
     model: RunModel, rows: list[slice], components: Counts, coefficients: Scores
-) -> tuple[Scores, NDArray[np.float64]]:
-    """The factor and the degrees of freedom of each difference: (cells, simulations).
+) -> tuple[Scores, Scores, Scores]:
+    """The factor of each difference, (cells, simulations), and the levels of its variance, (cells, simulations, levels).
 
-    They are those of :class:`~reshuffle.resampling.run_linear.Spread`.
+    They are those of :class:`~reshuffle.resampling.run_linear.Spread`: with equal numbers of runs there are two levels,
+    runs and segments. The shares come before the degrees of freedom.
     """
     simulations, _, outputs, size = components.shape
     means = components.mean(axis=3)
     centred = (components - means[..., None]).reshape(simulations, 3 * outputs, size) / size
     products = (centred @ centred.transpose(0, 2, 1)).reshape(simulations, 3, outputs, 3, outputs)
-    found = np.empty((2, len(coefficients), simulations))
+    factors = np.empty((len(coefficients), simulations))
+    levels = np.empty((2, *factors.shape, 2))
     for cell, own in enumerate(coefficients):
         covariances = np.einsum("a,b,saxby->sxy", own, own, products)
         scores = np.einsum("a,sax->sx", own, means)
         for at in range(simulations):
             runs = RunCovariances(scores[at], covariances[at] * size / (size - 1), covariances[at], size, rows)
             spread = runs.of_difference(*PAIR)
-            found[:, cell, at] = spread.factor, spread.degrees_of_freedom
-    return found[0], found[1]
+            factors[cell, at] = spread.factor
+            levels[:, cell, at] = spread.levels.shares, spread.levels.degrees_of_freedom
+    return factors, levels[0], levels[1]

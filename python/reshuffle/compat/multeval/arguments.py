@@ -117,7 +117,7 @@ def _add_eval(parser: argparse.ArgumentParser, numbers: Sequence[int]) -> None:
         default="multeval",
         metavar="UNIT",
         help="what is exchanged to compute p: multeval, with the faults of MultEval's test (default); auto, run, "
-        "hierarchical, segment, pooled or cell, as in reshuffle runs --exchange",
+        "welch, hierarchical, hierarchical-t, segment, pooled or cell, as in reshuffle runs --exchange",
     )
     own.add_argument(
         "--json", type=file_name, metavar="FILE", help="write all results as JSON, which reshuffle.read_json reads"

@@ -39,6 +39,7 @@ def conclusions(study: StudyResult) -> Iterator[str]:
     result = of_runs(study)
     if result.comparisons:
         yield _answer(result)
+        yield from _limits(result, result.plan["exchange"][:1])
         yield from _unreachable(result)
     yield from _duplicates(result)
     yield from _few_runs(result)
@@ -58,6 +59,7 @@ def notes(study: StudyResult) -> Iterator[str]:
         for name, reason in (plan.get("left_out") or {}).items():
             yield f"{name} is left out: it {reason.partition(':')[0].rstrip('.')}."
         yield from _caveats(result)
+        yield from _limits(result, result.plan["exchange"][1:])
         yield _tests(result)
         yield from intervals(result)
     if len([*by_pair(result.observed)]) > MOST_OBSERVED:
@@ -169,6 +171,37 @@ def _enough(result: RunComparison, each: RunDifference) -> str:
 
 
 # What limits the answer.
+
+# Why a test may reject too often, by the names in RunDifference.caveats. The rates are the largest of the table in
+# docs/statistics.md, with run effects of skewness 2 for skewed-runs.
+LIMITS = {
+    "no-spread": "all runs of each system have the same score, so p rests on the difference alone",
+    "unequal-spreads": "if the runs of one system vary more than those of the other, it rejects too often",
+    "skewed-runs": "if the scores of runs are skewed, it rejects too often",
+}
+LARGEST = {
+    ("unequal-spreads", "run"): ".17",
+    ("unequal-spreads", "welch"): ".12",
+    ("skewed-runs", "run"): ".20",
+    ("skewed-runs", "welch"): ".16",
+    ("skewed-runs", "hierarchical"): ".11",
+    ("skewed-runs", "hierarchical-t"): ".11",
+}
+
+
+def _limits(result: RunComparison, units: Sequence[str]) -> Iterator[str]:
+    """Where tests may reject too often: a sentence for each of them and reason."""
+    for unit in units:
+        own = of_name(result.comparisons, exchange=unit)
+        for kind, text in LIMITS.items():
+            cases = [each for each in own if kind in each.caveats]
+            if not cases:
+                continue
+            rate = LARGEST.get((kind, unit))
+            shown = "" if rate is None else f" (up to {rate} at .05 in simulations)"
+            named = [f"{each.system} − {each.baseline} under {each.metric}" for each in cases]
+            where = "" if len(cases) == len(own) else f", {_listed(named)}"
+            yield f"Limit of {unit}{where}: {text}{shown}."
 
 
 def _duplicates(result: RunComparison) -> Iterator[str]:
@@ -350,6 +383,7 @@ TITLES = {"maxt": "step-down maxT (Westfall & Young 1993)", "holm": "Holm 1979"}
 
 CAVEATS = {
     "run": "takes the test set as given, so it also finds differences that hold only on these segments",
+    "welch": "takes the test set as given, as run does",
     "segment": "ignores that other runs of the same systems would differ",
     "pooled": "(as Clark et al. describe the test) takes the outputs of a segment by different runs as independent",
     "cell": "takes the outputs of a segment by different runs as independent",
@@ -377,6 +411,8 @@ def _tests(result: RunComparison) -> str:
             if numbers:
                 n = " to ".join(f"{number:,}" for number in dict.fromkeys((numbers[0], numbers[-1])))
                 shown = f"all {n} exchanges" if exact else f"{n} replicate{'s' * (numbers[-1] != 1)}"
+                if numbers == [0]:
+                    shown = "by a formula"
                 parts.setdefault(shown, []).append(name)
     sentences = [f"{joined(names)}: {shown}" for shown, names in parts.items()]
     return f"Tests: {'; '.join([str(plan.get('alternative', 'two-sided')), *sentences, *_adjustments(result)])}."
@@ -405,7 +441,7 @@ def intervals(result: RunComparison) -> Iterator[str]:
     t = ""
     if freedom:
         ends = list(dict.fromkeys(f"{value:.1f}" for value in (freedom[0], freedom[-1])))
-        t = f", {' to '.join(ends)} degrees of freedom"
+        t = f", {' to '.join(ends)} degrees of freedom for the runs"
     method = intervals[0].method
     yield f"{ci(intervals[0].confidence_level)}: {of_unit(result, METHODS.get(method, method))}{t}."
 
@@ -414,4 +450,5 @@ METHODS = {
     "percentile": "percentile bootstrap of segments, for these runs",
     "welch-t": "Welch's t interval of the runs' scores, for this test set",
     "hierarchical": "hierarchical bootstrap of runs and segments, stretched to Student's t for few runs",
+    "hierarchical-t": "Student's t interval for new runs and new segments",
 }

@@ -19,16 +19,19 @@ __all__ = [
     "is_significant",
     "of_runs",
     "of_unit",
+    "question_of",
     "verdict_of",
 ]
 
 # How the exchange units are called in a sentence about the result.
 BY = {
-    "run": "exchanging whole runs",
+    "run": "exchanging whole runs (for these segments only)",
+    "welch": "Welch's t test of the runs' scores (for these segments only)",
     "segment": "exchanging segments (for these runs only)",
     "pooled": "exchanging all outputs of a segment",
     "cell": "exchanging the outputs of each run and segment",
     "hierarchical": "the hierarchical bootstrap",
+    "hierarchical-t": "the t test of runs and segments",
     "multeval": "MultEval's shuffles",
 }
 
@@ -84,6 +87,12 @@ def of_unit(result: RunComparison, text: str) -> str:
     """A text about segments, for documents if these are resampled."""
     unit = str(result.plan.get("unit", "segment"))
     return text.replace("segment", unit).replace("Segment", unit.capitalize())
+
+
+def question_of(result: RunComparison, exchange: str) -> str | None:
+    """What a test answers, in words; None for results that were saved without it."""
+    found = (result.plan.get("questions") or {}).get(exchange)
+    return None if found is None else str(found)
 
 
 def exchange_phrase(result: RunComparison) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ...results import UsedMetric
 from ...results.studies import ObservedDifference, RunComparison, RunDifference, RunScores, StudyResult, SystemRuns
 from ..cells import Table, interval_cells
-from ..notes import EXACT, ci, counted, number
+from ..notes import EXACT, ci, counted, joined, number
 from .base import Explained, Figure, StudyReport
 from .run_sentences import MOST_OBSERVED, conclusions, intervals, notes
 from .run_values import (
@@ -22,6 +22,7 @@ from .run_values import (
     is_significant,
     of_runs,
     of_unit,
+    question_of,
     verdict_of,
 )
 from .wording import constant, of_name, percent
@@ -63,6 +64,7 @@ def tables(study: StudyResult) -> Iterator[Explained]:
     yield _scores(result), SPREAD + (S_DEV if _has_dev(result) else "")
     if result.comparisons:
         yield _differences(result), p_symbols(result)
+        yield from _other_tests(result)
     yield from _variance_tables(result)
     observed = [*by_pair(result.observed)]
     if 0 < len(observed) <= MOST_OBSERVED:
@@ -81,6 +83,8 @@ def paper(study: StudyResult) -> Iterator[Explained]:
         yield _scores(result), spread
         if result.comparisons:
             yield _differences(result), tested
+    if result.comparisons:
+        yield from _other_tests(result)
     yield from _variance_tables(result)
     if result.observed:
         yield _observed_rows(result), REVERSED
@@ -158,24 +162,22 @@ def _scores(result: RunComparison) -> Table:
     return table
 
 
-def _p_headers(result: RunComparison) -> list[str]:
-    """A column for each exchange unit."""
-    units = result.plan["exchange"]
-    return [f"p, {name}" for name in units]
+def _p_name(result: RunComparison) -> str:
+    return "adjusted p" if adjusts(result) else "p"
 
 
-def _p_in_title(result: RunComparison) -> str:
-    """What p is, and which column decides."""
-    p, units = ("adjusted p" if adjusts(result) else "p"), result.plan["exchange"]
-    decides = f"{units[0]} decides" if len(units) > 1 else units[0]
-    return f"{p} by exchange unit ({decides})"
+def _asked(result: RunComparison, shown: str) -> str:
+    """The title of a table of differences: the question, and the test that answers it."""
+    unit = result.default_exchange or ""
+    question, by = question_of(result, unit), f"{_p_name(result)} by {unit}"
+    return f"{shown}, and {by}" if question is None else f"{shown}: {question} ({by})"
 
 
 def pvalue(each: RunDifference, p: float) -> str:
     """``p`` with as many decimals as the replicates allow, as in comparisons of systems."""
     if p < 1e-4:
         return "<0.0001"
-    return f"{p:.{4 if each.exact else max(4, math.ceil(math.log10(each.n_resamples)))}f}"
+    return f"{p:.{4 if each.exact or not each.n_resamples else max(4, math.ceil(math.log10(each.n_resamples)))}f}"
 
 
 def _p_cells(result: RunComparison, tested: Sequence[RunDifference]) -> list[str]:
@@ -206,29 +208,65 @@ def _interval_header(result: RunComparison) -> str:
 
 
 def _differences(result: RunComparison) -> Table:
-    """A row for each metric and pair: the difference with its interval, and p for each exchange unit."""
+    """A row for each metric and pair: the difference with its interval, and p of the test that decides."""
     baseline = constant(result.comparisons, "baseline")
-    names = ["Metric", "System", *([] if baseline is not None else ["Baseline"])]
-    header = [*names, "Δ", _interval_header(result), *_p_headers(result)]
+    names = _names_of_pairs(baseline)
+    header = [*names, "Δ", _interval_header(result), "p"]
     shown = "Differences" if baseline is None else f"Differences from {baseline}"
-    table = Table(f"{shown}, and {_p_in_title(result)}", header, n_names=len(names), grouped=1)
-    table.breaks = tuple(range(len(names) + 3, len(header)))
+    table = Table(_asked(result, shown), header, n_names=len(names), grouped=1)
     table.bold_means = _bold_means(result, baseline)
-    arrows = {metric.name: with_arrow(metric) for metric in result.metrics}
-    for (metric, base, system), tested in by_pair(result.comparisons):
-        if table.rows and table.rows[-1][0] != arrows[metric]:
-            table.rule()
-        decimals = decimals_under(result, metric)
-        cells = [arrows[metric], system, *([] if baseline is not None else [base])]
+    for cells, tested in _pair_rows(result, table, baseline):
+        decimals = decimals_under(result, tested[0].metric)
         cells += [f"{tested[0].difference:+.{decimals}f}", _interval_of(tested, decimals)]
-        cells += _p_cells(result, tested)
+        cells += _p_cells(result, tested[:1])
         verdict = verdict_of(result, tested[0])
         if baseline is not None:
             _add(table, cells, verdict == "better")
         else:
             table.add(cells, [False, verdict == "better", verdict == "worse", *[False] * (len(cells) - 3)])
-    _aligned(table, range(len(names) + 2, len(header)))
+    _aligned(table, [len(header) - 1])
     return table
+
+
+def _other_tests(result: RunComparison) -> Iterator[Explained]:
+    """A row for each metric and pair: p of the tests beside the one that decides, if there are any."""
+    others = result.plan["exchange"][1:]
+    if not others:
+        return
+    baseline = constant(result.comparisons, "baseline")
+    names = _names_of_pairs(baseline)
+    header = [*names, *(f"p, {name}" for name in others)]
+    table = Table(f"The same differences: {_p_name(result)} by other tests", header, n_names=len(names), grouped=1)
+    table.breaks = tuple(range(len(names) + 1, len(header)))
+    for cells, tested in _pair_rows(result, table, baseline):
+        table.add([*cells, *_p_cells(result, tested[1:])])
+    _aligned(table, range(len(names), len(header)))
+    yield table, _questions(result, others)
+
+
+def _questions(result: RunComparison, units: Sequence[str]) -> str:
+    """What these tests answer."""
+    by_question: dict[str, list[str]] = {}
+    for unit in units:
+        question = question_of(result, unit)
+        if question is not None:
+            by_question.setdefault(question, []).append(unit)
+    return " ".join(f"{joined(names)}: {question}" for question, names in by_question.items())
+
+
+def _names_of_pairs(baseline: str | None) -> list[str]:
+    return ["Metric", "System", *([] if baseline is not None else ["Baseline"])]
+
+
+def _pair_rows(
+    result: RunComparison, table: Table, baseline: str | None
+) -> Iterator[tuple[list[str], list[RunDifference]]]:
+    """The names in the row of each metric and pair, and its tests; with a rule before each further metric."""
+    arrows = {metric.name: with_arrow(metric) for metric in result.metrics}
+    for (metric, base, system), tested in by_pair(result.comparisons):
+        if table.rows and table.rows[-1][0] != arrows[metric]:
+            table.rule()
+        yield [arrows[metric], system, *([] if baseline is not None else [base])], tested
 
 
 def _add(table: Table, cells: Sequence[str], bold: bool) -> None:
@@ -246,7 +284,7 @@ def _bold_means(result: RunComparison, baseline: str | None) -> str:
 def p_symbols(result: RunComparison) -> str:
     """What the marks and the columns of the tests mean."""
     alpha = number(result.plan["alpha"])
-    p = "adjusted p" if adjusts(result) else "p"
+    p = _p_name(result)
     parts = [f"Δ: {DIFFERENCES[constant(result.comparisons, 'statistic') or 'pooled']}"]
     if any(is_significant(result, each) for each in result.comparisons):
         parts.append(f"*: {p} ≤ {alpha} by {exchange_phrase(result)}")
@@ -265,14 +303,13 @@ DIFFERENCES = {
 
 
 def _scores_and_tests(result: RunComparison) -> Table:
-    """The table of a paper: a row for each metric and system, as MultEval's, with p for each exchange unit."""
+    """The table of a paper: a row for each metric and system, as MultEval's, with p of the test that decides."""
     n = _numberof_runs(result)
     runs = "runs" if n is None else counted(n, "run")
-    p_headers = _p_headers(result)
     header = ["Metric", "System", *(["n"] if n is None else []), "Avg", *_spread_header(result)]
-    header += ["Δ", _interval_header(result), *p_headers]
+    header += ["Δ", _interval_header(result), "p"]
     baseline = constant(result.comparisons, "baseline")
-    title = f"Scores of {runs}, differences from {baseline}, and {_p_in_title(result)}"
+    title = _asked(result, f"Scores of {runs} and differences from {baseline}")
     table = Table(title, header, n_names=2, grouped=1, bold_means=_bold_means(result, baseline))
     pairs = {(metric, system): tested for (metric, _, system), tested in by_pair(result.comparisons)}
     for metric in result.metrics:
@@ -284,11 +321,11 @@ def _scores_and_tests(result: RunComparison) -> Table:
             cells = [with_arrow(metric), system.name, *([f"{len(scores.runs):,}"] if n is None else [])]
             cells += [f"{scores.mean:.{decimals}f}", *_spread_cells(result, scores, decimals)]
             if tested is None:
-                table.add([*cells, *["–"] * (2 + len(p_headers))])
+                table.add([*cells, *["–"] * 3])
                 continue
             cells += [f"{tested[0].difference:+.{decimals}f}", _interval_of(tested, decimals)]
-            _add(table, [*cells, *_p_cells(result, tested)], verdict_of(result, tested[0]) == "better")
-    _aligned(table, range(len(header) - len(p_headers), len(header)))
+            _add(table, [*cells, *_p_cells(result, tested[:1])], verdict_of(result, tested[0]) == "better")
+    _aligned(table, [len(header) - 1])
     return table
 
 

@@ -105,13 +105,16 @@ class RunDifference:
         How many runs of each system the test needs so that p can reach alpha; None if the number of runs does not
         limit p.
     exceedances, n_resamples : int
-        The number of replicates at least as extreme as the difference, and of all replicates.
+        The number of replicates at least as extreme as the difference, and of all replicates; 0 for t tests.
     exact : bool
         Whether the replicates are all possible ones, so that p is exceedances/n_resamples.
     degrees_of_freedom : float or None
-        Of the t distribution that corrects ``hierarchical`` for few runs.
+        Of the t distribution with which ``welch``, ``hierarchical`` and ``hierarchical-t`` take into account that the
+        variance of few runs is uncertain.
     confidence_interval : ConfidenceInterval or None
         Of the difference, for the sources of variation that the test takes into account.
+    caveats : tuple of str
+        Why the test may reject too often here: names in :data:`reshuffle.inference.run_caveats.RUN_CAVEATS`.
     """
 
     baseline: str
@@ -129,6 +132,7 @@ class RunDifference:
     exact: bool
     degrees_of_freedom: float | None
     confidence_interval: ConfidenceInterval | None
+    caveats: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

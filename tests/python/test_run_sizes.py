@@ -1,0 +1,232 @@
+"""Which test of runs decides, where tests of runs may reject too often, and the simulations that measure it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from benches.simulations.run_size import (
+    BLOCK,
+    DRAWS,
+    SEGMENTS,
+    Cell,
+    Moments,
+    cells,
+    closed_forms,
+    hierarchical,
+    permutations,
+    rates,
+    splits_of,
+)
+from reshuffle import SegmentScores, compare_runs
+from reshuffle.inference.exchange import EXCHANGES, NEW_RUNS_AND_SEGMENTS
+from reshuffle.inference.run_caveats import RUN_CAVEATS, run_caveats
+from reshuffle.inference.run_tests import RunTesting, pair_outcomes
+from reshuffle.report.studies.run_sentences import LARGEST, LIMITS
+from reshuffle.resampling import CountSample
+from reshuffle.resampling.run_linear import one_level
+from reshuffle.resampling.runs import RunData
+from reshuffle.seeds import derive_seed
+from reshuffle.settings import Resampling
+
+Array = NDArray[np.float64]
+ALPHA = 0.05
+
+
+def data_of(values: Array, n: int, n_resamples: int = DRAWS, seed: int = 3) -> RunData:
+    """Two systems with these contributions of segments, (n + m, S), whose sums are the scores of runs."""
+    names = [str(i) for i in range(len(values))]
+    scores = SegmentScores("x", dict(zip(names, np.round(values * values.shape[1], 6), strict=True)))
+    sample = CountSample.from_counts(scores, scores.counts_of(names))
+    return RunData(("a", "b"), (n, len(values) - n), [sample], Resampling(n_resamples, seed, 1))
+
+
+def rejects(name: str, data: RunData) -> bool:
+    ((outcome,),) = pair_outcomes(data, [(0, 1)], EXCHANGES[name], RunTesting("mean"))
+    return outcome.pvalue <= ALPHA
+
+
+@pytest.mark.parametrize("cell", [Cell(3, 5, 3, 1, 0.1, "normal"), Cell(2, 5, 1, 0.3, 0.5, "skewed")])
+def test_the_simulation_tests_what_the_package_does(cell: Cell) -> None:
+    rng = np.random.default_rng(5)
+    values = cell.contributions(rng)
+    values[::3, : cell.n] += 2.5 / SEGMENTS  # so that many are rejected
+    of = Moments.of(values, cell.n)
+    found = {**closed_forms(of), **permutations(of, splits_of(cell.n, cell.m, rng))}
+    drawn = hierarchical(values, of, rng)
+    agreeing = 0
+    for i in range(40):
+        data = data_of(values[i], cell.n)
+        spread = data.covariances[0].of_difference(0, 1)
+        assert (of.variance[i], of.of_draws[i]) == pytest.approx((spread.variance, spread.of_draws), rel=1e-3)
+        for name, own in (("welch", "Welch"), ("hierarchical-t", "hierarchical-t"), ("run", "studentized")):
+            assert rejects(name, data) == found[own][i], name
+        agreeing += rejects("hierarchical", data) == drawn[i]
+    assert agreeing >= 38  # the draws are others
+    assert 10 < found["Welch"].sum() < BLOCK - 10
+
+
+def test_the_unstudentized_permutation_is_that_of_differences() -> None:
+    cell = Cell(2, 4, 3, 1, 0, "normal")
+    values = cell.contributions(np.random.default_rng(2))
+    of, members = Moments.of(values, 2), splits_of(2, 4, np.random.default_rng(1))
+    found = permutations(of, members)["unstudentized"]
+    for scores, rejected in zip(of.scores[:30], found, strict=False):
+        differences = [abs(scores[own].mean() - scores[~own].mean()) for own in members.astype(bool)]
+        assert (np.mean(np.array(differences) >= differences[0] - 1e-12) <= ALPHA) == rejected
+
+
+def test_cells_have_each_parameter_once() -> None:
+    every = list(cells((2, 3)))
+    assert len(set(every)) == len(every)
+    assert {(cell.n, cell.m) for cell in every} == {(2, 2), (2, 3), (3, 3)}
+    assert {cell.ratio for cell in every if cell.n < cell.m} == {1 / 5, 1 / 3, 1, 3, 5}
+
+
+def test_two_and_three_runs_beside_more_are_levels_of_their_own() -> None:
+    levels = {(n, m): one_level(n, m) for n in (2, 3, 5, 10) for m in (2, 3, 5, 10)}
+    assert {pair for pair, one in levels.items() if not one} == {
+        (2, 3), (2, 5), (2, 10), (3, 10), (3, 2), (5, 2), (10, 2), (10, 3)
+    }  # fmt: skip
+
+
+# --- Which test decides
+
+
+def compared(numbers: tuple[int, int], seed: int = 1, **options: Any) -> Any:
+    """Ratings of 40 segments with runs that vary."""
+    rng = np.random.default_rng(seed)
+    ratings = {
+        f"{name}#{run}": rng.normal(rng.normal(0, 0.5), 1, 40)
+        for name, n in zip("ab", numbers, strict=True)
+        for run in range(n)
+    }
+    systems: Any = dict(zip("ab", numbers, strict=True))
+    return compare_runs(None, systems, SegmentScores("rating", ratings), **{"n_resamples": 199, **options})
+
+
+@pytest.mark.parametrize(
+    ("numbers", "beside"),
+    [((2, 2), False), ((2, 8), True), ((3, 3), False), ((4, 4), True), ((3, 10), True), ((10, 10), True)],
+)
+@pytest.mark.filterwarnings("ignore::reshuffle.InputWarning")
+def test_auto_asks_the_same_question_with_any_number_of_runs(numbers: tuple[int, int], beside: bool) -> None:
+    result = compared(numbers)
+    units = result.plan["exchange"]
+    assert units == ["hierarchical", "welch", *(["run"] if beside else []), "segment", "pooled"]
+    assert result.plan["questions"]["hierarchical"] == NEW_RUNS_AND_SEGMENTS == "would new runs on new segments differ?"
+    text = " ".join(result.render().split())
+    assert "Differences from a: would new runs on new segments differ? (p by hierarchical)" in text
+    assert text.index("would new runs on new segments differ?") < text.index("by other tests")
+
+
+@pytest.mark.filterwarnings("ignore::reshuffle.InputWarning")
+def test_with_one_run_the_heading_has_the_other_question() -> None:
+    text = " ".join(compared((1, 5)).render().split())
+    assert "Differences from a: would the outputs of these runs differ on new segments? (p by segment)" in text
+
+
+# --- Where no test holds its level
+
+
+def noted(cell: Cell, exchange: str, kind: str, simulations: int = 40) -> float:
+    """The share of samples of a cell in which the test has the note."""
+    values = cell.contributions(np.random.default_rng(7))[:simulations]
+    return float(np.mean([kind in run_caveats(exchange, data_of(own, cell.n), 0, (0, 1)) for own in values]))
+
+
+SKEWED = [(3, 3, 5, 0.0), (3, 5, 3, 0.1), (3, 10, 5, 0.1), (5, 10, 3, 0.1), (10, 10, 5, 0.0), (2, 10, 5, 0.5)]
+
+
+@pytest.mark.parametrize(("n", "m", "ratio", "correlation"), SKEWED)
+@pytest.mark.parametrize("exchange", ["hierarchical", "hierarchical-t"])
+def test_data_that_are_rejected_too_often_have_the_note(
+    n: int, m: int, ratio: float, correlation: float, exchange: str
+) -> None:
+    assert noted(Cell(n, m, ratio, 3, correlation, "skewed"), exchange, "skewed-runs") >= 0.9
+
+
+def test_many_runs_that_hardly_differ_have_no_note() -> None:
+    assert noted(Cell(10, 10, 1, 0.1, 0.5, "normal"), "hierarchical", "skewed-runs") == 0
+
+
+@pytest.mark.parametrize(("n", "m"), [(2, 5), (3, 5), (3, 10), (5, 5), (5, 10)])
+def test_whole_runs_have_a_note_where_unequal_spreads_matter(n: int, m: int) -> None:
+    for correlation in (0.0, 0.5):
+        assert noted(Cell(n, m, 3, 1, correlation, "normal"), "run", "unequal-spreads") == 1
+    assert noted(Cell(n, m, 3, 1, 0, "normal"), "welch", "unequal-spreads") == (0 if one_level(n, m) else 1)
+    assert noted(Cell(n, m, 3, 1, 0, "normal"), "hierarchical", "unequal-spreads") == 0
+
+
+@pytest.mark.filterwarnings("ignore::reshuffle.InputWarning")
+def test_the_note_stands_below_the_answer_in_every_format() -> None:
+    result = compared((2, 5))
+    assert result.comparisons[0].caveats == ("skewed-runs",)
+    text = " ".join(result.render().split())
+    assert "Limit of hierarchical: if the scores of runs are skewed, it rejects too often" in text
+    assert text.index("Limit of hierarchical") < text.index("Differences from a")
+    assert '"skewed-runs"' in result.render("json")
+    for fmt in ("markdown", "latex", "typst", "html"):
+        assert "are skewed" in " ".join(result.render(fmt).split()), fmt
+    assert "skewed-runs" in result.render("csv", table="comparisons")
+
+
+def test_every_caveat_has_a_sentence() -> None:
+    assert set(LIMITS) == set(RUN_CAVEATS)
+    assert {kind for kind, _ in LARGEST} < set(LIMITS)
+    assert {unit for _, unit in LARGEST} < set(EXCHANGES)
+
+
+# --- Sizes
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("n", "m"), [(2, 2), (2, 3), (2, 10), (3, 3), (3, 5), (3, 10), (5, 10), (10, 10)])
+def test_tests_of_both_hold_their_level_with_normal_runs(n: int, m: int) -> None:
+    """No cell is above .07 by more than the error of the largest of several: four standard errors."""
+    limit = 0.07 + 4 * math.sqrt(0.07 * 0.93 / 2000)
+    for ratio in (1 / 5, 1 / 3, 1, 3, 5):
+        for sd, correlation in ((0.3, 0.1), (3, 0), (3, 0.5)):
+            found = rates(Cell(n, m, ratio, sd, correlation, "normal"), 2000, 11)
+            print(f"\n{n}, {m}, ratio {ratio:.2g}, sd {sd}, ρ {correlation}: {found}")
+            assert max(found["hierarchical"], found["hierarchical-t"]) <= limit
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("cell", "limit"),
+    [
+        (Cell(2, 10, 3, 3, 0, "normal"), 0.07),
+        (Cell(3, 10, 3, 3, 0, "normal"), 0.07),
+        (Cell(3, 10, 5, 1, 0.1, "normal"), 0.07),
+        (Cell(3, 3, 1, 1, 0.1, "normal"), 0.06),
+    ],
+)
+def test_the_real_code_has_these_sizes(cell: Cell, limit: float) -> None:
+    """The same through ``pair_outcomes``, with draws of its own for each sample."""
+    simulations, rng = 3000, np.random.default_rng([29, cell.n, cell.m])
+    rejected = dict.fromkeys(("hierarchical", "hierarchical-t", "welch"), 0)
+    values = np.concatenate([cell.contributions(rng) for _ in range(simulations // BLOCK)])
+    for i, own in enumerate(values):
+        data = data_of(own, cell.n, 399, int(derive_seed(5, "simulation", i)))
+        for name in rejected:
+            rejected[name] += rejects(name, data)
+    sizes = {name: count / simulations for name, count in rejected.items()}
+    print(f"\n{cell}: {sizes}")
+    assert max(sizes["hierarchical"], sizes["hierarchical-t"]) <= limit + 3 * math.sqrt(0.05 * 0.95 / simulations)
+    assert abs(sizes["hierarchical"] - sizes["hierarchical-t"]) < 0.01
+
+
+@pytest.mark.slow
+def test_whole_runs_are_liberal_with_unequal_spreads_and_exact_with_equal_ones() -> None:
+    unequal = rates(Cell(3, 10, 3, 3, 0, "normal"), 4000, 1)
+    assert unequal["unstudentized"] > 0.2
+    assert 0.1 < unequal["studentized"] < unequal["unstudentized"]
+    equal = rates(replace(Cell(3, 10, 1, 3, 0, "skewed"), sd=1), 4000, 1)
+    error = 4 * math.sqrt(0.05 * 0.95 / 4000)
+    assert max(equal["unstudentized"], equal["studentized"]) <= 0.05 + error
