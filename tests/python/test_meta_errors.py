@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from itertools import combinations
 from typing import Any
 
@@ -11,8 +12,8 @@ import scipy.stats
 
 from benches.simulations.meta_size import rejected
 from meta_material import judged, random_matrices, random_votes, table, tau_by_loop
-from reshuffle import InputError, _core, meta
-from reshuffle.meta import TestSet
+from reshuffle import InputError, InputWarning, _core, meta
+from reshuffle.meta import TestSet, costs
 from reshuffle.meta.left_out import LeftOut, values_left_out, votes_left_out
 from reshuffle.meta.standard_errors import AveragedErrors, Variance, t_test, two_way
 from reshuffle.meta.values import matrix_values
@@ -275,3 +276,83 @@ def test_t_both_finds_metrics_with_larger_errors() -> None:
     for coefficient in ("`pearson`, none", "`pearson`, item"):
         found = {test: np.mean([each[coefficient, test] for each in cases]) for test in ("t-both", "perm-both")}
         assert found["t-both"] >= 0.65 * found["perm-both"]
+
+
+def test_what_takes_minutes_is_said_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    test_set = random_matrices(1)
+    settings: dict[str, Any] = {"coefficients": "acc23", "groupings": "none", "n_resamples": 19}
+    monkeypatch.setattr(costs, "SECONDS", 1e-9)
+    with pytest.warns(InputWarning, match="acc23 with grouping 'none' will take about 0 minutes"):
+        meta.segments(test_set, **settings)
+    monkeypatch.setattr(costs, "SECONDS", 60.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        meta.segments(test_set, **settings)
+    monkeypatch.setattr(costs, "MOST_PAIRS", 100)
+    with pytest.raises(InputError, match=r"calibrates ties on 7,140 pairs of outputs.*at most 100"):
+        meta.segments(test_set, **settings)
+    # The t test needs no replicates.
+    assert meta.segments(test_set, interval=None, **settings).comparisons
+
+
+def test_more_pairs_than_the_core_takes_are_refused() -> None:
+    s = 5794
+    assert costs.pairs_of_outputs(np.ones((1, s), dtype=np.bool_), "none") > costs.MOST_PAIRS
+    assert costs.pairs_of_outputs(np.ones((1, s - 1), dtype=np.bool_), "none") <= costs.MOST_PAIRS
+    cells = np.arange(s, dtype=np.float64).reshape(1, 1, s)
+    with pytest.raises(InputError, match=f"at most {costs.MOST_PAIRS} in replicates"):
+        _core.meta_drawn(cells, cells[0], [("none", "acc23")], "inputs", n=1, seed=1)
+
+
+def accuracy_by_loop(x: Scores, human: Scores, grouping: str, systems: Scores, segments: Scores) -> float:
+    """acc23 with ε calibrated on copies of cells, which are not compared with each other."""
+    groups = {
+        "none": [[(i, j) for i in range(len(systems)) for j in range(len(segments))]],
+        "sys": [[(i, j) for j in range(len(segments))] for i in range(len(systems))],
+        "item": [[(i, j) for i in range(len(systems))] for j in range(len(segments))],
+    }[grouping]
+    weights = [
+        1 if grouping == "none" else systems[i] if grouping == "sys" else segments[i] for i in range(len(groups))
+    ]
+    epsilons = {0.0, *(abs(a - b) for a in x.ravel() for b in x.ravel())}
+    best = -np.inf
+    for epsilon in epsilons:
+        values, counted = 0.0, 0
+        for group, weight in zip(groups, weights, strict=True):
+            right = pairs = 0.0
+            for a, b in combinations([cell for cell in group if not np.isnan(x[cell] + human[cell])], 2):
+                copies = 1.0
+                for i, j in (a, b):
+                    copies *= {"none": systems[i] * segments[j], "sys": segments[j], "item": systems[i]}[grouping]
+                difference = x[a] - x[b] if abs(x[a] - x[b]) > epsilon else 0.0
+                right += copies * (np.sign(difference) == np.sign(human[a] - human[b]))
+                pairs += copies
+            if pairs and weight:
+                values, counted = values + weight * right / pairs, counted + weight
+        best = max(best, values / counted if counted else np.nan)
+    return best
+
+
+@pytest.mark.parametrize("grouping", ["none", "sys", "item"])
+def test_draws_of_calibrated_ties_are_those_of_a_loop(grouping: str) -> None:
+    cells, human = material(2, 4, 5)
+    rng = np.random.default_rng(1)
+    systems = rng.multinomial(4, [0.25] * 4, 130).astype(np.uint32)
+    segments = rng.multinomial(5, [0.2] * 5, 130).astype(np.uint32)
+    settings: dict[str, Any] = {"n": 130, "seed": 0, "copies": (systems, segments)}
+    names = [(grouping, "acc23"), (grouping, "tau23")]
+    found, tau = _core.meta_drawn(cells, human, names, "both", threads=1, **settings)
+    np.testing.assert_array_equal(found, _core.meta_drawn(cells, human, names, "both", threads=2, **settings)[0])
+    np.testing.assert_array_equal(tau, 2 * found - 1)
+    for at in (0, 1, 63, 64, 129):
+        expected = [accuracy_by_loop(own, human, grouping, systems[at], segments[at]) for own in cells]
+        np.testing.assert_allclose(found[:, at], expected, atol=1e-12)
+
+
+def test_many_copies_leave_the_integers_without_a_difference() -> None:
+    # Products of copies above 32,767 do not fit in a row of integers, and take the other way.
+    cells, human = material(2, 4, 5)
+    systems = np.full((2, 4), 300, dtype=np.uint32)
+    segments = np.stack([np.full(5, 1), np.full(5, 300)]).astype(np.uint32)
+    found = _core.meta_drawn(cells, human, [("none", "acc23")], "both", n=2, seed=0, copies=(systems, segments))
+    np.testing.assert_array_equal(found[0, :, 0], found[0, :, 1])

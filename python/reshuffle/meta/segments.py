@@ -20,6 +20,7 @@ from ..settings import Levels, Resampling
 from ..validate import check_name
 from .coefficients import COEFFICIENTS, GROUPINGS, SEGMENT, TESTS, TIES
 from .comparing import Answer, Averages, Question, Testing, answered, averages_of, check_averages, set_seed
+from .costs import check_costs
 from .evaluation import evaluation, people
 from .left_out import LeftOut, Votes, values_left_out, votes_left_out
 from .material import TestSet, as_sets
@@ -163,7 +164,8 @@ def segments(
     -----
     A value uses all scores of its metric. Differences, their tests and the ranking use the votes or cells for which
     people and all metrics have scores. Cost: τ from votes is resampled as sums of counts. Other coefficients are
-    computed anew in every replicate. Memory: 16·M·N·S bytes for M metrics, and 8·M·R for the draws.
+    computed anew in every replicate. ``acc23`` and ``tau23`` calibrate ties on all pairs of outputs of a group, of which
+    there may be 2²⁴ with intervals or tests ``perm-*`` and ``boot-*``; a warning says if that takes minutes. Memory: 16·M·N·S bytes for M metrics, and 8·M·R for the draws.
 
     Examples
     --------
@@ -203,6 +205,7 @@ def segments_of(sets: Sequence[TestSet], settings: SegmentSettings, testing: Tes
     testing.check([m.label for m in sets[0].metrics])
     check_averages(settings.average, [each.name for each in sets])
     answers: list[Answer] = []
+    check_costs([(each, *question) for each in sets for question in settings.of(each)], testing)
     testing.announce(
         [
             (
