@@ -56,6 +56,7 @@ __all__ = [
     "histograms",
     "load_numpy",
     "meta_calibrate",
+    "meta_cell_counts",
     "meta_drawn",
     "meta_pair_counts",
     "meta_permuted",
@@ -1188,6 +1189,20 @@ def meta_pair_counts(
     ``minimum_difference``. The sizes are the number of cells, and of different scores of the metric and of people.
 
     Long groups take O(n log n) time for n cells.
+    """
+
+def meta_cell_counts(
+    scores: NDArray[np.float64],
+    human: NDArray[np.float64],
+    grouping: str,
+    epsilons: NDArray[np.float64],
+    *,
+    threads: int = 0,
+    progress: Progress | None = None,
+) -> NDArray[np.int64]:
+    """The counts of :func:`meta_pair_counts` of the pairs that each cell forms with the others of its group.
+
+    Shape (metrics, systems * segments, 5); 0 for gaps. Takes n² comparisons for a group of n cells.
     """
 
 def meta_calibrate(

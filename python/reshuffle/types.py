@@ -286,7 +286,7 @@ MetricTies: TypeAlias = Literal["half", "discordant", "ignore", "denominator"]
 """:data:`reshuffle.meta.coefficients.TIES`."""
 
 MetaTest: TypeAlias = Literal[
-    "williams", "perm-both", "perm-inputs", "perm-systems", "boot-both", "boot-inputs", "boot-systems"
+    "williams", "t-both", "perm-both", "perm-inputs", "perm-systems", "boot-both", "boot-inputs", "boot-systems"
 ]  # fmt: skip
 """:data:`reshuffle.meta.TESTS`."""
 

@@ -180,6 +180,7 @@ class MetaTest:
 _PERMUTED = "p from swapping, with probability ½, the standardised scores of two metrics in each"
 _DRAWN = "percentile p from drawing, with replacement,"
 _DEUTSCH = "doi:10.1162/tacl_a_00417"
+_CLUSTERED = "doi:10.1198/jbes.2010.07136"
 _SWAPPED = "The scores of the two metrics, on a common scale, are exchangeable"
 _EQUAL = "Both metrics agree equally well with people"
 
@@ -194,6 +195,15 @@ TESTS: Mapping[str, MetaTest] = {
             f"{_EQUAL}, where scores of systems are normally distributed.",
             None,
             None,
+        ),
+        MetaTest(
+            "t-both",
+            "T-BOTH",
+            "t test with the jackknife standard error of systems and segments; values of segments",
+            _CLUSTERED,
+            f"{_EQUAL} on other systems and segments.",
+            None,
+            "both",
         ),
         MetaTest(
             "perm-both", "PERM-BOTH", f"{_PERMUTED} cell", _DEUTSCH, f"{_SWAPPED} for each output.", "shuffles", "both"

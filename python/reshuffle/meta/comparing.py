@@ -9,6 +9,7 @@ from itertools import combinations
 from typing import ClassVar, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import InputError, quoted, unknown_name
 from ..inference.clustering import clusters, groups_without_difference, letters, positions
@@ -30,8 +31,9 @@ from ..settings import ComparisonSettings, Levels, Resampling
 from ..validate import check_name
 from .coefficients import TESTS
 from .samples import DECIMALS
+from .standard_errors import AveragedErrors, Errors, TTest, t_test
 from .values import Values
-from .williams import williams
+from .williams import WilliamsResult, williams
 
 __all__ = [
     "Answer",
@@ -147,6 +149,8 @@ class Question:
         What these values are computed from.
     test : str or None
         A name in :data:`TESTS`; None for no test.
+    errors : Errors or None
+        For the test ``t-both``: standard errors of the differences.
     vectors : sequence of arrays, or None
         For Williams' test: the human scores and the metrics' scores of the same systems.
     note : str or None
@@ -171,6 +175,7 @@ class Question:
     compared: Scores = field(default_factory=lambda: np.empty(0))
     n_common: int = 0
     test: str | None = None
+    errors: Errors | None = None
     vectors: Sequence[Scores] | None = None
     note: str | None = None
     segments: Sequence[int | None] | None = None
@@ -265,8 +270,8 @@ def _compared(question: Question, replicates: Mapping[str, Replicates], testing:
     names, pairs = question.names, testing.pairs(question.names)
     if question.test is None or not pairs:
         return
-    if question.test == "williams":
-        yield from _by_williams(question, pairs, replicates.get("common"), testing)
+    if TESTS[question.test].replicates is None:
+        yield from _in_closed_form(question, pairs, replicates.get("common"), testing)
         return
     kind = TESTS[question.test].replicates
     assert kind is not None
@@ -304,13 +309,23 @@ def _interval_of(replicates: Replicates | None, a: int, b: int, testing: Testing
     return _interval(Estimate(replicates, 0, a, b), testing)
 
 
-def _by_williams(
+def _statistics(question: Question, pairs: Pairs) -> Sequence[WilliamsResult | TTest]:
+    """The statistics of all pairs, of Williams' test or of t tests with standard errors."""
+    if question.test == "williams":
+        assert question.vectors is not None
+        human, *metrics = question.vectors
+        return [williams(human, metrics[a], metrics[b]) for a, b in pairs]
+    assert question.errors is not None
+    values, errors = question.compared, question.errors
+    return [t_test(float(values[a] - values[b]), errors.of(a, b)) for a, b in pairs]
+
+
+def _in_closed_form(
     question: Question, pairs: Pairs, replicates: Replicates | None, testing: Testing
 ) -> Iterator[MetricDifference]:
-    """Williams' test of all pairs."""
-    assert question.vectors is not None
-    human, *metrics = question.vectors
-    found = [williams(human, metrics[a], metrics[b]) for a, b in pairs]
+    """Tests of all pairs without replicates."""
+    assert question.test is not None
+    found = _statistics(question, pairs)
     pvalues = np.array([result.pvalue for result in found])
     name = {"auto": "holm" if len(pairs) > 1 else "none", None: "none"}.get(testing.adjust, testing.adjust)
     adjusted = None
@@ -318,15 +333,15 @@ def _by_williams(
         of_pvalues = ADJUSTMENTS[name].of_pvalues
         if of_pvalues is None:
             raise InputError(
-                f"adjustment {name!r} needs replicates, which Williams' test does not make: use 'holm', or a test "
-                "'perm-…'"
+                f"adjustment {name!r} needs replicates, which the test {question.test!r} does not make: use 'holm', or "
+                "a test 'perm-…'"
             )
         adjusted = np.maximum(of_pvalues(pvalues), pvalues)
     for h, ((a, b), result) in enumerate(zip(pairs, found, strict=True)):
         yield MetricDifference(
             metric_a=question.names[a],
             metric_b=question.names[b],
-            test="williams",
+            test=question.test,
             difference=round(float(question.compared[a] - question.compared[b]), DECIMALS),
             pvalue=result.pvalue,
             adjusted_pvalue=None if adjusted is None else float(adjusted[h]),
@@ -416,6 +431,13 @@ def averaged(answers: Sequence[Answer], testing: Testing, name: str = "average")
         if len(there) == len(answers) and rows:
             samples[role] = _averaged_sample(first, rows, questions, there)
     test = first.test if len({question.test for question in questions}) == 1 and first.test != "williams" else None
+    errors = _averaged_errors(rows, questions)
+    if test == "t-both" and (errors is None or len(rows) < 2):
+        test = None
+    compared = samples["tested"].scores if "tested" in samples else np.empty(0)
+    if test == "t-both":
+        places = _places([first.labels[row] for row in rows], questions).T
+        compared = np.mean([each.compared[own] for each, own in zip(questions, places, strict=True)], axis=0)
     notes = [question.note for question in questions if question.note is not None]
     question = replace(
         first,
@@ -425,13 +447,29 @@ def averaged(answers: Sequence[Answer], testing: Testing, name: str = "average")
         own=samples.get("own"),
         common=samples.get("common"),
         tested=samples.get("tested"),
-        compared=samples["tested"].scores if "tested" in samples else np.empty(0),
+        compared=compared,
+        errors=errors,
         n_common=sum(question.n_common for question in questions),
         test=test,
         vectors=None,
         note=notes[0] if notes else None,
     )
     return answered(question, testing, testing.resampling.seed)
+
+
+def _averaged_errors(rows: Sequence[int], questions: Sequence[Question]) -> AveragedErrors | None:
+    """Standard errors of means; None if a test set has none."""
+    errors = [question.errors for question in questions if question.errors is not None]
+    if len(errors) < len(questions):
+        return None
+    labels = [questions[0].labels[row] for row in rows]
+    return AveragedErrors(errors, _places(labels, questions))
+
+
+def _places(labels: Sequence[str], questions: Sequence[Question]) -> NDArray[np.intp]:
+    """The places of metrics in the samples of each question: (metrics, questions)."""
+    places = [[question.names.index(label) for question in questions] for label in labels]
+    return np.array(places, dtype=np.intp).reshape(len(labels), len(questions))
 
 
 def _mean_values(questions: Sequence[Question]) -> Values:
@@ -453,7 +491,7 @@ def _averaged_sample(
     """The means of the test sets' replicates of the metrics that have a value on all of them."""
     metric = AveragedMetric(first.coefficient, True, None, [first.coefficient])
     labels = [first.labels[row] for row in rows]
-    places = np.array([[question.names.index(label) for question in questions] for label in labels], dtype=np.intp)
+    places = _places(labels, questions)
     pairs = len(rows) * (len(rows) - 1) // 2
     return AveragedSample(metric, [source.samples[0] for source in sources], sources, 0, places, n_pairs=max(pairs, 1))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
@@ -20,10 +20,13 @@ from ..settings import Levels, Resampling
 from ..validate import check_name
 from .coefficients import COEFFICIENTS, GROUPINGS, SEGMENT, TESTS, TIES
 from .comparing import Answer, Averages, Question, Testing, answered, averages_of, check_averages, set_seed
+from .costs import check_costs
 from .evaluation import evaluation, people
+from .left_out import LeftOut, Votes, values_left_out, votes_left_out
 from .material import TestSet, as_sets
 from .matrices import Cells, for_test, matrix_sample
 from .samples import Agreement, VotesSample, ratio_sample, standardised
+from .standard_errors import FEWEST, two_way
 from .values import NO_SEGMENTS, NO_VOTES, Values, matrix_values, tau_parts, vote_values
 
 __all__ = ["SegmentSettings", "names_of", "segments", "segments_of"]
@@ -123,17 +126,18 @@ def segments(
     pooled : bool
         With several test sets, also ``tau`` and ``darr`` of all votes taken as one test set.
     test : str or None
-        A name in :data:`reshuffle.meta.TESTS` other than ``williams``. The default, ``auto``, is ``perm-inputs`` for
-        ``tau`` and ``darr``, and ``perm-both`` for others. None or ``none`` for no tests. For ``tau`` and ``darr``,
-        ``perm-inputs`` swaps the counts of votes, the others swap standardised scores and count votes again. The
-        defaults ask about these systems. Where metrics favour some systems, they reject about a quarter of true null
-        hypotheses about other systems, which are those of ``perm-systems`` (docs/statistics.md, Size of tests between
-        metrics).
+        A name in :data:`reshuffle.meta.TESTS` other than ``williams``. The default, ``auto``, is ``t-both``, which asks
+        about other systems and segments. It needs four of each; with fewer, ``auto`` is ``perm-inputs`` for ``tau`` and
+        ``darr``, and ``perm-both`` for others. None or ``none`` for no tests. For ``tau`` and ``darr``, ``perm-inputs``
+        swaps the counts of votes, ``perm-both`` and ``perm-systems`` swap standardised scores and count votes again.
+        ``perm-both``, ``perm-inputs`` and ``boot-inputs`` ask about these systems: where metrics favour some systems,
+        they reject about a quarter of true null hypotheses about other systems (docs/statistics.md, Size of tests
+        between metrics).
     baseline : str, optional
         A metric that all others are compared with. By default all pairs are compared, and metrics are ranked.
     adjust : str or None
         As for :func:`reshuffle.compare`, within a family: all pairs for one coefficient on one test set. ``auto`` is
-        step-down ``maxt``; ``minp`` is for tests ``perm-*``.
+        ``holm`` for ``t-both``, and step-down ``maxt`` for others; ``minp`` is for tests ``perm-*``.
     interval : {'boot-inputs', 'boot-both', 'boot-systems'} or None
         What is drawn for percentile intervals: segments with all their judgments, systems, or both. None for no
         intervals.
@@ -160,7 +164,8 @@ def segments(
     -----
     A value uses all scores of its metric. Differences, their tests and the ranking use the votes or cells for which
     people and all metrics have scores. Cost: τ from votes is resampled as sums of counts. Other coefficients are
-    computed anew in every replicate. Memory: 16·M·N·S bytes for M metrics, and 8·M·R for the draws.
+    computed anew in every replicate. ``acc23`` and ``tau23`` calibrate ties on all pairs of outputs of a group, of which
+    there may be 2²⁴ with intervals or tests ``perm-*`` and ``boot-*``; a warning says if that takes minutes. Memory: 16·M·N·S bytes for M metrics, and 8·M·R for the draws.
 
     Examples
     --------
@@ -200,6 +205,7 @@ def segments_of(sets: Sequence[TestSet], settings: SegmentSettings, testing: Tes
     testing.check([m.label for m in sets[0].metrics])
     check_averages(settings.average, [each.name for each in sets])
     answers: list[Answer] = []
+    check_costs([(each, *question) for each in sets for question in settings.of(each)], testing)
     testing.announce(
         [
             (
@@ -319,16 +325,16 @@ def _of_votes(
     values = _explained(vote_values(np.concatenate(rows, axis=1), ties, no_votes), sets)
     chosen = np.flatnonzero(~np.isnan(values.value))
     question = Question(name, SEGMENT, "votes", coefficient, ties, labels, values, chosen.tolist())
-    wanted = testing.test_for("perm-inputs")
-    for what in (testing.interval, None if wanted is None or TESTS[wanted].replicates == "shuffles" else wanted):
+    wanted = testing.test_for("t-both")
+    for what in (testing.interval, None if wanted is None or TESTS[wanted].replicates != "draws" else wanted):
         if what is not None and TESTS[what].unit != "inputs":
             raise InputError(
                 f"{coefficient} has draws of segments only, with all their votes: use 'boot-inputs', got {what!r}"
             )
     own = [each[chosen] for each in rows]
     common = own
+    there = [np.where(np.isnan(each[chosen]).any(axis=0), np.nan, each[chosen]) for each in cells]
     if any(each[..., 3].any() for each in own) or coefficient == "darr":
-        there = [np.where(np.isnan(each[chosen]).any(axis=0), np.nan, each[chosen]) for each in cells]
         common = [_vote_rows(*each, coefficient, settings, testing) for each in zip(sets, there, strict=True)]
     n_common = int(sum(each[:1, :, :3].sum() for each in common))
     if not chosen.size or sum(each.shape[1] for each in common) < 2:
@@ -343,6 +349,9 @@ def _of_votes(
         n_common=n_common,
         test=wanted,
     )
+    if wanted == "t-both":
+        votes = [_votes_on(each, coefficient, settings) for each in sets]
+        return _with_errors(question, lambda: votes_left_out(there, votes, ties), "perm-inputs", testing)
     if wanted in ("perm-both", "perm-systems"):
         if len(sets) > 1:
             return replace(question, tested=None, test=None, note="votes of several test sets have only 'perm-inputs'")
@@ -357,18 +366,40 @@ def _with_swapped_cells(question: Question, test_set: TestSet, cells: Scores, se
     assert unit is not None
     assert ties is not None
     there = ~np.isnan(cells).any(axis=0)
-    if question.coefficient == "darr":
+    votes = _votes_on(test_set, question.coefficient, settings)
+    scaled = np.ascontiguousarray(standardised(np.where(there, cells, np.nan)))
+    metric = Agreement(question.coefficient)
+    scores = question.compared
+    sample = VotesSample(metric, scaled, votes, ties, unit, scores)
+    return replace(question, tested=sample, compared=scores)
+
+
+def _votes_on(test_set: TestSet, coefficient: str, settings: SegmentSettings) -> Votes:
+    """The votes of people, or for ``darr`` those that follow from their scores."""
+    if coefficient == "darr":
         votes = votes_of_scores(_human_cells(test_set, "darr"), settings.minimum_difference)
     else:
         judgments = test_set.judgments
         assert judgments is not None
         votes = judgments.segment, judgments.better, judgments.worse, judgments.votes
-    scaled = np.ascontiguousarray(standardised(np.where(there, cells, np.nan)))
-    columns = [np.ascontiguousarray(each, dtype=np.int64) for each in votes]
-    metric = Agreement(question.coefficient)
-    scores = question.compared
-    sample = VotesSample(metric, scaled, (columns[0], columns[1], columns[2], columns[3]), ties, unit, scores)
-    return replace(question, tested=sample, compared=scores)
+    segment, better, worse, number = (np.ascontiguousarray(each, dtype=np.int64) for each in votes)
+    return segment, better, worse, number
+
+
+def _with_errors(question: Question, left_out: Callable[[], LeftOut], other: str, testing: Testing) -> Question:
+    """The question with standard errors for its t test; if there are none, ``auto`` is the ``other`` test."""
+    if len(question.rows) < 2:
+        return question
+    errors = two_way(left_out())
+    if errors is not None:
+        return replace(question, tested=None, errors=errors)
+    if testing.test == "auto":
+        return replace(question, test=other)
+    note = (
+        f"no p-values: 't-both' needs {FEWEST} systems and {FEWEST} segments that all metrics scored, without each of "
+        "which agreement is defined"
+    )
+    return replace(question, tested=None, test=None, note=note)
 
 
 def votes_of_scores(human: Scores, least: float) -> tuple[Counts, Counts, Counts, Counts]:
@@ -411,7 +442,7 @@ def _of_cells(test_set: TestSet, grouping: str, coefficient: str, testing: Testi
         compared = matrix_values(coefficient, grouping, material.common, material.human, threads, progress).value
         if np.isnan(compared).any():
             return replace(question, note="on the cells that all metrics have, agreement is not defined")
-    test, interval = testing.test_for("perm-both"), testing.interval
+    test, interval = testing.test_for("t-both"), testing.interval
     common = matrix_sample(coefficient, material, grouping, compared, test, interval)
     own = common
     if material.has_gaps:
@@ -421,7 +452,7 @@ def _of_cells(test_set: TestSet, grouping: str, coefficient: str, testing: Testi
             human=human,
             scores=values.value[chosen],
         )
-    return replace(
+    question = replace(
         question,
         own=own,
         common=common,
@@ -430,3 +461,10 @@ def _of_cells(test_set: TestSet, grouping: str, coefficient: str, testing: Testi
         n_common=material.n_common,
         test=test,
     )
+    if test != "t-both":
+        return question
+
+    def left_out() -> LeftOut:
+        return values_left_out(coefficient, grouping, material.common, material.human, threads, progress)
+
+    return _with_errors(question, left_out, "perm-both", testing)

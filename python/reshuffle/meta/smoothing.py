@@ -171,7 +171,7 @@ def tune_smoothing(
             comparisons: tuple[MetricDifference, ...] = ()
             if chosen is not None and len(own) > 1 and test not in (None, "none"):
                 subset = [replace(s, metrics=tuple(m for m in s.metrics if m.label in own)) for s in sets]
-                tested = segments(subset, test=test, baseline=chosen, **common)
+                tested = segments(subset, test="perm-inputs" if test == "auto" else test, baseline=chosen, **common)
                 comparisons = tested.comparisons
                 tests += tested.plan["tests"]
             found += _records(own, results, chosen, comparisons)

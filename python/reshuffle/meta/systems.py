@@ -65,6 +65,8 @@ class SystemSettings:
             check_name("human scores", self.human_scores, list(HUMAN_SCORES))
         check_name("scored segments", self.scored_segments, SCORED_SEGMENTS)
         others = [name for name in coefficients if name != "pearson"]
+        if test == "t-both":
+            raise InputError("test 't-both' is for segments: use 'williams', 'perm-systems', or meta.segments")
         if test == "williams" and others:
             raise InputError(
                 f"test 'williams' is for 'pearson', not for {others[0]!r}: leave out the test, or {others[0]}"

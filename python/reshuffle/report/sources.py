@@ -329,6 +329,11 @@ ENTRIES: Mapping[str, Entry] = {
         "To Ship or Not to Ship: An Extensive Evaluation of Automatic Metrics for Machine Translation",
         "Proceedings of the Sixth Conference on Machine Translation", "478--494",
     ),
+    "doi:10.1198/jbes.2010.07136": _article(
+        "Cameron et al.", 2011, "cameron-etal-2011-robust",
+        "Cameron, A. Colin and Gelbach, Jonah B. and Miller, Douglas L.",
+        "Robust Inference with Multiway Clustering", "Journal of Business & Economic Statistics", "29(2):238--249",
+    ),
     "doi:10.1162/tacl_a_00417": _article(
         "Deutsch et al.", 2021, "deutsch-etal-2021-statistical", "Deutsch, Daniel and Dror, Rotem and Roth, Dan",
         "A Statistical Analysis of Summarization Evaluation Metrics Using Resampling Methods",

@@ -6,6 +6,7 @@ use super::{Cell, Grouping, Matrices};
 use crate::error::{Error, Result};
 use crate::pool::{self, Blocks, Run, Stop, WorkMeter};
 use crate::resample::{reserved, resize, zeros};
+use crate::simd::{Simd, dispatch};
 
 /// Groups of at most this many cells are counted pair by pair.
 const FEW: usize = 40;
@@ -280,4 +281,90 @@ pub fn count(
         Ok(())
     })?;
     Ok((counts, sizes))
+}
+
+/// Counts, for each cell, the pairs that it forms with the others of its group: (metrics, systems, segments, 5). There is
+/// one `epsilon` per metric. Cells that the metric or people have not scored have none.
+///
+/// Takes n² comparisons for a group of n cells.
+///
+/// # Errors
+/// As [`count`].
+pub fn count_by_cell(
+    matrices: Matrices<'_>,
+    grouping: Grouping,
+    epsilons: &[f64],
+    run: &mut Run<'_>,
+) -> Result<Vec<i64>> {
+    let (metrics, groups, all) = (matrices.metrics(), matrices.groups(grouping), matrices.human.len());
+    if epsilons.len() != metrics {
+        return Err(Error::LengthMismatch { what: "epsilons".into(), expected: metrics, got: epsilons.len() });
+    }
+    epsilons.iter().try_for_each(|&epsilon| Ties { epsilon, ..Ties::EQUAL }.check())?;
+    let mut counts: Vec<i64> = zeros(&[metrics, all, COLUMNS])?;
+    // Parts of groups, so that one large group keeps all threads busy.
+    let largest = matrices.largest(grouping);
+    let parts = largest.div_ceil(256).max(1);
+    let cost = (largest.min(256) * largest) as u64;
+    let blocks = Blocks {
+        items: metrics * groups * parts,
+        size: (BLOCK / cost.max(1)).max(1) as usize,
+        cost: cost.max(8),
+        lead: 0,
+    };
+    let place = |item: usize| (item / parts / groups, item / parts % groups, item % parts * 256);
+    let work = |meter: &mut WorkMeter, items: Range<usize>, stop: &Stop<'_>| {
+        let count = |item: usize| {
+            let (metric, group, first) = place(item);
+            let cells: Vec<Cell> = matrices.cells(metric, grouping, group).collect();
+            let (x, y): (Vec<f64>, Vec<f64>) = cells.iter().map(|cell| (cell.metric, cell.human)).unzip();
+            let range = first.min(x.len())..(first + 256).min(x.len());
+            let mut rows: Vec<[i64; COLUMNS]> = reserved(range.len())?;
+            for i in range {
+                meter.charge(x.len(), stop)?;
+                let mut row = [0; COLUMNS];
+                by_cell(Simd::best(), [&x, &y], i, epsilons[metric], &mut row);
+                rows.push(row);
+            }
+            Ok(rows)
+        };
+        items.map(count).collect::<Result<Vec<_>>>()
+    };
+    let mut watch = |finished| (run.watch)(finished * metrics as u64 / blocks.items as u64);
+    let mut run = Run { threads: run.threads, watch: &mut watch };
+    pool::try_run(blocks, &mut run, WorkMeter::default, work, |items, found, _| {
+        for (item, rows) in items.zip(found) {
+            let (metric, group, first) = place(item);
+            let scores = &matrices.scores[metric * all..][..all];
+            let cells = grouping.cells(matrices.shape, group);
+            let scored = cells.filter(|&cell| !scores[cell].is_nan() && !matrices.human[cell].is_nan());
+            for (cell, row) in scored.skip(first).zip(rows) {
+                counts[(metric * all + cell) * COLUMNS..][..COLUMNS].copy_from_slice(&row);
+            }
+        }
+        Ok(())
+    })?;
+    Ok(counts)
+}
+
+dispatch! {
+    fn by_cell(scores: [&[f64]; 2], i: usize, epsilon: f64, out: &mut [i64; COLUMNS]) = by_cell_inline;
+}
+
+/// The pairs of one cell, which is no pair with itself, in the order of [`PairCounts`].
+#[inline(always)]
+fn by_cell_inline([x, y]: [&[f64]; 2], i: usize, epsilon: f64, out: &mut [i64; COLUMNS]) {
+    let (own_x, own_y) = (x[i], y[i]);
+    let (mut untied, mut order, mut apart, mut people) = (0_i64, 0_i64, 0_i64, 0_i64);
+    for (&x, &y) in x.iter().zip(y) {
+        let metric = i64::from(own_x - x > epsilon) - i64::from(x - own_x > epsilon);
+        let human = i64::from(own_y > y) - i64::from(own_y < y);
+        order += metric * human;
+        untied += metric * metric * human * human;
+        apart += metric * metric;
+        people += human * human;
+    }
+    let others = x.len() as i64 - 1;
+    *out =
+        [(untied + order) / 2, (untied - order) / 2, people - untied, apart - untied, others - people - apart + untied];
 }

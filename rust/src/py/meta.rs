@@ -62,6 +62,27 @@ fn matrices<'a>(
 type CountArrays<'py> = (Bound<'py, PyArray3<i64>>, Bound<'py, PyArray3<i64>>);
 
 #[pyfunction]
+#[pyo3(signature = (scores, human, grouping, epsilons, *, threads=0, progress=None))]
+pub fn meta_cell_counts<'py>(
+    py: Python<'py>,
+    scores: PyReadonlyArray3<'py, f64>,
+    human: PyReadonlyArray2<'py, f64>,
+    grouping: &str,
+    epsilons: PyReadonlyArray1<'py, f64>,
+    threads: usize,
+    progress: Option<&Progress>,
+) -> PyResult<Bound<'py, PyArray3<i64>>> {
+    let grouping = Grouping::named(grouping).map_err(|e| raise(py, e))?;
+    let matrices = matrices(py, &scores, &human)?;
+    let [metrics, systems, segments] = shape(&scores);
+    let epsilons = in_order(&epsilons)?;
+    let counts = run_long(py, threads, progress, ("counting", metrics), |run| {
+        pairs::count_by_cell(matrices, grouping, epsilons, run)
+    })?;
+    shaped(py, counts, [metrics, systems * segments, pairs::COLUMNS])
+}
+
+#[pyfunction]
 #[pyo3(signature = (scores, human, grouping, *, epsilons=None, minimum_difference=0.0, threads=0, progress=None))]
 #[allow(clippy::too_many_arguments)]
 pub fn meta_pair_counts<'py>(

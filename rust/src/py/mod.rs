@@ -33,7 +33,7 @@ mod _core {
     #[pymodule_export]
     use super::histograms::{Bins, histograms};
     #[pymodule_export]
-    use super::meta::{meta_calibrate, meta_pair_counts, meta_votes};
+    use super::meta::{meta_calibrate, meta_cell_counts, meta_pair_counts, meta_votes};
     #[pymodule_export]
     use super::meta_resample::{meta_drawn, meta_permuted, meta_permuted_votes};
     #[pymodule_export]

@@ -79,7 +79,7 @@ AGREEMENT = (
     SETS,
     metrics_option("sentbleu"),
     AGREEMENT,
-    chosen_test(TESTS, "perm-inputs for tau and darr, else perm-both"),
+    chosen_test(TESTS, "t-both; with fewer than 4 systems or segments perm-inputs for tau and darr, else perm-both"),
     intervals(note=" For tau and darr: boot-inputs or none."),
     RESAMPLING,
     (EXECUTOR,),

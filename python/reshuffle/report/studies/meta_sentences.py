@@ -204,6 +204,7 @@ DRAWN: Mapping[str, str] = {
 }
 TESTS: Mapping[str, str] = {
     "williams": "Williams' test",
+    "t-both": "T-BOTH",
     "perm-both": "PERM-BOTH",
     "perm-inputs": "PERM-INPUTS",
     "perm-systems": "PERM-SYSTEMS",
@@ -214,7 +215,7 @@ TESTS: Mapping[str, str] = {
 
 
 # Tests that ask whether the differences hold for other systems.
-OF_SYSTEMS = ("williams", "perm-systems", "boot-systems")
+OF_SYSTEMS = ("williams", "t-both", "perm-systems", "boot-systems")
 # Tests that ask about these systems only.
 OF_THESE_SYSTEMS = ("perm-both", "perm-inputs")
 # Tests that swap or draw scores of segments compare the means of systems; for soft accuracy PERM-SYSTEMS, too.
@@ -327,7 +328,8 @@ def _tests(result: MetaEvaluation) -> Iterator[str]:
         of = ""
         if len(by_test) > 1:
             of = f" of {joined(dict.fromkeys(FAMILY[each.coefficient] for each in own))}"
-        yield f"p{of}: {TESTS.get(name, name)}{replicates}, two-sided."
+        how = ", t with jackknife standard errors of systems and segments" if name == "t-both" else replicates
+        yield f"p{of}: {TESTS.get(name, name)}{how}, two-sided."
     intervals = any(each.confidence_interval is not None for each in result.results)
     of_systems = [TESTS[name] for name in by_test if name in OF_SYSTEMS]
     if of_systems and intervals and result.plan["interval"] == "boot-inputs":
@@ -339,8 +341,8 @@ def _tests(result: MetaEvaluation) -> Iterator[str]:
         verb, they = ("is", "it") if len(of_these) == 1 else ("are", "they")
         yield (
             f"{joined(of_these)} {verb} about these systems. In simulations of metrics that favour some systems, "
-            f"{they} rejected about a quarter of true null hypotheses about other systems at level 0.05; PERM-SYSTEMS "
-            "kept its level."
+            f"{they} rejected about a quarter of true null hypotheses about other systems at level 0.05; T-BOTH kept "
+            "its level."
         )
     of_means = [TESTS[name] for name in by_test if name in OF_MEANS]
     if any(each.coefficient == "soft-accuracy" for each in by_test.get("perm-systems", ())):
@@ -351,8 +353,10 @@ def _tests(result: MetaEvaluation) -> Iterator[str]:
             "values, which are of corpus scores for metrics on texts."
         )
     if any(each.adjusted_pvalue is not None for each in result.comparisons):
-        names = {"auto": "step-down maxT (Williams: Holm)" if "williams" in by_test else "step-down maxT"}
-        if set(by_test) == {"williams"}:
+        by_formula = {"williams": "Williams", "t-both": "T-BOTH"}
+        holm = [by_formula[name] for name in by_test if name in by_formula]
+        names = {"auto": f"step-down maxT ({joined(holm)}: Holm)" if holm else "step-down maxT"}
+        if set(by_test) <= set(by_formula):
             names = {"auto": "Holm's method"}
         how = names.get(result.plan["adjust"], result.plan["adjust"])
         yield f"Adjusted p: for all tests of one coefficient on one test set, by {how}."

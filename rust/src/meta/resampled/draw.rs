@@ -3,12 +3,13 @@
 use std::ops::Range;
 
 use super::super::Unit;
+use super::drawn_ties::Calibrated;
 use super::permute::run_pairs;
 use super::points::{Points, Scratch};
-use super::small::{PairCounts, value};
+use super::small::value;
 use super::{Coefficient, Grouping, LANES, Material, Statistic, at, constant};
 use crate::error::{Error, Result};
-use crate::pool::{Run, Stop, WorkMeter, sort};
+use crate::pool::{Run, Stop, WorkMeter};
 use crate::resample::{draw_weights, reserved, zeros};
 use crate::stream::{Purpose, Stream};
 
@@ -23,9 +24,16 @@ pub enum Drawn<'a> {
 }
 
 /// The copies of systems and of segments in some replicates.
-struct Copies {
+pub(super) struct Copies {
     systems: Vec<u32>,
     segments: Vec<u32>,
+}
+
+impl Copies {
+    /// Those of a replicate, given the shape of the matrix.
+    pub(super) fn of(&self, replicate: usize, [systems, segments]: [usize; 2]) -> Numbers<'_> {
+        (&self.systems[replicate * systems..][..systems], &self.segments[replicate * segments..][..segments])
+    }
 }
 
 /// Replicates that are held at once.
@@ -114,6 +122,16 @@ pub fn drawn(
         let begin = replicates.start + first as u64;
         let copies = run.without_progress(|run| draws.copies(shape, begin..begin + length as u64, run))?;
         for (&statistic, out) in statistics.iter().zip(out.chunks_exact_mut(metrics * n)) {
+            if statistic.is_calibrated() {
+                // What takes long is done once for each metric, whose replicates are then shared among threads.
+                for (material, out) in materials.iter().zip(out.chunks_exact_mut(n)) {
+                    let mut watch = |finished| (run.watch)(done + finished);
+                    let mut run = Run { threads: run.threads, watch: &mut watch };
+                    calibrated(material, statistic, &copies, &mut out[first..][..length], &mut run)?;
+                    done += length as u64;
+                }
+                continue;
+            }
             let work = |metric: usize, blocks: Range<usize>, stop: &Stop<'_>| {
                 let replicates = blocks.start * LANES..length.min(blocks.end * LANES);
                 values(&materials[metric], statistic, (&copies, draws.fixed(), replicates), stop)
@@ -130,16 +148,35 @@ pub fn drawn(
     Ok(out)
 }
 
+/// The values of a coefficient with calibrated ties in a batch of replicates.
+fn calibrated(
+    material: &Material,
+    statistic: Statistic,
+    copies: &Copies,
+    out: &mut [f64],
+    run: &mut Run<'_>,
+) -> Result<()> {
+    let weighing = Weighing { material, grouping: statistic.grouping };
+    let ties = run.without_progress(|run| run.serial(|stop, _| Calibrated::new(weighing, stop)))?;
+    let work = |_: usize, blocks: Range<usize>, stop: &Stop<'_>| {
+        ties.values(copies, blocks.start * LANES..out.len().min(blocks.end * LANES), stop)
+    };
+    let mut found: Vec<f64> = zeros(&[out.len()])?;
+    run_pairs((1, out.len(), ties.cost()), run, work, &mut |_, at, values| {
+        found[at..][..values.len()].copy_from_slice(values);
+    })?;
+    let tau = statistic.coefficient == Coefficient::Tau23;
+    out.iter_mut().zip(found).for_each(|(out, value)| *out = if tau { 2.0 * value - 1.0 } else { value });
+    Ok(())
+}
+
 fn values(
     material: &Material,
     statistic: Statistic,
     (copies, fixed, replicates): (&Copies, [bool; 2], Range<usize>),
     stop: &Stop<'_>,
 ) -> Result<Vec<f64>> {
-    let [systems, segments] = material.shape;
-    let of = |replicate: usize| {
-        (&copies.systems[replicate * systems..][..systems], &copies.segments[replicate * segments..][..segments])
-    };
+    let of = |replicate: usize| copies.of(replicate, material.shape);
     let mut meter = WorkMeter::default();
     let coefficient = statistic.coefficient;
     if statistic.grouping == Grouping::System {
@@ -152,16 +189,6 @@ fn values(
             .collect();
     }
     let weighing = Weighing { material, grouping: statistic.grouping };
-    if statistic.is_calibrated() {
-        let ties = Calibrated::new(weighing, stop)?;
-        return replicates
-            .map(|replicate| {
-                meter.charge(ties.steps.len() * 4, stop)?;
-                let accuracy = ties.accuracy(of(replicate));
-                Ok(if coefficient == Coefficient::Tau23 { 2.0 * accuracy - 1.0 } else { accuracy })
-            })
-            .collect();
-    }
     let groups = Groups::new(weighing, coefficient);
     // Within a segment only copies of systems matter, and within a system only copies of segments.
     let constant = match statistic.grouping {
@@ -191,18 +218,18 @@ fn values(
 }
 
 /// Copies of systems and of segments.
-type Numbers<'a> = (&'a [u32], &'a [u32]);
+pub(super) type Numbers<'a> = (&'a [u32], &'a [u32]);
 
 /// How copies of systems and segments become weights of cells and groups.
 #[derive(Clone, Copy)]
-struct Weighing<'a> {
-    material: &'a Material,
-    grouping: Grouping,
+pub(super) struct Weighing<'a> {
+    pub material: &'a Material,
+    pub grouping: Grouping,
 }
 
 impl Weighing<'_> {
     /// The weight of a cell within its group.
-    fn cell(&self, cell: u32, (systems, segments): Numbers<'_>) -> u32 {
+    pub fn cell(&self, cell: u32, (systems, segments): Numbers<'_>) -> u32 {
         let system = || systems[self.material.system(cell) as usize];
         let segment = || segments[self.material.segment(cell) as usize];
         match self.grouping {
@@ -213,7 +240,7 @@ impl Weighing<'_> {
     }
 
     /// The weight of a group in the mean.
-    fn group(&self, number: usize, (systems, segments): Numbers<'_>) -> u32 {
+    pub fn group(&self, number: usize, (systems, segments): Numbers<'_>) -> u32 {
         match self.grouping {
             Grouping::None | Grouping::System => 1,
             Grouping::Sys => systems[number],
@@ -297,88 +324,4 @@ fn system_value(
         }
     }
     value(coefficient, &x, &y, &weights)
-}
-
-/// A pair of cells at which the accuracy changes when ε falls below the difference of their scores.
-struct Step {
-    cells: [u32; 2],
-    group: u32,
-    /// Concordant, rather than tied by people.
-    concordant: bool,
-    last: bool,
-}
-
-/// The pairs of a metric's cells, by the differences of their scores, as in `ties`.
-struct Calibrated<'a> {
-    weighing: Weighing<'a>,
-    groups: Vec<(usize, Vec<u32>)>,
-    steps: Vec<Step>,
-    /// Pairs that people tie.
-    tied: Vec<([u32; 2], u32)>,
-}
-
-impl<'a> Calibrated<'a> {
-    fn new(weighing: Weighing<'a>, stop: &Stop<'_>) -> Result<Self> {
-        let material = weighing.material;
-        let groups = material.groups(weighing.grouping, 2);
-        super::ties::check_size(&groups)?;
-        let mut meter = WorkMeter::default();
-        let (mut keys, mut tied) = (Vec::new(), Vec::new());
-        for ((_, cells), group) in groups.iter().zip(0..) {
-            for (i, &a) in cells.iter().enumerate() {
-                meter.charge(i, stop)?;
-                for &b in &cells[..i] {
-                    let [x, y] = [a, b].map(|cell| material.scores[0][cell as usize]);
-                    let [human_x, human_y] = [a, b].map(|cell| material.human[cell as usize]);
-                    let concordant = human_x != human_y && (x > y) == (human_x > human_y);
-                    if human_x == human_y {
-                        tied.push(([a, b], group));
-                    }
-                    if x != y && (concordant || human_x == human_y) {
-                        keys.push(((x - y).abs().to_bits(), [a, b], group, concordant));
-                    }
-                }
-            }
-        }
-        sort(&mut keys, |a, b| b.cmp(a), stop)?;
-        let step = |(at, &(difference, cells, group, concordant)): (usize, &(u64, [u32; 2], u32, bool))| Step {
-            cells,
-            group,
-            concordant,
-            last: keys.get(at + 1).is_none_or(|(next, ..)| *next != difference),
-        };
-        let steps = keys.iter().enumerate().map(step).collect();
-        Ok(Calibrated { weighing, groups, steps, tied })
-    }
-
-    fn accuracy(&self, copies: Numbers<'_>) -> f64 {
-        let mut weights = vec![0.0; self.weighing.material.cells.len()];
-        let (mut factors, mut count) = (Vec::with_capacity(self.groups.len()), 0.0);
-        for (number, cells) in &self.groups {
-            let mut counts = PairCounts::default();
-            let mut squares = 0;
-            for &cell in cells {
-                let weight = self.weighing.cell(cell, copies);
-                weights[cell as usize] = f64::from(weight);
-                counts.points += u64::from(weight);
-                squares += u64::from(weight) * u64::from(weight);
-            }
-            let pairs = (counts.points * counts.points - squares) / 2;
-            let weight = f64::from(self.weighing.group(*number, copies));
-            let defined = pairs > 0 && weight > 0.0;
-            factors.push(if defined { weight / pairs as f64 } else { 0.0 });
-            count += if defined { weight } else { 0.0 };
-        }
-        let weight = |cells: [u32; 2], group: u32| {
-            weights[cells[0] as usize] * weights[cells[1] as usize] * factors[group as usize]
-        };
-        let mut sum: f64 = self.tied.iter().map(|&(cells, group)| weight(cells, group)).sum();
-        let mut largest = sum;
-        for step in &self.steps {
-            let weight = weight(step.cells, step.group);
-            sum += if step.concordant { weight } else { -weight };
-            largest = if step.last && sum > largest { sum } else { largest };
-        }
-        largest / count
-    }
 }

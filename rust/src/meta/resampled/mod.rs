@@ -6,6 +6,7 @@
 //! Replicate r is a pure function of the seed and r.
 
 mod draw;
+mod drawn_ties;
 mod few;
 mod flips;
 mod form;

@@ -7,7 +7,7 @@ use super::flips::{Flips, Plan};
 use super::points::{Points, Scratch};
 use super::sums::{PearsonSums, SystemMeans};
 use super::sweep::{self, Sweep};
-use super::ties::GroupPairs;
+use super::ties::{GroupPairs, Steps};
 use super::{Coefficient, Grouping, LANES, Material, Statistic, at, constant};
 use crate::error::{Error, Result};
 use crate::pool::{self, Blocks, Run, Stop, WorkMeter};
@@ -118,6 +118,7 @@ impl Task<'_> {
     fn run(&self, run: &mut Run<'_>, mut keep: impl FnMut(usize, usize, &[f64])) -> Result<()> {
         match self.method {
             Method::Pearson(_) | Method::System(_) => self.run_blocks(run, keep),
+            Method::Ties(pairs, _) if self.pairs.len() < PIECES => self.run_ties(pairs, run, keep),
             Method::Ties(..) | Method::Groups(..) => {
                 let cost = self.material.cells.len() * LANES * 16;
                 run_pairs(
@@ -162,14 +163,42 @@ impl Task<'_> {
     fn pair(&self, pair: usize, blocks: Range<usize>, stop: &Stop<'_>) -> Result<Vec<f64>> {
         let scores = self.pairs[pair].map(|metric| self.material.scores[metric].as_slice());
         match self.method {
-            Method::Ties(pairs, factor) => {
-                let mut differences = pairs.differences(scores, (self.flips, blocks), stop)?;
-                differences.iter_mut().for_each(|difference| *difference *= factor);
-                Ok(differences)
-            }
+            Method::Ties(pairs, _) => self.ties(&pairs.steps(scores, stop)?, blocks, stop),
             Method::Groups(coefficient, groups) => self.groups(scores, (*coefficient, groups), blocks, stop),
             _ => unreachable!("other methods work block by block"),
         }
+    }
+
+    /// One pair after the other: its steps are made once, and its blocks shared among threads.
+    fn run_ties(
+        &self,
+        pairs: &GroupPairs,
+        run: &mut Run<'_>,
+        mut keep: impl FnMut(usize, usize, &[f64]),
+    ) -> Result<()> {
+        let mut done = 0;
+        for (pair, metrics) in self.pairs.iter().enumerate() {
+            let scores = metrics.map(|metric| self.material.scores[metric].as_slice());
+            let mut watch = |finished| (run.watch)(done + finished);
+            let mut run = Run { threads: run.threads, watch: &mut watch };
+            let steps = run.without_progress(|run| run.serial(|stop, _| pairs.steps(scores, stop)))?;
+            run_pairs(
+                (1, self.length, pairs.cost()),
+                &mut run,
+                |_, blocks, stop| self.ties(&steps, blocks, stop),
+                &mut |_, at, values| keep(pair, at, values),
+            )?;
+            done += self.length as u64;
+        }
+        Ok(())
+    }
+
+    /// The differences of the accuracies of a pair in some blocks.
+    fn ties(&self, steps: &Steps, blocks: Range<usize>, stop: &Stop<'_>) -> Result<Vec<f64>> {
+        let Method::Ties(pairs, factor) = self.method else { unreachable!("only this method has steps") };
+        let mut differences = pairs.differences(steps, (self.flips, blocks), stop)?;
+        differences.iter_mut().for_each(|difference| *difference *= factor);
+        Ok(differences)
     }
 
     fn groups(

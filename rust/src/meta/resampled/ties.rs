@@ -91,23 +91,30 @@ impl GroupPairs {
         self.pairs.len() * 64
     }
 
+    /// What the differences of the scores of two metrics do, which all replicates share.
+    ///
+    /// # Errors
+    /// [`Error::Memory`], or [`Error::Interrupted`].
+    pub fn steps(&self, scores: [&[f64]; 2], stop: &Stop<'_>) -> Result<Steps> {
+        Steps::new(&self.pairs, scores, stop)
+    }
+
     /// The differences of the accuracies of two metrics in the given blocks of replicates.
     pub fn differences(
         &self,
-        scores: [&[f64]; 2],
+        steps: &Steps,
         (flips, blocks): (&Flips, Range<usize>),
         stop: &Stop<'_>,
     ) -> Result<Vec<f64>> {
-        let steps = Steps::new(&self.pairs, scores, stop)?;
         let mut out = zeros(&[blocks.len(), LANES])?;
         let mut meter = WorkMeter::default();
         for (out, block) in out.as_chunks_mut::<LANES>().0.iter_mut().zip(blocks) {
             meter.charge(self.cost(), stop)?;
             let rows = flips.bytes(block);
             let differences = match self.largest {
-                Some(largest) if largest < 1 << 15 => differences::<i16>(&steps, rows),
-                Some(_) => differences::<i32>(&steps, rows),
-                None => differences::<f64>(&steps, rows),
+                Some(largest) if largest < 1 << 15 => differences::<i16>(steps, rows),
+                Some(_) => differences::<i32>(steps, rows),
+                None => differences::<f64>(steps, rows),
             };
             out.iter_mut().zip(differences).for_each(|(out, difference)| *out = difference / self.divisor);
         }
@@ -126,7 +133,8 @@ struct Step {
     weight: f64,
 }
 
-struct Steps(Vec<Step>);
+/// The differences of two metrics' scores that some replicates have, in descending order.
+pub(super) struct Steps(Vec<Step>);
 
 impl Steps {
     /// The differences in descending order, without those that change nothing.

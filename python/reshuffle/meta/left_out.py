@@ -1,0 +1,355 @@
+"""Values of coefficients without one system, one segment or one output, for standard errors.
+
+Everything follows from sums over groups: without a cell, its terms are missing. Ties of ``acc23`` and ``tau23`` keep
+the threshold ε of all cells, because near the best ε the accuracy does not depend on it to first order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _core
+from .._core import Progress
+from ..metrics.base import Counts, Scores, thread_count
+from .values import BOTH, CON, DIS, METRIC, PAIR_VALUES, PEOPLE, tau_parts, without_exponent
+
+__all__ = ["LeftOut", "values_left_out", "votes_left_out"]
+
+# Sums of squares that are smaller in relation to the whole are rounding errors of 0.
+NOTHING = 1e-12
+
+
+class LeftOut(NamedTuple):
+    """Values of M metrics, each without one system, one segment, or one output (a cell).
+
+    Only systems, segments and cells count that have scores; NaN where a value is not defined.
+    """
+
+    systems: Scores
+    segments: Scores
+    cells: Scores
+
+
+class Groups(NamedTuple):
+    """The values of G groups, (M, G), and that of its group without each cell, (M, N, S)."""
+
+    values: Scores
+    without: Scores
+
+
+def values_left_out(
+    coefficient: str,
+    grouping: str,
+    cells: Scores,
+    human: Scores,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> LeftOut:
+    """The agreement of (M, N, S) scores with (N, S) human scores, NaN where either is missing in all M."""
+    there = ~np.isnan(human) & ~np.isnan(cells).any(axis=0)
+    rows, columns = np.flatnonzero(there.any(axis=1)), np.flatnonzero(there.any(axis=0))
+    there = there[np.ix_(rows, columns)]
+    cells = np.ascontiguousarray(np.where(there, cells[:, rows][:, :, columns], np.nan))
+    human = np.ascontiguousarray(np.where(there, human[np.ix_(rows, columns)], np.nan))
+    n_threads = thread_count(threads)
+    if coefficient == "pearson":
+        if grouping == "none":
+            return _pearson_of_all(cells, human, there)
+        return _of_groups(_pearson(cells, human, there, grouping), there, grouping)
+    if coefficient == "spearman":
+        groups = _spearman(cells, human, there, grouping, n_threads, progress)
+        if grouping == "none":
+            systems, segments = _drawn_without("spearman", cells, human, n_threads, progress)
+            return LeftOut(systems, segments, groups.without[:, there])
+        return _of_groups(groups, there, grouping)
+    pairs = _Pairs.of(coefficient, cells, human, grouping, n_threads, progress)
+    if grouping == "none":
+        return LeftOut(pairs.without_clusters(0), pairs.without_clusters(1), pairs.groups().without[:, there])
+    return _of_groups(pairs.groups(), there, grouping)
+
+
+def _of_groups(groups: Groups, there: NDArray[np.bool_], grouping: str) -> LeftOut:
+    """Means over groups: of segments for ``item``, of systems for ``sys``."""
+    # The last axis is that of the groups.
+    without = groups.without if grouping == "item" else groups.without.swapaxes(1, 2)
+    own = there if grouping == "item" else there.T
+    values = groups.values[:, None, :]
+    without = np.where(own, without, values)
+    within = _mean(without)
+    known, all_known = _zero(values), ~np.isnan(values)
+    sums, counts = known.sum(axis=-1, keepdims=True), all_known.sum(axis=-1, keepdims=True)
+    whole = _divided((sums - known)[:, 0], (counts - all_known)[:, 0])
+    cells = _divided(sums - known + _zero(without), counts - all_known + ~np.isnan(without))
+    if grouping == "item":
+        return LeftOut(within, whole, cells[:, there])
+    return LeftOut(whole, within, cells.swapaxes(1, 2)[:, there])
+
+
+def _zero(values: Scores) -> Scores:
+    """The values, 0 for NaN."""
+    return np.where(np.isnan(values), 0, values)
+
+
+def _divided(a: Scores, b: NDArray[np.generic]) -> Scores:
+    """The quotient, NaN where the divisor is not positive."""
+    return np.asarray(np.divide(a, b, out=np.full(np.broadcast_shapes(a.shape, b.shape), np.nan), where=b > 0))
+
+
+def _mean(values: Scores) -> Scores:
+    """The mean along the last axis without NaN."""
+    return _divided(_zero(values).sum(axis=-1), (~np.isnan(values)).sum(axis=-1))
+
+
+# Pearson's r: sums of 1, x, y, x², y² and xy.
+
+
+def _terms(cells: Scores, human: Scores, there: NDArray[np.bool_], axes: tuple[int, ...]) -> Scores:
+    """The terms of each cell, (6, M, N, S), of deviations from the means of groups; 0 for missing cells."""
+
+    def deviations(values: Scores) -> Scores:
+        known = np.where(there, values, 0)
+        means = known.sum(axis=axes, keepdims=True) / np.maximum(there.sum(axis=axes, keepdims=True), 1)
+        scaled = without_exponent((known - means).reshape(len(values), -1))
+        return np.where(there, scaled.reshape(values.shape), 0)
+
+    x, y = deviations(cells), np.broadcast_to(deviations(human[None]), cells.shape)
+    return np.stack([np.broadcast_to(there, x.shape).astype(np.float64), x, y, x * x, y * y, x * y])
+
+
+def _correlation(sums: Scores, scale: Scores) -> Scores:
+    """r from sums; NaN where x or y has no spread, compared with the ``scale`` of all cells."""
+    n, x, y, xx, yy, xy = sums
+    xx, yy, xy = n * xx - x * x, n * yy - y * y, n * xy - x * y
+    spread = (xx > NOTHING * scale[0] * scale[3]) & (yy > NOTHING * scale[0] * scale[4]) & (n > 1.5)
+    norms = np.sqrt(np.maximum(xx, 0)) * np.sqrt(np.maximum(yy, 0))
+    return np.clip(np.divide(xy, norms, out=np.full(n.shape, np.nan), where=spread & (norms > 0)), -1, 1)
+
+
+def _pearson(cells: Scores, human: Scores, there: NDArray[np.bool_], grouping: str) -> Groups:
+    """Of each segment (``item``) or system (``sys``)."""
+    axis = -2 if grouping == "item" else -1
+    terms = _terms(cells, human, there, (axis,))
+    sums = terms.sum(axis=axis, keepdims=True)
+    return Groups(
+        _correlation(sums, sums).squeeze(axis), _correlation(sums - terms, np.broadcast_to(sums, terms.shape))
+    )
+
+
+def _pearson_of_all(cells: Scores, human: Scores, there: NDArray[np.bool_]) -> LeftOut:
+    terms = _terms(cells, human, there, (-2, -1))
+    all_cells = terms.sum(axis=(-2, -1), keepdims=True)
+
+    def without(part: Scores) -> Scores:
+        return _correlation(all_cells - part, np.broadcast_to(all_cells, part.shape))
+
+    systems, segments = without(terms.sum(axis=-1, keepdims=True)), without(terms.sum(axis=-2, keepdims=True))
+    return LeftOut(systems[:, :, 0], segments[:, 0], without(terms)[:, there])
+
+
+# Spearman's ρ. Without a cell, the ranks of higher scores are smaller by 1, and those of equal scores by ½.
+
+
+def _spearman(
+    cells: Scores, human: Scores, there: NDArray[np.bool_], grouping: str, threads: int, progress: Progress | None
+) -> Groups:
+    counts = _core.meta_cell_counts(cells, human, grouping, np.zeros(len(cells)), threads=threads, progress=progress)
+    counts = counts.reshape(*cells.shape, 5)
+    (n, s), without = human.shape, np.full(cells.shape, np.nan)
+    places = np.arange(n * s).reshape(n, s)
+    groups = {"none": [places.ravel()], "sys": list(places), "item": list(places.T)}[grouping]
+    values = np.full((len(cells), len(groups)), np.nan)
+    for g, group in enumerate(groups):
+        own = group[there.flat[group]]
+        for m, scores in enumerate(cells):
+            x, y = scores.flat[own], human.flat[own]
+            values[m, g], without[m].flat[own] = _ranked(x, y, counts[m].reshape(-1, 5)[own])
+    return Groups(values, without)
+
+
+def _ranked(x: Scores, y: Scores, counts: Counts) -> tuple[float, Scores]:
+    """ρ of all points, and without each of them."""
+    n = len(x)
+    if n < 2:
+        return np.nan, np.full(n, np.nan)
+    (u, above_x, higher_x), (v, above_y, higher_y) = _Ranks.of(x), _Ranks.of(y)
+    xy, xx, yy = u @ v, u @ u, v @ v
+    half = 0.25 * counts[:, BOTH]
+    both_above = 0.5 * (higher_x + higher_y - counts[:, DIS]) + half
+    equal_x, equal_y = counts[:, METRIC] + counts[:, BOTH], counts[:, PEOPLE] + counts[:, BOTH]
+    without_xy = xy - u * v - above_y(u) - above_x(v) + both_above
+    without_xx = xx - u * u - 2 * above_x(u) + higher_x + 0.25 * equal_x
+    without_yy = yy - v * v - 2 * above_y(v) + higher_y + 0.25 * equal_y
+    # Ranks 1 … m have the mean (m + 1)/2 and thus the sum of squared means m(m + 1)²/4.
+    all_points, others = n * (n + 1) ** 2 / 4, (n - 1) * n**2 / 4
+    value = _of_ranks(np.array([xy, xx, yy]) - all_points)
+    return float(value), _of_ranks(np.stack([without_xy, without_xx, without_yy]) - others)
+
+
+def _of_ranks(sums: Scores) -> Scores:
+    """ρ from sums of products of deviations. Ranks are multiples of ½, so that nothing smaller is a spread."""
+    xy, xx, yy = sums
+    norms = np.sqrt(np.maximum(xx, 0)) * np.sqrt(np.maximum(yy, 0))
+    return np.divide(xy, norms, out=np.full(np.shape(xy), np.nan), where=(xx > 0.2) & (yy > 0.2))
+
+
+class _Ranks(NamedTuple):
+    """Mean ranks, a function that sums numbers of points with higher scores, and the numbers of higher scores."""
+
+    ranks: Scores
+    above: Callable[[Scores], Scores]
+    higher: Scores
+
+    @classmethod
+    def of(cls, values: Scores) -> _Ranks:
+        _, place, sizes = np.unique(values, return_inverse=True, return_counts=True)
+        ends = np.cumsum(sizes)
+
+        def above(numbers: Scores) -> Scores:
+            """The sum over higher scores, and half of that over other points with an equal score."""
+            sums = np.bincount(place, weights=numbers)
+            return np.asarray((numbers.sum() - np.cumsum(sums) + 0.5 * sums)[place] - 0.5 * numbers)
+
+        return cls((ends - (sizes - 1) / 2)[place], above, (len(values) - ends)[place].astype(np.float64))
+
+
+def _drawn_without(
+    coefficient: str, cells: Scores, human: Scores, threads: int, progress: Progress | None
+) -> tuple[Scores, Scores]:
+    """Without each system and each segment, as draws that lack them."""
+    n, s = human.shape
+    copies = np.ones((n + s, n), dtype=np.uint32), np.ones((n + s, s), dtype=np.uint32)
+    copies[0][:n][np.diag_indices(n)] = 0
+    copies[1][n:][np.diag_indices(s)] = 0
+    (values,) = _core.meta_drawn(
+        cells,
+        human,
+        [("none", coefficient)],
+        "both",
+        n=n + s,
+        seed=0,
+        copies=copies,
+        threads=threads,
+        progress=progress,
+    )
+    return values[:, :n], values[:, n:]
+
+
+class _Pairs(NamedTuple):
+    """Counts of pairs in groups, (M, G, 5), and of each cell, (M, N, S, 5); sizes of groups, (M, G, 3)."""
+
+    coefficient: str
+    cells: Scores
+    human: Scores
+    grouping: str
+    epsilons: Scores
+    counts: Counts
+    sizes: Counts
+    by_cell: Counts
+
+    @classmethod
+    def of(
+        cls,
+        coefficient: str,
+        cells: Scores,
+        human: Scores,
+        grouping: str,
+        threads: int,
+        progress: Progress | None,
+    ) -> _Pairs:
+        epsilons = np.zeros(len(cells))
+        if coefficient in ("acc23", "tau23"):
+            epsilons, _ = _core.meta_calibrate(cells, human, grouping, threads=threads, progress=progress)
+            epsilons = np.ascontiguousarray(_zero(epsilons))
+        settings = {"threads": threads, "progress": progress}
+        counts, sizes = _core.meta_pair_counts(cells, human, grouping, epsilons=epsilons, **settings)
+        by_cell = _core.meta_cell_counts(cells, human, grouping, epsilons, **settings).reshape(*cells.shape, 5)
+        return cls(coefficient, cells, human, grouping, epsilons, counts, sizes, by_cell)
+
+    def value(self, counts: Counts, sizes: Counts) -> Scores:
+        """The coefficient."""
+        return PAIR_VALUES[self.coefficient](counts, sizes)
+
+    def groups(self) -> Groups:
+        """Without a cell, a score is not there any more that no other cell of the group has."""
+        place = {"none": np.s_[:, :, None], "sys": np.s_[:, :, None], "item": np.s_[:, None, :]}[self.grouping]
+        counts, sizes = self.counts[place], self.sizes[place]
+        ties = self.by_cell[..., METRIC] + self.by_cell[..., BOTH], self.by_cell[..., PEOPLE] + self.by_cell[..., BOTH]
+        fewer = np.stack([np.ones_like(ties[0]), ties[0] == 0, ties[1] == 0], axis=-1)
+        return Groups(self.value(self.counts, self.sizes), self.value(counts - self.by_cell, sizes - fewer))
+
+    def without_clusters(self, axis: int) -> Scores:
+        """Without each system (axis 0) or segment (1), where all cells are one group: (M, N) or (M, S).
+
+        The pairs of its cells are missing; those of two of its cells are counted in both.
+        """
+        grouping = ("sys", "item")[axis]
+        within, sizes = _core.meta_pair_counts(self.cells, self.human, grouping, epsilons=self.epsilons)
+        counts = self.counts - self.by_cell.sum(axis=2 - axis) + within
+        lost = np.stack(
+            [_lost_values(np.broadcast_to(values, self.cells.shape), axis) for values in (self.cells, self.human)],
+            axis=-1,
+        )
+        return self.value(counts, self.sizes - np.concatenate([sizes[..., :1], lost], axis=-1))
+
+
+def _lost_values(cells: Scores, axis: int) -> Counts:
+    """How many different scores only one system (axis 0) or segment (1) has: (M, N) or (M, S)."""
+    lost = np.zeros((len(cells), cells.shape[1 + axis]), dtype=np.int64)
+    for m, scores in enumerate(cells):
+        places = np.nonzero(~np.isnan(scores))
+        _, value = np.unique(scores[places], return_inverse=True)
+        pairs = np.unique(np.stack([value, places[axis]]), axis=1)
+        alone = np.bincount(pairs[0])[pairs[0]] == 1
+        np.add.at(lost[m], pairs[1][alone], 1)
+    return lost
+
+
+# Segment, better system, worse system and number of votes.
+Votes: TypeAlias = tuple[Counts, Counts, Counts, Counts]
+
+
+def votes_left_out(cells: Sequence[Scores], votes: Sequence[Votes], ties: str) -> LeftOut:
+    """Kendall's τ of all votes on one or several test sets, whose systems and segments are different ones.
+
+    ``cells`` are (M, N, S) scores of each test set, NaN where any metric has none.
+    """
+    own = [_votes_of_cells(*each) for each in zip(cells, votes, strict=True)]
+    # Every vote is on two outputs.
+    totals = sum(counts.sum(axis=(1, 2)) for counts in own)[:, None] // 2
+
+    def without(parts: Sequence[Counts]) -> Scores:
+        counts = np.concatenate(parts, axis=1)
+        return _tau(totals - counts[:, counts[0].any(axis=-1)], ties)
+
+    return LeftOut(
+        without([counts.sum(axis=2) for counts in own]),
+        without([counts.sum(axis=1) // 2 for counts in own]),
+        without([counts.reshape(len(counts), -1, 3) for counts in own]),
+    )
+
+
+def _votes_of_cells(cells: Scores, votes: Votes) -> Counts:
+    """Concordant, discordant and tied votes on each output: (M, N, S, 3)."""
+    segment, better, worse, number = votes
+    n_metrics, n, s = cells.shape
+    known = (
+        ~np.isnan(cells[0, better, segment] + cells[0, worse, segment]) if n_metrics else np.zeros(0, dtype=np.bool_)
+    )
+    segment, better, worse, number = (each[known] for each in votes)
+    counts = np.zeros((n_metrics, n * s * 3), dtype=np.int64)
+    for own, scores in zip(counts, cells, strict=True):
+        x, y = scores[better, segment], scores[worse, segment]
+        kind = np.where(x > y, CON, np.where(x < y, DIS, METRIC))
+        for system in (better, worse):
+            own += np.bincount((system * s + segment) * 3 + kind, weights=number, minlength=n * s * 3).astype(np.int64)
+    return counts.reshape(n_metrics, n, s, 3)
+
+
+def _tau(counts: Counts, ties: str) -> Scores:
+    numerators, denominators = tau_parts(counts, ties)
+    varies = counts[..., CON] + counts[..., DIS] > 0
+    return _divided(numerators.astype(np.float64), np.where(varies, denominators, 0))

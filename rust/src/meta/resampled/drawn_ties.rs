@@ -1,0 +1,245 @@
+//! Accuracy over pairs with calibrated ties (Deutsch, Foster and Freitag 2023, doi:10.18653/v1/2023.emnlp-main.798) on
+//! systems and segments that are drawn.
+//!
+//! As in [`super::ties`], ε decreases over the differences of all pairs of cells, which are sorted once. A draw gives each
+//! cell a number of copies, and a pair counts as often as the product of the copies of its two cells. Many draws stand side
+//! by side, so that each pair is read once for all of them.
+
+use std::ops::Range;
+
+use super::draw::{Copies, Weighing};
+use super::ties::check_size;
+use super::{Grouping, LANES, Material};
+use crate::error::Result;
+use crate::pool::{Stop, WorkMeter, sort};
+use crate::resample::reserved;
+use crate::simd::{Simd, dispatch};
+
+/// A bit that no number of a cell has.
+const FLAG: u32 = 1 << 31;
+
+/// Two cells, and what happens where their difference is no tie any more.
+#[derive(Clone, Copy)]
+struct Step {
+    /// With [`FLAG`] if people order the cells as the metric does, rather than tie them.
+    first: u32,
+    /// With [`FLAG`] if the next difference is smaller.
+    second: u32,
+}
+
+/// The pairs of a metric's cells, by the differences of their scores, as in `ties`.
+pub(super) struct Calibrated<'a> {
+    weighing: Weighing<'a>,
+    groups: Vec<(usize, Vec<u32>)>,
+    steps: Vec<Step>,
+    /// Pairs that people tie.
+    tied: Vec<[u32; 2]>,
+}
+
+impl<'a> Calibrated<'a> {
+    /// # Errors
+    /// As [`check_size`]; [`crate::Error::Memory`] or [`crate::Error::Interrupted`].
+    pub fn new(weighing: Weighing<'a>, stop: &Stop<'_>) -> Result<Self> {
+        let material = weighing.material;
+        let groups = material.groups(weighing.grouping, 2);
+        let pairs = check_size(&groups)?;
+        let mut meter = WorkMeter::default();
+        let (mut keys, mut tied) = (reserved(pairs as usize)?, Vec::new());
+        for (_, cells) in &groups {
+            for (i, &a) in cells.iter().enumerate() {
+                meter.charge(i, stop)?;
+                for &b in &cells[..i] {
+                    let [x, y] = [a, b].map(|cell| material.scores[0][cell as usize]);
+                    let [human_x, human_y] = [a, b].map(|cell| material.human[cell as usize]);
+                    let concordant = human_x != human_y && (x > y) == (human_x > human_y);
+                    if human_x == human_y {
+                        tied.push([a, b]);
+                    }
+                    if x != y && (concordant || human_x == human_y) {
+                        keys.push(((x - y).abs().to_bits(), a | if concordant { FLAG } else { 0 }, b));
+                    }
+                }
+            }
+        }
+        sort(&mut keys, |a, b| b.cmp(a), stop)?;
+        let mut steps: Vec<Step> = reserved(keys.len())?;
+        for (at, &(difference, first, second)) in keys.iter().enumerate() {
+            let last = keys.get(at + 1).is_none_or(|(next, ..)| *next != difference);
+            steps.push(Step { first, second: second | if last { FLAG } else { 0 } });
+        }
+        Ok(Calibrated { weighing, groups, steps, tied })
+    }
+
+    /// The cost of 64 replicates, in additions, roughly.
+    pub fn cost(&self) -> usize {
+        (self.steps.len() + self.tied.len() + self.weighing.material.cells.len()) * LANES
+    }
+
+    /// The accuracies in some replicates; NaN where no group has two cells.
+    pub fn values(&self, copies: &Copies, replicates: Range<usize>, stop: &Stop<'_>) -> Result<Vec<f64>> {
+        let mut out = reserved(replicates.len())?;
+        let mut meter = WorkMeter::default();
+        for begin in replicates.clone().step_by(LANES) {
+            meter.charge(self.cost(), stop)?;
+            let block: Vec<usize> = (begin..replicates.end.min(begin + LANES)).collect();
+            match self.integers(copies, &block)? {
+                Some(values) => out.extend(values),
+                // Sums of products of integers are the same in both, as long as they fit.
+                None => {
+                    block.chunks(8).try_for_each(|few| self.fractions(copies, few).map(|values| out.extend(values)))?
+                }
+            }
+        }
+        Ok(out)
+    }
+
+    /// With all cells in one group, where counts are integers. None if there are more groups, or numbers are too large.
+    fn integers(&self, copies: &Copies, replicates: &[usize]) -> Result<Option<Vec<f64>>> {
+        let material = self.weighing.material;
+        let (Grouping::None, [(_, cells)]) = (self.weighing.grouping, &self.groups[..]) else { return Ok(None) };
+        let mut rows = rows::<[i16; LANES]>(material, 0)?;
+        let mut pairs = [0; LANES];
+        for (lane, &replicate) in replicates.iter().enumerate() {
+            let (mut all, mut squares) = (0_u64, 0_u64);
+            for &cell in cells {
+                let weight = self.weighing.cell(cell, copies.of(replicate, material.shape));
+                let Ok(small) = i16::try_from(weight) else { return Ok(None) };
+                rows[cell as usize][lane] = small;
+                all += u64::from(weight);
+                squares += u64::from(weight) * u64::from(weight);
+            }
+            pairs[lane] = (all * all - squares) / 2;
+            if pairs[lane] >= 1 << 31 {
+                return Ok(None);
+            }
+        }
+        let mut largest = [0; LANES];
+        of_integers(Simd::best(), self, [&rows, &rows], &mut largest);
+        let value = |lane: usize| f64::from(largest[lane]) / pairs[lane] as f64;
+        Ok(Some((0..replicates.len()).map(value).collect()))
+    }
+
+    /// Pairs of each group weighted so that all groups count alike. There are at most eight replicates.
+    fn fractions(&self, copies: &Copies, replicates: &[usize]) -> Result<Vec<f64>> {
+        let material = self.weighing.material;
+        let [mut first, mut second] = [rows::<[f64; 8]>(material, 0.0)?, rows::<[f64; 8]>(material, 0.0)?];
+        let mut divisors = [0.0; 8];
+        let single = self.weighing.grouping == Grouping::None;
+        for (lane, &replicate) in replicates.iter().enumerate() {
+            let copies = copies.of(replicate, material.shape);
+            for (number, cells) in &self.groups {
+                let (mut all, mut squares) = (0_u64, 0_u64);
+                for &cell in cells {
+                    let weight = self.weighing.cell(cell, copies);
+                    second[cell as usize][lane] = f64::from(weight);
+                    all += u64::from(weight);
+                    squares += u64::from(weight) * u64::from(weight);
+                }
+                let pairs = (all * all - squares) / 2;
+                let weight = f64::from(self.weighing.group(*number, copies));
+                let defined = pairs > 0 && weight > 0.0;
+                let factor = if single { 1.0 } else { weight / pairs as f64 };
+                for &cell in cells {
+                    first[cell as usize][lane] = if defined { second[cell as usize][lane] * factor } else { 0.0 };
+                }
+                let own = if single { pairs as f64 } else { weight };
+                divisors[lane] += if defined { own } else { 0.0 };
+            }
+        }
+        let mut largest = [0.0; 8];
+        of_fractions(Simd::best(), self, [&first, &second], &mut largest);
+        Ok((0..replicates.len()).map(|lane| largest[lane] / divisors[lane]).collect())
+    }
+
+    #[inline(always)]
+    fn largest<R: Row>(&self, [first, second]: [&[R]; 2], out: &mut R::Sums) {
+        let mut sums = R::ZERO;
+        for &[a, b] in &self.tied {
+            R::add(&mut sums, &first[a as usize], &second[b as usize], true);
+        }
+        let mut largest = sums;
+        for step in &self.steps {
+            let [a, b] = [&first[(step.first & !FLAG) as usize], &second[(step.second & !FLAG) as usize]];
+            R::add(&mut sums, a, b, step.first & FLAG != 0);
+            if step.second & FLAG != 0 {
+                R::keep_larger(&mut largest, &sums);
+            }
+        }
+        *out = largest;
+    }
+}
+
+dispatch! {
+    fn of_integers(ties: &Calibrated<'_>, rows: [&[[i16; LANES]]; 2], out: &mut [i32; LANES]) = Calibrated::largest::<[i16; LANES]>;
+}
+
+dispatch! {
+    fn of_fractions(ties: &Calibrated<'_>, rows: [&[[f64; 8]]; 2], out: &mut [f64; 8]) = Calibrated::largest::<[f64; 8]>;
+}
+
+/// A row for each cell.
+fn rows<R: Row>(material: &Material, zero: R::Weight) -> Result<Vec<R>> {
+    let mut rows = reserved(material.cells.len())?;
+    rows.resize(material.cells.len(), R::filled(zero));
+    Ok(rows)
+}
+
+/// The weights of a cell in several replicates.
+trait Row: Copy {
+    type Weight;
+    /// Sums of products of weights.
+    type Sums: Copy;
+    const ZERO: Self::Sums;
+    fn filled(weight: Self::Weight) -> Self;
+    /// Adds the products, or subtracts them.
+    fn add(sums: &mut Self::Sums, a: &Self, b: &Self, positive: bool);
+    fn keep_larger(largest: &mut Self::Sums, sums: &Self::Sums);
+}
+
+impl Row for [i16; LANES] {
+    type Weight = i16;
+    type Sums = [i32; LANES];
+    const ZERO: Self::Sums = [0; LANES];
+
+    fn filled(weight: i16) -> Self {
+        [weight; LANES]
+    }
+
+    #[inline(always)]
+    fn add(sums: &mut Self::Sums, a: &Self, b: &Self, positive: bool) {
+        // Without a branch, because signs are random.
+        let mask = i32::from(positive) - 1;
+        for lane in 0..LANES {
+            let product = i32::from(a[lane]) * i32::from(b[lane]);
+            sums[lane] += (product ^ mask) - mask;
+        }
+    }
+
+    #[inline(always)]
+    fn keep_larger(largest: &mut Self::Sums, sums: &Self::Sums) {
+        largest.iter_mut().zip(sums).for_each(|(largest, &sum)| *largest = sum.max(*largest));
+    }
+}
+
+impl Row for [f64; 8] {
+    type Weight = f64;
+    type Sums = [f64; 8];
+    const ZERO: Self::Sums = [0.0; 8];
+
+    fn filled(weight: f64) -> Self {
+        [weight; 8]
+    }
+
+    #[inline(always)]
+    fn add(sums: &mut Self::Sums, a: &Self, b: &Self, positive: bool) {
+        let sign = if positive { 1.0 } else { -1.0 };
+        for lane in 0..8 {
+            sums[lane] += sign * a[lane] * b[lane];
+        }
+    }
+
+    #[inline(always)]
+    fn keep_larger(largest: &mut Self::Sums, sums: &Self::Sums) {
+        largest.iter_mut().zip(sums).for_each(|(largest, &sum)| *largest = if sum > *largest { sum } else { *largest });
+    }
+}
