@@ -304,7 +304,13 @@ def comparisons_of(design: Design, sets: Sequence[Resampled]) -> list[Comparison
     by_rule = plan.unadjusted_by_rule
     return [
         with_rankings(
-            with_caveats(comparison, design.enough, by_rule, [other for other in found if other is not comparison]),
+            with_caveats(
+                comparison,
+                design.enough,
+                by_rule,
+                [other for other in found if other is not comparison],
+                plan.automatic,
+            ),
             of_set,
         )
         for comparison, of_set in zip(found, replicates, strict=True)

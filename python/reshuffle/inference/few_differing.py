@@ -35,9 +35,7 @@ def few_differing(observed: Observed) -> Index:
     """The indices of the hypotheses about pairs that differ in some units, but in fewer than ``FEW_DIFFERING``."""
     pairs = observed.hypotheses.pairs
     numbers = [
-        n
-        for sample in observed.replicates.samples
-        for n, _ in sample.differing(sample.rows_of(pairs), FEW_DIFFERING)
+        n for sample in observed.replicates.samples for n, _ in sample.differing(sample.rows_of(pairs), FEW_DIFFERING)
     ]
     return np.flatnonzero([0 < n < FEW_DIFFERING for n in numbers])
 

@@ -18,12 +18,12 @@ from ..validate import check_name
 from . import anova
 from .enough import for_pvalue
 from .estimates import check_kind
+from .few_differing import FOR_FEW
 from .hypotheses import FAMILIES, ON_ONE_SET, OVER_METRICS, OVER_SETS, family_size
 from .intervals import INTERVALS, Interval
 from .margins import check_margins
 from .multiplicity import ADJUSTMENTS, Adjustment, per_comparison_level
 from .step_down import StepDown
-from .few_differing import FOR_FEW
 from .tests import ADJUSTMENT_CHOICES, ALTERNATIVES, DEFAULT, INSTEAD, TEST_CHOICES, TESTS, SignificanceTest
 
 __all__ = ["Plan", "check_direction", "check_test"]

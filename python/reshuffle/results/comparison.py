@@ -22,8 +22,15 @@ if TYPE_CHECKING:
     from ..report import Plots
 
 __all__ = [
-    "Comparison", "Exchangeability", "Influence", "PairedDifference", "SystemScore", "UsedInterval", "UsedMetric", "UsedTest",
-]  # fmt: skip
+    "Comparison",
+    "Exchangeability",
+    "Influence",
+    "PairedDifference",
+    "SystemScore",
+    "UsedInterval",
+    "UsedMetric",
+    "UsedTest",
+]
 
 
 @dataclass(frozen=True, slots=True)
