@@ -28,7 +28,7 @@ def compare(
     reference: str | Sequence[str] | None = None,
     documents: DocumentIds | None = None,
     strata: StratumIds | None = None,
-    test: types.Test | str = "bootstrap-both",
+    test: types.TestChoice | str = "auto",
     scheme: types.Scheme | str = "auto",
     stopping: types.Stopping | str | AnyRule | None = None,
     n_resamples: int | Literal["auto"] = 10_000,

@@ -18,6 +18,7 @@ from .inference.caveats import with_caveats
 from .inference.distributions import distributions_of_scores
 from .inference.enough import automatic
 from .inference.estimates import Estimate
+from .inference.few_differing import FOR_FEW
 from .inference.hypotheses import Hypotheses, Outcome, family_size
 from .inference.intervals import INTERVALS, Interval, check_interval
 from .inference.multiplicity import experimentwise_error, per_comparison_level
@@ -25,15 +26,18 @@ from .inference.plan import Plan
 from .inference.rankings import with_rankings
 from .inference.running import records, run_signature, run_tests
 from .inference.steps import JobPlan, counting_steps
+from .inference.tests import TESTS
 from .resampling import Pairs, Replicates, Sample
 from .resampling.averaged import AveragedData, averaged_samples
 from .resampling.counting import Data
+from .resampling.influence import influences
 from .resampling.units import Documents, Strata
 from .results import (
     ComparedTexts,
     Comparison,
     ConfidenceInterval,
     Exchangeability,
+    Influence,
     PairedDifference,
     SignificanceResult,
     SystemScore,
@@ -162,15 +166,31 @@ class Resampled(NamedTuple):
             for effect in sample.document_effects(self.documents, sample.rows_of(pairs))
         ]
 
-    def exchangeability(self, plan: Plan, pairs: Pairs) -> list[Exchangeability | None]:
+    def exchangeability(
+        self, plan: Plan, pairs: Pairs, tests: Sequence[SignificanceResult]
+    ) -> list[Exchangeability | None]:
         """Whether outputs are exchangeable, metric by metric, pair by pair; None if the test does not need that.
 
         None, too, if the test needs more than two systems to be exchangeable, which this does not check.
         """
         all_systems = plan.test.liberal_family is not None and len(self.names) > 2
-        if all_systems or not plan.test.needs_exchangeable:
+        found: list[Exchangeability | None] = [None] * len(tests)
+        for m, sample in enumerate(self.replicates.samples):
+            needed = [
+                p
+                for p, test in enumerate(tests[m * len(pairs) : (m + 1) * len(pairs)])
+                if TESTS[test.test].needs_exchangeable and not all_systems
+            ]
+            results = sample.exchangeability(sample.rows_of([pairs[p] for p in needed])) if needed else []
+            for p, result in zip(needed, results, strict=True):
+                found[m * len(pairs) + p] = result
+        return found
+
+    def influences(self, pairs: Pairs) -> Sequence[Influence | None]:
+        """On how many units each difference rests, metric by metric, pair by pair; None for averages."""
+        if isinstance(self.data, AveragedData):
             return [None] * (len(self.by_segment) * len(pairs))
-        return [found for sample in self.replicates.samples for found in sample.exchangeability(sample.rows_of(pairs))]
+        return [found for sample in self.replicates.samples for found in influences(sample, pairs)]
 
 
 class Inferred(NamedTuple):
@@ -210,7 +230,14 @@ class Inferred(NamedTuple):
             units=self.replicates.n_units,
             n=self.replicates.n_resamples,
             seed=seed,
+            # The test by name would not repeat the tests of pairs that differ in few units.
+            **({"test": "auto"} if self.has_few else {}),
         )
+
+    @property
+    def has_few(self) -> bool:
+        """Are there pairs that got another test because they differ in few units?"""
+        return self.plan is not None and self.plan.automatic and any(p.test.test == FOR_FEW for p in self.comparisons)
 
     def interval_of(self, m: int, a: int, b: int | None = None) -> ConfidenceInterval | None:
         """The interval of system a's score under metric m, or with b that of the difference a − b.
@@ -272,10 +299,18 @@ def comparisons_of(design: Design, sets: Sequence[Resampled]) -> list[Comparison
         data = each.data
         tests = records(plan, replicates, on_set, own, data.labels, data.n_references)
         found.append(_comparison(each, _inferred(design, each, own, tests)))
+    if plan.automatic and all(pair.test.test == FOR_FEW for each in found for pair in each.comparisons):
+        found = [replace(each, test=plan.for_few.used) for each in found]
     by_rule = plan.unadjusted_by_rule
     return [
         with_rankings(
-            with_caveats(comparison, design.enough, by_rule, [other for other in found if other is not comparison]),
+            with_caveats(
+                comparison,
+                design.enough,
+                by_rule,
+                [other for other in found if other is not comparison],
+                plan.automatic,
+            ),
             of_set,
         )
         for comparison, of_set in zip(found, replicates, strict=True)
@@ -299,15 +334,17 @@ def _inferred(design: Design, on: Resampled, outcome: Outcome, tests: Sequence[S
             intraclass_correlation=correlation,
             design_effect=effect,
             exchangeability=exchangeability,
+            influence=influence,
             null=null,
         )
-        for (a, b), (m, own), test, confidence_interval, (correlation, effect), exchangeability, null in zip(
+        for (a, b), (m, own), test, confidence_interval, (correlation, effect), exchangeability, influence, null in zip(
             [*design.pairs] * len(samples),
             rows,
             tests,
             found.of_differences(outcome, rows),
             on.effects(design.pairs),
-            on.exchangeability(design.plan, design.pairs),
+            on.exchangeability(design.plan, design.pairs, tests),
+            on.influences(design.pairs),
             [None] * len(rows) if outcome.null is None else outcome.null.tolist(),
             strict=True,
         )

@@ -72,7 +72,7 @@ def compare_sets(
     *,
     average: bool = True,
     missing_systems: types.MissingSystems | str = "error",
-    test: types.Test | str = "bootstrap-both",
+    test: types.TestChoice | str = "auto",
     scheme: types.Scheme | str = "auto",
     stopping: types.Stopping | str | AnyRule | None = None,
     n_resamples: int | Literal["auto"] = 10_000,

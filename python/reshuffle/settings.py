@@ -104,7 +104,7 @@ class Units:
 class ComparisonSettings:
     """The significance test, its options, the pairs of systems to compare, and whether the result keeps the texts."""
 
-    test: str = "bootstrap-both"
+    test: str = "auto"
     scheme: str = "auto"
     stopping: Any = None  # the name of a rule, or a rule from reshuffle.resampling.stopping
     alternative: str = "two-sided"

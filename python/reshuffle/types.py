@@ -128,6 +128,9 @@ Test: TypeAlias = Literal[
 ]  # fmt: skip
 """:data:`reshuffle.inference.tests.TESTS`."""
 
+TestChoice: TypeAlias = Literal["auto", Test]
+""":data:`reshuffle.inference.tests.TEST_CHOICES`: ``auto`` and the registry of tests."""
+
 BootstrapMethod: TypeAlias = Literal["centred", "both", "percentile", "shift", "paired"]
 """:data:`reshuffle.inference.significance.BOOTSTRAP_METHODS`."""
 

@@ -33,6 +33,7 @@ from reshuffle import (
 )
 from reshuffle.inference import enough
 from reshuffle.inference.caveats import SMALL_SAMPLE, _auto_limit, with_caveats
+from reshuffle.inference.concentration import SEGMENTS_WITH_RARE
 from reshuffle.inference.enough import LARGEST
 from reshuffle.inference.intervals import INTERVALS
 from reshuffle.inference.multiplicity import ADJUSTMENTS
@@ -51,6 +52,14 @@ def ratings(n: int = SEGMENTS, k: int = 2, apart: float = 0.0) -> SegmentScores:
 
 def compared(ratings_: SegmentScores | FromCounts, **options: Any) -> Comparison:
     return compare(metrics=ratings_, **{"test": "ar", "scheme": "iid", "n_resamples": 999, "interval": None, **options})
+
+
+def apart_in(n: int, most: float = 1.0) -> SegmentScores:
+    """Two systems that are equal in all but n of 300 segments, of which one differs by ``most``, the others by 1."""
+    better = np.zeros(300)
+    better[:n] = 1
+    better[0] = most
+    return SegmentScores("rating", {"a": np.zeros(300), "b": better})
 
 
 LENGTH = CorpusFunction("length", lambda hypotheses, _: float(sum(map(len, hypotheses))))
@@ -133,6 +142,18 @@ CASES: dict[str, tuple[Callable[[], Comparison], dict[str, Any]]] = {
         lambda: compared(ratings(20), test="bootstrap", scheme="auto"),
         {"units": 20, "unit": "segment", "enough": 40, "test": True, "interval": False},
     ),
+    "few-differing": (
+        compared(apart_in(5), test="bootstrap-both", scheme="auto"),
+        {"differing": 5, "units": 300, "unit": "segment", "few": 30, "test": "bootstrap-both", "by_default": False},
+    ),
+    "skewed": (
+        compared(apart_in(40, 300.0), scheme="auto"),
+        {"metric": "rating", "units": 300, "effective": 3.0, "pairs": 1, "system": "b", "baseline": "a"},
+    ),
+    "rare-segments": (
+        compared(ratings(apart=30.0)),
+        {"segments": SEGMENTS, "share": 0.01, "probability": 0.99**SEGMENTS, "pairs": 1, "tests": 1},
+    ),
     "few-draws": (
         lambda: compared(ratings(), n_resamples=100, interval="percentile"),
         {"n_resamples": 100, "confidence_level": 0.95, "enough": 799},
@@ -169,16 +190,18 @@ def test_all_kinds_of_caveats_are_tested_and_documented() -> None:
 
 
 def test_an_unproblematic_comparison_has_no_caveats() -> None:
-    assert compared(ratings(apart=30.0)).caveats == ()
-    assert compared(ratings(apart=30.0), interval="percentile", scheme="auto").caveats == ()
-    assert compared(ratings(apart=30.0), interval="normal", scheme="auto", n_resamples=400).caveats == ()
+    large = ratings(SEGMENTS_WITH_RARE, apart=30.0)
+    assert compared(large).caveats == ()
+    assert compared(large, interval="percentile", scheme="auto").caveats == ()
+    assert compared(large, interval="normal", scheme="auto", n_resamples=400).caveats == ()
     assert score(metrics=ratings(), interval="t").caveats == ()
     assert score(metrics=ratings(), interval="percentile").caveats == ()
     assert compared(ratings(4), scheme="exact").caveats[0].kind == "few-units"
     assert compared(ratings(), test="t-test", scheme="auto").caveats == ()
     # An adjustment accounts for the number of tests.
-    assert compared(ratings(k=3, apart=30.0), all_pairs=True, adjust="holm").caveats == ()
-    assert compared(ratings(k=3, apart=30.0), all_pairs=True).caveats == ()
+    large = ratings(SEGMENTS_WITH_RARE, k=3, apart=30.0)
+    assert compared(large, all_pairs=True, adjust="holm").caveats == ()
+    assert compared(large, all_pairs=True).caveats == ()
 
 
 def test_caveats_depend_on_the_results_only() -> None:
@@ -226,7 +249,7 @@ def test_a_single_result_of_a_liberal_test_says_so(method: str, share: str | Non
 
 def sixteen(**options: Any) -> Comparison:
     """All 120 pairs of 16 systems, which differ as clearly as possible."""
-    return compared(ratings(k=16, apart=1000.0), all_pairs=True, **options)
+    return compared(ratings(SEGMENTS_WITH_RARE, k=16, apart=1000.0), all_pairs=True, **options)
 
 
 def stars(comparison: Comparison) -> int:
@@ -527,7 +550,7 @@ def test_the_default_test_does_not_always_reject_what_its_half_and_the_interval_
     (caveat,) = comparison.caveats
     assert (caveat.kind, caveat.values["reasons"], caveat.values["starred"]) == ("star-and-interval", ("half",), 0)
     assert "for a star, the test 'bootstrap' must reject as well." in " ".join(str(comparison).split())
-    assert compare(metrics=own, test="bootstrap-percentile", n_resamples=999).caveats == ()
+    assert kinds(compare(metrics=own, test="bootstrap-percentile", n_resamples=999)) == ["skewed"]
 
 
 def test_too_few_replicates_explain_disagreements_by_themselves() -> None:

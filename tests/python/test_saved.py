@@ -44,7 +44,7 @@ from reshuffle.data.from_json import TEXTS_OF_CAVEATS
 from reshuffle.inference.estimates import MEANS
 from reshuffle.inference.tests import TESTS
 from reshuffle.report import render
-from reshuffle.results import DetectableDifference, Exchangeability, RankedSystem, Ranking, SetComparison
+from reshuffle.results import DetectableDifference, Exchangeability, Influence, RankedSystem, Ranking, SetComparison
 
 SEGMENTS = 14
 RNG = np.random.default_rng(7)
@@ -198,6 +198,7 @@ def rare() -> Comparison:
         intraclass_correlation=math.nan,
         design_effect=math.inf,
         exchangeability=Exchangeability(math.inf, True),
+        influence=Influence(3, math.inf, -math.inf),
     )
     odd = replace(base.scores[0], score=math.nan, confidence_interval=interval, details={"bp": -math.inf, "n": 3})
     ranked = tuple(RankedSystem(name, i, 1, 4, 1, "ab", math.nan) for i, name in enumerate(NAMES, 1))

@@ -31,7 +31,7 @@ from reshuffle.inference.multiplicity import ADJUSTMENTS
 from reshuffle.inference.replay import TIES
 from reshuffle.inference.run_tests import OF_PVALUES
 from reshuffle.inference.significance import BOOTSTRAP_METHODS
-from reshuffle.inference.tests import ADJUSTMENT_CHOICES, ALTERNATIVES, TESTS
+from reshuffle.inference.tests import ADJUSTMENT_CHOICES, ALTERNATIVES, TEST_CHOICES, TESTS
 from reshuffle.meta.coefficients import COEFFICIENTS, GROUPINGS
 from reshuffle.meta.coefficients import TESTS as META_TESTS
 from reshuffle.meta.coefficients import TIES as METRIC_TIES
@@ -229,6 +229,7 @@ def kinds_of_seeds() -> list[str]:
         (types.StandardError, STANDARD_ERRORS),
         (types.SeedKind, kinds_of_seeds()),
         (types.Test, TESTS),
+        (types.TestChoice, TEST_CHOICES),
         (types.Alternative, ALTERNATIVES),
         (types.Scheme, SCHEMES),
         (types.Stopping, STOPPING),

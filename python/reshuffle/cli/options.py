@@ -238,11 +238,12 @@ TEST = (
     option(
         "Test",
         "--test",
-        type=Name("test", get_args(types.Test)),
-        default="bootstrap-both",
+        type=Name("test", get_args(types.TestChoice)),
+        default="auto",
         show_default=True,
         metavar="NAME",
-        help=f"{any_of(types.Test)}; 'reshuffle metrics' describes them.",
+        help=f"{any_of(types.TestChoice)}; auto is bootstrap-both, or ar for systems that differ in fewer than 30 "
+        "segments; 'reshuffle metrics' describes them.",
     ),
     option(
         "Test",

@@ -19,6 +19,7 @@ from ..results import (
     DetectableDifference,
     Exchangeability,
     Histogram,
+    Influence,
     NullHistogram,
     PairedDifference,
     Ranking,
@@ -180,7 +181,7 @@ _TEST_NAMES = (
 )  # fmt: skip
 _PAIR_NAMES = (
     "baseline", "system", "metric", "confidence_interval", "intraclass_correlation", "design_effect",
-    "exchangeability", "caveats", "null",
+    "exchangeability", "influence", "caveats", "null",
 )  # fmt: skip
 
 
@@ -244,6 +245,7 @@ def _comparison_keys() -> Callable[[Any], dict[str, Any]]:
             "intraclass_correlation": optional(real),
             "design_effect": optional(real),
             "exchangeability": optional(record_of(Exchangeability)),
+            "influence": Key(optional(record_of(Influence))),
             "caveats": list_of(text),
             "null": Key(optional(_histogram(NullHistogram))),
         }

@@ -13,6 +13,7 @@ from ..metrics.base import Scores
 from ..resampling.stopping import STOPPING
 from ..results import Caveat, Comparison, PairedDifference, SignificanceResult, UsedTest
 from ..settings import default_alpha
+from .concentration import Tested, concentrated, rare_segments
 from .enough import LARGEST
 from .hypotheses import OVER_METRICS
 from .intervals import INTERVALS
@@ -69,14 +70,19 @@ def with_caveats(
     enough: int | None = None,
     unadjusted_by_rule: bool = False,
     others: Sequence[Comparison] = (),
+    automatic: bool = False,
 ) -> Comparison:
     """The comparison with its caveats, in the order of :class:`~reshuffle.results.Caveat`, and those of each pair.
 
     ``enough`` is the number of replicates that ``n_resamples="auto"`` asked for, if that was used.
     ``unadjusted_by_rule`` says that the stopping rule is the reason why ``adjust="auto"`` did not adjust. ``others``
-    are the comparisons on other test sets.
+    are the comparisons on other test sets. ``automatic`` says that the test was chosen by ``auto``.
     """
-    found = [*_of_tests(comparison, enough, unadjusted_by_rule, others), *_of_intervals(comparison)]
+    found = [
+        *_of_tests(comparison, enough, unadjusted_by_rule, others),
+        *_of_concentration(comparison, automatic),
+        *_of_intervals(comparison),
+    ]
     if not {"few-replicates", "few-draws"} & {each.caveat.kind for each in found}:  # those explain all disagreements
         found += _stars_and_intervals(comparison)
     kinds: list[list[str]] = [[] for _ in comparison.comparisons]
@@ -191,7 +197,7 @@ def _undecided(comparison: Comparison) -> Iterator[_Found]:
 def _other_test(group: _Group, plan: Plan) -> Iterator[_Found]:
     """The pairs under one metric were compared by another test, because the chosen one needs counts."""
     used = group.tests[0].test
-    if used != plan.test.name:
+    if used == plan.test.for_texts:
         values = {"metric": group.metric, "test": plan.test.name, "used": used}
         yield _Found(Caveat("other-test", values), group.pairs)
 
@@ -281,7 +287,8 @@ def _smallest_adjusted(plan: Plan, smallest: Scores) -> Scores:
 
 def _few_units(comparison: Comparison, plan: Plan, families: Sequence[_Group], alpha: float) -> list[_Found]:
     """Too few resampling units: even the smallest possible p, after adjustment, is above alpha."""
-    if plan.test.replicates not in ("shuffles", "permutations"):
+    by_swaps = [TESTS[pair.test.test].replicates in ("shuffles", "permutations") for pair in comparison.comparisons]
+    if not any(by_swaps):
         return []
     permuted, k = plan.test.replicates == "permutations", len(comparison.systems)
     # One of the arrangements of the two systems of a pair in a unit is the observed one.
@@ -289,21 +296,34 @@ def _few_units(comparison: Comparison, plan: Plan, families: Sequence[_Group], a
     smallest = np.empty(len(comparison.comparisons))
     for family in families:
         of_family = (1 + (plan.alternative == "two-sided")) * arrangements ** -np.array(
-            [pair.n_units for pair in family.everywhere]
+            [_exchanged(pair, permuted) for pair in family.everywhere]
         )
         smallest[list(family.pairs)] = _smallest_adjusted(plan, of_family)[: len(family.pairs)]
-    few = np.flatnonzero(smallest > alpha).tolist()
+    few = np.flatnonzero((smallest > alpha) & by_swaps).tolist()
     if not few:
         return []
     by_chance = permuted or any(comparison.comparisons[index].test.scheme == "iid" for index in few)
-    units = max(comparison.comparisons[index].n_units for index in few)
+    units = max(_exchanged(comparison.comparisons[index], permuted) for index in few)
     values: dict[str, Any] = {"units": units, "unit": comparison.unit, "smallest": float(smallest[few].min())}
+    if any(units < comparison.comparisons[index].n_units for index in few):
+        values["differ"] = True
     values |= {"by_chance": by_chance, "alpha": alpha, "adjusted": comparison.family_size > 1}
     if permuted:
         values["systems"] = k
     if len(few) == len(smallest):
         return [_Found(Caveat("few-units", values))]
     return [_Found(Caveat("few-units", {**values, "pairs": len(few), "tests": len(smallest)}), few)]
+
+
+def _exchanged(pair: PairedDifference, permuted: bool) -> int:
+    """The number of units whose exchange may change the difference: those in which the two systems differ.
+
+    All units if more systems are permuted, in which other systems may differ, and if no unit differs, because p is then
+    1 for any number of units.
+    """
+    if permuted or pair.influence is None or not pair.influence.differing:
+        return pair.n_units
+    return pair.influence.differing
 
 
 def _few_replicates(comparison: Comparison, plan: Plan, families: Sequence[_Group], alpha: float) -> list[_Found]:
@@ -346,7 +366,7 @@ def _possible_replicates(test: SignificanceResult) -> int | None:
 
 def _smallest_pvalue(plan: Plan, test: SignificanceResult, n: int) -> float:
     """The smallest p of n replicates, of which a subgroup includes the observed arrangement."""
-    return plan.test.smallest_numerator(plan.alternative) / (n + int(test.scheme != "subgroup"))
+    return TESTS[test.test].smallest_numerator(plan.alternative) / (n + int(test.scheme != "subgroup"))
 
 
 def _near_alpha(comparison: Comparison, plan: Plan, families: Sequence[_Group], alpha: float) -> Iterator[_Found]:
@@ -389,6 +409,24 @@ def _auto_limit(enough: int | None) -> Iterator[_Found]:
         yield _Found(Caveat("auto-limit", {"n_resamples": LARGEST, "enough": enough}))
 
 
+def _of_concentration(comparison: Comparison, automatic: bool) -> Iterator[_Found]:
+    """Differences that rest on few units; where none of these caveats applies, also that rare segments may be missing.
+
+    With so few units that ``small-sample`` applies, that says enough.
+    """
+    if not comparison.comparisons or comparison.alpha is None:
+        return
+    found: list[_Found] = []
+    for group in _by_metric(comparison):
+        tested = Tested(
+            group.metric, group.pairs, group.differences, comparison.unit, comparison.alpha, automatic, SMALL_SAMPLE
+        )
+        found += [_Found(*each) for each in concentrated(tested)]
+    yield from found
+    if not found and comparison.n_units >= SMALL_SAMPLE:
+        yield from (_Found(*each) for each in rare_segments(comparison.comparisons, comparison.alpha))
+
+
 # Caveats about intervals.
 
 
@@ -401,7 +439,7 @@ def _of_intervals(comparison: Comparison) -> Iterator[_Found]:
 
 def _small_sample(comparison: Comparison) -> Iterator[_Found]:
     """Too few resampling units for results from bootstrap draws."""
-    of_test = comparison.test is not None and comparison.test.replicates == "draws"
+    of_test = any(TESTS[pair.test.test].replicates == "draws" for pair in comparison.comparisons)
     of_interval = comparison.interval is not None and comparison.interval.draws
     if not (of_test or of_interval):
         return
@@ -473,7 +511,7 @@ def _star_and_interval(
         others = ["few"]
     reasons = [
         *(["adjustment"] if any(by_adjustment) else []),
-        *([] if all(by_adjustment) else others or [_by_methods(comparison)]),
+        *([] if all(by_adjustment) else others or [_by_methods(comparison, pairs)]),
     ]
     values: dict[str, Any] = {
         "metric": family.metric,
@@ -487,12 +525,12 @@ def _star_and_interval(
     yield _Found(Caveat("star-and-interval", values), disagree)
 
 
-def _by_methods(comparison: Comparison) -> str:
-    """The reason why a two-sided test and an interval at the same level may disagree."""
-    test, interval = comparison.test, comparison.interval
-    assert test is not None
+def _by_methods(comparison: Comparison, pairs: Sequence[PairedDifference]) -> str:
+    """The reason why the two-sided tests of these pairs and intervals at the same level may disagree."""
+    interval = comparison.interval
     assert interval is not None
     if interval.simultaneous:  # each that excludes 0 has a star
         return "step-down"
     # The interval is the dual of bootstrap-percentile, which is one half of bootstrap-both.
-    return "half" if (test.name, interval.name) == ("bootstrap-both", "percentile") else "method"
+    tests = {pair.test.test for pair in pairs}
+    return "half" if (tests, interval.name) == ({"bootstrap-both"}, "percentile") else "method"

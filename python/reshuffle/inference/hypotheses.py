@@ -266,8 +266,10 @@ class Outcome:
         not a proportion of replicates. For a test that doubles the smaller tail, the number in that tail.
     adjusted : (H,) ndarray of float, or None
         p adjusted for all hypotheses of the family.
+    test : (H,) ndarray of str, or None
+        The name of the test, if another one than the plan's was used; else empty.
     scheme : (H,) ndarray of str, or None
-        The scheme of the shuffles.
+        The scheme of the shuffles; empty for tests without any.
     bits : (H,) ndarray of int, or None
         The logarithm to base 2 of the number of shuffles of ``subgroup`` and ``exact``; MISSING for other schemes.
     stopped : (H,) ndarray of bool, or None
@@ -291,6 +293,7 @@ class Outcome:
     exceedances: Integers
     n_resamples: Integers
     adjusted: Scores | None = None
+    test: NDArray[np.str_] | None = None
     scheme: NDArray[np.str_] | None = None
     bits: Integers | None = None
     stopped: NDArray[np.bool_] | None = None
@@ -331,6 +334,7 @@ COLUMNS: dict[str, object] = {
     "exceedances": MISSING,
     "n_resamples": MISSING,
     "adjusted": np.nan,
+    "test": "",
     "scheme": "",
     "bits": MISSING,
     "stopped": False,

@@ -18,12 +18,13 @@ from ..validate import check_name
 from . import anova
 from .enough import for_pvalue
 from .estimates import check_kind
+from .few_differing import FOR_FEW
 from .hypotheses import FAMILIES, ON_ONE_SET, OVER_METRICS, OVER_SETS, family_size
 from .intervals import INTERVALS, Interval
 from .margins import check_margins
 from .multiplicity import ADJUSTMENTS, Adjustment, per_comparison_level
 from .step_down import StepDown
-from .tests import ADJUSTMENT_CHOICES, ALTERNATIVES, INSTEAD, TESTS, SignificanceTest
+from .tests import ADJUSTMENT_CHOICES, ALTERNATIVES, DEFAULT, INSTEAD, TEST_CHOICES, TESTS, SignificanceTest
 
 __all__ = ["Plan", "check_direction", "check_test"]
 
@@ -31,12 +32,13 @@ IID = Shuffling()
 
 
 def check_test(name: str, alternative: str, *metrics: Metric | CorpusFunction) -> SignificanceTest:
-    """The test with this name.
+    """The test with this name; ``auto`` is ``DEFAULT``.
 
     :class:`InputError` if there is none, or if it does not support the alternative or one of the metrics.
     """
-    check_name("test", name, TESTS)
+    check_name("test", name, TEST_CHOICES)
     check_name("alternative", alternative, ALTERNATIVES)
+    name = DEFAULT if name == "auto" else name
     test = TESTS[name]
     if test.margin is not None:
         if alternative != ComparisonSettings.alternative:
@@ -173,7 +175,7 @@ def _like(test: SignificanceTest) -> list[SignificanceTest]:
 
 def _named(test: SignificanceTest) -> str:
     """A test in a message. The default is called that, because the user may not know its name."""
-    return f"the {'default ' if test.name == ComparisonSettings.test else ''}test {test.name!r}"
+    return f"the {'default ' if test.name == DEFAULT else ''}test {test.name!r}"
 
 
 def _check_shuffling(
@@ -250,6 +252,8 @@ class Plan:
     # For tests with a margin: that of each metric, and the level α of the interval that shows the result.
     margins: tuple[float, ...] = ()
     alpha: float = default_alpha()
+    # Whether pairs that differ in few units get another test: see :mod:`reshuffle.inference.few_differing`.
+    automatic: bool = False
 
     @classmethod
     def from_settings(
@@ -293,6 +297,8 @@ class Plan:
             and family_size(family, n_pairs, n_metrics, n_sets) > 1,
             margins=margins,
             alpha=default_alpha() if alpha is None else alpha,
+            # Simultaneous intervals are those of one test.
+            automatic=settings.test == "auto" and not settings.simultaneous,
         )
 
     def for_replay(self, ties: str) -> Plan:
@@ -344,7 +350,12 @@ class Plan:
         if scheme not in ("auto", "iid"):
             raise InputError(f"scheme {scheme!r} does not support averages over test sets: use 'iid', {leave_out}")
         shuffling = replace(self.shuffling, scheme="iid")
-        return replace(self, shuffling=shuffling, family=ON_ONE_SET[self.family], n_sets=1)
+        return replace(self, shuffling=shuffling, family=ON_ONE_SET[self.family], n_sets=1, automatic=False)
+
+    @property
+    def for_few(self) -> Plan:
+        """The test of pairs that differ in few units."""
+        return replace(self, test=TESTS[FOR_FEW], automatic=False)
 
     @property
     def tails(self) -> int:

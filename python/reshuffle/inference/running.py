@@ -13,12 +13,15 @@ from ..resampling import Replicates, directed
 from ..resampling.averaged import AveragedSample
 from ..results import SignificanceResult
 from .distributions import null_distributions_of_draws
+from .few_differing import adjusted_for_few, few_differing, retested
 from .hypotheses import COLUMNS, MISSING, Hypotheses, Observed, Outcome
 from .plan import Plan
 from .simultaneous import simultaneous_ends
 from .step_down import Unadjusted
 
 __all__ = ["records", "run_on_test_set", "run_signature", "run_tests"]
+
+NO_INDICES = np.empty(0, dtype=np.intp)
 
 
 def run_tests(plan: Plan, sets: Sequence[Replicates], hypotheses: Hypotheses, *, histograms: bool = False) -> Outcome:
@@ -65,10 +68,16 @@ def run_on_test_set(plan: Plan, replicates: Replicates, hypotheses: Hypotheses, 
     # The null hypothesis of a margin is not a difference of 0, so draws centred on 0 are not its null distribution.
     if histograms and plan.test.replicates == "draws" and plan.test.margin is None:
         outcome = replace(outcome, null=null_distributions_of_draws(observed))
+    few = few_differing(observed) if plan.automatic else NO_INDICES
+    if few.size:
+        outcome = retested(observed, outcome, few)
     if plan.adjustment is None:
         return outcome
     adjusted = plan.adjustment.adjust(Unadjusted(observed, outcome), step_down)
-    outcome = replace(outcome, adjusted=adjusted.pvalues)
+    pvalues = adjusted.pvalues
+    if few.size and step_down is not None:
+        pvalues = adjusted_for_few(observed, outcome.pvalue, pvalues, few)
+    outcome = replace(outcome, adjusted=pvalues)
     if plan.simultaneous is None or step_down is None:
         return outcome
     level = plan.simultaneous ** (1 / plan.n_sets)  # on each of n independent test sets
@@ -96,20 +105,21 @@ def records(
     arrays = [hypotheses.test_set, hypotheses.metric, *[getattr(outcome, column) for column in COLUMNS]]
     none = [None] * len(hypotheses)
     columns = [none if array is None else array.tolist() for array in arrays]
-    for t, m, statistic, p, exceedances, n, adjusted, scheme, bits, stopped, wins, ties, tails, error, *_ in zip(
+    for t, m, statistic, p, exceedances, n, adjusted, other, scheme, bits, stopped, wins, ties, tails, error, *_ in zip(
         *columns, strict=True
     ):
         replicates = sets[t]
         sample = replicates.samples[m]
         metric = sample.metric
-        name, label = plan.test.name_for(metric), metric.name if labels is None else labels[m]
+        used = plan.for_few if other else plan
+        name, label = used.test.name_for(metric), metric.name if labels is None else labels[m]
         margin = plan.margins[m] if plan.margins else None
         if (t, name, margin, scheme, bits) not in runs:
-            seed = None if plan.test.replicates is None or scheme in ("exact", "replay") else replicates.seed
+            seed = None if used.test.replicates is None or scheme in ("exact", "replay") else replicates.seed
             scheme_part = None if bits is None or bits == MISSING else signature.for_scheme(scheme, bits)
             if scheme == "replay":
                 scheme_part = signature.for_replay(replicates.n_resamples)
-            run = run_signature(plan, replicates, scheme_part, seed)
+            run = run_signature(used, replicates, scheme_part, seed)
             of_metric = None if margin is None else signature.for_margins([margin])
             runs[t, name, margin, scheme, bits] = seed, run._replace(test=name, margin=of_metric).line
         seed, line = runs[t, name, margin, scheme, bits]
@@ -127,9 +137,9 @@ def records(
                 wins=_none_if_missing(wins),
                 ties=_none_if_missing(ties),
                 adjusted_pvalue=adjusted,
-                scheme=scheme,
+                scheme=scheme or None,
                 stopping=None if rule is None else rule.used(replicates.n_resamples, stopped),
-                caveats=plan.caveats_of(sample, label),
+                caveats=used.caveats_of(sample, label),
                 tails=plan.tails if tails is None else tails,
                 standard_error=None if error is None or math.isnan(error) else error,
                 margin=margin,

@@ -21,6 +21,7 @@ from ..metrics.black_box import CorpusFunction
 from ..resampling import Replicates
 from . import anova, best, bootstrap, closed_form, margins, permutation, randomization, studentized
 from .estimates import ANY, MEANS, SUMS
+from .few_differing import FEW_DIFFERING, FOR_FEW
 from .hypotheses import Observed, Outcome
 from .multiplicity import ADJUSTMENTS
 from .step_down import (
@@ -32,7 +33,7 @@ from .step_down import (
     StepDown,
 )
 
-__all__ = ["ADJUSTMENT_CHOICES", "ALTERNATIVES", "INSTEAD", "TESTS", "SignificanceTest"]
+__all__ = ["ADJUSTMENT_CHOICES", "ALTERNATIVES", "DEFAULT", "INSTEAD", "TESTS", "TEST_CHOICES", "SignificanceTest"]
 
 ALTERNATIVES = ("two-sided", "better", "worse", "greater", "less")
 
@@ -329,6 +330,16 @@ TESTS: Mapping[str, SignificanceTest] = {
     )
 }
 
+
+# The test that ``auto`` stands for, except for pairs that differ in few units.
+DEFAULT = "bootstrap-both"
+
+# Tests that users choose: ``auto``, and those of the registry.
+TEST_CHOICES: Mapping[str, str] = {
+    "auto": f"the default: {DEFAULT}, and {FOR_FEW} for pairs of systems that differ in fewer than {FEW_DIFFERING} "
+    "segments or documents",
+    **{test.name: f"{test.title}: {test.about}" for test in TESTS.values()},
+}
 
 # What notes recommend if a test needs exchangeable outputs or is liberal: where the score is smooth, and near a kink.
 INSTEAD = {False: "ar-studentized", True: "bootstrap-both"}

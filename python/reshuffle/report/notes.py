@@ -248,7 +248,8 @@ def _replicates(comparison: Comparison, test: UsedTest) -> str:
     n = counted(comparison.n_resamples or 0, replicates.removesuffix("s"))
     tests = [pair.test for pair in comparison.comparisons]
     exact = sum(test.scheme == "exact" for test in tests)
-    methods = _exact_methods(tests, replicates)
+    # Exact tests among those by draws are those of pairs that differ in few units.
+    methods = _exact_methods(tests, "shuffles" if replicates == "draws" else replicates)
     subgroup = next((test.n_resamples for test in tests if test.scheme == "subgroup"), None)
     if exact == len(tests):
         return f"{EXACT} exact, {methods}"
@@ -401,8 +402,12 @@ def _few_units(values: Values) -> str:
     # Among random shuffles the share of exceedances may by chance be smaller than among all patterns.
     by_chance = " except by Monte Carlo error" if values["by_chance"] else ""
     units, systems = f"{values['units']} {values['unit']}s", values.get("systems")
+    differ = values.get("differ", False)
     if "pairs" in values:
-        units = f"{_of_pairs(values)} {_have(values)} at most {units}, which"
+        verb = ("differs in" if values["pairs"] == 1 else "differ in") if differ else _have(values)
+        units = f"{_of_pairs(values)} {verb} at most {units}, which"
+    elif differ:
+        units = f"The {units} that differ"
     exchanged = "swapped" if systems is None else f"permuted between {systems} systems"
     ways = (2 if systems is None else math.factorial(systems)) ** values["units"]
     return (
@@ -437,6 +442,40 @@ def _small_sample(values: Values) -> str:
     where = f"{_of_pairs(values)} {_have(values)} as few as " if "pairs" in values else ""
     return (
         f"{where}{counted(values['units'], values['unit'])}: with fewer than {values['enough']}, {' and '.join(wrong)}."
+    )
+
+
+def _few_differing(values: Values) -> str:
+    units = f"{values['differing']:,} of {counted(values['units'], values['unit'])}"
+    if values["pairs"] == 1:
+        differ = f"{values['system']} and {values['baseline']} differ in only {units}"
+    else:
+        differ = f"{_of_pairs(values)} differ in few {values['unit']}s, the closest in {units}"
+    fewer = f"with fewer than {values['few']}, bootstrap tests are unreliable"
+    if not values["by_default"]:
+        return f"{values['metric']}: {differ}: {fewer.replace('bootstrap tests are', values['test'] + ' is')}; use ar."
+    exact = {0: "", values["pairs"]: "exact "}.get(values["exact"], f"{values['exact']:,} exact ")
+    return f"{values['metric']}: {differ}: {fewer}, so p is by {exact}approximate randomization (ar)."
+
+
+def _skewed(values: Values) -> str:
+    units = counted(values["units"], values["unit"])
+    if values["pairs"] == 1:
+        where = f"the difference of {values['system']} and {values['baseline']} rests"
+    else:
+        where = f"{_of_pairs(values)} have differences that rest"
+    worst = "" if values["pairs"] == 1 else "at worst "
+    return (
+        f"{values['metric']}: {where} on few {values['unit']}s ({worst}effectively {values['effective']:.3g} of "
+        f"{units}, skewness {values['skewness']:.2g}): with fewer than {values['enough']:,}, no test holds its level, "
+        "and p may be too small."
+    )
+
+
+def _rare_segments(values: Values) -> str:
+    return (
+        f"{counted(values['segments'], 'segment')}: a kind of segment with a share of {100 * values['share']:g}% is "
+        f"missing from such a test set with probability {values['probability']:.2f}; p says nothing about it."
     )
 
 
@@ -497,6 +536,9 @@ CAVEATS: Mapping[str, Callable[[Values], str]] = {
     "near-alpha": _near_alpha,
     "auto-limit": _auto_limit,
     "small-sample": _small_sample,
+    "few-differing": _few_differing,
+    "skewed": _skewed,
+    "rare-segments": _rare_segments,
     "few-draws": _few_draws,
     "star-and-interval": _star_and_interval,
 }

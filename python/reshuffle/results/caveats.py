@@ -38,6 +38,12 @@ class Caveat:
         - ``near-alpha``: for some p-values, or adjusted p-values, the Monte Carlo error leaves open whether p ≤ α;
         - ``auto-limit``: ``auto`` used its maximum number of replicates, which is not enough;
         - ``small-sample``: there are too few segments or documents for a bootstrap test or an interval from draws;
+        - ``few-differing``: two systems differ in so few segments or documents that bootstrap tests are unreliable; so
+          they are tested by ``ar`` (``by_default``), or should be;
+        - ``skewed``: a significant difference rests on few segments or documents, and their influences are so skewed
+          that no test holds its level; the effective number of those that differ, and how many would be enough;
+        - ``rare-segments``: there is a significant difference, but so few segments that a rare kind of segment may be
+          missing;
         - ``few-draws``: there are too few draws for precise ends of the intervals;
         - ``star-and-interval``: for some differences of a family, the star and the interval disagree; the reasons.
     values : mapping of str to number, bool, str or sequence of these

@@ -21,7 +21,16 @@ from .verdicts import Verdict, verdict
 if TYPE_CHECKING:
     from ..report import Plots
 
-__all__ = ["Comparison", "Exchangeability", "PairedDifference", "SystemScore", "UsedInterval", "UsedMetric", "UsedTest"]
+__all__ = [
+    "Comparison",
+    "Exchangeability",
+    "Influence",
+    "PairedDifference",
+    "SystemScore",
+    "UsedInterval",
+    "UsedMetric",
+    "UsedTest",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +83,30 @@ class Exchangeability:
 
 
 @dataclass(frozen=True, slots=True)
+class Influence:
+    """On how many resampling units a difference rests.
+
+    The influence of a unit is its contribution to the difference, linearised at the mean of both systems' summed
+    counts; for means of segment scores, its own difference. docs/statistics.md defines it.
+
+    Attributes
+    ----------
+    differing : int
+        The number of units in which the counts of the two systems differ; for functions of texts, the outputs.
+    effective : float or None
+        (Σ|e|)²/Σe² for influences e: the number of units that differ, if all of these have the same influence, and
+        less if few of them have most of it. None for functions of texts, where the score has no finite derivatives, and
+        if no unit has an influence.
+    skewness : float or None
+        That of the influences of all units, m₃/m₂^1.5. None in the same cases.
+    """
+
+    differing: int
+    effective: float | None = None
+    skewness: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class PairedDifference:
     """The difference between two systems under one metric, and its test.
 
@@ -99,6 +132,8 @@ class PairedDifference:
     exchangeability : Exchangeability or None
         None for tests that do not need exchangeable outputs, for functions of texts, and where the difference does not
         vary.
+    influence : Influence or None
+        On how many resampling units the difference rests. None for averages over test sets.
     caveats : tuple of str
         The kinds of the comparison's :class:`Caveat` that apply to this pair.
     null : NullHistogram or None
@@ -116,6 +151,7 @@ class PairedDifference:
     intraclass_correlation: float | None = None
     design_effect: float | None = None
     exchangeability: Exchangeability | None = None
+    influence: Influence | None = None
     caveats: tuple[str, ...] = ()
     null: NullHistogram | None = None
 

@@ -1,0 +1,152 @@
+"""Caveats about differences that rest on few resampling units: few that differ, skewed influences, rare segments.
+
+docs/statistics.md has the tables from which the limits follow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from ..results import Caveat, Influence, PairedDifference
+from .few_differing import FEW_DIFFERING, FOR_FEW
+
+__all__ = ["RARE", "SEGMENTS_WITH_RARE", "SKEWED", "Tested", "concentrated", "rare_segments"]
+
+# No test holds its level with fewer than SKEWED·G₁² units, for the skewness G₁ of the influences. Cochran 1977
+# (Sampling Techniques, 2.15) has 25·G₁² for the coverage of intervals of one mean.
+SKEWED = 50.0
+# Test sets of fewer segments lack a kind of segment whose share is RARE with a probability of more than .05.
+RARE, SEGMENTS_WITH_RARE = 0.01, 299
+
+# Tests that hold their level with any number of units, if outputs are exchangeable.
+BY_SWAPS = ("ar", "ar-studentized", "permutation")
+# Tests that ask about ranks and signs, so that skewness of the differences is no error of theirs.
+OF_RANKS = ("wilcoxon", "sign-test")
+
+
+class Tested(NamedTuple):
+    """The pairs under one metric, with their indices in the comparison.
+
+    ``alpha`` is the level of their tests. ``automatic`` says whether pairs that differ in few units have their test
+    because of that. With fewer units than ``small``, another caveat says that bootstrap tests are unreliable.
+    """
+
+    metric: str | None
+    indices: Sequence[int]
+    pairs: Sequence[PairedDifference]
+    unit: str
+    alpha: float
+    automatic: bool
+    small: int
+
+
+class _Pair(NamedTuple):
+    """A pair with its index and its influence."""
+
+    index: int
+    pair: PairedDifference
+    influence: Influence
+
+
+Found = tuple[Caveat, Sequence[int]]
+
+
+def concentrated(tested: Tested) -> Iterator[Found]:
+    """The caveats of the pairs under one metric, each with the indices of its pairs."""
+    known = [
+        _Pair(index, pair, pair.influence)
+        for index, pair in zip(tested.indices, tested.pairs, strict=True)
+        if pair.influence is not None and pair.test.margin is None
+    ]
+    few = [each for each in known if 0 < each.influence.differing < FEW_DIFFERING]
+    if tested.automatic:
+        yield from _few_differing(tested, [each for each in few if each.pair.test.test == FOR_FEW], by_default=True)
+    asked_for = [
+        each for each in few if each.pair.test.test not in (*BY_SWAPS, *OF_RANKS) and each.pair.n_units >= tested.small
+    ]
+    yield from _few_differing(tested, asked_for, by_default=False)
+    yield from _skewed(tested, known)
+
+
+def _few_differing(tested: Tested, few: Sequence[_Pair], by_default: bool) -> Iterator[Found]:
+    """Pairs that differ in few units, and are tested by ``ar`` for that, or by a test that is unreliable there."""
+    if not few:
+        return
+    fewest = min(few, key=lambda each: each.influence.differing)
+    values = {
+        **_pairs(tested, few, fewest),
+        "differing": fewest.influence.differing,
+        "few": FEW_DIFFERING,
+        "test": fewest.pair.test.test,
+        "exact": sum(each.pair.test.scheme == "exact" for each in few),
+        "by_default": by_default,
+    }
+    yield Caveat("few-differing", values), [each.index for each in few]
+
+
+def units_for_skewness(skewness: float) -> float:
+    """The number of units with which tests hold their level although influences have this skewness."""
+    return SKEWED * skewness**2
+
+
+def _skewed(tested: Tested, known: Sequence[_Pair]) -> Iterator[Found]:
+    """Significant differences whose influences are so skewed that no test holds its level with so few units."""
+
+    def share(each: _Pair) -> float:
+        """The number of units as a share of what is needed."""
+        return each.pair.n_units / units_for_skewness(each.influence.skewness or 0)
+
+    skewed = [
+        each
+        for each in known
+        if each.pair.is_significant(tested.alpha)
+        and each.influence.skewness is not None
+        and each.pair.n_units < units_for_skewness(each.influence.skewness)
+        and each.pair.test.test not in OF_RANKS
+    ]
+    if not skewed:
+        return
+    worst = min(skewed, key=share)
+    values = {
+        **_pairs(tested, skewed, worst),
+        "effective": worst.influence.effective,
+        "skewness": worst.influence.skewness,
+        "enough": round(units_for_skewness(worst.influence.skewness or 0)),
+    }
+    yield Caveat("skewed", values), [each.index for each in skewed]
+
+
+def _pairs(tested: Tested, found: Sequence[_Pair], shown: _Pair) -> Mapping[str, Any]:
+    """What both caveats say about the pairs: how many they are, and the names and units of one of them."""
+    return {
+        "metric": tested.metric,
+        "pairs": len(found),
+        "tests": len(tested.pairs),
+        "system": shown.pair.system,
+        "baseline": shown.pair.baseline,
+        "units": shown.pair.n_units,
+        "unit": tested.unit,
+    }
+
+
+def rare_segments(pairs: Sequence[PairedDifference], alpha: float) -> Iterator[Found]:
+    """Significant differences on test sets so small that a rare kind of segment may be missing from them.
+
+    Nothing in such a sample shows it, so this caveat depends on the number of segments only.
+    """
+    found = [
+        index
+        for index, pair in enumerate(pairs)
+        if pair.n_segments < SEGMENTS_WITH_RARE and pair.is_significant(alpha) and pair.test.test not in OF_RANKS
+    ]
+    if found:
+        segments = min(pairs[index].n_segments for index in found)
+        values = {
+            "segments": segments,
+            "share": RARE,
+            "probability": (1 - RARE) ** segments,
+            "pairs": len(found),
+            "tests": len(pairs),
+        }
+        yield Caveat("rare-segments", values), found

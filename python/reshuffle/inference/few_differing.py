@@ -1,0 +1,106 @@
+"""The default test of pairs that differ in few resampling units: approximate randomization instead of the bootstrap.
+
+A unit in which two systems are equal adds nothing to any shuffle or draw of their difference. So a bootstrap test of
+2,000 segments of which five differ is as unreliable as one of five segments, where the smallest exact p is 1/16.
+
+The choice is made for each pair under each metric, not for a family: one pair of near copies among many systems must
+not change the test of the others, because approximate randomization needs exchangeable outputs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..metrics.base import Scores
+from ..resampling.schemes import Shuffling, shuffle
+from .hypotheses import MISSING, Observed, Outcome
+from .randomization import outcome_of_shuffles
+
+__all__ = ["FEW_DIFFERING", "FOR_FEW", "adjusted_for_few", "few_differing", "retested"]
+
+# Pairs that differ in fewer units are not tested by the bootstrap unless it is asked for: docs/statistics.md has the
+# table of sizes.
+FEW_DIFFERING = 30
+# The test of such pairs.
+FOR_FEW = "ar"
+
+Index = NDArray[np.intp]
+
+
+def few_differing(observed: Observed) -> Index:
+    """The indices of the hypotheses about pairs that differ in some units, but in fewer than ``FEW_DIFFERING``."""
+    pairs = observed.hypotheses.pairs
+    numbers = [
+        n for sample in observed.replicates.samples for n, _ in sample.differing(sample.rows_of(pairs), FEW_DIFFERING)
+    ]
+    return np.flatnonzero([0 < n < FEW_DIFFERING for n in numbers])
+
+
+def retested(observed: Observed, outcome: Outcome, few: Index) -> Outcome:
+    """The outcome with the hypotheses ``few`` tested by ``ar``: exactly where that costs no more than R shuffles."""
+    n = len(outcome.pvalue)
+    missing = np.full(n, MISSING)
+    columns: dict[str, Any] = {
+        "pvalue": outcome.pvalue.copy(),
+        "exceedances": outcome.exceedances.copy(),
+        "n_resamples": outcome.n_resamples.copy(),
+        "test": np.full(n, "", dtype="<U8"),
+        "scheme": np.full(n, "", dtype="<U8"),
+        "bits": missing.copy(),
+        "tails": np.full(n, observed.tails) if outcome.tails is None else outcome.tails.copy(),
+        "wins": missing if outcome.wins is None else outcome.wins.copy(),
+        "ties": missing if outcome.ties is None else outcome.ties.copy(),
+        "null": None if outcome.null is None else outcome.null.copy(),
+    }
+    for h in few.tolist():
+        own = _tested_alone(observed, h)
+        values = {
+            "pvalue": own.pvalue[0],
+            "exceedances": own.exceedances[0],
+            "n_resamples": own.n_resamples[0],
+            "test": FOR_FEW,
+            "scheme": "iid" if own.scheme is None else own.scheme[0],
+            "bits": MISSING if own.bits is None else own.bits[0],
+            "tails": 1,
+            "wins": MISSING,
+            "ties": MISSING,
+        }
+        for name, value in values.items():
+            columns[name][h] = value
+        if columns["null"] is not None and own.null is not None:
+            columns["null"][h] = own.null[0]
+    return replace(outcome, **columns)
+
+
+def _tested_alone(observed: Observed, h: int) -> Outcome:
+    """The outcome of ``ar`` for one hypothesis, on the shuffles that ``ar`` would use for all."""
+    hypotheses = observed.hypotheses
+    m = int(hypotheses.metric[h])
+    replicates = observed.replicates
+    # The progress of a comparison does not plan for these shuffles, which take little time.
+    own = replicates.with_samples([replicates.samples[m]]).with_threads(replicates.threads or None, None)
+    shuffled, _ = shuffle(
+        own,
+        [hypotheses.pairs[h % len(hypotheses.pairs)]],
+        observed.thresholds[h].reshape(1, 1),
+        [observed.alternatives[m]],
+        Shuffling("auto"),
+        histograms=observed.histograms,
+    )
+    return outcome_of_shuffles(observed.statistic[h : h + 1], shuffled)
+
+
+def adjusted_for_few(observed: Observed, pvalues: Scores, adjusted: Scores, few: Index) -> Scores:
+    """Adjusted p-values from draws, of which those of ``few`` are at least m·p, for the p of ``ar`` and m tests.
+
+    A false star of such a pair needs p ≤ α/m. So for q of them in a family, the family-wise error rate is at most that
+    of the other pairs plus αq/m, however unreliable the draws are, and at most α where they are reliable.
+    """
+    found = adjusted.copy()
+    sizes = np.bincount(observed.hypotheses.family)[observed.hypotheses.family]
+    found[few] = np.maximum(found[few], np.minimum(sizes[few] * pvalues[few], 1))
+    return found
