@@ -11,7 +11,7 @@ import numpy as np
 
 from ..metrics.base import Scores
 from ..resampling.stopping import STOPPING
-from ..results import Caveat, Comparison, PairedDifference, SignificanceResult, UsedTest
+from ..results import Brevity, Caveat, Comparison, PairedDifference, SignificanceResult, UsedTest
 from ..settings import default_alpha
 from .enough import LARGEST
 from .hypotheses import OVER_METRICS
@@ -21,13 +21,16 @@ from .plan import Plan
 from .rankings import can_be_ranked, has_all_pairs
 from .tests import INSTEAD, TESTS
 
-__all__ = ["SMALL_SAMPLE", "with_caveats"]
+__all__ = ["SMALL_SAMPLE", "is_near_kink", "with_caveats"]
 
 # Bootstrap tests and intervals from draws are unreliable with fewer resampling units: docs/statistics.md has figures.
 SMALL_SAMPLE = 40
 # Outputs count as exchangeable if a difference's standard deviation over shuffles, divided by its standard error, is
 # between these limits.
 EXCHANGEABLE = (0.8, 1.25)
+# From which bias on, in standard errors of a difference, expected scores and scores of populations are worth telling
+# apart: docs/statistics.md has figures.
+NEAR_KINK = 0.5
 
 
 @dataclass(frozen=True)
@@ -113,6 +116,11 @@ def _families(comparison: Comparison, others: Sequence[Comparison] = ()) -> list
         replace(group, elsewhere=[pair for pair in elsewhere if group.metric in (None, pair.metric)])
         for group in groups
     ]
+
+
+def is_near_kink(brevity: Brevity | None) -> bool:
+    """Whether the lengths are so near the kink of a brevity penalty that two null hypotheses differ."""
+    return brevity is not None and brevity.bias >= NEAR_KINK
 
 
 # Caveats about tests.

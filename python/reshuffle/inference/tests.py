@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from ..metrics.base import Metric, Scores
 from ..metrics.black_box import CorpusFunction
 from ..resampling import Replicates
-from . import anova, best, bootstrap, closed_form, margins, permutation, randomization, studentized
+from . import anova, best, bootstrap, closed_form, kink, margins, permutation, randomization, studentized
 from .estimates import ANY, MEANS, SUMS
 from .hypotheses import Observed, Outcome
 from .multiplicity import ADJUSTMENTS
@@ -218,6 +218,16 @@ TESTS: Mapping[str, SignificanceTest] = {
             tails=2,
             step_down={"maxt": MAX_T_OF_BOTH},
             best=best.of_both,
+        ),
+        SignificanceTest(
+            "bootstrap-kink",
+            "bootstrap with least favourable lengths",
+            "as bootstrap, at those lengths compatible with the sample for which BLEU's brevity penalty gives the "
+            "largest p; tests equal scores of the populations, and equal expected scores as well",
+            "doi:10.3982/ECTA11011",
+            kink.least_favourable,
+            replicates="draws",
+            averages=False,
         ),
         SignificanceTest(
             "bootstrap-percentile",
