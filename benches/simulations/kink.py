@@ -174,7 +174,14 @@ def size_rows(found: Mapping[Cell, Mapping[str, Array]], tests: Sequence[str]) -
         with_note = f"{note[default].mean():.2f}" if default.any() else "–"
         rates = [f"{rejected[test][AT].mean():.3f}" for test in tests]
         rows.append(
-            [cell.name, f"{cell.segments:,}", f"{len(note):,}", z_of(cell.population(), cell.segments), *rates, with_note]
+            [
+                cell.name,
+                f"{cell.segments:,}",
+                f"{len(note):,}",
+                z_of(cell.population(), cell.segments),
+                *rates,
+                with_note,
+            ]
         )
     return rows
 
@@ -206,14 +213,16 @@ def report(options: argparse.Namespace, results: Results) -> str:
             continue
         n = min(next(iter(rejected.values())).shape[1] for rejected in found.values())
         parts.append(f"## Share of p ≤ .05: {titles[part]}")
-        parts.append(f"Standard error with the fewest samples, n = {n:,}: {(0.05 * 0.95 / n) ** 0.5:.3f} of a rate of .05.")
+        parts.append(
+            f"Standard error with the fewest samples, n = {n:,}: {(0.05 * 0.95 / n) ** 0.5:.3f} of a rate of .05."
+        )
         parts.append(markdown_table([*header, "rejections with the note"], size_rows(found, options.tests), 1))
         if part == "power":
             rows = power_rows(found)
             parts.append(markdown_table(["systems", "S", f"`{DEFAULT[0]}`", f"ratio of `{DEFAULT[1]}`"], rows, 2))
     intro = (
-        f"Samples with replacement, R = {options.n_resamples}. z: how many standard errors the lengths are from that of "
-        "the reference. bca inverted: whether the interval excludes 0. m out of S: m = S^(2/3)."
+        f"Samples with replacement, R = {options.n_resamples}. z: how many standard errors the lengths are from that "
+        "of the reference. bca inverted: whether the interval excludes 0. m out of S: m = S^(2/3)."
     )
     return "\n\n".join([intro, *parts]) + "\n"
 

@@ -20,6 +20,7 @@ from .inference.enough import automatic
 from .inference.estimates import Estimate
 from .inference.hypotheses import Hypotheses, Outcome, family_size
 from .inference.intervals import INTERVALS, Interval, check_interval
+from .inference.kink import brevity_of
 from .inference.multiplicity import experimentwise_error, per_comparison_level
 from .inference.plan import Plan
 from .inference.rankings import with_rankings
@@ -30,6 +31,7 @@ from .resampling.averaged import AveragedData, averaged_samples
 from .resampling.counting import Data
 from .resampling.units import Documents, Strata
 from .results import (
+    Brevity,
     ComparedTexts,
     Comparison,
     ConfidenceInterval,
@@ -172,6 +174,10 @@ class Resampled(NamedTuple):
             return [None] * (len(self.by_segment) * len(pairs))
         return [found for sample in self.replicates.samples for found in sample.exchangeability(sample.rows_of(pairs))]
 
+    def brevity(self, pairs: Pairs) -> list[Brevity | None]:
+        """What a brevity penalty contributes to the differences, metric by metric, pair by pair."""
+        return [found for sample in self.replicates.samples for found in brevity_of(sample, sample.rows_of(pairs))]
+
 
 class Inferred(NamedTuple):
     """The results beyond the scores: tests and intervals."""
@@ -299,15 +305,17 @@ def _inferred(design: Design, on: Resampled, outcome: Outcome, tests: Sequence[S
             intraclass_correlation=correlation,
             design_effect=effect,
             exchangeability=exchangeability,
+            brevity=brevity,
             null=null,
         )
-        for (a, b), (m, own), test, confidence_interval, (correlation, effect), exchangeability, null in zip(
+        for (a, b), (m, own), test, confidence_interval, (correlation, effect), exchangeability, brevity, null in zip(
             [*design.pairs] * len(samples),
             rows,
             tests,
             found.of_differences(outcome, rows),
             on.effects(design.pairs),
             on.exchangeability(design.plan, design.pairs),
+            on.brevity(design.pairs),
             [None] * len(rows) if outcome.null is None else outcome.null.tolist(),
             strict=True,
         )

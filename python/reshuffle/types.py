@@ -154,7 +154,17 @@ Family: TypeAlias = Literal["metric", "set", "sets", "all"]
 """:data:`reshuffle.inference.hypotheses.FAMILIES`."""
 
 Interval: TypeAlias = Literal[
-    "percentile", "koehn", "basic", "normal", "bca", "studentized", "delta", "jackknife", "ar-studentized", "t"
+    "percentile",
+    "koehn",
+    "basic",
+    "normal",
+    "bca",
+    "studentized",
+    "delta",
+    "jackknife",
+    "ar-studentized",
+    "bootstrap-kink",
+    "t",
 ]
 """:data:`reshuffle.inference.intervals.INTERVALS`."""
 

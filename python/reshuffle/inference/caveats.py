@@ -19,7 +19,7 @@ from .intervals import INTERVALS
 from .multiplicity import ADJUSTMENTS, over_independent
 from .plan import Plan
 from .rankings import can_be_ranked, has_all_pairs
-from .tests import INSTEAD, TESTS
+from .tests import FOR_POPULATIONS, INSTEAD, TESTS
 
 __all__ = ["SMALL_SAMPLE", "is_near_kink", "with_caveats"]
 
@@ -148,6 +148,7 @@ def _of_tests(
         yield from _other_test(group, plan)
         yield from _dependence(group)
         yield from _not_exchangeable(group)
+        yield from _near_kink(comparison, group)
     yield from _not_ranked(comparison)
     yield from _not_adjusted(comparison, unadjusted_by_rule)
     yield from _many_tests(comparison, alpha)
@@ -243,6 +244,40 @@ def _not_exchangeable(group: _Group) -> Iterator[_Found]:
         "instead": INSTEAD[near_kink],
     }
     yield _Found(Caveat("not-exchangeable", values), list(ratios))
+
+
+def _near_kink(comparison: Comparison, group: _Group) -> Iterator[_Found]:
+    """Under one metric, some expected differences are far from those of the populations, because of a kink."""
+    by_test, by_interval = _tests_expectations(comparison), _follows_expectations(comparison)
+    near = group.where(lambda pair: is_near_kink(pair.brevity))
+    if not near or not (by_test or by_interval):
+        return
+    worst = max((comparison.comparisons[index] for index in near), key=lambda pair: pair.brevity.bias)
+    assert worst.brevity is not None
+    values = {
+        "metric": group.metric,
+        "pairs": len(near),
+        "tests": len(group.pairs),
+        "system": worst.system,
+        "baseline": worst.baseline,
+        "lengths": (worst.brevity.system, worst.brevity.baseline),
+        "bias": worst.brevity.bias,
+        "share": worst.brevity.share,
+        "test": by_test,
+        "interval": by_interval,
+        "instead": FOR_POPULATIONS,
+    }
+    yield _Found(Caveat("near-kink", values), near)
+
+
+def _tests_expectations(comparison: Comparison) -> bool:
+    """Whether the test, if there is one, does not hold its level for equal scores of populations."""
+    return comparison.test is not None and comparison.test.name != FOR_POPULATIONS
+
+
+def _follows_expectations(comparison: Comparison) -> bool:
+    """Whether the intervals, if there are any, do not cover the differences between populations."""
+    return comparison.interval is not None and comparison.interval.name != FOR_POPULATIONS
 
 
 def _not_ranked(comparison: Comparison) -> Iterator[_Found]:

@@ -11,8 +11,9 @@ deviation of the draw at x by what it does at λ. At λ = x it is the deviation 
 
 The places are those in the region of confidence 1 − β for both x, an ellipse about the observed ones. A test at level α
 has β = α/50 and compares the largest p with α − β, so it rejects with probability α at most if the region contains the
-true places with probability 1 − β (Berger & Boos 1994, doi:10.1080/01621459.1994.10476836; Romano, Shaikh & Wolf 2014,
-doi:10.3982/ECTA11011). Regions grow as α decreases, so there is a smallest α at which it rejects, and that is p.
+true places with probability 1 − β (Berger & Boos 1994, Journal of the American Statistical Association 89; Romano,
+Shaikh & Wolf 2014, doi:10.3982/ECTA11011). Regions grow as α decreases, so there is a smallest α at which it rejects,
+and that is p.
 """
 
 from __future__ import annotations
@@ -22,7 +23,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import InputError
 from ..lazy import lazy
@@ -46,6 +46,8 @@ SHARES = 50
 # Between neighbours p changes by much less than its Monte Carlo error at 10,000 draws.
 INNER = (0.7, 1.4, 2.1)
 DIRECTIONS = 24
+# Deviations that are computed at a time: as many as fit in a core's cache.
+CELLS = 1 << 15
 # If the x of both systems are this many standard errors from 0, no place in a region has the kink within reach.
 REACH = 10.0
 # By how many standard errors the lengths of a sample may be off, for the bias near a kink.
@@ -193,31 +195,41 @@ class DrawnPair:
         """exp(x_b − x): (2, R)."""
         return np.asarray(np.exp(self._deviations))
 
-    def deviations_at(self, places: Scores) -> Scores:
-        """The deviations of the differences if both x were at these places, (2,): (R,)."""
+    def deviations(self, level: float) -> Iterator[Scores]:
+        """The deviations of the differences at the places that the region of a level adds, (n, R) for n at a time."""
+        places = self._places(level)
+        at_once = max(1, CELLS // self.drawn.shape[1])
+        for first in range(0, len(places), at_once):
+            yield self._deviations_at(places[first : first + at_once])
+
+    def _deviations_at(self, places: Scores) -> Scores:
+        """The deviations of the differences if both x were at each of these places, (n, 2): (n, R)."""
         # exp(min(0, λ + δ) − min(0, λ)) is the smaller of exp(−min(0, λ)) and exp(λ − min(0, λ))·exp(δ).
         below = np.minimum(0, places)
         largest, scale = np.exp(-below), np.exp(places - below)
-        a, b = (self._smooth[i] * np.minimum(largest[i], scale[i] * self._factors[i]) for i in (0, 1))
-        return np.asarray(a - b - self.difference)
+        found = np.empty((2, len(places), self.drawn.shape[1]))
+        for i, of_system in enumerate(found):
+            np.multiply(scale[:, i, None], self._factors[i], out=of_system)
+            np.minimum(of_system, largest[:, i, None], out=of_system)
+            of_system *= self._smooth[i]
+        found[0] -= found[1]
+        found[0] -= self.difference
+        return np.asarray(found[0])
 
-    def places(self, level: float) -> Iterator[Scores]:
-        """The places that the region of a level adds to those of higher levels."""
-        if level == LEVELS[0]:
-            for radius in INNER:
-                yield from self._ellipse(radius)
-        yield from self._ellipse(math.sqrt(-2 * math.log(level / SHARES)))
+    def _places(self, level: float) -> Scores:
+        """The places that the region of a level adds to those of higher levels: (n, 2)."""
+        radii = [*(INNER if level == LEVELS[0] else ()), math.sqrt(-2 * math.log(level / SHARES))]
+        return np.concatenate([self.excess + radius * self._ellipse for radius in radii])
 
-    def _ellipse(self, radius: float) -> Iterator[Scores]:
-        """Places on an ellipse about the observed x, at a distance of so many standard errors."""
-        s = self.errors
-        product = s[0] * s[1]
-        deviations = self._usable - self._usable.mean(axis=1, keepdims=True)
-        correlation = float((deviations[0] * deviations[1]).mean() / product) if product > 0 else 0.0
+    @lazy
+    def _ellipse(self) -> Scores:
+        """Places at a distance of one standard error from the observed x, less these: (n, 2)."""
+        product = self.errors[0] * self.errors[1]
+        a, b = self._usable - self._usable.mean(axis=1, keepdims=True)
+        correlation = float((a * b).mean() / product) if product > 0 else 0.0
+        angles = 2 * math.pi * np.arange(DIRECTIONS) / DIRECTIONS
         apart = math.acos(min(1.0, max(-1.0, correlation)))
-        for step in range(DIRECTIONS):
-            angle = 2 * math.pi * step / DIRECTIONS
-            yield self.excess + radius * s * np.cos([angle, angle - apart])
+        return np.asarray(self.errors * np.stack([np.cos(angles), np.cos(angles - apart)], axis=1))
 
 
 def _exceedances(pair: DrawnPair, at_observed: int, threshold: float, alternative: str) -> int:
@@ -225,8 +237,8 @@ def _exceedances(pair: DrawnPair, at_observed: int, threshold: float, alternativ
     n, most = pair.drawn.shape[1] + 1, at_observed
     smallest = n
     for level in LEVELS:
-        for places in pair.places(level):
-            most = max(most, int(np.count_nonzero(reached(pair.deviations_at(places), threshold, alternative))))
+        for deviations in pair.deviations(level):
+            most = max(most, int(np.count_nonzero(reached(deviations, threshold, alternative), axis=1).max()))
         needed = _with_share(most + 1)
         smallest = min(smallest, max(needed, _count(level, n)))
         if _count(level, n) <= needed:
@@ -277,13 +289,13 @@ def by_inversion(estimate: Estimate, level: float) -> tuple[float, float]:
     if rank == 0:
         needed = math.ceil((1 if pair is None else SHARES / (SHARES - 1)) / alpha - 1e-9) - 1
         raise InputError(
-            f"interval 'bootstrap-kink' needs at least {needed:,} draws at confidence level {level:.10g}, got {n - 1:,}: "
-            "increase n_resamples, or choose another interval"
+            f"interval 'bootstrap-kink' needs at least {needed:,} draws at confidence level {level:.10g}, got "
+            f"{n - 1:,}: increase n_resamples, or choose another interval"
         )
     widest = _kth_largest(estimate.draws - estimate.value, rank)
     if pair is not None:
         for each in LEVELS:
-            widest = max([widest, *(_kth_largest(pair.deviations_at(places), rank) for places in pair.places(each))])
+            widest = max([widest, *(_kth_largest(deviations, rank) for deviations in pair.deviations(each))])
             if _count(each, n) <= allowed:
                 break
     d = estimate.value
@@ -293,6 +305,6 @@ def by_inversion(estimate: Estimate, level: float) -> tuple[float, float]:
 
 
 def _kth_largest(deviations: Scores, rank: int) -> float:
-    """The k-th largest absolute value."""
-    magnitudes: NDArray[np.float64] = np.abs(deviations)
-    return float(np.partition(magnitudes, len(magnitudes) - rank)[len(magnitudes) - rank])
+    """The k-th largest absolute value of each row, and of these the largest."""
+    place = deviations.shape[-1] - rank
+    return float(np.partition(np.abs(deviations), place)[..., place].max())

@@ -32,7 +32,7 @@ from .step_down import (
     StepDown,
 )
 
-__all__ = ["ADJUSTMENT_CHOICES", "ALTERNATIVES", "INSTEAD", "TESTS", "SignificanceTest"]
+__all__ = ["ADJUSTMENT_CHOICES", "ALTERNATIVES", "FOR_POPULATIONS", "INSTEAD", "TESTS", "SignificanceTest"]
 
 ALTERNATIVES = ("two-sided", "better", "worse", "greater", "less")
 
@@ -199,7 +199,8 @@ TESTS: Mapping[str, SignificanceTest] = {
         SignificanceTest(
             "bootstrap",
             "centred bootstrap",
-            "draw segments with replacement, centre the differences on 0; stays close to its nominal level",
+            "draw segments with replacement, centre the differences on 0; tests whether expected scores are equal; stays "
+            "close to its nominal level",
             "doi:10.2307/2532163",
             bootstrap.centred,
             in_batches=True,
@@ -210,7 +211,8 @@ TESTS: Mapping[str, SignificanceTest] = {
         SignificanceTest(
             "bootstrap-both",
             "centred and percentile bootstrap",
-            "the default: the larger p of bootstrap and bootstrap-percentile, which fail in different cases",
+            "the default: the larger p of bootstrap and bootstrap-percentile, which fail in different cases; tests "
+            "whether expected scores are equal",
             "Berger 1982, Technometrics 24",
             bootstrap.both,
             in_batches=True,
@@ -342,3 +344,5 @@ TESTS: Mapping[str, SignificanceTest] = {
 
 # What notes recommend if a test needs exchangeable outputs or is liberal: where the score is smooth, and near a kink.
 INSTEAD = {False: "ar-studentized", True: "bootstrap-both"}
+# The test, and the interval, that notes recommend if expected scores and scores of populations differ.
+FOR_POPULATIONS = "bootstrap-kink"

@@ -6,7 +6,16 @@ Nothing here resamples. Methods that display or convert a result import :mod:`re
 from __future__ import annotations
 
 from .caveats import Caveat
-from .comparison import Brevity, Comparison, Exchangeability, PairedDifference, SystemScore, UsedInterval, UsedMetric, UsedTest
+from .comparison import (
+    Brevity,
+    Comparison,
+    Exchangeability,
+    PairedDifference,
+    SystemScore,
+    UsedInterval,
+    UsedMetric,
+    UsedTest,
+)
 from .flips import FlippedSegment, Flips
 from .histograms import Histogram, NullHistogram
 from .intervals import ConfidenceInterval, clopper_pearson, may_lie_across, robbins
@@ -18,12 +27,12 @@ from .texts import ComparedTexts
 from .verdicts import Verdict, sought_by, verdict
 
 __all__ = [
+    "Brevity",
     "Caveat",
     "ComparedTexts",
     "Comparison",
     "ConfidenceInterval",
     "DetectableDifference",
-    "Brevity",
     "Exchangeability",
     "FlippedSegment",
     "Flips",
