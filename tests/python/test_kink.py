@@ -422,3 +422,8 @@ def test_identical_systems_and_other_metrics_have_no_record() -> None:
     rng = np.random.default_rng(4)
     scores = SegmentScores("m", {"x": rng.integers(0, 100, 60), "y": rng.integers(0, 100, 60)})
     assert compare(metrics=scores, n_resamples=99).comparisons[0].brevity is None
+
+
+def test_identical_systems_have_an_interval_of_0_only() -> None:
+    one = outputs(SEGMENTS, 1, 1.0)[0]
+    assert INTERVALS["bootstrap-kink"].ends(Estimate(drawn(np.stack([one, one])), 0, 0, 1), 0.95) == (0, 0)

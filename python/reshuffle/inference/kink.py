@@ -228,7 +228,8 @@ class DrawnPair:
         a, b = self._usable - self._usable.mean(axis=1, keepdims=True)
         correlation = float((a * b).mean() / product) if product > 0 else 0.0
         angles = 2 * math.pi * np.arange(DIRECTIONS) / DIRECTIONS
-        apart = math.acos(min(1.0, max(-1.0, correlation)))
+        # Without a rounding error for equal lengths, so that equal scores have equal deviations.
+        apart = 0.0 if np.array_equal(a, b) else math.acos(min(1.0, max(-1.0, correlation)))
         return np.asarray(self.errors * np.stack([np.cos(angles), np.cos(angles - apart)], axis=1))
 
 

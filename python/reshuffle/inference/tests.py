@@ -199,8 +199,7 @@ TESTS: Mapping[str, SignificanceTest] = {
         SignificanceTest(
             "bootstrap",
             "centred bootstrap",
-            "draw segments with replacement, centre the differences on 0; tests whether expected scores are equal; stays "
-            "close to its nominal level",
+            "draw segments with replacement, centre the differences on 0; tests whether expected scores are equal",
             "doi:10.2307/2532163",
             bootstrap.centred,
             in_batches=True,
@@ -229,6 +228,7 @@ TESTS: Mapping[str, SignificanceTest] = {
             "doi:10.3982/ECTA11011",
             kink.least_favourable,
             replicates="draws",
+            for_texts="bootstrap",
             averages=False,
         ),
         SignificanceTest(
