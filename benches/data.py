@@ -58,12 +58,13 @@ class Texts(NamedTuple):
         return self._replace(references=[lines[:segments] for lines in self.references], systems=systems)
 
 
-def find() -> Files:
-    """Find the test set; the error says where to put it."""
-    reference, systems = FOLDER / SET / "ref.txt", sorted(FOLDER.glob(f"{SET}/sys/*.txt"))
-    if not reference.is_file() or not systems:
+def find(test_set: str = SET) -> Files:
+    """Find a test set; the error says where to put it. Of several references, it is the first."""
+    references, systems = sorted(FOLDER.glob(f"{test_set}/ref*.txt")), sorted(FOLDER.glob(f"{test_set}/sys/*.txt"))
+    reference = next((path for path in references if path.name == "ref.txt"), references[0] if references else None)
+    if reference is None or not systems:
         raise MissingDataError(
-            f"no {SET} in {FOLDER}: let RESHUFFLE_DATA name the folder that holds {SET}/ref.txt and sys/"
+            f"no {test_set} in {FOLDER}: let RESHUFFLE_DATA name the folder that holds {test_set}/ref.txt and sys/"
         )
     systems.sort(key=lambda path: path.stem != BASELINE)
     return Files(str(reference), tuple(map(str, systems)))

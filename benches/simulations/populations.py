@@ -17,7 +17,7 @@ import scipy.stats
 from benches.data import Array, Texts
 from reshuffle import Metric, SegmentScores, metric, tokenize
 
-__all__ = ["NULLS", "PAIRS", "Pair", "Population"]
+__all__ = ["NULLS", "PAIRS", "Cuts", "Pair", "Population"]
 
 Outputs: TypeAlias = list[list[str]]  # the tokens of each segment
 
@@ -312,6 +312,79 @@ def lognormal(first: float, second: float, correlation: float) -> Callable[[Text
         return Population(about, values, values.counts_of(["a", "b"]))
 
     return build
+
+
+# One system at two lengths near that of the reference, with equal scores of the populations or equal expected scores.
+
+# Samples from which the expected difference is estimated: its standard error is less than a hundredth of that of the
+# difference.
+EXPECTATION_SAMPLES, EXPECTATION_BLOCK = 20_000, 500
+
+
+@dataclass(frozen=True)
+class Cuts:
+    """One system at two lengths, relative to the reference: wrong words are cut or repeated.
+
+    ``nested``: the second output is the first with more words cut, as when a decoder stops earlier. Otherwise each
+    has its own random words cut.
+    """
+
+    name: str
+    longer: float
+    shorter: float
+    nested: bool
+
+    def outputs(self, texts: Texts, rng: np.random.Generator) -> tuple[Outputs, list[Outputs]]:
+        """The references and both outputs."""
+        references, outputs = tokens(texts.references[0]), tokens(texts.systems[self.name])
+        first = self._resized(outputs, references, self.longer, rng)
+        second = self._resized(first if self.nested else outputs, references, self.shorter, rng)
+        return references, [first, second]
+
+    @staticmethod
+    def _resized(outputs: Outputs, references: Outputs, ratio: float, rng: np.random.Generator) -> Outputs:
+        return resized(outputs, round(ratio * _length(references)), WRONG.mark(outputs, references), rng)
+
+    def of_equal_scores(self, texts: Texts) -> Population:
+        """Equal scores of the populations: words of the better output are replaced."""
+        rng = np.random.default_rng(SEED)
+        references, pair = self.outputs(texts, rng)
+        about = f"{self._about}; words of the better output replaced until BLEU of the populations is equal"
+        return Population(about, BLEU, equal_pair(pair, references, rng))
+
+    def of_equal_expectations(self, texts: Texts, segments: int) -> Population:
+        """Equal expected scores of samples of S segments."""
+        rng = np.random.default_rng(SEED)
+        references, pair = self.outputs(texts, rng)
+        target = -expected_difference(Population("", BLEU, equal_pair(pair, references, rng)), segments)
+        counts = [count(outputs, references) for outputs in pair]
+        first, second = (float(BLEU.score(rows.sum(axis=0))) for rows in counts)
+        if first > second + target:
+            counts[0] = equalized(pair[0], second + target, references, rng)
+        else:
+            counts[1] = equalized(pair[1], first - target, references, rng)
+        about = f"{self._about}; words replaced until the expected BLEU of {segments:,} segments is equal"
+        return Population(about, BLEU, np.stack(counts))
+
+    @property
+    def _about(self) -> str:
+        how = "the second the first with more words cut" if self.nested else "each cut by itself"
+        return f"{self.name} at {self.longer:.3f} and {self.shorter:.3f} of the length of the reference, {how}"
+
+
+def expected_difference(population: Population, segments: int) -> float:
+    """The expected difference between the scores of samples of S segments, by simulation."""
+    rng = np.random.default_rng(SEED)
+    n = population.counts.shape[1]
+    found = []
+    for _ in range(EXPECTATION_SAMPLES // EXPECTATION_BLOCK):
+        drawn = rng.integers(n, size=(EXPECTATION_BLOCK, segments)) + n * np.arange(EXPECTATION_BLOCK)[:, None]
+        times = np.bincount(drawn.ravel(), minlength=n * EXPECTATION_BLOCK).reshape(EXPECTATION_BLOCK, n)
+        # Products of floats are faster than those of integers, and exact for sums below 2⁵³.
+        totals = times.astype(float) @ population.counts.astype(float)
+        scores = population.metric.score(totals.astype(np.int64))
+        found.append(scores[0] - scores[1])
+    return float(np.mean(found))
 
 
 # Populations with different scores, and the mapping of all.

@@ -76,9 +76,11 @@ def compare(
         All segments of a document must be in the same stratum.
     test : str
         A name in :data:`reshuffle.inference.tests.TESTS`. The default, ``bootstrap-both``, tests whether the expected
-        scores are equal. ``ar`` (approximate randomization) tests exchangeability and is exact for any number of
-        segments; use it or ``ar-studentized`` with fewer than about 40 segments or documents. ``t-test``, ``wilcoxon``
-        and ``sign-test`` are for metrics that are means of segment scores: :class:`~reshuffle.SegmentScores`.
+        scores on test sets of this size are equal, and ``bootstrap-kink`` whether those of the populations are, which
+        is not the same where BLEU's brevity penalty sets in. ``ar`` (approximate randomization) tests exchangeability
+        and is exact for any number of segments; use it or ``ar-studentized`` with fewer than about 40 segments or
+        documents. ``t-test``, ``wilcoxon`` and ``sign-test`` are for metrics that are means of segment scores:
+        :class:`~reshuffle.SegmentScores`.
         ``equivalence`` and ``non-inferiority``, also with ``-studentized`` or ``-ar``, need ``margins``.
     scheme : {'auto', 'iid', 'subgroup', 'exact'}
         For the tests ``ar`` and ``ar-studentized``: how the null distribution is obtained; see

@@ -21,6 +21,7 @@ from .inference.estimates import Estimate
 from .inference.few_differing import FOR_FEW
 from .inference.hypotheses import Hypotheses, Outcome, family_size
 from .inference.intervals import INTERVALS, Interval, check_interval
+from .inference.kink import brevity_of
 from .inference.multiplicity import experimentwise_error, per_comparison_level
 from .inference.plan import Plan
 from .inference.rankings import with_rankings
@@ -33,6 +34,7 @@ from .resampling.counting import Data
 from .resampling.influence import influences
 from .resampling.units import Documents, Strata
 from .results import (
+    Brevity,
     ComparedTexts,
     Comparison,
     ConfidenceInterval,
@@ -192,6 +194,10 @@ class Resampled(NamedTuple):
             return [None] * (len(self.by_segment) * len(pairs))
         return [found for sample in self.replicates.samples for found in influences(sample, pairs)]
 
+    def brevity(self, pairs: Pairs) -> list[Brevity | None]:
+        """What a brevity penalty contributes to the differences, metric by metric, pair by pair."""
+        return [found for sample in self.replicates.samples for found in brevity_of(sample, sample.rows_of(pairs))]
+
 
 class Inferred(NamedTuple):
     """The results beyond the scores: tests and intervals."""
@@ -328,16 +334,17 @@ def _inferred(design: Design, on: Resampled, outcome: Outcome, tests: Sequence[S
             system=names[a],
             metric=labels[m],
             test=replace(test, statistic=samples[m].round_score(test.statistic)),
-            confidence_interval=confidence_interval,
+            confidence_interval=interval,
             n_segments=_n_scored(on.by_segment[m], own),
             n_units=_n_scored(samples[m], own),
             intraclass_correlation=correlation,
             design_effect=effect,
             exchangeability=exchangeability,
             influence=influence,
+            brevity=brevity,
             null=null,
         )
-        for (a, b), (m, own), test, confidence_interval, (correlation, effect), exchangeability, influence, null in zip(
+        for (a, b), (m, own), test, interval, (correlation, effect), exchangeability, influence, brevity, null in zip(
             [*design.pairs] * len(samples),
             rows,
             tests,
@@ -345,6 +352,7 @@ def _inferred(design: Design, on: Resampled, outcome: Outcome, tests: Sequence[S
             on.effects(design.pairs),
             on.exchangeability(design.plan, design.pairs, tests),
             on.influences(design.pairs),
+            on.brevity(design.pairs),
             [None] * len(rows) if outcome.null is None else outcome.null.tolist(),
             strict=True,
         )

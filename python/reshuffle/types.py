@@ -121,7 +121,8 @@ MeteorModule: TypeAlias = Literal["exact", "stem", "synonym", "paraphrase"]
 """The values of the option ``modules`` of ``meteor`` in :func:`reshuffle.metrics.registry.metric_specs`."""
 
 Test: TypeAlias = Literal[
-    "ar", "ar-studentized", "permutation", "bootstrap", "bootstrap-both", "bootstrap-percentile",
+    "ar", "ar-studentized", "permutation", "bootstrap", "bootstrap-both", "bootstrap-kink",
+    "bootstrap-percentile",
     "bootstrap-shift", "paired-bootstrap", "t-test", "anova", "wilcoxon", "sign-test",
     "equivalence", "equivalence-studentized", "equivalence-ar",
     "non-inferiority", "non-inferiority-studentized", "non-inferiority-ar",
@@ -156,7 +157,17 @@ Family: TypeAlias = Literal["metric", "set", "sets", "all"]
 """:data:`reshuffle.inference.hypotheses.FAMILIES`."""
 
 Interval: TypeAlias = Literal[
-    "percentile", "koehn", "basic", "normal", "bca", "studentized", "delta", "jackknife", "ar-studentized", "t"
+    "percentile",
+    "koehn",
+    "basic",
+    "normal",
+    "bca",
+    "studentized",
+    "delta",
+    "jackknife",
+    "ar-studentized",
+    "bootstrap-kink",
+    "t",
 ]
 """:data:`reshuffle.inference.intervals.INTERVALS`."""
 

@@ -105,7 +105,11 @@ CASES: list[dict[str, Any]] = [
     *({"test": test, **margins(test, "rating")} for test in TESTS),
     *({"test": "ar", "adjust": name} for name in ADJUSTMENTS if name not in ("tukey", "scheffe")),
     *({"test": "anova", "adjust": name} for name in ("tukey", "scheffe")),
-    *({"test": "ar-studentized", "interval": name} for name in INTERVALS if name != "studentized"),
+    *(
+        {"test": INTERVALS[name].inverts or "ar-studentized", "interval": name}
+        for name in INTERVALS
+        if name != "studentized"
+    ),
     {"test": "ar", "stopping": BesagClifford(5)},
     {"test": "ar", "stopping": Gandy(0.05)},
     {"test": "ar", "scheme": "subgroup", "adjust": "none"},

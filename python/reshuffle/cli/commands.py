@@ -155,7 +155,9 @@ def compare_command(
     """Test whether systems differ by more than chance.
 
     Every SYS is compared with the baseline, which is the first SYS unless --baseline names another. With the default
-    test, p is the probability of a difference at least this large if both systems had the same expected score.
+    test, p is the probability of a difference at least this large if both systems had the same expected score on test
+    sets of this size. Where outputs are as long as their references this is not the same as equal scores of the
+    populations, which --test bootstrap-kink tests.
     """
     from ..comparing import compared
     from ..resampling.counting import Data

@@ -12,6 +12,7 @@ from typing import Any, get_args
 
 from ..errors import InputError, quoted, unknown_name
 from ..results import (
+    Brevity,
     Caveat,
     ComparedTexts,
     Comparison,
@@ -181,7 +182,7 @@ _TEST_NAMES = (
 )  # fmt: skip
 _PAIR_NAMES = (
     "baseline", "system", "metric", "confidence_interval", "intraclass_correlation", "design_effect",
-    "exchangeability", "influence", "caveats", "null",
+    "exchangeability", "influence", "brevity", "caveats", "null",
 )  # fmt: skip
 
 
@@ -246,6 +247,7 @@ def _comparison_keys() -> Callable[[Any], dict[str, Any]]:
             "design_effect": optional(real),
             "exchangeability": optional(record_of(Exchangeability)),
             "influence": Key(optional(record_of(Influence))),
+            "brevity": Key(optional(record_of(Brevity, share=optional(real)))),
             "caveats": list_of(text),
             "null": Key(optional(_histogram(NullHistogram))),
         }

@@ -100,7 +100,8 @@ def percentile(drawn: Drawn) -> Integers:
 def both(observed: Observed) -> Outcome:
     """The larger p of :func:`centred` and :func:`percentile`, so that both have to reject.
 
-    An intersection-union test: Berger 1982, Technometrics 24.
+    Both test the same null hypothesis, equal expected scores, and either may reject too often. That the larger of two
+    p-values is valid if one of them is: Berger 1982, Technometrics 24.
 
     Near a kink of the metric, such as that of BLEU's brevity penalty, the distribution of the draws is skewed and
     biased. The skewness makes ``centred`` reject too often, and the bias ``percentile``, but in different cases.

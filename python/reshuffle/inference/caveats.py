@@ -11,7 +11,7 @@ import numpy as np
 
 from ..metrics.base import Scores
 from ..resampling.stopping import STOPPING
-from ..results import Caveat, Comparison, PairedDifference, SignificanceResult, UsedTest
+from ..results import Brevity, Caveat, Comparison, PairedDifference, SignificanceResult, UsedTest
 from ..settings import default_alpha
 from .concentration import Tested, concentrated, rare_segments
 from .enough import LARGEST
@@ -20,15 +20,18 @@ from .intervals import INTERVALS
 from .multiplicity import ADJUSTMENTS, over_independent
 from .plan import Plan
 from .rankings import can_be_ranked, has_all_pairs
-from .tests import INSTEAD, TESTS
+from .tests import FOR_POPULATIONS, INSTEAD, TESTS
 
-__all__ = ["SMALL_SAMPLE", "with_caveats"]
+__all__ = ["SMALL_SAMPLE", "is_near_kink", "with_caveats"]
 
 # Bootstrap tests and intervals from draws are unreliable with fewer resampling units: docs/statistics.md has figures.
 SMALL_SAMPLE = 40
 # Outputs count as exchangeable if a difference's standard deviation over shuffles, divided by its standard error, is
 # between these limits.
 EXCHANGEABLE = (0.8, 1.25)
+# From which bias on, in standard errors of a difference, expected scores and scores of populations are worth telling
+# apart: docs/statistics.md has figures.
+NEAR_KINK = 0.5
 
 
 @dataclass(frozen=True)
@@ -121,6 +124,11 @@ def _families(comparison: Comparison, others: Sequence[Comparison] = ()) -> list
     ]
 
 
+def is_near_kink(brevity: Brevity | None) -> bool:
+    """Whether the lengths are so near the kink of a brevity penalty that two null hypotheses differ."""
+    return brevity is not None and brevity.bias >= NEAR_KINK
+
+
 # Caveats about tests.
 
 
@@ -146,6 +154,7 @@ def _of_tests(
         yield from _other_test(group, plan)
         yield from _dependence(group)
         yield from _not_exchangeable(group)
+        yield from _near_kink(comparison, group)
     yield from _not_ranked(comparison)
     yield from _not_adjusted(comparison, unadjusted_by_rule)
     yield from _many_tests(comparison, alpha)
@@ -241,6 +250,40 @@ def _not_exchangeable(group: _Group) -> Iterator[_Found]:
         "instead": INSTEAD[near_kink],
     }
     yield _Found(Caveat("not-exchangeable", values), list(ratios))
+
+
+def _near_kink(comparison: Comparison, group: _Group) -> Iterator[_Found]:
+    """Under one metric, some expected differences are far from those of the populations, because of a kink."""
+    by_test, by_interval = _tests_expectations(comparison), _follows_expectations(comparison)
+    near = group.where(lambda pair: is_near_kink(pair.brevity))
+    if not near or not (by_test or by_interval):
+        return
+    worst = max((comparison.comparisons[index] for index in near), key=lambda pair: pair.brevity.bias)
+    assert worst.brevity is not None
+    values = {
+        "metric": group.metric,
+        "pairs": len(near),
+        "tests": len(group.pairs),
+        "system": worst.system,
+        "baseline": worst.baseline,
+        "lengths": (worst.brevity.system, worst.brevity.baseline),
+        "bias": worst.brevity.bias,
+        "share": worst.brevity.share,
+        "test": by_test,
+        "interval": by_interval,
+        "instead": FOR_POPULATIONS,
+    }
+    yield _Found(Caveat("near-kink", values), near)
+
+
+def _tests_expectations(comparison: Comparison) -> bool:
+    """Whether the test, if there is one, does not hold its level for equal scores of populations."""
+    return comparison.test is not None and comparison.test.name != FOR_POPULATIONS
+
+
+def _follows_expectations(comparison: Comparison) -> bool:
+    """Whether the intervals, if there are any, do not cover the differences between populations."""
+    return comparison.interval is not None and comparison.interval.name != FOR_POPULATIONS
 
 
 def _not_ranked(comparison: Comparison) -> Iterator[_Found]:

@@ -28,6 +28,7 @@ from ..resampling.supplied import Blocks
 from ..results import ConfidenceInterval, UsedInterval
 from ..settings import DocumentIds, Resampling, StratumIds, Units, default_alpha
 from ..validate import check_level, check_name
+from . import kink
 from .enough import FOR_STANDARD_DEVIATION, automatic, for_ends
 from .estimates import ANY, MEANS, SUMS, Estimate, check_kind
 from .pvalues import largest_rank
@@ -254,6 +255,8 @@ class Interval:
         The name of the test that it inverts, and with which alone it can be used. It is then for differences only.
     of_scores : str or None
         The name of the interval that the scores of single systems have instead.
+    shuffles : bool
+        Whether the intervals of differences need shuffles, each its own.
     averages : bool
         Whether it is defined for averages over test sets.
     """
@@ -269,6 +272,7 @@ class Interval:
     inverts: str | None = None
     of_scores: str | None = None
     averages: bool = True
+    shuffles: bool = False
 
     def confidence_interval(self, estimate: Estimate, level: float) -> ConfidenceInterval:
         """The interval of an estimate at this confidence level."""
@@ -289,7 +293,7 @@ class Interval:
     @property
     def kinds(self) -> list[str]:
         """The kinds of replicates over which one interval passes, in their order."""
-        if self.inverts is not None:
+        if self.shuffles:
             return ["shuffles"]
         return ["draws"] * (self.draws + (self.name == "studentized"))
 
@@ -375,6 +379,18 @@ INTERVALS: Mapping[str, Interval] = {
             by_inversion,
             kind=SUMS,
             inverts="ar-studentized",
+            of_scores="percentile",
+            averages=False,
+            shuffles=True,
+        ),
+        Interval(
+            "bootstrap-kink",
+            "inversion of the bootstrap with least favourable lengths (differences) and percentile (scores)",
+            "the observed difference ± the largest critical value over the lengths that the sample allows, which "
+            "excludes 0 exactly when the test bootstrap-kink has p <= alpha; scores have percentile intervals",
+            "doi:10.3982/ECTA11011",
+            kink.by_inversion,
+            inverts="bootstrap-kink",
             of_scores="percentile",
             averages=False,
         ),

@@ -101,6 +101,11 @@ class _Part:
         return sum(self.averages or not _is_in_core(m) for m in self.metrics)
 
     @property
+    def with_kink(self) -> int:
+        """The metrics whose score has a kink."""
+        return sum(not isinstance(m, CorpusFunction) and m.kink is not None for m in self.metrics)
+
+    @property
     def stages(self) -> int:
         """The stages of a pass over all replicates: one for all metrics in Rust, and one for each in Python."""
         return self.in_python + (self.in_python < len(self.metrics))
@@ -121,6 +126,8 @@ class _Part:
             return
         if not (kind == "draws" and self.has_draws):
             yield self.replicates(kind, self._stages_of_tests(plan))
+        if plan.test.name == "bootstrap-kink" and self.with_kink:
+            yield self.replicates("draws", self.with_kink)  # of the lengths
         if kind == "draws" and plan.step_down is not None:
             # ``both`` adjusts each of its two tests.
             n = 2 if plan.test.name == "bootstrap-both" else 1
@@ -159,9 +166,9 @@ class _Part:
     def intervals(self) -> Iterator[Step]:
         """The replicates of intervals that make their own for each score or difference."""
         job, interval = self.job, self.job.interval
-        if interval is None or not (interval.name == "studentized" or interval.inverts is not None):
+        if interval is None or not (interval.name == "studentized" or interval.shuffles):
             return
-        kind, n = ("draws", job.n_systems + job.n_pairs) if interval.inverts is None else ("shuffles", job.n_pairs)
+        kind, n = ("shuffles", job.n_pairs) if interval.shuffles else ("draws", job.n_systems + job.n_pairs)
         name, cost, _ = self.replicates(kind, self.stages)
         yield name, STUDENTIZED * cost * n / job.n_systems, n * len(self.metrics)
 

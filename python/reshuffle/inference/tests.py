@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from ..metrics.base import Metric, Scores
 from ..metrics.black_box import CorpusFunction
 from ..resampling import Replicates
-from . import anova, best, bootstrap, closed_form, margins, permutation, randomization, studentized
+from . import anova, best, bootstrap, closed_form, kink, margins, permutation, randomization, studentized
 from .estimates import ANY, MEANS, SUMS
 from .few_differing import FEW_DIFFERING, FOR_FEW
 from .hypotheses import Observed, Outcome
@@ -33,7 +33,16 @@ from .step_down import (
     StepDown,
 )
 
-__all__ = ["ADJUSTMENT_CHOICES", "ALTERNATIVES", "DEFAULT", "INSTEAD", "TESTS", "TEST_CHOICES", "SignificanceTest"]
+__all__ = [
+    "ADJUSTMENT_CHOICES",
+    "ALTERNATIVES",
+    "DEFAULT",
+    "FOR_POPULATIONS",
+    "INSTEAD",
+    "TESTS",
+    "TEST_CHOICES",
+    "SignificanceTest",
+]
 
 ALTERNATIVES = ("two-sided", "better", "worse", "greater", "less")
 
@@ -200,7 +209,7 @@ TESTS: Mapping[str, SignificanceTest] = {
         SignificanceTest(
             "bootstrap",
             "centred bootstrap",
-            "draw segments with replacement, centre the differences on 0; stays close to its nominal level",
+            "draw segments with replacement, centre the differences on 0; tests whether expected scores are equal",
             "doi:10.2307/2532163",
             bootstrap.centred,
             in_batches=True,
@@ -211,7 +220,8 @@ TESTS: Mapping[str, SignificanceTest] = {
         SignificanceTest(
             "bootstrap-both",
             "centred and percentile bootstrap",
-            "the default: the larger p of bootstrap and bootstrap-percentile, which fail in different cases",
+            "the default: the larger p of bootstrap and bootstrap-percentile, which fail in different cases; tests "
+            "whether expected scores are equal",
             "Berger 1982, Technometrics 24",
             bootstrap.both,
             in_batches=True,
@@ -219,6 +229,17 @@ TESTS: Mapping[str, SignificanceTest] = {
             tails=2,
             step_down={"maxt": MAX_T_OF_BOTH},
             best=best.of_both,
+        ),
+        SignificanceTest(
+            "bootstrap-kink",
+            "bootstrap with least favourable lengths",
+            "as bootstrap, at those lengths compatible with the sample for which BLEU's brevity penalty gives the "
+            "largest p; tests equal scores of the populations, and equal expected scores as well",
+            "doi:10.3982/ECTA11011",
+            kink.least_favourable,
+            replicates="draws",
+            for_texts="bootstrap",
+            averages=False,
         ),
         SignificanceTest(
             "bootstrap-percentile",
@@ -343,3 +364,5 @@ TEST_CHOICES: Mapping[str, str] = {
 
 # What notes recommend if a test needs exchangeable outputs or is liberal: where the score is smooth, and near a kink.
 INSTEAD = {False: "ar-studentized", True: "bootstrap-both"}
+# The test, and the interval, that notes recommend if expected scores and scores of populations differ.
+FOR_POPULATIONS = "bootstrap-kink"

@@ -20,6 +20,7 @@ __all__ = [
     "LARGEST_SUM",
     "Counts",
     "Formula",
+    "Kink",
     "Metric",
     "MetricLike",
     "Scores",
@@ -39,6 +40,20 @@ Scores: TypeAlias = NDArray[np.float64]
 # Python and the Rust core both reject counts whose sum could exceed this, so that 64-bit integers never overflow.
 LARGEST_SUM = _core.LARGEST_SUM
 LARGEST_SUM_TEXT = f"2^{LARGEST_SUM.bit_length() - 1}"
+
+
+@dataclass(frozen=True)
+class Kink:
+    """A factor exp(min(0, x)) of a score, whose derivative jumps at x = 0: a brevity penalty, x = 1 − r/c.
+
+    Attributes
+    ----------
+    hypothesis, reference : int
+        The columns of counts whose sums are c and r.
+    """
+
+    hypothesis: int
+    reference: int
 
 
 class Metric(ABC):
@@ -68,6 +83,11 @@ class Metric(ABC):
     @property
     def columns(self) -> list[str] | None:
         """Names of the K counts of a segment, if they are known."""
+        return None
+
+    @property
+    def kink(self) -> Kink | None:
+        """Where the derivative of the score jumps, at totals that corpora have; None if it does not, or is unknown."""
         return None
 
     @property

@@ -22,7 +22,7 @@ from ..lazy import lazy
 from ..progress import AnyProgress, reported
 from ..types import MetricName, Tokenizer
 from ..validate import check_name, check_text
-from .base import Counts, Formula, Metric, MetricLike, Scores, counts_array, thread_count, totals_array
+from .base import Counts, Formula, Kink, Metric, MetricLike, Scores, counts_array, thread_count, totals_array
 from .meteor import Files, read_files, warn_of_gaps
 from .registry import metric_specs, tokenizer_specs
 from .tokenizers import EXTERNAL, LoadedTokenizer, for_language, load, model_takers
@@ -54,6 +54,10 @@ def _warn_of_characters(core: _core.Metric) -> None:
             option=Option("tokenize"),
         )
 
+
+# Metrics with a brevity penalty whose derivative jumps where hypotheses are as long as their references. That of NIST's
+# penalty is continuous: it is 0 on both sides.
+WITH_KINK = ("bleu",)
 
 # What warns, when texts are counted, of metrics whose scores are easily taken for something else.
 CAUTIONS: dict[str, Callable[[_core.Metric], None]] = {"meteor": warn_of_gaps, "wer": _warn_of_characters}
@@ -130,6 +134,13 @@ class NativeMetric(Metric):
     def columns(self) -> list[str]:
         """Names of the K counts of a segment."""
         return self.core.columns
+
+    @property
+    def kink(self) -> Kink | None:
+        """See :attr:`Metric.kink`."""
+        if self.key not in WITH_KINK:
+            return None
+        return Kink(self.columns.index("hyp_len"), self.columns.index("ref_len"))
 
     @property
     def reads_parses(self) -> bool:

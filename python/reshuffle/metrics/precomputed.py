@@ -32,7 +32,7 @@ from ..validate import (
     check_text,
     expected_score,
 )
-from .base import LARGEST_SUM, Counts, Metric, MetricLike, Scores, check_sums, counts_array, totals_array
+from .base import LARGEST_SUM, Counts, Kink, Metric, MetricLike, Scores, check_sums, counts_array, totals_array
 from .native import NativeMetric, metric, resolve
 
 __all__ = ["CountsOfFormula", "FromCounts", "OwnTexts", "PrecomputedCounts", "SegmentScores", "f_score"]
@@ -322,6 +322,11 @@ class CountsOfFormula(PrecomputedCounts):
     """Precomputed counts that the formula of another metric scores."""
 
     formula: Metric
+
+    @property
+    def kink(self) -> Kink | None:
+        """See :attr:`Metric.kink`."""
+        return self.formula.kink
 
     @property
     def source(self) -> str | None:

@@ -18,6 +18,7 @@ __all__ = [
     "count_of",
     "interval_phrases",
     "name_of",
+    "null_sentence",
     "pvalue_sentence",
 ]
 
@@ -34,7 +35,9 @@ def _entry(kind: str, name: str, entries: Mapping[str, T]) -> T:
 # The articles that the titles of tests need in a sentence.
 ARTICLES: Mapping[str, str] = {
     **dict.fromkeys(("permutation", "non-inferiority", "non-inferiority-studentized", "non-inferiority-ar"), "a "),
-    **dict.fromkeys(("bootstrap", "bootstrap-both", "bootstrap-percentile", "bootstrap-shift"), "the "),
+    **dict.fromkeys(
+        ("bootstrap", "bootstrap-both", "bootstrap-kink", "bootstrap-percentile", "bootstrap-shift"), "the "
+    ),
     **dict.fromkeys(("paired-bootstrap", "t-test", "wilcoxon", "sign-test"), "the "),
 }
 SIDES: Mapping[str, str] = {
@@ -92,6 +95,13 @@ COUNTED: Mapping[str, Counted] = {
         "draws whose difference, minus the observed difference, is at least as extreme as the latter in the direction "
         "of the alternative",
     ),
+    "bootstrap-kink": Counted(
+        "draws whose difference deviates from the observed difference by at least the absolute value of the latter, at "
+        "those lengths, among the ones compatible with the sample, for which c is largest, plus 2% of it",
+        "draws whose difference, minus the observed difference, is at least as extreme as the latter in the direction "
+        "of the alternative, at those lengths, among the ones compatible with the sample, for which c is largest, plus "
+        "2% of it",
+    ),
     "bootstrap-percentile": Counted(
         "draws with a difference of at most 0, or of those with a difference of at least 0 if they are fewer",
         WITHOUT_EFFECT,
@@ -103,6 +113,22 @@ COUNTED: Mapping[str, Counted] = {
         "",
     ),
     "paired-bootstrap": Counted("draws that the better system does not win, ties included", WITHOUT_EFFECT),
+}
+# The null hypotheses of tests without a margin. ``{unit}`` is the resampling unit.
+EXPECTED = "the expected scores of both systems on test sets of this size are equal"
+EXCHANGEABLE = "the outputs of both systems for a {unit} are exchangeable"
+MEAN = "the expected difference in segment scores is 0"
+NULLS: Mapping[str, str] = {
+    "ar": EXCHANGEABLE,
+    "ar-studentized": EXCHANGEABLE,
+    "permutation": "the outputs of all systems for a {unit} are exchangeable",
+    **dict.fromkeys(("bootstrap", "bootstrap-both", "bootstrap-percentile", "bootstrap-shift"), EXPECTED),
+    "bootstrap-kink": "the scores of both systems are equal in the population of which the test set is a sample",
+    "paired-bootstrap": "the system with the better score has no better expected score on test sets of this size",
+    "t-test": MEAN,
+    "anova": "the expected scores of both systems are equal",
+    "wilcoxon": "the differences in segment scores are symmetric about 0",
+    "sign-test": "differences in segment scores are as often positive as negative",
 }
 # What tests with a margin compare with it.
 BEYOND: Mapping[str, str] = {
@@ -130,6 +156,11 @@ def count_of(name: str, alternative: str) -> str:
     """What c is the number of, for a test with replicates and one count."""
     counted = _entry("test", name, COUNTED)
     return counted.two_sided if alternative == "two-sided" else counted.one_sided
+
+
+def null_sentence(test: UsedTest, unit: str) -> str:
+    """The null hypothesis of a test without a margin."""
+    return f"The null hypothesis is that {_entry('test', test.name, NULLS).format(unit=unit)}."
 
 
 def pvalue_sentence(test: UsedTest, formula: str = "({c} + 1)/(R + 1)", cited: str = "", more: str = "") -> str:
@@ -261,6 +292,14 @@ ENDS: Mapping[str, Ends] = {
         "absolute difference of R shuffles, each divided by its standard error, where k is {alpha}·(R + 1), rounded "
         "down; those of scores end at the k-th smallest and the k-th largest draw, where k is {alpha}·(R + 1)/2, "
         "rounded down",
+    ),
+    "bootstrap-kink": Ends(
+        "inversions of the bootstrap test with least favourable lengths for differences, and percentile intervals for "
+        "scores",
+        "those of differences are the observed difference ± the k-th largest absolute deviation of R draws, at those "
+        "lengths, among the ones compatible with the sample, for which it is largest, where k is 0.98·{alpha}·(R + 1), "
+        "rounded down; those of scores end at the k-th smallest and the k-th largest draw, where k is "
+        "{alpha}·(R + 1)/2, rounded down",
     ),
     "t": Ends(
         "Student's t intervals",

@@ -9,7 +9,15 @@ from typing import TypeAlias
 
 from ..errors import printable
 from ..results import Comparison, SetComparison, UsedInterval, UsedTest
-from .computed import adjusted_sentence, alternative_phrase, count_of, interval_phrases, name_of, pvalue_sentence
+from .computed import (
+    adjusted_sentence,
+    alternative_phrase,
+    count_of,
+    interval_phrases,
+    name_of,
+    null_sentence,
+    pvalue_sentence,
+)
 from .margins import claim, has_margin, within_all
 from .notes import counted, joined, number, strata
 from .sources import bibtex_entry, cited, entries_of
@@ -119,6 +127,8 @@ def _inferred(comparison: Comparison, cite: Cite, on_all_sets: Comparison | None
         tested = comparison if on_all_sets is None else on_all_sets
         yield f"{_differences(comparison)} were tested by {_tested(tested, comparison.test, cite)}."
         yield from _pvalues(tested, comparison.test, cite)
+        if not comparison.test.has_margin:
+            yield null_sentence(comparison.test, comparison.unit)
         yield from _other_tests(tested, comparison.test)
         yield _significant(comparison, comparison.test, cite)
         if comparison.family_size > 1:

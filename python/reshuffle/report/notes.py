@@ -363,6 +363,18 @@ def _not_exchangeable(values: Values) -> str:
     )
 
 
+def _near_kink(values: Values) -> str:
+    worst = f"{values['system']} and {values['baseline']}"
+    where = worst if values["tests"] == 1 else f"{_of_pairs(values)} (worst: {worst})"
+    what = " and ".join([*(["p"] if values["test"] else []), *(["the interval"] if values["interval"] else [])])
+    share = "" if values["share"] is None else f" (here {100 * values['share']:.0f}% is brevity)"
+    verb = "is" if " and " not in what else "are"
+    return (
+        f"{values['metric']}: lengths near those of the references: for {where}, {what} {verb} about expected scores, "
+        f"and these may differ where the populations' scores do not{share}; use {values['instead']}."
+    )
+
+
 def _not_ranked(values: Values) -> str:
     return f"{values['metric']}: no ranking, because pairs of systems were compared on different segments."
 
@@ -528,6 +540,7 @@ CAVEATS: Mapping[str, Callable[[Values], str]] = {
     "other-test": _other_test,
     "dependence": _dependence,
     "not-exchangeable": _not_exchangeable,
+    "near-kink": _near_kink,
     "not-ranked": _not_ranked,
     "not-adjusted": _not_adjusted,
     "many-tests": _many_tests,

@@ -156,6 +156,11 @@ ENTRIES: Mapping[str, Entry] = {
         "Chung and Romano", 2013, "chung-romano-2013-exact", "Chung, EunYi and Romano, Joseph P.",
         "Exact and asymptotically robust permutation tests", "The Annals of Statistics", "41(2):484--507",
     ),
+    "doi:10.3982/ECTA11011": _article(
+        "Romano et al.", 2014, "romano-etal-2014-practical", "Romano, Joseph P. and Shaikh, Azeem M. and "
+        "Wolf, Michael", "A Practical Two-Step Method for Testing Moment Inequalities", "Econometrica",
+        "82(5):1979--2002",
+    ),
     "doi:10.1145/2094072.2094076": _article(
         "Carterette", 2012, "carterette-2012-multiple", "Carterette, Benjamin A.",
         "Multiple Testing in Statistical Analysis of Systems-Based Information Retrieval Experiments",

@@ -72,6 +72,8 @@ class Replicates:
         self._resamplers: dict[tuple[str, tuple[int, ...]], _core.Resampler] = {}
         # Scales of the draws' differences by the function that computes them: see inference.step_down.
         self.scales: dict[object, dict[tuple[int, int, int], tuple[float, float]]] = {}
+        # How far the systems of a sample are from a kink, also on the draws: see inference.kink.
+        self.kinks: dict[int, tuple[Scores, Scores] | None] = {}
         if self.n_units < 2:
             raise InputError("there is only one segment: tests and intervals need at least 2")
 
@@ -148,7 +150,7 @@ class Replicates:
         copied = copy(self)
         for name in ("draws", "permuted", "replaced_draws"):
             vars(copied).pop(name, None)
-        copied.scales = {}
+        copied.scales, copied.kinks = {}, {}
         return copied
 
     def run(self, reductions: Sequence[Reduction[Any, Any]], pairs: Pairs = ()) -> list[Any]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from .caveats import Caveat
 from .comparison import (
+    Brevity,
     Comparison,
     Exchangeability,
     Influence,
@@ -27,6 +28,7 @@ from .texts import ComparedTexts
 from .verdicts import Verdict, sought_by, verdict
 
 __all__ = [
+    "Brevity",
     "Caveat",
     "ComparedTexts",
     "Comparison",

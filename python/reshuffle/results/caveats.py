@@ -27,6 +27,10 @@ class Caveat:
         - ``dependence``: the correlation of segments within documents under a metric, and the design effect;
         - ``not-exchangeable``: some differences under a metric have the wrong spread over shuffles, because the
           systems' outputs are not exchangeable; the worst pair, and a test to use instead;
+        - ``near-kink``: under a metric with a brevity penalty, lengths are so near those of the references that a
+          difference of expected scores need not be one of the populations; the worst pair, how many standard errors its
+          lengths are from those of the references, the bias of its difference in standard errors, the share of the
+          difference that the penalty makes, and the test to use instead;
         - ``not-ranked``: there is no ranking under a metric, because scores are missing and pairs of systems were
           compared on different segments;
         - ``not-adjusted``: p-values are not adjusted although there are several tests, because the stopping rule only

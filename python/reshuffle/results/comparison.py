@@ -107,6 +107,31 @@ class Influence:
 
 
 @dataclass(frozen=True, slots=True)
+class Brevity:
+    """What the brevity penalty contributes to a difference, and how near both systems are to its kink.
+
+    The derivative of the penalty jumps where hypotheses are as long as their references. Near that point the expected
+    score of test sets of this size is lower than the score of the population, by another amount for each system.
+    docs/statistics.md has the formulas.
+
+    Attributes
+    ----------
+    system, baseline : float
+        By how many standard errors the hypotheses are longer than their references; negative if they are shorter.
+    bias : float
+        By how much the expected difference differs from the difference of the scores of the populations, in absolute
+        value and in standard errors of the difference.
+    share : float or None
+        Which share of the difference of log scores is that of log penalties; None if the scores are equal or 0.
+    """
+
+    system: float
+    baseline: float
+    bias: float
+    share: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class PairedDifference:
     """The difference between two systems under one metric, and its test.
 
@@ -134,6 +159,8 @@ class PairedDifference:
         vary.
     influence : Influence or None
         On how many resampling units the difference rests. None for averages over test sets.
+    brevity : Brevity or None
+        None for metrics without a brevity penalty, and where the lengths or the difference do not vary.
     caveats : tuple of str
         The kinds of the comparison's :class:`Caveat` that apply to this pair.
     null : NullHistogram or None
@@ -152,6 +179,7 @@ class PairedDifference:
     design_effect: float | None = None
     exchangeability: Exchangeability | None = None
     influence: Influence | None = None
+    brevity: Brevity | None = None
     caveats: tuple[str, ...] = ()
     null: NullHistogram | None = None
 

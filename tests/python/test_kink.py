@@ -1,0 +1,429 @@
+"""The bootstrap test with least favourable lengths, its interval, and the note near the kink of the brevity penalty."""
+
+from __future__ import annotations
+
+import json
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.integrate
+import scipy.stats
+
+from reshuffle import Comparison, FromCounts, InputError, SegmentScores, compare, metric
+from reshuffle.inference.caveats import NEAR_KINK
+from reshuffle.inference.estimates import Estimate
+from reshuffle.inference.hypotheses import Hypotheses
+from reshuffle.inference.intervals import INTERVALS
+from reshuffle.inference.kink import DIRECTIONS, INNER, LEVELS, SHARES, SHIFT, brevity_of
+from reshuffle.inference.plan import Plan
+from reshuffle.inference.running import run_tests
+from reshuffle.inference.tests import TESTS
+from reshuffle.metrics.base import Counts, Scores
+from reshuffle.resampling import CountSample, Replicates
+from reshuffle.settings import Units
+
+BLEU = metric("bleu")
+SEGMENTS, DRAWS = 120, 299
+
+
+def outputs(n: int, seed: int, length: float, cut: float = 0.0) -> Counts:
+    """The counts of BLEU of two outputs, (2, n, 10). The second is the first without some unmatched words."""
+    rng = np.random.default_rng(seed)
+    reference = rng.poisson(15, n) + 10
+    first = np.maximum(5, reference + np.rint(rng.normal(0, 2, n) + (length - 1) * reference).astype(int))
+    second = first - rng.binomial(1, min(1.0, cut * first.mean()), n)
+    matches = np.rint(first[:, None] * rng.uniform(0.8, 1.2, (n, 1)) * np.array([0.5, 0.28, 0.16, 0.09])).astype(int)
+
+    def rows(hypothesis: Counts) -> Counts:
+        totals = hypothesis[:, None] - np.arange(4)
+        return np.column_stack([hypothesis, reference, np.minimum(matches, totals), totals])
+
+    return np.stack([rows(first), rows(second)])
+
+
+def population(length: float, cut: float) -> Counts:
+    """Two outputs of many segments with equal BLEU: matches of the better one are taken away."""
+    counts = outputs(20_000, 1, length, cut)
+    scores = BLEU.score(counts.sum(axis=1))
+    better = int(scores[1] > scores[0])
+    order = np.random.default_rng(2).permutation(np.flatnonzero(counts[better, :, 2] > counts[better, :, 3]))
+    totals = np.repeat(counts[better].sum(axis=0)[None], len(order) + 1, axis=0)
+    totals[:, 2] -= np.arange(len(order) + 1)
+    counts[better, order[: np.abs(BLEU.score(totals) - scores[1 - better]).argmin()], 2] -= 1
+    return counts
+
+
+def drawn(counts: Counts, seed: int = 7, draws: int = DRAWS, **units: Any) -> Replicates:
+    """The draws of a sample."""
+    sample = CountSample.from_arrays(BLEU, counts[0], counts[1], Units(**units))
+    return Replicates([sample], n_resamples=draws, seed=seed)
+
+
+def p_of(replicates: Replicates, test: str = "bootstrap-kink", alternative: str = "two-sided") -> tuple[float, int]:
+    """p of a test, and its number of exceedances."""
+    outcome = run_tests(Plan(TESTS[test], alternative), [replicates], Hypotheses.from_pairs([(0, 1)]))
+    return float(outcome.pvalue[0]), int(outcome.exceedances[0])
+
+
+# A slow implementation of the definitions, place by place and draw by draw.
+
+
+def totals_of_draws(replicates: Replicates, counts: Counts) -> Counts:
+    """The totals of both systems on every draw: (R, 2, 10)."""
+    from reshuffle.resampling import resampler_of_sums
+
+    resampler = resampler_of_sums("draws", counts)
+    return np.concatenate(
+        [batch.sums(resampler).reshape(batch.n, 2, -1) for batch in replicates.batches(50, "drawing")]
+    )
+
+
+def excess(totals: Counts) -> Scores:
+    return 1 - totals[..., 1] / totals[..., 0]
+
+
+def places_by_level(x: Scores, drawn_x: Scores) -> dict[float, list[tuple[float, float]]]:
+    """The places that each region adds."""
+    covariance = np.cov(drawn_x.T, bias=True)
+    s = np.sqrt(np.diag(covariance))
+    apart = math.acos(covariance[0, 1] / (s[0] * s[1]))
+    found = {}
+    for level in LEVELS:
+        radii = [math.sqrt(2 * math.log(SHARES / level))]
+        if level == 1:
+            radii = [*INNER, *radii]
+        angles = [2 * math.pi * step / DIRECTIONS for step in range(DIRECTIONS)]
+        found[level] = [
+            (x[0] + r * s[0] * math.cos(t), x[1] + r * s[1] * math.cos(t - apart)) for r in radii for t in angles
+        ]
+    return found
+
+
+def twin_deviations(place: tuple[float, float], x: Scores, drawn_x: Scores, drawn_scores: Scores, d: float) -> Scores:
+    """The deviation of every draw if the populations were at a place."""
+    deviations = []
+    for scores, own in zip(drawn_scores, drawn_x, strict=True):
+        kept = [
+            score * math.exp((min(0, at + mine - here) - min(0, at)) - (min(0, mine) - min(0, here)))
+            for score, mine, here, at in zip(scores, own, x, place, strict=True)
+        ]
+        deviations.append(kept[0] - kept[1] - d)
+    return np.array(deviations)
+
+
+def twin(replicates: Replicates, counts: Counts, alternative: str) -> int:
+    """c of p, from the definition: the smallest level at which the test rejects, as a multiple of 1/(R + 1)."""
+    totals = totals_of_draws(replicates, counts)
+    observed = counts.sum(axis=1)
+    x, drawn_x = excess(observed), excess(totals)
+    scores, drawn_scores = BLEU.score(observed), BLEU.score(totals)
+    d, n = scores[0] - scores[1], len(totals) + 1
+
+    def count(deviations: Scores) -> int:
+        slack = 16 * np.spacing(scores.max())
+        if alternative == "greater":
+            return int((deviations >= d - slack).sum())
+        if alternative == "less":
+            return int((deviations <= d + slack).sum())
+        return int((abs(deviations) >= abs(d) - slack).sum())
+
+    most = count(drawn_scores[:, 0] - drawn_scores[:, 1] - d)
+    candidates = [n]
+    for level, places in places_by_level(x, drawn_x).items():
+        most = max([most, *(count(twin_deviations(place, x, drawn_x, drawn_scores, d)) for place in places)])
+        without_share = math.ceil(Fraction(most + 1) / (1 - Fraction(1, SHARES)))
+        candidates.append(max(without_share, 1, math.floor(level * n + 1e-9)))
+    return min(candidates) - 1
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+@pytest.mark.parametrize(("length", "cut"), [(1.0, 0.003), (1.01, 0.01), (0.99, 0.02)])
+def test_p_is_that_of_the_definition(length: float, cut: float, alternative: str) -> None:
+    counts = outputs(SEGMENTS, 5, length, cut)
+    rng = np.random.default_rng(3)
+    counts[1, :, 2] -= rng.binomial(np.minimum(1, counts[1, :, 2] - counts[1, :, 3]), 0.2)
+    replicates = drawn(counts, draws=99)
+    p, exceedances = p_of(replicates, alternative=alternative)
+    assert exceedances == twin(replicates, counts, alternative)
+    assert p == (exceedances + 1) / 100
+
+
+def test_p_is_at_least_that_of_the_centred_bootstrap_and_larger_near_the_kink() -> None:
+    larger = 0
+    for seed in range(12):
+        replicates = drawn(outputs(SEGMENTS, seed, 1.0, 0.01))
+        kink, centred = p_of(replicates)[0], p_of(replicates, "bootstrap")[0]
+        assert kink >= centred
+        larger += kink > 1.05 * centred
+    assert larger >= 9
+
+
+@pytest.mark.parametrize("length", [0.85, 1.15])
+def test_far_from_the_kink_it_is_the_centred_bootstrap(length: float) -> None:
+    replicates = drawn(outputs(SEGMENTS, 1, length, 0.01))
+    assert p_of(replicates) == p_of(replicates, "bootstrap")
+
+
+@pytest.mark.parametrize("name", ["chrf", "ter", "length", "nist", "wer", "gtm"])
+def test_without_a_kink_it_is_the_centred_bootstrap(name: str) -> None:
+    words = "a b c d e f g h".split()
+    rng = np.random.default_rng(4)
+    references = [" ".join(rng.choice(words, 6)) for _ in range(40)]
+    systems = {s: [" ".join(rng.choice(words, 6)) for _ in references] for s in ("x", "y")}
+    found = [
+        compare(references, systems, name, test=test, interval=None, n_resamples=199).comparisons[0].test.pvalue
+        for test in ("bootstrap", "bootstrap-kink")
+    ]
+    assert found[0] == found[1]
+    assert metric(name).kink is None
+
+
+def test_means_have_no_kink() -> None:
+    rng = np.random.default_rng(4)
+    scores = SegmentScores("m", {"x": rng.integers(0, 100, 60), "y": rng.integers(0, 100, 60)})
+    found = [
+        compare(metrics=scores, test=test, interval=None, n_resamples=199).comparisons[0].test.pvalue
+        for test in ("bootstrap", "bootstrap-kink")
+    ]
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+def test_identical_systems_have_p_1(alternative: str) -> None:
+    one = outputs(SEGMENTS, 1, 1.0)[0]
+    assert p_of(drawn(np.stack([one, one])), alternative=alternative)[0] == 1
+
+
+def test_one_or_two_differing_segments_prove_nothing() -> None:
+    one = outputs(SEGMENTS, 1, 1.0)[0]
+    for n, least in ((1, 0.5), (2, 0.2)):
+        other = one.copy()
+        other[:n, 2] -= 1
+        assert p_of(drawn(np.stack([other, one])))[0] >= least
+
+
+def test_a_clear_difference_has_a_small_p() -> None:
+    counts = outputs(SEGMENTS, 1, 1.0)
+    counts[1, :, 2:6] = counts[1, :, 2:6] * 2 // 3
+    assert p_of(drawn(counts)) == (2 / (DRAWS + 1), 1)
+
+
+def test_swapped_systems_have_the_mirror_image() -> None:
+    counts = outputs(SEGMENTS, 2, 1.0, 0.01)
+    there, back = drawn(counts), drawn(counts[::-1].copy())
+    assert p_of(there) == p_of(back)
+    assert p_of(there, alternative="greater") == p_of(back, alternative="less")
+
+
+def test_outputs_without_words_are_compared_as_by_the_centred_bootstrap() -> None:
+    counts = outputs(SEGMENTS, 2, 1.0)
+    counts[1, :, [0, *range(2, 10)]] = 0
+    replicates = drawn(counts)
+    assert p_of(replicates) == p_of(replicates, "bootstrap")
+    counts = outputs(6, 2, 1.0)
+    counts[1, 1:, [0, *range(2, 10)]] = 0  # some draws have no words
+    assert 0 < p_of(drawn(counts))[0] <= 1
+
+
+def test_threads_documents_and_strata(tmp_path: Any) -> None:
+    counts = outputs(SEGMENTS, 2, 1.0, 0.01)
+    external = FromCounts("BLEU", {"a": counts[0], "b": counts[1]}, "bleu")
+    options: dict[str, Any] = {"test": "bootstrap-kink", "interval": "bootstrap-kink", "n_resamples": 499}
+    one = compare(metrics=external, threads=1, **options)
+    assert compare(metrics=external, threads=2, **options) == one
+    ids = [i // 2 for i in range(SEGMENTS)]
+    by_document = compare(metrics=external, documents=ids, **options).comparisons[0].test
+    summed = counts.reshape(2, -1, 2, 10).sum(axis=2)
+    assert by_document.pvalue == p_of(drawn(summed[::-1].copy(), 12345, 499))[0]
+    strata = compare(metrics=external, strata=[i % 2 for i in range(SEGMENTS)], **options).comparisons[0].test
+    assert strata.pvalue == p_of(drawn(counts[::-1].copy(), 12345, 499, strata=[i % 2 for i in range(SEGMENTS)]))[0]
+
+
+# The interval.
+
+
+@pytest.mark.parametrize("level", [0.5, 0.9, 0.95, 0.97, 0.99])
+def test_the_interval_excludes_0_exactly_when_p_is_at_most_alpha(level: float) -> None:
+    outside = 0
+    for seed in range(25):
+        counts = outputs(SEGMENTS, seed, [0.99, 1.0, 1.2][seed % 3], 0.01)
+        counts[1, : 2 * (seed % 5), 2] -= 1
+        replicates = drawn(counts, seed)
+        low, high = INTERVALS["bootstrap-kink"].ends(Estimate(replicates, 0, 0, 1), level)
+        p = p_of(replicates)[0]
+        assert (not low <= 0 <= high) == (p <= 1 - level + 1e-12)
+        assert low + high == pytest.approx(2 * Estimate(replicates, 0, 0, 1).value)
+        outside += not low <= 0 <= high
+    assert outside > 0
+
+
+def test_the_interval_of_a_tie_has_0_as_an_end() -> None:
+    one = outputs(SEGMENTS, 1, 1.2)[0]
+    other = one.copy()
+    other[0, 2] -= 1
+    low, high = INTERVALS["bootstrap-kink"].ends(Estimate(drawn(np.stack([one, other])), 0, 0, 1), 0.6)
+    assert low <= 0 < high
+
+
+# What is not supported.
+
+
+def counts_of_two() -> FromCounts:
+    counts = outputs(SEGMENTS, 2, 1.0, 0.01)
+    return FromCounts("BLEU", {"a": counts[0], "b": counts[1]}, "bleu")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"test": "bootstrap-kink", "adjust": "maxt"}, "adjustment 'maxt' does not support the test 'bootstrap-kink'"),
+        ({"test": "bootstrap-kink", "simultaneous": True}, "no simultaneous intervals for the test 'bootstrap-kink'"),
+        (
+            {"interval": "bootstrap-kink"},
+            "interval 'bootstrap-kink' inverts the test 'bootstrap-kink', but the test is",
+        ),
+        (
+            {"test": "bootstrap-kink", "interval": "bootstrap-kink", "n_resamples": 19},
+            "needs at least 20 draws at confidence level 0.95, got 19: increase n_resamples",
+        ),
+    ],
+)
+def test_what_is_not_supported_is_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        compare(metrics=counts_of_two(), **{"n_resamples": 99, **options})
+
+
+def test_several_pairs_are_adjusted_by_holm() -> None:
+    counts = outputs(SEGMENTS, 2, 1.0, 0.01)
+    three = FromCounts("BLEU", {"a": counts[0], "b": counts[1], "c": outputs(SEGMENTS, 2, 1.01)[0]}, "bleu")
+    found = compare(metrics=three, test="bootstrap-kink", n_resamples=199, interval=None)
+    assert found.test is not None
+    assert found.test.adjustment == "holm"
+
+
+# Size.
+
+
+def sizes(simulations: int, segments: int, length: float, cut: float, tests: list[str]) -> dict[str, float]:
+    """How often tests reject at .05 where the scores of the populations are equal."""
+    counts = population(length, cut)
+    assert abs(float(np.diff(BLEU.score(counts.sum(axis=1)))[0])) < 1e-3
+    rng = np.random.default_rng(11)
+    rejected = dict.fromkeys(tests, 0)
+    for seed in range(simulations):
+        replicates = drawn(counts[:, rng.integers(counts.shape[1], size=segments)], seed)
+        for test in tests:
+            rejected[test] += p_of(replicates, test)[0] <= 0.05
+    return {test: n / simulations for test, n in rejected.items()}
+
+
+def test_the_default_rejects_equal_scores_of_populations_near_the_kink_and_this_test_does_not() -> None:
+    found = sizes(120, 200, 1.0, 0.004, ["bootstrap-both", "bootstrap-kink"])
+    assert found["bootstrap-both"] > 0.1
+    assert found["bootstrap-kink"] <= 0.03
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("length", "cut"), [(1.0, 0.004), (1.0, 0.01), (1.003, 0.003), (0.99, 0.015), (1.05, 0.01)])
+def test_size_at_the_kink(length: float, cut: float) -> None:
+    found = sizes(1000, 500, length, cut, ["bootstrap-both", "bootstrap", "bootstrap-kink"])
+    print(f"lengths {length} and {length - cut}: {found}")
+    assert found["bootstrap-kink"] < 0.05 + 3 * (0.05 * 0.95 / 1000) ** 0.5
+
+
+# The note.
+
+
+def test_the_bias_is_that_of_the_formula() -> None:
+    """The expectation of min(0, x) for a normal x, by numerical integration."""
+    counts = outputs(SEGMENTS, 2, 1.005, 0.01)
+    (found,) = brevity_of(drawn(counts).samples[0], [(0, 1)])
+    assert found is not None
+    totals = counts.sum(axis=1)
+    x, scores = excess(totals), BLEU.score(totals)
+    influences = [counts[i, :, 0] * totals[i, 1] / totals[i, 0] ** 2 - counts[i, :, 1] / totals[i, 0] for i in (0, 1)]
+    s = [math.sqrt(SEGMENTS / (SEGMENTS - 1) * (u**2).sum()) for u in influences]  # the sum of u is 0
+    assert [found.system, found.baseline] == pytest.approx([x[0] / s[0], x[1] / s[1]], rel=1e-3)
+    biases = []
+    for shift in np.linspace(-SHIFT, SHIFT, 81):
+        both = []
+        for i in (0, 1):
+            mean = x[i] + shift * np.mean(s)
+            grid = np.linspace(mean - 9 * s[i], mean + 9 * s[i], 20_001)
+            density = scipy.stats.norm.pdf(grid, mean, s[i])
+            expected = scipy.integrate.trapezoid(np.minimum(0, grid) * density, grid)
+            both.append(scores[i] * (expected - min(0, mean)))
+        biases.append(abs(both[0] - both[1]))
+    smooth = BLEU.score(totals - np.eye(10, dtype=int)[1] * totals[:, 1:2])
+    without = [(gradient_of_smooth(counts[i], totals[i], smooth[i])) for i in (0, 1)]
+    difference = without[0] - without[1]
+    variance = SEGMENTS * difference.var(ddof=1)
+    both_sides = CountSample.from_arrays(BLEU, *counts).linear.variance(0, 1)
+    assert found.bias == pytest.approx(max(biases) / math.sqrt(min(variance, both_sides)), rel=2e-3)
+    assert found.share == pytest.approx(
+        (min(0, x[0]) - min(0, x[1])) / (math.log(scores[0]) - math.log(scores[1])), rel=1e-3
+    )
+
+
+def gradient_of_smooth(rows: Counts, totals: Counts, score: float) -> Scores:
+    """What each segment contributes to BLEU without the brevity penalty, linearised."""
+    return score / 4 * (rows[:, 2:6] / totals[2:6] - rows[:, 6:] / totals[6:]).sum(axis=1)
+
+
+def near(length: float, cut: float, **options: Any) -> Comparison:
+    counts = outputs(500, 2, length, cut)
+    external = FromCounts("BLEU", {"long": counts[0], "short": counts[1]}, "bleu")
+    return compare(metrics=external, **{"n_resamples": 999, **options})
+
+
+def test_the_note_near_the_kink_is_in_the_report() -> None:
+    found = near(1.0, 0.004)
+    (caveat,) = (caveat for caveat in found.caveats if caveat.kind == "near-kink")
+    brevity = found.comparisons[0].brevity
+    assert brevity is not None
+    assert caveat.values["bias"] == brevity.bias >= NEAR_KINK
+    text = " ".join(str(found).split())
+    assert "BLEU: lengths near those of the references: for short and long, p and the interval are about" in text
+    assert "% is brevity); use bootstrap-kink." in text
+    assert "near-kink" in found.comparisons[0].caveats
+    assert json.loads(found.render("json"))["comparisons"][0]["brevity"]["bias"] == brevity.bias
+
+
+@pytest.mark.parametrize(
+    ("options", "what"),
+    [
+        ({"interval": None}, "p is about"),
+        ({"test": "bootstrap-kink"}, "the interval is about"),
+        ({"test": "ar"}, "p and the interval are about"),
+        ({"test": "bootstrap-kink", "interval": "bootstrap-kink"}, None),
+        ({"test": "bootstrap-kink", "interval": None}, None),
+    ],
+)
+def test_the_note_names_what_is_about_expected_scores(options: dict[str, Any], what: str | None) -> None:
+    found = near(1.0, 0.004, **options)
+    assert ("near-kink" in {caveat.kind for caveat in found.caveats}) == (what is not None)
+    if what is not None:
+        assert what in " ".join(str(found).split())
+
+
+@pytest.mark.parametrize(("length", "cut"), [(1.1, 0.004), (0.9, 0.004)])
+def test_there_is_no_note_away_from_the_kink(length: float, cut: float) -> None:
+    found = near(length, cut)
+    assert "near-kink" not in {caveat.kind for caveat in found.caveats}
+    assert found.comparisons[0].brevity is not None
+
+
+def test_identical_systems_and_other_metrics_have_no_record() -> None:
+    one = outputs(SEGMENTS, 1, 1.0)[0]
+    assert brevity_of(drawn(np.stack([one, one])).samples[0], [(0, 1)]) == [None]
+    rng = np.random.default_rng(4)
+    scores = SegmentScores("m", {"x": rng.integers(0, 100, 60), "y": rng.integers(0, 100, 60)})
+    assert compare(metrics=scores, n_resamples=99).comparisons[0].brevity is None
+
+
+def test_identical_systems_have_an_interval_of_0_only() -> None:
+    one = outputs(SEGMENTS, 1, 1.0)[0]
+    assert INTERVALS["bootstrap-kink"].ends(Estimate(drawn(np.stack([one, one])), 0, 0, 1), 0.95) == (0, 0)
