@@ -301,6 +301,8 @@ IN_PYTHON: dict[str, dict[str, Any]] = {
     "plan": {
         "metrics": FIVE,
         "difference": {"quality": 0.02},
+        "power": 0.15,
+        "family_size": 1,
         "sizes": 40,
         "simulations": 20,
         "n_resamples": 39,

@@ -209,20 +209,20 @@ def notes(study: StudyResult) -> Iterator[str]:
     family = plan["family_size"]
     z = "z₁₋α⸝₂" if plan["alternative"] == "two-sided" else "z₁₋α"
     share = "" if family == 1 else f" (α = {number(plan['alpha'])} over {family:,} tests)"
-    effect = f"({z} + z_power)·SE" + ("/efficiency" if plan["simulate"] else "")
+    effect = f"({z} + z_power)·SE" + ("/efficiency" if "simulated" in study.tables else "")
     yield (
         f"Minimum detectable difference: {effect}, {plan['alternative']}, each test at {level:.4g}{share}; "
         f"SE by the delta method, proportional to 1/√{_unit(study)}s."
     )
     if any(each.method == "t-test" for each in study.tables["detectable"]):
         yield "t-test: from the noncentral t distribution, for normal differences."
-    if plan["simulate"]:
+    if "simulated" in study.tables:
         tests = joined(plan["tests"])
         yield (
             f"Efficiency: the effect with which a z-test has the simulated power of {tests}, divided by the true one; "
             f"{plan['simulations']:,} test sets each, {plan['n_resamples']:,} replicates."
         )
-    else:
+    elif not plan["simulate"]:
         yield (
             "Not simulated: this is the power of a z-test whose SE is known. The power of a test may differ by .06: "
             "simulate it."
