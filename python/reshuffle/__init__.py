@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from .resampling.supplied import resampled_sums
     from .resampling.units import design_effect, intraclass_correlation
     from .results import (
+        Brevity,
         Caveat,
         Comparison,
         ConfidenceInterval,
@@ -73,6 +74,7 @@ __version__ = "0.1.0"  # the same as in Cargo.toml; a test compares them
 
 __all__ = [
     "BesagClifford",
+    "Brevity",
     "Caveat",
     "CommonNgrams",
     "Comparison",
@@ -175,6 +177,7 @@ _NAMES = {
     "resampling.supplied": ("resampled_sums",),
     "resampling.units": ("design_effect", "intraclass_correlation"),
     "results": (
+        "Brevity",
         "Caveat",
         "Comparison",
         "ConfidenceInterval",

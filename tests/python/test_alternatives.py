@@ -109,7 +109,7 @@ def test_power_is_that_of_the_direction_of_each_metric() -> None:
 
 
 def test_simulated_plans_have_the_direction_of_each_metric() -> None:
-    options: dict[str, Any] = {"simulate": True, "tests": "ar", "simulations": 20, "n_resamples": 39, "sizes": 20}
+    options: dict[str, Any] = {"tests": "ar", "simulations": 20, "n_resamples": 39, "sizes": 20}
     upright, mixed = upside_down(scores)
     expected = study.plan(metrics=upright, difference={"y": 0.1}, alternative="greater", **options).tables["simulated"]
     found = study.plan(metrics=mixed, difference={"y": 0.1}, alternative="better", **options).tables["simulated"]

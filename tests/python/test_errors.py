@@ -217,8 +217,10 @@ TAKERS: dict[str, Callable[[Any], object]] = {
         )
     },
     "studentized": lambda junk: approximate_randomization(SCORES["a"], SCORES["b"], studentized=junk, n_resamples=9),
-    "difference to plan for": lambda junk: str(study.plan(metrics=SegmentScores("x", SCORES), difference={"x": junk})),
-    "power": lambda junk: str(study.plan(metrics=SegmentScores("x", SCORES), power=junk)),
+    "difference to plan for": lambda junk: str(
+        study.plan(metrics=SegmentScores("x", SCORES), difference={"x": junk}, simulate=False)
+    ),
+    "power": lambda junk: str(study.plan(metrics=SegmentScores("x", SCORES), power=junk, simulate=False)),
     "run_sd": lambda junk: study.exchange(run_sd=junk, simulations=1, n_resamples=1, exchange="segment", sizes=9),
     "true difference": lambda junk: str(study.parametric_power(junk, 9, simulations=1, n_resamples=9)),
     "b_zero": lambda junk: str(study.parametric_power(1.0, 9, b_zero=junk, simulations=1, n_resamples=9)),

@@ -47,7 +47,7 @@ STUDIES: dict[str, Callable[..., StudyResult]] = {
     ),
     "parametric_power": lambda **own: study.parametric_power([0.5, 1.0], 200, **SMALL, **own),
     "sensitivity": lambda **own: study.sensitivity(metrics=[scores(), scores("other")], effects=0.5, **SMALL, **own),
-    "plan": lambda **own: study.plan(metrics=scores(), difference={"quality": 1.0}, simulate=True, **SMALL, **own),
+    "plan": lambda **own: study.plan(metrics=scores(), difference={"quality": 1.0}, **SMALL, **own),
     "multiplicity": lambda **own: study.multiplicity(metrics=scores(), **SMALL, **own),
     "exchange, model": lambda **own: study.exchange(runs=3, simulations=60, n_resamples=49, **own),
     "exchange, runs": lambda **own: study.exchange(metrics=scores(systems="abcdefg"), runs=3, **SMALL, **own),

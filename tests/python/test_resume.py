@@ -275,8 +275,9 @@ IN_PYTHON: dict[str, dict[str, Any]] = {
     "parametric_power": {"difference": 1, "sizes": 40, "simulations": 20, "n_resamples": 39},
     "plan": {
         "metrics": FIVE,
-        "simulate": True,
         "difference": {"quality": 0.02},
+        "power": 0.15,
+        "family_size": 1,
         "sizes": 40,
         "simulations": 20,
         "n_resamples": 39,

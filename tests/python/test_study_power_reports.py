@@ -50,10 +50,10 @@ def made(name: str) -> StudyResult:
     if name == "without data":
         return study.parametric_power((0.5, 1.0), (100, 200), alphas=(0.01, 0.05), **SMALL)
     if name == "plan":
-        return study.plan(metrics=pair(), difference={"clear": 0.25}, sizes=(60, 120))
+        return study.plan(metrics=pair(), difference={"clear": 0.25}, sizes=(60, 120), simulate=False)
     if name == "simulated plan":
         differences: dict[str, Any] = {"clear": [0.2, 0.3], "noisy": 0.1}
-        return study.plan(metrics=ratings(), difference=differences, power=(0.8, 0.9), simulate=True, **SMALL)
+        return study.plan(metrics=ratings(), difference=differences, power=(0.8, 0.9), **SMALL)
     if name == "sensitivity":
         return study.sensitivity(
             metrics=list(map(of_two, ratings())), effects=(0, 0.2, 0.5), alphas=0.05, sizes=60, **SMALL
@@ -111,7 +111,8 @@ def test_plans_in_text() -> None:
     several = " ".join(render_study(made("simulated plan"), "text", Layout(Terminal(100))).split())
     assert "each test at 0.025 (α = 0.05 over 2 tests)" in several
     assert "Tables show the pair of systems with the median standard error" in several
-    assert "Simulated: bootstrap-both, 39 replicates, 40 test sets each." in several
+    assert "has the simulated power of bootstrap-both, divided by the true one; 40 test sets each, 39 repl" in several
+    assert "Not simulated: this is the power of a z-test" in text
     assert " to " in several.split("Power of given differences")[0]
     (compared,) = compare(metrics=pair(), n_resamples=99).detectable
     assert compared.difference == at_hand.difference
@@ -227,14 +228,16 @@ def test_study_sensitivity_gives_what_the_function_gives(run: Any, demo: Path) -
 
 def test_plan_gives_what_the_function_gives(run: Any, demo: Path) -> None:
     options = ("--difference", "bleu=1", "chrf2=0.5", "BLEU=2", "--power", "0.8,0.9", "--sizes", "100", "400")
-    found = given_by(run, "plan", *FILES, *options, "-m", "bleu", "chrf", "--format", "json")
+    found = given_by(run, "plan", *FILES, *options, "-m", "bleu", "chrf", "--no-simulate", "--format", "json")
     expected = {"difference": {"bleu": [1.0, 2.0], "chrF2": 0.5}, "power": [0.8, 0.9], "sizes": [100, 400]}
-    assert found == study.plan(*texts(demo), ["bleu", "chrf"], **expected)  # type: ignore[arg-type]
-    simulated = given_by(run, "plan", *FILES, "--difference", "bleu=1", "--simulate", "--tests", "ar", *NUMBERS)
+    assert found == study.plan(*texts(demo), ["bleu", "chrf"], simulate=False, **expected)  # type: ignore[arg-type]
+    simulated = given_by(run, "plan", *FILES, "--difference", "bleu=1", "--tests", "ar", *NUMBERS)
     assert simulated == study.plan(
-        *texts(demo), difference={"bleu": 1.0}, simulate=True, tests="ar", simulations=15, n_resamples=19, seed=7
+        *texts(demo), difference={"bleu": 1.0}, tests="ar", simulations=15, n_resamples=19, seed=7
     )
-    chosen = run("plan", *FILES, "--alpha", "0.01", "--family-size", "2", "--format", "csv", "--table", "errors")
+    chosen = run(
+        "plan", *FILES, "--no-simulate", "--alpha", "0.01", "--family-size", "2", "--format", "csv", "--table", "errors"
+    )
     assert chosen.out.startswith("metric,system,baseline,difference,standard_error,size\n")
 
 
@@ -264,11 +267,10 @@ def test_plan_gives_what_the_function_gives(run: Any, demo: Path) -> None:
         (("plan", *FILES, "--difference", "blue=1"), "unknown metric 'blue': did you mean 'BLEU'?"),
         (("plan", *FILES, "--power", "80"), "power must lie strictly between 0 and 1, got 80.0: for 80% write 0.8"),
         (("plan", *FILES, "--alpha", "5"), "alpha must lie strictly between 0 and 1"),
-        (("plan", *FILES, "--difference", "bleu=90", "--simulate"), "90 points of BLEU cannot be simulated"),
         (("plan", *FILES, "--sizes", "1"), "sizes must be a whole number of at least 2, got 1"),
-        (("plan", *FILES, "--tests", "ar"), "--tests is for simulated tests: add --simulate, or leave it out"),
-        (("plan", *FILES, "--simulations", "100"), "--simulations is for simulated tests"),
-        (("plan", *FILES, "-n", "99"), "-n is for simulated tests"),
+        (("plan", *FILES, "--no-simulate", "--tests", "ar"), "--tests is for simulated tests: leave it out, or --no-s"),
+        (("plan", *FILES, "--no-simulate", "--simulations", "100"), "--simulations is for simulated tests"),
+        (("plan", *FILES, "--no-simulate", "-n", "99"), "-n is for simulated tests"),
         (("plan", "reference.txt", "tuned.txt"), "expected at least two systems after REF"),
     ],
 )

@@ -27,23 +27,28 @@ from ..inference.power import (
     t_power,
     t_required_units,
 )
+from ..lazy import lazy
 from ..progress import AnyProgress, reported
-from ..resampling import CountSample, directed
+from ..resampling import CountSample
 from ..resampling.counting import Data, Metrics, References, Systems
 from ..results.lookup import metric_name
 from ..results.studies import DetectableAtSize, PairError, PlannedPower, PlannedSize, PowerRate, StudyResult
 from ..settings import DocumentIds, Units
 from ..validate import check_integer, check_level, check_number
+from .calibration import ROUNDS, Calibrator, Efficiency
 from .material import Material
 from .populations import Population
-from .power import power_rates, simulated_mixture, true_difference
+from .power import true_difference
 from .settings import StudySettings, in_list
 
 __all__ = ["DesignOptions", "plan", "plan_of"]
 
 # Default sizes as shares of the data.
 SHARES = (0.25, 0.5, 1, 2, 4)
-METHODS = ("normal", "t-test")
+# The standard error of a planned power of .8 is then .008.
+SIMULATIONS = 2000
+# In closed form: the z-test with a known standard error, for any test, and the noncentral t distribution, for means.
+NORMAL, T_TEST = "normal", "t-test"
 
 
 @dataclass(frozen=True)
@@ -53,7 +58,13 @@ class DesignOptions:
     differences: Mapping[str, Any] = field(default_factory=dict)
     powers: Sequence[float] = (POWER,)
     family_size: int | None = None
-    simulate: bool = False
+    simulate: bool = True
+
+    def n_simulations(self, n_metrics: int, settings: StudySettings) -> int:
+        """The number of simulations of each test, at most."""
+        n_sizes = len(SHARES) if settings.sizes is None else len(settings.sizes)
+        n_differences = sum(map(len, self.differences.values()))
+        return len(ROUNDS) * len(self.powers) * (n_metrics * n_sizes + n_differences)
 
     def checked(self, labels: Sequence[str]) -> DesignOptions:
         """The options with the labels of the metrics, and numbers as tuples. :class:`InputError` for bad values."""
@@ -90,9 +101,9 @@ def plan(
     family_size: int | None = None,
     baseline: str | None = None,
     all_pairs: bool = False,
-    simulate: bool = False,
+    simulate: bool = True,
     tests: types.Test | str | Sequence[str] = "bootstrap-both",
-    simulations: int = 1000,
+    simulations: int = SIMULATIONS,
     n_resamples: int = 999,
     reference: str | Sequence[str] | None = None,
     documents: DocumentIds | None = None,
@@ -129,12 +140,11 @@ def plan(
     baseline, all_pairs
         The pairs whose standard errors are used, as for :func:`reshuffle.compare`.
     simulate : bool
-        Also simulate tests of the differences, or without any of the minimum detectable differences, on test sets drawn
-        from the data with replacement. The real outputs are mixed until the pair has the difference: see ``eta`` in
-        :func:`reshuffle.study.power`. The pair is the one with the median standard error of those that differ by at
-        least as much.
+        Plan for the power of ``tests``, simulated on test sets drawn from the data with replacement: see Notes. Without
+        it, the plan is that of a z-test whose standard error is known, in closed form; the power of real tests can be
+        lower or higher by .06.
     tests, simulations, n_resamples
-        The simulated tests, the number of simulated test sets, and the replicates of each test.
+        The simulated tests, the number of test sets of each simulation, and the replicates of each test.
     documents : sequence of S str or int, optional
         The document id of each segment. Documents are then the units.
     seed, threads, executor, progress, checkpoint
@@ -152,14 +162,21 @@ def plan(
     Raises
     ------
     InputError
-        As :func:`reshuffle.compare`, if a number is out of range, all pairs are identical under a metric, or no pair
-        differs as much as a difference to simulate.
+        As :func:`reshuffle.compare`, if a number is out of range, or all pairs are identical under a metric.
 
     Notes
     -----
-    Test sets larger than the data repeat its segments when they are simulated, so they are no more varied
-    than the data. Means of segment scores are also planned for the t-test, by the noncentral t distribution. Card et
-    al. 2020 (2020.emnlp-main.745) discuss the power of comparisons in NLP. Cost without simulation: that of the scores.
+    The closed form has the power of an effect, the difference in standard errors. A test has another power, as that of
+    an effect that is larger or smaller by some factor, its efficiency. This is simulated for each test, metric, target
+    power and size: the real outputs of a pair are mixed (η in :func:`reshuffle.study.power`) until the difference has
+    the effect; the simulated power gives the efficiency, with which a second simulation is made. The pair is that with
+    the median standard error of those that differ enough. Sizes beyond that of the data, whose test sets would repeat
+    its segments, have the efficiency at the size of the data. If no pair differs enough, the plan is that in closed
+    form. Power at other than the target is that of the closed form with the efficiency at the first target.
+
+    Means of segment scores are planned for the t-test by the noncentral t distribution, also without simulation. Card
+    et al. 2020 (2020.emnlp-main.745) discuss the power of comparisons in NLP. Cost: for each test, metric, target
+    power, and size up to that of the data, ``1.25 * simulations`` tests; without simulation, that of the scores.
 
     Examples
     --------
@@ -168,7 +185,7 @@ def plan(
     >>> from reshuffle.study import plan
     >>> rng = np.random.default_rng(1)
     >>> quality = SegmentScores("quality", {"a": rng.normal(size=400), "b": rng.normal(size=400)})
-    >>> planned = plan(metrics=quality, difference={"quality": 0.1}, sizes=[400, 1600])
+    >>> planned = plan(metrics=quality, difference={"quality": 0.1}, sizes=[400, 1600], simulate=False)
     >>> [(each.size, round(each.difference, 2)) for each in planned.tables["detectable"] if each.method == "normal"]
     [(400, 0.19), (1600, 0.09)]
     >>> [(each.method, each.size) for each in planned.tables["needed"]]
@@ -200,17 +217,15 @@ def plan_of(data: Data, units: Units, settings: StudySettings, options: DesignOp
     settings, options = settings.checked(), options.checked(data.labels)
     for test in settings.tests:
         check_test(test, settings.alternative, *(data.metrics if options.simulate else ()))
-    n_differences = sum(map(len, options.differences.values())) or len(data.metrics) * len(options.powers)
-    n_cells = n_differences * (len(SHARES) if settings.sizes is None else len(settings.sizes))
-    steps = settings.steps(n_cells) if options.simulate else []
+    n_simulations = options.n_simulations(len(data.metrics), settings) * len(settings.tests)
+    steps = replace(settings, tests=settings.tests[:1]).steps(n_simulations) if options.simulate else []
     material = Material.from_data(data, units, settings.resampling, steps)
     design = _Design.from_material(material, settings, options)
-    simulated, left_out = design.simulated() if options.simulate else ((), "")
     tables: dict[str, tuple[Any, ...]] = {
         "detectable": tuple(design.detectable()),
         "planned": tuple(design.power()),
         "needed": tuple(design.needed()),
-        "simulated": tuple(simulated),
+        "simulated": tuple(design.simulated()),
         "errors": tuple(design.errors()),
     }
     settings = replace(settings, sizes=design.sizes)
@@ -230,7 +245,7 @@ def plan_of(data: Data, units: Units, settings: StudySettings, options: DesignOp
         **shared,
     }
     used = material.used_metrics
-    truths = {"simulated": f"{SIMULATED}{left_out}"} if options.simulate else {}
+    truths = {"simulated": design.truth} if options.simulate else {}
     return StudyResult(
         study="plan",
         plan=planned,
@@ -298,26 +313,70 @@ class _Design:
         return middle * scale, low * scale, high * scale
 
     def _methods(self, m: int) -> tuple[str, ...]:
-        """The methods of a metric. The t-test needs a mean over units of equal size."""
-        is_mean = self.material.metrics[m].is_mean and self.material.documents is None
-        return METHODS if is_mean else METHODS[:1]
+        """The methods of a metric: the tests, or closed forms."""
+        if self.options.simulate:
+            return tuple(self.settings.tests)
+        return (NORMAL, T_TEST) if self._has_t_test(m) else (NORMAL,)
 
-    def _metrics(self) -> Iterator[tuple[int, str, str]]:
-        """The index and the label of each metric, with each of its methods."""
-        for m, label in enumerate(self.material.data.labels):
+    def _has_t_test(self, m: int) -> bool:
+        """The closed form for the t-test needs a mean over units of equal size."""
+        return self.material.metrics[m].is_mean and self.material.documents is None
+
+    @lazy
+    def _calibrators(self) -> list[Calibrator]:
+        """The pairs under each metric."""
+        pairs, names = self.material.pairs(self.settings.baseline, self.settings.all_pairs), self.material.names
+        named = [(names[y], names[x]) for y, x in pairs]
+        return [
+            Calibrator(
+                label,
+                [
+                    replace(each, metrics=each.metrics[m : m + 1], counts=each.counts[m : m + 1])
+                    for each in self.populations
+                ],
+                named,
+                self.level,
+                self.settings,
+            )
+            for m, label in enumerate(self.material.data.labels)
+        ]
+
+    @lazy
+    def _efficiencies(self) -> dict[tuple[int, str, float, int], Efficiency | None]:
+        """What was simulated, by metric, test, power and size."""
+        return {}
+
+    def _efficiency(self, m: int, method: str, power: float, size: int) -> float | None:
+        """The efficiency of a test; 1 for closed forms, and None if no pair differs enough to simulate it."""
+        if not self.options.simulate or (method == T_TEST and self._has_t_test(m)):
+            return 1.0
+        key = m, method, power, min(size, self.material.n_units)
+        if key not in self._efficiencies:
+            self._efficiencies[key] = self._calibrators[m].efficiency(method, power, key[-1])
+        found = self._efficiencies[key]
+        return None if found is None else found.ratio
+
+    def _planned(self, powers: Sequence[float]) -> Iterator[tuple[int, str, float, float, int]]:
+        """The index of each metric, with each method, target power, the efficiency of the method near it, and size.
+
+        A test that cannot be simulated is planned in closed form.
+        """
+        for m in range(len(self.material.data.labels)):
             for method in self._methods(m):
-                yield m, label, method
+                for power in powers:
+                    for size in self.sizes:
+                        found = self._efficiency(m, method, power, size)
+                        yield (m, NORMAL, power, 1.0, size) if found is None else (m, method, power, found, size)
 
     def detectable(self) -> Iterator[DetectableAtSize]:
         """The minimum detectable difference at each size."""
-        for m, label, method in self._metrics():
-            for power in self.options.powers:
-                for size in self.sizes:
-                    factor = max(0.0, detectable_factor(self.level, power, self._side))
-                    if method == "t-test":  # in standard deviations of a unit
-                        factor = t_detectable(size, self.level, power, self._side) * math.sqrt(size)
-                    middle, low, high = (factor * error for error in self._errors_at(m, size))
-                    yield DetectableAtSize(label, method, size, self.level, power, middle, low, high)
+        for m, method, power, efficiency, size in self._planned(self.options.powers):
+            factor = max(0.0, detectable_factor(self.level, power, self._side)) / efficiency
+            if method == T_TEST and self._has_t_test(m):  # in standard deviations of a unit
+                factor = t_detectable(size, self.level, power, self._side) * math.sqrt(size)
+            middle, low, high = (factor * error for error in self._errors_at(m, size))
+            label = self.material.data.labels[m]
+            yield DetectableAtSize(label, method, size, self.level, power, middle, low, high)
 
     @property
     def _side(self) -> str:
@@ -326,37 +385,59 @@ class _Design:
 
     def power(self) -> Iterator[PlannedPower]:
         """The power of each difference at each size."""
-        for m, label, method in self._metrics():
+        for m, method, _, efficiency, size in self._planned(self.options.powers[:1]):
+            label, is_t_test = self.material.data.labels[m], method == T_TEST and self._has_t_test(m)
             for difference in self.options.differences.get(label, ()):
-                for size in self.sizes:
-                    errors = self._errors_at(m, size)
-                    middle, high, low = (self._power(method, difference / error, size) for error in errors)
-                    type_m = type_s = None
-                    if method == "normal" and self._side == "two-sided":
-                        _, type_m, type_s = normal_errors(difference / errors[0], self.level)
-                    yield PlannedPower(
-                        label, method, size, self.level, difference, middle, low, high, _finite(type_m), _finite(type_s)
-                    )
+                effects = [efficiency * difference / error for error in self._errors_at(m, size)]
+                middle, high, low = (self._power(is_t_test, effect, size) for effect in effects)
+                type_m = type_s = None
+                if not is_t_test and self._side == "two-sided":
+                    _, type_m, type_s = normal_errors(effects[0], self.level)
+                yield PlannedPower(
+                    label, method, size, self.level, difference, middle, low, high, _finite(type_m), _finite(type_s)
+                )
 
-    def _power(self, method: str, effect: float, size: int) -> float:
+    def _power(self, is_t_test: bool, effect: float, size: int) -> float:
         """The power for a difference of so many standard errors."""
-        if method == "t-test":
+        if is_t_test:
             return t_power(effect / math.sqrt(size), size, self.level, self._side)
         return normal_power(effect, self.level, self._side)
 
     def needed(self) -> Iterator[PlannedSize]:
         """The size that each difference needs."""
-        for m, label, method in self._metrics():
-            for difference in self.options.differences.get(label, ()):
-                for power in self.options.powers:
-                    sizes = (self._needed(method, difference, error, power) for error in self._errors_at(m, 1))
-                    yield PlannedSize(label, method, self.level, power, difference, *sizes)
+        for m, label in enumerate(self.material.data.labels):
+            for method in self._methods(m):
+                for difference in self.options.differences.get(label, ()):
+                    for power in self.options.powers:
+                        yield self._needed(m, method, difference, power)
 
-    def _needed(self, method: str, difference: float, error: float, power: float) -> int | None:
-        """``error`` is the standard deviation of a unit."""
-        if method == "t-test":
-            return t_required_units(difference / error, self.level, power, self._side)
-        return required_units(difference, error, 1, self.level, power, self._side)
+    def _needed(self, m: int, method: str, difference: float, power: float) -> PlannedSize:
+        errors, label = self._errors_at(m, 1), self.material.data.labels[m]  # the standard deviation of a unit
+        if method == T_TEST and self._has_t_test(m):
+            sizes = (t_required_units(difference / error, self.level, power, self._side) for error in errors)
+            return PlannedSize(label, method, self.level, power, difference, *sizes)
+        first = required_units(difference, errors[0], 1, self.level, power, self._side)
+        efficiency = self._efficiency(m, method, power, self.material.n_units if first is None else first)
+        if efficiency is None:
+            method, efficiency = NORMAL, 1.0
+        sizes = (required_units(efficiency * difference, error, 1, self.level, power, self._side) for error in errors)
+        return PlannedSize(label, method, self.level, power, difference, *sizes)
+
+    def simulated(self) -> Iterator[PowerRate]:
+        """The last simulation of each efficiency."""
+        for found in self._efficiencies.values():
+            if found is not None:
+                yield found.simulated
+
+    @property
+    def truth(self) -> str:
+        """What was true in the simulations."""
+        largest = max((found.simulated.size for found in self._efficiencies.values() if found is not None), default=0)
+        units = f"{self.material.n_units:,} {self.material.unit}s"
+        words = f" The data has {units}: larger test sets repeat them." if largest > self.material.n_units else ""
+        if None in self._efficiencies.values():
+            words += " Where no pair differs enough to simulate a test, the plan is that of a z-test."
+        return SIMULATED + words
 
     def errors(self) -> Iterator[PairError]:
         """The difference of each pair and its standard error."""
@@ -366,87 +447,6 @@ class _Design:
             for (y, x), population, error in zip(pairs, self.populations, self.standard_errors[m], strict=True):
                 difference = true_difference(population.metrics[m], population.counts[m].sum(axis=1), 0.5)
                 yield PairError(label, names[y], names[x], difference, error, self.material.n_units)
-
-    def simulated(self) -> tuple[list[PowerRate], str]:
-        """Simulated powers, and a sentence about minimum detectable differences that no pair has."""
-        found: list[PowerRate] = []
-        left_out = 0
-        detectable = [each for each in self.detectable() if each.method == "normal"]
-        for m, label in enumerate(self.material.data.labels):
-            for size in self.sizes:
-                if label in self.options.differences:
-                    differences: Sequence[float] = self.options.differences[label]
-                else:
-                    differences = [e.difference for e in detectable if (e.metric, e.size) == (label, size)]
-                for difference in differences:
-                    chosen = self._with_difference(m, difference)
-                    if chosen is not None:
-                        found += self._simulate(m, chosen, difference, size)
-                    elif label in self.options.differences:
-                        raise self._too_large(m, label, difference)
-                    else:
-                        left_out += 1
-        cases = "minimum detectable difference is" if left_out == 1 else "minimum detectable differences are"
-        words = f" {left_out:,} {cases} not simulated, because no pair differs as much." if left_out else ""
-        largest = max(self.sizes)
-        if largest > self.material.n_units:
-            words += (
-                f" The data has {self.material.n_units:,} {self.material.unit}s: larger test sets repeat them, and are "
-                "no more varied."
-            )
-        return found, words
-
-    def _differences(self, m: int) -> list[float]:
-        """The difference of each pair."""
-        return [
-            true_difference(population.metrics[m], population.counts[m].sum(axis=1), 0.5)
-            for population in self.populations
-        ]
-
-    def _with_difference(self, m: int, difference: float) -> int | None:
-        """The pair with the (lower) median standard error of those that differ by at least so much."""
-        errors = self.standard_errors[m]
-        able = [at for at, own in enumerate(self._differences(m)) if abs(own) >= difference and errors[at] > 0]
-        return sorted(able, key=lambda at: errors[at])[(len(able) - 1) // 2] if able else None
-
-    def _too_large(self, m: int, label: str, difference: float) -> InputError:
-        largest = max(map(abs, self._differences(m)))
-        return InputError(
-            f"difference: {difference:g} points of {label} cannot be simulated, because no pair differs by more than "
-            f"{largest:.4g}: ask for less, or leave out the simulation"
-        )
-
-    def _simulate(self, m: int, at: int, difference: float, size: int) -> Iterator[PowerRate]:
-        """Simulate a test of a difference under one metric at one size."""
-        population, settings = self.populations[at], replace(self.settings, alphas=(self.level,))
-        y, x = self.material.pairs(settings.baseline, settings.all_pairs)[at]
-        counts, metric = population.counts[m], population.metrics[m]
-        wanted = math.copysign(difference, true_difference(metric, counts.sum(axis=1), 0.5))
-        # One-sided tests are simulated in the direction of their alternative.
-        alternative = directed(settings.alternative, metric.higher_is_better)
-        if alternative != "two-sided" and (wanted > 0) != (alternative == "greater"):
-            counts, wanted, y, x = np.ascontiguousarray(counts[::-1]), -wanted, x, y
-        alone = Population(population.name, [metric], [counts])
-        eta = effect_for(alone, wanted)
-        names = self.material.names[y], self.material.names[x]
-        for cell in simulated_mixture(alone, [self.material.data.labels[m]], names, size, eta, settings):
-            yield from power_rates(cell, settings)
-
-
-def effect_for(population: Population, difference: float) -> float:
-    """η for which the mixture of a pair under one metric has this difference, by bisection.
-
-    The pair itself differs by at least as much, with the same sign.
-    """
-    (metric,), (counts,) = population.metrics, population.counts
-    totals, low, high = counts.sum(axis=1), 0.0, 0.5
-    for _ in range(40):
-        middle = (low + high) / 2
-        if abs(true_difference(metric, totals, middle)) < abs(difference):
-            low = middle
-        else:
-            high = middle
-    return high
 
 
 def _error(population: Population, m: int) -> float:

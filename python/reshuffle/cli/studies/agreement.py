@@ -57,7 +57,7 @@ AGREEMENT = (
     ),
     arguments=ARGUMENTS,
 )
-@study_options(AGREEMENT, pairs=False, simulations=False)
+@study_options(AGREEMENT, pairs=False, simulations=None)
 def agreement_command(**options: Any) -> None:
     """Whether several tests and metrics agree on which systems differ.
 

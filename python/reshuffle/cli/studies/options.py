@@ -32,7 +32,6 @@ __all__ = [
     "NULL_OPTIONS",
     "PAIRS",
     "RESUME",
-    "SIMULATIONS",
     "SIZES",
     "STOPPING",
     "TABLE",
@@ -149,17 +148,18 @@ SIZES = (
     ),
 )
 
-SIMULATIONS = (
-    option(
+
+def _simulations(default: int) -> Decorator:
+    return option(
         "Study",
         "--simulations",
         type=int,
-        default=1000,
+        default=default,
         show_default=True,
         metavar="N",
         help="Number of simulated test sets.",
-    ),
-)
+    )
+
 
 PAIRS = (
     option(
@@ -229,17 +229,17 @@ TABLE = (option("Output", "--table", metavar="NAME", help="With csv: the table t
 
 
 def study_options(
-    *groups: Sequence[Decorator], pairs: bool = True, simulations: bool = True, n_resamples: int = 999
+    *groups: Sequence[Decorator], pairs: bool = True, simulations: int | None = 1000, n_resamples: int = 999
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """The options of a study: input, metrics, its own ``groups``, pairs of systems, replicates and output.
 
-    ``n_resamples`` is the default of ``-n``.
+    ``n_resamples`` is the default of ``-n``, ``simulations`` that of ``--simulations``, None for a study without it.
     """
     systems = click.argument("systems", metavar="SYS SYS...", nargs=-1)
     reference = click.argument("reference", metavar="REF", required=False)
     resampling = resampling_options("Shuffles or draws of each test", n_resamples, automatic=False)
     output = output_options(get_args(types.Format), "text")
-    own = [*groups, *([SIMULATIONS] if simulations else []), *([PAIRS] if pairs else [])]
+    own = [*groups, *([] if simulations is None else [[_simulations(simulations)]]), *([PAIRS] if pairs else [])]
     decorate = all_of(INPUT, METRICS, *own, resampling, (EXECUTOR,), RESUME, TABLE, output)
 
     def options(command: Callable[..., Any]) -> Callable[..., Any]:

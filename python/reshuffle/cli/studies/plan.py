@@ -19,7 +19,7 @@ EXAMPLES = (
     "reshuffle plan ref.txt a.txt b.txt",
     "reshuffle plan ref.txt a.txt b.txt --difference bleu=1.0 --power 0.8 0.9",
     "reshuffle plan ref.txt *.out -m bleu chrf --difference bleu=1 chrf2=0.5 --sizes 500 1000 2000",
-    "reshuffle plan ref.txt a.txt b.txt --difference bleu=0.5 --simulate --tests ar bootstrap-both -o plan.html",
+    "reshuffle plan ref.txt a.txt b.txt --difference bleu=0.5 --tests ar bootstrap-both -o plan.html",
     "reshuffle plan --scores rating a.ratings b.ratings --difference rating=2",
 )
 
@@ -66,9 +66,10 @@ OPTIONS = (
 SIMULATE = (
     option(
         "Plan",
-        "--simulate",
-        is_flag=True,
-        help="Also simulate the tests, on test sets drawn from the data with replacement.",
+        "--simulate/--no-simulate",
+        default=True,
+        help="Plan for the power of --tests, simulated on test sets drawn from the data, or of a z-test, in no time.  "
+        "[default: simulate]",
     ),
     option(
         "Plan",
@@ -84,7 +85,7 @@ SIMULATE = (
 
 
 @click.command("plan", cls=Command, examples=EXAMPLES, arguments=ARGUMENTS)
-@study_options(OPTIONS, TESTS[1:], SIMULATE)
+@study_options(OPTIONS, TESTS[1:], SIMULATE, simulations=2000)
 def plan_command(**options: Any) -> None:
     """Plan a test set: what it can detect, and how large it must be.
 
@@ -107,8 +108,8 @@ def plan_command(**options: Any) -> None:
 
 
 def _check_not_simulated() -> None:
-    """:class:`InputError` for an option of the simulation without ``--simulate``."""
+    """Raise :class:`InputError` for an option of the simulation with ``--no-simulate``."""
     context = click.get_current_context()
     for name, flag in (("tests", "--tests"), ("simulations", "--simulations"), ("n_resamples", "-n")):
         if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
-            raise InputError(f"{flag} is for simulated tests: add --simulate, or leave it out")
+            raise InputError(f"{flag} is for simulated tests: leave it out, or --no-simulate")

@@ -156,7 +156,7 @@ def given(options: dict[str, Any], *names: str) -> dict[str, Any]:
     ),
     arguments=ARGUMENTS,
 )
-@study_options(VALIDATE, pairs=False, simulations=False, n_resamples=DRAWS)
+@study_options(VALIDATE, pairs=False, simulations=None, n_resamples=DRAWS)
 def validate_command(**options: Any) -> None:
     """How often tests on samples of a large test set draw the right conclusions.
 
@@ -184,7 +184,7 @@ def validate_command(**options: Any) -> None:
     ),
     arguments=ARGUMENTS,
 )
-@study_options(SAMPLES, simulations=False, n_resamples=DRAWS)
+@study_options(SAMPLES, simulations=None, n_resamples=DRAWS)
 def samples_command(**options: Any) -> None:
     """Scores and intervals on samples of a large test set, and their precision by size and number of references.
 

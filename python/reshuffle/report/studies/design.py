@@ -172,18 +172,34 @@ def _unit(study: StudyResult) -> str:
 
 def conclusions(study: StudyResult) -> Iterator[str]:
     """What a test set of the size of the data can detect, and how large a test set each difference needs."""
-    at_hand = of_name(study.tables["detectable"], method="normal", size=study.plan["units"])
+    found = study.tables["detectable"]
+    at_hand = of_name([each for each in found if _is_first(each, found)], size=study.plan["units"])
     for power in dict.fromkeys(each.power for each in at_hand):
         own = of_name(at_hand, power=power)
         shown = joined(f"{each.difference:.{_decimals(study, each.metric)}f} {each.metric}" for each in own)
         differences = "a difference" if len(own) == 1 else "differences"
         units = counted(own[0].size, _unit(study))
         yield f"With {number(100 * power)}% power, {units} detect {differences} of at least {shown}."
-    for each in study.tables.get("needed", ()):
-        if each.method == "normal":
+    needed = study.tables.get("needed", ())
+    for each in needed:
+        if _is_first(each, needed):
             power = f"{number(100 * each.power)}% power"
             shown = f"a difference of {_given(each.difference)} {each.metric}"
             yield f"To detect {shown} with {power}, a test set needs {_size(each.size)} {_unit(study)}s."
+
+
+def _is_first(record: Any, records: Sequence[Any]) -> bool:
+    """Whether a record has the first of the methods for the same question."""
+    keys = KEYS[type(record)]
+    same = (each for each in records if all(getattr(each, key) == getattr(record, key) for key in keys))
+    return next(same) is record
+
+
+# What a row of a table is about, besides the method.
+KEYS: dict[type, tuple[str, ...]] = {
+    DetectableAtSize: ("metric", "size", "power"),
+    PlannedSize: ("metric", "difference", "power"),
+}
 
 
 def notes(study: StudyResult) -> Iterator[str]:
@@ -193,15 +209,24 @@ def notes(study: StudyResult) -> Iterator[str]:
     family = plan["family_size"]
     z = "z₁₋α⸝₂" if plan["alternative"] == "two-sided" else "z₁₋α"
     share = "" if family == 1 else f" (α = {number(plan['alpha'])} over {family:,} tests)"
+    effect = f"({z} + z_power)·SE" + ("/efficiency" if "simulated" in study.tables else "")
     yield (
-        f"Minimum detectable difference: ({z} + z_power)·SE, {plan['alternative']}, each test at {level:.4g}{share}; "
+        f"Minimum detectable difference: {effect}, {plan['alternative']}, each test at {level:.4g}{share}; "
         f"SE by the delta method, proportional to 1/√{_unit(study)}s."
     )
     if any(each.method == "t-test" for each in study.tables["detectable"]):
         yield "t-test: from the noncentral t distribution, for normal differences."
-    if plan["simulate"]:
+    if "simulated" in study.tables:
         tests = joined(plan["tests"])
-        yield f"Simulated: {tests}, {plan['n_resamples']:,} replicates, {plan['simulations']:,} test sets each."
+        yield (
+            f"Efficiency: the effect with which a z-test has the simulated power of {tests}, divided by the true one; "
+            f"{plan['simulations']:,} test sets each, {plan['n_resamples']:,} replicates."
+        )
+    elif not plan["simulate"]:
+        yield (
+            "Not simulated: this is the power of a z-test whose SE is known. The power of a test may differ by .06: "
+            "simulate it."
+        )
 
 
 def _detectable_figure(study: StudyResult, records: Sequence[Any]) -> Drawing:

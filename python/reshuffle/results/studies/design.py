@@ -82,7 +82,7 @@ class PlannedPower:
         The same for the largest and the smallest standard error.
     type_m : float or None
         The expected size of a significant difference divided by the true one (exaggeration ratio), for the median
-        standard error. None for one-sided tests and the t-test.
+        standard error, of a z-test with this power. None for one-sided tests and the t-test.
     type_s : float or None
         The probability that a significant difference has the wrong sign. None as for ``type_m``.
     """
