@@ -93,21 +93,24 @@ HELP = [
 
 
 def test_the_help_of_every_command_imports_no_heavy_library() -> None:
-    """One after the other in one process: what any of them imports stays in ``sys.modules``."""
+    """One after the other in one process: what any of them imports stays in ``sys.modules``. Drop-ins come first."""
     source = f"""
 import sys
 from reshuffle.cli.main import main
 from reshuffle.compat import comet, moses, mteval, multeval
-calls = [(main, command) for command in {HELP!r}]
-for call, command in [*calls, *((drop_in.main, []) for drop_in in (comet, moses, mteval, multeval))]:
+calls = [(drop_in.main, []) for drop_in in (comet, moses, mteval, multeval)]
+for call, command in [*calls, *((main, command) for command in {HELP!r})]:
     try:
         call([*command, "--help"])
     except SystemExit as stopped:
         assert not stopped.code
-    print("imported", {{"numpy", "scipy", "rich", "matplotlib", "reshuffle._core"}} & sys.modules.keys())
+    print("imported", sorted({{"numpy", "scipy", "rich", "matplotlib", "reshuffle._core"}} & sys.modules.keys()))
 """
     imported = [line for line in python(source).splitlines() if line.startswith("imported ")]
-    assert imported == ["imported set()"] * (len(HELP) + 4)
+    assert imported[:4] == ["imported []"] * 4
+    # Commands may load the core, for its registries.
+    assert len(imported) == len(HELP) + 4
+    assert set(imported) <= {"imported []", "imported ['reshuffle._core']"}
 
 
 def test_comparing_all_pairs_imports_neither_scipy_nor_rich(tmp_path: Path) -> None:
