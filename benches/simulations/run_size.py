@@ -5,7 +5,8 @@
 Two systems have the same expected score; n and m runs, and S segments. A score is a sum of contributions of segments,
 as the linearised score of any metric is. All effects are drawn anew in each simulation:
 
-- segments: the difference of both systems in a segment, which all runs share; normal, with a share ``ρ`` of the variance;
+- segments: the difference of both systems in a segment, which all runs share; normal, with a share
+  ``ρ`` of the variance;
 - run × segment: normal, for each output;
 - runs: normal, or exponential (skewness 2). ``ratio`` is the standard deviation of the n runs divided by that of the m
   runs, and ``sd`` the larger of the two.
@@ -149,7 +150,7 @@ def closed_forms(of: Moments) -> dict[str, NDArray[np.bool_]]:
 
 
 def splits_of(n: int, m: int, rng: np.random.Generator) -> Array:
-    """All splits of n + m runs, the observed one first, or random ones: 1 for the runs of the first, (splits, n + m)."""
+    """All splits of n + m runs, the observed one first, or random ones: 1 for runs of the first, (splits, n + m)."""
     if math.comb(n + m, n) <= SPLITS:
         chosen = np.array([*itertools.combinations(range(n + m), n)])
     else:

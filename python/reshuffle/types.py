@@ -264,9 +264,7 @@ SampleLayout: TypeAlias = Literal["broad", "block"]
 Truth: TypeAlias = Literal["complement", "whole"]
 """:data:`reshuffle.study.validation.TRUTHS`."""
 
-Exchange: TypeAlias = Literal[
-    "run", "welch", "segment", "pooled", "cell", "hierarchical", "hierarchical-t", "multeval"
-]
+Exchange: TypeAlias = Literal["run", "welch", "segment", "pooled", "cell", "hierarchical", "hierarchical-t", "multeval"]
 """:data:`reshuffle.inference.exchange.EXCHANGES`."""
 
 RunAdjustment: TypeAlias = Literal[

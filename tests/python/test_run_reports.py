@@ -258,7 +258,9 @@ def test_text_shows_scores_then_what_was_found_then_tests() -> None:
 def test_limits_are_told_of_the_test_that_decides_first() -> None:
     result = made(("hierarchical", "run"))
     limited = tuple(
-        replace(each, caveats=("skewed-runs",) if each.exchange == "hierarchical" else ("unequal-spreads", "skewed-runs"))
+        replace(
+            each, caveats=("skewed-runs",) if each.exchange == "hierarchical" else ("unequal-spreads", "skewed-runs")
+        )
         for each in result.comparisons
     )
     result = replace(result, tables={**result.tables, "comparisons": limited})

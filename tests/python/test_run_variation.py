@@ -263,14 +263,18 @@ def test_t_tests_of_runs_are_scipys_and_a_search(alternative: str, statistic: st
     a, b = (np.round(rng.normal(size=(size, 10)) + rng.normal(size=(size, 1)), 4) for size in (n, m))
     data = run_data({"a": a, "b": b})
     testing = RunTesting(statistic, alternative)
-    found = {name: pair_outcomes(data, [(0, 1)], EXCHANGES[name], testing)[0][0] for name in ("welch", "hierarchical-t")}
+    found = {
+        name: pair_outcomes(data, [(0, 1)], EXCHANGES[name], testing)[0][0] for name in ("welch", "hierarchical-t")
+    }
     welch = stats.ttest_ind(a.mean(axis=1), b.mean(axis=1), equal_var=False, alternative=alternative)
     assert found["welch"].pvalue == pytest.approx(welch.pvalue, rel=1e-6)
     assert found["welch"].degrees_of_freedom == pytest.approx(welch.df, rel=1e-6)
     variance, levels = slow_spread(a, b)
     t = (a.mean() - b.mean()) / math.sqrt(variance)
     both = slow_t(t, levels)
-    expected = both if alternative == "two-sided" else both / 2 if (t > 0) == (alternative == "greater") else 1 - both / 2
+    expected = (
+        both if alternative == "two-sided" else both / 2 if (t > 0) == (alternative == "greater") else 1 - both / 2
+    )
     assert found["hierarchical-t"].pvalue == pytest.approx(expected, rel=1e-5)
     for outcome in found.values():
         assert (outcome.n_resamples, outcome.exceedances, outcome.exact, outcome.smallest_pvalue) == (0, 0, False, 0)
@@ -301,7 +305,11 @@ def test_tails_are_the_inverse_of_quantiles(levels: list[tuple[float, float]], t
     assert tail + of.tail(-t) == pytest.approx(1)
     assert of.quantile(min(tail, 1 - tail)) == pytest.approx(abs(t), rel=1e-9, abs=1e-9)
     each = [stats.t.sf(abs(t), degrees) for share, degrees in levels if share]
-    assert min(each) * (1 - 1e-9) <= min(tail, 1 - tail) <= max(stats.t.sf(abs(t), degrees) for _, degrees in levels) + 1e-12
+    assert (
+        min(each) * (1 - 1e-9)
+        <= min(tail, 1 - tail)
+        <= max(stats.t.sf(abs(t), degrees) for _, degrees in levels) + 1e-12
+    )
 
 
 def test_the_hierarchical_bootstrap_agrees_with_its_t_test() -> None:

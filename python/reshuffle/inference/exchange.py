@@ -83,7 +83,7 @@ NEW_SEGMENTS = "would the outputs of these runs differ on new segments?"
 
 # From python -m benches.simulations.run_size.
 SKEWED = (
-    "With few runs, its p-values rest on the assumption that the scores of runs are about normal: with a skewness of 2, "
+    "With few runs, its p-values rest on the assumption that the scores of runs are about normal: with a skewness of 2 "
     "it rejects up to .11 instead of .05 where the runs of one system make most of the variance."
 )
 
@@ -114,8 +114,8 @@ EXCHANGES: Mapping[str, ExchangeUnit] = {
             "nothing is exchanged: Welch's t test of the runs' scores",
             "on these segments, new runs of both systems would have the same expected score",
             NEW_RUNS,
-            "It takes the test set as given, as run does. With two runs beside more it rejects up to .12 instead of .05 if "
-            "the runs of one system vary more than those of the other, and with skewed runs up to .16.",
+            "It takes the test set as given, as run does. With two runs beside more it rejects up to .12, not .05, "
+            "if the runs of one system vary more than those of the other, and with skewed runs up to .16.",
             "doi:10.1093/biomet/34.1-2.28",
             welch_t,
             needs_runs=2,

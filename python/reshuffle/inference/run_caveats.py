@@ -1,4 +1,4 @@
-"""Where tests of systems with several runs may reject too often: the cells above .07 of the table in docs/statistics.md."""
+"""Where tests of systems with several runs may reject too often: cells above .07 of the table in docs/statistics.md."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _variances(exchange: str, data: RunData, metric: int, pair: tuple[int, int])
     return of_runs, np.asarray(error(data, metric, pair).value ** 2)
 
 
-# With which numbers of runs the tests that need the spreads of runs reject normal scores too often if these are unequal.
+# With which numbers of runs tests that need the spreads of runs reject normal scores too often if these are unequal.
 OF_SPREADS = {
     "run": lambda n, m: n != m or n < ENOUGH,
     "welch": lambda n, m: not one_level(n, m),

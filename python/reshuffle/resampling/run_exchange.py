@@ -130,7 +130,7 @@ def exchange_runs(data: RunData, pairs: Pairs, statistic: str) -> Exchanged:
     """Whole runs are exchanged: all splits of the n + m runs if they are few, otherwise R random ones.
 
     The statistic of a split is its difference divided by √(s²/n + s²/m) of its own runs. The test is exact if it does
-    not matter which system a run belongs to, and with many runs it keeps its level if only the expected scores are equal
+    not matter which system a run belongs to, and with many runs it keeps its level if only expected scores are equal
     (Janssen 1997, doi:10.1016/S0167-7152(97)00043-6; Chung & Romano 2013, doi:10.1214/13-AOS1090). Beside a single run,
     whose s is unknown, the statistic is the difference.
     """

@@ -90,8 +90,8 @@ def one_level(n: int, m: int) -> bool:
 def run_levels(parts: tuple[float, float], numbers: tuple[int, int]) -> list[tuple[float, float]]:
     """The variance and the degrees of freedom of the levels of runs, from s²/n and n of both systems.
 
-    One level, with Satterthwaite's degrees of freedom (1946, doi:10.2307/3002019). But s² of two or three runs is near 0
-    too often: beside a system with more of them, the runs of each are a level of their own.
+    One level, with Satterthwaite's degrees of freedom (1946, doi:10.2307/3002019). But s² of two or three runs is near
+    0 too often: beside a system with more of them, the runs of each are a level of their own.
 
     >>> run_levels((1.0, 1.0), (3, 3)), run_levels((1.0, 1.0), (2, 3))
     ([(2.0, 4.0)], [(1.0, 1), (1.0, 2)])

@@ -1,10 +1,10 @@
 """The distribution of a difference of systems with several runs, divided by its estimated standard error.
 
 The variance of the difference is a sum of parts, *levels*: the runs, whose few scores give an uncertain estimate, and
-the segments. With a single level it is Student's t. With several ones a critical value is the mean of those of Student's
-t, weighted by the estimated variances (Cochran & Cox 1957, *Experimental designs*, section 4.14, for two means; Cochran
-1964, doi:10.2307/2527344, measured it). Satterthwaite's formula over all levels instead takes an uncertain variance that
-is small by chance for a well-known one, and rejects too often.
+the segments. With a single level it is Student's t. With several ones a critical value is the mean of those of
+Student's t, weighted by the estimated variances, as Cochran and Cox have it for two means (Cochran 1964, *Approximate
+significance levels of the Behrens-Fisher test*, Biometrics 20, 191-195). Satterthwaite's formula over all levels
+instead takes a variance that is small by chance for a well-known one, and rejects too often.
 """
 
 from __future__ import annotations

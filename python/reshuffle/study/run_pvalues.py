@@ -114,7 +114,7 @@ def _drawn_pvalues(model: RunModel, data: RunData, components: Counts, coefficie
 def _spreads(
     model: RunModel, rows: list[slice], components: Counts, coefficients: Scores
 ) -> tuple[Scores, Scores, Scores]:
-    """The factor of each difference, (cells, simulations), and the levels of its variance, (cells, simulations, levels).
+    """The factor of each difference, (cells, simulations), and its levels, (cells, simulations, levels).
 
     They are those of :class:`~reshuffle.resampling.run_linear.Spread`: with equal numbers of runs there are two levels,
     runs and segments. The shares come before the degrees of freedom.

@@ -134,9 +134,10 @@ def notes(study: StudyResult) -> Iterator[str]:
     if any(rate.exchange == "run" and rate.rate == 0 for rate in rates):
         yield "run has few possible p-values: with 3 runs of each configuration the smallest is .1, with 4 it is .029."
     if constant(rates, "correlation") not in (None, 0.0) or "correlation" in differing(rates, NAMES):
+        names = [name for name in ("run", "welch") if any(rate.exchange == name for rate in rates)] or ["run"]
         yield (
-            "run takes the segments as given. With ρ > 0 the configurations differ on these segments, though not on "
-            "average over all segments."
+            f"{joined(names)} take{'s' * (len(names) == 1)} the segments as given. With ρ > 0 the configurations "
+            "differ on these segments, though not on average over all segments."
         )
     if study.plan.get("left_out"):
         yield f"Left out, because they need more runs: {joined(study.plan['left_out'])}."
