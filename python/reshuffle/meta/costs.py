@@ -28,7 +28,7 @@ def pairs_of_outputs(there: NDArray[np.bool_], grouping: str) -> int:
 
 
 def check_costs(questions: list[tuple[TestSet, str, str]], testing: Testing) -> None:
-    """Warn of questions (test set, grouping, coefficient) that take minutes, and refuse those that cannot be computed."""
+    """Warn of questions (test set, grouping, coefficient) that take minutes, and refuse those that are too large."""
     seconds: dict[str, float] = {}
     for test_set, grouping, coefficient in questions:
         human = test_set.human
@@ -39,8 +39,8 @@ def check_costs(questions: list[tuple[TestSet, str, str]], testing: Testing) -> 
         pairs, (drawn, shuffled) = pairs_of_outputs(there, grouping), _replicates(testing, len(metrics))
         if (drawn or shuffled) and pairs > MOST_PAIRS:
             raise InputError(
-                f"{coefficient} with grouping {grouping!r} calibrates ties on {pairs:,} pairs of outputs, again in each "
-                f"shuffle and draw, which is possible for at most {MOST_PAIRS:,}: use grouping 'item', leave out "
+                f"{coefficient} with grouping {grouping!r} calibrates ties on {pairs:,} pairs of outputs, again in "
+                f"each shuffle and draw, which is possible for at most {MOST_PAIRS:,}: use grouping 'item', leave out "
                 f"{coefficient}, or turn off intervals (interval 'none') and tests but 't-both'"
             )
         cost = 1e-9 * pairs * testing.resampling.n_resamples * (DRAWN * drawn + SHUFFLED * shuffled)
