@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -45,7 +47,9 @@ def check_costs(questions: list[tuple[TestSet, str, str]], testing: Testing) -> 
             )
         cost = 1e-9 * pairs * testing.resampling.n_resamples * (DRAWN * drawn + SHUFFLED * shuffled)
         name = f"{coefficient} with grouping {grouping!r}"
-        seconds[name] = seconds.get(name, 0.0) + cost / thread_count(testing.resampling.threads)
+        seconds[name] = seconds.get(name, 0.0) + cost / (
+            thread_count(testing.resampling.threads) or os.cpu_count() or 1
+        )
     if sum(seconds.values()) > SECONDS:
         what = max(seconds, key=lambda name: seconds[name])
         warn(
