@@ -17,7 +17,8 @@ __all__ = ["MOST_PAIRS", "check_costs", "pairs_of_outputs"]
 
 # The most pairs of outputs that the core calibrates in replicates, which it holds in memory.
 MOST_PAIRS = 1 << 24
-# Nanoseconds for a pair of outputs on one thread (benches/record/2026-11-27-meta-size.md).
+# Nanoseconds for a pair of outputs on one thread: twice what draws took (benches/record/2026-11-27-meta-size.md), and
+# for shuffles an estimate from their number of operations.
 DRAWN, SHUFFLED = 0.4, 1.2
 # Shorter jobs are not announced.
 SECONDS = 60.0
