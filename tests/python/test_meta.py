@@ -49,7 +49,9 @@ def as_metric(tables: list[ScoreTable], judgments: Judgments, ties: str = "half"
 @pytest.mark.parametrize("ties", ["half", "discordant"])
 def test_tests_and_intervals_of_tau_are_those_of_compare(ties: str) -> None:
     tables, judgments = random_votes(1)
-    result = meta.segments(TestSet.from_scores(tables, judgments=judgments), ties=ties, n_resamples=999, seed=5)
+    result = meta.segments(
+        TestSet.from_scores(tables, judgments=judgments), ties=ties, test="perm-inputs", n_resamples=999, seed=5
+    )
     settings: dict[str, Any] = {"all_pairs": True, "n_resamples": 999, "seed": 5}
     expected = compare(metrics=as_metric(tables, judgments, ties), test="ar", scheme="iid", **settings)
     for record in expected.scores:
@@ -76,7 +78,7 @@ def test_tests_and_intervals_of_tau_are_those_of_compare(ties: str) -> None:
 def test_averages_of_tau_are_those_of_compare_sets() -> None:
     both = {f"set{at}": random_votes(at, s=40 + 10 * at) for at in (1, 2)}
     sets = {name: TestSet.from_scores(tables, judgments=judgments) for name, (tables, judgments) in both.items()}
-    result = meta.segments(sets, n_resamples=499)
+    result = meta.segments(sets, test="perm-inputs", n_resamples=499)
     data = {name: reshuffle.TestSet(metrics=as_metric(*own)) for name, own in both.items()}
     expected = compare_sets(data, test="ar", scheme="iid", all_pairs=True, n_resamples=499)
     for name, comparison in {**expected.sets, "average": expected.average}.items():
@@ -222,7 +224,7 @@ def test_votes_are_counted_again_when_outputs_or_systems_are_swapped(ties: str) 
     tables, judgments = random_votes(5)
     same = [*tables, ScoreTable("again", tables[0].systems, tables[0].segments, None, True)]
     test_set = TestSet.from_scores(same, judgments=judgments)
-    usual = meta.segments(test_set, ties=ties, n_resamples=99)
+    usual = meta.segments(test_set, ties=ties, test="perm-inputs", n_resamples=99)
     for test in ("perm-both", "perm-systems"):
         result = meta.segments(test_set, ties=ties, test=test, n_resamples=99)
         assert result.results == usual.results

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from benches.data import FOLDER, Array, Texts
-from reshuffle import NativeMetric, meta, metric, read_lines
+from reshuffle import NativeMetric, _core, meta, metric, read_lines
 
 from ..agreement import DisagreementError, same_pvalues, same_scores
 from ..race import Contender, Measurement, Race, Skipped, call, command
@@ -79,15 +79,16 @@ def matrices() -> meta.TestSet | None:
 
 
 def meta_cases(texts: Texts) -> list[Race]:
-    """Shows PERM-BOTH of all 190 pairs of 20 metrics with R = 1,000 for three coefficients, acc23 with calibrated ties
-    and soft accuracy of the 20, beside mt-metrics-eval's formulae on the same matrices. Differences and values must be
-    equal, p-values equal within Monte Carlo error."""
+    """Shows PERM-BOTH of all 190 pairs of 20 metrics with R = 1,000 for three coefficients, acc23 with calibrated ties,
+    also on draws, and soft accuracy of the 20, beside mt-metrics-eval's formulae on the same matrices. Differences and
+    values must be equal, p-values equal within Monte Carlo error."""
     test_set = matrices()
     if test_set is None:
         return [Race("PERM-BOTH", [Skipped(SET, f"it is not in {FOLDER}")], same_tests)]
     return [
         *(perm_both(test_set, *tested) for tested in TESTED),
         calibration(test_set),
+        calibrated_draws(test_set),
         soft(test_set),
     ]
 
@@ -163,6 +164,53 @@ def calibration(test_set: meta.TestSet) -> Race:
         f"acc23 with calibrated ties, item, {len(scores)} metrics",
         [Contender(NUMPY, call(rival), at_most=2), Contender(RESHUFFLE, call(ours), target=TARGET)],
         same_values,
+    )
+
+
+def calibrated_draws(test_set: meta.TestSet, replicates: int = 128) -> Race:
+    """acc23 of a metric over all outputs on draws of segments, the same ones in both.
+
+    The other way, which was ours before, takes one draw after the other: the weights of all pairs in the order of their
+    differences, and the largest of their sums.
+    """
+    rated = ~np.isnan(human_cells(test_set)).any(axis=0)
+    human = np.ascontiguousarray(human_cells(test_set)[:, rated])
+    scores = np.ascontiguousarray(signed(test_set)[12][None, :, rated])
+    n_systems, n_segments = human.shape
+    rng = np.random.default_rng(SEED)
+    segments = rng.multinomial(n_segments, np.full(n_segments, 1 / n_segments), replicates).astype(np.uint32)
+    copies = np.ones((replicates, n_systems), dtype=np.uint32), segments
+
+    def rival() -> list[float]:
+        few, x, y = 3, scores.ravel(), human.ravel()
+        first, second = np.triu_indices(x.size, 1)
+        ordered, difference = np.sign(y[first] - y[second]), x[first] - x[second]
+        tied = np.flatnonzero(ordered == 0)
+        steps = np.flatnonzero((difference != 0) & (difference * ordered >= 0))
+        steps = steps[np.argsort(-np.abs(difference[steps]), kind="stable")]
+        sizes = np.abs(difference[steps])
+        last = np.append(sizes[1:] != sizes[:-1], True)
+        signs = np.where(ordered[steps] == 0, -1.0, 1.0)
+        values = []
+        for own in segments[:few]:
+            w = np.tile(own, n_systems).astype(np.float64)
+            start = (w[first[tied]] * w[second[tied]]).sum()
+            sums = start + np.cumsum(signs * w[first[steps]] * w[second[steps]])
+            values.append(max(start, sums[last].max()) / ((w.sum() ** 2 - (w**2).sum()) / 2))
+        return values
+
+    def ours() -> list[float]:
+        settings: dict[str, Any] = {"n": replicates, "seed": 0, "copies": copies}
+        found = _core.meta_drawn(scores, human, [("none", "acc23")], "inputs", **settings)
+        return [float(value) for value in found[0, 0]]
+
+    return Race(
+        f"acc23 over all {human.size:,} outputs on draws, per draw",
+        [
+            Contender("one draw after the other, numpy", call(rival), at_most=1, things=3),
+            Contender(RESHUFFLE, call(ours), target=10, things=replicates),
+        ],
+        lambda expected, *others: same_values(expected, *(other[: len(expected)] for other in others)),
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,7 +17,8 @@ __all__ = ["MOST_PAIRS", "check_costs", "pairs_of_outputs"]
 
 # The most pairs of outputs that the core calibrates in replicates, which it holds in memory.
 MOST_PAIRS = 1 << 24
-# Nanoseconds for a pair of outputs on one thread (benches/record/2026-11-27-meta-size.md).
+# Nanoseconds for a pair of outputs on one thread: twice what draws took (benches/record/2026-11-27-meta-size.md), and
+# for shuffles an estimate from their number of operations.
 DRAWN, SHUFFLED = 0.4, 1.2
 # Shorter jobs are not announced.
 SECONDS = 60.0
@@ -28,7 +31,7 @@ def pairs_of_outputs(there: NDArray[np.bool_], grouping: str) -> int:
 
 
 def check_costs(questions: list[tuple[TestSet, str, str]], testing: Testing) -> None:
-    """Warn of questions (test set, grouping, coefficient) that take minutes, and refuse those that cannot be computed."""
+    """Warn of questions (test set, grouping, coefficient) that take minutes, and refuse those that are too large."""
     seconds: dict[str, float] = {}
     for test_set, grouping, coefficient in questions:
         human = test_set.human
@@ -39,13 +42,15 @@ def check_costs(questions: list[tuple[TestSet, str, str]], testing: Testing) -> 
         pairs, (drawn, shuffled) = pairs_of_outputs(there, grouping), _replicates(testing, len(metrics))
         if (drawn or shuffled) and pairs > MOST_PAIRS:
             raise InputError(
-                f"{coefficient} with grouping {grouping!r} calibrates ties on {pairs:,} pairs of outputs, again in each "
-                f"shuffle and draw, which is possible for at most {MOST_PAIRS:,}: use grouping 'item', leave out "
+                f"{coefficient} with grouping {grouping!r} calibrates ties on {pairs:,} pairs of outputs, again in "
+                f"each shuffle and draw, which is possible for at most {MOST_PAIRS:,}: use grouping 'item', leave out "
                 f"{coefficient}, or turn off intervals (interval 'none') and tests but 't-both'"
             )
         cost = 1e-9 * pairs * testing.resampling.n_resamples * (DRAWN * drawn + SHUFFLED * shuffled)
         name = f"{coefficient} with grouping {grouping!r}"
-        seconds[name] = seconds.get(name, 0.0) + cost / thread_count(testing.resampling.threads)
+        seconds[name] = seconds.get(name, 0.0) + cost / (
+            thread_count(testing.resampling.threads) or os.cpu_count() or 1
+        )
     if sum(seconds.values()) > SECONDS:
         what = max(seconds, key=lambda name: seconds[name])
         warn(

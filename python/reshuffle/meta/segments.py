@@ -164,8 +164,10 @@ def segments(
     -----
     A value uses all scores of its metric. Differences, their tests and the ranking use the votes or cells for which
     people and all metrics have scores. Cost: τ from votes is resampled as sums of counts. Other coefficients are
-    computed anew in every replicate. ``acc23`` and ``tau23`` calibrate ties on all pairs of outputs of a group, of which
-    there may be 2²⁴ with intervals or tests ``perm-*`` and ``boot-*``; a warning says if that takes minutes. Memory: 16·M·N·S bytes for M metrics, and 8·M·R for the draws.
+    computed anew in every replicate. ``acc23`` and ``tau23`` calibrate ties on all pairs of outputs of a group, of
+    which there may be 2²⁴ with intervals or tests ``perm-*`` and ``boot-*``; a warning says if that takes minutes.
+    ``t-both`` compares all outputs of a group with each other once. Memory: 16·M·N·S bytes for M metrics, and 8·M·R for
+    the draws.
 
     Examples
     --------
