@@ -75,11 +75,12 @@ def compare(
         draws and standard errors are then stratified; shuffles are not affected, because they swap within a segment.
         All segments of a document must be in the same stratum.
     test : str
-        A name in :data:`reshuffle.inference.tests.TESTS`. The default, ``bootstrap-both``, tests whether the expected
-        scores on test sets of this size are equal, and ``bootstrap-kink`` whether those of the populations are, which
-        is not the same where BLEU's brevity penalty sets in. ``ar`` (approximate randomization) tests exchangeability
-        and is exact for any number of segments; use it or ``ar-studentized`` with fewer than about 40 segments or
-        documents. ``t-test``, ``wilcoxon`` and ``sign-test`` are for metrics that are means of segment scores:
+        A name in :data:`reshuffle.inference.tests.TESTS`, or ``auto``, the default: ``bootstrap-both``, which tests
+        whether the expected scores on test sets of this size are equal, and ``ar`` for pairs that differ in fewer than
+        30 segments or documents, where the bootstrap is unreliable. A note says for which pairs. ``bootstrap-kink``
+        tests whether the scores of the populations are equal, which is not the same where BLEU's brevity penalty sets
+        in. ``ar`` (approximate randomization) tests exchangeability and is exact for any number of segments.
+        ``t-test``, ``wilcoxon`` and ``sign-test`` are for metrics that are means of segment scores:
         :class:`~reshuffle.SegmentScores`.
         ``equivalence`` and ``non-inferiority``, also with ``-studentized`` or ``-ar``, need ``margins``.
     scheme : {'auto', 'iid', 'subgroup', 'exact'}

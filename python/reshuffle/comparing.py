@@ -237,7 +237,7 @@ class Inferred(NamedTuple):
             n=self.replicates.n_resamples,
             seed=seed,
             # The test by name would not repeat the tests of pairs that differ in few units.
-            **({"test": "auto"} if self.has_few else {}),
+            test="auto" if self.has_few else run.test,
         )
 
     @property

@@ -148,7 +148,7 @@ CASES: dict[str, tuple[Callable[[], Comparison], dict[str, Any]]] = {
     ),
     "skewed": (
         compared(apart_in(40, 300.0), scheme="auto"),
-        {"metric": "rating", "units": 300, "effective": 3.0, "pairs": 1, "system": "b", "baseline": "a"},
+        {"metric": "rating", "units": 300, "effective": 1.276, "pairs": 1, "system": "b", "baseline": "a"},
     ),
     "rare-segments": (
         compared(ratings(apart=30.0)),

@@ -222,6 +222,13 @@ def test_one_pair_of_near_copies_does_not_change_the_test_of_others(threads: int
     assert by_default == compare(**{**given, "threads": 2})
 
 
+def test_where_all_pairs_differ_in_few_segments_the_whole_comparison_is_that_of_ar() -> None:
+    own = scores(few(8, 60), few(9, 60), few(12, 60))
+    by_default, by_name = (compare(metrics=own, all_pairs=True, test=test, **OPTIONS) for test in ("auto", "ar"))
+    assert [pair.test for pair in by_default.comparisons] == [pair.test for pair in by_name.comparisons]
+    assert (by_default.test, by_default.rankings) == (by_name.test, by_name.rankings)
+
+
 def test_adjustments_of_p_values_get_the_p_of_ar() -> None:
     own = scores(few(7), noise(seed=2))
     comparison = compare(metrics=own, all_pairs=True, adjust="bonferroni", **OPTIONS)

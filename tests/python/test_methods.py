@@ -238,7 +238,7 @@ def test_metrics_units_and_families_are_named() -> None:
     documents = [i // 4 for i in range(60)]
     comparison = compare(
         REFERENCES, SYSTEMS, ["bleu", "chrf"], documents=documents, strata=[i // 32 for i in range(60)], n_resamples=99,
-        family="all", alpha=0.01,
+        family="all", alpha=0.01, test="bootstrap-both",
     )  # fmt: skip
     text = comparison.methods_sentence()
     for phrase in (

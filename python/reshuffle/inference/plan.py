@@ -355,7 +355,8 @@ class Plan:
     @property
     def for_few(self) -> Plan:
         """The test of pairs that differ in few units."""
-        return replace(self, test=TESTS[FOR_FEW], automatic=False)
+        shared = self.adjustment is not None and self.adjustment.from_replicates
+        return replace(self, test=TESTS[FOR_FEW], shuffling=IID if shared else Shuffling("auto"), automatic=False)
 
     @property
     def tails(self) -> int:

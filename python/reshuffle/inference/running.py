@@ -13,7 +13,7 @@ from ..resampling import Replicates, directed
 from ..resampling.averaged import AveragedSample
 from ..results import SignificanceResult
 from .distributions import null_distributions_of_draws
-from .few_differing import adjusted_for_few, few_differing, retested
+from .few_differing import FOR_FEW, adjusted_for_few, few_differing, retested
 from .hypotheses import COLUMNS, MISSING, Hypotheses, Observed, Outcome
 from .plan import Plan
 from .simultaneous import simultaneous_ends
@@ -61,6 +61,10 @@ def run_on_test_set(plan: Plan, replicates: Replicates, hypotheses: Hypotheses, 
         margins=plan.margins,
         alpha=plan.alpha,
     )
+    few = few_differing(observed) if plan.automatic else NO_INDICES
+    if few.size and few.size == len(hypotheses):  # one test for all, and its own adjustment
+        outcome = run_on_test_set(plan.for_few, replicates, hypotheses, histograms=histograms)
+        return replace(outcome, test=np.full(len(hypotheses), FOR_FEW))
     run = plan.test.run if step_down is None or step_down.run is None else step_down.run
     outcome = run(observed)
     if replicates.is_replay:
@@ -68,7 +72,6 @@ def run_on_test_set(plan: Plan, replicates: Replicates, hypotheses: Hypotheses, 
     # The null hypothesis of a margin is not a difference of 0, so draws centred on 0 are not its null distribution.
     if histograms and plan.test.replicates == "draws" and plan.test.margin is None:
         outcome = replace(outcome, null=null_distributions_of_draws(observed))
-    few = few_differing(observed) if plan.automatic else NO_INDICES
     if few.size:
         outcome = retested(observed, outcome, few)
     if plan.adjustment is None:

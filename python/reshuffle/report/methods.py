@@ -276,7 +276,19 @@ def _rule(comparison: Comparison) -> str | None:
 
 def _other_tests(comparison: Comparison, test: UsedTest) -> Iterator[str]:
     """The tests that functions of texts got instead."""
-    others: dict[str, str] = {p.metric: p.test.test for p in comparison.comparisons if p.test.test != test.name}
+    few = [p.test.test for p in comparison.comparisons if "few-differing" in p.caveats and p.test.test != test.name]
+    if few:
+        used = f"{few[0]}, in which c is the number of {count_of(few[0], test.alternative)}"
+        where = f"{counted(len(few), 'pair')} whose systems differ in few {comparison.unit}s"
+        larger = ""
+        if comparison.family_size > 1 and test.adjustment == "maxt":
+            larger = f"; there, the adjusted p is at least {comparison.family_size:,} times p"
+        yield f"For {where}, the test was {used}{larger}."
+    others: dict[str, str] = {
+        p.metric: p.test.test
+        for p in comparison.comparisons
+        if p.test.test != test.name and "few-differing" not in p.caveats
+    }
     for metric, name in others.items():
         counts = f", in which c is the number of {count_of(name, test.alternative)}"
         yield f"For {metric}, which is a function of texts, the test was {name}{counts}."

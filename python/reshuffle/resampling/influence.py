@@ -81,9 +81,11 @@ def _values(sample: CountSample, a: int, b: int) -> tuple[int, Scores | None]:
 def _slopes(sample: CountSample, a: int, b: int) -> Scores | None:
     """The gradient of the score at the mean of both totals: (K,); None where it cannot be computed."""
     middle: Counts = (sample.totals[a] + sample.totals[b]) >> 1
+    # Only numerical derivatives read the counts.
+    counts = sample.stored if sample.metric.core is not None else sample.stored[[a, b]]
     with np.errstate(all="ignore"):
         try:
-            return np.asarray(gradient(sample.metric, sample.stored[[a, b]], middle[None])[0])
+            return np.asarray(gradient(sample.metric, counts, middle[None])[0])
         except Exception:
             # A function in Python may fail at totals that no replicate has. This must not end a comparison.
             return None

@@ -41,7 +41,7 @@ class SystemScore:
     ----------
     system, metric : str
     score : float
-        In the metric's units.
+        In the metric's units, over all segments for which the system has a score.
     confidence_interval : ConfidenceInterval or None
         None if no intervals were requested.
     details : mapping of str to float

@@ -62,9 +62,9 @@ class Ranking:
         empty.
     mcb_best : tuple of str or None
         The confidence set of the best by multiple comparisons with the best: the systems whose ``mcb_pvalue`` exceeds
-        α. It contains the best system with probability 1 − α or more. If several systems are tied for the best, it
-        contains each of them with this probability, but not necessarily all of them at once, so it is usually smaller
-        than ``best``. Never empty; None where there is no ``mcb_pvalue``.
+        α. In large samples it contains the best system with probability 1 − α or more. If several systems are tied for
+        the best, it contains each of them with this probability, but not necessarily all of them at once, so it is
+        usually smaller than ``best``. Never empty; None where there is no ``mcb_pvalue``.
     simultaneous : bool
         Whether the tests of all pairs control the family-wise error rate. Then, with probability 1 − α or more, the
         rank intervals of all systems contain their true ranks and ``best`` contains all systems that are tied for the

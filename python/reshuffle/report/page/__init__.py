@@ -99,6 +99,7 @@ def _views(comparison: Comparison, layout: Layout) -> list[Mapping[str, Any]]:
             "decimals": decimals_of([s for s in comparison.scores if s.metric == metric.name], layout.digits),
             "caveats": _sentences(comparison.caveats, metric.name),
             "test": "" if comparison.test is None else comparison.test.title,
+            "test_name": "" if comparison.test is None else comparison.test.name,
         }
         for metric in comparison.metrics
     ]

@@ -93,7 +93,10 @@ class NullFigure:
     def _counted(self) -> str:
         test = self.view.comparison.test
         whole = all(isinstance(count, int) for count in self.null.counts)
-        return "probability" if not whole or test is None or test.replicates is None else test.replicates
+        if not whole or test is None or test.replicates is None:
+            return "probability"
+        # Only shuffles have a scheme. Pairs that differ in few units have them even if others have draws.
+        return "shuffles" if test.replicates == "draws" and self.pair.test.scheme is not None else test.replicates
 
     def _label(self) -> str:
         system, baseline = self.view.name(self.pair.system), self.view.name(self.pair.baseline)

@@ -11,7 +11,7 @@ function detailsOf(view, pair) {
     pair.interval && [`${fixedPercent(pair.interval.confidence_level)}% CI`, formatInterval(pair.interval, view, formatDifference)],
     ["p", formatP(pair.pvalue, pair.decimals)],
     view.adjusted && pair.adjusted !== null && ["Adjusted p", formatP(pair.adjusted, pair.decimals)],
-    ["Test", view.settings.test],
+    ["Test", get("test") === view.settings.test_name ? view.settings.test : get("test")],
     view.shows ? ["Margin", view.limitText] : ["Alternative", alternativeOf(pair)],
     get("scheme") && ["Null distribution", SCHEMES[get("scheme")] ?? get("scheme")],
     get("exceedances") !== null && [get("tails") === 2 ? "In the smaller tail" : view.shows ? "Beyond the margin" : "At least as extreme", `${formatCount(get("exceedances"))} of ${formatCount(get("n_resamples"))}`],
