@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from .resampling.supplied import resampled_sums
     from .resampling.units import design_effect, intraclass_correlation
     from .results import (
+        Brevity,
         Caveat,
         Comparison,
         ConfidenceInterval,
@@ -72,6 +73,7 @@ __version__ = "0.1.0"  # the same as in Cargo.toml; a test compares them
 
 __all__ = [
     "BesagClifford",
+    "Brevity",
     "Caveat",
     "CommonNgrams",
     "Comparison",
@@ -173,6 +175,7 @@ _NAMES = {
     "resampling.supplied": ("resampled_sums",),
     "resampling.units": ("design_effect", "intraclass_correlation"),
     "results": (
+        "Brevity",
         "Caveat",
         "Comparison",
         "ConfidenceInterval",
