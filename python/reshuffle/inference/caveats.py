@@ -31,7 +31,7 @@ SMALL_SAMPLE = 40
 EXCHANGEABLE = (0.8, 1.25)
 # From which bias on, in standard errors of a difference, expected scores and scores of populations are worth telling
 # apart: docs/statistics.md has figures.
-NEAR_KINK = 0.5
+NEAR_KINK = 0.3
 
 
 @dataclass(frozen=True)
@@ -258,17 +258,18 @@ def _near_kink(comparison: Comparison, group: _Group) -> Iterator[_Found]:
     near = group.where(lambda pair: is_near_kink(pair.brevity))
     if not near or not (by_test or by_interval):
         return
-    worst = max((comparison.comparisons[index] for index in near), key=lambda pair: pair.brevity.bias)
-    assert worst.brevity is not None
+    worst, brevity = max(
+        ((pair, pair.brevity) for pair in group.differences if pair.brevity is not None), key=lambda pair: pair[1].bias
+    )
     values = {
         "metric": group.metric,
         "pairs": len(near),
         "tests": len(group.pairs),
         "system": worst.system,
         "baseline": worst.baseline,
-        "lengths": (worst.brevity.system, worst.brevity.baseline),
-        "bias": worst.brevity.bias,
-        "share": worst.brevity.share,
+        "lengths": (brevity.system, brevity.baseline),
+        "bias": brevity.bias,
+        "share": brevity.share,
         "test": by_test,
         "interval": by_interval,
         "instead": FOR_POPULATIONS,

@@ -120,10 +120,13 @@ def _brevity(scores: Scores, excess: Scores, errors: Scores, variance: float) ->
     if scores.all() and scores[0] != scores[1]:
         a, b = np.minimum(0, excess)
         share = float((a - b) / math.log(scores[0] / scores[1]))
-    values = (z[0], z[1], np.abs(biases[0] - biases[1]).max() / math.sqrt(variance))
-    # Later digits depend on the library that multiplies matrices.
-    rounded = (float(f"{value:.4g}") for value in values)
-    return Brevity(*rounded, share if share is None else float(f"{share:.4g}"))
+    bias = float(np.abs(biases[0] - biases[1]).max()) / math.sqrt(variance)
+    return Brevity(_rounded(z[0]), _rounded(z[1]), _rounded(bias), None if share is None else _rounded(share))
+
+
+def _rounded(value: float) -> float:
+    """Four digits: later ones depend on the library that multiplies matrices."""
+    return float(f"{value:.4g}")
 
 
 def _excesses(replicates: Replicates, m: int) -> tuple[Scores, Scores] | None:
@@ -235,7 +238,7 @@ class DrawnPair:
 
 def _exceedances(pair: DrawnPair, at_observed: int, threshold: float, alternative: str) -> int:
     """c of p = (c + 1)/(R + 1), rounded up, from the number of exceedances at the observed places."""
-    n, most = pair.drawn.shape[1] + 1, at_observed
+    n, most = int(pair.drawn.shape[1]) + 1, at_observed
     smallest = n
     for level in LEVELS:
         for deviations in pair.deviations(level):

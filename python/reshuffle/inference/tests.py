@@ -234,7 +234,7 @@ TESTS: Mapping[str, SignificanceTest] = {
             "bootstrap-kink",
             "bootstrap with least favourable lengths",
             "as bootstrap, at those lengths compatible with the sample for which BLEU's brevity penalty gives the "
-            "largest p; tests equal scores of the populations, and equal expected scores as well",
+            "largest p; holds its level for equal scores of the populations and for equal expected scores",
             "doi:10.3982/ECTA11011",
             kink.least_favourable,
             replicates="draws",
