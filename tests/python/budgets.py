@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
+from collections.abc import Callable
+from typing import Any
+
 from hypothesis import HealthCheck, settings
 
 __all__ = ["budget"]
@@ -20,3 +24,28 @@ def budget(whole: int) -> int:
     default = settings.default
     assert default is not None
     return min(whole, max(LEAST, round(SHARE * whole))) if default.derandomize else whole
+
+
+def without_constants_of_modules() -> None:
+    """Keep the examples of the default profile independent of what else has been imported.
+
+    Hypothesis also draws numbers and strings that it finds in the source of the modules imported so far, even with
+    ``derandomize``. So examples would depend on the tests that ran before in the same process, on how reshuffle is
+    installed, and on every literal in it. The nightly tier keeps these constants.
+    """
+    try:
+        providers: Any = importlib.import_module("hypothesis.internal.conjecture.providers")
+        found: Callable[[], Any] = providers._get_local_constants
+    except (ImportError, AttributeError):
+        return  # earlier releases look at no modules; test_budgets.py fails if only the name has changed
+
+    none = type(providers.GLOBAL_CONSTANTS)()
+
+    def constants() -> Any:
+        default = settings.default
+        return none if default is not None and default.derandomize else found()
+
+    providers._get_local_constants = constants
+
+
+without_constants_of_modules()

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pages import markup
@@ -171,6 +171,7 @@ NAME = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12
 
 
 @given(st.lists(NAME, min_size=2, max_size=2, unique=True))
+@example(["0", "-0"])
 def test_no_name_ends_a_line_or_a_string(names: list[str]) -> None:
     latex, typst = (render(with_names(names), fmt) for fmt in ("latex", "typst"))
     assert latex.count("\n") == len(latex.splitlines()) == render(with_names(["a", "b"]), "latex").count("\n")
@@ -179,6 +180,18 @@ def test_no_name_ends_a_line_or_a_string(names: list[str]) -> None:
     strings = [found.replace('\\"', '"').replace("\\\\", "\\") for found in TYPST_STRING.findall(body)]
     assert {printable(" ".join(name.split())) for name in names} <= set(strings)
     assert '"' not in TYPST_STRING.sub("", body)
+
+
+@pytest.mark.parametrize("all_pairs", [True, False])
+def test_a_name_that_looks_like_a_number_keeps_its_hyphen(all_pairs: bool) -> None:
+    names = ("-71", "-72.5 to -71", "-73*")
+    comparison = of_systems(3, all_pairs, names=names)
+    for fmt, minus in (("latex", "$-$"), ("typst", "−")):
+        report = render(comparison, fmt, Layout(triangle=all_pairs, pairs=True))
+        assert minus in report  # in differences
+        for name in names:
+            assert name in report
+            assert name.replace("-", minus) not in report
 
 
 def test_markdown_escapes_names_and_shows_the_best_in_bold() -> None:

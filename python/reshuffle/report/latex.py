@@ -48,10 +48,12 @@ def latex_document(paper: Paper) -> str:
 
 
 def _table(table: Table, caption: str, label: str) -> Iterator[str]:
-    head = [r"\toprule", _with_indices(_row(table.header)), r"\midrule"]
+    head = [r"\toprule", _with_indices(_row(table.header, n_names=len(table.header))), r"\midrule"]
     body = []
     for number, (row, bold, spans) in enumerate(zip(table.rows, table.bold, table.spans(), strict=True)):
-        body += [r"\midrule"] * (number in table.rules) + [_row(row, bold, spans, len(table.rows) <= LONG)]
+        body += [r"\midrule"] * (number in table.rules) + [
+            _row(row, bold, spans, len(table.rows) <= LONG, table.n_names)
+        ]
     captioned = f"\\caption{{{_with_indices(_escaped(caption))}}}\\label{{{label}}}"
     columns = _columns(table)
     if len(table.rows) > LONG:
@@ -84,10 +86,16 @@ def _with_indices(text: str) -> str:
     return re.sub(r"\bs\\_(sel|test|dev)\b", r"$s_{\\mathrm{\1}}$", text)
 
 
-def _row(cells: Sequence[str], bold: Sequence[bool] = (), spans: Sequence[int] = (), multirow: bool = False) -> str:
+def _row(
+    cells: Sequence[str],
+    bold: Sequence[bool] = (),
+    spans: Sequence[int] = (),
+    multirow: bool = False,
+    n_names: int = 1,
+) -> str:
     """``spans``: how many rows the first cells span, in ``\\multirow`` or, in tables of several pages, left empty."""
     flags = bold or [False] * len(cells)
-    shown = [_cell(cell, flag) for cell, flag in zip(cells, flags, strict=True)]
+    shown = [_cell(cell, flag, index < n_names) for index, (cell, flag) in enumerate(zip(cells, flags, strict=True))]
     for index, n in enumerate(spans):
         if n != 1:
             shown[index] = f"\\multirow{{{n}}}{{*}}{{{shown[index]}}}" if n and multirow else shown[index] if n else ""
@@ -96,9 +104,12 @@ def _row(cells: Sequence[str], bold: Sequence[bool] = (), spans: Sequence[int] =
     return ("{}" if row[:1] in "[*" and row else "") + row + r" \\"
 
 
-def _cell(cell: str, bold: bool) -> str:
+def _cell(cell: str, bold: bool, is_name: bool) -> str:
     # The spaces at the end keep numbers without a mark in line with those that have one.
     shown = _escaped(cell.rstrip()) if cell.strip() else ""
+    # A minus sign in numbers only: a hyphen in a name stays a hyphen, even if a system is named "-1".
+    if not is_name and NUMBERS.fullmatch(cell.rstrip()):
+        shown = re.sub(r"-(?=\d)", "$-$", shown)
     shown = f"\\textbf{{{shown}}}" if bold and shown else shown
     marks = len(cell) - len(cell.rstrip())
     return f"{shown}\\phantom{{{'*' * marks}}}" if shown and marks else shown
@@ -147,6 +158,4 @@ _ESCAPES = str.maketrans(
 def _escaped(text: str) -> str:
     plain = printable(" ".join(text.split()))
     # Two hyphens would become a dash; NUL stands for the braces that keep them apart.
-    escaped = re.sub("-(?=-)", "-\0", plain).translate(_ESCAPES)
-    # A minus sign in numbers only: a hyphen in a name stays a hyphen.
-    return re.sub(r"-(?=\d)", "$-$", escaped) if NUMBERS.fullmatch(plain) else escaped
+    return re.sub("-(?=-)", "-\0", plain).translate(_ESCAPES)

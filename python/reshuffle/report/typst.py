@@ -39,11 +39,15 @@ def _figure(table: Table, caption: str, label: str) -> Iterator[str]:
         yield "#show figure: set block(breakable: true)"
     yield from ["#figure(", "  table("]
     yield f"    columns: {len(kinds)}, align: ({', '.join(kinds)},), stroke: none,"
-    yield from ["    table.hline(),", f"    table.header({_row(table.header)}),", "    table.hline(stroke: 0.5pt),"]
+    yield from [
+        "    table.hline(),",
+        f"    table.header({_row(table.header, n_names=len(table.header))}),",
+        "    table.hline(stroke: 0.5pt),",
+    ]
     for number, (row, bold, spans) in enumerate(zip(table.rows, table.bold, table.spans(), strict=True)):
         if number in table.rules:
             yield "    table.hline(stroke: 0.5pt),"
-        yield f"    {_row(row, bold, spans)},"
+        yield f"    {_row(row, bold, spans, table.n_names)},"
     yield from [
         "    table.hline(),",
         "  ),",
@@ -53,18 +57,18 @@ def _figure(table: Table, caption: str, label: str) -> Iterator[str]:
     yield f") <{label}>"
 
 
-def _row(cells: Sequence[str], bold: Sequence[bool] = (), spans: Sequence[int] = ()) -> str:
+def _row(cells: Sequence[str], bold: Sequence[bool] = (), spans: Sequence[int] = (), n_names: int = 1) -> str:
     """``spans``: how many rows the first cells span; the cells below are left out."""
     flags = bold or [False] * len(cells)
-    shown = [_cell(cell, flag) for cell, flag in zip(cells, flags, strict=True)]
+    shown = [_cell(cell, flag, index < n_names) for index, (cell, flag) in enumerate(zip(cells, flags, strict=True))]
     names = [f"table.cell(rowspan: {n}, {cell})" if n > 1 else cell for cell, n in zip(shown, spans, strict=False) if n]
     return ", ".join([*names, *shown[len(spans) :]])
 
 
-def _cell(cell: str, bold: bool) -> str:
+def _cell(cell: str, bold: bool, is_name: bool) -> str:
     plain = cell.rstrip()
-    # A minus sign in numbers only: a hyphen in a name stays a hyphen.
-    shown = _string(plain.replace("-", "−") if NUMBERS.fullmatch(plain) else plain)
+    # A minus sign in numbers only: a hyphen in a name stays a hyphen, even if a system is named "-1".
+    shown = _string(plain.replace("-", "−") if NUMBERS.fullmatch(plain) and not is_name else plain)
     shown = f"strong({shown})" if bold and plain else shown
     # The spaces at the end keep numbers without a mark in line with those that have one.
     marks = len(cell) - len(plain)
