@@ -9,6 +9,7 @@ from .caveats import Caveat
 from .comparison import (
     Brevity,
     Comparison,
+    Contribution,
     Exchangeability,
     PairedDifference,
     SystemScore,
@@ -32,6 +33,7 @@ __all__ = [
     "ComparedTexts",
     "Comparison",
     "ConfidenceInterval",
+    "Contribution",
     "DetectableDifference",
     "Exchangeability",
     "FlippedSegment",
