@@ -2,11 +2,11 @@
 
 A product x = Π xᵢ, such as BLEU's penalty and precisions to the powers of their weights, has ln x = Σ ln xᵢ. Part i
 contributes L·(ln xᵢ − ln yᵢ) to x − y, where L = (x − y)/(ln x − ln y) is the logarithmic mean (Ang, Zhang & Choi 1998,
-doi:10.1016/S0360-5442(98)00016-4).
+Energy 23).
 
 In another formula, such as an F-score of precision and recall, what replacing one part by that of the other system
 changes depends on which others have been replaced before. It is averaged over all orders of the parts (Shapley 1953,
-doi:10.1515/9781400881970-018).
+Contributions to the Theory of Games II).
 
 The sums of counts on every draw give the contributions on the draw, and these their intervals.
 """
