@@ -44,6 +44,7 @@ def compare(
     margins: Mapping[str, float] | None = None,
     seed: int = 12345,
     with_texts: bool = False,
+    with_parts: bool = False,
     threads: int | None = None,
     executor: AnyExecutor = None,
     progress: AnyProgress = None,
@@ -137,6 +138,10 @@ def compare(
     with_texts : bool
         Keep the references, the outputs and the score of every segment in the result (``Comparison.texts``). JSON
         and HTML reports then include them, and the HTML report lists the segments in which two systems differ most.
+    with_parts : bool
+        Split each difference into the contributions of the parts of the metric's formula, such as BLEU's brevity
+        penalty and precisions, with intervals from the same draws (:attr:`PairedDifference.contributions`). For
+        ``bleu``, ``chrf``, ``chrf++``, ``meteor``, ``nist``, ``gtm`` and ``depf``.
     threads : int, optional
         One per core by default.
     executor : concurrent.futures.Executor or object with ``get_executor()``, optional
@@ -193,7 +198,18 @@ def compare(
     levels = Levels.for_tests(interval, confidence_level, alpha, test=test)
     chosen = {} if margins is None else margins
     testing = ComparisonSettings(
-        test, scheme, stopping, alternative, adjust, baseline, all_pairs, family, simultaneous, with_texts, chosen
+        test,
+        scheme,
+        stopping,
+        alternative,
+        adjust,
+        baseline,
+        all_pairs,
+        family,
+        simultaneous,
+        with_texts,
+        chosen,
+        with_parts,
     )
     texts = Texts.from_arguments(references, systems, reference, documents=documents, strata=strata)
     data, units = Data.from_arguments(texts.references, texts.systems, metrics), Units(texts.documents, texts.strata)

@@ -15,6 +15,7 @@ import numpy as np
 from . import _core, signature
 from .errors import InputError, either
 from .inference.caveats import with_caveats
+from .inference.decomposition import contributions_of
 from .inference.distributions import distributions_of_scores
 from .inference.enough import automatic
 from .inference.estimates import Estimate
@@ -38,6 +39,7 @@ from .results import (
     ComparedTexts,
     Comparison,
     ConfidenceInterval,
+    Contribution,
     Exchangeability,
     Influence,
     PairedDifference,
@@ -65,6 +67,7 @@ class Design:
     # The number of replicates that would be enough, if the number was chosen by "auto".
     enough: int | None
     with_texts: bool
+    with_parts: bool
 
     @classmethod
     def from_settings(
@@ -82,7 +85,8 @@ class Design:
         plan, interval = _planned(sets, testing, levels, len(pairs))
         size = family_size(plan.family, len(pairs), len(sets[0].metrics), plan.n_sets)
         resampling, enough = _with_number(resampling, plan.enough_replicates(size, levels.alpha), interval, levels)
-        return cls(names, baseline, pairs, plan, interval, levels, resampling, enough, testing.with_texts)
+        kept = testing.with_texts, testing.with_parts
+        return cls(names, baseline, pairs, plan, interval, levels, resampling, enough, *kept)
 
     def announce(self, sets: Sequence[Data], names: Sequence[str] = (), average: bool = False) -> None:
         """Plan the steps of the job, for those who watch its progress."""
@@ -197,6 +201,23 @@ class Resampled(NamedTuple):
     def brevity(self, pairs: Pairs) -> list[Brevity | None]:
         """What a brevity penalty contributes to the differences, metric by metric, pair by pair."""
         return [found for sample in self.replicates.samples for found in brevity_of(sample, sample.rows_of(pairs))]
+
+    def contributions(self, design: Design) -> Sequence[tuple[Contribution, ...] | None]:
+        """What the parts of formulas contribute to the differences, metric by metric, pair by pair; None unless wanted.
+
+        None, too, for averages over test sets.
+        """
+        samples = self.replicates.samples
+        if not design.with_parts or isinstance(self.data, AveragedData):
+            return [None] * (len(samples) * len(design.pairs))
+        # Intervals need draws, which exist unless neither the test nor the interval has any.
+        has_intervals = design.interval is not None and self.replicates.has_draws
+        level = design.levels.confidence_level if has_intervals else None
+        return [
+            found
+            for m, sample in enumerate(samples)
+            for found in contributions_of(self.replicates, m, sample.rows_of(design.pairs), level)
+        ]
 
 
 class Inferred(NamedTuple):
@@ -342,9 +363,21 @@ def _inferred(design: Design, on: Resampled, outcome: Outcome, tests: Sequence[S
             exchangeability=exchangeability,
             influence=influence,
             brevity=brevity,
+            contributions=contributions,
             null=null,
         )
-        for (a, b), (m, own), test, interval, (correlation, effect), exchangeability, influence, brevity, null in zip(
+        for (
+            (a, b),
+            (m, own),
+            test,
+            interval,
+            (correlation, effect),
+            exchangeability,
+            influence,
+            brevity,
+            contributions,
+            null,
+        ) in zip(
             [*design.pairs] * len(samples),
             rows,
             tests,
@@ -353,6 +386,7 @@ def _inferred(design: Design, on: Resampled, outcome: Outcome, tests: Sequence[S
             on.exchangeability(design.plan, design.pairs, tests),
             on.influences(design.pairs),
             on.brevity(design.pairs),
+            on.contributions(design),
             [None] * len(rows) if outcome.null is None else outcome.null.tolist(),
             strict=True,
         )

@@ -88,6 +88,7 @@ def compare_sets(
     margins: Mapping[str, float] | None = None,
     seed: int = 12345,
     with_texts: bool = False,
+    with_parts: bool = False,
     threads: int | None = None,
     executor: AnyExecutor = None,
     progress: AnyProgress = None,
@@ -115,7 +116,7 @@ def compare_sets(
         sets, adjustments of p-values use the whole family. Adjustments from replicates are made on each test set, and
         each adjusted p becomes 1 − (1 − p)^G. The averages are a family of their own.
     test, scheme, stopping, n_resamples, baseline, all_pairs, alternative, adjust, interval, confidence_level, \
-simultaneous, alpha, margins, with_texts, threads, executor, progress
+simultaneous, alpha, margins, with_texts, with_parts, threads, executor, progress
         As for :func:`reshuffle.compare`.
     seed : int
         Test set i has the seed ``derive_seed(seed, "test-set", i)``, counted from 0.
@@ -153,7 +154,18 @@ simultaneous, alpha, margins, with_texts, threads, executor, progress
     levels = Levels.for_tests(interval, confidence_level, alpha, test=test)
     chosen = {} if margins is None else margins
     testing = ComparisonSettings(
-        test, scheme, stopping, alternative, adjust, baseline, all_pairs, family, simultaneous, with_texts, chosen
+        test,
+        scheme,
+        stopping,
+        alternative,
+        adjust,
+        baseline,
+        all_pairs,
+        family,
+        simultaneous,
+        with_texts,
+        chosen,
+        with_parts,
     )
     if not isinstance(sets, Mapping):
         raise InputError(f"sets: expected a mapping of names to test sets, got {quoted(sets)}")

@@ -116,11 +116,13 @@ class ComparisonSettings:
     with_texts: bool = False
     # For tests of equivalence and non-inferiority: the margin of each metric, by any of its names.
     margins: Mapping[str, float] = field(default_factory=dict)
+    # Whether differences are split into the contributions of the parts of a formula.
+    with_parts: bool = False
 
     def __post_init__(self) -> None:
         for name in ("test", "scheme", "alternative", "family"):
             check_text(name, getattr(self, name))
-        for name in ("all_pairs", "simultaneous", "with_texts"):
+        for name in ("all_pairs", "simultaneous", "with_texts", "with_parts"):
             check_flag(name, getattr(self, name))
 
 

@@ -185,7 +185,7 @@ def compare_command(
         chosen_executor(executor, job.resampling.threads) as workers,
     ):
         given, units = job.read()
-        testing = ComparisonSettings(baseline=job.system(baseline), **options)
+        testing = ComparisonSettings(baseline=job.system(baseline), with_parts=chosen.needs_parts, **options)
         with progress_bar() as progress:
             resampling = replace(job.resampling, progress=progress, executor=workers)
             data = Data.from_arguments(*given)
@@ -230,7 +230,7 @@ def _compare_sets(
         chosen_executor(executor, jobs.resampling.threads) as workers,
     ):
         sets = jobs.read()
-        testing = ComparisonSettings(baseline=jobs.system(baseline), **options)
+        testing = ComparisonSettings(baseline=jobs.system(baseline), with_parts=layout.needs_parts, **options)
         layout.check([*dict.fromkeys(name for each in sets.values() for name in each.data.names)], testing.all_pairs)
         if testing.with_texts:
             layout.check_texts(common_texts(sets))

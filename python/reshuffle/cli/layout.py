@@ -21,6 +21,8 @@ from .params import COMMAND_LINE
 __all__ = ["ChosenLayout"]
 
 FORMATS_WITH_TEXTS = ("html", "json")
+# Formats that show them also without --pairs.
+FORMATS_WITH_PARTS = ("html", "json")
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,11 @@ class ChosenLayout:
             max_texts=MAX_TEXTS if max_texts is None else max_texts,
         )
         return cls(layout, names, [] if path is None else [path], get_args(types.Table) if tests else (), reports)
+
+    @property
+    def needs_parts(self) -> bool:
+        """Whether any report shows what the parts of formulas contribute, which takes as long as the draws."""
+        return bool(self.layout.pairs) or bool({*FORMATS_WITH_PARTS} & {*self.reports.formats})
 
     def check(self, systems: Sequence[str], all_pairs: bool = False) -> None:
         """Raise :class:`InputError` if the layout does not suit the systems, before the tests are computed."""

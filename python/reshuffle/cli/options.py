@@ -371,7 +371,7 @@ PAIRS = (
         "Output",
         "--pairs/--no-pairs",
         default=None,
-        help="Show tables of pairs.  [default: if there are at most 12 tests]",
+        help="Show tables of pairs, with the parts of each difference.  [default: if there are at most 12 tests]",
     ),
     option(
         "Output",

@@ -17,6 +17,7 @@ from ..results import (
     ComparedTexts,
     Comparison,
     ConfidenceInterval,
+    Contribution,
     DetectableDifference,
     Exchangeability,
     Histogram,
@@ -182,7 +183,7 @@ _TEST_NAMES = (
 )  # fmt: skip
 _PAIR_NAMES = (
     "baseline", "system", "metric", "confidence_interval", "intraclass_correlation", "design_effect",
-    "exchangeability", "influence", "brevity", "caveats", "null",
+    "exchangeability", "influence", "brevity", "contributions", "caveats", "null",
 )  # fmt: skip
 
 
@@ -204,10 +205,21 @@ def _metric() -> Callable[[Any], dict[str, Any]]:
     )
 
 
+def _contributions(document: Any) -> tuple[Contribution, ...]:
+    """What parts contribute to a difference, from an object with a key for each."""
+    values = mapping_of(object_of({"difference": real, "confidence_interval": _interval()}))(document)
+    return tuple(Contribution(part, **each) for part, each in values.items())
+
+
+@cache
+def _interval() -> Decoder:
+    return optional(record_of(ConfidenceInterval, low=real, high=real))
+
+
 @cache
 def _comparison_keys() -> Callable[[Any], dict[str, Any]]:
     """The decoder of a comparison, which is made once."""
-    interval = optional(record_of(ConfidenceInterval, low=real, high=real))
+    interval = _interval()
     seed: dict[str, Decoder | Key] = {"seed": optional(whole), "seed_derivation": Key(optional(text))}
     score = object_of(
         {
@@ -248,6 +260,7 @@ def _comparison_keys() -> Callable[[Any], dict[str, Any]]:
             "exchangeability": optional(record_of(Exchangeability)),
             "influence": Key(optional(record_of(Influence))),
             "brevity": Key(optional(record_of(Brevity, share=optional(real)))),
+            "contributions": Key(optional(_contributions)),
             "caveats": list_of(text),
             "null": Key(optional(_histogram(NullHistogram))),
         }

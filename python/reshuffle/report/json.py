@@ -11,7 +11,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import is_dataclass
 from typing import Any
 
-from ..results import Caveat, ComparedTexts, Comparison, PairedDifference, SetComparison, SystemScore, UsedMetric
+from ..results import (
+    Caveat,
+    ComparedTexts,
+    Comparison,
+    Contribution,
+    PairedDifference,
+    SetComparison,
+    SystemScore,
+    UsedMetric,
+)
 from ..results.schemas import COMPARISON, SETS, STUDY
 from ..results.studies import StudyResult
 from .layout import Layout
@@ -161,10 +170,19 @@ def _pair(pair: PairedDifference, numbered: bool, *, derived: bool) -> dict[str,
         "exchangeability": pair.exchangeability,
         "influence": pair.influence,
         "brevity": pair.brevity,
+        **({} if pair.contributions is None else {"contributions": _contributions(pair.contributions)}),
         "null": pair.null,
         "caveats": pair.caveats,
         "test_caveats": [*map(_caveat, test.caveats)],
         "signature": test.signature,
+    }
+
+
+def _contributions(contributions: Sequence[Contribution]) -> dict[str, Any]:
+    """By the names of the parts, which pack into columns."""
+    return {
+        each.part: {"difference": each.difference, "confidence_interval": each.confidence_interval}
+        for each in contributions
     }
 
 

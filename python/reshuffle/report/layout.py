@@ -86,6 +86,10 @@ class Layout:
             return not self.triangle and 0 < len(comparison.comparisons) <= FEW
         return self.pairs and bool(comparison.comparisons)
 
+    def shows_parts(self, comparison: Comparison) -> bool:
+        """Whether the report has what parts of formulas contribute to the differences: on request, if it is known."""
+        return bool(self.pairs) and any(pair.contributions is not None for pair in comparison.comparisons)
+
     def shows_intervals(self, comparison: Comparison) -> bool:
         """Whether the report has confidence intervals. With several metrics, the first table has no room for them."""
         has_room = len(comparison.metrics) == 1 or (comparison.baseline is None and not comparison.rankings)

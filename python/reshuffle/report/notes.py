@@ -10,6 +10,7 @@ from ..errors import InputError, quoted, unknown_name
 from ..results import Caveat, Comparison, SignificanceResult, UsedInterval, UsedTest
 from .layout import Layout
 from .margins import claim, has_margin, within_all
+from .parts import notes_on_parts
 from .wording import ci, counted, joined, number, strata
 
 __all__ = ["CAVEATS", "EXACT", "RANK", "ci", "counted", "joined", "notes", "number", "strata", "worded"]
@@ -46,6 +47,8 @@ def notes(comparison: Comparison, layout: Layout, of_several_sets: bool = False)
     if comparison.interval is not None and comparison.confidence_level is not None and shows_intervals:
         yield f"{_interval(comparison, comparison.interval, comparison.confidence_level)}."
     yield from _not_shown(comparison, layout)
+    if layout.shows_parts(comparison):
+        yield from notes_on_parts(comparison)
     hidden = set() if shows_intervals else OF_INTERVALS
     yield from (worded(caveat) for caveat in comparison.caveats if caveat.kind not in hidden)
 

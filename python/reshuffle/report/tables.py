@@ -8,6 +8,7 @@ from ..results import Comparison, PairedDifference, UsedMetric
 from .cells import Table, decimals_of
 from .layout import Layout
 from .notes import counted
+from .parts import parts_table
 from .systems import (
     difference_cells,
     has_ranks,
@@ -56,6 +57,10 @@ def pair_tables(comparison: Comparison, layout: Layout) -> Iterator[Table]:
             yield triangle(comparison, metric, layout)
     if layout.shows_pairs(comparison):
         yield from _pairs_of_metrics(comparison, layout)
+    if layout.shows_parts(comparison):
+        for metric in comparison.metrics:
+            if any(pair.contributions for pair in _sorted_pairs(comparison, metric)):
+                yield parts_table(comparison, metric, _sorted_pairs(comparison, metric), layout)
 
 
 def _pairs_of_metrics(comparison: Comparison, layout: Layout) -> Iterator[Table]:
@@ -67,11 +72,15 @@ def _pairs_of_metrics(comparison: Comparison, layout: Layout) -> Iterator[Table]
         return
     if several and has_ranks(comparison) and interval_header(comparison):
         yield score_intervals(comparison, layout)
-    place = {system: number for number, system in enumerate(sorted_systems(comparison))}
     for metric in comparison.metrics:
-        pairs = [p for p in comparison.comparisons if p.metric == metric.name]
-        pairs.sort(key=lambda p: sorted((place[p.system], place[p.baseline])))
-        yield _pairs(comparison, metric, pairs, layout)
+        yield _pairs(comparison, metric, _sorted_pairs(comparison, metric), layout)
+
+
+def _sorted_pairs(comparison: Comparison, metric: UsedMetric) -> list[PairedDifference]:
+    """The pairs under a metric, in the order of the systems in tables."""
+    place = {system: number for number, system in enumerate(sorted_systems(comparison))}
+    pairs = [p for p in comparison.comparisons if p.metric == metric.name]
+    return sorted(pairs, key=lambda p: sorted((place[p.system], place[p.baseline])))
 
 
 def _pairs(comparison: Comparison, metric: UsedMetric, pairs: Sequence[PairedDifference], layout: Layout) -> Table:

@@ -9,6 +9,7 @@ from .caveats import Caveat
 from .comparison import (
     Brevity,
     Comparison,
+    Contribution,
     Exchangeability,
     Influence,
     PairedDifference,
@@ -33,6 +34,7 @@ __all__ = [
     "ComparedTexts",
     "Comparison",
     "ConfidenceInterval",
+    "Contribution",
     "DetectableDifference",
     "Exchangeability",
     "FlippedSegment",

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from ..report import Plots
 
 __all__ = [
+    "Brevity",
     "Comparison",
+    "Contribution",
     "Exchangeability",
     "Influence",
     "PairedDifference",
@@ -132,6 +134,29 @@ class Brevity:
 
 
 @dataclass(frozen=True, slots=True)
+class Contribution:
+    """What a part of a metric's formula contributes to a difference. Those of all parts add up to the difference.
+
+    docs/statistics.md has the definitions.
+
+    Attributes
+    ----------
+    part : str
+        For BLEU ``bp``, the brevity penalty, and ``p_1``, ``p_2`` …, the precisions; for other metrics ``precision``,
+        ``recall``, ``fragmentation``, ``penalty`` or ``information``.
+    difference : float
+        In the metric's units.
+    confidence_interval : ConfidenceInterval or None
+        Percentiles of the draws, at the comparison's confidence level. None without draws or intervals, and if a part
+        is undefined on any draw.
+    """
+
+    part: str
+    difference: float
+    confidence_interval: ConfidenceInterval | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class PairedDifference:
     """The difference between two systems under one metric, and its test.
 
@@ -161,6 +186,9 @@ class PairedDifference:
         On how many resampling units the difference rests. None for averages over test sets.
     brevity : Brevity or None
         None for metrics without a brevity penalty, and where the lengths or the difference do not vary.
+    contributions : tuple of Contribution or None
+        What the parts of the formula contribute to the difference, if they were requested (``with_parts``). Empty for
+        metrics whose parts are not known, and for BLEU where a precision is 0 or smoothed.
     caveats : tuple of str
         The kinds of the comparison's :class:`Caveat` that apply to this pair.
     null : NullHistogram or None
@@ -180,6 +208,7 @@ class PairedDifference:
     exchangeability: Exchangeability | None = None
     influence: Influence | None = None
     brevity: Brevity | None = None
+    contributions: tuple[Contribution, ...] | None = None
     caveats: tuple[str, ...] = ()
     null: NullHistogram | None = None
 

@@ -9,6 +9,7 @@ function detailsOf(view, pair) {
     [shownName(pair.baseline), score(pair.baseline)],
     ["Difference Δ", formatDifference(pair.difference, view)],
     pair.interval && [`${fixedPercent(pair.interval.confidence_level)}% CI`, formatInterval(pair.interval, view, formatDifference)],
+    ...partsOf(view, pair),
     ["p", formatP(pair.pvalue, pair.decimals)],
     view.adjusted && pair.adjusted !== null && ["Adjusted p", formatP(pair.adjusted, pair.decimals)],
     ["Test", get("test") === view.settings.test_name ? view.settings.test : get("test")],
@@ -23,6 +24,22 @@ function detailsOf(view, pair) {
     get("design_effect") !== null && ["Design effect", fixed(number(get("design_effect")), 2)],
   ];
   return rows.filter(Boolean);
+}
+
+/** What the parts of the formula contribute to the difference, in the direction in which it is shown. */
+function partsOf(view, pair) {
+  const sign = pair.reversed ? -1 : 1;
+  return Object.entries(pair.get("contributions") ?? {}).map(([part, { difference, confidence_interval: interval }]) => {
+    const ends = interval && [interval.low, interval.high].map((end) => sign * number(end)).sort((a, b) => a - b);
+    const shown = ends ? ` (${ends.map((end) => formatDifference(end, view)).join(" to ")})` : "";
+    return [`– ${partName(part)}`, formatDifference(sign * number(difference), view) + shown];
+  });
+}
+
+/** The name of a part, as in the other reports. */
+function partName(part) {
+  if (part === "bp") return "brevity penalty";
+  return part.startsWith("p_") ? `${part.slice(2)}-gram precision` : part;
 }
 
 const SCHEMES = { iid: "Monte Carlo", subgroup: "random subgroup", exact: "exact" };

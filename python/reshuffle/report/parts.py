@@ -1,0 +1,70 @@
+"""What the parts of a metric's formula contribute to differences: a table for each metric, and sentences about them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ..results import Comparison, PairedDifference, UsedMetric
+from .cells import Table, decimals_of, interval_cells
+from .layout import Layout
+from .wording import number
+
+__all__ = ["notes_on_parts", "part_name", "parts_table"]
+
+# Metrics whose only part that depends on a system is the number of edits, as signatures name them.
+OF_EDITS = ("TER", "WER", "PER")
+
+
+def part_name(part: str) -> str:
+    """The name of a part in reports.
+
+    >>> part_name("bp"), part_name("p_2"), part_name("recall")
+    ('brevity penalty', '2-gram precision', 'recall')
+    """
+    if part == "bp":
+        return "brevity penalty"
+    return f"{part[2:]}-gram precision" if part.startswith("p_") else part
+
+
+def parts_table(comparison: Comparison, metric: UsedMetric, pairs: Sequence[PairedDifference], layout: Layout) -> Table:
+    """A row for each part of each difference that is split into parts."""
+    has_intervals = any(each.confidence_interval for pair in pairs for each in pair.contributions or ())
+    header = ["System", "Baseline", "Part", "Contribution"]
+    if has_intervals and comparison.confidence_level is not None:
+        header.append(f"{number(100 * comparison.confidence_level)}% of draws")
+    table = Table(f"{metric.name}: the parts of each difference", header, n_names=3, grouped=2)
+    decimals = decimals_of([s for s in comparison.scores if s.metric == metric.name], layout.digits)
+    for pair in pairs:
+        for each in pair.contributions or ():
+            interval = interval_cells(each.confidence_interval, decimals, "+") or [""]
+            cells = [pair.system, pair.baseline, part_name(each.part), f"{each.difference:+.{decimals}f}"]
+            table.add([*cells, *interval[: len(header) - len(cells)]])
+    return table
+
+
+def notes_on_parts(comparison: Comparison) -> Iterator[str]:
+    """What contributions are, and which differences are not split into parts."""
+    shown = [each for pair in comparison.comparisons for each in pair.contributions or ()]
+    known = [each for each in shown if each.confidence_interval is not None]
+    if shown:
+        intervals = "; of draws: percentile intervals, each for itself, not for all at once" if known else ""
+        yield f"Contributions of the parts add up to the difference{intervals}."
+    if known and len(known) < len(shown):
+        yield "Contributions without an interval: on some draws a precision is 0 or smoothed."
+    for metric in comparison.metrics:
+        pairs = [pair for pair in comparison.comparisons if pair.metric == metric.name]
+        without = [pair for pair in pairs if pair.contributions == ()]
+        if without:
+            number_of = "no difference" if len(without) == len(pairs) else f"{len(without)} of {len(pairs)} differences"
+            verb = "is" if len(without) in (1, len(pairs)) else "are"
+            split = "is split" if number_of == "no difference" else f"{verb} not split"
+            yield f"{metric.name}: {number_of} {split} into parts, because {_why_not(metric)}."
+
+
+def _why_not(metric: UsedMetric) -> str:
+    family = metric.signature.partition("|")[0]
+    if family == "BLEU":
+        return "a precision is 0 or smoothed"
+    if family in OF_EDITS:
+        return "its counts have all edits in one sum, and the words of the references are the same for both systems"
+    return "its formula has no parts that are known"

@@ -1,0 +1,420 @@
+"""What the parts of formulas contribute to differences: against slow twins, in reports, and read back."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+from collections.abc import Callable, Sequence
+from functools import cache
+from itertools import permutations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conftest import Outcome
+from counts import bleu_counts
+from reshuffle import (
+    Comparison,
+    FromCounts,
+    InputError,
+    NativeMetric,
+    SegmentScores,
+    TestSet,
+    compare,
+    compare_sets,
+    metric,
+    read_html,
+    read_json,
+)
+from reshuffle.data.demo import demo_corpus, write_demo
+from reshuffle.inference.decomposition import DECOMPOSITIONS, contributions_of, decomposition_of, shapley
+from reshuffle.metrics.base import Counts, Scores
+from reshuffle.resampling import CountSample, Replicates, resampler_of_sums
+from reshuffle.settings import Units
+
+BLEU = metric("bleu")
+DRAWS = 59
+LEVEL = 0.9
+
+METRICS = {
+    "bleu": BLEU,
+    "bleu weights": metric("bleu", weights=[0.5, 0.3, 0.0, 0.4]),
+    "bleu one order": metric("bleu", max_ngram_order=1),
+    "chrf": metric("chrf"),
+    "chrf beta": metric("chrf", beta=0.5, char_order=2),
+    "chrf smoothed": metric("chrf", eps_smoothing=True),
+    "chrf++": metric("chrf++"),
+    "depf": metric("depf"),
+    "gtm": metric("gtm"),
+    "meteor": metric("meteor", modules=["exact"]),
+    "nist": metric("nist"),
+}
+
+
+def test_there_is_an_example_of_every_metric_with_parts() -> None:
+    assert {each.key for each in METRICS.values()} == set(DECOMPOSITIONS)
+
+
+def random_counts(m: NativeMetric, seed: int, systems: int = 2, segments: int = 30) -> Counts:
+    """Counts that texts could have: (systems, segments, K). No n-gram order is without matches."""
+    rng = np.random.default_rng(seed)
+    length = rng.integers(8, 40, (systems, segments, 1))
+    reference = rng.integers(8, 40, (1, segments, 1)) + np.zeros_like(length)
+    width = len(m.columns)
+
+    def matches(n: int) -> Counts:
+        shorter = np.minimum(length, reference)
+        return np.asarray(rng.binomial(shorter, 0.6 ** np.arange(1, n + 1)) + 1)
+
+    if m.key == "bleu":
+        n = (width - 2) // 2
+        return np.concatenate([length, reference, matches(n), np.maximum(0, length - np.arange(n)) + 1], axis=2)
+    if m.key.startswith("chrf"):
+        n = width // 3
+        rows = np.stack([length + 0 * matches(n), reference + 0 * matches(n), matches(n)], axis=3)
+        return rows.reshape(systems, segments, width)
+    if m.key == "nist":
+        n = (width - 2) // 2
+        information = matches(n) << 28
+        return np.concatenate([information, length - np.arange(n), length, reference], axis=2)
+    if m.key == "meteor":
+        counts = np.asarray(rng.integers(0, 4, (systems, segments, width)))
+        counts[..., :2] += 40  # words, of which fewer match
+        return counts
+    return np.concatenate([matches(1), length, reference], axis=2)
+
+
+def from_counts(m: NativeMetric, counts: Counts) -> FromCounts:
+    """The systems a, b …"""
+    return FromCounts(m.name, dict(zip("abc", counts, strict=False)), m)
+
+
+def drawn(m: Any, counts: Counts, seed: int = 7, **units: Any) -> Replicates:
+    sample = CountSample.from_arrays(m, counts[0], counts[1], Units(**units))
+    return Replicates([sample], n_resamples=DRAWS, seed=seed)
+
+
+# They add up.
+
+
+@pytest.mark.parametrize("name", METRICS)
+@given(seed=st.integers(0, 10**6))
+def test_contributions_add_up_to_the_difference(name: str, seed: int) -> None:
+    m = METRICS[name]
+    replicates = drawn(m, random_counts(m, seed))
+    (sample,) = replicates.samples
+    decomposition = decomposition_of(sample)
+    assert decomposition is not None
+    assert isinstance(sample, CountSample)
+    parts = decomposition.parts(sample.totals)
+    x, y = ([part[system] for part in parts] for system in (0, 1))
+    forth, back = decomposition.split(x, y), decomposition.split(y, x)
+    assert forth.shape == (len(decomposition.names),)
+    assert abs(forth.sum() - (sample.scores[0] - sample.scores[1])) < 1e-10
+    np.testing.assert_allclose(back, -forth, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("more", [0, 1, 10**3, 10**6])
+def test_large_contributions_to_a_small_difference_are_exact(more: int) -> None:
+    """The logarithmic mean of almost equal scores is not a quotient of rounding errors."""
+    totals = np.array([[10**10, 10**10, 8 * 10**9, 2 * 10**9, 10**9, 10**8, *[10**10] * 4]] * 2)
+    totals[1, 2:4] = 4 * 10**9, 4 * 10**9 + more
+    decomposition = DECOMPOSITIONS["bleu"](BLEU)
+    assert decomposition is not None
+    parts = decomposition.parts(totals)
+    found = decomposition.split([p[0] for p in parts], [p[1] for p in parts])
+    x, y = BLEU.score(totals)
+    assert abs(found.sum() - (x - y)) < 1e-13
+    assert not found[[0, 3, 4]].any()
+    # The mean is between the scores, which differ by 0.007% at most.
+    assert min(x, y) - 1e-12 <= found[1] / (0.25 * math.log(2)) <= max(x, y) + 1e-12
+
+
+@cache
+def demo() -> Comparison:
+    """All metrics with parts on the texts of the demo, whose systems are compared in all pairs."""
+    corpus = demo_corpus()
+    chosen = [METRICS[name] for name in ("bleu", "chrf", "chrf++", "gtm", "meteor", "nist")]
+    return compare(
+        corpus.references, corpus.systems, [*chosen, "ter"], all_pairs=True, n_resamples=DRAWS, with_parts=True
+    )
+
+
+def test_contributions_on_real_texts_add_up_and_have_the_names_of_the_details() -> None:
+    comparison = demo()
+    assert len(comparison.comparisons) == 7 * 6
+    for pair in comparison.comparisons:
+        assert pair.contributions is not None
+        if pair.metric == "TER":
+            assert pair.contributions == ()
+            continue
+        # Scores of GTM and NIST are rounded to the resolution of their counts.
+        slack = 1e-6 if pair.metric in ("GTM", "NIST") else 1e-9
+        assert abs(sum(each.difference for each in pair.contributions) - pair.difference) < slack
+        for each in pair.contributions:
+            interval = each.confidence_interval
+            assert interval is not None
+            assert interval.low < each.difference < interval.high
+            assert (interval.confidence_level, interval.method) == (0.95, "percentile")
+            if pair.metric != "NIST":
+                assert each.part in comparison.score(pair.system, pair.metric).details
+
+
+# The definitions, with loops.
+
+
+def weights_of_draws(replicates: Replicates) -> list[list[int]]:
+    """How often each draw has each unit."""
+    (sample,) = replicates.samples
+    units = np.eye(sample.n_units, dtype=np.int64)[None]
+    resampler = resampler_of_sums("draws", units)
+    return np.concatenate([batch.sums(resampler) for batch in replicates.batches(10, "drawing")]).tolist()
+
+
+def twin_of_bleu(totals: Sequence[int]) -> list[float]:
+    """The logarithms of BLEU's factors."""
+    hypothesis, reference = totals[:2]
+    factors = [min(1.0, math.exp(1 - reference / hypothesis))]
+    factors += [(matched / possible) ** 0.25 for matched, possible in zip(totals[2:6], totals[6:], strict=True)]
+    return [math.log(factor) for factor in factors]
+
+
+def twin_contributions(x: Sequence[int], y: Sequence[int]) -> list[float]:
+    """L·(ln xᵢ − ln yᵢ)."""
+    logs = twin_of_bleu(x), twin_of_bleu(y)
+    score_x, score_y = (100 * math.exp(sum(each)) for each in logs)
+    mean = score_x if score_x == score_y else (score_x - score_y) / math.log(score_x / score_y)
+    return [mean * (a - b) for a, b in zip(*logs, strict=True)]
+
+
+def twin_of_chrf(x: Sequence[int], y: Sequence[int]) -> list[float]:
+    """Precision first and recall first, averaged."""
+
+    def precision_recall(totals: Sequence[int]) -> tuple[float, float]:
+        orders = [totals[i : i + 3] for i in range(0, len(totals), 3)]
+        return (
+            sum(matched / hypothesis for hypothesis, _, matched in orders) / len(orders),
+            sum(matched / reference for _, reference, matched in orders) / len(orders),
+        )
+
+    def f(precision: float, recall: float) -> float:
+        return 100 * 5 * precision * recall / (4 * precision + recall)
+
+    (p, r), (q, s) = precision_recall(x), precision_recall(y)
+    return [(f(p, s) - f(q, s) + f(p, r) - f(q, r)) / 2, (f(q, r) - f(q, s) + f(p, r) - f(p, s)) / 2]
+
+
+@pytest.mark.parametrize(("m", "twin"), [(BLEU, twin_contributions), (METRICS["chrf"], twin_of_chrf)])
+def test_contributions_and_intervals_are_those_of_the_definition(
+    m: NativeMetric, twin: Callable[[Sequence[int], Sequence[int]], list[float]]
+) -> None:
+    counts = random_counts(m, 3)
+    replicates = drawn(m, counts)
+    (found,) = contributions_of(replicates, 0, [(0, 1)], LEVEL)
+    rows = counts.tolist()
+    k = len(rows[0][0])
+
+    def totals(system: int, weights: Sequence[int]) -> list[int]:
+        return [sum(w * row[c] for w, row in zip(weights, rows[system], strict=True)) for c in range(k)]
+
+    expected = twin(*(totals(system, [1] * len(rows[0])) for system in (0, 1)))
+    on_draws = [twin(totals(0, weights), totals(1, weights)) for weights in weights_of_draws(replicates)]
+    assert len(on_draws) == DRAWS
+    for i, each in enumerate(found):
+        assert each.difference == pytest.approx(expected[i], abs=1e-9)
+        ordered = sorted(contributions[i] for contributions in on_draws)
+        rank = int((1 - LEVEL) * (DRAWS + 1) / 2 + 1e-9)
+        assert rank == 3
+        assert each.confidence_interval is not None
+        assert each.confidence_interval.low == pytest.approx(ordered[rank - 1], abs=1e-9)
+        assert each.confidence_interval.high == pytest.approx(ordered[-rank], abs=1e-9)
+
+
+@given(st.lists(st.floats(0.1, 0.9), min_size=6, max_size=6))
+def test_shapley_is_the_average_over_all_orders(values: list[float]) -> None:
+    def score(parts: Any) -> Scores:
+        a, b, c = parts
+        return np.asarray(a * b / (a + b) * (1 - 0.3 * c**2))
+
+    x, y = ([np.array(v) for v in half] for half in (values[:3], values[3:]))
+    expected = [0.0] * 3
+    for order in permutations(range(3)):
+        parts = [*y]
+        for i in order:
+            before = score(parts)
+            parts[i] = x[i]
+            expected[i] += float(score(parts) - before) / 6
+    np.testing.assert_allclose(shapley(score, x, y), expected, atol=1e-14)
+
+
+@pytest.mark.parametrize("name", ["chrf smoothed", "meteor", "nist"])
+@pytest.mark.parametrize("units", [{}, {"strata": [0, 1, 1] * 10}, {"documents": [i // 3 for i in range(30)]}])
+def test_contributions_on_draws_add_up_to_the_drawn_differences(name: str, units: dict[str, Any]) -> None:
+    """So they are those of the draws that the interval of the difference has, within strata and of documents."""
+    m = METRICS[name]
+    counts = random_counts(m, 11)
+    comparison = compare(metrics=from_counts(m, counts), n_resamples=DRAWS, with_parts=True, **units)
+    (pair,) = comparison.comparisons
+    assert pair.contributions
+    assert abs(sum(each.difference for each in pair.contributions) - pair.difference) < 1e-6
+    # Where only one part differs, its interval is that of the difference.
+    other = counts.copy()
+    other[0, :, -1] += 20  # the hypotheses of NIST are shorter than the references
+    chosen = {"chrf smoothed": slice(0, None, 3), "meteor": slice(-3, -2), "nist": slice(-2, -1)}[name]
+    other[1] = other[0]
+    other[1, :, chosen] += np.random.default_rng(1).integers(1, 3, (30, 1))
+    comparison = compare(metrics=from_counts(m, other), n_resamples=DRAWS, with_parts=True, **units)
+    (pair,) = comparison.comparisons
+    assert pair.contributions is not None
+    assert pair.confidence_interval is not None
+    differing = [each for each in pair.contributions if each.difference]
+    assert len(differing) == 1
+    interval = differing[0].confidence_interval
+    assert interval is not None
+    assert interval.low == pytest.approx(pair.confidence_interval.low, abs=1e-6)
+    assert interval.high == pytest.approx(pair.confidence_interval.high, abs=1e-6)
+    assert comparison.confidence_level == interval.confidence_level == 0.95
+
+
+# Where there is nothing, or nothing to split.
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_identical_systems_have_contributions_of_0(name: str) -> None:
+    m = METRICS[name]
+    counts = random_counts(m, 5)
+    (found,) = contributions_of(drawn(m, np.stack([counts[0], counts[0]])), 0, [(0, 1)], LEVEL)
+    assert len(found) >= 2
+    for each in found:
+        interval = each.confidence_interval
+        assert interval is not None
+        assert json.dumps([each.difference, interval.low, interval.high]) == "[0.0, 0.0, 0.0]"
+
+
+@pytest.mark.parametrize("options", [{"smooth_method": "none"}, {}, {"smooth_method": "floor"}])
+def test_bleu_with_a_precision_of_0_is_not_split(options: dict[str, Any]) -> None:
+    m = metric("bleu", **options)
+    counts = random_counts(BLEU, 2)
+    counts[1, :, 5] = 0
+    assert contributions_of(drawn(m, counts), 0, [(0, 1), (0, 0)], LEVEL)[0] == ()
+    counts[1, 0, 5] = 1  # on some draws there is no match
+    (found,) = contributions_of(drawn(m, counts), 0, [(0, 1)], LEVEL)
+    assert len(found) == 5
+    assert all(each.confidence_interval is None for each in found)
+    (without,) = contributions_of(drawn(m, counts), 0, [(0, 1)], None)
+    assert without == found
+
+
+def test_bleu_with_add_k_and_metrics_without_known_parts_are_not_split() -> None:
+    counts = random_counts(BLEU, 2)
+    add_k = metric("bleu", smooth_method="add-k")
+    assert contributions_of(drawn(add_k, counts), 0, [(0, 1)], LEVEL) == [()]
+    scores = SegmentScores("rating", {"a": [1.0, 2.0] * 20, "b": [2.0, 2.0] * 20})
+    (pair,) = compare(metrics=scores, n_resamples=99, with_parts=True).comparisons
+    assert pair.contributions == ()
+    functions = FromCounts("F", {"a": counts[0], "b": counts[1]}, lambda totals: totals[..., 2] / totals[..., 0])
+    assert compare(metrics=functions, n_resamples=99, with_parts=True).comparisons[0].contributions == ()
+
+
+def test_there_are_no_intervals_without_draws_or_intervals() -> None:
+    sets = from_counts(BLEU, bleu_counts(1, 2, 60, 0.05))
+    for options in ({"interval": None}, {"interval": "delta", "test": "ar"}):
+        (pair,) = compare(metrics=sets, n_resamples=99, with_parts=True, **options).comparisons
+        assert pair.contributions is not None
+        assert len(pair.contributions) == 5
+        assert all(each.confidence_interval is None for each in pair.contributions)
+
+
+def test_contributions_are_computed_on_request_and_do_not_change_anything_else() -> None:
+    sets = from_counts(BLEU, bleu_counts(1, 2, 60, 0.05))
+    without, found = (compare(metrics=sets, n_resamples=99, with_parts=wanted) for wanted in (False, True))
+    assert without.comparisons[0].contributions is None
+    document, extended = (json.loads(each.render("json")) for each in (without, found))
+    assert "contributions" not in document["comparisons"][0]
+    assert list(extended["comparisons"][0].pop("contributions")) == ["bp", "p_1", "p_2", "p_3", "p_4"]
+    assert extended == document
+    with pytest.raises(InputError, match="with_parts"):
+        compare(metrics=sets, with_parts="yes")  # type: ignore[arg-type]
+
+
+def test_on_several_test_sets_each_has_its_contributions_and_the_average_none() -> None:
+    corpus = demo_corpus()
+    halves = {
+        name: TestSet(corpus.references[0][part], {s: lines[part] for s, lines in corpus.systems.items()})
+        for name, part in {"news": slice(0, 200), "talks": slice(200, 400)}.items()
+    }
+    result = compare_sets(halves, n_resamples=99, with_parts=True)
+    for comparison in result.sets.values():
+        for pair in comparison.comparisons:
+            assert pair.contributions is not None
+            assert abs(sum(each.difference for each in pair.contributions) - pair.difference) < 1e-9
+    assert result.average is not None
+    assert {pair.contributions for pair in result.average.comparisons} == {None}
+    assert read_json(io.StringIO(result.render("json"))) == result
+    assert "news: BLEU: the parts of each difference" in result.render("text", pairs=True)
+
+
+# Reports.
+
+
+def test_results_are_read_back(tmp_path: Path) -> None:
+    comparison = demo()
+    assert read_json(io.StringIO(comparison.render("json"))) == comparison
+    page = tmp_path / "page.html"
+    page.write_text(comparison.render("html"), "utf-8")
+    assert read_html(page) == comparison
+    document = json.loads(comparison.render("json"))
+    document["comparisons"][0]["contributions"]["bp"] = {"difference": "large", "confidence_interval": None}
+    with pytest.raises(InputError, match=r"comparisons\[0\]\.contributions\.bp\.difference"):
+        read_json(io.StringIO(json.dumps(document)))
+
+
+def test_reports_with_pairs_have_a_table_of_parts_and_say_where_there_are_none() -> None:
+    comparison = demo()
+    text = comparison.render("text", pairs=True)
+    assert "BLEU: the parts of each difference" in text
+    assert "METEOR: the parts of each difference" in text
+    assert "TER: the parts" not in text
+    for line in ("brevity penalty", "4-gram precision", "fragmentation", "information"):
+        assert line in text
+    assert "Contributions of the parts add up to the difference; of draws: percentile intervals" in " ".join(
+        text.split()
+    )
+    assert "TER: no difference is split into parts, because its counts have all edits in one sum" in text
+    for fmt in ("markdown", "latex", "typst"):
+        assert "the parts of each difference" in comparison.render(fmt, pairs=True)
+    assert "parts" not in comparison.render("text", pairs=False)
+
+
+def test_reports_say_which_differences_of_bleu_are_not_split() -> None:
+    counts = random_counts(BLEU, 8, systems=3)
+    counts[2, :, 5] = 0
+    sets = from_counts(BLEU, counts)
+    comparison = compare(metrics=sets, n_resamples=99, with_parts=True)
+    assert [len(pair.contributions or ()) for pair in comparison.comparisons] == [5, 0]
+    text = comparison.render("text", pairs=True)
+    assert "BLEU: 1 of 2 differences is not split into parts, because a precision is 0 or smoothed." in text
+    assert read_json(io.StringIO(comparison.render("json"))) == comparison
+    counts[2, 0, 5] = 1
+    comparison = compare(metrics=from_counts(BLEU, counts), n_resamples=99, with_parts=True)
+    text = comparison.render("text", pairs=True)
+    assert "Contributions without an interval: on some draws a precision is 0 or smoothed." in text
+
+
+def test_the_command_line_computes_contributions_where_they_are_shown(
+    tmp_path: Path, run: Callable[..., Outcome]
+) -> None:
+    write_demo(str(tmp_path))
+    files = [str(tmp_path / f"{name}.txt") for name in ("reference", "baseline", "tuned")]
+    few = ("-n", "99")
+    assert "the parts of each difference" in run("compare", *files, *few, "--pairs").out
+    assert "the parts of each difference" not in run("compare", *files, *few).out
+    (pair,) = json.loads(run("compare", *files, *few, "--format", "json").out)["comparisons"]
+    total = sum(each["difference"] for each in pair["contributions"].values())
+    assert abs(total - pair["difference"]) < 1e-9
+    assert set(pair["contributions"]["bp"]["confidence_interval"]) == {"low", "high", "confidence_level", "method"}
