@@ -91,7 +91,7 @@ class Moments:
     @property
     def m(self) -> int:
         """The number of runs of the second system."""
-        return self.scores.shape[1] - self.n
+        return int(self.scores.shape[1]) - self.n
 
     @property
     def degrees(self) -> tuple[int, int]:

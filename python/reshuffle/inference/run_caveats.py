@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,7 +65,7 @@ def _variances(exchange: str, data: RunData, metric: int, pair: tuple[int, int])
 
 
 # With which numbers of runs tests that need the spreads of runs reject normal scores too often if these are unequal.
-OF_SPREADS = {
+OF_SPREADS: Mapping[str, Callable[[int, int], bool]] = {
     "run": lambda n, m: n != m or n < ENOUGH,
     "welch": lambda n, m: not one_level(n, m),
     "hierarchical": lambda n, m: False,
