@@ -143,7 +143,7 @@ def records(
                 scheme=scheme or None,
                 stopping=None if rule is None else rule.used(replicates.n_resamples, stopped),
                 caveats=used.caveats_of(sample, label),
-                tails=plan.tails if tails is None else tails,
+                tails=used.tails if tails is None else tails,
                 standard_error=None if error is None or math.isnan(error) else error,
                 margin=margin,
             )
