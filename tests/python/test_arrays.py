@@ -6,9 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import pandas as pd
-import polars as pl
-import pyarrow as pa
 import pytest
 
 from counts import bleu_counts
@@ -27,6 +24,10 @@ from reshuffle import (
 )
 from reshuffle.data.arrays import as_array
 
+# These have no types, or other ones than numpy's.
+pd: Any = pytest.importorskip("pandas")
+pl: Any = pytest.importorskip("polars")
+pa: Any = pytest.importorskip("pyarrow")
 BLEU = metric("bleu")
 
 

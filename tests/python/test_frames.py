@@ -11,9 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import pandas as pd
-import polars as pl
-import pyarrow as pa
 import pytest
 
 import reshuffle
@@ -30,6 +27,10 @@ from reshuffle import (
     segment_scores,
 )
 
+# These have no types, or other ones than numpy's.
+pd: Any = pytest.importorskip("pandas")
+pl: Any = pytest.importorskip("polars")
+pa: Any = pytest.importorskip("pyarrow")
 Columns = Mapping[str, Sequence[Any]]
 
 
