@@ -42,9 +42,18 @@ from reshuffle import (
 )
 from reshuffle.data.from_json import TEXTS_OF_CAVEATS
 from reshuffle.inference.estimates import MEANS
+from reshuffle.inference.intervals import INTERVALS
 from reshuffle.inference.tests import TESTS
 from reshuffle.report import render
-from reshuffle.results import DetectableDifference, Exchangeability, Influence, RankedSystem, Ranking, SetComparison
+from reshuffle.results import (
+    Brevity,
+    DetectableDifference,
+    Exchangeability,
+    Influence,
+    RankedSystem,
+    Ranking,
+    SetComparison,
+)
 
 SEGMENTS = 14
 RNG = np.random.default_rng(7)
@@ -153,7 +162,10 @@ EVERY = [
     *({"test": test, **margins(test, "rating")} for test in TESTS),
     *({"test": "ar", "adjust": name} for name in get_args(types.Adjustment) if name not in ("tukey", "scheffe")),
     *({"test": "anova", "adjust": name} for name in ("tukey", "scheffe")),
-    *({"interval": name, "test": "ar-studentized", "adjust": "none"} for name in get_args(types.Interval)),
+    *(
+        {"interval": name, "test": INTERVALS[name].inverts or "ar-studentized", "adjust": "none"}
+        for name in get_args(types.Interval)
+    ),
     *({"test": "ar", "scheme": name} for name in get_args(types.Scheme)),
     *({"test": "ar", "adjust": "holm", "stopping": rule} for rule in (BesagClifford(2), BesagClifford(60))),
     *({"test": "ar-studentized", "stopping": Gandy(level)} for level in (0.05, 0.3)),
@@ -199,6 +211,7 @@ def rare() -> Comparison:
         design_effect=math.inf,
         exchangeability=Exchangeability(math.inf, True),
         influence=Influence(3, math.inf, -math.inf),
+        brevity=Brevity(math.nan, -math.inf, 0.5, None),
     )
     odd = replace(base.scores[0], score=math.nan, confidence_interval=interval, details={"bp": -math.inf, "n": 3})
     ranked = tuple(RankedSystem(name, i, 1, 4, 1, "ab", math.nan) for i, name in enumerate(NAMES, 1))
