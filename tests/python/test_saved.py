@@ -40,6 +40,7 @@ from reshuffle import (
     score,
     types,
 )
+from reshuffle.data.demo import demo_corpus
 from reshuffle.data.from_json import TEXTS_OF_CAVEATS
 from reshuffle.inference.estimates import MEANS
 from reshuffle.inference.intervals import INTERVALS
@@ -311,7 +312,7 @@ def keys_of(value: Any, expected: Mapping[str, set[str]], at: str = "") -> dict[
 
 def documents() -> list[Any]:
     """Documents with every key that a comparison can have."""
-    some = metrics()["some missing"]
+    some, corpus = metrics()["some missing"], demo_corpus()
     many = [
         rare(),
         compare(REFERENCES, SYSTEMS, metrics()["function"], n_resamples=9, test="ar"),
@@ -321,6 +322,7 @@ def documents() -> list[Any]:
         compare(REFERENCES, SYSTEMS, "bleu", documents=[i // 2 for i in range(SEGMENTS)], n_resamples=9),
         replace(score(REFERENCES, SYSTEMS), averaged_over=("news", "talks")),
         compare(REFERENCES, SYSTEMS, ["bleu", some], n_resamples=9, with_texts=True),
+        compare(corpus.references, corpus.systems, n_resamples=99, with_parts=True),
     ]
     return [json.loads(render(comparison, "json")) for comparison in many]
 

@@ -650,6 +650,7 @@ def test_set_names_a_test_set_and_its_files(halves: Path, run: Any) -> None:
         {"one": texts_of("news", "baseline", "tuned"), "two": texts_of("talks", "tuned", "baseline")},
         "ter",
         n_resamples=99,
+        with_parts=True,
     )
     assert document == json.loads(expected.render("json"))
     assert [each["name"] for each in document["test_sets"]] == ["one", "two"]

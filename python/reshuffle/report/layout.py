@@ -32,6 +32,9 @@ class Layout:
     pairs : bool or None
         Whether to show tables of all comparisons, with differences, intervals and p-values. None to show them if there
         are at most 12.
+    parts : bool or None
+        Whether to show what the parts of formulas contribute to the differences, if the result has it. None to show it
+        if ``pairs`` is True.
     triangle : bool
         Show the pairs as a triangular matrix of differences and stars.
     digits : int or None
@@ -51,6 +54,7 @@ class Layout:
 
     terminal: Terminal = field(default_factory=Terminal)
     pairs: bool | None = None
+    parts: bool | None = None
     triangle: bool = False
     digits: int | None = None
     names: Mapping[str, str] = field(default_factory=dict)
@@ -88,7 +92,8 @@ class Layout:
 
     def shows_parts(self, comparison: Comparison) -> bool:
         """Whether the report has what parts of formulas contribute to the differences: on request, if it is known."""
-        return bool(self.pairs) and any(pair.contributions is not None for pair in comparison.comparisons)
+        wanted = self.pairs if self.parts is None else self.parts
+        return bool(wanted) and any(pair.contributions is not None for pair in comparison.comparisons)
 
     def shows_intervals(self, comparison: Comparison) -> bool:
         """Whether the report has confidence intervals. With several metrics, the first table has no room for them."""

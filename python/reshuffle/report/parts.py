@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from ..results import Comparison, PairedDifference, UsedMetric
 from .cells import Table, decimals_of, interval_cells
 from .layout import Layout
-from .wording import number
+from .wording import counted, number
 
 __all__ = ["notes_on_parts", "part_name", "parts_table"]
 
@@ -53,18 +53,19 @@ def notes_on_parts(comparison: Comparison) -> Iterator[str]:
         yield "Contributions without an interval: on some draws a precision is 0 or smoothed."
     for metric in comparison.metrics:
         pairs = [pair for pair in comparison.comparisons if pair.metric == metric.name]
-        without = [pair for pair in pairs if pair.contributions == ()]
-        if without:
-            number_of = "no difference" if len(without) == len(pairs) else f"{len(without)} of {len(pairs)} differences"
-            verb = "is" if len(without) in (1, len(pairs)) else "are"
-            split = "is split" if number_of == "no difference" else f"{verb} not split"
-            yield f"{metric.name}: {number_of} {split} into parts, because {_why_not(metric)}."
+        without, reason = sum(pair.contributions == () for pair in pairs), _why_not(metric)
+        if without == 0 or reason is None:
+            continue
+        subject = "no difference is" if without == len(pairs) else f"{without} of {counted(len(pairs), 'difference')}"
+        verb = "" if without == len(pairs) else " is not" if without == 1 else " are not"
+        yield f"{metric.name}: {subject}{verb} split into parts, because {reason}."
 
 
-def _why_not(metric: UsedMetric) -> str:
+def _why_not(metric: UsedMetric) -> str | None:
+    """Why differences are not split; None for metrics of which nobody expects it, such as external scores."""
     family = metric.signature.partition("|")[0]
     if family == "BLEU":
         return "a precision is 0 or smoothed"
     if family in OF_EDITS:
         return "its counts have all edits in one sum, and the words of the references are the same for both systems"
-    return "its formula has no parts that are known"
+    return None

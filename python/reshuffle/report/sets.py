@@ -72,7 +72,8 @@ def with_choice(result: SetComparison, layout: Layout) -> Layout:
     """The layout with ``pairs`` decided, for all test sets alike."""
     each = [*result.sets.values(), *([] if result.average is None else [result.average])]
     few = sum(len(comparison.comparisons) for comparison in each) <= FEW
-    return replace(layout, pairs=few and not layout.triangle) if layout.pairs is None else layout
+    # That there are few pairs is no request for the parts of their differences.
+    return replace(layout, pairs=few and not layout.triangle, parts=False) if layout.pairs is None else layout
 
 
 def headed(name: str, table: Table) -> Table:
