@@ -154,7 +154,7 @@ def influences(differences: Array) -> tuple[Array, Array, Array]:
     """The numbers of segments that differ, the effective ones, and the skewness, of each sample: (n,)."""
     with np.errstate(invalid="ignore", divide="ignore"):
         effective = np.abs(differences).sum(axis=1) ** 2 / (differences**2).sum(axis=1)
-        skewness = np.nan_to_num(scipy.stats.skew(differences, axis=1))
+        skewness: Array = np.asarray(np.nan_to_num(scipy.stats.skew(differences, axis=1)))
     return (differences != 0).sum(axis=1), effective, skewness
 
 

@@ -170,15 +170,15 @@ CASES: dict[str, tuple[Callable[[], Comparison], dict[str, Any]]] = {
         {"units": 20, "unit": "segment", "enough": 40, "test": True, "interval": False},
     ),
     "few-differing": (
-        compared(apart_in(5), test="bootstrap-both", scheme="auto"),
+        lambda: compared(apart_in(5), test="bootstrap-both", scheme="auto"),
         {"differing": 5, "units": 300, "unit": "segment", "few": 30, "test": "bootstrap-both", "by_default": False},
     ),
     "skewed": (
-        compared(apart_in(40, 300.0), scheme="auto"),
+        lambda: compared(apart_in(40, 300.0), scheme="auto"),
         {"metric": "rating", "units": 300, "effective": 1.276, "pairs": 1, "system": "b", "baseline": "a"},
     ),
     "rare-segments": (
-        compared(ratings(apart=30.0)),
+        lambda: compared(ratings(apart=30.0)),
         {"segments": SEGMENTS, "share": 0.01, "probability": 0.99**SEGMENTS, "pairs": 1, "tests": 1},
     ),
     "few-draws": (

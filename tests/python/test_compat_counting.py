@@ -585,7 +585,7 @@ class Table(dict):  # type: ignore[type-arg]
 
 
 def without_constructor(classes: Any) -> Any:
-    class Bare(classes["BLEU"]):  # type: ignore[misc, name-defined]
+    class Bare(classes["BLEU"]):  # type: ignore[misc]
         def __init__(self) -> None:
             self._ref_cache, self._force, self.max_ngram_order = None, True, 2
 

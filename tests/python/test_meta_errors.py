@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from itertools import combinations
 from typing import Any
 
@@ -81,7 +82,7 @@ def test_scores_that_only_one_cluster_has_are_lost_with_it() -> None:
 def test_pairs_of_each_cell_are_those_of_a_loop() -> None:
     cells, human = material(3)
     epsilons = np.array([0.0, 0.3, 1.0])
-    groups = {
+    groups: dict[str, Callable[[Any, Any], bool]] = {
         "none": lambda a, b: True,
         "sys": lambda a, b: a[0] == b[0],
         "item": lambda a, b: a[1] == b[1],
@@ -306,7 +307,7 @@ def test_more_pairs_than_the_core_takes_are_refused() -> None:
 
 def accuracy_by_loop(x: Scores, human: Scores, grouping: str, systems: Scores, segments: Scores) -> float:
     """acc23 with ε calibrated on copies of cells, which are not compared with each other."""
-    groups = {
+    groups: dict[str, Callable[[Any, Any], bool]] = {
         "none": [[(i, j) for i in range(len(systems)) for j in range(len(segments))]],
         "sys": [[(i, j) for j in range(len(segments))] for i in range(len(systems))],
         "item": [[(i, j) for i in range(len(systems))] for j in range(len(segments))],

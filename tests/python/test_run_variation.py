@@ -266,7 +266,7 @@ def test_t_tests_of_runs_are_scipys_and_a_search(alternative: str, statistic: st
     found = {
         name: pair_outcomes(data, [(0, 1)], EXCHANGES[name], testing)[0][0] for name in ("welch", "hierarchical-t")
     }
-    welch = stats.ttest_ind(a.mean(axis=1), b.mean(axis=1), equal_var=False, alternative=alternative)
+    welch: Any = stats.ttest_ind(a.mean(axis=1), b.mean(axis=1), equal_var=False, alternative=alternative)  # type: ignore[call-overload]
     assert found["welch"].pvalue == pytest.approx(welch.pvalue, rel=1e-6)
     assert found["welch"].degrees_of_freedom == pytest.approx(welch.df, rel=1e-6)
     variance, levels = slow_spread(a, b)

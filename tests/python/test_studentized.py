@@ -341,7 +341,7 @@ def test_constants_do_not_depend_on_which_arrangement_is_observed(case: str, str
 
 
 def cross_of(a: Counts, b: Counts, m: Any, strata: list[int] | None) -> _core.Cross:
-    return _cross(resolve(m), *map(np.ascontiguousarray, (a, b)), strata_of(strata, len(a)))
+    return _cross(resolve(m), np.ascontiguousarray(a), np.ascontiguousarray(b), strata_of(strata, len(a)))
 
 
 def strata_of(strata: Sequence[int] | None, n: int) -> Strata:
@@ -360,7 +360,8 @@ def equals_the_twin(m: Any, a: Counts, b: Counts, strata: Sequence[int] | None =
     np.testing.assert_array_equal(got.terms.T, expected.terms)
     np.testing.assert_array_equal(got.rows(a, b), expected.append_to(a, b))
     assert got.follows_difference == expected.follows_difference
-    for name, matrix in zip(Constants.__dataclass_fields__, got.constants, strict=True):
+    for name, found in zip(Constants.__dataclass_fields__, got.constants, strict=True):
+        matrix: Any = found
         expected_matrix = np.asarray(getattr(expected.constants, name))
         assert np.shape(matrix) == expected_matrix.shape, name
         largest = np.abs(expected_matrix).max(initial=0)

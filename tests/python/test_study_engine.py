@@ -132,10 +132,8 @@ def public(twin: Twin, simulation: int, test: str, n: int, seed: int | None = No
     results = []
     for own, (a, b) in zip(metrics, twin.data_set(simulation), strict=True):
         if test in testing.CAN_STOP:
-            studentized = {"studentized": test == "ar-studentized"}
-            results.append(
-                approximate_randomization(a, b, own, n_resamples=n, seed=seed, **studentized, **options).pvalue
-            )
+            own_options = {"studentized": test == "ar-studentized", **options}
+            results.append(approximate_randomization(a, b, own, n_resamples=n, seed=seed, **own_options).pvalue)
         else:
             method = BOOTSTRAPS[test]
             results.append(bootstrap_test(a, b, own, method=method, n_resamples=n, seed=seed, **options).pvalue)

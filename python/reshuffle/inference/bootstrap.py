@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,10 +39,20 @@ class Drawn(NamedTuple):
     @classmethod
     def of(cls, observed: Observed, hypotheses: range) -> Drawn:
         """The draws of some hypotheses."""
-        arrays = (observed.statistic, observed.thresholds, observed.tolerances, observed.each_alternative)
-        differences = np.stack([observed.drawn_differences(h) for h in hypotheses])
-        columns: list[NDArray[Any]] = [array[hypotheses.start : hypotheses.stop, None] for array in arrays]
-        return cls(differences, *columns, ties=observed.ties == ">=")
+        here = np.s_[hypotheses.start : hypotheses.stop, None]
+        return cls(
+            np.stack([observed.drawn_differences(h) for h in hypotheses]),
+            observed.statistic[here],
+            observed.thresholds[here],
+            observed.tolerances[here],
+            observed.each_alternative[here],
+            ties=observed.ties == ">=",
+        )
+
+
+def _numbers(conditions: NDArray[np.bool_]) -> Integers:
+    """How many of the draws of each pair satisfy a condition: (n,)."""
+    return np.asarray(np.count_nonzero(conditions, axis=1))
 
 
 def _on_draws(count: Callable[[Drawn], Integers]) -> Callable[[Observed], Outcome]:
@@ -56,8 +66,8 @@ def _on_draws(count: Callable[[Drawn], Integers]) -> Callable[[Observed], Outcom
             hypotheses = range(first, min(first + size, n))
             here, drawn = slice(first, first + size), Drawn.of(observed, hypotheses)
             exceedances[here] = count(drawn)
-            wins[here] = np.count_nonzero(drawn.differences > 0, axis=1)
-            ties[here] = np.count_nonzero(drawn.differences == 0, axis=1)
+            wins[here] = _numbers(drawn.differences > 0)
+            ties[here] = _numbers(drawn.differences == 0)
         each = np.full(n, n_resamples)
         p = pvalue(exceedances, each, tails=observed.tails)
         return Outcome(observed.statistic, p, exceedances, each, wins=wins, ties=ties)
@@ -70,7 +80,8 @@ def _on_draws(count: Callable[[Drawn], Integers]) -> Callable[[Observed], Outcom
 def shift(drawn: Drawn) -> Integers:
     """|d_b| − mean |d_b| ≥ |d|: Riezler & Maxwell 2005, Fig. 2, exactly as published."""
     magnitude = np.abs(drawn.differences)
-    return np.count_nonzero(magnitude - magnitude.mean(axis=1, keepdims=True) >= drawn.threshold, axis=1)
+    centred_on_mean = magnitude - magnitude.mean(axis=1, keepdims=True)
+    return _numbers(centred_on_mean >= drawn.threshold)
 
 
 @_on_draws
@@ -81,7 +92,7 @@ def centred(drawn: Drawn) -> Integers:
     as far from d as d is from 0, but slightly farther from the mean of the d_b or slightly closer to it.
     """
     deviations = drawn.differences - drawn.statistic
-    return np.count_nonzero(reached(deviations, drawn.threshold, drawn.alternative), axis=1)
+    return _numbers(reached(deviations, drawn.threshold, drawn.alternative))
 
 
 @_on_draws
@@ -91,10 +102,9 @@ def percentile(drawn: Drawn) -> Integers:
     It inverts the percentile interval (:func:`reshuffle.inference.intervals.percentile`).
     """
     end = drawn.tolerance if drawn.ties else -drawn.tolerance
-    at_most = np.count_nonzero(drawn.differences <= end, axis=1)
-    at_least = np.count_nonzero(drawn.differences >= -end, axis=1)
+    at_most, at_least = _numbers(drawn.differences <= end), _numbers(drawn.differences >= -end)
     sign = signs(drawn.alternative[:, 0])
-    return np.where(sign > 0, at_most, np.where(sign < 0, at_least, np.minimum(at_most, at_least)))
+    return np.asarray(np.where(sign > 0, at_most, np.where(sign < 0, at_least, np.minimum(at_most, at_least))))
 
 
 def both(observed: Observed) -> Outcome:
@@ -123,4 +133,4 @@ def paired(drawn: Drawn) -> Integers:
     sign = signs(drawn.alternative)
     better = np.where(sign == 0, np.sign(drawn.statistic), sign)
     advantages = drawn.differences * better
-    return np.count_nonzero(advantages <= 0 if drawn.ties else advantages < 0, axis=1)
+    return _numbers(advantages <= 0 if drawn.ties else advantages < 0)

@@ -44,7 +44,7 @@ class Tested(NamedTuple):
 class _Pair(NamedTuple):
     """A pair with its index and its influence."""
 
-    index: int
+    at: int
     pair: PairedDifference
     influence: Influence
 
@@ -82,7 +82,7 @@ def _few_differing(tested: Tested, few: Sequence[_Pair], by_default: bool) -> It
         "exact": sum(each.pair.test.scheme == "exact" for each in few),
         "by_default": by_default,
     }
-    yield Caveat("few-differing", values), [each.index for each in few]
+    yield Caveat("few-differing", values), [each.at for each in few]
 
 
 def units_for_skewness(skewness: float) -> float:
@@ -114,7 +114,7 @@ def _skewed(tested: Tested, known: Sequence[_Pair]) -> Iterator[Found]:
         "skewness": worst.influence.skewness,
         "enough": round(units_for_skewness(worst.influence.skewness or 0)),
     }
-    yield Caveat("skewed", values), [each.index for each in skewed]
+    yield Caveat("skewed", values), [each.at for each in skewed]
 
 
 def _pairs(tested: Tested, found: Sequence[_Pair], shown: _Pair) -> Mapping[str, Any]:

@@ -7,7 +7,7 @@ the threshold ε of all cells, because near the best ε the accuracy does not de
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,7 +94,7 @@ def _zero(values: Scores) -> Scores:
     return np.where(np.isnan(values), 0, values)
 
 
-def _divided(a: Scores, b: NDArray[np.generic]) -> Scores:
+def _divided(a: Scores, b: NDArray[Any]) -> Scores:
     """The quotient, NaN where the divisor is not positive."""
     return np.asarray(np.divide(a, b, out=np.full(np.broadcast_shapes(a.shape, b.shape), np.nan), where=b > 0))
 
@@ -126,7 +126,8 @@ def _correlation(sums: Scores, scale: Scores) -> Scores:
     xx, yy, xy = n * xx - x * x, n * yy - y * y, n * xy - x * y
     spread = (xx > NOTHING * scale[0] * scale[3]) & (yy > NOTHING * scale[0] * scale[4]) & (n > 1.5)
     norms = np.sqrt(np.maximum(xx, 0)) * np.sqrt(np.maximum(yy, 0))
-    return np.clip(np.divide(xy, norms, out=np.full(n.shape, np.nan), where=spread & (norms > 0)), -1, 1)
+    found = np.divide(xy, norms, out=np.full(n.shape, np.nan), where=spread & (norms > 0))
+    return np.asarray(np.clip(found, -1, 1))
 
 
 def _pearson(cells: Scores, human: Scores, there: NDArray[np.bool_], grouping: str) -> Groups:
@@ -193,7 +194,7 @@ def _of_ranks(sums: Scores) -> Scores:
     """ρ from sums of products of deviations. Ranks are multiples of ½, so that nothing smaller is a spread."""
     xy, xx, yy = sums
     norms = np.sqrt(np.maximum(xx, 0)) * np.sqrt(np.maximum(yy, 0))
-    return np.divide(xy, norms, out=np.full(np.shape(xy), np.nan), where=(xx > 0.2) & (yy > 0.2))
+    return np.asarray(np.divide(xy, norms, out=np.full(np.shape(xy), np.nan), where=(xx > 0.2) & (yy > 0.2)))
 
 
 class _Ranks(NamedTuple):
@@ -264,7 +265,7 @@ class _Pairs(NamedTuple):
         if coefficient in ("acc23", "tau23"):
             epsilons, _ = _core.meta_calibrate(cells, human, grouping, threads=threads, progress=progress)
             epsilons = np.ascontiguousarray(_zero(epsilons))
-        settings = {"threads": threads, "progress": progress}
+        settings: dict[str, Any] = {"threads": threads, "progress": progress}
         counts, sizes = _core.meta_pair_counts(cells, human, grouping, epsilons=epsilons, **settings)
         by_cell = _core.meta_cell_counts(cells, human, grouping, epsilons, **settings).reshape(*cells.shape, 5)
         return cls(coefficient, cells, human, grouping, epsilons, counts, sizes, by_cell)

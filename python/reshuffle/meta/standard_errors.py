@@ -76,7 +76,8 @@ def two_way(left: LeftOut) -> TwoWay | None:
     n_systems, n_segments = left.systems.shape[1], left.segments.shape[1]
     if min(n_systems, n_segments) < FEWEST or any(np.isnan(values).any() for values in left):
         return None
-    return TwoWay(*(_covariance(values) for values in left), n_systems, n_segments)
+    systems, segments, cells = (_covariance(values) for values in left)
+    return TwoWay(systems, segments, cells, n_systems, n_segments)
 
 
 def _covariance(values: Scores) -> Scores:

@@ -210,8 +210,8 @@ class ObservedStatistic(NamedTuple):
         cls, scores: Scores, scale: float, variance: float, size: float, rounding: float = ROUNDING
     ) -> ObservedStatistic:
         """See :meth:`ObservedStatistics.from_parts`."""
-        parts = np.array([[variance], [size]])
-        values, slack, errors = ObservedStatistics.from_parts(scores[:, None], scale, *parts, rounding)
+        variances, sizes = np.array([[variance], [size]])
+        values, slack, errors = ObservedStatistics.from_parts(scores[:, None], scale, variances, sizes, rounding)
         return cls(float(scores[0] - scores[1]), errors.item(), values.item(), slack.item())
 
 

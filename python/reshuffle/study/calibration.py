@@ -71,10 +71,11 @@ class Calibrator:
     level: float
     settings: StudySettings
 
-    def efficiency(self, test: str, power: float, size: int) -> Efficiency | None:
+    def efficiency(self, test: str, power: float, size: int, difference: float | None = None) -> Efficiency | None:
         """The efficiency of a test near this power on test sets of this size; None if no pair differs enough.
 
-        It is simulated on test sets that are at most as large as the pilot, unless none of its pairs differs enough.
+        It is simulated on test sets that are at most as large as the pilot, unless none of its pairs differs enough. A
+        ``difference`` is kept, and the size chosen for it, where a pair differs as much and the pilot is large enough.
         """
         side = "two-sided" if self.settings.alternative == "two-sided" else "greater"
         effect, z = detectable_factor(self.level, power, side), critical_value(self.level, side)
@@ -82,7 +83,7 @@ class Calibrator:
             return None
         found: list[tuple[float, PowerRate]] = []
         for share in ROUNDS:
-            point = self._point(effect / _mean(found), size)
+            point = self._at(difference, effect / _mean(found)) or self._point(effect / _mean(found), size)
             if point is None:
                 break
             rate = self._simulated(test, point, max(1, round(share * self.settings.simulations)))
@@ -100,17 +101,35 @@ class Calibrator:
         """The standard deviation of a unit's contribution to the difference of each pair."""
         return [unit_error(each, 0) for each in self.populations]
 
+    def _at(self, difference: float | None, effect: float) -> _Point | None:
+        """Where a given difference has this effect, for the median pair of those that differ as much."""
+        if difference is None:
+            return None
+        errors = self._unit_errors
+        # The difference may be that of a pair, as it was printed.
+        own = [abs(each) * (1 + 1e-9) for each in self._differences]
+        able = [at for at, error in enumerate(errors) if error > 0 and own[at] >= difference]
+        if not able:
+            return None
+        at = _median(able, errors)
+        size = max(2, math.ceil((effect * errors[at] / difference) ** 2))
+        return _Point(at, min(difference, abs(self._differences[at])), size) if size <= self._n_units else None
+
+    @property
+    def _n_units(self) -> int:
+        return self.populations[0].n_units
+
     def _point(self, effect: float, size: int) -> _Point | None:
         """Where a difference has this effect, in standard errors.
 
         The pair is that with the (lower) median standard error of those that differ enough.
         """
-        units, errors, own = self.populations[0].n_units, self._unit_errors, [abs(d) for d in self._differences]
+        units, errors, own = self._n_units, self._unit_errors, [abs(d) for d in self._differences]
         size = min(size, units)
         needed = [effect * error / math.sqrt(size) for error in errors]
         able = [at for at, error in enumerate(errors) if error > 0 and own[at] >= needed[at]]
         if able:
-            at = sorted(able, key=lambda at: errors[at])[(len(able) - 1) // 2]
+            at = _median(able, errors)
             return _Point(at, needed[at], size)
         at = max(range(len(own)), key=lambda at: own[at] / errors[at] if errors[at] > 0 else 0.0)
         if own[at] * math.sqrt(MOST_REPEATS * units) < effect * errors[at] or not own[at]:
@@ -132,6 +151,11 @@ class Calibrator:
         (cell,) = simulated_mixture(population, [self.label], (system, baseline), point.size, eta, settings)
         (rate,) = power_rates(cell, settings)
         return rate
+
+
+def _median(pairs: Sequence[int], errors: Sequence[float]) -> int:
+    """The one of these pairs with the (lower) median standard error."""
+    return sorted(pairs, key=lambda at: errors[at])[(len(pairs) - 1) // 2]
 
 
 def effect_for(population: Population, difference: float) -> float:

@@ -342,17 +342,19 @@ class _Design:
         ]
 
     @lazy
-    def _efficiencies(self) -> dict[tuple[int, str, float, int], Efficiency | None]:
-        """What was simulated, by metric, test, power and size."""
+    def _efficiencies(self) -> dict[tuple[int, str, float, int, float | None], Efficiency | None]:
+        """What was simulated, by metric, test, power, size and, if it is given, difference."""
         return {}
 
-    def _efficiency(self, m: int, method: str, power: float, size: int) -> float | None:
+    def _efficiency(
+        self, m: int, method: str, power: float, size: int, difference: float | None = None
+    ) -> float | None:
         """The efficiency of a test; 1 for closed forms, and None if no pair differs enough to simulate it."""
         if not self.options.simulate or (method == T_TEST and self._has_t_test(m)):
             return 1.0
-        key = m, method, power, min(size, self.material.n_units)
+        key = m, method, power, min(size, self.material.n_units), difference
         if key not in self._efficiencies:
-            self._efficiencies[key] = self._calibrators[m].efficiency(method, power, key[-1])
+            self._efficiencies[key] = self._calibrators[m].efficiency(method, *key[2:])
         found = self._efficiencies[key]
         return None if found is None else found.ratio
 
@@ -417,7 +419,7 @@ class _Design:
             sizes = (t_required_units(difference / error, self.level, power, self._side) for error in errors)
             return PlannedSize(label, method, self.level, power, difference, *sizes)
         first = required_units(difference, errors[0], 1, self.level, power, self._side)
-        efficiency = self._efficiency(m, method, power, self.material.n_units if first is None else first)
+        efficiency = self._efficiency(m, method, power, self.material.n_units if first is None else first, difference)
         if efficiency is None:
             method, efficiency = NORMAL, 1.0
         sizes = (required_units(efficiency * difference, error, 1, self.level, power, self._side) for error in errors)
