@@ -186,7 +186,7 @@ NIST_UNIT = 2.0**28
 
 def _ratio(part: Scores, whole: Scores, undefined: float = 0.0) -> Scores:
     """A ratio of counts, with another value where there is nothing to divide by."""
-    return np.divide(part, whole, out=np.full(np.shape(part), undefined), where=whole > 0)
+    return np.asarray(np.divide(part, whole, out=np.full(np.shape(part), undefined), where=whole > 0))
 
 
 def _f_score(factor: float, parts: Parts, undefined: float = 0.0) -> Scores:
@@ -270,12 +270,11 @@ def _intervals(drawn: Scores, level: float) -> list[ConfidenceInterval | None]:
     """The percentile interval of each part, from its contributions on the draws: (parts, R)."""
     n = drawn.shape[1]
     rank = max(rank_of_ends(n, level), 1)
-    places = sorted({rank - 1, n - rank})
-    defined = np.isfinite(drawn).all()
-    if not defined:
+    if not np.isfinite(drawn).all():
         return [None] * len(drawn)
-    ends = np.partition(drawn, places, axis=1)[:, [places[0], places[-1]]]
-    return [ConfidenceInterval(*_rounded(pair), level, "percentile") for pair in ends]
+    places = [rank - 1, n - rank]
+    ends = np.partition(drawn, places, axis=1)[:, places]
+    return [ConfidenceInterval(low, high, level, "percentile") for low, high in map(_rounded, ends)]
 
 
 def _rounded(values: Scores) -> list[float]:
