@@ -173,8 +173,7 @@ def weights_of_draws(replicates: Replicates) -> list[list[int]]:
     (sample,) = replicates.samples
     units = np.eye(sample.n_units, dtype=np.int64)[None]
     resampler = resampler_of_sums("draws", units)
-    sums = np.concatenate([batch.sums(resampler) for batch in replicates.batches(10, "drawing")])
-    return [list(map(int, draw)) for draw in sums]
+    return [row for batch in replicates.batches(10, "drawing") for row in batch.sums(resampler).tolist()]
 
 
 def twin_of_bleu(totals: Sequence[int]) -> list[float]:

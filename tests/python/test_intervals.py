@@ -29,7 +29,7 @@ from reshuffle import (
 from reshuffle.data.demo import demo_corpus
 from reshuffle.inference import estimates
 from reshuffle.inference.estimates import Estimate
-from reshuffle.inference.intervals import INTERVALS, SAMPLE, _outer, _symmetric_ends, rank_of_ends
+from reshuffle.inference.intervals import INTERVALS, SAMPLE, _outer, rank_of_ends, symmetric_ends
 from reshuffle.inference.pvalues import largest_rank
 from reshuffle.metrics.base import Counts, Metric, Scores
 from reshuffle.resampling import CountSample, Replicates
@@ -407,7 +407,7 @@ def test_the_ends_of_percentile_intervals_equal_those_of_sorted_draws(
         draws[:: max(n // SAMPLE, 1)] *= [0.0, 100.0][seed % 2]
     rank = max(rank_of_ends(n, level), 1)
     in_order = np.sort(draws)
-    assert _symmetric_ends(draws, level) == (in_order[rank - 1], in_order[-rank])
+    assert symmetric_ends(draws, level) == (in_order[rank - 1], in_order[-rank])
 
 
 def test_most_draws_in_the_middle_are_left_out() -> None:

@@ -57,7 +57,9 @@ def on_sets(**options: Any) -> SetComparison:
 
 RESULTS = Lazy[Comparison | SetComparison](
     {
-        "all pairs": lambda: compare(REFERENCES, SYSTEMS, ["bleu", "ter"], all_pairs=True, n_resamples=199, test="ar"),
+        "all pairs": lambda: compare(
+            REFERENCES, SYSTEMS, ["bleu", "ter"], all_pairs=True, n_resamples=199, test="ar", with_parts=True
+        ),
         "baseline": lambda: compare(REFERENCES, SYSTEMS, ["bleu", "ter"], n_resamples=199),
         "one pair": lambda: compare(
             REFERENCES, {name: SYSTEMS[name] for name in ("baseline", "tuned")}, n_resamples=199
@@ -415,6 +417,28 @@ def test_infinite_ends_of_intervals_are_shown_as_in_the_text_report(browser: Bro
     browser.open(replace(result, comparisons=(infinite,)).render("html"))
     expected = f"-inf to {pair.confidence_interval.high:+.2f}"
     assert cells(browser, "#pairs")[0][3] == details(browser)["95% CI"] == expected
+
+
+def test_the_parts_of_a_difference_are_shown_in_its_direction(browser: Browser) -> None:
+    result = RESULTS["all pairs"]
+    assert isinstance(result, Comparison)
+    browser.open(PAGES["all pairs"])
+    directions = set()
+    for row in browser.all("#pairs tbody tr"):
+        row.click()
+        system, baseline = (cell.text for cell in row.find_elements("tag name", "td")[:2])
+        (pair,) = (p for p in result.comparisons if p.metric == "BLEU" and {p.system, p.baseline} == {system, baseline})
+        sign = 1 if pair.system == system else -1
+        directions.add(sign)
+        shown = {term: value for term, value in details(browser).items() if term.startswith("–")}
+        assert [*shown] == ["– brevity penalty", *(f"– {n}-gram precision" for n in range(1, 5))]
+        for text, each in zip(shown.values(), pair.contributions or (), strict=True):
+            difference, low, high = (float(word.strip("()")) for word in text.replace(" to ", " ").split())
+            interval = each.confidence_interval
+            assert interval is not None
+            assert difference == pytest.approx(sign * each.difference, abs=0.0051)
+            assert [low, high] == pytest.approx(sorted([sign * interval.low, sign * interval.high]), abs=0.0051)
+    assert directions == {1, -1}
 
 
 def test_details_of_one_sided_tests_keep_their_direction(browser: Browser) -> None:

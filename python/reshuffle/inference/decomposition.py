@@ -30,7 +30,7 @@ from ..metrics.registry import metric_specs
 from ..resampling import CountSample, Pairs, Replicates, Sample, resampler_of_sums
 from ..resampling.samples import BATCH_CELLS
 from ..results import ConfidenceInterval, Contribution
-from .intervals import rank_of_ends
+from .intervals import symmetric_ends
 
 __all__ = ["DECOMPOSITIONS", "Decomposition", "contributions_of", "decomposition_of", "of_product", "shapley"]
 
@@ -67,11 +67,12 @@ class Decomposition:
 def of_product(x: Parts, y: Parts) -> Scores:
     """The contributions to the difference of two products, in hundredths, from the logarithms of their factors."""
     with np.errstate(invalid="ignore"):
-        differences = np.stack(x) - np.stack(y)
-        total, score = differences.sum(axis=0), 100 * np.exp(np.stack(y).sum(axis=0))
+        differences = np.stack([a - b for a, b in zip(x, y, strict=True)])
+        total, score = differences.sum(axis=0), 100 * np.exp(sum(y))
         # (x − y)/ln(x/y), also where x and y are almost equal.
         relative = np.divide(np.expm1(total), total, out=np.ones_like(total), where=total != 0)
-    return np.asarray(differences * (score * relative))
+        differences *= score * relative
+    return differences
 
 
 def shapley(score: Callable[[Parts], Scores], x: Parts, y: Parts) -> Scores:
@@ -268,14 +269,10 @@ def _drawn_parts(decomposition: Decomposition, sample: CountSample, replicates: 
 
 def _intervals(drawn: Scores, level: float) -> list[ConfidenceInterval | None]:
     """The percentile interval of each part, from its contributions on the draws: (parts, R)."""
-    n = drawn.shape[1]
-    rank = max(rank_of_ends(n, level), 1)
-    places = sorted({rank - 1, n - rank})
-    defined = np.isfinite(drawn).all()
-    if not defined:
+    if not np.isfinite(drawn).all():
         return [None] * len(drawn)
-    ends = np.partition(drawn, places, axis=1)[:, [places[0], places[-1]]]
-    return [ConfidenceInterval(low, high, level, "percentile") for low, high in map(_rounded, ends)]
+    ends = (_rounded(np.array(symmetric_ends(row, level))) for row in drawn)
+    return [ConfidenceInterval(low, high, level, "percentile") for low, high in ends]
 
 
 def _rounded(values: Scores) -> list[float]:

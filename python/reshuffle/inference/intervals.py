@@ -43,6 +43,7 @@ __all__ = [
     "check_interval",
     "rank_of_ends",
     "standard_error",
+    "symmetric_ends",
 ]
 
 
@@ -80,7 +81,7 @@ def rank_of_ends(n_draws: int, level: float) -> int:
     return largest_rank(n_draws + 1, default_alpha(level), tails=2)
 
 
-def _symmetric_ends(draws: Scores, level: float) -> tuple[float, float]:
+def symmetric_ends(draws: Scores, level: float) -> tuple[float, float]:
     """The k-th smallest and the k-th largest draw; the outermost draws if k is 0."""
     rank = max(rank_of_ends(len(draws), level), 1)
     outer = _outer(draws, rank)
@@ -114,7 +115,7 @@ def percentile(estimate: Estimate, level: float) -> tuple[float, float]:
     For a difference, 0 is outside exactly when ``bootstrap-percentile`` has p ≤ α (if k ≥ 1). That test counts a draw
     within the tolerance of 0 as a tie, so an end within the tolerance is set to 0.
     """
-    low, high = (0.0 if abs(end) <= estimate.tolerance else end for end in _symmetric_ends(estimate.draws, level))
+    low, high = (0.0 if abs(end) <= estimate.tolerance else end for end in symmetric_ends(estimate.draws, level))
     return low, high
 
 
@@ -125,7 +126,7 @@ def koehn(estimate: Estimate, level: float) -> tuple[float, float]:
 
 def basic(estimate: Estimate, level: float) -> tuple[float, float]:
     """2θ minus the ends of the percentile interval: assumes that θ* − θ is distributed as θ minus the true value."""
-    low, high = _symmetric_ends(estimate.draws, level)
+    low, high = symmetric_ends(estimate.draws, level)
     return 2 * estimate.value - high, 2 * estimate.value - low
 
 
