@@ -37,3 +37,16 @@ def bleu_counts(seed: int, systems: int, segments: int, step: float) -> Counts:
         matches = [rng.binomial(t, (0.5 + step * system) / 1.3**n) for n, t in enumerate(totals)]
         rows.append(np.stack([length, length, *matches, *totals], axis=-1))
     return np.stack(rows).astype(np.int64)
+
+
+def near_kink(segments: int = 60) -> FromCounts:
+    """BLEU of one output and the same without a few words, both about as long as the references."""
+    rng = np.random.default_rng(1)
+    reference = 12 + rng.integers(0, 9, segments)
+    words = reference + rng.integers(-2, 3, segments)
+    matches = np.outer(words, [50, 28, 16, 9]) // 100
+    systems = {
+        name: np.column_stack([own, reference, matches, own[:, None] - np.arange(4)])
+        for name, own in (("long", words), ("short", words - (np.arange(segments) % 12 == 0)))
+    }
+    return FromCounts("BLEU", systems, "bleu")

@@ -52,7 +52,8 @@ def adjusted(comparison: Comparison) -> list[Any]:
 
 
 def kinds(comparison: Comparison) -> list[str]:
-    return [caveat.kind for caveat in comparison.caveats]
+    """The kinds of the caveats, but for one that every star has on so few segments."""
+    return [caveat.kind for caveat in comparison.caveats if caveat.kind != "rare-segments"]
 
 
 def words(comparison: Comparison, fmt: str = "text") -> str:

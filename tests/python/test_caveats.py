@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from budgets import budget
-from counts import lengths
+from counts import lengths, near_kink
 from margins import margins
 from pages import markup
 from reshuffle import (
@@ -63,19 +63,6 @@ def apart_in(n: int, most: float = 1.0) -> SegmentScores:
 
 
 LENGTH = CorpusFunction("length", lambda hypotheses, _: float(sum(map(len, hypotheses))))
-
-
-def near_kink() -> FromCounts:
-    """BLEU of one output and the same without a few words, both about as long as the references."""
-    rng = np.random.default_rng(1)
-    reference = 12 + rng.integers(0, 9, SEGMENTS)
-    lengths = reference + rng.integers(-2, 3, SEGMENTS)
-    matches = np.outer(lengths, [50, 28, 16, 9]) // 100
-    systems = {
-        name: np.column_stack([own, reference, matches, own[:, None] - np.arange(4)])
-        for name, own in (("long", lengths), ("short", lengths - (np.arange(SEGMENTS) % 12 == 0)))
-    }
-    return FromCounts("BLEU", systems, "bleu")
 
 
 CASES: dict[str, tuple[Callable[[], Comparison], dict[str, Any]]] = {

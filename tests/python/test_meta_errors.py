@@ -331,7 +331,7 @@ def accuracy_by_loop(x: Scores, human: Scores, grouping: str, systems: Scores, s
             if pairs and weight:
                 values, counted = values + weight * right / pairs, counted + weight
         best = max(best, values / counted if counted else np.nan)
-    return best
+    return best if best > -np.inf else np.nan  # without pairs
 
 
 @pytest.mark.parametrize("grouping", ["none", "sys", "item"])

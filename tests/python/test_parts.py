@@ -372,7 +372,7 @@ def test_the_counts_of_a_comparison_are_sent_once(monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize(
     ("function", "options"),
     [
-        (meta.segments, {"coefficients": ["pearson", "kendall-b", "acc23"], "groupings": "item"}),
+        (meta.segments, {"coefficients": ["pearson", "kendall-b", "acc23"], "groupings": "item", "test": "perm-both"}),
         (meta.segments, {"coefficients": "tau"}),
         (meta.segments, {"coefficients": "tau", "test": "perm-both", "adjust": "minp"}),
         (meta.systems, {"coefficients": ["pearson", "kendall-b"], "test": "perm-both"}),
@@ -519,7 +519,18 @@ def test_the_commands_take_an_executor(
         "compare": ("compare", "ref.txt", *files, *small),
         "sets": ("compare", "--set", "x", "ref.txt", *a, "--set", "y", "ref.txt", *a, *small),
         "runs": ("runs", "--refs", "ref.txt", "--baseline", *a, "--system", "new", *b, *small),
-        "meta": ("meta", "segments", "--human", "da.tsv", "--metric-scores", "x=x.tsv", "y=y.tsv", *small),
+        "meta": (
+            "meta",
+            "segments",
+            "--human",
+            "da.tsv",
+            "--metric-scores",
+            "x=x.tsv",
+            "y=y.tsv",
+            "--test",
+            "perm-both",
+            *small,
+        ),
         "tune": ("tune", "kbmira", "--nbest", "dev.nbest", "--refs", "dev.ref", "--replications", "3", *small[2:]),
     }
     for name, words in commands.items():

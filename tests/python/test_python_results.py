@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from counts import lengths
+from counts import lengths, near_kink
 from lazy import Lazy
 from reshuffle import (
     BesagClifford,
@@ -97,6 +97,7 @@ RESULTS = Lazy[Comparison](
         ),
         "post-hoc": lambda: compare(REFERENCES, SYSTEMS, "bleu", test="anova", adjust="tukey", interval=None),
         "permutations": lambda: compare(REFERENCES, SYSTEMS, "bleu", test="permutation", n_resamples=99, interval=None),
+        "near the kink": lambda: compare(metrics=near_kink(), test="bootstrap", n_resamples=99),
         "missing": lambda: compare(metrics=incomplete(), all_pairs=True, test="ar", n_resamples=99, interval=None),
         "one-sided": lambda: compare(
             metrics=ratings(9), all_pairs=True, alternative="less", alpha=0.2, n_resamples=999
@@ -295,9 +296,9 @@ def test_json_and_csv_carry_the_caveats(name: str) -> None:
             assert caveat.values["metric"] in {row["metric"] for row in marked}
         elif caveat.kind in ("undecided", "near-alpha"):
             assert len(marked) == caveat.values[caveat.kind.removesuffix("-alpha")]
-        elif caveat.kind in ("not-exchangeable", "star-and-interval"):
-            of_metric = [row for row in marked if row["metric"] == caveat.values["metric"]]
-            assert len(of_metric) == caveat.values["pairs"]
+        elif "pairs" in caveat.values:
+            metrics = {caveat.values.get("metric", row["metric"]) for row in marked}
+            assert len([row for row in marked if row["metric"] in metrics]) == caveat.values["pairs"]
         else:
             assert len(marked) == len(result.comparisons)
     if result.comparisons:  # rows of scores have no caveats

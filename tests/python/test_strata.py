@@ -453,7 +453,7 @@ COMPARE = ("compare", "reference.txt", "baseline.txt", "tuned.txt", "-n", "200")
 def test_every_file_format_of_ids_gives_the_comparison_of_the_api(demo: Path, run: Any) -> None:
     ids = [str(i * i % 7) for i in range(400)]
     corpus = read_corpus(["reference.txt"], ["baseline.txt", "tuned.txt"])
-    both: dict[str, Any] = {"strata": ids, "n_resamples": 200}
+    both: dict[str, Any] = {"strata": ids, "n_resamples": 200, "with_parts": True}
     expected = render(compare(corpus.references, corpus.systems, **both), "json")
     for path in ("strata.txt", "ids.tsv#stratum", "strata.jsonl#stratum", "strata.sgm"):
         assert expected == run(*COMPARE, "--strata", path, "--format", "json")[1]

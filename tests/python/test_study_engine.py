@@ -24,9 +24,9 @@ from reshuffle import (
 )
 from reshuffle.execution import Execution
 from reshuffle.inference.significance import BOOTSTRAP_METHODS
+from reshuffle.inference.tests import DEFAULT
 from reshuffle.metrics.base import Counts
 from reshuffle.metrics.precomputed import SegmentScores
-from reshuffle.settings import ComparisonSettings
 from reshuffle.study import testing
 from reshuffle.study.experiments import Experiment
 from reshuffle.study.populations import SAMPLING, Population, Selection
@@ -390,7 +390,7 @@ def test_no_test_on_shuffles_or_draws_leaves_the_core(kind: str, monkeypatch: py
     monkeypatch.setattr(testing, "_one_by_one", slow)
     experiment = Experiment([population(3, 60, kind)], Selection("replace", 30), 8)
     tests = [*testing.CAN_STOP, *BOOTSTRAPS]
-    assert ComparisonSettings.test in tests
+    assert DEFAULT in tests
     for scheme in ("iid", "subgroup"):
         tested = testing.Testing(tests, 99, scheme=scheme).run(experiment, 4)
         assert ((tested.pvalue > 0) & (tested.pvalue <= 1)).all()

@@ -24,6 +24,7 @@ from browser import Browser
 from pages import markup
 from reshuffle import InputError, SegmentScores, StudyResult, compare, read_html, read_json, study, types
 from reshuffle.cli.studies import COMMANDS
+from reshuffle.inference.tests import DEFAULT
 from reshuffle.report import FORMATS, Layout, Terminal
 from reshuffle.report.plots import file_of
 from reshuffle.report.studies import STUDIES, STUDY_FORMATS, render_study
@@ -31,7 +32,6 @@ from reshuffle.report.studies.page import MAX_FIGURES
 from reshuffle.report.studies.schema import study_schema
 from reshuffle.results import UsedMetric, clopper_pearson
 from reshuffle.results.studies import RECORDS, BandAccuracy, PvalueShare, Rate
-from reshuffle.settings import ComparisonSettings
 from reshuffle.study.settings import DEFAULT_TESTS
 
 SCHEMA = Path(__file__).resolve().parents[2] / "docs/schema/study-1.json"
@@ -530,6 +530,6 @@ def test_help_has_groups_and_examples(run: Any) -> None:
     assert re.findall(r"^(\w+):$", shown, re.M) == ["Examples", "Input", "Metrics", "Study", "Resampling", "Output"]
     assert all(name in shown for name in get_args(types.Null))
     # The default test of comparisons is among those of studies; help and function agree.
-    assert ComparisonSettings().test in DEFAULT_TESTS
+    assert DEFAULT in DEFAULT_TESTS
     assert f"[default: {' '.join(DEFAULT_TESTS)}]" in " ".join(shown.split())
     assert max(map(len, shown.splitlines())) <= 105

@@ -49,6 +49,7 @@ def test_a_change_runs_the_tests_of_its_room() -> None:
             own,
             *(f"tests/python/{path.name}" for path in Path(__file__).parent.glob("test_tune*.py")),
             "tests/python/test_mert.py",
+            "tests/python/test_oracle.py",
         ]
     )
     assert slow.tests([Path("README.md")]) == []

@@ -424,7 +424,9 @@ FILES = ["docs.txt", "docs.tsv#doc", "docs.jsonl#doc", "bare.jsonl", "docs.sgm"]
 def test_every_file_format_of_ids_gives_the_comparison_of_the_api(demo: Path, run: Any) -> None:
     ids = [i * i % 23 for i in range(400)]
     corpus = read_corpus(["reference.txt"], ["baseline.txt", "tuned.txt"])
-    expected = render(compare(corpus.references, corpus.systems, documents=ids, n_resamples=200), "json")
+    expected = render(
+        compare(corpus.references, corpus.systems, documents=ids, n_resamples=200, with_parts=True), "json"
+    )
     for path in FILES:
         assert expected == run(*COMPARE, "--docs", path, "--format", "json").out
         assert [str(id_) for id_ in ids] == read_documents(path)
@@ -485,7 +487,9 @@ def test_external_scores_can_have_documents(demo: Path, run: Any) -> None:
     scores = {name: rng.integers(0, 99, 400).tolist() for name in "ab"}
     rows = zip(ids, scores["a"], scores["b"], strict=True)
     Path("scores.tsv").write_text("doc\ta\tb\n" + "".join(f"{d}\t{a}\t{b}\n" for d, a, b in rows))
-    expected = render(compare(metrics=SegmentScores("x", scores), documents=ids, n_resamples=99), "json")
+    expected = render(
+        compare(metrics=SegmentScores("x", scores), documents=ids, n_resamples=99, with_parts=True), "json"
+    )
     files = ("compare", "-n", "99", "--format", "json", "--scores", "x", "scores.tsv#a", "scores.tsv#b")
     for more in (
         ("--docs", "docs.txt"),

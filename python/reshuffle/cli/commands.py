@@ -44,8 +44,6 @@ COMPARE_EXAMPLES = (
     "reshuffle compare ref.txt *.out --all-pairs -m bleu chrf --family all --format json -o result.json",
     "reshuffle compare ref.txt a.txt b.txt -m bleu --scores COMET comet-a.txt comet-b.txt",
     "reshuffle compare all.tsv#ref all.tsv#a all.tsv#b --docs all.tsv#document",
-    "reshuffle compare ref.txt a.txt b.txt -m bleu depf --parses ref.conllu a.conllu b.conllu",
-    "reshuffle compare counts.npz --test ar",
     "reshuffle compare --set 2023 ref23.txt 23/a.txt 23/b.txt --set 2024 ref24.txt 24/a.txt 24/b.txt",
 )
 SCORE_EXAMPLES = (
@@ -156,8 +154,7 @@ def compare_command(
 
     Every SYS is compared with the baseline, which is the first SYS unless --baseline names another. With the default
     test, p is the probability of a difference at least this large if both systems had the same expected score on test
-    sets of this size. Where outputs are as long as their references this is not the same as equal scores of the
-    populations, which --test bootstrap-kink tests.
+    sets of this size.
     """
     from ..comparing import compared
     from ..resampling.counting import Data

@@ -243,7 +243,7 @@ TEST = (
         show_default=True,
         metavar="NAME",
         help=f"{any_of(types.TestChoice)}; auto is bootstrap-both, or ar for systems that differ in fewer than 30 "
-        "segments; 'reshuffle metrics' describes them.",
+        "segments.",
     ),
     option(
         "Test",

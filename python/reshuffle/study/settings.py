@@ -14,10 +14,10 @@ from ..execution import AnyExecutor, Execution, check_executor
 from ..inference.margins import check_margins
 from ..inference.pvalues import largest_rank
 from ..inference.steps import Step
-from ..inference.tests import ALTERNATIVES, TESTS
+from ..inference.tests import ALTERNATIVES, DEFAULT, TESTS
 from ..resampling.counting import labels_of
 from ..resampling.stopping import BesagClifford
-from ..settings import ComparisonSettings, Resampling
+from ..settings import Resampling
 from ..validate import MAX_SEED, MAX_THREADS, check_integer, check_level, check_name
 from .material import Material
 from .populations import SAMPLING
@@ -38,7 +38,7 @@ __all__ = [
 ]
 
 # The default test of comparisons, and the tests of Riezler & Maxwell 2005, the bootstrap also centred on the estimate.
-DEFAULT_TESTS = ("ar", ComparisonSettings.test, "bootstrap", "bootstrap-shift")
+DEFAULT_TESTS = ("ar", DEFAULT, "bootstrap", "bootstrap-shift")
 ALPHAS = (0.01, 0.05, 0.1)
 # How ``ar`` makes its shuffles in a study: see :class:`reshuffle.study.testing.Testing`.
 STUDY_SCHEMES = ("iid", "subgroup", "orbit")
