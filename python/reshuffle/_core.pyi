@@ -111,7 +111,7 @@ class Progress:
     >>> progress = Progress()
     >>> _ = compare(["a b", "c d"], [["a b", "c"], ["a", "c d"]], progress=progress)
     >>> progress.stage, progress.done == progress.total, progress.fraction
-    ('drawing', True, 1.0)
+    ('shuffling', True, 1.0)
 
     """
 

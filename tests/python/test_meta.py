@@ -733,7 +733,7 @@ def test_wmt13_votes(data: Path) -> None:
     chosen = [metric("sentbleu", smoothing="7"), metric("ter")]
     test_set = TestSet.from_texts(references, outputs, chosen, judgments=judgments, name="cs-en")
     assert judgments.n_raw == 85_469
-    result = meta.segments(test_set, n_resamples=199)
+    result = meta.segments(test_set, test="perm-inputs", n_resamples=199)
     for m in test_set.metrics:
         assert m.segments is not None
         found = value(result, m.label)
