@@ -307,7 +307,7 @@ def test_more_pairs_than_the_core_takes_are_refused() -> None:
 
 def accuracy_by_loop(x: Scores, human: Scores, grouping: str, systems: Scores, segments: Scores) -> float:
     """acc23 with ε calibrated on copies of cells, which are not compared with each other."""
-    groups: dict[str, Callable[[Any, Any], bool]] = {
+    groups = {
         "none": [[(i, j) for i in range(len(systems)) for j in range(len(segments))]],
         "sys": [[(i, j) for j in range(len(segments))] for i in range(len(systems))],
         "item": [[(i, j) for i in range(len(systems))] for j in range(len(segments))],
