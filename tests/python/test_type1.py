@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -19,11 +20,12 @@ from reshuffle.inference.running import run_tests
 from reshuffle.resampling import CountSample, Replicates
 from reshuffle.results.studies import Rate, StudyResult
 from reshuffle.settings import ComparisonSettings
-from reshuffle.study import type1
+from reshuffle.study import power, type1
 from reshuffle.study.experiments import Experiment
 from reshuffle.study.null_data import swap_probability
 from reshuffle.study.populations import Population, Selection
 from reshuffle.study.rates import Dependence, rate_interval
+from reshuffle.study.settings import DEFAULT_TESTS
 
 
 def scores(k: int = 2, n: int = 60, seed: int = 1) -> SegmentScores:
@@ -246,3 +248,18 @@ def test_effects_shrink_with_eta() -> None:
     assert [swap_probability(eta) for eta in (0, 0.1, 0.5)] == [0.5, 0.4, 0]
     with pytest.raises(InputError, match=r"eta must be from 0 .* got 0.6"):
         swap_probability(0.6)
+
+
+@pytest.mark.parametrize("study", [type1, power])
+def test_default_tests_are_those_that_have_the_alternative(study: Callable[..., StudyResult]) -> None:
+    def tested(**arguments: Any) -> tuple[str, ...]:
+        found = study(metrics=scores(), simulations=2, n_resamples=19, alphas=0.1, **arguments)
+        return tuple(found.plan["tests"])
+
+    assert tested() == DEFAULT_TESTS
+    one_sided = tested(alternative="better")
+    assert one_sided == tuple(name for name in DEFAULT_TESTS if name != "bootstrap-shift")
+    with pytest.raises(InputError, match="'bootstrap-shift' takes absolute values"):
+        tested(tests=DEFAULT_TESTS, alternative="better")
+    with pytest.raises(InputError, match="unknown alternative 'larger'"):
+        tested(alternative="larger")

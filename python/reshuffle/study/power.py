@@ -30,7 +30,7 @@ from .null_data import swap_probability
 from .parametric import SwapEffects, simulate_swap_effects
 from .populations import Population, Selection
 from .rates import rate_interval
-from .settings import ALPHAS, DEFAULT_TESTS, StudySettings, in_list
+from .settings import ALPHAS, StudySettings, in_list
 
 __all__ = [
     "EFFECTS",
@@ -124,7 +124,7 @@ def power(
     models: types.PowerModel | str | Sequence[str] = "eta",
     effects: float | Sequence[float] = EFFECTS,
     size_adjusted: bool = False,
-    tests: types.Test | str | Sequence[str] = DEFAULT_TESTS,
+    tests: types.Test | str | Sequence[str] | None = None,
     sizes: int | Sequence[int] | None = None,
     alphas: float | Sequence[float] = ALPHAS,
     simulations: int = 1000,
@@ -209,7 +209,7 @@ def power(
     """
     options = PowerOptions(models, effects, size_adjusted)  # type: ignore[arg-type]
     settings = StudySettings(
-        tests=tests,
+        tests=tests,  # type: ignore[arg-type]
         sizes=sizes,  # type: ignore[arg-type]
         alphas=alphas,  # type: ignore[arg-type]
         simulations=simulations,

@@ -63,7 +63,7 @@ def in_list(values: Any) -> tuple[Any, ...]:
 class StudySettings:
     """The tests, sizes, levels and simulations of a study. Fields are named like the public keyword arguments."""
 
-    tests: Sequence[str] = DEFAULT_TESTS
+    tests: Sequence[str] = None  # type: ignore[assignment]  # those of DEFAULT_TESTS that have the alternative
     sizes: Sequence[int] | None = None
     alphas: Sequence[float] = ALPHAS
     simulations: int = 1000
@@ -82,8 +82,14 @@ class StudySettings:
     executor: AnyExecutor = None
     checkpoint: Checkpoint | None = None
 
+    def __post_init__(self) -> None:
+        if self.tests is None:
+            tests = tuple(name for name in DEFAULT_TESTS if self.alternative in TESTS[name].alternatives)
+            object.__setattr__(self, "tests", tests)
+
     def checked(self) -> StudySettings:
         """The settings with sequences as tuples. :class:`InputError` for a name or a number that cannot be used."""
+        check_name("alternative", self.alternative, ALTERNATIVES)  # first: the default tests depend on it
         tests, alphas = in_list(self.tests), in_list(self.alphas)
         for test in tests:
             check_name("test", test, TESTS)
@@ -97,7 +103,6 @@ class StudySettings:
         if self.stopping is not None:
             check_name("stopping rule", self.stopping, STUDY_STOPPING)
             check_stopping(self.stopping, self.scheme, tests)
-        check_name("alternative", self.alternative, ALTERNATIVES)
         sizes = None if self.sizes is None else tuple(check_integer("sizes", n, 2) for n in in_list(self.sizes))
         if sizes is not None:
             check_distinct("sizes", sizes)

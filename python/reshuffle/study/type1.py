@@ -23,7 +23,7 @@ from .null_data import NullData, NullOptions, Request, TrainedSystems
 from .nulls import NULLS, check_nulls
 from .populations import Selection
 from .rates import Cell, pvalue_shares, rates
-from .settings import ALPHAS, DEFAULT_TESTS, StudySettings, in_list
+from .settings import ALPHAS, StudySettings, in_list
 
 __all__ = ["type1", "type1_of"]
 
@@ -34,7 +34,7 @@ def type1(
     metrics: Metrics = "bleu",
     *,
     null: types.Null | str | Sequence[str] = "swap",
-    tests: types.Test | str | Sequence[str] = DEFAULT_TESTS,
+    tests: types.Test | str | Sequence[str] | None = None,
     sizes: int | Sequence[int] | None = None,
     alphas: float | Sequence[float] = ALPHAS,
     simulations: int = 1000,
@@ -73,8 +73,9 @@ def type1(
         missing scores.
     null : str or sequence of str
         Names in :data:`reshuffle.study.nulls.NULLS`.
-    tests : str or sequence of str
-        Names in :data:`reshuffle.inference.tests.TESTS`.
+    tests : str or sequence of str, optional
+        Names in :data:`reshuffle.inference.tests.TESTS`. By default ``ar``, ``bootstrap-both``, ``bootstrap`` and, if
+        the alternative is two-sided, ``bootstrap-shift``, which has no other.
     sizes : int or sequence of int, optional
         The numbers of units (segments, or documents) of simulated test sets. By default as many as there are.
     alphas : float or sequence of float
@@ -162,7 +163,7 @@ def type1(
     [('ar', 0.13, 'at its level'), ('bootstrap-shift', 0.305, 'liberal')]
     """
     settings = StudySettings(
-        tests=in_list(tests),
+        tests=tests,  # type: ignore[arg-type]
         sizes=None if sizes is None else in_list(sizes),
         alphas=in_list(alphas),
         simulations=simulations,

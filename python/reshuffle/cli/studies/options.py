@@ -101,7 +101,10 @@ def choice_of_tests(default: str, about: str = ": names of --test of 'reshuffle 
 
 
 TESTS = (
-    choice_of_tests("ar bootstrap-both bootstrap bootstrap-shift"),
+    choice_of_tests(
+        "ar bootstrap-both bootstrap bootstrap-shift",
+        ": names of --test of 'reshuffle compare'. By default only those that have the --alternative",
+    ),
     option(
         "Study",
         "--alternative",
