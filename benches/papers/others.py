@@ -180,10 +180,11 @@ Parsers that win significantly on one domain win less reliably on another one, a
 
 # Graham et al. 2014.
 
+TESTS = "--tests ar bootstrap bootstrap-shift paired-bootstrap"
 AGREEMENTS = (
-    "reshuffle study agreement wmt12-es-en/ref.txt wmt12-es-en/sys/*.txt -m bleu",
-    "reshuffle study agreement wmt17-en-de/ref.txt wmt17-en-de/sys/*.txt -m bleu",
-    f"reshuffle study agreement {RERANKED}/ref.first400.txt first400/rerank-*.txt -m bleu:tokenize=none",
+    f"reshuffle study agreement wmt12-es-en/ref.txt wmt12-es-en/sys/*.txt -m bleu {TESTS}",
+    f"reshuffle study agreement wmt17-en-de/ref.txt wmt17-en-de/sys/*.txt -m bleu {TESTS}",
+    f"reshuffle study agreement {RERANKED}/ref.first400.txt first400/rerank-*.txt -m bleu:tokenize=none {TESTS}",
 )
 LIBERAL = ("bootstrap-shift", "paired-bootstrap")
 

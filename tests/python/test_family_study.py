@@ -151,7 +151,8 @@ def test_each_test_has_the_adjustments_that_it_supports() -> None:
     )
     some = multiplicity(metrics=scores(), simulations=2, n_resamples=19, adjustments=["holm", "tukey"])
     assert {(rate.test, rate.adjustment) for rate in some.tables["family_wise"]} == {
-        ("ar", "holm"), ("bootstrap", "holm"), ("permutation", "holm"), ("permutation", "tukey")
+        ("ar", "holm"), ("bootstrap-both", "holm"), ("bootstrap", "holm"),
+        ("permutation", "holm"), ("permutation", "tukey"),
     }  # fmt: skip
 
 

@@ -32,6 +32,8 @@ from reshuffle.report.studies.page import MAX_FIGURES
 from reshuffle.report.studies.schema import study_schema
 from reshuffle.results import UsedMetric, clopper_pearson
 from reshuffle.results.studies import RECORDS, BandAccuracy, PvalueShare, Rate
+from reshuffle.study.agreement import AgreementSettings
+from reshuffle.study.multiplicity import FAMILY_TESTS
 from reshuffle.study.settings import DEFAULT_TESTS
 
 SCHEMA = Path(__file__).resolve().parents[2] / "docs/schema/study-1.json"
@@ -529,7 +531,18 @@ def test_help_has_groups_and_examples(run: Any) -> None:
     shown = run("study", "type1", "--help").out
     assert re.findall(r"^(\w+):$", shown, re.M) == ["Examples", "Input", "Metrics", "Study", "Resampling", "Output"]
     assert all(name in shown for name in get_args(types.Null))
-    # The default test of comparisons is among those of studies; help and function agree.
-    assert DEFAULT in DEFAULT_TESTS
-    assert f"[default: {' '.join(DEFAULT_TESTS)}]" in " ".join(shown.split())
     assert max(map(len, shown.splitlines())) <= 105
+
+
+@pytest.mark.parametrize(
+    ("study", "tests"),
+    [
+        ("type1", DEFAULT_TESTS),
+        ("power", DEFAULT_TESTS),
+        ("multiplicity", FAMILY_TESTS),
+        ("agreement", AgreementSettings.tests),
+    ],
+)
+def test_the_default_test_of_comparisons_is_among_those_of_studies(study: str, tests: Any, run: Any) -> None:
+    assert DEFAULT in tests
+    assert f"[default: {' '.join(tests)}]" in " ".join(run("study", study, "--help").out.split())

@@ -21,6 +21,7 @@ from ..inference.hypotheses import Hypotheses
 from ..inference.plan import Plan
 from ..inference.running import run_on_test_set
 from ..inference.steps import Step
+from ..inference.tests import DEFAULT
 from ..metrics.base import Metric, Scores
 from ..metrics.black_box import CorpusFunction
 from ..progress import AnyProgress, reported
@@ -42,7 +43,8 @@ from .validation import BANDS, BINS, check_bins
 
 __all__ = ["AgreementSettings", "agreement", "agreement_of"]
 
-TESTS = ("ar", "bootstrap", "bootstrap-shift", "paired-bootstrap")
+# The default test of comparisons, and the tests of Graham et al. 2014 and of Riezler & Maxwell 2005.
+TESTS = ("ar", DEFAULT, "bootstrap", "bootstrap-shift", "paired-bootstrap")
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from ..inference.hypotheses import Hypotheses
 from ..inference.multiplicity import ADJUSTMENTS, experimentwise_error
 from ..inference.plan import Plan, check_test
 from ..inference.running import run_on_test_set
-from ..inference.tests import TESTS
+from ..inference.tests import DEFAULT, TESTS
 from ..metrics.base import Metric, Scores
 from ..metrics.native import NativeMetric
 from ..progress import AnyProgress, reported
@@ -40,7 +40,8 @@ from .testing import STAGE
 __all__ = ["FAMILY_TESTS", "MultiplicitySettings", "multiplicity", "multiplicity_of"]
 
 NONE = "none"
-FAMILY_TESTS = ("ar", "bootstrap", "permutation")
+# The default test of comparisons, beside it one by draws and one by shuffles, and the randomised Tukey test.
+FAMILY_TESTS = ("ar", DEFAULT, "bootstrap", "permutation")
 FAMILY_ALPHAS = (0.05,)
 
 

@@ -16,7 +16,7 @@ from .pools import BINS, given
 __all__ = ["agreement_command"]
 
 AGREEMENT = (
-    choice_of_tests("ar bootstrap bootstrap-shift paired-bootstrap"),
+    choice_of_tests("ar bootstrap-both bootstrap bootstrap-shift paired-bootstrap"),
     option(
         "Study",
         "--alphas",

@@ -38,7 +38,7 @@ FAMILIES = (
         metavar="N...",
         help="Compare the first N systems.  [default: all]",
     ),
-    choice_of_tests("ar bootstrap permutation", "; permutation is the randomised Tukey test"),
+    choice_of_tests("ar bootstrap-both bootstrap permutation", "; permutation is the randomised Tukey test"),
     option(
         "Study",
         "--adjustments",
