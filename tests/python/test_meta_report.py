@@ -106,7 +106,7 @@ def evaluation(
 
 
 def ranked() -> MetaEvaluation:
-    """Four metrics: X and Y are not separated, both are better than Z, and TER is worst."""
+    """Four metrics: X and Y are not significantly different, both are better than Z, and TER is worst."""
     return evaluation(
         [agreement("Z", 0.2), agreement("X", 0.25), agreement("TER", -0.1), agreement("Y", 0.24)],
         [
@@ -155,8 +155,8 @@ def test_bold_type_marks_metrics_that_agree_better_than_the_baseline() -> None:
     assert "- Bold: the best agreement, and those that do not differ significantly from it." in markdown
 
 
-def test_sentences_say_which_metric_is_best_and_which_are_not_separated_from_it() -> None:
-    best = "By Kendall's τ, X agrees best with people (0.250), but is not separated from Y;"
+def test_sentences_say_which_metric_is_best_and_which_do_not_differ_significantly_from_it() -> None:
+    best = "By Kendall's τ, X agrees best with people (0.250), but not significantly better than Y;"
     assert f"{best} it agrees better than Z and TER." in prose(ranked())
 
 
@@ -173,7 +173,7 @@ def test_sentences_say_which_metric_is_best_and_which_are_not_separated_from_it(
                 [agreement("X", 0.25), agreement("Y", 0.3)], [difference("X", "Y", -0.05, 0.3)],
                 [group("Y", 1, "a", 1), group("X", 2, "a", 1)],
             ),
-            "Y (0.300) and X (0.250) are not separated.",
+            "Y (0.300) and X (0.250) do not differ significantly.",
         ),
         (
             evaluation(
@@ -187,7 +187,8 @@ def test_sentences_say_which_metric_is_best_and_which_are_not_separated_from_it(
                 [agreement("X", 0.25), agreement("Y", 0.3), agreement("Z", 0.1), agreement("W", 0.26)],
                 [difference("Y", "X", 0.05, 0.03), difference("Z", "X", -0.15, 0.01), difference("W", "X", 0.01, 0.9)],
             ),
-            "Y agrees better with people than X; Z agrees worse with people than X; W is not separated from X.",
+            "Y agrees better with people than X; Z agrees worse with people than X; W does not differ significantly "
+            "from X.",
         ),
         (
             evaluation(
@@ -332,7 +333,7 @@ def test_test_sets_have_letters_where_averages_have_none() -> None:
 
 
 def many(k: int, alpha: float = 0.05) -> MetaEvaluation:
-    """k metrics, of which neighbours are not separated."""
+    """k metrics, of which neighbours are not significantly different."""
     names = [f"m{i}" for i in range(k)]
     pairs = [
         difference(names[i], names[j], (j - i) / 100, 0.2 if j == i + 1 else 0.0009)

@@ -196,7 +196,7 @@ def test_a_significant_test_of_equal_scores_makes_no_system_better() -> None:
     result = compare(metrics=wins, test="sign-test", interval=None)
     (pair,) = result.comparisons
     assert (pair.is_significant(0.05), pair.difference, result.verdict(pair)) == (True, 0, "undecided")
-    assert next(iter(conclusions(result, Layout()))) == "b is not separated from a under m."
+    assert next(iter(conclusions(result, Layout()))) == "b is not significantly different from a under m."
 
 
 def test_without_tests_scores_of_several_metrics_have_their_intervals_in_the_first_table() -> None:
@@ -290,7 +290,8 @@ TIED = {"uedin": (1, 2), "SYSTRAN": (1, 2), "xmu": (3, 3)}
 def test_the_sentence_names_the_systems_at_the_top() -> None:
     (sentence,) = said(ranking("BLEU", CLEAR), ranking("chrF", CLEAR), ranking("TER", TIED))
     assert sentence == (
-        "uedin is better than all others under BLEU and chrF; under TER uedin and SYSTRAN are not separated."
+        "uedin is better than all others under BLEU and chrF; under TER uedin and SYSTRAN are not significantly "
+        "different."
     )
 
 
@@ -298,7 +299,7 @@ def test_the_sentence_names_the_systems_at_the_top() -> None:
     ("spans", "sentence"),
     [
         ({"a": (1, 1), "b": (2, 2)}, "a is better than b under m."),
-        ({"a": (1, 2), "b": (1, 2)}, "a and b are not separated under m."),
+        ({"a": (1, 2), "b": (1, 2)}, "a and b are not significantly different under m."),
         ({"a": (1, 3), "b": (1, 3), "c": (1, 3)}, "No system is better than another under m."),
         (
             {"a": (1, 2), "b": (2, 2), "c": (3, 3)},
@@ -322,7 +323,7 @@ def test_many_candidates_under_several_metrics_are_counted_in_one_sentence() -> 
         "Candidates for the best system: 7 under m, 11 under n."
     ]
     assert said(ranking("m", spans(7)), ranking("n", spans(2))) == [
-        "7 systems are candidates for the best system under m; under n s0 and s1 are not separated."
+        "7 systems are candidates for the best system under m; under n s0 and s1 are not significantly different."
     ]
 
 
@@ -348,11 +349,11 @@ def test_the_minimum_detectable_difference_is_one_line() -> None:
     ("means", "sentence"),
     [
         ({"b": 30.0}, "b is better than a under m."),
-        ({"b": 10.25}, "b is not separated from a under m."),
+        ({"b": 10.25}, "b is not significantly different from a under m."),
         ({"b": 1.0}, "b is worse than a under m."),
         (
             {"b": 30.0, "c": 1.0, "d": 10.25, "e": 10.0},
-            "b is better than a, c is worse, and d and e are not separated from it under m.",
+            "b is better than a, c is worse, and d and e are not significantly different from it under m.",
         ),
         ({f"s{i}": 30.0 for i in range(5)}, "5 of 5 systems are better than a under m."),
         ({**{f"s{i}": 30.0 for i in range(5)}, "x": 1.0}, "5 systems are better than a, and x is worse under m."),
@@ -617,7 +618,7 @@ def test_the_average_comes_first_then_the_scores_and_letters_on_each_test_set() 
     assert bleu.bold[1] == (False, False, False, True, False)
     assert ter.title == "TER on 3 test sets, lower is better"
     assert (
-        "BLEU: c is better than all others on news and chat; on talks c and b are not separated.\n"
+        "BLEU: c is better than all others on news and chat; on talks c and b are not significantly\ndifferent.\n"
         "TER: c is better than all others on news and chat; on talks b is better than all others.\n"
     ) in text
     assert [text.index(part) for part in ("BLEU on 3", "TER on 3", "TER: c is better")] == sorted(

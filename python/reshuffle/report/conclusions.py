@@ -83,12 +83,12 @@ def _top(ranking: Ranking) -> str:
         return f"{top.system} is better than {others or ranking.systems[1].system}"
     if len(ranking.best) == n_systems:
         if n_systems == 2:
-            return f"{joined(ranking.best)} are not separated"
+            return f"{joined(ranking.best)} are not significantly different"
         return NONE_BETTER
     if len(ranking.best) == 1:
         return f"{ranking.best[0]} is the only candidate for the best system, but it is not better than all others"
     if len(ranking.best) <= MAX_NAMED:
-        return f"{joined(ranking.best)} are not separated"
+        return f"{joined(ranking.best)} are not significantly different"
     return f"{counted(len(ranking.best), 'system')} are candidates for the best system"
 
 
@@ -117,7 +117,7 @@ def _named(systems: tuple[str, ...]) -> str:
 RELATIONS = {
     "better than": "better",
     "worse than": "worse",
-    "not separated from": "not separated from it",
+    "not significantly different from": "not significantly different from it",
     "not shown to be better than": "not shown to be better",
     "not shown to be worse than": "not shown to be worse",
 }
@@ -141,12 +141,12 @@ def relation(verdict: Verdict, alternative: str, metric: UsedMetric) -> str:
 
     >>> ter = UsedMetric("TER", "TER", higher_is_better=False)
     >>> relation("better", "better", ter), relation("undecided", "less", ter), relation("undecided", "two-sided", ter)
-    ('better than', 'not shown to be better than', 'not separated from')
+    ('better than', 'not shown to be better than', 'not significantly different from')
     """
     if verdict != "undecided":
         return f"{verdict} than"
     sought = sought_by(alternative, metric.higher_is_better)
-    return "not separated from" if sought is None else f"not shown to be {sought} than"
+    return "not significantly different from" if sought is None else f"not shown to be {sought} than"
 
 
 def _some(systems: list[str]) -> str:

@@ -398,7 +398,7 @@ class Comparison(Reported):
     tuned     73.24     +2.05  0.1622     0.1622
     rules     54.09    -17.10  0.0002     0.0002*
     <BLANKLINE>
-    larger is better than baseline, rules is worse, and tuned is not separated from it under BLEU.
+    larger is better than baseline, rules is worse, and tuned is not significantly different from it under BLEU.
     Minimum detectable difference (80% power, median pair): BLEU 4.65 (range 4.24 to 4.82).
     <BLANKLINE>
     p: centred and percentile bootstrap, 10,000 draws, two-sided; * adjusted p ≤ 0.05.

@@ -21,7 +21,7 @@ MAX_TESTED = 4
 
 
 def conclusions(study: StudyResult) -> Iterator[str]:
-    """Which metrics agree best with people, which are not separated, and what is not defined."""
+    """Which metrics agree best with people, which are not significantly different, and what is not defined."""
     result = of_meta(study)
     several = len(families(result)) > 1
     sentences = [sentence for family in shown_families(result) for sentence in _answer(family, several)]
@@ -62,7 +62,7 @@ def _answer(family: Family, several: bool) -> Iterator[str]:
 
 
 def _ranking(family: Family) -> str:
-    """Which metric agrees best, and which are not separated from it."""
+    """Which metric agrees best, and which are not significantly different from it."""
     values = {metric: f"{each.value:.3f}" for metric, each in family.by_metric.items()}
     best, *others = [metric for metric in family.ranked if metric in family.group_of]
     worse = [metric for metric in others if family.better(best, metric)]
@@ -72,13 +72,15 @@ def _ranking(family: Family) -> str:
         return f"{best} agrees better with people ({value}) than {_some(worse, 'all others', len(others))}"
     if not any(family.is_significant(pair) for pair in family.comparisons):
         if len(others) == 1:
-            return f"{best} ({value}) and {same[0]} ({values[same[0]]}) are not separated"
+            return f"{best} ({value}) and {same[0]} ({values[same[0]]}) do not differ significantly"
         highest = family.by_metric[family.by_value[0]].value
         top = [metric for metric in family.by_value if family.by_metric[metric].value == highest]
         has = "has" if len(top) == 1 else "have"
         of = f"{_named(top)} {has} the highest value, {highest:.3f}"
         return f"no metric agrees significantly better with people than another ({of})"
-    start = f"{best} agrees best with people ({value}), but is not separated from {_some(same, None, len(others))}"
+    start = (
+        f"{best} agrees best with people ({value}), but not significantly better than {_some(same, None, len(others))}"
+    )
     return f"{start}; it agrees better than {_some(worse, 'the others', len(others))}" if worse else start
 
 
@@ -107,7 +109,7 @@ def _against_baseline(family: Family) -> str:
         if own
     ]
     if same:
-        parts.append(f"{_named(same)} {'is' if len(same) == 1 else 'are'} not separated from {baseline}")
+        parts.append(f"{_named(same)} {'does' if len(same) == 1 else 'do'} not differ significantly from {baseline}")
     return "; ".join(parts)
 
 

@@ -339,7 +339,7 @@ def _overfitting(result: RunComparison) -> Iterator[str]:
 
 
 def _more_runs(result: RunComparison) -> Iterator[str]:
-    """Differences that are not separated, and small against s_sel."""
+    """Differences that are not significant, and small against s_sel."""
     cases = []
     for (metric, baseline, system), tested in by_pair(of_name(result.comparisons, exchange=result.default_exchange)):
         difference = abs(tested[0].difference)
