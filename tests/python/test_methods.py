@@ -244,7 +244,8 @@ def test_metrics_units_and_families_are_named() -> None:
     for phrase in (
         "4 systems were scored by BLEU (Papineni et al., 2002, P02-1040) and chrF2 (Popović, 2015, W15-3049) on a test "
         "set of 60 segments in 15 documents with 1 reference each.",
-        "The differences from baseline were tested by the centred and percentile bootstrap (Berger, 1982), two-sided, "
+        "The differences from baseline were tested by the centred and percentile bootstrap (Hall and Wilson, 1991, "
+        "doi:10.2307/2532163; Davison and Hinkley, 1997, doi:10.1017/CBO9780511802843), two-sided, "
         "with R = 99 draws of documents within 2 strata, seed 12345. Here p is the larger of two p-values (Phipson and "
         "Smyth, 2010, doi:10.2202/1544-6115.1585): (c₁ + 1)/(R + 1), where c₁ is ",
         "over all 6 tests under 2 metrics, and a difference is called significant if the adjusted p is at most 0.01; "

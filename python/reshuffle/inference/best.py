@@ -3,9 +3,9 @@
 For each system i the hypothesis is that no other system is better. The statistic is the largest studentized lead over
 i, max_j (θ̂_j − θ̂_i)/se_ji, or 0 if it is negative. It is compared with the distribution of max_j |z_ji| if all
 systems are equal to i. These are comparisons of all systems with i as the control, as in Edwards & Hsu 1983 (Journal of
-the American Statistical Association 78). So each system that is truly the best has p > α with probability 1 − α or
-more. The critical values are smaller than those of the tests of all pairs. p is 1 for the system with the best score,
-so the set of the systems with p > α is never empty.
+the American Statistical Association 78). So in large samples each system that is truly the best has p > α with
+probability 1 − α or more. The critical values are smaller than those of the tests of all pairs. p is 1 for the system
+with the best score, so the set of the systems with p > α is never empty.
 
 The absolute value makes the comparisons two-sided. Hsu's comparisons are one-sided and have more power. But where draws
 are skewed or biased, as near a kink, most of a test's errors may be in one tail: docs/statistics.md has figures.

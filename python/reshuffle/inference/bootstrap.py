@@ -110,8 +110,8 @@ def percentile(drawn: Drawn) -> Integers:
 def both(observed: Observed) -> Outcome:
     """The larger p of :func:`centred` and :func:`percentile`, so that both have to reject.
 
-    Both test the same null hypothesis, equal expected scores, and either may reject too often. That the larger of two
-    p-values is valid if one of them is: Berger 1982, Technometrics 24.
+    Both test the same null hypothesis, equal expected scores, and either may reject too often. The larger of two
+    p-values is valid if one of them is, because it is at most α only if that one is.
 
     Near a kink of the metric, such as that of BLEU's brevity penalty, the distribution of the draws is skewed and
     biased. The skewness makes ``centred`` reject too often, and the bias ``percentile``, but in different cases.

@@ -13,7 +13,7 @@ from .few_differing import FEW_DIFFERING, FOR_FEW
 
 __all__ = ["RARE", "SEGMENTS_WITH_RARE", "SKEWED", "Tested", "concentrated", "rare_segments"]
 
-# No test holds its level with fewer than SKEWED·G₁² units, for the skewness G₁ of the influences. Cochran 1977
+# Tests may reject too often with fewer than SKEWED·G₁² units, for the skewness G₁ of the influences. Cochran 1977
 # (Sampling Techniques, 2.15) has 25·G₁² for the coverage of intervals of one mean.
 SKEWED = 50.0
 # Test sets of fewer segments lack a kind of segment whose share is RARE with a probability of more than .05.
@@ -86,12 +86,12 @@ def _few_differing(tested: Tested, few: Sequence[_Pair], by_default: bool) -> It
 
 
 def units_for_skewness(skewness: float) -> float:
-    """The number of units with which tests hold their level although influences have this skewness."""
+    """The number of units from which tests are near their level although influences have this skewness."""
     return SKEWED * skewness**2
 
 
 def _skewed(tested: Tested, known: Sequence[_Pair]) -> Iterator[Found]:
-    """Significant differences whose influences are so skewed that no test holds its level with so few units."""
+    """Significant differences whose influences are so skewed that tests may reject too often with so few units."""
 
     def share(each: _Pair) -> float:
         """The number of units as a share of what is needed."""

@@ -4,7 +4,8 @@ A unit in which two systems are equal adds nothing to any shuffle or draw of the
 2,000 segments of which five differ is as unreliable as one of five segments, where the smallest exact p is 1/16.
 
 The choice is made for each pair under each metric, not for a family: one pair of near copies among many systems must
-not change the test of the others, because approximate randomization needs exchangeable outputs.
+not change the test of the others, because approximate randomization needs exchangeable outputs. No swap changes the
+number of units that differ, so the test remains exact among the samples for which it is chosen.
 """
 
 from __future__ import annotations
@@ -97,8 +98,9 @@ def _tested_alone(observed: Observed, h: int) -> Outcome:
 def adjusted_for_few(observed: Observed, pvalues: Scores, adjusted: Scores, few: Index) -> Scores:
     """Adjusted p-values from draws, of which those of ``few`` are at least m·p, for the p of ``ar`` and m tests.
 
-    A false star of such a pair needs p ≤ α/m. So for q of them in a family, the family-wise error rate is at most that
-    of the other pairs plus αq/m, however unreliable the draws are, and at most α where they are reliable.
+    A false star of such a pair needs p ≤ α/m, and its draws can only raise the adjusted p of other pairs. So for q of
+    them in a family, the family-wise error rate is at most that of the other pairs plus αq/m, however unreliable the
+    draws are, and at most α where they are reliable.
     """
     found = adjusted.copy()
     sizes = np.bincount(observed.hypotheses.family)[observed.hypotheses.family]

@@ -1,4 +1,4 @@
-"""The bootstrap test with least favourable lengths, which holds its level where a score has a kink.
+"""The bootstrap test with least favourable lengths, for scores with a kink: are those of the populations equal?
 
 BLEU is a smooth function of its totals times exp(min(0, x)), with x = 1 − r/c for r words of references and c of
 hypotheses. Near x = 0 the distribution of a difference depends on where the x of both *populations* lie, and a sample
@@ -11,9 +11,9 @@ deviation of the draw at x by what it does at λ. At λ = x it is the deviation 
 
 The places are those in the region of confidence 1 − β for both x, an ellipse about the observed ones. A test at level α
 has β = α/50 and compares the largest p with α − β, so it rejects with probability α at most if the region contains the
-true places with probability 1 − β (Berger & Boos 1994, Journal of the American Statistical Association 89; Romano,
-Shaikh & Wolf 2014, doi:10.3982/ECTA11011). Regions grow as α decreases, so there is a smallest α at which it rejects,
-and that is p.
+true places with probability 1 − β and p at the true places is valid, as in large samples (Berger & Boos 1994, Journal
+of the American Statistical Association 89; Romano, Shaikh & Wolf 2014, doi:10.3982/ECTA11011). Regions grow as α
+decreases, so there is a smallest α at which it rejects, and that is p.
 """
 
 from __future__ import annotations

@@ -146,8 +146,9 @@ def approximate_randomization(
         Divide each difference, observed or shuffled, by its own standard error by the delta method. The test remains
         exact under the null hypothesis above. In large samples it is also valid for systems that have equal scores
         without being exchangeable, for example two outputs with different lengths (Janssen 1997,
-        doi:10.1016/S0167-7152(97)00043-6; Chung & Romano 2013, doi:10.1214/13-AOS1090). The metric needs derivatives;
-        those of a callable are finite differences.
+        doi:10.1016/S0167-7152(97)00043-6; Chung & Romano 2013, doi:10.1214/13-AOS1090), but not near a kink of the
+        metric, as where outputs are about as long as their references. The metric needs derivatives; those of a
+        callable are finite differences.
     scheme : {'auto', 'iid', 'subgroup', 'exact'}
         See above.
     stopping : {'besag-clifford', 'gandy'}, BesagClifford or Gandy, optional
@@ -320,21 +321,24 @@ def bootstrap_test(
     centred    \|d_b − d\| ≥ \|d\|                                Hall & Wilson 1991, doi:10.2307/2532163
     percentile d_b ≤ 0 or d_b ≥ 0, whichever is rarer;           Davison & Hinkley 1997, 5.3
                p is 2(c + 1)/(R + 1), at most 1
-    both       the larger p of ``centred`` and ``percentile``    Berger 1982, Technometrics 24
+    both       the larger p of ``centred`` and ``percentile``    those of both
     shift      \|d_b\| − mean \|d_b\| ≥ \|d\|                     Riezler & Maxwell 2005, W05-0908, Fig. 2
     paired     the system that scores higher does not win draw b Koehn 2004, W04-3250, section 6
     ========== ================================================= =============================================
 
     One-sided, ``percentile`` counts d_b ≤ 0 (``greater``) or d_b ≥ 0 (``less``), and p is (c + 1)/(R + 1).
 
-    Null hypothesis: the expected difference is 0. The type-I error of ``centred`` and ``percentile`` is close to
-    nominal for most pairs. Where outputs differ in length, one of them may reject too often; ``both`` stays close to
-    its level there, too. Two-sided, ``percentile`` has p ≤ α exactly when the percentile interval of
-    :func:`bootstrap_interval` at the confidence level 1 − α excludes 0; one-sided, exactly when that at 1 − 2α lies
-    above 0 (``greater``) or below 0 (``less``). ``shift`` takes the absolute value before centring, as
-    published and as in sacreBLEU and Moses: under the null hypothesis it rejects in about 11 % of tests at the 5 %
-    level, and p is almost always below .43. ``paired`` is one-sided in the observed direction: read as a two-sided test
-    it rejects in about 10 % of tests at the 5 % level. docs/statistics.md has the figures.
+    Null hypothesis: the expected difference is 0, on test sets of this size. The type-I error of ``centred`` and
+    ``percentile`` is close to nominal for most pairs. Where outputs differ in length, one of them may reject too often;
+    in simulations of equal scores with 500 segments ``both`` rejected .022 to .067 at .05. All reject too often if the
+    systems differ in few segments, or if few of them make the difference, and if the question is whether the scores of
+    the populations are equal and outputs are about as long as their references. Two-sided, ``percentile`` has p ≤ α
+    exactly when the percentile interval of :func:`bootstrap_interval` at the confidence level 1 − α excludes 0;
+    one-sided, exactly when that at 1 − 2α lies above 0 (``greater``) or below 0 (``less``). ``shift`` takes the
+    absolute value before centring, as published and as in sacreBLEU and Moses: under the null hypothesis it rejects in
+    about 11 % of tests at the 5 % level, and p is almost always below .43. ``paired`` is one-sided in the observed
+    direction: read as a two-sided test it rejects in about 10 % of tests at the 5 % level. docs/statistics.md has the
+    figures.
 
     Parameters
     ----------

@@ -1,5 +1,7 @@
 """Simultaneous confidence intervals: the confidence level is the probability that all intervals of a family are right.
 
+As the adjustments to which they belong, they have this level in large samples.
+
 The interval of a difference d is d − c·s₋ to d + c·s₊. c is the critical value of the largest standardized deviation
 in the family, and s₋ and s₊ are the scales of the deviations below and above d. Such intervals correspond to the
 single-step form of the adjustment that decides about stars (Westfall & Young 1993, 2.3). Its step-down form rejects

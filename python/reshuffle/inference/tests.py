@@ -186,7 +186,7 @@ TESTS: Mapping[str, SignificanceTest] = {
             "ar-studentized",
             "studentized approximate randomization",
             "as ar, with each difference divided by its standard error; in large samples also valid for systems with "
-            "equal scores that are not exchangeable",
+            "equal scores that are not exchangeable, but not where outputs are about as long as their references",
             "doi:10.1214/13-AOS1090",
             studentized.studentized_randomization,
             step_down={"maxt": studentized.MAX_T, "minp": studentized.MIN_P},
@@ -220,9 +220,9 @@ TESTS: Mapping[str, SignificanceTest] = {
         SignificanceTest(
             "bootstrap-both",
             "centred and percentile bootstrap",
-            "the default: the larger p of bootstrap and bootstrap-percentile, which fail in different cases; tests "
-            "whether expected scores are equal",
-            "Berger 1982, Technometrics 24",
+            "the default: the larger p of bootstrap and bootstrap-percentile, which mostly fail in different cases; "
+            "tests whether expected scores are equal",
+            "doi:10.2307/2532163; doi:10.1017/CBO9780511802843, 5.3",
             bootstrap.both,
             in_batches=True,
             replicates="draws",
@@ -234,7 +234,7 @@ TESTS: Mapping[str, SignificanceTest] = {
             "bootstrap-kink",
             "bootstrap with least favourable lengths",
             "as bootstrap, at those lengths compatible with the sample for which BLEU's brevity penalty gives the "
-            "largest p; holds its level for equal scores of the populations and for equal expected scores",
+            "largest p; tests whether the scores of the populations are equal",
             "doi:10.3982/ECTA11011",
             kink.least_favourable,
             replicates="draws",

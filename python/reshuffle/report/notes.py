@@ -314,7 +314,7 @@ def _verb(n: int) -> str:
 def _liberal(values: Values) -> str:
     return (
         f"{values['test']} rejects about {100 * values['rate']:.0f}% of true null hypotheses at {values['level']}: use "
-        f"ar or {values['instead']} for a test that holds its level."
+        f"ar or {values['instead']}, which reject about {100 * values['level']:.0f}% in the same simulations."
     )
 
 
@@ -482,8 +482,8 @@ def _skewed(values: Values) -> str:
     worst = "" if values["pairs"] == 1 else "at worst "
     return (
         f"{values['metric']}: {where} on few {values['unit']}s ({worst}effectively {values['effective']:.3g} of "
-        f"{units}, skewness {values['skewness']:.2g}): with fewer than {values['enough']:,}, no test holds its level, "
-        "and p may be too small."
+        f"{units}, skewness {values['skewness']:.2g}): with fewer than {values['enough']:,}, tests of such "
+        "differences may reject too often: p may be too small."
     )
 
 

@@ -179,6 +179,7 @@ ENTRIES: Mapping[str, Entry] = {
         "Hall and Wilson", 1991, "hall-wilson-1991-two", "Hall, Peter and Wilson, Susan R.",
         "Two Guidelines for Bootstrap Hypothesis Testing", "Biometrics", "47(2):757--762",
     ),
+    # The source of bootstrap-both in results of earlier versions.
     "Berger 1982": _article(
         "Berger", 1982, "berger-1982-multiparameter", "Berger, Roger L.",
         "Multiparameter Hypothesis Testing and Acceptance Sampling", "Technometrics", "24(4):295--300",

@@ -21,7 +21,7 @@ __all__ = ["Hierarchical", "draw_runs_and_segments"]
 class Hierarchical:
     """Draws of runs and segments for a pair of systems, each with at least two runs.
 
-    Two corrections make them a test and an interval that hold their level for few runs.
+    Two corrections make them a test and an interval for few runs, whose size docs/statistics.md has measured.
 
     - The draws count the interaction of run and segment three times (Owen 2007, doi:10.1214/07-AOAS122). So their
       deviations from the observed difference are multiplied by

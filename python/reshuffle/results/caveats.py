@@ -45,7 +45,7 @@ class Caveat:
         - ``few-differing``: two systems differ in so few segments or documents that bootstrap tests are unreliable; so
           they are tested by ``ar`` (``by_default``), or should be;
         - ``skewed``: a significant difference rests on few segments or documents, and their influences are so skewed
-          that no test holds its level; the effective number of those that differ, and how many would be enough;
+          that tests may reject too often; the effective number of those that differ, and how many would be enough;
         - ``rare-segments``: there is a significant difference, but so few segments that a rare kind of segment may be
           missing;
         - ``few-draws``: there are too few draws for precise ends of the intervals;

@@ -90,7 +90,8 @@ def plan_command(**options: Any) -> None:
     """Plan a test set: what it can detect, and how large it must be.
 
     From outputs of systems like those to be compared: the minimum detectable difference of test sets of several sizes,
-    and for given differences, the power and the number of segments needed.
+    and for given differences, the power and the number of segments needed. Power is that of the default test of
+    'reshuffle compare', of equal expected scores, simulated on mixtures of the outputs.
     """
     from ...study.design import DesignOptions, plan_of
     from .running import flattened, run_study
