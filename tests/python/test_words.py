@@ -151,6 +151,21 @@ def anchors(page: Path) -> set[str]:
     return set(found)
 
 
+def test_every_claim_is_proved_cited_or_measured_by_a_program_that_exists() -> None:
+    page = (ROOT / "docs/statistics.md").read_text("utf-8")
+    table = page.split("\n## What is claimed, and why\n")[1]
+    rows = [re.split(r"(?<!\\)\|", line)[1:-1] for line in table.splitlines() if line.startswith("| ")][1:]
+    claims = [row for row in rows if not row[0].strip().startswith("**")]
+    assert len(claims) > 50
+    for claim, basis, where in claims:
+        assert re.match(r" (proved|cited|measured)\b", basis), claim
+        assert "](#" in where, claim
+    for name in re.findall(r"`benches\.simulations\.(\w+)`", table):
+        assert (ROOT / f"benches/simulations/{name}.py").exists(), name
+    for path in re.findall(r"\btests/python/\w+\.py", table):
+        assert (ROOT / path).exists(), path
+
+
 def test_the_changelog_and_the_citation_have_the_current_version() -> None:
     assert reshuffle.__version__ in (ROOT / "CHANGELOG.md").read_text("utf-8")
     assert f"version: {reshuffle.__version__}" in (ROOT / "CITATION.cff").read_text("utf-8")
