@@ -46,8 +46,8 @@ def significance(hypotheses: Sequence[str], references: Sequence[str], n_resampl
     if not n:
         raise InputError(f"{files[0]} is empty")
     say(
-        "moses: note: p is the script's, which rejects too often; reshuffle compare --test bootstrap-both holds its "
-        "level"
+        "moses: note: p is the script's, which rejects too often; reshuffle compare --test bootstrap-both rejects "
+        "about half as often"
     )
     systems, columns = texts[:2], texts[2:]
     of_bleu = _bleu_counts(systems, columns)
