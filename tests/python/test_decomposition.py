@@ -382,7 +382,7 @@ def test_reports_with_pairs_have_a_table_of_parts_and_say_where_there_are_none()
     assert "TER: the parts" not in text
     for line in ("brevity penalty", "4-gram precision", "fragmentation", "information"):
         assert line in text
-    assert "Contributions of the parts add up to the difference; of draws: percentile intervals" in " ".join(
+    assert "Contributions of the parts add up to the difference; their intervals are percentiles" in " ".join(
         text.split()
     )
     assert "TER: no difference is split into parts, because its counts have all edits in one sum" in text

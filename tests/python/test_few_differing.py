@@ -162,7 +162,7 @@ def test_five_of_two_thousand_segments_get_an_exact_test() -> None:
     report = " ".join(str(comparison).split())
     assert (
         "rating: b and a differ in only 5 of 2,000 segments: with fewer than 30, bootstrap tests are unreliable, so p "
-        "is by exact approximate randomization (ar)." in report
+        "is that of approximate randomization (ar, exact)." in report
     )
     assert "The 5 segments that differ can be swapped in only 32 ways: p cannot be below 0.0625" in report
     assert "test:auto" in comparison.signature
@@ -311,9 +311,9 @@ def test_small_test_sets_may_lack_a_kind_of_segment() -> None:
     for n, noted in ((100, True), (SEGMENTS_WITH_RARE - 1, True), (SEGMENTS_WITH_RARE, False)):
         comparison = compare(metrics=scores(noise(n) + 1), **OPTIONS)
         assert kinds(comparison) == (["rare-segments"] if noted else [])
-        assert (
-            f"missing from such a test set with probability {0.99**n:.2f}" in " ".join(str(comparison).split())
-        ) == (noted)
+        assert (f"missing from the test set with probability {0.99**n:.2f}" in " ".join(str(comparison).split())) == (
+            noted
+        )
     assert 0.99**SEGMENTS_WITH_RARE < 0.05 < 0.99 ** (SEGMENTS_WITH_RARE - 1)
     assert kinds(compare(metrics=scores(noise(100)), **OPTIONS)) == []
 

@@ -386,8 +386,9 @@ def test_the_note_near_the_kink_is_in_the_report() -> None:
     assert brevity is not None
     assert caveat.values["bias"] == brevity.bias >= NEAR_KINK
     text = " ".join(str(found).split())
-    assert "BLEU: lengths near those of the references: for short and long, p and the interval are about" in text
-    assert "% is brevity); use bootstrap-kink." in text
+    assert "BLEU: short and long are about as long as the references (" in text
+    assert "% of Δ is brevity): p and the interval are about expected scores, which may" in text
+    assert "use bootstrap-kink." in text
     assert "near-kink" in found.comparisons[0].caveats
     assert json.loads(found.render("json"))["comparisons"][0]["brevity"]["bias"] == brevity.bias
 

@@ -266,12 +266,14 @@ def test_limits_are_told_of_the_test_that_decides_first() -> None:
     result = replace(result, tables={**result.tables, "comparisons": limited})
     told = [sentence for sentence in conclusions(result) if sentence.startswith("Limit")]
     (sentence,) = told
-    assert sentence.startswith("Limit of hierarchical: if the scores of runs are skewed, it rejects too often (up to .")
+    assert sentence.startswith(
+        "Limitation of hierarchical: if the scores of runs are skewed, it rejects too often (up to ."
+    )
     beside = [sentence for sentence in notes(result) if sentence.startswith("Limit")]
-    assert [sentence.split(": ")[0] for sentence in beside] == ["Limit of run"] * 2
+    assert [sentence.split(": ")[0] for sentence in beside] == ["Limitation of run"] * 2
     one = tuple(replace(each, caveats=each.caveats if each.metric == "TER" else ()) for each in limited)
-    (sentence,) = found(replace(result, tables={**result.tables, "comparisons": one}), "Limit of hierarchical")
-    assert sentence.startswith("Limit of hierarchical, sys1 − baseline under TER: if")
+    (sentence,) = found(replace(result, tables={**result.tables, "comparisons": one}), "Limitation of hierarchical")
+    assert sentence.startswith("Limitation of hierarchical, sys1 − baseline under TER: if")
     for fmt in ("text", "markdown", "latex", "typst", "html"):
         assert "if the scores of runs are skewed" in " ".join(re.sub("[%/]{1,2} ", "", result.render(fmt)).split()), fmt
     assert json.loads(result.render("json"))["comparisons"][0]["caveats"] == ["skewed-runs"]

@@ -168,8 +168,8 @@ def test_the_note_stands_below_the_answer_in_every_format() -> None:
     result = compared((2, 5))
     assert result.comparisons[0].caveats == ("skewed-runs",)
     text = " ".join(result.render().split())
-    assert "Limit of hierarchical: if the scores of runs are skewed, it rejects too often" in text
-    assert text.index("Limit of hierarchical") < text.index("Differences from a")
+    assert "Limitation of hierarchical: if the scores of runs are skewed, it rejects too often" in text
+    assert text.index("Limitation of hierarchical") < text.index("Differences from a")
     assert '"skewed-runs"' in result.render("json")
     for fmt in ("markdown", "latex", "typst", "html"):
         assert "are skewed" in " ".join(result.render(fmt).split()), fmt

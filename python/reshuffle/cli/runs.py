@@ -180,8 +180,8 @@ TEST = (
         type=NameList("value of --exchange", ("auto", *get_args(types.Exchange), "all")),
         metavar="NAME...",
         help=f"What is exchanged between two systems: {any_of(types.Exchange)}; 'reshuffle metrics' describes them. "
-        "The first decides. auto: hierarchical (new runs on new segments; with one run: segment), and tests of other "
-        "questions. all: all but multeval.  [default: auto]",
+        "The first one decides. auto: hierarchical (segment if a system has one run), then tests of other questions. "
+        "all: all but multeval.  [default: auto]",
     ),
     option(
         "Test",

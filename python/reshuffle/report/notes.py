@@ -370,11 +370,12 @@ def _near_kink(values: Values) -> str:
     worst = f"{values['system']} and {values['baseline']}"
     where = worst if values["tests"] == 1 else f"{_of_pairs(values)} (worst: {worst})"
     what = " and ".join([*(["p"] if values["test"] else []), *(["the interval"] if values["interval"] else [])])
-    share = "" if values["share"] is None else f" (here {100 * values['share']:.0f}% is brevity)"
+    share = "" if values["share"] is None else f" ({100 * values['share']:.0f}% of Δ is brevity)"
     verb = "is" if " and " not in what else "are"
+    they = "is" if values["pairs"] == 1 < values["tests"] else "are"
     return (
-        f"{values['metric']}: lengths near those of the references: for {where}, {what} {verb} about expected scores, "
-        f"and these may differ where the populations' scores do not{share}; use {values['instead']}."
+        f"{values['metric']}: {where} {they} about as long as the references{share}: {what} {verb} about expected "
+        f"scores, which may differ where the populations' do not; use {values['instead']}."
     )
 
 
@@ -465,12 +466,12 @@ def _few_differing(values: Values) -> str:
     if values["pairs"] == 1:
         differ = f"{values['system']} and {values['baseline']} differ in only {units}"
     else:
-        differ = f"{_of_pairs(values)} differ in few {values['unit']}s, the closest in {units}"
+        differ = f"{_of_pairs(values)} differ in few {values['unit']}s, the most similar in {units}"
     fewer = f"with fewer than {values['few']}, bootstrap tests are unreliable"
     if not values["by_default"]:
         return f"{values['metric']}: {differ}: {fewer.replace('bootstrap tests are', values['test'] + ' is')}; use ar."
-    exact = {0: "", values["pairs"]: "exact "}.get(values["exact"], f"{values['exact']:,} exact ")
-    return f"{values['metric']}: {differ}: {fewer}, so p is by {exact}approximate randomization (ar)."
+    exact = {0: "", values["pairs"]: ", exact"}.get(values["exact"], f", {values['exact']:,} of them exact")
+    return f"{values['metric']}: {differ}: {fewer}, so p is that of approximate randomization (ar{exact})."
 
 
 def _skewed(values: Values) -> str:
@@ -489,8 +490,8 @@ def _skewed(values: Values) -> str:
 
 def _rare_segments(values: Values) -> str:
     return (
-        f"{counted(values['segments'], 'segment')}: a kind of segment with a share of {100 * values['share']:g}% is "
-        f"missing from such a test set with probability {values['probability']:.2f}; p says nothing about it."
+        f"With {counted(values['segments'], 'segment')}, a kind that makes up {100 * values['share']:g}% of all "
+        f"segments is missing from the test set with probability {values['probability']:.2f}; p says nothing about it."
     )
 
 

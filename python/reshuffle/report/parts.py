@@ -47,7 +47,9 @@ def notes_on_parts(comparison: Comparison) -> Iterator[str]:
     shown = [each for pair in comparison.comparisons for each in pair.contributions or ()]
     known = [each for each in shown if each.confidence_interval is not None]
     if shown:
-        intervals = "; of draws: percentile intervals, each for itself, not for all at once" if known else ""
+        intervals = (
+            "; their intervals are percentiles of the draws, for each alone, not for all at once" if known else ""
+        )
         yield f"Contributions of the parts add up to the difference{intervals}."
     if known and len(known) < len(shown):
         yield "Contributions without an interval: on some draws a precision is 0 or smoothed."

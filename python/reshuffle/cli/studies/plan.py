@@ -68,7 +68,7 @@ SIMULATE = (
         "Plan",
         "--simulate/--no-simulate",
         default=True,
-        help="Plan for the power of --tests, simulated on test sets drawn from the data, or of a z-test, in no time.  "
+        help="Simulate the power of --tests on test sets drawn from the data, or use that of a z-test (quick).  "
         "[default: simulate]",
     ),
     option(

@@ -219,12 +219,12 @@ def notes(study: StudyResult) -> Iterator[str]:
     if "simulated" in study.tables:
         tests = joined(plan["tests"])
         yield (
-            f"Efficiency: the effect with which a z-test has the simulated power of {tests}, divided by the true one; "
+            f"Efficiency: the effect that gives a z-test the simulated power of {tests}, divided by the true effect; "
             f"{plan['simulations']:,} test sets each, {plan['n_resamples']:,} replicates."
         )
     elif not plan["simulate"]:
         yield (
-            "Not simulated: this is the power of a z-test whose SE is known. The power of a test may differ by .06: "
+            "Not simulated: this is the power of a z-test whose SE is known. The power of a test may differ by .07: "
             "simulate it."
         )
 

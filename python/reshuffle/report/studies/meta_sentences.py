@@ -336,7 +336,7 @@ def _tests(result: MetaEvaluation) -> Iterator[str]:
     of_systems = [TESTS[name] for name in by_test if name in OF_SYSTEMS]
     if of_systems and intervals and result.plan["interval"] == "boot-inputs":
         verb = "is" if len(of_systems) == 1 else "are"
-        about = f"{joined(of_systems)} {verb} about other systems, intervals are about other segments"
+        about = f"{joined(of_systems)} {verb} about other systems, but intervals are only about other segments"
         yield f"{about}, so they may disagree."
     of_these = [TESTS[name] for name in by_test if name in OF_THESE_SYSTEMS]
     if result.plan["level"] == "segment" and of_these:

@@ -69,7 +69,7 @@ def notes(study: StudyResult) -> Iterator[str]:
         )
     if plan.get("median_on") == "test" and any(n > 1 for n in plan["systems"].values()):
         yield (
-            "Median runs: Clark et al. recommend to choose them on another set than the one to analyse (median_on, "
+            "Median runs: Clark et al. recommend choosing them on another set than the one to analyse (median_on, "
             "--median-on)."
         )
     yield f"Runs are numbered from 0. Standard deviations of runs divide by n − 1; s_sel is from {_draws(result)}."
@@ -201,7 +201,7 @@ def _limits(result: RunComparison, units: Sequence[str]) -> Iterator[str]:
             shown = "" if rate is None else f" (up to {rate} at .05 in simulations)"
             named = [f"{each.system} − {each.baseline} under {each.metric}" for each in cases]
             where = "" if len(cases) == len(own) else f", {_listed(named)}"
-            yield f"Limit of {unit}{where}: {text}{shown}."
+            yield f"Limitation of {unit}{where}: {text}{shown}."
 
 
 def _duplicates(result: RunComparison) -> Iterator[str]:
@@ -412,7 +412,7 @@ def _tests(result: RunComparison) -> str:
                 n = " to ".join(f"{number:,}" for number in dict.fromkeys((numbers[0], numbers[-1])))
                 shown = f"all {n} exchanges" if exact else f"{n} replicate{'s' * (numbers[-1] != 1)}"
                 if numbers == [0]:
-                    shown = "by a formula"
+                    shown = "closed form"
                 parts.setdefault(shown, []).append(name)
     sentences = [f"{joined(names)}: {shown}" for shown, names in parts.items()]
     return f"Tests: {'; '.join([str(plan.get('alternative', 'two-sided')), *sentences, *_adjustments(result)])}."
