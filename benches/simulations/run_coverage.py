@@ -12,7 +12,7 @@ as the linearised score of any metric is. All effects are drawn anew in each sim
 The unit of ``run sd`` is the standard deviation, over test sets, of the difference of two outputs. ``correlation`` is
 the share of its variance that the runs have in common. The table has the share of simulations in which a two-sided test
 rejects at .05. Every test but ``percentile`` rejects exactly when its 95 % interval excludes 0, so the coverage of the
-interval is 1 less the number in the table.
+interval is 1 less the number in the table. ``--power`` has what levels cost: the power of t tests, which need no draws.
 """
 
 from __future__ import annotations
@@ -115,18 +115,29 @@ def by_levels(drawn: Drawn) -> bool:
 
 def one_level(drawn: Drawn) -> bool:
     """The package's bootstrap with Satterthwaite's degrees of freedom over all three variances instead of levels."""
+    deviations = drawn.one_less * drawn.covariances.of_difference(0, 1).factor
+    levels = Levels([1.0], [degrees_of_all(drawn)])
+    return exceeded(Hierarchical(drawn.difference, deviations, levels).compared, deviations)
+
+
+def degrees_of_all(drawn: Drawn) -> float:
+    """Satterthwaite's degrees of freedom over the variances of both systems' runs and of the segments."""
     spread = drawn.covariances.of_difference(0, 1)
     n, m = (drawn.covariances.n_runs(system) for system in (0, 1))
     parts = [*spread.of_runs, max(spread.variance - sum(spread.of_runs), 0.0)]
-    degrees = satterthwaite(parts, [n - 1, m - 1, drawn.covariances.n_units - 1])
-    deviations = drawn.one_less * spread.factor
-    return exceeded(Hierarchical(drawn.difference, deviations, Levels([1.0], [degrees])).compared, deviations)
+    return satterthwaite(parts, [n - 1, m - 1, drawn.covariances.n_units - 1])
 
 
 def closed_form(drawn: Drawn) -> bool:
     """The package's t test."""
     spread = drawn.covariances.of_difference(0, 1)
     return abs(drawn.difference) >= math.sqrt(spread.variance) * spread.levels.quantile(ALPHA / 2)
+
+
+def one_level_t(drawn: Drawn) -> bool:
+    """The package's t test with Satterthwaite's degrees of freedom over all three variances."""
+    spread, degrees = drawn.covariances.of_difference(0, 1), degrees_of_all(drawn)
+    return abs(drawn.difference) >= math.sqrt(spread.variance) * Levels([1.0], [degrees]).quantile(ALPHA / 2)
 
 
 METHODS: Mapping[str, Callable[[Drawn], bool]] = {
@@ -172,6 +183,28 @@ def simulated(cell: Cell, seed: int, block: int) -> Iterator[Drawn]:
         yield Drawn(difference, fixed[i] - difference, all_runs[i] - difference, one_less[i] - difference, covariances)
 
 
+# The true difference for ``--power``, in standard deviations of the difference of the mean scores.
+EFFECT = 2.1
+
+
+def powers(n: int, simulations: int, seed: int) -> list[float]:
+    """The power of t tests with one level and with levels, for n runs of each system."""
+    cell, rng = Cell((n, n), 100, (0.3, 0.3), 0.5), np.random.default_rng([seed, n])
+    per_run = (1 - cell.correlation) / 2 + cell.run_sd[0] ** 2
+    true = EFFECT * math.sqrt(cell.correlation + 2 * per_run / n)
+    rejected, none, s = np.zeros(2), np.empty(0), cell.segments
+    for _ in range(simulations // BLOCK):
+        for values in cell.contributions(rng):
+            scores, centred = values.sum(axis=1), values - values.mean(axis=1, keepdims=True)
+            products = centred @ centred.T
+            rows = [slice(0, n), slice(n, 2 * n)]
+            covariances = RunCovariances(scores, products * s / (s - 1), products, s, rows)
+            difference = float(scores[:n].mean() - scores[n:].mean()) + true
+            drawn = Drawn(difference, none, none, none, covariances)
+            rejected += [one_level_t(drawn), closed_form(drawn)]
+    return [float(rate) for rate in rejected / (simulations // BLOCK * BLOCK)]
+
+
 def rejections(cell: Cell, seed: int, block: int) -> Array:
     """How many simulations of a block each method rejects."""
     rejected = [[method(drawn) for method in METHODS.values()] for drawn in simulated(cell, seed, block)]
@@ -201,7 +234,14 @@ def main() -> None:
     parser.add_argument("--simulations", type=int, default=4000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--power", action="store_true", help="print what levels cost in power instead")
     arguments = parser.parse_args()
+    if arguments.power:
+        print("| runs | one level | levels |\n| ---: | ---: | ---: |")
+        for n in (2, 3, 5, 10):
+            one, levels = powers(n, arguments.simulations, arguments.seed)
+            print(f"| {n} | {one:.3f} | {levels:.3f} |", flush=True)
+        return
     blocks = -(-arguments.simulations // BLOCK)
     print(f"{blocks * BLOCK:,} simulations, {DRAWS} draws, seed {arguments.seed}")
     print(f"| runs | S | run sd | correlation | runs are | {' | '.join(METHODS)} |")
