@@ -111,7 +111,10 @@ def test_plans_in_text() -> None:
     several = " ".join(render_study(made("simulated plan"), "text", Layout(Terminal(100))).split())
     assert "each test at 0.025 (α = 0.05 over 2 tests)" in several
     assert "Tables show the pair of systems with the median standard error" in several
-    assert "has the simulated power of bootstrap-both, divided by the true one; 40 test sets each, 39 repl" in several
+    assert (
+        "gives a z-test the simulated power of bootstrap-both, divided by the true effect; 40 test sets each, 39 repl"
+        in several
+    )
     assert "Not simulated: this is the power of a z-test" in text
     assert " to " in several.split("Power of given differences")[0]
     (compared,) = compare(metrics=pair(), n_resamples=99).detectable

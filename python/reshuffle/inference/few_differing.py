@@ -5,7 +5,7 @@ A unit in which two systems are equal adds nothing to any shuffle or draw of the
 
 The choice is made for each pair under each metric, not for a family: one pair of near copies among many systems must
 not change the test of the others, because approximate randomization needs exchangeable outputs. No swap changes the
-number of units that differ, so the test remains exact among the samples for which it is chosen.
+number of units that differ, so under exchangeability the test remains exact among the samples for which it is chosen.
 """
 
 from __future__ import annotations
