@@ -39,6 +39,16 @@ def bleu_counts(seed: int, systems: int, segments: int, step: float) -> Counts:
     return np.stack(rows).astype(np.int64)
 
 
+def pair_of_any_length(seed: int, segments: int) -> Counts:
+    """Counts of two systems under BLEU, (2, S, 10), whose lengths have nothing to do with those of the references."""
+    rng = np.random.default_rng(seed)
+    length = rng.integers(1, 40, size=(2, segments))
+    reference = np.broadcast_to(rng.integers(1, 40, size=segments), (2, segments))
+    totals = [np.maximum(length - n, 0) for n in range(4)]
+    matches = [rng.binomial(t, 0.6 / 1.5**n) for n, t in enumerate(totals)]
+    return np.stack([length, reference, *matches, *totals], axis=-1).astype(np.int64)
+
+
 def near_kink(segments: int = 60) -> FromCounts:
     """BLEU of one output and the same without a few words, both about as long as the references."""
     rng = np.random.default_rng(1)

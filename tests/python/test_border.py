@@ -132,10 +132,7 @@ TRANSPOSED: dict[str, tuple[Callable[[], object], str]] = {
     "PermutedTally": (lambda: _core.PermutedTally(PAIRS, TURNED), THRESHOLDS),
     "SequentialTally": (lambda: _core.SequentialTally(PAIRS, "less", TURNED, RULE), THRESHOLDS),
     "MaxT": (lambda: _core.MaxT(PAIRS, "less", RIGHT, TURNED, [0, 1]), THRESHOLDS),
-    "scales of MaxT": (
-        lambda: _core.MaxT(PAIRS, "less", TURNED, RIGHT, [0, 1]),
-        "pairs of scales: expected 3, got 2",
-    ),
+    "scales of MaxT": (lambda: _core.MaxT(PAIRS, "less", TURNED, RIGHT, [0, 1]), "pairs of scales: expected 3, got 2"),
     "MinP": (lambda: _core.MinP(PAIRS, "less", TURNED, RIGHT, RIGHT.astype(np.uint64), [0, 1]), THRESHOLDS),
     "tolerances of MinP": (
         lambda: _core.MinP(PAIRS, "less", RIGHT, TURNED, RIGHT.astype(np.uint64), [0, 1]),

@@ -24,8 +24,6 @@ from reshuffle import (
     bootstrap_test,
     compare,
     compare_sets,
-    metric,
-    read_json,
     read_lines,
 )
 from reshuffle.inference.concentration import SEGMENTS_WITH_RARE, SKEWED
@@ -106,17 +104,6 @@ def test_influences_of_a_mean_are_its_differences() -> None:
     assert found.skewness == pytest.approx((d**3).mean() / (d**2).mean() ** 1.5, rel=1e-3)
 
 
-def test_influences_of_bleu_use_the_gradient_in_rust() -> None:
-    words = ["a b c d e f g h", "i j k l m n o p", "q r s t u v w x"] * 10
-    other = [line.replace("b", "z") if i % 2 else line for i, line in enumerate(words)]
-    systems = {"x": [line[:13] for line in words], "y": [line[:13] for line in other]}
-    pair = compare(words, systems, "bleu", **OPTIONS).comparisons[0]
-    counts = metric("bleu").suff_stats(list(systems.values()), [words])
-    assert pair.influence is not None
-    assert pair.influence.differing == np.count_nonzero((counts[0] != counts[1]).any(axis=1))
-    assert 0 < (pair.influence.effective or 0) <= pair.influence.differing
-
-
 def test_unknown_influences_are_none() -> None:
     length = CorpusFunction("length", lambda hypotheses, _: float(sum(map(len, hypotheses))))
     texts = compare(["a b", "c d"], {"x": ["a b", "c"], "y": ["a", "c"]}, length, **OPTIONS).comparisons[0].influence
@@ -137,13 +124,6 @@ def test_missing_scores_leave_out_their_segments() -> None:
     pair = compare(metrics=own, **OPTIONS).comparisons[0]
     assert pair.influence is not None
     assert (pair.n_units, pair.influence.differing, pair.test.test) == (46, 6, FOR_FEW)
-
-
-def test_influences_are_read_back(tmp_path: Path) -> None:
-    comparison = compare(metrics=scores(few(5)), **OPTIONS)
-    path = tmp_path / "result.json"
-    path.write_text(comparison.render("json"), encoding="utf-8")
-    assert read_json(path) == comparison
 
 
 # --- The default test
@@ -342,17 +322,6 @@ def test_the_simulation_computes_the_tests_of_the_package() -> None:
         assert own is not None
         assert own.differing == differing[0]
         assert (own.effective, own.skewness) == pytest.approx((effective[0], skewness[0]), rel=1e-3)
-
-
-def test_studentizing_the_difference_of_means_changes_nothing() -> None:
-    """The column of ``ar`` is that of ``ar-studentized``."""
-    differences, _ = skewed_size.samples("lognormal, 100", 0)
-    for row in differences[:5]:
-        plain, studentized = (
-            approximate_randomization(row, np.zeros(100), studentized=flag, scheme="iid", n_resamples=999).pvalue
-            for flag in (False, True)
-        )
-        assert plain == studentized
 
 
 def _data() -> Path | None:

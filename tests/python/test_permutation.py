@@ -233,37 +233,6 @@ def test_functions_of_texts_are_permuted_in_the_same_way() -> None:
         assert numbers(of_texts) == numbers(compared(formula, n_resamples=60, documents=documents))
 
 
-def enumerated(values: Scores) -> list[tuple[float, float]]:
-    """The shares of all (k!)^S arrangements in which a pair, and in which the range, differs as observed."""
-    k, segments = values.shape
-    observed = values.sum(axis=1)
-    means = np.array(
-        [
-            sum(values[list(order), s] for s, order in enumerate(orders))
-            for orders in product(permutations(range(k)), repeat=segments)
-        ]
-    )
-    ranges = np.ptp(means, axis=1)
-    pairs = list(combinations(range(k), 2))
-    return [
-        (
-            float((np.abs(means[:, y] - means[:, x]) >= abs(observed[y] - observed[x])).mean()),
-            float((ranges >= abs(observed[y] - observed[x])).mean()),
-        )
-        for x, y in pairs
-    ]
-
-
-@pytest.mark.parametrize(("k", "segments"), [(2, 5), (3, 4)])
-def test_p_is_near_that_of_all_arrangements(k: int, segments: int) -> None:
-    values = np.random.default_rng(2).integers(0, 9, (k, segments)).astype(float)
-    comparison = compared(SegmentScores("x", {f"s{i}": row for i, row in enumerate(values)}), n_resamples=20_000)
-    for pair, (p, adjusted) in zip(comparison.comparisons, enumerated(values), strict=True):
-        assert pair.test.adjusted_pvalue is not None
-        assert abs(pair.test.pvalue - p) < 4 * (p * (1 - p) / 20_000) ** 0.5 + 1e-4
-        assert abs(pair.test.adjusted_pvalue - adjusted) < 4 * (adjusted * (1 - adjusted) / 20_000) ** 0.5 + 1e-4
-
-
 def test_results_are_the_same_bytes_on_any_number_of_threads_and_in_any_parts() -> None:
     samples = [CountSample.from_counts(BLEU, counts_of(seed, 5, 150)) for seed in (1, 2)]
     pairs = list(combinations(range(5), 2))

