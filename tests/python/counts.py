@@ -39,14 +39,10 @@ def bleu_counts(seed: int, systems: int, segments: int, step: float) -> Counts:
     return np.stack(rows).astype(np.int64)
 
 
-def pair_of_any_length(seed: int, segments: int) -> Counts:
-    """Counts of two systems under BLEU, (2, S, 10), whose lengths have nothing to do with those of the references."""
-    rng = np.random.default_rng(seed)
-    length = rng.integers(1, 40, size=(2, segments))
-    reference = np.broadcast_to(rng.integers(1, 40, size=segments), (2, segments))
-    totals = [np.maximum(length - n, 0) for n in range(4)]
-    matches = [rng.binomial(t, 0.6 / 1.5**n) for n, t in enumerate(totals)]
-    return np.stack([length, reference, *matches, *totals], axis=-1).astype(np.int64)
+def as_counts(scores: Any) -> Counts:
+    """Segment scores as counts of a mean: sums and numbers of segments."""
+    scores = np.asarray(scores, dtype=np.int64)
+    return np.stack([scores, np.ones_like(scores)], axis=-1)
 
 
 def near_kink(segments: int = 60) -> FromCounts:

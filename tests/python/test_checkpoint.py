@@ -406,6 +406,15 @@ def test_results_with_other_columns_are_dropped(path: Path) -> None:
             assert read(path, 10) == [(0, 10)]
 
 
+def test_only_rows_of_the_job_are_kept(path: Path) -> None:
+    with Checkpoint.open(path, "example") as checkpoint:
+        tables: list[Any] = [result_of(0, 9), np.zeros(10), np.zeros((10, 1), COLUMNS.dtype)]
+        for table in tables:
+            with pytest.raises(TypeError, match="expected 10 rows of"):
+                stage_of(checkpoint).add(0, 10, table)
+    assert not path.exists()
+
+
 def test_checkpoints_are_not_sent(path: Path) -> None:
     with Checkpoint.open(path, "example") as checkpoint, pytest.raises(TypeError, match="stays in the process"):
         pickle.dumps(checkpoint)

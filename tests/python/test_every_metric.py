@@ -398,7 +398,8 @@ def test_resampled_documents_have_the_scores_of_their_texts(name: str) -> None:
     def from_texts(hypotheses: list[str], references: list[list[str | None]]) -> float:
         return float(m.score(m.suff_stats([hypotheses], references)[0].sum(axis=0)))
 
-    for test, scheme in (("ar", "iid"), ("ar", "subgroup"), ("ar", "exact"), ("bootstrap", "auto")):
+    ways = [("ar", "iid"), ("ar", "subgroup"), ("ar", "exact"), ("bootstrap", "auto"), ("permutation", "auto")]
+    for test, scheme in ways:
         both: list[AnyMetric] = [m, CorpusFunction("texts", from_texts, m.higher_is_better)]
         result = compare(*texts(name), both, documents=DOCUMENTS, test=test, scheme=scheme, n_resamples=60)
         for one, other in zip(*np.array_split(np.array(result.comparisons), 2), strict=True):
@@ -816,6 +817,8 @@ def test_a_function_of_texts_has_the_same_p_values_as_the_native_metric(test: st
         assert a.difference == pytest.approx(b.difference, rel=1e-12, abs=1e-12)
         assert a.test.test == b.test.test == used
         assert a.test.exceedances == b.test.exceedances
+        if used == test:  # tests that stand in for one another need not have the same adjustment by default
+            assert a.test.adjusted_pvalue == pytest.approx(b.test.adjusted_pvalue)
         assert (a.test.wins, a.test.ties) == (b.test.wins, b.test.ties)
         assert a.confidence_interval is not None
         assert b.confidence_interval is not None

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from counts import as_counts
 from reshuffle import (
     Comparison,
     Formula,
@@ -49,12 +50,6 @@ def test_the_largest_rank_is_where_its_share_is_at_most_alpha() -> None:
             for tails in (1, 2):
                 rank = largest_rank(n, float(alpha), tails)
                 assert tails * rank / n <= alpha < tails * (rank + 1) / n
-
-
-def as_counts(scores: Any) -> Counts:
-    """Segment scores as counts of :data:`MEAN`."""
-    scores = np.asarray(scores, dtype=np.int64)
-    return np.stack([scores, np.ones_like(scores)], axis=-1)
 
 
 @pytest.fixture(scope="module")

@@ -194,6 +194,21 @@ def test_every_option_of_systems_reaches_the_function(files: Path, run: Any) -> 
     assert found["plan"]["scored_segments"] == "all"
 
 
+def test_human_scores_belong_to_their_systems_in_any_order_of_outputs(files: Path, run: Any) -> None:
+    """Outputs in another order than the ids in the file of votes."""
+    expected = {
+        each["system"]: each["score"]
+        for each in results(run("meta", "systems", *VOTES, "--interval", "none", "--format", "json"))["human"]
+    }
+    write("sets.json", [json.dumps({"sets": {"x": {
+        "judgments": "cs-en.rank", "sysmap": "sysmap.tsv", "references": "ref.txt",
+        "systems": {name: f"sys/{name}.txt" for name in ("gamma", "alpha", "delta", "beta")},
+    }}})])  # fmt: skip
+    found = results(run("meta", "systems", "--manifest", "sets.json", "--interval", "none", "--format", "json"))
+    assert {each["system"]: each["score"] for each in found["human"]} == expected
+    assert [each["system"] for each in found["human"]] == ["gamma", "alpha", "delta", "beta"]
+
+
 def manifest(path: str, **changes: Any) -> None:
     """A manifest of two test sets: all segments, and the votes of the first half."""
     one: dict[str, Any] = {

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from budgets import budget
 from counts import bleu_counts
-from reshuffle import Comparison, CorpusFunction, Formula, FromCounts, InputError, SegmentScores, _core, compare, metric
+from reshuffle import Comparison, Formula, FromCounts, InputError, SegmentScores, _core, compare, metric
 from reshuffle.metrics.base import Counts, Scores
 from reshuffle.resampling import CountSample, PermutedTally, Replicates
 
@@ -204,33 +204,6 @@ def test_p_values_are_those_of_the_definition_for_native_and_python_formulas(
     assert "300 permutations, " in str(native.comparisons[0].test)
     if k == 2:
         assert [p for p, _, _ in expected] == [adjusted for _, adjusted, _ in expected]
-
-
-def test_functions_of_texts_are_permuted_in_the_same_way() -> None:
-    rng = np.random.default_rng(1)
-    references = [" ".join(rng.choice(list("abcde"), 6)) for _ in range(20)]
-    systems = {
-        f"s{i}": [" ".join(w if rng.random() > 0.1 + 0.1 * i else "z" for w in line.split()) for line in references]
-        for i in range(3)
-    }
-    right = np.array(
-        [
-            [[sum(map(str.__eq__, h.split(), r.split())), 6] for h, r in zip(lines, references, strict=True)]
-            for lines in systems.values()
-        ]
-    )
-
-    def share(hypotheses: list[str], columns: list[list[str | None]]) -> float:
-        words, correct = " ".join(hypotheses).split(), " ".join(filter(None, columns[0])).split()
-        return sum(map(str.__eq__, words, correct)) / len(correct)
-
-    formula = FromCounts("share", dict(zip(systems, right, strict=True)), lambda t: t[..., 0] / t[..., 1])
-    options: dict[str, Any] = {"test": "permutation", "adjust": "tukey", "all_pairs": True, "interval": None}
-    for documents in (None, [i // 2 for i in range(20)]):
-        of_texts = compare(
-            references, systems, CorpusFunction("share", share), n_resamples=60, documents=documents, **options
-        )
-        assert numbers(of_texts) == numbers(compared(formula, n_resamples=60, documents=documents))
 
 
 def test_results_are_the_same_bytes_on_any_number_of_threads_and_in_any_parts() -> None:

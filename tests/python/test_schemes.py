@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 import calls
 from reshuffle import (
-    CorpusFunction,
     Formula,
     InputError,
     SegmentScores,
@@ -29,7 +28,6 @@ from reshuffle import (
 from reshuffle.data.demo import demo_corpus
 from reshuffle.metrics.base import Counts, Metric
 from reshuffle.report import FORMATS, render
-from reshuffle.resampling.schemes import SCHEMES
 
 BLEU = metric("bleu")
 MEAN = Formula("mean", lambda totals: totals[..., 0] / 1000)
@@ -215,27 +213,6 @@ def test_auto_uses_the_exact_distribution_if_it_costs_no_more_than_the_shuffles(
 def systems(rng: np.random.Generator, k: int) -> dict[str, list[int]]:
     """Scores of k systems on 3,000 segments."""
     return {str(x): rng.integers(0, 4, 3000).tolist() for x in range(k)}
-
-
-@pytest.mark.parametrize("scheme", SCHEMES)
-def test_formulas_and_functions_of_texts_get_the_shuffles_of_native_metrics(scheme: str, monkeypatch: Any) -> None:
-    monkeypatch.setattr("reshuffle.resampling.samples.BATCH_CELLS", 20 * 13)  # several batches
-    words = "a b c d e f g".split()
-    rng = np.random.default_rng(2)
-    reference, *outputs = ([" ".join(rng.choice(words, 6)) for _ in range(12)] for _ in range(3))
-    outputs[1][5:] = outputs[0][5:] if scheme in ("auto", "exact") else outputs[1][5:]
-    (a, b) = BLEU.suff_stats(outputs, [reference])
-    texts = CorpusFunction(
-        "texts", lambda lines, columns: float(BLEU.score(BLEU.suff_stats([lines], columns)[0].sum(0)))
-    )
-    compared = compare(reference, outputs, [BLEU, texts], test="ar", scheme=scheme, n_resamples=100)
-    native, of_texts = (pair.test for pair in compared.comparisons)
-    options: dict[str, Any] = {"scheme": scheme, "n_resamples": 100}
-    formula = approximate_randomization(b, a, Formula("formula", BLEU.score), keep_null_distribution=True, **options)
-    assert native.exceedances == of_texts.exceedances == formula.exceedances is not None
-    assert native.scheme == of_texts.scheme == formula.scheme
-    kept = approximate_randomization(b, a, BLEU, keep_null_distribution=True, **options)
-    np.testing.assert_array_equal(kept.null_distribution, formula.null_distribution)
 
 
 def test_results_are_the_same_for_any_number_of_threads() -> None:

@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from budgets import budget
+from counts import as_counts
 from reshuffle import (
     Corpus,
     Formula,
@@ -34,12 +35,6 @@ from reshuffle.resampling import CountSample, Replicates
 from reshuffle.results import SignificanceResult, clopper_pearson
 
 MEAN = Formula("mean", lambda totals: totals[..., 0] / totals[..., 1])
-
-
-def as_counts(scores: Any) -> Counts:
-    """Segment scores as counts of :data:`MEAN`."""
-    scores = np.asarray(scores, dtype=np.int64)
-    return np.stack([scores, np.ones_like(scores)], axis=-1)
 
 
 def test_the_p_value_includes_the_observed_arrangement() -> None:

@@ -17,7 +17,7 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
-from counts import pair_of_any_length
+from counts import as_counts
 from reshuffle import (
     CorpusFunction,
     Formula,
@@ -42,6 +42,7 @@ from reshuffle.metrics.base import Counts
 from reshuffle.report import FORMATS, render
 from reshuffle.resampling import CountSample, Replicates
 from reshuffle.settings import Units
+from test_resampling import random_counts
 
 BLEU = metric("bleu")
 MEAN = Formula("mean", lambda totals: totals[..., 0] / totals[..., 1])
@@ -49,12 +50,6 @@ RATIO = Formula("ratio", lambda totals: 100 * totals[..., 0] / totals[..., 1])
 
 IDS = st.lists(st.integers(0, 6), min_size=4, max_size=60).filter(lambda ids: len(set(ids)) < len(ids))
 FROM_DRAWS = ["percentile", "koehn", "basic", "normal", "bca"]
-
-
-def as_counts(scores: Any) -> Counts:
-    """Segment scores as counts of :data:`MEAN`."""
-    scores = np.asarray(scores, dtype=np.int64)
-    return np.stack([scores, np.ones_like(scores)], axis=-1)
 
 
 def members(ids: Any) -> list[list[int]]:
@@ -74,7 +69,7 @@ def slow_draw(seed: int, replicate: int, ids: list[int]) -> list[int]:
 
 @given(st.integers(0, 1000), IDS, st.integers(0, 2**64 - 1))
 def test_draws_equal_those_of_a_slow_twin(data_seed: int, ids: list[int], seed: int) -> None:
-    a, b = pair_of_any_length(data_seed, len(ids))
+    a, b = random_counts(data_seed, 2, len(ids))
     drawn = [slow_draw(seed, r, ids) for r in range(5)]
     for draw in drawn:
         assert sorted(ids) == sorted(ids[s] for s in draw), "every stratum keeps its size"
@@ -92,7 +87,7 @@ def test_draws_of_documents_equal_draws_of_their_summed_counts(data_seed: int, i
     # Documents of one to three segments that are not adjacent.
     times = np.random.default_rng(data_seed).integers(1, 4, len(ids))
     documents = [d for turn in range(3) for d in range(len(ids)) if turn < times[d]]
-    a, b = pair_of_any_length(data_seed, len(documents))
+    a, b = random_counts(data_seed, 2, len(documents))
     x, y = (np.array([rows[np.array(documents) == d].sum(axis=0) for d in range(len(ids))]) for rows in (a, b))
     options: dict[str, Any] = {"n_resamples": 9, "seed": seed, "keep_null_distribution": True}
     expected = bootstrap_test(x, y, BLEU, strata=ids, **options)
@@ -111,7 +106,7 @@ def test_draws_of_documents_equal_draws_of_their_summed_counts(data_seed: int, i
 
 @given(IDS)
 def test_results_do_not_depend_on_the_names_or_adjacency_of_strata(ids: list[int]) -> None:
-    a, b = pair_of_any_length(3, len(ids))
+    a, b = random_counts(3, 2, len(ids))
     options: dict[str, Any] = {"n_resamples": 19}
     expected = bootstrap_test(a, b, BLEU, strata=ids, **options)
     for names in ([str(id_) for id_ in ids], [f"part {id_ % 3}/{id_}" for id_ in ids], np.array(ids)):
@@ -289,7 +284,7 @@ def texts() -> dict[str, Any]:
     ],
 )
 def test_invalid_ids_are_refused_with_a_message(ids: Any, message: str) -> None:
-    a, b = pair_of_any_length(1, 3)
+    a, b = random_counts(1, 2, 3)
     calls: list[Callable[[], object]] = [
         lambda: compare(**texts(), strata=ids),
         lambda: score(**texts(), strata=ids, confidence_level=0.9),
@@ -304,7 +299,7 @@ def test_invalid_ids_are_refused_with_a_message(ids: Any, message: str) -> None:
 
 
 def test_a_document_must_lie_in_one_stratum() -> None:
-    a = pair_of_any_length(1, 5)[0]
+    a = random_counts(1, 2, 5)[0]
     with pytest.raises(InputError) as refused:
         standard_error(a, BLEU, documents=["u", "v", "v", "u", "w"], strata=["n", "t", "t", "t", "n"])
     assert str(refused.value) == (

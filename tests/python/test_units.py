@@ -19,7 +19,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from counts import pair_of_any_length
 from reshuffle import (
     FromCounts,
     InputError,
@@ -43,6 +42,7 @@ from reshuffle.metrics.base import Counts
 from reshuffle.report import FORMATS, render
 from reshuffle.resampling import CountSample
 from reshuffle.resampling.units import paired_influence
+from test_resampling import random_counts
 
 BLEU = metric("bleu")
 
@@ -69,7 +69,7 @@ TESTS_OF_COUNTS: list[tuple[Callable[..., SignificanceResult], dict[str, str]]] 
 
 @given(st.integers(0, 1000), IDS, st.integers(0, 2**64 - 1))
 def test_results_for_documents_equal_those_of_their_summed_counts(data_seed: int, ids: list[int], seed: int) -> None:
-    a, b = pair_of_any_length(data_seed, len(ids))
+    a, b = random_counts(data_seed, 2, len(ids))
     x, y = summed(a, ids), summed(b, ids)
     options: dict[str, Any] = {"n_resamples": 30, "seed": seed}
     for test, more in TESTS_OF_COUNTS:
@@ -86,7 +86,7 @@ def test_results_for_documents_equal_those_of_their_summed_counts(data_seed: int
 
 @given(st.integers(0, 1000), IDS, st.integers(0, 2**64 - 1))
 def test_replicates_equal_those_of_a_slow_twin(data_seed: int, ids: list[int], seed: int) -> None:
-    a, b = pair_of_any_length(data_seed, len(ids))
+    a, b = random_counts(data_seed, 2, len(ids))
     names = list(dict.fromkeys(ids))
     n = 5
     shuffled, drawn = [], []
@@ -109,7 +109,7 @@ def test_replicates_equal_those_of_a_slow_twin(data_seed: int, ids: list[int], s
 
 @given(IDS, st.randoms(use_true_random=False))
 def test_results_do_not_depend_on_the_names_or_adjacency_of_documents(ids: list[int], random: Any) -> None:
-    a, b = pair_of_any_length(3, len(ids))
+    a, b = random_counts(3, 2, len(ids))
     expected = approximate_randomization(a, b, BLEU, documents=ids, n_resamples=99)
     # Any order of segments in which the documents begin in the same order.
     first = [ids.index(id_) for id_ in dict.fromkeys(ids)]
@@ -170,7 +170,7 @@ def test_sums_of_large_documents_of_full_precision_scores_do_not_overflow() -> N
     ],
 )
 def test_invalid_ids_are_refused_with_a_message(ids: Any, message: str) -> None:
-    a, b = pair_of_any_length(1, 3)
+    a, b = random_counts(1, 2, 3)
     texts: dict[str, Any] = {"references": ["x", "y", "z"], "systems": [["x", "y", "y"], ["y", "x", "z"]]}
     calls = (
         lambda: compare(**texts, documents=ids),
@@ -188,7 +188,7 @@ def test_invalid_ids_are_refused_with_a_message(ids: Any, message: str) -> None:
 
 
 def test_signatures_name_documents_even_without_resampling() -> None:
-    counts = pair_of_any_length(6, 40)
+    counts = random_counts(6, 2, 40)
     external = FromCounts("m", {"a": counts[0], "b": counts[1]}, "bleu")
     plain, by_document = (
         score(metrics=external, interval="delta", documents=ids) for ids in (None, [i // 4 for i in range(40)])
@@ -282,7 +282,7 @@ def influences_by_hand(a: Counts, b: Counts) -> NDArray[np.float64]:
 
 
 def test_paired_differences_are_jackknife_influences() -> None:
-    counts = pair_of_any_length(7, 40)
+    counts = random_counts(7, 2, 40)
     sample = CountSample.from_counts(BLEU, counts)
     got = paired_influence(sample.scores, sample.leave_one_out, 0, 1)
     np.testing.assert_allclose(influences_by_hand(*counts), got, rtol=0, atol=1e-9)
