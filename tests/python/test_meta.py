@@ -1,4 +1,4 @@
-"""Meta-evaluation: tests, intervals, averages and rankings of metrics; bad input; real data."""
+"""Meta-evaluation: tests, intervals, averages and rankings of metrics; bad input."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The test ``permutation``: rebuilt from its random numbers, against enumeration, and the same on every path."""
+"""The test ``permutation``: rebuilt from its random numbers, and the same on every path."""
 
 from __future__ import annotations
 

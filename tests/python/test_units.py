@@ -1,4 +1,4 @@
-"""Documents as resampling units: sums by hand, replicates in numpy, and correlations of simulated data."""
+"""Documents as resampling units: sums by hand, replicates in numpy, and what segments have in common."""
 
 from __future__ import annotations
 
