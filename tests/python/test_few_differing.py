@@ -24,6 +24,7 @@ from reshuffle import (
     bootstrap_test,
     compare,
     compare_sets,
+    metric,
     read_lines,
 )
 from reshuffle.inference.concentration import SEGMENTS_WITH_RARE, SKEWED
@@ -102,6 +103,17 @@ def test_influences_of_a_mean_are_its_differences() -> None:
     assert found.differing == 3
     assert found.effective == pytest.approx(64 / 26, rel=1e-3)
     assert found.skewness == pytest.approx((d**3).mean() / (d**2).mean() ** 1.5, rel=1e-3)
+
+
+def test_influences_of_bleu_use_the_gradient_in_rust() -> None:
+    words = ["a b c d e f g h", "i j k l m n o p", "q r s t u v w x"] * 10
+    other = [line.replace("b", "z") if i % 2 else line for i, line in enumerate(words)]
+    systems = {"x": [line[:13] for line in words], "y": [line[:13] for line in other]}
+    pair = compare(words, systems, "bleu", **OPTIONS).comparisons[0]
+    counts = metric("bleu").suff_stats(list(systems.values()), [words])
+    assert pair.influence is not None
+    assert pair.influence.differing == np.count_nonzero((counts[0] != counts[1]).any(axis=1))
+    assert 0 < (pair.influence.effective or 0) <= pair.influence.differing
 
 
 def test_unknown_influences_are_none() -> None:

@@ -262,15 +262,6 @@ def test_a_baseline_is_compared_with_the_range_of_all_systems() -> None:
         assert (pair.test.pvalue, pair.test.adjusted_pvalue) == (same.pvalue, same.adjusted_pvalue)
 
 
-def test_identical_systems_have_p_1() -> None:
-    counts = counts_of(1, 3, 40)
-    counts[2] = counts[0]
-    pair = compared(FromCounts("m", named(counts), "bleu")).pair("s2", "s0").test
-    assert (pair.pvalue, pair.adjusted_pvalue, pair.exceedances) == (1, 1, 300)
-    same = np.repeat(counts[:1], 3, axis=0)
-    assert {p for p, _, _ in numbers(compared(FromCounts("m", named(same), "bleu")))} == {1}
-
-
 def test_the_warning_is_shown_for_more_than_two_systems() -> None:
     for k in (2, 3):
         for adjust in (None, "tukey", "holm"):

@@ -145,19 +145,6 @@ def test_functions_of_texts_are_called_only_for_the_shuffles_used(rule: AnyRule)
     assert 2 * sum(used for used, _, _ in expected) == sample.evaluations - before
 
 
-def test_stopping_applies_to_shuffled_documents() -> None:
-    a, b = random_counts(2, 2, 120)
-    ids = np.repeat(np.arange(40), 3)
-    options: dict[str, Any] = {"documents": ids, "n_resamples": 4000, "seed": 9}
-    everything = approximate_randomization(a, b, BLEU, keep_null_distribution=True, **options)
-    assert everything.null_distribution is not None
-    reached = np.abs(everything.null_distribution) >= abs(everything.statistic)
-    for rule in RULES:
-        result = approximate_randomization(a, b, BLEU, stopping=rule, **options)
-        assert result.stopping is not None
-        assert one_by_one(rule, reached) == (result.n_resamples, result.exceedances, result.stopping.stopped)
-
-
 def test_p_values_follow_the_papers() -> None:
     shuffles, exceedances, by_rule = (
         np.array([[25, 400, 999]]),
