@@ -806,7 +806,8 @@ def by_sacrebleu(hypotheses: list[str], references: list[list[str | None]]) -> f
 @pytest.mark.parametrize("test", OF_ALL_METRICS)
 def test_a_function_of_texts_has_the_same_p_values_as_the_native_metric(test: str) -> None:
     reference, systems = texts("bleu")
-    columns = [reference, [line if i % 3 else None for i, line in enumerate(reversed(reference))]]
+    second = [line if i % 3 else None for i, line in enumerate(reversed(reference))]
+    columns: list[list[str | None]] = [[*reference], second]
     function = CorpusFunction("sacreBLEU", by_sacrebleu)
     used = TESTS[test].for_texts or test
     ours, native = (
