@@ -15,8 +15,6 @@ ROOMS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("rust/src/metric", "python/reshuffle/metrics"): (
         "ter",
         "meteor",
-        "nist",
-        "sentbleu",
         "counts",
         "compat_suite",
         "compat_nltk*",
@@ -27,8 +25,6 @@ ROOMS: dict[tuple[str, ...], tuple[str, ...]] = {
         "kink",
         "resampling",
         "parts",
-        "strata",
-        "units",
         "*coverage",
         "family_study",
         "other_adjustments",
@@ -42,7 +38,7 @@ ROOMS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("rust/src/meta", "python/reshuffle/meta"): ("meta*",),
     ("rust/src/tune", "python/reshuffle/tune"): ("tune*", "mert", "oracle"),
     ("python/reshuffle/execution",): ("resume", "runtime", "parts"),
-    ("python/reshuffle/report",): ("text", "plots", "segments"),
+    ("python/reshuffle/report",): ("text", "plots"),
     ("python/reshuffle/compat",): ("compat_*",),
     ("benches/papers", "docs/papers"): ("papers_page",),
 }

@@ -39,6 +39,12 @@ def bleu_counts(seed: int, systems: int, segments: int, step: float) -> Counts:
     return np.stack(rows).astype(np.int64)
 
 
+def as_counts(scores: Any) -> Counts:
+    """Segment scores as counts of a mean: sums and numbers of segments."""
+    scores = np.asarray(scores, dtype=np.int64)
+    return np.stack([scores, np.ones_like(scores)], axis=-1)
+
+
 def near_kink(segments: int = 60) -> FromCounts:
     """BLEU of one output and the same without a few words, both about as long as the references."""
     rng = np.random.default_rng(1)

@@ -332,17 +332,3 @@ def test_the_note_on_intervals_says_that_they_hold_individually_if_there_are_sev
     assert note in words(compared(2, ("easy", "noisy"), interval="delta"))
     assert "holds for each" not in words(compared(2, interval="delta"))
     assert "holds for each" not in words(score(metrics=scores("easy", 3), interval="delta"))
-
-
-def test_numbers_of_one_are_not_in_the_plural() -> None:
-    one = words(compared(2, n_resamples=1, scheme="iid", interval="percentile"))
-    assert "approximate randomization, 1 shuffle, two-sided" in one
-    assert "percentile, 1 bootstrap draw." in one
-    assert "bootstrap, 1 draw, two-sided" in words(compared(2, test="bootstrap", n_resamples=1))
-    stopped = words(compared(2, n_resamples=1, stopping="besag-clifford"))
-    assert "at most 1 shuffle, two-sided" in stopped
-    assert "1 shuffle used, 1 of 1 test reached the maximum." in stopped
-    undecided = words(compared(2, n_resamples=1, stopping="gandy"))
-    assert "1 of 1 test undecided after 1 shuffle;" in undecided
-    result = compared(2, n_resamples=1, scheme="iid").comparisons[0].test
-    assert "\n1 shuffle, " in str(result)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -41,89 +42,71 @@ def experiment() -> _core.Experiment:
     return _core.Experiment([(samples, None)], sampling="subset", size=10, swapped=0, seed=1)
 
 
-CALLS: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
-    "indices": (lambda: _core.stream_indices(1, 0, 5, 10**13), InputError, "n must be at most 8589934592, after which"),
+CALLS: dict[str, tuple[Callable[[], object], str]] = {
+    "indices": (lambda: _core.stream_indices(1, 0, 5, 10**13), "n must be at most 8589934592, after which"),
     "minP of 0": (
         lambda: calls.shuffle_min_p(SAMPLES, PAIR, "two-sided", (LIMIT, LIMIT), RANKS, [0], n=0, seed=1),
-        InputError,
         "replicates: expected at least one, got none",
-    ),
-    "minP beyond memory": (
-        lambda: calls.shuffle_min_p(SAMPLES, PAIR, "two-sided", (LIMIT, LIMIT), RANKS, [0], n=2**60, seed=1),
-        MemoryError,
-        "cannot allocate 1152921504606846976 numbers",
-    ),
-    "limits beyond memory": (lambda: RULE.limits(2**60), MemoryError, "numbers: ask for fewer"),
-    "exact test beyond memory": (
-        lambda: _core.subset_sum_distribution(np.array([2**60], dtype=np.uint64)),
-        MemoryError,
-        "cannot allocate 1152921504606846977 numbers",
     ),
     "NaN": (
         lambda: calls.shuffle_tally(SAMPLES, PAIR, "two-sided", LIMIT * np.nan, n=10, seed=1),
-        InputError,
         "thresholds must be numbers, got NaN",
     ),
     "no metric": (
         lambda: calls.shuffle_min_p([], PAIR, "less", (np.zeros((0, 1)),) * 2, RANKS[:0], [], n=1, seed=1),
-        InputError,
         "metrics: expected at least one, got none",
     ),
-    "pair": (
-        lambda: calls.shuffle_spreads(SAMPLES, [(0, 2)], n=1, seed=1),
-        InputError,
-        "system 2 is out of range: there are 2",
-    ),
+    "pair": (lambda: calls.shuffle_spreads(SAMPLES, [(0, 2)], n=1, seed=1), "system 2 is out of range: there are 2"),
     # 70 segments need two 64-bit values of flips.
     "masks": (
         lambda: calls.shuffle_sums([COUNTS], n=1, seed=1, masks=np.zeros((3, 65), dtype=bool)),
-        InputError,
         "segments of masks: expected 70, got 65",
     ),
     "masks and codes": (
         lambda: calls.shuffle_sums([COUNTS], n=1, seed=1, masks=np.zeros((3, 70), dtype=bool), codes=CODES),
-        InputError,
         "codes must be None when masks are passed, got both",
     ),
     "indices of draws": (
         lambda: calls.draw_sums([COUNTS], n=1, seed=1, indices=np.full((3, 69), 70, dtype=np.uint32)),
-        InputError,
         "segment 70 is out of range: there are 70",
     ),
     "no indices": (
         lambda: calls.draw_sums([COUNTS], n=1, seed=1, indices=np.zeros((3, 0), dtype=np.uint32)),
-        InputError,
         "indices: expected at least one, got none",
     ),
     "more indices than sums have room for": (
         lambda: calls.draw_sums([COUNTS + 2**55], n=1, seed=1, indices=np.zeros((3, 700), dtype=np.uint32)),
-        InputError,
         "the number of indices of a replicate must be at most 127 for counts this large, got 700",
     ),
     # Replicates past the last number once gave zeros instead of sums.
     "first": (
         lambda: calls.shuffle_sums([COUNTS], n=10, seed=1, first=2**64 - 5, codes=CODES),
-        InputError,
         "the first replicate must be at most 18446744073709551605 for 10 replicates, got 18446744073709551611",
     ),
-    "strata": (
-        lambda: calls.draw_sums([COUNTS], n=1, seed=1, strata=[]),
-        InputError,
-        "strata: expected at least one, got none",
-    ),
+    "strata": (lambda: calls.draw_sums([COUNTS], n=1, seed=1, strata=[]), "strata: expected at least one, got none"),
     "threads": (
         lambda: calls.shuffle_spreads(SAMPLES, PAIR, n=1, seed=1, threads=10**9),
-        InputError,
         "threads must be at most 4096, got 1000000000",
+    ),
+    "scale": (lambda: _core.Metric.mean("x", 0.0, higher_is_better=True), "scale must be a number above 0"),
+}
+
+BEYOND_MEMORY: dict[str, tuple[Callable[[], object], str]] = {
+    "minP beyond memory": (
+        lambda: calls.shuffle_min_p(SAMPLES, PAIR, "two-sided", (LIMIT, LIMIT), RANKS, [0], n=2**60, seed=1),
+        "cannot allocate 1152921504606846976 numbers",
+    ),
+    "limits beyond memory": (lambda: RULE.limits(2**60), "numbers: ask for fewer"),
+    "exact test beyond memory": (
+        lambda: _core.subset_sum_distribution(np.array([2**60], dtype=np.uint64)),
+        "cannot allocate 1152921504606846977 numbers",
     ),
     "room for a batch": (
         lambda: _core.draw_many(
             _core.Metric("bleu", {}), _core.Counts([COUNTS[:1]]), n=1 << 62, seeds=np.zeros(1, np.uint64)
         ),
-        MemoryError,
         "cannot allocate 4611686018427387904 numbers",
     ),
-    "scale": (lambda: _core.Metric.mean("x", 0.0, higher_is_better=True), InputError, "scale must be a number above 0"),
 }
 
 THRESHOLDS = "pairs of thresholds: expected 3, got 2"
@@ -132,10 +115,7 @@ TRANSPOSED: dict[str, tuple[Callable[[], object], str]] = {
     "PermutedTally": (lambda: _core.PermutedTally(PAIRS, TURNED), THRESHOLDS),
     "SequentialTally": (lambda: _core.SequentialTally(PAIRS, "less", TURNED, RULE), THRESHOLDS),
     "MaxT": (lambda: _core.MaxT(PAIRS, "less", RIGHT, TURNED, [0, 1]), THRESHOLDS),
-    "scales of MaxT": (
-        lambda: _core.MaxT(PAIRS, "less", TURNED, RIGHT, [0, 1]),
-        "pairs of scales: expected 3, got 2",
-    ),
+    "scales of MaxT": (lambda: _core.MaxT(PAIRS, "less", TURNED, RIGHT, [0, 1]), "pairs of scales: expected 3, got 2"),
     "MinP": (lambda: _core.MinP(PAIRS, "less", TURNED, RIGHT, RIGHT.astype(np.uint64), [0, 1]), THRESHOLDS),
     "tolerances of MinP": (
         lambda: _core.MinP(PAIRS, "less", RIGHT, TURNED, RIGHT.astype(np.uint64), [0, 1]),
@@ -164,7 +144,7 @@ TRANSPOSED: dict[str, tuple[Callable[[], object], str]] = {
         "sentences of starts: expected 2, got 1",
     ),
 }
-CALLS |= {f"transposed {name}": (call, InputError, message) for name, (call, message) in TRANSPOSED.items()}
+CALLS |= {f"transposed {name}": each for name, each in TRANSPOSED.items()}
 
 # A highest value below the lowest, a scale that is no power of two, counts beyond the values, a number of tests whose
 # product overflows, more exceedances than shuffles, and squares below 0.
@@ -177,18 +157,21 @@ STATES: dict[str, tuple[_core.Reduction, int, int]] = {
     "squares": (_core.Spread([(0, 1)]), 5, int(np.float64(-1).view(np.uint64))),
 }
 CALLS |= {
-    f"state with wrong {name}": (partial(with_word, *damage), InputError, "the state of a reduction must be that of a")
+    f"state with wrong {name}": (partial(with_word, *damage), "the state of a reduction must be that of a")
     for name, damage in STATES.items()
 }
 
 
-@pytest.mark.parametrize(("call", "kind", "message"), CALLS.values(), ids=CALLS.keys())
-def test_unusable_arguments_raise_an_error_that_explains_them(
-    call: Callable[[], object], kind: type[Exception], message: str
-) -> None:
-    with pytest.raises(kind) as caught:
+@pytest.mark.parametrize(("call", "message"), CALLS.values(), ids=CALLS.keys())
+def test_unusable_arguments_raise_an_error_that_explains_them(call: Callable[[], object], message: str) -> None:
+    with pytest.raises(InputError, match=re.escape(message)):
         call()
-    assert str(caught.value).startswith(message) or message in str(caught.value)
+
+
+@pytest.mark.parametrize(("call", "message"), BEYOND_MEMORY.values(), ids=BEYOND_MEMORY.keys())
+def test_what_does_not_fit_into_memory_is_said(call: Callable[[], object], message: str) -> None:
+    with pytest.raises(MemoryError, match=message):
+        call()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits the address space as Linux does")

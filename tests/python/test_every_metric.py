@@ -21,7 +21,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sacrebleu.metrics.bleu import BLEU as SacreBLEU  # noqa: N811
-from sacrebleu.metrics.chrf import CHRF
 
 from budgets import budget
 from margins import OF_DIFFERENCES
@@ -227,16 +226,6 @@ def test_tests_of_means_are_refused_for_other_metrics(name: str, test: str) -> N
         comparison(name, test)
 
 
-@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
-@pytest.mark.parametrize("name", NATIVE + EXTERNAL)
-def test_every_alternative_has_a_p_value_for_every_metric(name: str, alternative: str) -> None:
-    result = compare(*texts(name), make_metric(name), n_resamples=60, alternative=alternative, test="ar", scheme="iid")
-    for pair in result.comparisons:
-        assert 1 / 61 <= pair.test.pvalue <= 1
-        assert pair.test.alternative == alternative
-    assert result.comparisons[1].test.pvalue == 1
-
-
 @pytest.mark.parametrize("name", NATIVE + EXTERNAL[:3])
 def test_tests_and_intervals_of_two_arrays_equal_those_of_compare(name: str) -> None:
     m = make_metric(name)
@@ -287,17 +276,6 @@ def test_every_format_shows_every_metric(name: str, fmt: str) -> None:
         for score_ in result.scores:
             assert score_.system in shown
     assert not re.search(r"\b(nan|inf)\b", markup(shown), re.IGNORECASE)
-
-
-@pytest.mark.parametrize("name", NATIVE + EXTERNAL)
-def test_segment_scores_can_be_written(name: str) -> None:
-    table = segment_scores(*texts(name), make_metric(name))
-    (scores,) = table.scores.values()
-    assert scores.shape == (3, len(TEXT))
-    assert np.isfinite(scores).all()
-    np.testing.assert_array_equal(scores[0], scores[2])
-    for fmt in ("tsv", "jsonl"):
-        assert len("".join(render_segments(table, fmt)).splitlines()) == 3 * len(TEXT) + (fmt == "tsv")
 
 
 def rearranged(name: str, order: Sequence[int]) -> tuple[Texts, AnyMetric]:
@@ -420,7 +398,8 @@ def test_resampled_documents_have_the_scores_of_their_texts(name: str) -> None:
     def from_texts(hypotheses: list[str], references: list[list[str | None]]) -> float:
         return float(m.score(m.suff_stats([hypotheses], references)[0].sum(axis=0)))
 
-    for test, scheme in (("ar", "iid"), ("ar", "subgroup"), ("ar", "exact"), ("bootstrap", "auto")):
+    ways = [("ar", "iid"), ("ar", "subgroup"), ("ar", "exact"), ("bootstrap", "auto"), ("permutation", "auto")]
+    for test, scheme in ways:
         both: list[AnyMetric] = [m, CorpusFunction("texts", from_texts, m.higher_is_better)]
         result = compare(*texts(name), both, documents=DOCUMENTS, test=test, scheme=scheme, n_resamples=60)
         for one, other in zip(*np.array_split(np.array(result.comparisons), 2), strict=True):
@@ -740,11 +719,7 @@ def test_external_counts_have_the_results_of_their_metric(test: str) -> None:
         ({}, f_score, "x: no counts, at least one system is needed"),
         ({"a": [[1.5, 2, 2]]}, f_score, "x, system a"),
         ({"a": [1, 2, 3]}, f_score, "x, system a"),
-        (
-            {"a": [[1, 2**61 + 1, 2]] * 2},
-            f_score,
-            "x, system a: the counts of column 1 are too large: their sum would pass",
-        ),
+        ({"a": [[1, 2**61 + 1, 2]] * 2}, f_score, "x, system a: the counts of column 1 are too large: their sum"),
         ({"a": [[1, 2, -(2**63)]]}, f_score, "x, system a: the counts of column 2 are too large: their sum would pass"),
         ({"a": [[1, 2, 2]], "b": [[1, 2, 2]] * 2}, f_score, "x: a has 1 segment, b has 2: all systems"),
         ({"a": [[1, 2, 2]], "b": [[1, 2]]}, f_score, "x: numbers of counts per segment differ: a has 3, b has 2"),
@@ -831,41 +806,25 @@ def by_sacrebleu(hypotheses: list[str], references: list[list[str | None]]) -> f
 @pytest.mark.parametrize("test", OF_ALL_METRICS)
 def test_a_function_of_texts_has_the_same_p_values_as_the_native_metric(test: str) -> None:
     reference, systems = texts("bleu")
+    second = [line if i % 3 else None for i, line in enumerate(reversed(reference))]
+    columns: list[list[str | None]] = [[*reference], second]
     function = CorpusFunction("sacreBLEU", by_sacrebleu)
     used = TESTS[test].for_texts or test
     ours, native = (
-        compare(reference, systems, m, test=name, n_resamples=40, seed=3, all_pairs=True)
+        compare(columns, systems, m, test=name, n_resamples=40, seed=3, all_pairs=True)
         for m, name in ((function, test), (metric("bleu"), used))
     )
     for a, b in zip(ours.comparisons, native.comparisons, strict=True):
         assert a.difference == pytest.approx(b.difference, rel=1e-12, abs=1e-12)
         assert a.test.test == b.test.test == used
         assert a.test.exceedances == b.test.exceedances
+        if used == test:  # tests that stand in for one another need not have the same adjustment by default
+            assert a.test.adjusted_pvalue == pytest.approx(b.test.adjusted_pvalue)
         assert (a.test.wins, a.test.ties) == (b.test.wins, b.test.ties)
         assert a.confidence_interval is not None
         assert b.confidence_interval is not None
         assert a.confidence_interval.low == pytest.approx(b.confidence_interval.low, abs=1e-10)
         assert a.confidence_interval.high == pytest.approx(b.confidence_interval.high, abs=1e-10)
-
-
-def test_a_function_of_real_texts_has_the_same_p_values(wmt17: Corpus) -> None:
-    # sacrebleu 2.6.0: BLEU and CHRF, corpus_score(hypotheses, references).score, on 15 segments of two similar systems,
-    # some with a second reference.
-    chosen = range(0, 3000, 200)
-    systems = {name: [wmt17.systems[name][i] for i in chosen] for name in ("LIUM-NMT.4900", "KIT.4950")}
-    references = [[column[i] for i in chosen] for column in wmt17.references]
-    references.append([line if i % 3 else None for i, line in enumerate(reversed(references[0]))])
-
-    def chrf(hypotheses: list[str], columns: list[list[str | None]]) -> float:
-        return float(CHRF().corpus_score(hypotheses, columns).score)
-
-    functions = [CorpusFunction("sacreBLEU", by_sacrebleu), CorpusFunction("sacre-chrF", chrf)]
-    result = compare(references, systems, [*functions, metric("bleu"), metric("chrf")], test="ar", n_resamples=20)
-    by_function, native = result.comparisons[:2], result.comparisons[2:]
-    assert 0 < (native[0].test.exceedances or 0) < 20
-    for a, b in zip(by_function, native, strict=True):
-        assert a.difference == pytest.approx(b.difference, rel=1e-9)
-        assert a.test.exceedances == b.test.exceedances
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, "0.5", b"1", None, [1.0], np.array([1.0]), 1j, {}, 10**400])
@@ -1057,10 +1016,7 @@ def test_flat_references_are_one_column_in_every_function() -> None:
     ("call", "message"),
     [
         (lambda: metric("bleu").suff_stats(["ab", "cd"], [["x", "y"]]), "system 1: expected a sequence of segments"),
-        (
-            lambda: metric("bleu").suff_stats({"x": "ab"}, [["x", "y"]]),
-            "x: expected a sequence of segments, got a single",
-        ),
+        (lambda: metric("bleu").suff_stats({"x": "ab"}, [["x", "y"]]), "x: expected a sequence of segments, got a"),
         (lambda: metric("bleu").suff_stats([["a", "b"]], "ab"), "references: expected a sequence of segments"),
         (lambda: metric("bleu").suff_stats([["a", "b"]], [["a", "b"], "ab"]), r"references\[1\]: expected a sequence"),
         (lambda: metric("bleu").suff_stats([["a", "b"]], cast(Any, ["a", None])), "segment 2 has no reference"),

@@ -25,7 +25,6 @@ from reshuffle import (
     compare,
     compare_sets,
     metric,
-    read_json,
     read_lines,
 )
 from reshuffle.inference.concentration import SEGMENTS_WITH_RARE, SKEWED
@@ -137,13 +136,6 @@ def test_missing_scores_leave_out_their_segments() -> None:
     pair = compare(metrics=own, **OPTIONS).comparisons[0]
     assert pair.influence is not None
     assert (pair.n_units, pair.influence.differing, pair.test.test) == (46, 6, FOR_FEW)
-
-
-def test_influences_are_read_back(tmp_path: Path) -> None:
-    comparison = compare(metrics=scores(few(5)), **OPTIONS)
-    path = tmp_path / "result.json"
-    path.write_text(comparison.render("json"), encoding="utf-8")
-    assert read_json(path) == comparison
 
 
 # --- The default test
@@ -342,17 +334,6 @@ def test_the_simulation_computes_the_tests_of_the_package() -> None:
         assert own is not None
         assert own.differing == differing[0]
         assert (own.effective, own.skewness) == pytest.approx((effective[0], skewness[0]), rel=1e-3)
-
-
-def test_studentizing_the_difference_of_means_changes_nothing() -> None:
-    """The column of ``ar`` is that of ``ar-studentized``."""
-    differences, _ = skewed_size.samples("lognormal, 100", 0)
-    for row in differences[:5]:
-        plain, studentized = (
-            approximate_randomization(row, np.zeros(100), studentized=flag, scheme="iid", n_resamples=999).pvalue
-            for flag in (False, True)
-        )
-        assert plain == studentized
 
 
 def _data() -> Path | None:

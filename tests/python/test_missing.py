@@ -11,7 +11,6 @@ import json
 import math
 import pickle
 from collections.abc import Callable
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +36,6 @@ Table = dict[str, list[float]]
 
 nan = math.nan
 NAMES = ("a", "b", "c", "d")
-MQM = Path("wmt21-en-de/judgments/mqm_newstest2021_ende.avg_seg_scores.tsv")
 
 
 def ratings(table: Table, missing: str = "pairwise", name: str = "rating") -> SegmentScores:
@@ -295,27 +293,6 @@ def test_a_draw_without_scores_is_replaced_by_the_next_with_scores() -> None:
     assert result.comparisons[0].n_segments == 2
 
 
-def test_pairs_with_the_same_missing_segments_share_their_rows() -> None:
-    table = random_table(30, 0, 4)
-    for name in table:
-        table[name][3] = nan
-    sample = IncompleteSample.from_scores(ratings(table), list(table)).for_pairs(list(combinations(range(4), 2)))
-    assert len(sample.scores) == 4
-    assert sample.rows_of([(0, 1), (2, 3)]) == [(0, 1), (2, 3)]
-    different = IncompleteSample.from_scores(ratings(random_table(30, 0.3, 4)), list(NAMES))
-    assert len(different.for_pairs(list(combinations(range(4), 2))).scores) == 4 + 12
-
-
-def test_hypotheses_are_about_systems_and_tests_about_rows() -> None:
-    data = Data.from_arguments(None, None, [ratings(random_table(share=0), "error", "x"), ratings(random_table())])
-    pairs = [(1, 0), (2, 0)]
-    samples = [sample.for_pairs(pairs) for sample in data.count(data.names, Resampling())]
-    hypotheses = Hypotheses.from_pairs(pairs, 2)
-    in_rows = hypotheses.in_rows_of(samples)
-    assert in_rows.systems.tolist() == [[1, 2, 3, 5], [0, 0, 4, 6]]
-    assert hypotheses is hypotheses.in_rows_of(samples[:1] * 2)
-
-
 @pytest.mark.parametrize(
     ("table", "message"),
     [
@@ -502,27 +479,3 @@ def test_the_command_line_compares_pairwise(
         wrong = run("compare", *(scores if "pairwize" in args else ["a.txt", "a.txt", "d.txt"]), *args)
         assert wrong.code == 2
         assert message in wrong.err
-
-
-def test_human_ratings_of_wmt_have_none(data: Path, tmp_path: Path) -> None:
-    """MQM of WMT21: each system has 527 of 1,002 segments, and 'None' for the others."""
-    found: dict[str, dict[int, str]] = {}
-    for line in (data / MQM).read_text().splitlines()[1:]:
-        system, rest = line.split("\t")
-        value, segment = rest.split(" ")
-        found.setdefault(system, {})[int(segment)] = value
-    files = []
-    for system in ("Facebook-AI", "Nemo"):
-        path = tmp_path / f"{system}.txt"
-        path.write_text("".join(f"{found[system][s]}\n" for s in sorted(found[system])))
-        files.append(path)
-    with pytest.raises(InputError, match=r"line 52: expected a finite number, got 'None'; with missing='pairwise'"):
-        read_numbers(files[0])
-    table = {path.stem: read_numbers(path, missing="pairwise") for path in files}
-    result = compare(metrics=ratings(table, name="MQM"), test="t-test", interval="t")
-    assert [each.n_segments for each in result.scores] == [527, 527]
-    assert result.comparisons[0].n_segments == 527
-    (expected,) = compare(
-        metrics=ratings(dropped(table, *table), "error", "MQM"), test="t-test", interval="t"
-    ).comparisons
-    assert expected.test.pvalue == result.comparisons[0].test.pvalue

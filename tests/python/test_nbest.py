@@ -19,13 +19,6 @@ from hypothesis import strategies as st
 from reshuffle import CorpusFunction, InputError, metric
 from reshuffle.tune import LinearModel, NBest, Sparse, read_nbest, template_features
 
-FILES = (
-    "kbest-wmt11-de-en/dev.nbest.gz",
-    "kbest-wmt11-de-en/test.nbest.gz",
-    *(f"moses-nbest/extractor-regtest/data/nbest.{i}" for i in range(1, 6)),
-    "moses-nbest/scorer/nbest.out",
-)
-
 
 class Entry(NamedTuple):
     """A line, with its features by name. Features that are 0 are left out."""
@@ -83,19 +76,6 @@ def in_memory(text: str | bytes, name: str = "lists") -> NBest:
     from reshuffle import _core
 
     return NBest(_core.NBest.parse(text.encode() if isinstance(text, str) else text, name), name)
-
-
-@pytest.mark.parametrize("file", FILES)
-def test_real_files_are_read_as_by_a_slow_reader(data: Path, file: str) -> None:
-    content = (data / file).read_bytes()
-    text = gzip.decompress(content) if file.endswith(".gz") else content
-    lines = text.decode().splitlines()
-    lists = read_nbest(data / file)
-    assert lists.sparse is None
-    step = 1 + len(lines) // 2_000  # some of the large ones
-    expected = [slow_entry(line) for line in lines[::step]]
-    assert entries(lists, step) == expected
-    assert len(lists) == len(lines)
 
 
 WORDS = st.sampled_from(["a", "b c", "", "d é", "=", "x= 1", "a|b", "\u2028", "1"])

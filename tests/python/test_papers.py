@@ -119,11 +119,6 @@ def test_names_of_several_rows_are_written_once_in_latex(multirow: bool, first: 
     assert shown == [f"{first} & x", " & y", "b & z"]
 
 
-def test_latex_has_no_more_space_between_metrics_of_one_column() -> None:
-    one, two = Table("", ["System", "x", "y"], breaks=(2,)), Table("", ["System", "x", "p", "y"], breaks=(3,))
-    assert (latex._columns(one), latex._columns(two)) == ("lrr", r"lrr@{\hskip 1em}r")
-
-
 def test_latex_has_more_space_between_metrics_and_smaller_letters_for_wide_tables() -> None:
     size = re.compile(r"\\(small|footnotesize|scriptsize)")
     for length, expected in ((2, ["small"]), (12, ["footnotesize"]), (99, ["scriptsize"])):

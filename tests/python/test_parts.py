@@ -196,38 +196,18 @@ def computed(name: str) -> _core.Reduction:
 
 
 @pytest.mark.parametrize("name", SPECIFICATIONS)
-@settings(max_examples=budget(25), deadline=None)
-@given(data=st.data())
-def test_a_damaged_state_is_refused_or_has_other_numbers(name: str, data: st.DataObject) -> None:
-    words = computed(name).state()
-    specification = SPECIFICATIONS[name]()
-    assert np.array_equal(specification.with_state(words).state(), words)
-    at = data.draw(st.integers(0, min(len(words) - 1, 30)))
-    if data.draw(st.booleans()):
-        damaged = words.copy()
-        damaged[at] = data.draw(st.integers(0, 2**64 - 1) | st.integers(0, 300))
-    else:
-        damaged = np.concatenate([words[:at], words[at + data.draw(st.integers(0, 2)) :]])
-    with contextlib.suppress(InputError):
-        found = specification.with_state(damaged)
-        assert found.replicates[0] < found.replicates[1]
-        assert len(found.state()) > 2
-
-
-@pytest.mark.parametrize("name", SPECIFICATIONS)
 def test_a_state_is_for_reductions_of_its_class_and_shape(name: str) -> None:
     words = computed(name).state()
+    assert np.array_equal(SPECIFICATIONS[name]().with_state(words).state(), words)
     for other, specification in SPECIFICATIONS.items():
         if other != name:
             with pytest.raises(InputError, match="state of a reduction"):
                 specification().with_state(words)
     with pytest.raises(InputError, match="has not been run"):
         SPECIFICATIONS[name]().state()
-    if name not in OF_DRAWS and name != "Sums":
-        fewer = {"Tally": lambda: _core.Tally(PAIRS[:2], "two-sided", np.ones((1, 2)))}.get(name)
-        if fewer is not None:
-            with pytest.raises(InputError, match="state of a reduction"):
-                fewer().with_state(words)
+    if name == "Tally":
+        with pytest.raises(InputError, match="state of a reduction"):
+            _core.Tally(PAIRS[:2], "two-sided", np.ones((1, 2))).with_state(words)
 
 
 def test_reductions_that_need_all_replicates_have_no_state() -> None:
@@ -519,18 +499,7 @@ def test_the_commands_take_an_executor(
         "compare": ("compare", "ref.txt", *files, *small),
         "sets": ("compare", "--set", "x", "ref.txt", *a, "--set", "y", "ref.txt", *a, *small),
         "runs": ("runs", "--refs", "ref.txt", "--baseline", *a, "--system", "new", *b, *small),
-        "meta": (
-            "meta",
-            "segments",
-            "--human",
-            "da.tsv",
-            "--metric-scores",
-            "x=x.tsv",
-            "y=y.tsv",
-            "--test",
-            "perm-both",
-            *small,
-        ),
+        "meta": (*"meta segments --human da.tsv --metric-scores x=x.tsv y=y.tsv --test perm-both".split(), *small),
         "tune": ("tune", "kbmira", "--nbest", "dev.nbest", "--refs", "dev.ref", "--replications", "3", *small[2:]),
     }
     for name, words in commands.items():

@@ -9,8 +9,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from reshuffle import (
     Comparison,
@@ -18,13 +16,8 @@ from reshuffle import (
     FlippedSegment,
     Flips,
     InputError,
-    PairedDifference,
     SegmentScores,
     SegmentTable,
-    SignificanceResult,
-    SystemScore,
-    UsedMetric,
-    UsedTest,
     compare,
     flips,
     score,
@@ -127,93 +120,42 @@ def test_rows_of_several_test_sets_name_the_set_first(table: Any) -> None:
 
 # --- Data frames
 
-names = st.text(st.characters(exclude_categories=["Cs"]), max_size=4)
-numbers = st.floats(allow_nan=False)
-counts = st.none() | st.integers(0, 2**62)
-intervals = st.none() | st.builds(ConfidenceInterval, numbers, numbers, st.just(0.95), st.just("delta"))
-levels = st.floats(0, 1)
 
-
-@st.composite
-def comparisons(draw: Any) -> Comparison:
-    """Results with any numbers and any fields missing."""
-    systems = draw(st.lists(names, min_size=2, max_size=4, unique=True))
-    metrics = draw(st.lists(names, min_size=1, max_size=2, unique=True))
-    scores = [
-        SystemScore(s, m, draw(numbers), draw(intervals), {}, draw(st.integers(0, 2**62)))
-        for m in metrics
-        for s in systems
-    ]
-    tested = draw(st.booleans())
-    pairs = [
-        PairedDifference(
-            systems[0],
-            system,
-            m,
-            SignificanceResult(
-                "ar",
-                m,
-                draw(numbers),
-                draw(levels),
-                "two-sided",
-                None,
-                draw(counts),
-                draw(st.none() | st.integers(0, 2**64 - 1)),
-                "",
-                adjusted_pvalue=draw(st.none() | levels),
-                scheme=draw(st.none() | st.just("iid")),
-            ),
-            draw(intervals),
-            draw(st.integers(0, 9)),
-            draw(st.integers(0, 9)),
-            draw(st.none() | numbers),
-            draw(st.none() | numbers),
-            caveats=draw(st.sampled_from([(), ("few-units",), ("few-units", "auto")])),
-        )
-        for m in metrics
-        for system in systems[1:]
-    ]
-    rank = st.integers(1, 4)
-    rankings = [
-        Ranking(
-            m,
-            tuple(
-                RankedSystem(
-                    s, draw(rank), draw(rank), draw(rank), draw(rank), draw(st.none() | names), draw(st.none() | levels)
-                )
-                for s in systems
-            ),
-            None,
-            tuple(draw(st.lists(st.sampled_from(systems)))),
-            None,
-            True,
-        )
-        for m in draw(st.lists(st.sampled_from(metrics), unique=True))
-    ]
-    return Comparison(
-        tuple(systems),
-        tuple(UsedMetric(m, m, True) for m in metrics),
-        tuple(scores),
-        4,
-        1,
-        "segment",
-        draw(st.integers(0, 2**62)),
-        "",
-        "0",
-        comparisons=tuple(pairs) if tested else (),
-        test=UsedTest("ar", "", "two-sided", "shuffles", draw(st.none() | st.just("holm"))) if tested else None,
-        n_strata=draw(st.none() | st.integers(1, 9)),
-        alpha=draw(st.none() | levels),
-        rankings=tuple(rankings),
+def with_odd_values() -> Comparison:
+    """A result whose numbers are infinite, as large as possible or not there."""
+    ends = ConfidenceInterval(-math.inf, math.inf, 0.95, "delta")
+    first, second, *others = PAIRS.comparisons
+    odd = replace(first.test, statistic=math.inf, pvalue=0.0, seed=2**64 - 1, n_resamples=2**62, adjusted_pvalue=1.0)
+    bare = replace(second.test, seed=None, n_resamples=None, adjusted_pvalue=None, scheme=None)
+    (ranking,) = PAIRS.rankings
+    unranked = tuple(replace(each, letters=None, mcb_pvalue=None) for each in ranking.systems)
+    return replace(
+        PAIRS,
+        scores=tuple(
+            replace(each, score=math.inf, confidence_interval=ends, n_segments=2**62) for each in PAIRS.scores
+        ),
+        comparisons=(
+            replace(first, test=odd, confidence_interval=ends, caveats=("few-units", "auto")),
+            replace(second, test=bare, confidence_interval=None, intraclass_correlation=-0.5, design_effect=math.inf),
+            *others,
+        ),
+        rankings=(replace(ranking, systems=unranked),),
+        alpha=None,
+        n_strata=9,
     )
 
 
-@st.composite
-def results(draw: Any) -> Any:
-    if draw(st.booleans()):
-        return draw(comparisons())
-    sets = draw(st.dictionaries(names, comparisons(), min_size=1, max_size=2))
-    return SetComparison(sets, draw(st.none() | comparisons()), (), "", "0")
+def results() -> dict[str, Any]:
+    odd = with_odd_values()
+    return {
+        "pairs": PAIRS,
+        "scores": SCORES,
+        "odd": odd,
+        "no rankings": replace(odd, rankings=()),
+        "sets": SETS,
+        "sets without an average": SetComparison({"\n": odd, "x": PAIRS}, None, (), "", "0"),
+        "sets of scores": SetComparison({"one": SCORES}, SCORES, (), "", "0"),
+    }
 
 
 PANDAS_TYPES = {str: "", float: "float64", bool: "boolean", int: "Int64"}
@@ -244,16 +186,15 @@ def check_types(types: Mapping[str, str], dicts: Rows, expected: Mapping[type, s
                 assert types[name] == ("UInt64" if name == "seed" else expected[type(value)]), name
 
 
-@given(results(), st.sampled_from([*TABLES, None]))
-def test_pandas_holds_the_same_rows(result: Any, table: Any) -> None:
-    pytest.importorskip("pandas")
-    check_pandas(result.to_pandas(table), result.to_dicts(table))
-
-
-@given(results(), st.sampled_from([*TABLES, None]))
-def test_polars_holds_the_same_rows(result: Any, table: Any) -> None:
-    pytest.importorskip("polars")
-    check_polars(result.to_polars(table), result.to_dicts(table))
+@pytest.mark.parametrize("table", [*TABLES, None])
+@pytest.mark.parametrize("package", ["pandas", "polars"])
+def test_data_frames_hold_the_same_rows(package: str, table: Any) -> None:
+    pytest.importorskip(package)
+    for result in results().values():
+        if package == "pandas":
+            check_pandas(result.to_pandas(table), result.to_dicts(table))
+        else:
+            check_polars(result.to_polars(table), result.to_dicts(table))
 
 
 def test_types_do_not_depend_on_the_values() -> None:

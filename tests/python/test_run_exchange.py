@@ -357,15 +357,6 @@ def test_runs_that_cannot_be_paired(name: str) -> None:
     assert repr(name) in str(error.value)
 
 
-def test_multevals_shuffles_are_no_complements_of_three_runs() -> None:
-    """The sums of X and Y are those of a and b for two runs, but not for three."""
-    for n, complements in ((1, True), (2, True), (3, False), (5, False)):
-        data = run_data(random_counts([n, n], 70, n), 20)
-        totals = data.totals.sum(axis=0)
-        sums = [np.sum([data.counts[cell] for run in runs for cell in run], axis=0) for runs in as_multeval(data, 1)]
-        assert (sums[0] + sums[1] == totals).all() == complements
-
-
 @pytest.mark.parametrize(("n", "m"), [(3, 3), (2, 4), (4, 3)])
 def test_exchanging_runs_keeps_its_level(n: int, m: int) -> None:
     """Runs of one configuration, however different: over all splits, p <= k/N in no more than k of the N."""

@@ -16,7 +16,6 @@ from benches.simulations.run_size import (
     SEGMENTS,
     Cell,
     Moments,
-    cells,
     closed_forms,
     hierarchical,
     permutations,
@@ -79,20 +78,6 @@ def test_the_unstudentized_permutation_is_that_of_differences() -> None:
     for scores, rejected in zip(of.scores[:30], found, strict=False):
         differences = [abs(scores[own].mean() - scores[~own].mean()) for own in members.astype(bool)]
         assert (np.mean(np.array(differences) >= differences[0] - 1e-12) <= ALPHA) == rejected
-
-
-def test_cells_have_each_parameter_once() -> None:
-    every = list(cells((2, 3)))
-    assert len(set(every)) == len(every)
-    assert {(cell.n, cell.m) for cell in every} == {(2, 2), (2, 3), (3, 3)}
-    assert {cell.ratio for cell in every if cell.n < cell.m} == {1 / 5, 1 / 3, 1, 3, 5}
-
-
-def test_two_and_three_runs_beside_more_are_levels_of_their_own() -> None:
-    levels = {(n, m): one_level(n, m) for n in (2, 3, 5, 10) for m in (2, 3, 5, 10)}
-    assert {pair for pair, one in levels.items() if not one} == {
-        (2, 3), (2, 5), (2, 10), (3, 10), (3, 2), (5, 2), (10, 2), (10, 3)
-    }  # fmt: skip
 
 
 # --- Which test decides

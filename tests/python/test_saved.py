@@ -15,10 +15,7 @@ from typing import Any, cast, get_args
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from budgets import budget
 from margins import margins
 from mutations import crashes
 from reshuffle import (
@@ -42,7 +39,6 @@ from reshuffle import (
 )
 from reshuffle.data.demo import demo_corpus
 from reshuffle.data.from_json import TEXTS_OF_CAVEATS
-from reshuffle.inference.estimates import MEANS
 from reshuffle.inference.intervals import INTERVALS
 from reshuffle.inference.tests import TESTS
 from reshuffle.report import render
@@ -87,78 +83,6 @@ def metrics() -> Mapping[str, Any]:
     }
 
 
-def of_all(names: Any) -> st.SearchStrategy[str]:
-    return st.sampled_from(get_args(names))
-
-
-@st.composite
-def comparisons(draw: st.DrawFn) -> Comparison:
-    """Comparisons with any test, adjustment, interval and so on, as far as they can be combined."""
-    test = draw(of_all(types.Test))
-    of_means = TESTS[test].kind == MEANS
-    names = [name for name in sorted(metrics()) if not of_means or name in ("rating", "some missing")]
-    chosen = [metrics()[name] for name in draw(st.lists(st.sampled_from(names), min_size=1, max_size=3, unique=True))]
-    options: dict[str, Any] = {
-        "documents": draw(st.sampled_from([None, [i // 2 for i in range(SEGMENTS)]])),
-        "strata": draw(st.sampled_from([None, [i // 8 for i in range(SEGMENTS)]])),
-        "n_resamples": draw(st.integers(1, 99)),
-        "seed": draw(st.sampled_from([1, 2**64 - 1, derive_seed(derive_seed(5, "run", 1), "test-set", 2)])),
-        "interval": draw(st.none() | of_all(types.Interval)),
-        "confidence_level": draw(st.sampled_from([0.95, 0.9999])),
-    }
-    # Options that do not fit together are replaced by their defaults, one after another.
-    defaults: dict[str, Any] = {"interval": "percentile", "documents": None, "strata": None}
-    function: Any = score
-    if draw(st.integers(0, 5)):
-        function = compare
-        shuffles = test.startswith("ar")
-        labels = [m if isinstance(m, str) else m.name for m in chosen]
-        options |= {
-            "test": test,
-            "adjust": draw(of_all(types.Adjustment)),
-            "family": draw(of_all(types.Family)),
-            "alternative": draw(of_all(types.Alternative)),
-            "scheme": draw(of_all(types.Scheme)) if shuffles else "auto",
-            "stopping": draw(st.sampled_from([None, None, BesagClifford(3), Gandy(0.05)])) if shuffles else None,
-            "simultaneous": draw(st.booleans()),
-            "all_pairs": draw(st.booleans()),
-            "with_texts": draw(st.booleans()),
-            "alpha": draw(st.sampled_from([None, 0.2])),
-            "margins": margins(test, *labels).get("margins"),
-        }
-        more = {"adjust": "auto", "alternative": "two-sided", "scheme": "auto", "stopping": None, "test": "ar"}
-        more |= {"margins": None}
-        defaults = {"simultaneous": False, "alpha": None, **more, **defaults}
-    for name in (None, *defaults):
-        if name is not None:
-            options[name] = defaults[name]
-        try:
-            return cast(Comparison, function(REFERENCES, SYSTEMS, chosen, **options))
-        except InputError:
-            continue
-    raise AssertionError("the defaults fit together")
-
-
-@given(comparisons())
-@settings(max_examples=budget(15))
-def test_a_changed_value_is_refused_or_shown(comparison: Comparison) -> None:
-    assert not crashes(render(comparison, "json"), 12)
-
-
-@given(comparisons())
-@settings(max_examples=budget(150))
-def test_a_comparison_is_read_as_it_was_written(comparison: Comparison) -> None:
-    written = render(comparison, "json")
-    read = read_json(written)
-    assert read == comparison
-    assert written == render(read, "json")
-    assert render(comparison) == render(read)
-    assert (type(comparison.seed), repr(comparison)) == (type(read.seed), repr(read))
-    for ours, theirs in zip(comparison.comparisons, read.comparisons, strict=True):
-        assert type(ours.test.seed) is type(theirs.test.seed)
-        assert ours.test.pvalue_interval == theirs.test.pvalue_interval
-
-
 EVERY = [
     *({"test": test, **margins(test, "rating")} for test in TESTS),
     *({"test": "ar", "adjust": name} for name in get_args(types.Adjustment) if name not in ("tukey", "scheffe")),
@@ -174,18 +98,39 @@ EVERY = [
 ]
 
 
+def assert_read_back(comparison: Comparison) -> None:
+    written = render(comparison, "json")
+    read = read_json(written)
+    assert read == comparison
+    assert written == render(read, "json")
+    assert render(comparison) == render(read)
+    assert (type(comparison.seed), repr(comparison)) == (type(read.seed), repr(read))
+    for ours, theirs in zip(comparison.comparisons, read.comparisons, strict=True):
+        assert type(ours.test.seed) is type(theirs.test.seed)
+        assert ours.test.pvalue_interval == theirs.test.pvalue_interval
+
+
 @pytest.mark.parametrize("options", EVERY, ids=str)
 def test_the_result_of_every_test_adjustment_interval_and_rule_is_read_back(options: dict[str, Any]) -> None:
     rating, some_missing = (metrics()[name] for name in ("rating", "some missing"))
     arguments: dict[str, Any] = {"n_resamples": 99, "all_pairs": True, **options}
     if "stopping" in options and options["stopping"] == Gandy(0.3):
         arguments["alpha"] = 0.3
-    found = [compare(metrics=rating, **arguments)]
+    assert_read_back(compare(metrics=rating, **arguments))
     with contextlib.suppress(InputError):  # some are not for documents, or not for missing scores
         both = {**arguments, **margins(arguments.get("test", "ar"), "rating", "NaN", margin=0.1)}
-        found.append(compare(metrics=[rating, some_missing], documents=[i // 2 for i in range(SEGMENTS)], **both))
-    for comparison in found:
-        assert read_json(render(comparison, "json")) == comparison
+        assert_read_back(compare(metrics=[rating, some_missing], documents=[i // 2 for i in range(SEGMENTS)], **both))
+
+
+@pytest.mark.parametrize("test", ["ar", "bootstrap"])
+def test_the_result_of_every_kind_of_metric_is_read_back(test: str) -> None:
+    seed = derive_seed(derive_seed(5, "run", 1), "test-set", 2)
+    options: dict[str, Any] = {"strata": [i // 8 for i in range(SEGMENTS)], "seed": seed, "confidence_level": 0.9999}
+    texts = REFERENCES, SYSTEMS, [*metrics().values()]
+    result = compare(*texts, test=test, alternative="worse", with_texts=True, n_resamples=30, **options)
+    assert_read_back(result)
+    assert_read_back(score(*texts, interval="percentile", n_resamples=30, **options))
+    assert not crashes(render(result, "json"), 60)
 
 
 # --- Values that comparisons rarely have
@@ -407,10 +352,7 @@ def having(*path: Any) -> str:
     ("text", "message"),
     [
         ("{", "line 1: expected the JSON of a result, got: Expecting property name"),
-        (
-            '{"schema": "reshuffle.comparison/1",\n"seed" 1}',
-            "line 2: expected the JSON of a result, got: Expecting ':'",
-        ),
+        ('{"schema": "reshuffle.comparison/1",\n"seed" 1}', "line 2: expected the JSON of a result, got: Expecting"),
         (render(rare(), "json")[:-3], "expected the JSON of a result, got: Expecting"),
         ("{" * 100_000, "expected the JSON of a result"),
         ('{"a":' * 100_000, "nested too deeply"),
@@ -428,20 +370,14 @@ def having(*path: Any) -> str:
         (having("comparisons", 3, "wins", 1.5), r"comparisons\[3\]\.wins: expected a whole number, got 1.5"),
         (having("comparisons", 3, "wins", True), r"comparisons\[3\]\.wins: expected a whole number, got True"),
         (having("comparisons", 3, "metric", "BLUE"), r"comparisons\[3\]\.metric: unknown metric 'BLUE': did you mean"),
-        (
-            having("comparisons", 3, "exceedances", -1),
-            r"comparisons\[3\]\.exceedances: expected a whole number, got -1",
-        ),
+        (having("comparisons", 3, "exceedances", -1), r"comparisons\[3\]\.exceedances: expected a whole number, got"),
         (having("comparisons", 3, "n_resamples", 0), r"comparisons\[3\]\.n_resamples: expected a whole number above 0"),
         (having("confidence_level", None), "confidence_level: expected a number, because there are intervals"),
         (having("comparisons", []), "comparisons: expected comparisons exactly if there is a test"),
         (without("comparisons", 0), "comparisons: expected the same pairs for each metric, metric by metric"),
         (having("interval", None), r"systems\[0\]: expected an interval exactly if the result has them"),
         (having("comparisons", 3, "confidence_interval", None), r"comparisons\[3\]: expected an interval exactly if"),
-        (
-            having("comparisons", 3, "adjusted_pvalue", None),
-            r"comparisons\[3\]\.adjusted_pvalue: expected a number exac",
-        ),
+        (having("comparisons", 3, "adjusted_pvalue", None), r"comparisons\[3\]\.adjusted_pvalue: expected a number"),
         (having("detectable", 0, "metric", "x"), r"detectable\[0\]\.metric: unknown metric 'x'"),
         (having("rankings", 0, "systems", []), r"rankings\[0\]\.systems: expected every system once"),
         (having("rankings", 0, "best", []), r"rankings\[0\]\.best: expected some of the systems"),
@@ -469,10 +405,7 @@ def test_damaged_and_strange_json_is_refused_with_its_place(text: str, message: 
     [
         (having("caveats", [{"kind": "new"}]), "unknown caveat 'new'; known: liberal, "),
         (having("caveats", [{"kind": "many-tests"}]), "the values of the caveat 'many-tests' are not complete"),
-        (
-            having("caveats", [{"kind": "few-draws", "n_resamples": "x"}]),
-            "the values of the caveat 'few-draws' are not",
-        ),
+        (having("caveats", [{"kind": "few-draws", "n_resamples": "x"}]), "the values of the caveat 'few-draws' are"),
         (having("test", "adjustment_rate", "x"), "unknown error rate 'x'; known: family-wise error rate, false"),
         (having("caveats", []).replace("W05-0908", "x"), "the source 'x, Fig. 1' is not one that this version"),
     ],

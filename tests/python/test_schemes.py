@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 import calls
 from reshuffle import (
-    CorpusFunction,
     Formula,
     InputError,
     SegmentScores,
@@ -29,7 +28,6 @@ from reshuffle import (
 from reshuffle.data.demo import demo_corpus
 from reshuffle.metrics.base import Counts, Metric
 from reshuffle.report import FORMATS, render
-from reshuffle.resampling.schemes import SCHEMES
 
 BLEU = metric("bleu")
 MEAN = Formula("mean", lambda totals: totals[..., 0] / 1000)
@@ -215,47 +213,6 @@ def test_auto_uses_the_exact_distribution_if_it_costs_no_more_than_the_shuffles(
 def systems(rng: np.random.Generator, k: int) -> dict[str, list[int]]:
     """Scores of k systems on 3,000 segments."""
     return {str(x): rng.integers(0, 4, 3000).tolist() for x in range(k)}
-
-
-@given(st.integers(0, 1000), st.sampled_from(SCHEMES), st.integers(2, 12))
-def test_swapping_the_systems_changes_only_the_sign(seed: int, scheme: str, differing: int) -> None:
-    for m, (a, b) in ((BLEU, bleu_counts(seed, 30, differing)), (MEAN, bleu_counts(seed, 30))):
-        a, b = (a, b) if m is BLEU else (a[:, 2:3], b[:, 2:3])
-        options: dict[str, Any] = {"scheme": scheme, "n_resamples": 64}
-        there, back = (approximate_randomization(x, y, m, **options) for x, y in ((a, b), (b, a)))
-        assert (there.statistic, there.pvalue, there.scheme) == (-back.statistic, back.pvalue, back.scheme)
-        greater = approximate_randomization(a, b, m, alternative="greater", **options)
-        less = approximate_randomization(b, a, m, alternative="less", **options)
-        assert greater.pvalue == less.pvalue
-
-
-@pytest.mark.parametrize("scheme", SCHEMES)
-def test_identical_systems_get_p_one(scheme: str) -> None:
-    a, _ = bleu_counts(1, 500)
-    for alternative in ALTERNATIVES:
-        result = approximate_randomization(a, a, BLEU, scheme=scheme, alternative=alternative)
-        assert result.pvalue == 1
-
-
-@pytest.mark.parametrize("scheme", SCHEMES)
-def test_formulas_and_functions_of_texts_get_the_shuffles_of_native_metrics(scheme: str, monkeypatch: Any) -> None:
-    monkeypatch.setattr("reshuffle.resampling.samples.BATCH_CELLS", 20 * 13)  # several batches
-    words = "a b c d e f g".split()
-    rng = np.random.default_rng(2)
-    reference, *outputs = ([" ".join(rng.choice(words, 6)) for _ in range(12)] for _ in range(3))
-    outputs[1][5:] = outputs[0][5:] if scheme in ("auto", "exact") else outputs[1][5:]
-    (a, b) = BLEU.suff_stats(outputs, [reference])
-    texts = CorpusFunction(
-        "texts", lambda lines, columns: float(BLEU.score(BLEU.suff_stats([lines], columns)[0].sum(0)))
-    )
-    compared = compare(reference, outputs, [BLEU, texts], test="ar", scheme=scheme, n_resamples=100)
-    native, of_texts = (pair.test for pair in compared.comparisons)
-    options: dict[str, Any] = {"scheme": scheme, "n_resamples": 100}
-    formula = approximate_randomization(b, a, Formula("formula", BLEU.score), keep_null_distribution=True, **options)
-    assert native.exceedances == of_texts.exceedances == formula.exceedances is not None
-    assert native.scheme == of_texts.scheme == formula.scheme
-    kept = approximate_randomization(b, a, BLEU, keep_null_distribution=True, **options)
-    np.testing.assert_array_equal(kept.null_distribution, formula.null_distribution)
 
 
 def test_results_are_the_same_for_any_number_of_threads() -> None:

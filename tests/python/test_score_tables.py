@@ -19,7 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inputs import put
-from reshuffle import InputError, InputWarning, read_lines
+from reshuffle import InputError, read_lines
 from reshuffle.data.score_tables import ScoreTable, read_all_scores, read_scores
 
 pytestmark = pytest.mark.usefixtures("here")
@@ -171,27 +171,6 @@ def test_names_match_with_and_without_txt() -> None:
 # Real files.
 
 
-def test_mqm_of_2021(data: Path) -> None:
-    path = data / "wmt21-en-de/judgments/mqm_newstest2021_ende.avg_seg_scores.tsv"
-    outputs = sorted((data / "wmt21-en-de/sys").iterdir())
-    with pytest.warns(InputWarning, match=r"9 systems have no output: .*ref-D; 4,743 of 8,959 scores are left out"):
-        table = read_scores(path, systems=outputs, sysmap={"Nemo": "NVIDIA-NeMo"}, unknown="drop", n_segments=1002)
-    judged = "Facebook-AI HuaweiTSC NVIDIA-NeMo Online-W UEdin VolcTrans-AT VolcTrans-GLAT eTranslation"
-    assert table.systems == tuple(judged.split())
-    assert table.segments is not None
-    has = np.isfinite(table.segments)
-    assert has.sum(axis=1).tolist() == [527] * 8
-    assert (has == has[0]).all()
-    assert [float(np.nanmin(table.segments)), float(np.nanmax(table.segments))] == [-25.0, 0.0]
-    # A loop over lines.
-    own = [line.split() for line in read_lines(path) if line.startswith("Nemo")]
-    assert [None if value == "None" else float(value) for _, value, _ in own] == [
-        None if math.isnan(value) else value for value in table.segments[2].tolist()
-    ]
-    with pytest.raises(InputError, match=r"line 2006: unknown system 'Nemo': did you mean 'NVIDIA-NeMo'\? Known"):
-        read_scores(path, systems=["Facebook-AI", "HuaweiTSC", "NVIDIA-NeMo"], n_segments=1002)
-
-
 def test_segments_of_direct_assessments_count_from_1(data: Path) -> None:
     # The rows of testset_de-en.tsv have the scores and the sources, wmt17-en-de/ref.txt the source of de-en.
     folder = data / "wmt17-da-seg"
@@ -224,24 +203,6 @@ def test_sentence_bleu_agrees_with_people_as_wmt17_printed(data: Path) -> None:
         human, bleu = read_all_scores(data / f"wmt17-da-seg/testset_{pair}-en.tsv").values()
         assert human.n_ratings == bleu.n_ratings == 560
         assert np.corrcoef(human.segments[0], bleu.segments[0])[0, 1] == pytest.approx(r, abs=0.0006)  # type: ignore[index]
-
-
-def test_scores_of_systems_of_2017_and_2019(data: Path) -> None:
-    path = data / "wmt17-da-seg/DA-syslevel.csv"
-    outputs = sorted((data / "wmt17-en-de/sys").iterdir())
-    fbk = {"fbk-nmt-combination.4870": "FBK.4870"}
-    table = read_scores(path, language_pair="en-de", systems=outputs, sysmap=fbk)
-    assert len(table.systems) == 16
-    assert table.system_scores is not None
-    assert table.system_scores[[0, 1]].tolist() == [-0.27, -0.301]
-    with pytest.raises(InputError, match="expected one language pair, got 14"):
-        read_scores(path)
-    table = read_scores(
-        data / "wmt19-en-de/judgments/DA-syslevel-wmt19.csv",
-        language_pair="en-de",
-        systems=sorted((data / "wmt19-en-de/sys").iterdir()),
-    )
-    assert len(table.systems) == 22
 
 
 def test_several_metrics_in_one_file(data: Path) -> None:
@@ -286,12 +247,7 @@ BAD: list[tuple[str, str | bytes, dict[str, Any], str]] = [
     ("e.tsv", MQM + "\t1\t1\n", {}, "e.tsv, line 4: expected the name of a system, got an empty field"),
     ("e.tsv", MQM + "a\t1\t0\n", {}, "e.tsv, line 4: expected a segment from 1, got 0; the first segment is 1 unless"),
     ("e.tsv", MQM + "a\t1\t3\n", {"n_segments": 2}, "line 4: expected a segment from 1 to 2, because the texts have 2"),
-    (
-        "e.tsv",
-        MQM + f"a\t1\t{10**12}\n",
-        {},
-        "line 4: expected a segment from 1 to 10,000,000, got .* say how many with n_seg",
-    ),
+    ("e.tsv", MQM + f"a\t1\t{10**12}\n", {}, "line 4: expected a segment from 1 to 10,000,000, got .* say how many"),
     ("e.tsv", MQM, {"n_segments": 0}, "n_segments must be a whole number of at least 1, got 0"),
     ("e.tsv", MQM, {"segment_base": -1}, "segment_base must be a whole number of at least 0, got -1"),
     ("e.tsv", MQM, {"language_pair": "x"}, "e.tsv: there is no column of language pairs to choose 'x' from"),
@@ -302,12 +258,7 @@ BAD: list[tuple[str, str | bytes, dict[str, Any], str]] = [
     ("e.tsv", MQM, {"unknown": "ignore"}, "unknown treatment of unknown systems 'ignore'; known: error, drop"),
     ("e.tsv", MQM.replace("-1", "NA"), {}, "e.tsv: expected scores of 'mqm_avg_score', got none: all are missing"),
     ("e.csv", 'system,score\n"a,1\n', {}, "e.csv: the quotes in the table cannot be read: unexpected end of data"),
-    (
-        "e.txt",
-        PAIRS,
-        {},
-        "e.txt: expected one language pair, got 2 .en-de, en-fr.: choose one with language_pair='en-de'",
-    ),
+    ("e.txt", PAIRS, {}, "e.txt: expected one language pair, got 2 .en-de, en-fr.: choose one with"),
     ("e.txt", PAIRS, {"language_pair": "en-d"}, "unknown language pair 'en-d': did you mean 'en-de'?"),
     ("e.txt", "score\n1\n2\n", {"systems": ["a", "b"]}, "expected a column of systems, because there are 2 outputs"),
     ("e.txt", "score\n1\n2\n", {"n_segments": 3}, "expected 3 scores, because the texts have 3 segments, got 2"),
@@ -316,12 +267,7 @@ BAD: list[tuple[str, str | bytes, dict[str, Any], str]] = [
     ("k.tsv", LONG, {"metric": "A"}, "k.tsv: expected one test set, got 2 .n1, n2.: choose one with test_set='n1'"),
     ("k.tsv", LONG, {"metric": "A", "test_set": "n2"}, "k.tsv: unknown metric 'A'; known: B"),
     ("k.tsv", LONG.replace("SCORE", "X"), {"metric": "A", "test_set": "n1"}, "expected a column SCORE"),
-    (
-        "a.jsonl",
-        JSON + '{"segment": 1}\n',
-        {},
-        "line 2: expected an object with the keys segment, system, x, got segment",
-    ),
+    ("a.jsonl", JSON + '{"segment": 1}\n', {}, "line 2: expected an object with the keys segment, system, x, got"),
     ("a.jsonl", JSON + "3\n", {}, "a.jsonl, line 2: expected a JSON object, got the number 3"),
     ("a.jsonl", JSON + "{\n", {}, "a.jsonl, line 2: expected a JSON object, got '{'"),
     ("a.jsonl", JSON.replace("0.5", "[1]"), {}, "a.jsonl, line 1: expected a string or a number as 'x', got a list"),
@@ -329,21 +275,11 @@ BAD: list[tuple[str, str | bytes, dict[str, Any], str]] = [
     ("a.jsonl", "{}\n", {}, "a.jsonl, line 1: expected an object with a key for each column, got an empty one"),
     ("a.seg.score", "a\t1\na\t2\nb\t3\n", {}, "but 'b' has 1 scores, and 'a' has 2"),
     ("a.seg.score", "a\t1\na\t2\n", {"n_segments": 3}, "expected 3 scores of each system, .*, got 2"),
-    (
-        "a.seg.score",
-        "a\t1\na\t2\n",
-        {"n_segments": 1},
-        "line 2: expected a segment from 1 to 1, because the texts have 1",
-    ),
+    ("a.seg.score", "a\t1\na\t2\n", {"n_segments": 1}, "line 2: expected a segment from 1 to 1, because the texts"),
     ("a.seg.score", "news\ta\t1\n", {}, "a.seg.score, line 1: expected a system and a score, .* got 3 fields"),
     ("a.seg.score", "a\tx\n", {}, "a.seg.score, line 1: expected a number as the score, got 'x'"),
     ("a.sys.score", "a\t1\nb\t1\na\t2\n", {}, "line 3: expected one score of each system, got a second one of 'a'"),
-    (
-        "e.tsv",
-        MQM,
-        {"input_format": "tsv"},
-        "unknown input format 'tsv'; known: inspect, lm-eval, pearmut, comet, comet-printed, numbers, table",
-    ),
+    ("e.tsv", MQM, {"input_format": "tsv"}, "unknown input format 'tsv'; known: inspect, lm-eval, pearmut, comet"),
 ]
 
 

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from nltk.translate.bleu_score import SmoothingFunction, closest_ref_length, sentence_bleu
 
 from budgets import budget
-from reshuffle import Corpus, metric, read_lines, segment_scores
+from reshuffle import metric, read_lines, segment_scores
 from texts import PLAIN, Columns, corpora, references_of
 
 # Smoothings: the golden file's names, and ours.
@@ -111,18 +111,6 @@ def test_scores_with_several_references_equal_nltks(corpus: tuple[list[str], Col
         for hypothesis, references in zip(hypotheses, references_of(columns), strict=True)
     ]
     assert rows[:, 1].tolist() == lengths
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("smoothing", NLTK)
-def test_scores_of_500_real_sentences_equal_nltks(wmt17: Corpus, smoothing: str) -> None:
-    names = list(wmt17.systems)
-    chosen = range(0, 3000, 6)
-    reference = [wmt17.references[0][i] or "" for i in chosen]
-    hypotheses = [wmt17.systems[names[i % len(names)]][i] for i in chosen]
-    expected = [nltk_score([r.split()], h.split(), NLTK[smoothing]) for h, r in zip(hypotheses, reference, strict=True)]
-    got = scores(reference, hypotheses, smoothing=smoothing, **STRICT)
-    np.testing.assert_allclose(got, expected, rtol=0, atol=1e-8)
 
 
 @cache

@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from budgets import budget
+from counts import as_counts
 from reshuffle import (
     Corpus,
     Formula,
@@ -34,27 +35,6 @@ from reshuffle.resampling import CountSample, Replicates
 from reshuffle.results import SignificanceResult, clopper_pearson
 
 MEAN = Formula("mean", lambda totals: totals[..., 0] / totals[..., 1])
-
-
-def as_counts(scores: Any) -> Counts:
-    """Segment scores as counts of :data:`MEAN`."""
-    scores = np.asarray(scores, dtype=np.int64)
-    return np.stack([scores, np.ones_like(scores)], axis=-1)
-
-
-def test_the_p_value_includes_the_observed_arrangement() -> None:
-    # Differences 1, 2, 4: of the eight sign patterns only all + and all - reach 7, so enumeration gives p = 1/4.
-    a, b = as_counts([1, 2, 4]), as_counts([0, 0, 0])
-    options: dict[str, Any] = {"scheme": "iid", "n_resamples": 200_000}
-    result = approximate_randomization(a, b, MEAN, **options)
-    assert result.statistic == pytest.approx(7 / 3)
-    assert result.pvalue == pytest.approx(0.25, abs=0.005)
-    assert result.exceedances is not None
-    assert result.pvalue == (result.exceedances + 1) / 200_001
-    greater = approximate_randomization(a, b, MEAN, alternative="greater", **options)
-    less = approximate_randomization(a, b, MEAN, alternative="less", **options)
-    assert greater.pvalue == pytest.approx(0.125, abs=0.005)
-    assert less.pvalue == 1
 
 
 def test_swapping_the_systems_changes_only_the_sign() -> None:
@@ -217,16 +197,6 @@ def test_p_values_of_a_mean_equal_scipys_permutation_test() -> None:
     assert abs(theirs.pvalue - p) < 5 * (2 * p * (1 - p) / 100_000) ** 0.5
 
 
-def test_the_interval_of_a_mean_difference_equals_that_of_the_mean_of_differences() -> None:
-    rng = np.random.default_rng(6)
-    a, b = as_counts(rng.integers(0, 9, 50)), as_counts(rng.integers(1, 9, 50))
-    drawn = replay(a, b, 1000, 8)
-    interval = bootstrap_interval(a, MEAN, b=b, n_resamples=1000, seed=8, method="koehn")
-    assert between(drawn, 0.025, 0.975) == (interval.low, interval.high)
-    interval = bootstrap_interval(a, MEAN, b=b, n_resamples=1000, seed=8)
-    assert tuple(np.sort(drawn)[[24, 975]]) == (interval.low, interval.high)
-
-
 # --- Means of segment scores
 
 
@@ -340,15 +310,6 @@ def test_p_values_of_signed_ranks_equal_scipy_since_1_15() -> None:
         d = np.arange(1, n + 1) * np.where(np.arange(n) % 3 == 0, -1, 1)
         d[-1] = 1 if ties else d[-1]
         assert theirs == pytest.approx(mean_test("wilcoxon", d, np.zeros(n)).pvalue, rel=1e-12)
-
-
-@pytest.mark.parametrize("test", SCIPY)
-def test_tests_without_replicates_have_no_replicate_fields(test: str) -> None:
-    result = mean_test(test, [1, 2, 4], [2, 2, 2])
-    fields = (result.exceedances, result.n_resamples, result.seed, result.wins, result.ties, result.pvalue_interval)
-    assert fields == (None,) * 6
-    assert not result.may_lie_across(0.05)
-    assert result.signature.startswith(f"rating|mean:segments|resolution:1|test:{test}|alternative:two-sided|version:")
 
 
 def assert_p_values_equal_sacrebleus(corpus: Corpus, systems: Sequence[str], test: str, n: int) -> None:

@@ -17,6 +17,7 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
+from counts import as_counts
 from reshuffle import (
     CorpusFunction,
     Formula,
@@ -40,8 +41,8 @@ from reshuffle.inference.intervals import INTERVALS
 from reshuffle.metrics.base import Counts
 from reshuffle.report import FORMATS, render
 from reshuffle.resampling import CountSample, Replicates
-from reshuffle.resampling.units import Strata
 from reshuffle.settings import Units
+from test_resampling import random_counts
 
 BLEU = metric("bleu")
 MEAN = Formula("mean", lambda totals: totals[..., 0] / totals[..., 1])
@@ -49,22 +50,6 @@ RATIO = Formula("ratio", lambda totals: 100 * totals[..., 0] / totals[..., 1])
 
 IDS = st.lists(st.integers(0, 6), min_size=4, max_size=60).filter(lambda ids: len(set(ids)) < len(ids))
 FROM_DRAWS = ["percentile", "koehn", "basic", "normal", "bca"]
-
-
-def counts_of(seed: int, segments: int) -> Counts:
-    """Counts of two synthetic BLEU systems, (2, S, 10)."""
-    rng = np.random.default_rng(seed)
-    length = rng.integers(1, 40, size=(2, segments))
-    reference = np.broadcast_to(rng.integers(1, 40, size=segments), (2, segments))
-    totals = [np.maximum(length - n, 0) for n in range(4)]
-    matches = [rng.binomial(t, 0.6 / 1.5**n) for n, t in enumerate(totals)]
-    return np.stack([length, reference, *matches, *totals], axis=-1).astype(np.int64)
-
-
-def as_counts(scores: Any) -> Counts:
-    """Segment scores as counts of :data:`MEAN`."""
-    scores = np.asarray(scores, dtype=np.int64)
-    return np.stack([scores, np.ones_like(scores)], axis=-1)
 
 
 def members(ids: Any) -> list[list[int]]:
@@ -84,7 +69,7 @@ def slow_draw(seed: int, replicate: int, ids: list[int]) -> list[int]:
 
 @given(st.integers(0, 1000), IDS, st.integers(0, 2**64 - 1))
 def test_draws_equal_those_of_a_slow_twin(data_seed: int, ids: list[int], seed: int) -> None:
-    a, b = counts_of(data_seed, len(ids))
+    a, b = random_counts(data_seed, 2, len(ids))
     drawn = [slow_draw(seed, r, ids) for r in range(5)]
     for draw in drawn:
         assert sorted(ids) == sorted(ids[s] for s in draw), "every stratum keeps its size"
@@ -102,7 +87,7 @@ def test_draws_of_documents_equal_draws_of_their_summed_counts(data_seed: int, i
     # Documents of one to three segments that are not adjacent.
     times = np.random.default_rng(data_seed).integers(1, 4, len(ids))
     documents = [d for turn in range(3) for d in range(len(ids)) if turn < times[d]]
-    a, b = counts_of(data_seed, len(documents))
+    a, b = random_counts(data_seed, 2, len(documents))
     x, y = (np.array([rows[np.array(documents) == d].sum(axis=0) for d in range(len(ids))]) for rows in (a, b))
     options: dict[str, Any] = {"n_resamples": 9, "seed": seed, "keep_null_distribution": True}
     expected = bootstrap_test(x, y, BLEU, strata=ids, **options)
@@ -121,7 +106,7 @@ def test_draws_of_documents_equal_draws_of_their_summed_counts(data_seed: int, i
 
 @given(IDS)
 def test_results_do_not_depend_on_the_names_or_adjacency_of_strata(ids: list[int]) -> None:
-    a, b = counts_of(3, len(ids))
+    a, b = random_counts(3, 2, len(ids))
     options: dict[str, Any] = {"n_resamples": 19}
     expected = bootstrap_test(a, b, BLEU, strata=ids, **options)
     for names in ([str(id_) for id_ in ids], [f"part {id_ % 3}/{id_}" for id_ in ids], np.array(ids)):
@@ -238,19 +223,6 @@ def test_standard_errors_of_a_ratio_equal_slow_twins() -> None:
             assert math.sqrt(variance) == pytest.approx(got, rel=1e-5)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("size", [2, 5, 40])
-def test_draws_underestimate_the_standard_error_by_the_size_of_the_strata(size: int) -> None:
-    counts, ids = ratio_counts([size] * (240 // size))
-    for other in (None, counts[1]):
-        delta, jackknife, bootstrap = (
-            standard_error(counts[0], RATIO, b=other, strata=ids, method=method, n_resamples=20_000)
-            for method in ("delta", "jackknife", "bootstrap")
-        )
-        assert jackknife == pytest.approx(delta, rel=0.02)
-        assert bootstrap == pytest.approx(delta * math.sqrt((size - 1) / size), rel=0.03)
-
-
 def test_strata_of_one_segment_add_no_variance() -> None:
     a = as_counts([5, 9, 1, 7, 3])
     alone, fixed = ["x", "y", "z", "z", "z"], as_counts([6, 8, 1, 7, 3])
@@ -263,17 +235,6 @@ def test_strata_of_one_segment_add_no_variance() -> None:
 
 
 # --- Intervals
-
-
-@pytest.mark.parametrize("of_pair", [False, True])
-def test_normal_intervals_are_quantiles_times_standard_errors(of_pair: bool) -> None:
-    counts, ids = ratio_counts([30, 20, 5])
-    other = counts[1] if of_pair else None
-    for method, error in (("normal", "bootstrap"), ("delta", "delta"), ("jackknife", "jackknife")):
-        options: dict[str, Any] = {"b": other, "strata": ids, "n_resamples": 300}
-        reach = scipy.stats.norm.ppf(0.975) * standard_error(counts[0], RATIO, method=error, **options)
-        interval = bootstrap_interval(counts[0], RATIO, method=method, **options)
-        assert interval.high - interval.low == pytest.approx(2 * reach, rel=1e-12)
 
 
 @pytest.mark.parametrize("of_pair", [False, True])
@@ -323,7 +284,7 @@ def texts() -> dict[str, Any]:
     ],
 )
 def test_invalid_ids_are_refused_with_a_message(ids: Any, message: str) -> None:
-    a, b = counts_of(1, 3)
+    a, b = random_counts(1, 2, 3)
     calls: list[Callable[[], object]] = [
         lambda: compare(**texts(), strata=ids),
         lambda: score(**texts(), strata=ids, confidence_level=0.9),
@@ -338,7 +299,7 @@ def test_invalid_ids_are_refused_with_a_message(ids: Any, message: str) -> None:
 
 
 def test_a_document_must_lie_in_one_stratum() -> None:
-    a = counts_of(1, 5)[0]
+    a = random_counts(1, 2, 5)[0]
     with pytest.raises(InputError) as refused:
         standard_error(a, BLEU, documents=["u", "v", "v", "u", "w"], strata=["n", "t", "t", "t", "n"])
     assert str(refused.value) == (
@@ -376,15 +337,6 @@ def test_too_many_strata_are_refused() -> None:
 def test_strata_without_intervals_are_refused() -> None:
     with pytest.raises(InputError, match="strata without intervals: only intervals depend on them; leave strata out"):
         score(["x", "y"], [["x", "z"]], strata=[1, 1])
-
-
-def test_strata_are_numbered_in_order_of_appearance() -> None:
-    strata = Strata.from_ids(["z", "a", "z", "m", "a"], 5)
-    assert (strata.index.tolist(), strata.sizes.tolist(), strata.n_strata) == ([0, 1, 0, 2, 1], [2, 2, 1], 3)
-    assert strata.order.tolist() == [0, 2, 1, 4, 3]
-    counts = np.arange(5).reshape(1, 5, 1)
-    assert strata.sort_units(counts).ravel().tolist() == [0, 2, 1, 4, 3]
-    assert Strata.from_ids([1, 1, 2, 2], 4).sort_units(counts) is counts, "nothing is copied that is in order"
 
 
 # --- Reports

@@ -101,10 +101,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "both": ({"masks": MASKS, "indices": MASKS.astype(int)}, "masks and indices were both passed: they define"),
     "number": ({"masks": 5}, "masks: expected an array of two dimensions, or an iterable of such blocks, got 5"),
     "one mask": ({"masks": MASKS[0]}, "masks must have 2 dimensions (replicates, segments), got shape (4,)"),
-    "three dimensions": (
-        {"masks": MASKS[None]},
-        "masks must have 2 dimensions (replicates, segments), got shape (1, 2",
-    ),
+    "three dimensions": ({"masks": MASKS[None]}, "masks must have 2 dimensions (replicates, segments), got shape (1"),
     "width": ({"masks": MASKS[:, :3]}, "masks must have 4 columns, one for each segment, got shape (2, 3)"),
     "twos": ({"masks": MASKS * 2}, "masks must be booleans, or the integers 0 and 1, got 2 in replicate 0, segment 0"),
     "floats": ({"masks": MASKS * 1.0}, "masks must be booleans, or the integers 0 and 1, got float64"),
@@ -113,10 +110,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "no replicates": ({"masks": MASKS[:0]}, "masks: expected at least one replicate, got none"),
     "no blocks": ({"masks": iter([])}, "masks: expected at least one replicate, got none"),
     "empty blocks": ({"indices": [MASKS[:0].astype(int)]}, "indices: expected at least one replicate, got none"),
-    "blocks of rows": (
-        {"masks": iter(MASKS)},
-        "masks must have 2 dimensions (replicates, segments), got shape (4,)",
-    ),
+    "blocks of rows": ({"masks": iter(MASKS)}, "masks must have 2 dimensions (replicates, segments), got shape (4,)"),
     "widths of blocks": (
         {"indices": [np.zeros((2, 4), int), np.zeros((2, 5), int)]},
         "indices from replicate 2 on must have 4 columns, as in the rows before, got shape (2, 5)",
@@ -125,14 +119,8 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
         {"masks": [MASKS, MASKS * np.array([[1], [3]])]},
         "masks must be booleans, or the integers 0 and 1, got 3 in replicate 3, segment 0",
     ),
-    "index": (
-        {"indices": [[0, 1], [3, 4]]},
-        "indices must be from 0 to 3, because there are 4 segments, got 4 in replicate 1",
-    ),
-    "negative": (
-        {"indices": [[0, -1]]},
-        "indices must be from 0 to 3, because there are 4 segments, got -1 in replicate",
-    ),
+    "index": ({"indices": [[0, 1], [3, 4]]}, "indices must be from 0 to 3, because there are 4 segments, got 4 in"),
+    "negative": ({"indices": [[0, -1]]}, "indices must be from 0 to 3, because there are 4 segments, got -1 in"),
     "booleans": ({"indices": MASKS}, "indices must be integers, got bool: pass booleans as masks"),
     "real indices": ({"indices": MASKS * 1.0}, "indices must be integers, got float64"),
     "no indices": ({"indices": np.zeros((2, 0), int)}, "indices: expected at least one index in each replicate, got"),
@@ -381,13 +369,6 @@ def version() -> str:
     return f"version:reshuffle-{_core.VERSION}"
 
 
-def test_segment_scores_are_replayed() -> None:
-    a, b = np.random.default_rng(1).random((2, 40))
-    masks = own_masks(4, 200, 40)
-    expected = approximate_randomization(a, b, scheme="iid", n_resamples=200, seed=4)
-    assert expected.pvalue == approximate_randomization(a, b, masks=masks).pvalue
-
-
 @pytest.mark.parametrize(("test", "n"), [("ar", 500), ("bs", 200)])
 @pytest.mark.parametrize("name", ["bleu", "chrf"])
 def test_replicates_of_sacrebleu_give_its_pvalues(
@@ -455,10 +436,7 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
         "too small. It is for reproducing the p-values of other programs from their masks: pass masks, or leave ties "
         "out",
     ),
-    "ties of draws": (
-        lambda: bootstrap_test(A, B, BLEU, ties=">"),
-        "ties='>' counts only replicates that are strictly",
-    ),
+    "ties of draws": (lambda: bootstrap_test(A, B, BLEU, ties=">"), "ties='>' counts only replicates that are"),
     "tie rule": (lambda: bootstrap_test(A, B, BLEU, indices=MANY, ties="=="), "unknown tie rule '=='"),
     "interval": (
         lambda: bootstrap_interval(A, BLEU, method="studentized", indices=MANY),
@@ -469,10 +447,7 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
         lambda: bootstrap_interval(A, BLEU, method="delta", indices=MANY),
         "interval 'delta' does not support indices: ",
     ),
-    "standard error": (
-        lambda: standard_error(A, BLEU, indices=MANY),
-        "standard error 'delta' does not support indices: leave them out, or choose 'bootstrap'",
-    ),
+    "standard error": (lambda: standard_error(A, BLEU, indices=MANY), "standard error 'delta' does not support"),
     "one draw": (
         lambda: standard_error(A, BLEU, method="bootstrap", indices=MANY[:1]),
         "a standard deviation needs at least 2 draws, got 1",

@@ -308,23 +308,6 @@ def test_mira_on_real_lists(folder: Path, dev: Lists) -> None:
     assert test_scores.std(ddof=1) > scores.std(ddof=1)
 
 
-def test_all_optimizers_improve_on_real_lists(folder: Path, dev: Lists) -> None:
-    b, lengths, counts, initial = sentence_scores(dev, "7"), dev.lengths(), dev.counts(BLEU), start(folder)
-    gains = b * np.repeat(lengths, np.diff(dev.offsets))
-    found = {
-        "mira": _core.tune_mira(
-            BLEU, dev.offsets, dev.dense, None, counts, gains, initial=initial, seeds=[1], epochs=3
-        ),
-        "pro": _core.tune_pro(dev.offsets, dev.dense, None, b, seeds=[1], samples=500),
-        "xbleu": _core.tune_xbleu(
-            dev.offsets, dev.dense, None, b, lengths, initial=initial, seeds=[1], epochs=3, rate=0.01
-        ),
-    }
-    for name, (weights, _) in found.items():
-        score = BLEU.scores(counts[dev.best(weights[0])].sum(0, keepdims=True))[0]
-        assert score > 25, name
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [

@@ -144,10 +144,7 @@ APPLY = ("--apply", "test.nbest.gz")
         ((*COMMAND, *TRAIN), "--train needs --apply: k-best lists for training and for the test set"),
         ((*COMMAND, *APPLY), "--apply needs --train: k-best lists"),
         ((*COMMAND, "--gamma", "2"), "--gamma needs --train and --apply: k-best lists"),
-        (
-            ("study", "type1", "test.ref", *TRAIN, *APPLY),
-            "--train makes variants, but the null is swap: use --null variants alone",
-        ),
+        (("study", "type1", "test.ref", *TRAIN, *APPLY), "--train makes variants, but the null is swap: use --null"),
         ((*COMMAND[:3], "test.ref", *COMMAND[3:], *TRAIN, *APPLY), "expected no SYS after REF, got test.ref"),
         ((*COMMAND, *TRAIN, *APPLY, "--variants", "1"), "--variants must be at least 2, got 1"),
         ((*COMMAND, *TRAIN, *APPLY, "--limit", "0"), "limit must be a whole number of at least 1, got 0"),

@@ -1,4 +1,4 @@
-"""Documents as resampling units: sums by hand, replicates in numpy, and correlations of simulated data."""
+"""Documents as resampling units: sums by hand, replicates in numpy, and what segments have in common."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from reshuffle import (
-    CorpusFunction,
     FromCounts,
     InputError,
     SegmentScores,
@@ -42,19 +41,10 @@ from reshuffle.inference.significance import BOOTSTRAP_METHODS
 from reshuffle.metrics.base import Counts
 from reshuffle.report import FORMATS, render
 from reshuffle.resampling import CountSample
-from reshuffle.resampling.units import Documents, paired_influence
+from reshuffle.resampling.units import paired_influence
+from test_resampling import random_counts
 
 BLEU = metric("bleu")
-
-
-def counts_of(seed: int, segments: int) -> Counts:
-    """Counts of two synthetic BLEU systems, (2, S, 10)."""
-    rng = np.random.default_rng(seed)
-    length = rng.integers(1, 40, size=(2, segments))
-    reference = np.broadcast_to(rng.integers(1, 40, size=segments), (2, segments))
-    totals = [np.maximum(length - n, 0) for n in range(4)]
-    matches = [rng.binomial(t, 0.6 / 1.5**n) for n, t in enumerate(totals)]
-    return np.stack([length, reference, *matches, *totals], axis=-1).astype(np.int64)
 
 
 def summed(rows: Counts, ids: Sequence[object]) -> Counts:
@@ -79,7 +69,7 @@ TESTS_OF_COUNTS: list[tuple[Callable[..., SignificanceResult], dict[str, str]]] 
 
 @given(st.integers(0, 1000), IDS, st.integers(0, 2**64 - 1))
 def test_results_for_documents_equal_those_of_their_summed_counts(data_seed: int, ids: list[int], seed: int) -> None:
-    a, b = counts_of(data_seed, len(ids))
+    a, b = random_counts(data_seed, 2, len(ids))
     x, y = summed(a, ids), summed(b, ids)
     options: dict[str, Any] = {"n_resamples": 30, "seed": seed}
     for test, more in TESTS_OF_COUNTS:
@@ -96,7 +86,7 @@ def test_results_for_documents_equal_those_of_their_summed_counts(data_seed: int
 
 @given(st.integers(0, 1000), IDS, st.integers(0, 2**64 - 1))
 def test_replicates_equal_those_of_a_slow_twin(data_seed: int, ids: list[int], seed: int) -> None:
-    a, b = counts_of(data_seed, len(ids))
+    a, b = random_counts(data_seed, 2, len(ids))
     names = list(dict.fromkeys(ids))
     n = 5
     shuffled, drawn = [], []
@@ -119,7 +109,7 @@ def test_replicates_equal_those_of_a_slow_twin(data_seed: int, ids: list[int], s
 
 @given(IDS, st.randoms(use_true_random=False))
 def test_results_do_not_depend_on_the_names_or_adjacency_of_documents(ids: list[int], random: Any) -> None:
-    a, b = counts_of(3, len(ids))
+    a, b = random_counts(3, 2, len(ids))
     expected = approximate_randomization(a, b, BLEU, documents=ids, n_resamples=99)
     # Any order of segments in which the documents begin in the same order.
     first = [ids.index(id_) for id_ in dict.fromkeys(ids)]
@@ -131,26 +121,6 @@ def test_results_do_not_depend_on_the_names_or_adjacency_of_documents(ids: list[
         assert expected == approximate_randomization(a[order], b[order], BLEU, documents=moved, n_resamples=99)
     mixed = [str(id_) if i % 2 else id_ for i, id_ in enumerate(ids)]
     assert expected == approximate_randomization(a, b, BLEU, documents=mixed, n_resamples=99)
-
-
-def test_documents_of_one_segment_give_the_results_of_segments() -> None:
-    corpus = demo_corpus()
-    functions: list[Any] = [
-        BLEU,
-        CorpusFunction("words", lambda h, r: sum(map(len, h)) / sum(len(x or "") for x in r[0])),
-    ]
-    ids = [f"d{i}" for i in range(corpus.n_segments)]
-    for test in ("ar", "bootstrap"):
-        options: dict[str, Any] = {"n_resamples": 20, "test": test}
-        without = compare(corpus.references, corpus.systems, functions, **options)
-        by_document = compare(corpus.references, corpus.systems, functions, documents=ids, **options)
-        assert without.scores == by_document.scores
-        for one, other in zip(without.comparisons, by_document.comparisons, strict=True):
-            assert one.confidence_interval == other.confidence_interval
-            assert (one.test.pvalue, one.test.exceedances) == (other.test.pvalue, other.test.exceedances)
-        assert {p.intraclass_correlation for p in by_document.comparisons} == {None}
-        assert [p.design_effect for p in by_document.comparisons] == [1.0] * 3 + [None] * 3
-        assert "correlate" not in render(by_document, "text")
 
 
 def test_comparisons_of_documents_equal_those_of_external_summed_counts() -> None:
@@ -200,7 +170,7 @@ def test_sums_of_large_documents_of_full_precision_scores_do_not_overflow() -> N
     ],
 )
 def test_invalid_ids_are_refused_with_a_message(ids: Any, message: str) -> None:
-    a, b = counts_of(1, 3)
+    a, b = random_counts(1, 2, 3)
     texts: dict[str, Any] = {"references": ["x", "y", "z"], "systems": [["x", "y", "y"], ["y", "x", "z"]]}
     calls = (
         lambda: compare(**texts, documents=ids),
@@ -218,7 +188,7 @@ def test_invalid_ids_are_refused_with_a_message(ids: Any, message: str) -> None:
 
 
 def test_signatures_name_documents_even_without_resampling() -> None:
-    counts = counts_of(6, 40)
+    counts = random_counts(6, 2, 40)
     external = FromCounts("m", {"a": counts[0], "b": counts[1]}, "bleu")
     plain, by_document = (
         score(metrics=external, interval="delta", documents=ids) for ids in (None, [i // 4 for i in range(40)])
@@ -272,24 +242,6 @@ def test_the_intraclass_correlation_equals_the_textbook_formula(ids: list[int], 
     assert design_effect(values, ids) == pytest.approx(1 + (weighted - 1) * got)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("icc", [0.0, 0.1, 0.5])
-def test_estimates_recover_a_simulated_correlation_and_its_design_effect(icc: float) -> None:
-    rng = np.random.default_rng(5)
-    sizes = rng.integers(1, 30, size=40)
-    ids = np.repeat(np.arange(40), sizes)
-    found, means = [], []
-    for _ in range(2000):
-        of_documents, of_segments = rng.normal(size=40), rng.normal(size=len(ids))
-        values = icc**0.5 * of_documents[ids] + (1 - icc) ** 0.5 * of_segments
-        found.append(intraclass_correlation(values, ids))
-        means.append(values.mean())
-    # The estimator is a ratio and slightly biased: by hundredths of a standard error with 40 documents.
-    assert icc == pytest.approx(np.mean(found), abs=0.01)
-    effect = 1 + ((sizes**2).sum() / sizes.sum() - 1) * icc
-    assert effect == pytest.approx(np.var(means) * len(ids), rel=5 * (2 / 2000) ** 0.5)
-
-
 def test_the_intraclass_correlation_of_extreme_data_is_1_or_its_minimum() -> None:
     alone = [1, 2, 3]
     assert math.isnan(intraclass_correlation([5, 6, 7], alone))
@@ -330,7 +282,7 @@ def influences_by_hand(a: Counts, b: Counts) -> NDArray[np.float64]:
 
 
 def test_paired_differences_are_jackknife_influences() -> None:
-    counts = counts_of(7, 40)
+    counts = random_counts(7, 2, 40)
     sample = CountSample.from_counts(BLEU, counts)
     got = paired_influence(sample.scores, sample.leave_one_out, 0, 1)
     np.testing.assert_allclose(influences_by_hand(*counts), got, rtol=0, atol=1e-9)
@@ -344,13 +296,6 @@ def test_differences_due_to_rounding_are_0() -> None:
     shifted = {"a": np.round(scores, 3), "b": np.round(scores, 3) + 1}
     pair = compare(metrics=SegmentScores("m", shifted), documents=[i // 5 for i in range(50)], n_resamples=9)
     assert (pair.comparisons[0].intraclass_correlation, pair.comparisons[0].design_effect) == (None, None)
-
-
-def test_documents_are_numbered_in_order_and_their_segments_listed() -> None:
-    documents = Documents.from_ids(["z", "a", "z", "m", "a"], 5)
-    assert documents.index.tolist() == [0, 1, 0, 2, 1]
-    assert documents.sizes.tolist() == [2, 2, 1]
-    assert documents.segments(np.array([2, 0, 0])).tolist() == [3, 0, 2, 0, 2]
 
 
 # --- Reports
@@ -383,22 +328,6 @@ def test_reports_name_the_unit_and_the_intraclass_correlation() -> None:
         assert (row["unit"], row["n_units"]) == ("document", "50")
         for name in ("intraclass_correlation", "design_effect"):
             assert float(row[name]) == got[name] == getattr(pair, name)
-
-
-@pytest.mark.parametrize(
-    ("n", "alternative", "expected"), [(5, "two-sided", True), (6, "two-sided", False), (5, "less", False)]
-)
-def test_reports_say_if_there_are_too_few_documents_for_significance(n: int, alternative: str, expected: bool) -> None:
-    scores = SegmentScores("m", {"a": range(12), "b": range(1, 13)})
-    ids = [i % n for i in range(12)]
-    options: dict[str, Any] = {"documents": ids, "test": "ar", "alternative": alternative, "n_resamples": 200}
-    for scheme, but in (("auto", ""), ("iid", " except by Monte Carlo error")):
-        report = " ".join(render(compare(metrics=scores, scheme=scheme, **options), "text").split())
-        wanted = (
-            f"5 documents can be swapped in only 32 ways: p cannot be below 0.0625{but}, too few for significance at "
-            "0.05."
-        )
-        assert expected == (wanted in report)
 
 
 # --- Files and the command line

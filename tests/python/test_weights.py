@@ -62,10 +62,7 @@ def test_limits_of_random_weights(data: Path) -> None:
         ('{"lm": 1, "tm_0": true, "tm_1": 1}', "expected a finite number as the weight of 'tm_0', got True"),
         ('{"lm": 1, "tm_0": 1, "lm": 2}', "a second weight for the feature 'lm'"),
         ('{"lm": ' * 100_000, "nested too deeply for weights of features"),
-        (
-            '{"lm": 1, "tm_0": 1, "tm_1": 1' + "0" * 400 + "}",
-            "expected a finite number as the weight of 'tm_1', got 1000",
-        ),
+        ('{"lm": 1, "tm_0": 1, "tm_1": 1' + "0" * 400 + "}", "expected a finite number as the weight of 'tm_1', got"),
         ('{"lm": 1, "tm_0": 1, "tm_1": NaN}', "expected a finite number as the weight of 'tm_1', got nan"),
     ],
 )
