@@ -45,7 +45,7 @@ OTHERS = ("bca inverted", "m out of S", "note")
 COLUMNS = (*DRAWN, *SHUFFLED, *OTHERS)
 DEFAULT = ("bootstrap-both", "bootstrap-kink")
 
-LENGTHS = ((1.0, 0.997), (1.0, 0.994), (1.003, 1.0), (1.0, 0.99), (0.994, 0.978))
+LENGTHS = ((1.0, 0.998), (1.0, 0.997), (1.0, 0.994), (1.003, 1.0), (1.0, 0.99), (0.998, 0.992), (0.994, 0.978))
 SYSTEMS = {SET: "LIUM-NMT.4900", "wmt19-en-de": "MLLP-UPV.6651", "wmt21-en-de": "VolcTrans-AT"}
 SEGMENTS = (100, 500, 2000, 8000)
 

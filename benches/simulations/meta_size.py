@@ -51,6 +51,8 @@ CASES = {
     "and of both": Case(segment=0.7, system=0.7),
     "of both, 4 systems": Case(segment=0.7, system=0.7, systems=4),
     "of both, 30 systems on 20 segments": Case(segment=0.7, system=0.7, systems=30, segments=20),
+    **{f"of systems ({sd})": Case(system=sd) for sd in (0.2, 0.45)},
+    **{f"of systems ({sd}), {n} systems": Case(system=sd, systems=n) for n in (4, 6) for sd in (0.0, 0.45, 0.7)},
     "other distribution": Case(skewed=True),
     "power": Case(second=1.4),
 }
@@ -132,15 +134,17 @@ def main() -> None:
         prog="python -m benches.simulations.meta_size",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog="\n".join(["cases:", *(f"  {name}" for name in CASES)]),
     )
     parser.add_argument("--simulations", type=int, default=1000, metavar="N", help="per case (default: %(default)s)")
+    parser.add_argument("--cases", nargs="+", choices=CASES, metavar="NAME", default=list(CASES), help="default: all")
     parser.add_argument("--tests", nargs="+", choices=AT_SEGMENTS, help="only these tests, at segment level")
     parser.add_argument("--processes", type=int, metavar="N", help="(default: one per core)")
     options = parser.parse_args()
     simulations, tests = options.simulations, None if options.tests is None else tuple(options.tests)
     rows: dict[str, dict[tuple[str, str], float]] = {}
     with ProcessPoolExecutor(options.processes) as pool:
-        for case in CASES:
+        for case in options.cases:
             work = partial(rejected, case, tests=tests)
             found = list(pool.map(work, range(simulations), chunksize=10))
             rows[case] = {key: float(np.mean([each[key] for each in found])) for key in found[0]}

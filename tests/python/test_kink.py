@@ -377,6 +377,15 @@ def test_the_note_names_what_is_about_expected_scores(options: dict[str, Any], w
         assert what in " ".join(str(found).split())
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_pairs_that_differ_in_few_segments_have_the_note_too(seed: int) -> None:
+    """Their default test is ``ar``, which rejects equal scores of such outputs far too often."""
+    counts = outputs(100, seed, 1.0, 0.004)
+    found = compare(metrics=FromCounts("BLEU", {"long": counts[0], "short": counts[1]}, "bleu"), n_resamples=99)
+    assert found.comparisons[0].test.test == "ar"
+    assert {"near-kink", "few-differing"} <= {caveat.kind for caveat in found.caveats}
+
+
 @pytest.mark.parametrize(("length", "cut"), [(1.1, 0.004), (0.9, 0.004)])
 def test_there_is_no_note_away_from_the_kink(length: float, cut: float) -> None:
     found = near(length, cut)

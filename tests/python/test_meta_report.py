@@ -14,13 +14,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from browser import Browser
+from meta_material import table
 from reshuffle import meta, read_html, read_json
 from reshuffle.errors import InputError
+from reshuffle.meta import TestSet
 from reshuffle.meta.coefficients import COEFFICIENTS, GROUPINGS, TESTS, TIES
 from reshuffle.meta.human import HUMAN_SCORES
 from reshuffle.report import Layout, Terminal
@@ -243,6 +246,49 @@ def test_reports_of_segments_say_which_tests_are_about_these_systems() -> None:
     both = [replace(each, coefficient="pearson", test="perm-both") for each in ranked().comparisons]
     of_both = evaluation(ranked().results, [*ranked().comparisons, *both], ranked().groups)
     assert "PERM-INPUTS and PERM-BOTH are about these systems." in prose(of_both)
+    drawn = [replace(each, test="boot-inputs") for each in ranked().comparisons]
+    assert "BOOT-INPUTS is about these systems." in prose(evaluation(ranked().results, drawn, ranked().groups))
+    at_systems = evaluation(ranked().results, ranked().comparisons, ranked().groups, level="system")
+    assert "it rejected a third to two thirds of true null hypotheses about other systems" in prose(at_systems)
+
+
+@pytest.mark.parametrize(("test", "share"), [("perm-systems", "12%"), ("boot-systems", "16%")])
+def test_reports_of_one_group_say_which_tests_take_segments_as_given(test: str, share: str) -> None:
+    whole = [replace(each, coefficient="pearson", test=test, grouping="none") for each in ranked().comparisons]
+    name = test.upper()
+    shown = prose(evaluation(ranked().results, whole, ranked().groups))
+    assert f"{name} on all outputs as one group is about these segments." in shown
+    assert f"it rejected up to {share} of true null hypotheses about other segments" in shown
+    by_segment = [replace(each, grouping="item") for each in whole]
+    assert "about these segments" not in prose(evaluation(ranked().results, by_segment, ranked().groups))
+
+
+def test_reports_of_few_systems_say_what_is_known_of_the_default() -> None:
+    sentence = (
+        "T-BOTH by segment, with fewer than 6 systems: in simulations of metrics that favour some of four systems"
+    )
+
+    def shown(n: int, grouping: str) -> str:
+        own = [
+            replace(each, coefficient="pearson", test="t-both", grouping=grouping, n_resamples=None)
+            for each in ranked().comparisons
+        ]
+        found = evaluation(ranked().results, own, ranked().groups)
+        return prose(replace(found, plan={**found.plan, "systems": {"": list("abcdef"[:n])}}))
+
+    assert sentence in shown(4, "item")
+    assert sentence in shown(5, "item")
+    assert sentence not in shown(6, "item")
+    assert sentence not in shown(4, "none")
+
+
+def test_the_default_on_few_systems_has_its_note() -> None:
+    rng = np.random.default_rng(1)
+    quality = rng.normal(0, 1, (4, 30))
+    human, *tables = (table(name, quality + rng.normal(0, 1, (4, 30))) for name in ("people", "a", "b"))
+    few = TestSet.from_scores(tables, human=human)
+    result = meta.segments(few, coefficients="pearson", groupings=["item"], interval=None)
+    assert "T-BOTH by segment, with fewer than 6 systems" in prose(result)
 
 
 def test_intervals_without_their_value_are_warned_of() -> None:
