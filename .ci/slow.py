@@ -38,11 +38,11 @@ ROOMS: dict[tuple[str, ...], tuple[str, ...]] = {
         "runtime",
     ),
     ("python/reshuffle/runs.py", "python/reshuffle/inference/run*"): ("run_*", "compat_multeval"),
-    ("rust/src/study", "python/reshuffle/study"): ("study_*", "family_study", "type1"),
+    ("rust/src/study", "python/reshuffle/study"): ("study_*", "family_study", "type1", "words"),
     ("rust/src/meta", "python/reshuffle/meta"): ("meta*",),
     ("rust/src/tune", "python/reshuffle/tune"): ("tune*", "mert", "oracle"),
     ("python/reshuffle/execution",): ("resume", "runtime", "parts"),
-    ("python/reshuffle/report",): ("text", "plots", "segments"),
+    ("python/reshuffle/report",): ("text", "plots", "segments", "page_figures"),
     ("python/reshuffle/compat",): ("compat_*",),
     ("benches/papers", "docs/papers"): ("papers_page",),
 }
