@@ -41,7 +41,7 @@ ROOMS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("rust/src/study", "python/reshuffle/study"): ("study_*", "family_study", "type1", "words"),
     ("rust/src/meta", "python/reshuffle/meta"): ("meta*",),
     ("rust/src/tune", "python/reshuffle/tune"): ("tune*", "mert", "oracle"),
-    ("python/reshuffle/execution",): ("resume", "runtime", "parts"),
+    ("python/reshuffle/execution",): ("resume", "runtime", "parts", "executor_studies"),
     ("python/reshuffle/report",): ("text", "plots", "segments", "page_figures"),
     ("python/reshuffle/compat",): ("compat_*",),
     ("benches/papers", "docs/papers"): ("papers_page",),
