@@ -74,10 +74,13 @@ LONG = re.compile(r"^\$ reshuffle (plan|study exchange) ", re.MULTILINE)
 @pytest.mark.parametrize(
     ("page", "long"),
     [
-        *((page, UPDATE) for page in PAGES),
-        *(pytest.param(page, True, marks=pytest.mark.slow) for page in PAGES if LONG.search(page.read_text("utf-8"))),
+        *(pytest.param(page, UPDATE, id=page.name) for page in PAGES),
+        *(
+            pytest.param(page, True, id=f"{page.name}, long", marks=pytest.mark.slow)
+            for page in PAGES
+            if any(LONG.search(session) for session in CONSOLE.findall(page.read_text("utf-8")))
+        ),
     ],
-    ids=lambda value: value.name if isinstance(value, Path) else "long" if value else "",
 )
 def test_sessions_in_pages_show_the_actual_output(
     page: Path, long: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Callable[..., Outcome]
