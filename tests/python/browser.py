@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from selenium.webdriver import Chrome
     from selenium.webdriver.remote.webelement import WebElement
 
-__all__ = ["Browser", "browser", "browser_of_module"]
+__all__ = ["Browser", "browser", "browser_of_process"]
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 # Without a screen and a sandbox, as in containers; nothing of the browser's own goes over the network.
@@ -109,9 +109,9 @@ class Browser:
         return [url for url in urls if not url.startswith("data:")]
 
 
-@pytest.fixture(scope="module")
-def browser_of_module(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    """One browser for all tests of a module."""
+@pytest.fixture(scope="session")
+def browser_of_process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    """One browser for all tests of a process: it takes two seconds to start."""
     pytest.importorskip("selenium")
     from selenium.webdriver import Chrome, ChromeOptions
     from selenium.webdriver.chrome.service import Service
@@ -133,9 +133,9 @@ def browser_of_module(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Brow
 
 
 @pytest.fixture
-def browser(browser_of_module: Browser) -> Iterator[Browser]:
+def browser(browser_of_process: Browser) -> Iterator[Browser]:
     """A browser 1,400 pixels wide. After the test, its console has no error, and its pages have requested nothing."""
-    started = browser_of_module
+    started = browser_of_process
     started.expected.clear()
     started.resize(1400)
     started.prefer()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import os
 import signal
+import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -14,12 +15,12 @@ import pytest
 from hypothesis import settings
 
 import budgets
-from browser import browser, browser_of_module
+from browser import browser, browser_of_process
 from reshuffle import Corpus, read_corpus
 from reshuffle.cli.main import main
 from reshuffle.data.demo import write_demo
 
-__all__ = ["browser", "browser_of_module", "budgets"]
+__all__ = ["browser", "browser_of_process", "budgets"]
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -35,6 +36,9 @@ def leave_this_machine() -> None:
     # into the environment of the workers of pytest-xdist by readline, which pytest imports.
     for name in ("WNSEARCHDIR", "NLTK_DATA", "PYTEST_ADDOPTS", "COLUMNS", "LINES"):
         os.environ.pop(name, None)
+    # Where no bytecode is written, every process that a test starts compiles every module: three times the whole time.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    sys.dont_write_bytecode = False
     # Workers inherit the folder of the process that starts them.
     if "PYTEST_XDIST_WORKER" not in os.environ:
         for name, folder in (("CARGO_HOME", ".cargo"), ("RUSTUP_HOME", ".rustup")):  # where cargo itself is installed

@@ -181,13 +181,13 @@ def test_the_range_of_two_variables_is_a_difference(df: int) -> None:
     assert p[-2] >= 1e-10
 
 
-@pytest.mark.parametrize(("k", "df"), [(3, 20), (16, 15 * 499), (100, 99 * 2999)])
+@pytest.mark.parametrize(("k", "df"), [(3, 20), (100, 99 * 2999)])
 def test_many_probabilities_are_those_of_single_calls(k: int, df: int) -> None:
     q = np.random.default_rng(0).gamma(3, 2, 3000)
     together = studentized_range_sf(q, k, df)
     assert (np.diff(together[np.argsort(q)]) <= 0).all()
     assert ((together >= 1e-10) & (together <= 1)).all()
-    some = [*range(0, 3000, 199), int(np.argmin(q)), int(np.argmax(q))]
+    some = [*range(0, 3000, 499), int(np.argmin(q)), int(np.argmax(q))]
     assert np.allclose(together[some], studentized_range_sf(q[some], k, df), rtol=0, atol=1e-6)
     assert studentized_range_sf(np.array([]), 3, 5).size == 0
 

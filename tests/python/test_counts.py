@@ -66,13 +66,13 @@ SETS = {
 }
 
 
-@pytest.mark.parametrize("step", [6, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("step", [11, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", SETS)
 def test_counts_and_scores_of_systems_equal_sacrebleu(data: Path, name: str, step: int) -> None:
     # sacrebleu 2.6.0, as `sacrebleu ref.txt … -i SYSTEM -m bleu`, through its API.
     systems = sorted(map(str, (data / name / "sys").iterdir()))
     corpus = read_corpus([str(data / name / ref) for ref in SETS[name]], systems[::step])
-    assert (len(systems), len(corpus.systems)) in ((16, 16), (22, 22), (16, 3), (22, 4))
+    assert (len(systems), len(corpus.systems)) in ((16, 16), (22, 22), (16, 2), (22, 2))
     bleu = SacreBLEU(force=True, references=corpus.references)
     ours = metric("bleu")
     counts = ours.suff_stats(list(corpus.systems.values()), corpus.references)
@@ -89,9 +89,9 @@ def test_counts_and_scores_of_systems_equal_sacrebleu(data: Path, name: str, ste
 )
 def test_counts_on_ted_equal_sacrebleu_under_every_option(data: Path, form: str, options: dict[str, Any]) -> None:
     ted = data / "compare-mt-ted-slk-en"
-    reference = read_lines(str(ted / f"ted.ref{form}.eng"))
+    reference = read_lines(str(ted / f"ted.ref{form}.eng"))[::4]
     for system in ("sys1", "sys2"):
-        assert_equal_to_sacrebleu(read_lines(str(ted / f"ted.{system}{form}.eng")), [reference], **options)
+        assert_equal_to_sacrebleu(read_lines(str(ted / f"ted.{system}{form}.eng"))[::4], [reference], **options)
 
 
 @given(st.lists(st.tuples(LINES, LINES), min_size=1, max_size=4), OPTIONS, SMOOTHING)

@@ -49,7 +49,9 @@ STUDIES: dict[str, Callable[..., StudyResult]] = {
     "sensitivity": lambda **own: study.sensitivity(metrics=[scores(), scores("other")], effects=0.5, **SMALL, **own),
     "plan": lambda **own: study.plan(metrics=scores(), difference={"quality": 1.0}, **SMALL, **own),
     "multiplicity": lambda **own: study.multiplicity(metrics=scores(), **SMALL, **own),
-    "exchange, model": lambda **own: study.exchange(runs=3, simulations=60, n_resamples=49, **own),
+    "exchange, model": lambda **own: study.exchange(
+        exchange=["run", "hierarchical", "cell"], runs=3, simulations=20, n_resamples=49, **own
+    ),
     "exchange, runs": lambda **own: study.exchange(metrics=scores(systems="abcdefg"), runs=3, **SMALL, **own),
     "agreement": lambda **own: study.agreement(metrics=[scores(), scores("other")], n_resamples=99, **own),
     "validate": lambda **own: study.validate(metrics=scores(), sizes=10, tests=["paired-bootstrap", "ar"], **own),
@@ -125,7 +127,7 @@ def workers_of(process: subprocess.Popen[str], temporary: Path) -> list[Any]:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
-@pytest.mark.parametrize("whole_group", [True, False])
+@pytest.mark.parametrize("whole_group", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_ctrl_c_ends_the_command_and_its_workers(files: Path, tmp_path: Path, whole_group: bool) -> None:
     """Terminals send SIGINT to all processes of the group, ``kill -INT`` to one."""
     process = started(files, tmp_path, "--executor", "processes")

@@ -44,7 +44,7 @@ def options_of(weights: Sequence[float] | None, auto_reweigh: bool) -> tuple[dic
     return ours, theirs
 
 
-@settings(max_examples=budget(300))
+@settings(max_examples=budget(200))
 @given(CORPORA, st.sampled_from(sorted(CORPUS_METHODS)), WEIGHTS, st.booleans())
 def test_scores_of_any_corpus_equal_corpus_bleu_and_sentence_bleu(
     corpus: tuple[list[str], Columns], smoothing: str, weights: list[float] | None, auto_reweigh: bool
@@ -65,7 +65,7 @@ def test_scores_of_any_corpus_equal_corpus_bleu_and_sentence_bleu(
     np.testing.assert_allclose(bleu.segment_scores(rows) / 100, of_sentences, rtol=1e-9, atol=1e-9)
 
 
-@settings(max_examples=budget(300))
+@settings(max_examples=budget(200))
 @given(CORPORA, st.sampled_from(sorted(SENTENCE_METHODS)), WEIGHTS, st.booleans())
 def test_scores_of_any_sentence_equal_sentence_bleu(
     corpus: tuple[list[str], Columns], smoothing: str, weights: list[float] | None, auto_reweigh: bool
@@ -91,7 +91,7 @@ def test_scores_of_any_sentence_equal_sentence_bleu(
     np.testing.assert_allclose(bleu.segment_scores(rows) / 100, expected, rtol=1e-8, atol=1e-8)
 
 
-@settings(max_examples=budget(300))
+@settings(max_examples=budget(200))
 @given(CORPORA, st.integers(1, 6))
 def test_nist_with_any_references_equals_nltks(corpus: tuple[list[str], Columns], order: int) -> None:
     references, hypotheses = tokens_of(corpus)

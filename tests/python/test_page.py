@@ -107,7 +107,7 @@ def sort(browser: Browser, column: int, table: str = "#pairs table") -> str | No
 
 
 @pytest.mark.parametrize("name", RESULTS)
-def test_every_result_fits_wide_and_narrow_pages(browser: Browser, name: str) -> None:
+def test_every_result_fits_wide_and_narrow_pages_with_the_pairs_of_the_text_report(browser: Browser, name: str) -> None:
     browser.open(PAGES[name])
     result = RESULTS[name]
     (first, *_) = [result] if isinstance(result, Comparison) else result.sets.values()
@@ -121,14 +121,15 @@ def test_every_result_fits_wide_and_narrow_pages(browser: Browser, name: str) ->
     assert browser.run("return window.hacked") is None
     ids = browser.run("return [...document.querySelectorAll('[id]')].map((each) => each.id)")
     assert len(ids) == len({*ids})
-    assert all(button.text for button in browser.all("button") if button.is_displayed())
+    # Texts below the visible part are not laid out, and have no innerText yet.
+    unnamed = browser.run("return [...document.querySelectorAll('button')].filter((each) => !each.innerText)")
+    assert all(button.text for button in unnamed if button.is_displayed())
+    if isinstance(result, Comparison):
+        check_pairs(browser, result)
 
 
-@pytest.mark.parametrize("name", [name for name in RESULTS if name not in ("sets", "no average")])
-def test_the_pairs_are_those_of_the_text_report(browser: Browser, name: str) -> None:
-    result = RESULTS[name]
-    assert isinstance(result, Comparison)
-    browser.open(PAGES[name])
+def check_pairs(browser: Browser, result: Comparison) -> None:
+    """The pairs of a loaded page are those of the text report."""
     for position, metric in enumerate(result.metrics if result.comparisons else ()):
         one = replace(
             result,

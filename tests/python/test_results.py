@@ -141,7 +141,7 @@ def test_a_probability_close_to_1_is_not_rounded_to_1() -> None:
 
 
 def test_large_numbers_have_commas_and_levels_all_their_digits() -> None:
-    result = many(60, confidence_level=0.9999, adjust="none")
+    result = many(60, test="t-test", confidence_level=0.9999, adjust="none")
     text = " ".join(render(result, "text", Layout(pairs=True)).split())
     assert "rating: 1,770 pairs" in text
     assert "1,770 tests, p not adjusted" in text

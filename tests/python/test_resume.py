@@ -282,7 +282,7 @@ IN_PYTHON: dict[str, dict[str, Any]] = {
         "simulations": 20,
         "n_resamples": 39,
     },
-    "power": {"metrics": FIVE, "simulations": 20, "n_resamples": 39},
+    "power": {"metrics": FIVE, "effects": [0, 0.5], "simulations": 20, "n_resamples": 39},
     "samples": {"metrics": FIVE, "sizes": 20, "n_resamples": 39},
     "sensitivity": {"metrics": [FIVE, replace(FIVE, name="other")], "simulations": 20, "n_resamples": 39},
     "type1": {"metrics": FIVE, "simulations": 20, "n_resamples": 39},
@@ -315,7 +315,7 @@ def test_killed_with_processes(demo: Path, tmp_path: Path) -> None:
     checkpoint, output = tmp_path / "study.checkpoint", tmp_path / "resumed.json"
     study = [
         *("study", "type1", demo / "reference.txt", demo / "baseline.txt", demo / "tuned.txt"),
-        *("--tests", "ar", "--simulations", "1000", "-n", "999", "--sizes", "200"),
+        *("--tests", "ar", "--simulations", "1000", "-n", "199", "--sizes", "200"),
     ]
     command = [sys.executable, "-m", "reshuffle", *map(str, study), "--resume", str(checkpoint), "-o", str(output)]
     with subprocess.Popen([*command, "--executor", "processes", "--threads", "2"]) as process:

@@ -720,7 +720,7 @@ def test_documents_follow_the_schema() -> None:
 
 
 @pytest.mark.parametrize("kind", STUDIES["runs"].figures)
-@pytest.mark.parametrize("name", ["example", "one run", "many runs", "all pairs"])
+@pytest.mark.parametrize("name", ["one run", "many runs", "all pairs"])
 def test_every_figure_is_drawn(kind: str, name: str) -> None:
     result = RESULTS[name]()
     figure = STUDIES["runs"].figures[kind]

@@ -65,7 +65,13 @@ CALLS = {
 
 
 @POSIX
-@pytest.mark.parametrize(("call", "threads"), [("shuffle", 1), *((call, 2) for call in CALLS)])
+@pytest.mark.parametrize(
+    ("call", "threads"),
+    [
+        ("shuffle", 1),
+        *(pytest.param(call, 2, marks=[] if call in ("draw", "matrix") else pytest.mark.slow) for call in CALLS),
+    ],
+)
 def test_ctrl_c_stops_a_long_call_within_half_a_second(call: str, threads: int) -> None:
     source = f"""
 import time, numpy as np
@@ -194,13 +200,15 @@ LONG_STEPS = {
     ),
 }
 
+# One step of each room of the core; the others are slow tests.
+BY_DEFAULT = {"line of ter", "permutations", "calibration", "limits"}
 # What the interrupt of a step waits for.
 EARLIER_STEPS = {"ranks of minP": "progress.done < 2 * 10**7", "pairs of maxT": "progress.stage != 'adjusting'"}
 
 
 @POSIX
 @pytest.mark.parametrize(
-    "step", [pytest.param(step, marks=[pytest.mark.slow] if step in EARLIER_STEPS else []) for step in LONG_STEPS]
+    "step", [pytest.param(step, marks=[] if step in BY_DEFAULT else pytest.mark.slow) for step in LONG_STEPS]
 )
 def test_ctrl_c_stops_a_long_step_within_a_block(step: str) -> None:
     before, call = LONG_STEPS[step]
@@ -285,9 +293,9 @@ def test_the_guide_has_every_exit_code() -> None:
     ("module", "number"),
     [
         ("click", signal.SIGINT),
-        ("numpy.linalg", signal.SIGINT),
-        ("reshuffle._core", signal.SIGINT),
         ("reshuffle.results", signal.SIGTERM),
+        pytest.param("numpy.linalg", signal.SIGINT, marks=pytest.mark.slow),
+        pytest.param("reshuffle._core", signal.SIGINT, marks=pytest.mark.slow),
         pytest.param("numpy", signal.SIGINT, marks=pytest.mark.slow),
         pytest.param("numpy", signal.SIGTERM, marks=pytest.mark.slow),
     ],
@@ -778,10 +786,16 @@ class Screen:
 @POSIX
 @pytest.mark.parametrize(
     ("command", "end"),
-    [("compare", "done"), ("score", "error"), ("segments", "SIGINT"), ("compare", "SIGTERM")]
+    [("compare", "done"), ("score", "error"), ("segments", "SIGINT")]
     + [
         pytest.param(command, end, marks=pytest.mark.slow)
-        for command, end in [("score", "done"), ("segments", "done"), ("compare", "error"), ("compare", "SIGINT")]
+        for command, end in [
+            ("score", "done"),
+            ("segments", "done"),
+            ("compare", "error"),
+            ("compare", "SIGINT"),
+            ("compare", "SIGTERM"),
+        ]
     ],
 )
 def test_the_progress_bar_is_erased_at_the_end(tmp_path: Path, command: str, end: str) -> None:

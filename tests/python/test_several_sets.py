@@ -88,7 +88,7 @@ def shuffled_differences(sets: Sequence[Counts], a: int, b: int, n: int) -> NDAr
 @settings(max_examples=budget(8))
 @given(st.integers(0, 1000), st.integers(2, 3))
 def test_the_shuffles_of_an_average_are_the_means_of_those_of_the_test_sets(seed: int, n_sets: int) -> None:
-    sets, n = random_sets(seed, 3, (30, 17, 9)[:n_sets]), 150
+    sets, n = random_sets(seed, 3, (30, 17, 9)[:n_sets]), 79
     found = average(
         compare_sets(sets_of(*sets), test="ar", adjust="maxt", all_pairs=True, n_resamples=n, seed=SEED, interval=None)
     )

@@ -53,14 +53,33 @@ COMMANDS = {
 }
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_all_paths_give_the_same_bytes(name: str, texts: Path) -> None:
-    command = ["-m", "reshuffle", "compare", "ref", "a", "b", "c", *COMMANDS[name].split(), "--format", "json"]
-    done = {path: run(path, *command, cwd=texts) for path in supported_paths()}
+# The path is chosen once in a process, so each path has a process for all commands.
+ALL_COMMANDS = f"""
+import json
+from click.testing import CliRunner
+from reshuffle.cli.commands import cli
+results = {{}}
+for name, options in {COMMANDS!r}.items():
+    done = CliRunner().invoke(cli, ["compare", "ref", "a", "b", "c", *options.split(), "--format", "json"])
+    assert done.exit_code == 0, done.output
+    results[name] = done.stdout
+print(json.dumps(results))
+"""
+
+
+@pytest.fixture(scope="module")
+def outputs(texts: Path) -> dict[str, dict[str, str]]:
+    """What each command prints on each path."""
+    done = {path: run(path, "-c", ALL_COMMANDS, cwd=texts) for path in supported_paths()}
     assert all(one.returncode == 0 for one in done.values()), {path: one.stderr for path, one in done.items()}
-    assert len(json.loads(done["portable"].stdout)["comparisons"]) > 1
-    for path, one in done.items():
-        assert one.stdout == done["portable"].stdout, path
+    return {path: json.loads(one.stdout) for path, one in done.items()}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_all_paths_give_the_same_bytes(name: str, outputs: dict[str, dict[str, str]]) -> None:
+    assert len(json.loads(outputs["portable"][name])["comparisons"]) > 1
+    for path, output in outputs.items():
+        assert output[name] == outputs["portable"][name], path
 
 
 def test_the_variable_forces_a_path_and_unset_or_empty_means_the_best() -> None:
@@ -82,19 +101,26 @@ USES = {
 }
 
 
-@pytest.mark.parametrize("use", USES)
-def test_an_unknown_path_is_an_error_at_the_first_use(use: str) -> None:
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="each use is the first one of a fork")
+def test_an_unknown_path_is_an_error_at_the_first_use() -> None:
     script = f"""
+import os
 import numpy as np
 from reshuffle import InputError, _core, approximate_randomization, metric
-try:
-    {USES[use]}
-except InputError as error:
-    print(error)
+for name, use in {USES!r}.items():
+    child = os.fork()
+    if child == 0:
+        try:
+            exec(use)
+        except InputError as error:
+            print(f"{{name}}: {{error}}", flush=True)
+        os._exit(0)
+    os.waitpid(child, 0)
 """
     done = run("sse9", "-c", script)
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == 'RESHUFFLE_SIMD must be unset or one of portable, avx2, avx512, got "sse9"\n'
+    message = 'RESHUFFLE_SIMD must be unset or one of portable, avx2, avx512, got "sse9"'
+    assert done.stdout.splitlines() == [f"{use}: {message}" for use in USES]
 
 
 def test_a_command_with_an_unknown_path_exits_with_code_2(texts: Path) -> None:

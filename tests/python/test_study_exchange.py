@@ -193,7 +193,7 @@ def test_the_expected_size_is_that_of_simulated_tests(ratio: float, n_resamples:
 )
 def test_the_size_of_exchanged_runs_is_that_of_all_splits(correlation: float, run_sd: float) -> None:
     study = exchange(
-        exchange="run", runs=[4, 5], run_sd=run_sd, correlation=correlation, sizes=30, simulations=1000, n_resamples=9
+        exchange="run", runs=[4, 5], run_sd=run_sd, correlation=correlation, sizes=30, simulations=600, n_resamples=9
     )
     for rate in rates_of(study):
         assert rate.expected == size_of_splits(rate.runs, correlation, run_sd, 0.05)
@@ -251,7 +251,7 @@ def test_disjoint_sets_of_runs_are_compared_on_drawn_segments() -> None:
 
 def test_runs_of_one_system_never_differ() -> None:
     outputs = runs_of(10, 60)
-    study = exchange(metrics=SegmentScores("quality", outputs), runs=[2, 5], simulations=100, n_resamples=99)
+    study = exchange(metrics=SegmentScores("quality", outputs), runs=[2, 5], simulations=60, n_resamples=59)
     assert study.plan["systems"] == [*outputs]
     assert {rate.exchange for rate in rates_of(study)} == {name for name in EXCHANGES if name != "multeval"}
     for rate in rates_of(study, runs=5):
@@ -316,7 +316,7 @@ def test_verdicts() -> None:
 
 
 def test_the_text_has_a_column_for_each_unit_and_says_what_was_true() -> None:
-    study = exchange(exchange=["all", "multeval"], runs=[1, 4], sizes=50, simulations=200, n_resamples=99)
+    study = exchange(exchange=["all", "multeval"], runs=[1, 4], sizes=50, simulations=60, n_resamples=49)
     text = study.render()
     header = next(line for line in text.splitlines() if line.startswith("Runs"))
     assert header.split() == ["Runs", "ρ", "τ", *study.plan["exchange"]]

@@ -128,7 +128,7 @@ def corner_cases(n: int) -> list[tuple[str, str]]:
     return segments
 
 
-@pytest.mark.parametrize("n", [30, pytest.param(2000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n", [20, pytest.param(2000, marks=pytest.mark.slow)])
 def test_limits_of_candidates_band_and_distance_equal_sacrebleus(n: int) -> None:
     hypotheses, references = zip(*corner_cases(n), strict=True)
     assert_equal_to_sacrebleu(hypotheses, [references])
@@ -157,7 +157,7 @@ def wmt19(data: Path) -> tuple[list[str], References]:
 
 @pytest.mark.parametrize(
     ("corpus", "n_references", "n_segments"),
-    [(turkcorpus, 8, 40), (wmt19, 7, 25)],
+    [(turkcorpus, 8, 12), (wmt19, 7, 8)],
     ids=["turkcorpus", "wmt19"],
 )
 def test_counts_with_many_references_equal_sacrebleu(
@@ -168,9 +168,10 @@ def test_counts_with_many_references_equal_sacrebleu(
     assert_equal_to_sacrebleu(hypotheses[:n_segments], [column[:n_segments] for column in references])
     # Also with missing references, so that their number differs between segments.
     holes = [
-        [line if (s + k) % 3 or k == 0 else None for s, line in enumerate(c[:30])] for k, c in enumerate(references)
+        [line if (s + k) % 3 or k == 0 else None for s, line in enumerate(c[:n_segments])]
+        for k, c in enumerate(references)
     ]
-    assert_equal_to_sacrebleu(hypotheses[:30], holes, normalized=True, no_punct=True)
+    assert_equal_to_sacrebleu(hypotheses[:n_segments], holes, normalized=True, no_punct=True)
 
 
 @pytest.mark.parametrize(
@@ -180,9 +181,9 @@ def test_counts_with_many_references_equal_sacrebleu(
 )
 def test_counts_on_ted_equal_sacrebleu(data: Path, form: str, options: dict[str, Any]) -> None:
     ted = data / "compare-mt-ted-slk-en"
-    reference = read_lines(str(ted / f"ted.ref{form}.eng"))[:100]
+    reference = read_lines(str(ted / f"ted.ref{form}.eng"))[:40]
     for system in ("sys1", "sys2"):
-        assert_equal_to_sacrebleu(read_lines(str(ted / f"ted.{system}{form}.eng"))[:100], [reference], **options)
+        assert_equal_to_sacrebleu(read_lines(str(ted / f"ted.{system}{form}.eng"))[:40], [reference], **options)
 
 
 @pytest.mark.parametrize("options", [{"normalized": True, "asian_support": True}, dict.fromkeys(FLAGS, True)], ids=str)
@@ -205,11 +206,11 @@ def test_counts_of_every_system_equal_sacrebleu(data: Path, name: str) -> None:
     ("run", "tercom", "sacrebleu"),
     [
         ("baseline-opt0", 41129, 41130),
-        ("baseline-opt1", 41362, 41362),
-        ("baseline-opt2", 41155, 41158),
-        ("sys1-opt0", 40287, 40287),
-        ("sys1-opt1", 41016, 41015),
         ("sys1-opt2", 40761, 40757),
+        pytest.param("baseline-opt1", 41362, 41362, marks=pytest.mark.slow),
+        pytest.param("baseline-opt2", 41155, 41158, marks=pytest.mark.slow),
+        pytest.param("sys1-opt0", 40287, 40287, marks=pytest.mark.slow),
+        pytest.param("sys1-opt1", 41016, 41015, marks=pytest.mark.slow),
     ],
 )
 def test_each_variant_has_the_counts_of_its_tool(data: Path, run: str, tercom: int, sacrebleu: int) -> None:
@@ -284,7 +285,7 @@ def tercom_counts(hypotheses: Sequence[str], references: Sequence[str], **option
 
 @pytest.mark.parametrize("options", OPTIONS, ids=lambda o: "+".join(k for k in o if o[k]) or "default")
 def test_words_of_any_text_equal_tercoms_under_every_option(options: dict[str, bool]) -> None:
-    @settings(max_examples=budget(60))
+    @settings(max_examples=budget(40))
     @given(st.lists(st.tuples(LINES, LINES), min_size=1, max_size=4))
     def check(segments: list[tuple[str, str]]) -> None:
         hypotheses, references = zip(*segments, strict=True)
