@@ -17,8 +17,6 @@ from .resampling.units import Documents
 from .results import Comparison, SegmentTable, UsedMetric
 from .settings import ComparisonSettings, DocumentIds, Levels, Resampling, StratumIds, Units
 
-__all__ = ["compare", "score", "segment_scores"]
-
 
 def compare(
     references: References = None,

@@ -50,8 +50,6 @@ from .results import (
 from .settings import ComparisonSettings, Levels, Resampling, Units
 from .validate import check_name
 
-__all__ = ["Design", "Inferred", "Resampled", "average_of", "compared", "comparisons_of", "scored"]
-
 
 @dataclass(frozen=True)
 class Design:

@@ -29,17 +29,6 @@ from .resampling.units import numbered
 from .settings import DocumentIds, StratumIds
 from .types import MetricName
 
-__all__ = [
-    "BlockChecks",
-    "BlockCounting",
-    "CountsWriter",
-    "check_ending",
-    "check_fits_npy",
-    "counts_blocks",
-    "save_counts",
-    "write_counts",
-]
-
 Metrics: TypeAlias = "MetricName | str | CountedMetric | Sequence[MetricName | str | CountedMetric]"
 
 # Metrics that see all references before they count (NIST's information), and those whose counts are multiplied by a

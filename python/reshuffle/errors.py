@@ -14,9 +14,6 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple, TypeVar
 
-__all__ = ["Argument", "InputError", "InputWarning", "Option", "System", "WorkerError", "unknown_name", "warn"]
-
-
 T = TypeVar("T")
 _Same = TypeVar("_Same", bound="_WithFields")
 

@@ -21,8 +21,6 @@ from .settings import DocumentIds, Resampling
 from .types import MetricName
 from .validate import check_integer, check_name
 
-__all__ = ["flips", "flips_of"]
-
 
 def flips(
     references: References = None,

@@ -11,8 +11,6 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any, Generic, TypeVar, overload
 
-__all__ = ["lazy", "lazy_names"]
-
 T = TypeVar("T")
 
 

@@ -9,8 +9,6 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator
 
-__all__ = ["leftover", "undo_all"]
-
 _undo: list[Callable[[], object]] = []
 
 

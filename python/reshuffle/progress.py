@@ -12,8 +12,6 @@ from typing import TypeAlias
 from ._core import Progress
 from .errors import InputError, quoted
 
-__all__ = ["AnyProgress", "Bar", "reported"]
-
 # In shorter runs the bar would only flicker.
 BAR_DELAY_SECONDS = 0.3
 # The bar shows the progress this often.

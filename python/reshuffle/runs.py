@@ -38,8 +38,6 @@ from .results.studies import RunComparison, RunDifference, RunScores, SystemRuns
 from .settings import DocumentIds, Levels, Resampling, StratumIds, Units
 from .validate import LARGEST_SCORE, check_name, expected_score
 
-__all__ = ["SETS", "Development", "RunSettings", "Runs", "compare_runs", "compared_runs", "output_name"]
-
 # The test sets on which the median run can be determined.
 SETS = ("test", "dev")
 # Clark et al. 2011 (P11-2031), section 5, recommend at least so many runs.

@@ -8,8 +8,6 @@ from . import _core
 from .types import SeedKind
 from .validate import MAX_SEED, check_integer, check_name
 
-__all__ = ["DerivedSeed", "derive_seed", "format_seed"]
-
 
 class DerivedSeed(int):
     """An integer seed that also records how it was derived, for signatures.

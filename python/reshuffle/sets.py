@@ -21,16 +21,6 @@ from .seeds import derive_seed
 from .settings import ComparisonSettings, DocumentIds, Levels, Resampling, StratumIds, Units
 from .validate import MAX_SEED, check_integer, check_name
 
-__all__ = [
-    "TREATMENTS_OF_MISSING_SYSTEMS",
-    "SetData",
-    "TestSet",
-    "common_texts",
-    "compare_sets",
-    "compared_sets",
-    "on_test_set",
-]
-
 # What to do about systems that not every test set has.
 TREATMENTS_OF_MISSING_SYSTEMS = ("error", "drop")
 

@@ -21,17 +21,6 @@ if TYPE_CHECKING:
     from .execution import AnyExecutor
     from .execution.checkpoint import Checkpoint
 
-__all__ = [
-    "TESTS_WITH_MARGIN",
-    "ComparisonSettings",
-    "DocumentIds",
-    "Levels",
-    "Resampling",
-    "StratumIds",
-    "Units",
-    "default_alpha",
-]
-
 DocumentIds: TypeAlias = "Sequence[str | int] | NDArray[Any]"
 StratumIds: TypeAlias = DocumentIds
 

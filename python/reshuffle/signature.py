@@ -13,26 +13,6 @@ from typing import Any, NamedTuple
 from . import _core
 from .seeds import format_seed
 
-__all__ = [
-    "Run",
-    "for_batch",
-    "for_flips",
-    "for_interval",
-    "for_margins",
-    "for_metric",
-    "for_precomputed_counts",
-    "for_replay",
-    "for_scheme",
-    "for_seeds",
-    "for_sets",
-    "for_stopping",
-    "for_study",
-    "for_units",
-    "joined",
-    "merged",
-    "version",
-]
-
 PRECOMPUTED_COUNTS = "counts:given"
 
 

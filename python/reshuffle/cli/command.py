@@ -15,8 +15,6 @@ from ..errors import InputError, shortened, warn
 from .habits import check_habits
 from .params import Name, NameList, Numbers, Option
 
-__all__ = ["Command", "Grouped", "name_and_words", "option", "words"]
-
 # The option that takes metrics.
 METRIC = ("-m", "--metric", "--metrics")
 # A negative number, which no option looks like.

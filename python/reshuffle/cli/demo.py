@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from ..data.corpus import Corpus
     from ..results.studies import MetaEvaluation, TuningResult
 
-__all__ = ["demo_command"]
-
 
 @click.command("demo")
 @option("--write", "directory", metavar="DIR", help="Write the corpus to DIR as text files instead.")

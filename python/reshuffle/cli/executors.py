@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from ..execution import AnyExecutor
 from .process import cleanup
 
-__all__ = ["chosen_executor"]
-
 
 @contextlib.contextmanager
 def chosen_executor(name: str | None, threads: int | None) -> Iterator[AnyExecutor]:

@@ -8,8 +8,6 @@ import click
 
 from ..validate import check_name
 
-__all__ = ["CommandGroup"]
-
 
 class CommandGroup(click.Group):
     """An unknown command is an error that suggests the nearest.

@@ -6,8 +6,6 @@ from collections.abc import Collection, Mapping, Sequence
 
 from ..errors import InputError, quoted, shortened
 
-__all__ = ["EXTERNAL", "check_habits", "name_advice"]
-
 _NO_DOWNLOADS = "test sets are not downloaded; run 'sacrebleu -t SET -l PAIR --echo ref > ref.txt' first"
 _ALREADY_TESTED = "'reshuffle compare' always tests"
 

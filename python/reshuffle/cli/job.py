@@ -24,8 +24,6 @@ from .metric_options import MetricChoice, flag, flags
 from .score_files import Groups, ScoreFiles, wrong_number_of_files
 from .stored import check_no_flags, chosen_counts
 
-__all__ = ["FLAGS", "Job", "metrics_of", "resampling_of"]
-
 # The command-line names of settings, for error messages.
 FLAGS = {
     "n_resamples": "-n",

@@ -18,8 +18,6 @@ from ..validate import check_integer
 from .output import Reports
 from .params import COMMAND_LINE
 
-__all__ = ["ChosenLayout"]
-
 FORMATS_WITH_TEXTS = ("html", "json")
 # Formats that show them also without --pairs.
 FORMATS_WITH_PARTS = ("html", "json")

@@ -21,8 +21,6 @@ from ..study.power import MODELS
 from .metric_options import describe_option, flag
 from .studies import COMMANDS
 
-__all__ = ["CATALOGUE_FORMATS"]
-
 
 def catalogue() -> dict[str, Any]:
     """All registries as one object of lists and strings."""

@@ -15,8 +15,6 @@ from ..validate import check_name
 from .habits import name_advice
 from .params import names_in
 
-__all__ = ["Flag", "MetricChoice", "describe_option", "flag", "flags", "is_metric", "known_case", "parse_metric"]
-
 
 def flag(option: str) -> str:
     """An option as it is written on the command line.

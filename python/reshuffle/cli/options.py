@@ -12,24 +12,6 @@ from ..errors import either
 from .command import option
 from .params import ExecutorName, Margin, Metric, Name, Replicates, Size
 
-__all__ = [
-    "ARGUMENTS",
-    "COUNTS",
-    "EXECUTOR",
-    "INPUT",
-    "METRICS",
-    "THREADS",
-    "Decorator",
-    "all_of",
-    "any_of",
-    "compare_options",
-    "executor_option",
-    "flip_options",
-    "output_options",
-    "resampling_options",
-    "score_options",
-]
-
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 ARGUMENTS = (

@@ -25,17 +25,6 @@ from ..results.studies import StudyResult
 from .params import COMMAND_LINE
 from .process import cleanup, stdout_problem
 
-__all__ = [
-    "Reports",
-    "Result",
-    "Writer",
-    "binary_destination",
-    "chosen_output",
-    "destination",
-    "stream_destination",
-    "terminal",
-]
-
 Result: TypeAlias = Comparison | SetComparison | SegmentTable | Flips | StudyResult
 Writer: TypeAlias = Callable[[Result], object]
 

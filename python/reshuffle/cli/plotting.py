@@ -21,8 +21,6 @@ from .output import binary_destination
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["PlotOptions", "plot"]
-
 # File name extensions, which are also matplotlib's names of the formats.
 FORMATS = ("pdf", "svg", "png")
 # Options that apply to only one kind of figure.

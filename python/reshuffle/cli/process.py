@@ -19,17 +19,6 @@ from ..leftovers import leftover, undo_all
 if TYPE_CHECKING:
     from types import FrameType
 
-__all__ = [
-    "BAD_INPUT",
-    "INTERRUPTED",
-    "OUT_OF_MEMORY",
-    "WORKER_FAILED",
-    "check_room",
-    "cleanup",
-    "leave",
-    "single_threaded_blas",
-]
-
 BAD_INPUT = 2
 OUT_OF_MEMORY = 3
 WORKER_FAILED = 4

@@ -10,8 +10,6 @@ from .._core import Progress
 from ..progress import Bar
 from .process import cleanup
 
-__all__ = ["progress_bar"]
-
 # How long Ctrl-C waits for the bar to be erased.
 REMOVAL_SECONDS = 0.2
 

@@ -20,8 +20,6 @@ from .command import name_and_words, words
 from .job import Job
 from .metric_options import MetricChoice, flags, parse_metric
 
-__all__ = ["RunJob"]
-
 # What the baseline is called without --baseline-name.
 BASELINE = "baseline"
 # The options that a manifest replaces, with its keys.

@@ -24,8 +24,6 @@ from .options import (
 )
 from .params import Name, NameList, flattened
 
-__all__ = ["runs_command"]
-
 EXAMPLES = (
     "reshuffle runs --refs ref.txt --baseline old.0 old.1 old.2 --system new.0 new.1 new.2",
     "reshuffle runs --refs ref.txt --baseline old.? --system A a.? --system B b.? -m bleu ter --exchange all",

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from ..data.joined_scores import OpenedLog
     from ..data.score_tables import ScoreTable
 
-__all__ = ["Groups", "ReadScores", "ScoreFiles", "wrong_number_of_files"]
-
 # Formats that name systems by their files.
 BY_FILE = ("comet", "comet-printed")
 

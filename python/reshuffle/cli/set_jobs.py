@@ -20,8 +20,6 @@ from .job import Job
 from .metric_options import flags, parse_metric
 from .stored import names_in_counts
 
-__all__ = ["SetJobs"]
-
 # The options that belong to one test set, and the keys of manifests for them.
 OF_ONE_SET: Mapping[str, tuple[str, str]] = {
     "refs": ("--refs", "references"),

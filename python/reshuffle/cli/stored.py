@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from .job import Job
     from .metric_options import MetricChoice
 
-__all__ = ["chosen_counts", "count_command", "names_in_counts"]
-
 EXAMPLES = (
     "reshuffle count ref.txt *.out -o counts.npz",
     "reshuffle count ref.txt.gz *.out.gz -m bleu chrf ter --docs docs.txt -o counts.npz",

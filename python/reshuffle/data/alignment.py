@@ -7,8 +7,6 @@ from collections.abc import Collection, Sequence
 from ..errors import InputError, quoted
 from .formats.base import Column
 
-__all__ = ["aligned", "check_parses"]
-
 
 def check_parses(parses: Column, texts: Column) -> None:
     """Raise :class:`InputError` unless every parse has the words of its text, ignoring white space.

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from ..errors import InputError
 from .columns import missing, named_columns, segment_list
 
-__all__ = ["as_array", "holds_array"]
-
 # The protocols by which other packages expose their arrays. PyTorch's tensors also need detach() and cpu().
 PROTOCOLS = ("__array__", "__dlpack__", "__array_interface__")
 

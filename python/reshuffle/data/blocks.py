@@ -15,8 +15,6 @@ from .files import COMPRESSIONS, MAX_INPUT, STDIN, Limit, check_stdin, decoded, 
 from .formats import format_of
 from .reading import split_name
 
-__all__ = ["TextBlocks", "can_be_read_in_blocks"]
-
 # Segments that are read at a time.
 BLOCK = 1 << 16
 

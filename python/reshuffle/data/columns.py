@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 
 from ..errors import InputError, quoted, unknown_name
 
-__all__ = ["Table", "Texts", "missing", "named_columns", "segment_list"]
-
 # Packages whose tables have columns by name: ``table[name]``.
 BY_NAME = {"numpy", "pandas", "polars", "pyarrow"}
 # Tables of other packages are converted by the first of these functions that is installed.

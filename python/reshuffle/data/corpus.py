@@ -18,14 +18,6 @@ from .files import MAX_INPUT, STDIN, display_name, uncompressed
 from .formats.base import Column
 from .reading import PLURALS, read_texts, split_name
 
-__all__ = [
-    "Corpus",
-    "number_systems",
-    "read_corpus",
-    "reference_columns",
-    "system_names",
-]
-
 Lines: TypeAlias = Sequence[str]
 T = TypeVar("T")
 

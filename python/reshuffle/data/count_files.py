@@ -29,8 +29,6 @@ from numpy.typing import DTypeLike, NDArray
 from ..errors import InputError, listed, quoted
 from .files import display_name
 
-__all__ = ["ENDINGS", "Arrays", "BlockSpool", "is_count_file", "narrowest", "read_arrays", "write_arrays"]
-
 ENDINGS = (".npz", ".npy")
 ABOUT = "reshuffle.json"
 FORMAT, SCHEMA = "counts", 1

@@ -17,22 +17,6 @@ from ..errors import quoted
 from ..results.schemas import NON_FINITE
 from ..validate import MAX_SEED
 
-__all__ = [
-    "Decoder",
-    "Key",
-    "Mismatch",
-    "flag",
-    "list_of",
-    "mapping_of",
-    "object_of",
-    "optional",
-    "positive",
-    "real",
-    "record_of",
-    "text",
-    "whole",
-]
-
 LARGEST_INTEGER = int(sys.float_info.max)
 
 Decoder: TypeAlias = Callable[[Any], Any]

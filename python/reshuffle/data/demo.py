@@ -22,23 +22,6 @@ from ..errors import InputError, listed
 from ..validate import check_integer
 from .corpus import Corpus
 
-__all__ = [
-    "JUDGMENTS_FILE",
-    "MAX_RUNS",
-    "REFERENCE_FILE",
-    "SYSTEMS_FOLDER",
-    "demo_corpus",
-    "demo_runs",
-    "demo_votes",
-    "faults",
-    "random_bytes_of",
-    "translated",
-    "write_demo",
-    "write_demo_judgments",
-    "write_demo_runs",
-    "written",
-]
-
 N_SEGMENTS = 400
 SEED = 2005
 REFERENCE_FILE = "reference.txt"

@@ -10,8 +10,6 @@ from pathlib import Path
 
 from .demo import demo_corpus, faults, random_bytes_of, translated, written
 
-__all__ = ["demo_lists", "write_demo_lists"]
-
 # Entries of a list, and the error rates of the entries, in 256ths.
 SIZE, LOWEST, RATES = 20, 16, 96
 # How much each feature says about errors, and its noise. Several say little, as in real decoders, so that many weights

@@ -9,8 +9,6 @@ from ..errors import InputError, quoted
 from .files import STDIN, display_name, uncompressed
 from .reading import split_name
 
-__all__ = ["check_order", "few", "files_by_name", "same_names"]
-
 # So many examples are shown of what does not match.
 EXAMPLES = 3
 

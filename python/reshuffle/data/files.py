@@ -14,8 +14,6 @@ from typing import Any, Protocol, TypeVar
 from ..errors import InputError, quoted
 from ..validate import check_integer
 
-__all__ = ["read_lines"]
-
 T = TypeVar("T")
 
 STDIN = "-"

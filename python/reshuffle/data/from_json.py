@@ -55,8 +55,6 @@ from .decoding import (
 )
 from .packed import unpacked_records
 
-__all__ = ["TEXTS_OF_CAVEATS", "result_from_document"]
-
 # The values of caveats that are strings or lists of strings: a system may be called Infinity.
 TEXTS_OF_CAVEATS = frozenset("baseline instead metric reasons rule system test unit used".split())
 

@@ -20,8 +20,6 @@ from .files import display_name
 from .formats.base import Source
 from .score_tables import ScoreTable, read_scores, table_of
 
-__all__ = ["JoinedScores", "OpenedLog", "join", "join_scores", "open_log", "row", "segment_order"]
-
 K = TypeVar("K", bound=Hashable)
 
 # The formats whose segments have ids.

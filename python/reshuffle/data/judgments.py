@@ -18,8 +18,6 @@ from .files import MAX_INPUT
 from .formats.base import Source
 from .system_names import Naming, SystemMap
 
-__all__ = ["REPEATS", "Judgments", "read_judgments"]
-
 Integers = NDArray[np.int64]
 
 # How repeated votes count.

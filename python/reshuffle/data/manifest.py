@@ -14,8 +14,6 @@ from typing import Any, TypeVar
 from ..errors import InputError, quoted, unknown_name
 from .files import STDIN, decoded, display_name, read_bytes, shown_size, uncompressed
 
-__all__ = ["KeyReader", "SetFiles", "check_keys", "manifest_table", "read_manifest", "table_of"]
-
 T = TypeVar("T")
 
 # Limits on manifests, which are written by hand: Python's TOML parser takes a time that grows with the square of the

@@ -11,8 +11,6 @@ from ..errors import InputError, quoted
 from .files import STDIN
 from .manifest import KeyReader, check_keys, manifest_table, table_of
 
-__all__ = ["COLUMNS", "MetaFiles", "files_of_outputs", "read_meta_manifest"]
-
 # The columns of scores that can be named.
 COLUMNS = ("system", "segment", "score", "language_pair", "test_set", "metric")
 

@@ -10,8 +10,6 @@ from typing import Any
 from ..errors import LINE_MESSAGE, InputError, quoted
 from .files import MAX_INPUT, STDIN, decoded, display_name, read_bytes, split_lines
 
-__all__ = ["DisplayNames", "read_names"]
-
 EXPECTED = "expected the name of a system, a tab, and the name to display"
 
 

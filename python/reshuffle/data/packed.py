@@ -7,8 +7,6 @@ from typing import Any
 
 from .decoding import Mismatch, list_of, object_of, whole
 
-__all__ = ["unpacked_records"]
-
 
 def unpacked_records(document: Any) -> list[dict[str, Any]]:
     """The records of ``{"count": n, "columns": {key: packed values}}``; :class:`Mismatch` if it is something else."""

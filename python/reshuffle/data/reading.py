@@ -15,8 +15,6 @@ from .files import MAX_INPUT, STDIN, check_stdin, has_lone_surrogate
 from .formats import INPUT_FORMATS, format_of
 from .formats.base import Column, FileFormat, Source, shown_json
 
-__all__ = ["read_columns", "read_conllu", "read_documents", "read_groups", "read_strata", "read_texts", "split_name"]
-
 # Columns with the ids of segments, in files of documents and strata.
 SEGMENT_IDS = ("id", "sample_id", "item_id", "segment_id", "seg_id", "segment")
 # The format of a path, and the columns that were read from it.

@@ -11,8 +11,6 @@ from typing import Any
 from ..errors import InputError, unknown_name
 from .manifest import KeyReader, manifest_table
 
-__all__ = ["DevFiles", "RunFiles", "read_run_manifest"]
-
 
 @dataclass(frozen=True)
 class DevFiles:

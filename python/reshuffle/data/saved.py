@@ -13,8 +13,6 @@ from .decoding import Mismatch
 from .files import decoded, display_name, read_bytes
 from .from_json import result_from_document
 
-__all__ = ["read_html", "read_json"]
-
 EXPECTED = "the JSON of a result"
 EXPECTED_PAGE = "an HTML report of reshuffle"
 # The element that holds the JSON. It occurs once, because all other text in the page is escaped.

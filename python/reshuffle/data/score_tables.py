@@ -20,8 +20,6 @@ from .files import MAX_INPUT
 from .formats.base import Source
 from .system_names import Naming, SystemMap
 
-__all__ = ["REPEATED", "ScoreTable", "read_all_scores", "read_scores", "table_of"]
-
 # Names of systems as they are in the file.
 ANY_SYSTEM = Naming.from_arguments(None, None, "error")
 # What to do with several scores of an output.

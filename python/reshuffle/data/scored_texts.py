@@ -9,8 +9,6 @@ from typing import NamedTuple
 from .. import _core
 from ..errors import InputError
 
-__all__ = ["ScoredTexts", "read_scored_texts"]
-
 
 class ScoredTexts(NamedTuple):
     """The segment scores of N systems, and the texts that were scored.

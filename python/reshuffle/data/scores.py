@@ -19,19 +19,6 @@ from .formats.comet import KEYS, is_printed
 from .formats.named import is_named
 from .reading import split_name
 
-__all__ = [
-    "MISSING_WORDS",
-    "ROLES",
-    "TEXTS",
-    "may_be_log",
-    "opened",
-    "read_numbers",
-    "read_scores",
-    "scores_in",
-    "sniffed",
-]
-
-
 # Headers, in lower case, by the role of the column.
 ROLES = {
     "system": ("system", "sys", "system_id", "systemid", "mt_system"),

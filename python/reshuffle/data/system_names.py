@@ -13,8 +13,6 @@ from .evaluations.base import read_rows
 from .files import MAX_INPUT
 from .formats.base import Source
 
-__all__ = ["Naming", "SystemMap", "read_sysmap"]
-
 TREATMENTS_OF_UNKNOWN_SYSTEMS = ("error", "drop")
 # First fields of a header, in lower case. Other first lines are pairs.
 HEADERS = {"from", "human", "id", "judged", "name", "rank_id", "sys", "sysid", "system", "system_id"}

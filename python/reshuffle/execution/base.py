@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from .._core import Progress
     from .checkpoint import Checkpoint
 
-__all__ = ["AnyExecutor", "Execution", "Job"]
-
 Result = TypeVar("Result", covariant=True)
 
 

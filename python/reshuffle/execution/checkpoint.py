@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from .digest import Described
     from .tables import Columns, Table
 
-__all__ = ["Checkpoint", "Stage", "kept"]
-
 ABOUT, STAGE, BLOCK = b"A", b"S", b"B"
 RANGE = struct.Struct("<QQQ")  # stage, first, last
 

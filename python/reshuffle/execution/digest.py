@@ -20,8 +20,6 @@ from numpy.typing import NDArray
 
 from ..errors import InputError, quoted, shortened
 
-__all__ = ["NO_RESULT", "Described", "described"]
-
 # Fields that say how a job is computed. Its results do not depend on them.
 NO_RESULT = frozenset({"threads", "progress", "executor", "execution", "checkpoint"})
 

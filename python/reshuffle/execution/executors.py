@@ -14,8 +14,6 @@ from ..errors import InputError, WorkerError, quoted
 if TYPE_CHECKING:
     from concurrent.futures import ProcessPoolExecutor
 
-__all__ = ["EXECUTORS", "check_executor", "check_name_of_executor", "opened", "process_pool"]
-
 # The names of the command line; DASK is followed by an address.
 THREADS, PROCESSES, DASK = "threads", "processes", "dask://"
 EXECUTORS = (THREADS, PROCESSES, f"{DASK}HOST:PORT")

@@ -11,8 +11,6 @@ from .tables import Columns, Table, run_table
 if TYPE_CHECKING:
     from .._core import Progress
 
-__all__ = ["ItemJob"]
-
 
 class ItemJob:
     """The base of a :class:`~reshuffle.execution.tables.TableJob` that computes one item at a time.

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from .transport import Sender
     from .worker import Answer, Failed
 
-__all__ = ["named_range", "run_job"]
-
 Result = TypeVar("Result")
 
 # Tasks are as long as it takes for their cost to be small, and short enough to show progress and to lose little.

@@ -27,8 +27,6 @@ from pathlib import Path
 
 from ..errors import InputError, shortened
 
-__all__ = ["MAGIC", "RecordFile"]
-
 MAGIC = b"reshuffle checkpoint 2\n"
 # What all versions of the format begin with.
 FAMILY = b"reshuffle checkpoint "

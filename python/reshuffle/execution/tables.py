@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 from .base import Execution, Job
 from .jobs import run_job
 
-__all__ = ["FLAG", "NUMBER", "PROBABILITY", "SIGN", "Column", "Columns", "Table", "TableJob", "run_table", "stacked"]
-
 # A structured array (N,): the results of N items.
 Table: TypeAlias = NDArray[np.void]
 

@@ -20,8 +20,6 @@ from weakref import WeakKeyDictionary, finalize
 from ..errors import InputError, WorkerError, quoted
 from .worker import Answer, Buffer, Parcel, digest_of, run_range, run_task
 
-__all__ = ["Sender", "packed", "remove_files", "sender_for"]
-
 # Smaller arrays stay in the pickle.
 LARGE_BYTES = 1 << 16
 

@@ -22,8 +22,6 @@ from typing import Any, NamedTuple, TypeAlias
 from .. import _core
 from ..errors import InputError
 
-__all__ = ["Answer", "Buffer", "Failed", "Finished", "Missing", "Parcel", "digest_of", "run_range", "run_task"]
-
 # What a pickled job consists of; anything with the buffer protocol.
 Buffer: TypeAlias = Any
 

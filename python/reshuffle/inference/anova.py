@@ -24,8 +24,6 @@ from .hypotheses import MISSING, Observed, Outcome
 from .step_down import Adjusted, Band, StepDown, Unadjusted
 from .studentized_range import studentized_range_isf, studentized_range_sf
 
-__all__ = ["SCHEFFE", "TUKEY", "PooledError", "has_segment_values", "pooled_error", "pooled_t_test"]
-
 
 class PooledError(NamedTuple):
     """The error of a two-way analysis of variance.

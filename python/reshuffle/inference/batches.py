@@ -19,8 +19,6 @@ from .replay import Replay
 from .running import run_on_test_set, run_signature
 from .steps import array_steps
 
-__all__ = ["run_batch"]
-
 # Problems are drawn together while their scores are at most so many: 32 MB.
 DRAWN_CELLS = 1 << 22
 

@@ -27,8 +27,6 @@ from .anova import pooled_error
 from .pvalues import pvalue
 from .step_down import Scales, root_mean_squares, scales_of_draws, standard_deviation
 
-__all__ = ["dunnett_sf", "of_both", "of_centred_draws", "of_percentiles", "of_pooled_error"]
-
 # The number of nodes at which each of two integrals is evaluated.
 NODES = 96
 

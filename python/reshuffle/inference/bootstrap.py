@@ -14,9 +14,6 @@ from ..resampling import reached, signs
 from .hypotheses import Observed, Outcome
 from .pvalues import Integers, pvalue
 
-__all__ = ["both", "centred", "paired", "percentile", "shift"]
-
-
 # Draws that are compared at a time stay in the cache: 512 KB.
 CELLS = 1 << 16
 

@@ -22,8 +22,6 @@ from .plan import Plan
 from .rankings import can_be_ranked, has_all_pairs
 from .tests import FOR_POPULATIONS, INSTEAD, TESTS
 
-__all__ = ["SMALL_SAMPLE", "is_near_kink", "with_caveats"]
-
 # Bootstrap tests and intervals from draws are unreliable with fewer resampling units: docs/statistics.md has figures.
 SMALL_SAMPLE = 40
 # Outputs count as exchangeable if a difference's standard deviation over shuffles, divided by its standard error, is

@@ -11,8 +11,6 @@ from .. import _core
 from ..metrics.base import Scores
 from .hypotheses import MISSING, Observed, Outcome
 
-__all__ = ["binary_exponent", "sign_test", "t_test", "wilcoxon"]
-
 # The largest numbers of differences, without and with ties, for which the signed-rank test is exact.
 MAX_EXACT_RANKS = 50
 MAX_EXACT_TIED_RANKS = 13

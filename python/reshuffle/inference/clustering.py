@@ -13,8 +13,6 @@ from string import ascii_lowercase
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["clusters", "groups_without_difference", "letters", "members", "positions"]
-
 Decisions = NDArray[np.bool_]
 
 

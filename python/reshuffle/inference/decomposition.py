@@ -32,8 +32,6 @@ from ..resampling.samples import BATCH_CELLS
 from ..results import ConfidenceInterval, Contribution
 from .intervals import symmetric_ends
 
-__all__ = ["DECOMPOSITIONS", "Decomposition", "contributions_of", "decomposition_of", "of_product", "shapley"]
-
 # A value of each part for systems, draws or both: (…), or (…, n) for a part that consists of n numbers.
 Parts: TypeAlias = Sequence[NDArray[Any]]
 

@@ -9,8 +9,6 @@ from ..resampling import Pairs, Replicates
 from ..results import Comparison, DetectableDifference
 from .power import POWER, detectable_factor
 
-__all__ = ["detectable_differences", "median_and_range"]
-
 
 def detectable_differences(comparison: Comparison, replicates: Replicates) -> tuple[DetectableDifference, ...]:
     """The minimum detectable difference under each metric whose differences have a standard error.

@@ -12,8 +12,6 @@ from ..resampling.histograms import HistogramArray, histograms_of_differences, h
 from ..results import Histogram, NullHistogram
 from .hypotheses import Observed
 
-__all__ = ["distributions_of_scores", "null_distributions_of_draws", "null_histograms"]
-
 
 def null_histograms(histograms: HistogramArray, observed: Scores) -> HistogramArray:
     """The histograms of tests, of any shape, with their (H,) observed statistics; None where these are not finite."""

@@ -22,8 +22,6 @@ from ..resampling.run_t import hierarchical_t, welch_t
 from ..resampling.runs import RunData
 from ..resampling.samples import Pairs
 
-__all__ = ["EXCHANGES", "ExchangeUnit"]
-
 
 @dataclass(frozen=True)
 class ExchangeUnit:

@@ -21,8 +21,6 @@ from ..resampling.schemes import Shuffling, shuffle
 from .hypotheses import MISSING, Observed, Outcome
 from .randomization import outcome_of_shuffles
 
-__all__ = ["FEW_DIFFERING", "FOR_FEW", "adjusted_for_few", "few_differing", "retested"]
-
 # Pairs that differ in fewer units are not tested by the bootstrap unless it is asked for: docs/statistics.md has the
 # table of sizes.
 FEW_DIFFERING = 30

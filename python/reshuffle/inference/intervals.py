@@ -35,18 +35,6 @@ from .pvalues import largest_rank
 from .replay import Replay, resampling_settings
 from .steps import array_steps
 
-__all__ = [
-    "INTERVALS",
-    "STANDARD_ERRORS",
-    "Interval",
-    "bootstrap_interval",
-    "check_interval",
-    "rank_of_ends",
-    "standard_error",
-    "symmetric_ends",
-]
-
-
 # The number of draws from which :func:`_outer` estimates quantiles, and the smallest step between them that pays off.
 SAMPLE, SHORTEST_STEP = 400, 4
 

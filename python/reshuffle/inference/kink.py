@@ -37,8 +37,6 @@ from .estimates import Estimate
 from .hypotheses import Observed, Outcome
 from .pvalues import largest_rank, pvalue
 
-__all__ = ["DrawnPair", "brevity_of", "by_inversion", "least_favourable", "lengths_of"]
-
 # The levels α whose regions are searched, from the smallest region to the largest. β is α divided by SHARES.
 LEVELS = (1.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001, 1e-4, 1e-5, 1e-6)
 SHARES = 50

@@ -45,8 +45,6 @@ from .estimates import Estimate
 from .hypotheses import MISSING, Observed, Outcome
 from .pvalues import largest_rank, pvalue
 
-__all__ = ["check_margins", "from_centred_draws", "from_shuffles", "from_studentized_draws"]
-
 # Patterns of swaps are enumerated for at most this many units: 2^22 sums take less than a second.
 MAX_ENUMERATED = 22
 

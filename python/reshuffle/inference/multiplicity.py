@@ -25,8 +25,6 @@ from ..validate import check_integer, check_number
 from .hypotheses import Hypotheses, Outcome
 from .step_down import Adjusted, StepDown, Unadjusted, running_maximum
 
-__all__ = ["ADJUSTMENTS", "Adjustment", "experimentwise_error", "over_independent", "per_comparison_level"]
-
 # The error rates that adjustments control.
 FAMILY_WISE, FALSE_DISCOVERY = "family-wise error rate", "false discovery rate"
 

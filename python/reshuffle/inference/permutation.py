@@ -16,8 +16,6 @@ from .hypotheses import Observed, Outcome
 from .pvalues import pvalue
 from .step_down import Adjusted, StepDown, Unadjusted
 
-__all__ = ["TUKEY", "permutation_test"]
-
 
 def permutation_test(observed: Observed) -> Outcome:
     """Count the permutations of all systems in which the difference of a pair is at least the observed one.

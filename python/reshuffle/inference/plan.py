@@ -26,8 +26,6 @@ from .multiplicity import ADJUSTMENTS, Adjustment, per_comparison_level
 from .step_down import StepDown
 from .tests import ADJUSTMENT_CHOICES, ALTERNATIVES, DEFAULT, INSTEAD, TEST_CHOICES, TESTS, SignificanceTest
 
-__all__ = ["Plan", "check_direction", "check_test"]
-
 IID = Shuffling()
 
 

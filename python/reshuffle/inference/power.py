@@ -18,19 +18,6 @@ import numpy as np
 from ..errors import InputError
 from ..metrics.base import Scores
 
-__all__ = [
-    "POWER",
-    "DesignErrors",
-    "critical_value",
-    "detectable_factor",
-    "normal_errors",
-    "normal_power",
-    "required_units",
-    "t_detectable",
-    "t_power",
-    "t_required_units",
-]
-
 # The power that is usual in planning samples (Cohen 1988, Statistical Power Analysis for the Behavioral Sciences).
 POWER = 0.8
 

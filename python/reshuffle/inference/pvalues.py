@@ -11,8 +11,6 @@ from ..metrics.base import Scores
 from ..resampling import signs
 from ..resampling.reductions import Alternative
 
-__all__ = ["largest_rank", "pvalue", "threshold"]
-
 Integers: TypeAlias = NDArray[np.int64]
 Booleans: TypeAlias = NDArray[np.bool_]
 

@@ -13,8 +13,6 @@ from .distributions import null_histograms
 from .hypotheses import MISSING, Observed, Outcome
 from .pvalues import pvalue
 
-__all__ = ["approximate_randomization", "outcome_of_shuffles"]
-
 
 def approximate_randomization(observed: Observed) -> Outcome:
     """Count the shuffles at least as extreme as the observed difference: Riezler & Maxwell 2005, Fig. 1."""

@@ -15,8 +15,6 @@ from .detectable import detectable_differences
 from .multiplicity import ADJUSTMENTS, FAMILY_WISE
 from .tests import TESTS
 
-__all__ = ["can_be_ranked", "has_all_pairs", "with_rankings"]
-
 # Groups are named by one letter each.
 MOST_GROUPS = 26
 

@@ -11,8 +11,6 @@ from ..resampling.supplied import Supplied, SuppliedReplicates
 from ..settings import Resampling, Units
 from ..validate import check_name
 
-__all__ = ["TIES", "Replay", "resampling_settings"]
-
 # The tie rules: with ">=", a replicate exactly as extreme as the observed difference counts; with ">", it does not.
 TIES = (">=", ">")
 

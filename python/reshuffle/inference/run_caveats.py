@@ -12,8 +12,6 @@ from ..resampling.run_linear import one_level
 from ..resampling.run_t import hierarchical_error, no_spread, welch_error
 from ..resampling.runs import RunData
 
-__all__ = ["RUN_CAVEATS", "run_caveats", "skewness_matters"]
-
 RUN_CAVEATS = ("no-spread", "unequal-spreads", "skewed-runs")
 # The skewness of a system's runs matters from this share of the variance of the difference on.
 SHARE = 0.2

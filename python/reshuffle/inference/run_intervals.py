@@ -15,8 +15,6 @@ from ..settings import default_alpha
 from .intervals import rank_of_ends
 from .pvalues import largest_rank
 
-__all__ = ["RUN_INTERVALS", "hierarchical", "hierarchical_t", "interval_of", "percentile", "welch"]
-
 
 def interval_of(
     exchange: str,

@@ -21,8 +21,6 @@ from .multiplicity import ADJUSTMENTS
 from .pvalues import threshold
 from .step_down import extremeness_to_reach, running_maximum
 
-__all__ = ["PairOutcome", "RunTesting", "chosen_exchanges", "pair_outcomes", "runs_needed", "smallest_of_splits"]
-
 # The exchange units that ``all`` stands for. MultEval's has to be asked for by name.
 ALL = tuple(name for name in EXCHANGES if name != "multeval")
 # The adjustments for comparisons of runs.

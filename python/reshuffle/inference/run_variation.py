@@ -14,8 +14,6 @@ from ..resampling.runs import RunData
 from ..resampling.samples import Pairs
 from ..results.studies import ObservedDifference
 
-__all__ = ["NUMBERS_OF_RUNS", "Variation", "observed_differences", "variations"]
-
 # The numbers of runs of the figure, and the least of them up to which experiments are always shown.
 NUMBERS_OF_RUNS = (1, 2, 3, 5, 10, 20, 50)
 ALWAYS = 10

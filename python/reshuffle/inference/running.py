@@ -19,8 +19,6 @@ from .plan import Plan
 from .simultaneous import simultaneous_ends
 from .step_down import Unadjusted
 
-__all__ = ["records", "run_on_test_set", "run_signature", "run_tests"]
-
 NO_INDICES = np.empty(0, dtype=np.intp)
 
 

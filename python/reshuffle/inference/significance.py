@@ -27,8 +27,6 @@ from .running import records, run_tests
 from .steps import array_steps
 from .studentized import as_studentized
 
-__all__ = ["BOOTSTRAP_METHODS", "approximate_randomization", "bootstrap_test"]
-
 # The method of bootstrap_test, and the name of the test in the registry.
 BOOTSTRAP_METHODS = {
     "centred": "bootstrap",

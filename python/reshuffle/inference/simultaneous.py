@@ -23,8 +23,6 @@ from .hypotheses import Observed
 from .intervals import INTERVALS
 from .step_down import Adjusted, Band, StepDown, rank_for_intervals
 
-__all__ = ["simultaneous_ends"]
-
 
 def simultaneous_ends(observed: Observed, adjusted: Adjusted, step_down: StepDown, level: float) -> Scores:
     """The lower and the upper ends of the intervals of all differences: (2, H).

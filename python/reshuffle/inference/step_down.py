@@ -24,28 +24,6 @@ from ..resampling.reductions import Alternative
 from .hypotheses import Observed, Outcome
 from .pvalues import largest_rank, pvalue
 
-__all__ = [
-    "MAX_T_OF_BOTH",
-    "MAX_T_OF_CENTRED_DRAWS",
-    "MAX_T_OF_PERCENTILES",
-    "MAX_T_OF_SHUFFLES",
-    "MIN_P_OF_SHUFFLES",
-    "Adjusted",
-    "Band",
-    "Scales",
-    "StepDown",
-    "Unadjusted",
-    "critical_values",
-    "extremeness_to_reach",
-    "rank_for_intervals",
-    "root_mean_squares",
-    "running_maximum",
-    "scales_of_draws",
-    "standard_deviation",
-    "step_down_max",
-    "step_down_min",
-]
-
 # Iterates over the extremeness of hypotheses, (R,), in the order of the indices that it gets.
 SeriesInOrder: TypeAlias = Callable[[Sequence[int]], Iterator[Scores]]
 

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from .intervals import Interval
     from .plan import Plan
 
-__all__ = ["JobPlan", "array_steps", "counting_steps"]
-
 # Name, cost, and the number of stages of this name: see Progress.plan.
 Step: TypeAlias = tuple[str, float, int]
 

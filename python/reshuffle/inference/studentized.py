@@ -36,8 +36,6 @@ from .step_down import (
     step_down_min,
 )
 
-__all__ = ["MAX_T", "MIN_P", "as_studentized", "studentized_randomization"]
-
 # Hypotheses are shuffled together, so that they share the random flips, while their counts have at most this many
 # numbers.
 CELLS = 1 << 22

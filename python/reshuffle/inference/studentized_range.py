@@ -14,8 +14,6 @@ import numpy as np
 
 from ..metrics.base import Scores
 
-__all__ = ["studentized_range_isf", "studentized_range_sf"]
-
 # The number of values up to which each is a call. More values are interpolated between so many nodes.
 NODES = 200
 # SciPy subtracts from 1, so smaller probabilities may be errors. They are reported as this, which is larger.

@@ -33,17 +33,6 @@ from .step_down import (
     StepDown,
 )
 
-__all__ = [
-    "ADJUSTMENT_CHOICES",
-    "ALTERNATIVES",
-    "DEFAULT",
-    "FOR_POPULATIONS",
-    "INSTEAD",
-    "TESTS",
-    "TEST_CHOICES",
-    "SignificanceTest",
-]
-
 ALTERNATIVES = ("two-sided", "better", "worse", "greater", "less")
 
 # Adjustments that users choose: those of the registry, and two that are resolved to one of them or to none.

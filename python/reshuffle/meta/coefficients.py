@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-__all__ = ["COEFFICIENTS", "GROUPINGS", "TESTS", "TIES", "Coefficient", "MetaTest"]
-
 SEGMENT, SYSTEM = "segment", "system"
 
 # How the cells of a matrix are grouped. The value is the mean of the values of the groups.

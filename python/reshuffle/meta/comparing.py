@@ -35,18 +35,6 @@ from .standard_errors import AveragedErrors, Errors, TTest, t_test
 from .values import Values
 from .williams import WilliamsResult, williams
 
-__all__ = [
-    "Answer",
-    "Averages",
-    "Question",
-    "Testing",
-    "answered",
-    "averages_of",
-    "check_adjustment",
-    "check_averages",
-    "set_seed",
-]
-
 # Whether to average over test sets, or names of groups of test sets, which are averaged first.
 Averages: TypeAlias = bool | Mapping[str, Sequence[str]]
 

@@ -13,8 +13,6 @@ from .coefficients import COEFFICIENTS, TESTS
 from .comparing import Testing
 from .material import TestSet
 
-__all__ = ["MOST_PAIRS", "check_costs", "pairs_of_outputs"]
-
 # The most pairs of outputs that the core calibrates in replicates, which it holds in memory.
 MOST_PAIRS = 1 << 24
 # Nanoseconds for a pair of outputs on one thread: twice what draws took (benches/record/2026-11-27-meta-size.md), and

@@ -15,8 +15,6 @@ from .comparing import Answer, Testing
 from .material import TestSet
 from .metric_scores import mean_of_cells
 
-__all__ = ["evaluation", "people"]
-
 # The settings in the signature.
 SIGNED = (
     "level", "test_sets", "coefficients", "groupings", "ties", "minimum_difference", "human_scores",

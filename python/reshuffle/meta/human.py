@@ -15,8 +15,6 @@ from ..validate import check_name
 if TYPE_CHECKING:
     from ..data.judgments import Judgments
 
-__all__ = ["HUMAN_SCORES", "HumanScore", "human_scores"]
-
 Counts = NDArray[np.int64]
 Scores = NDArray[np.float64]
 

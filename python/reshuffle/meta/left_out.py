@@ -17,8 +17,6 @@ from .._core import Progress
 from ..metrics.base import Counts, Scores, thread_count
 from .values import BOTH, CON, DIS, METRIC, PAIR_VALUES, PEOPLE, tau_parts, without_exponent
 
-__all__ = ["LeftOut", "values_left_out", "votes_left_out"]
-
 # Sums of squares that are smaller in relation to the whole are rounding errors of 0.
 NOTHING = 1e-12
 

@@ -12,8 +12,6 @@ from .coefficients import TESTS
 from .metric_scores import mean_of_cells
 from .samples import Agreement, MatrixSample, standardised
 
-__all__ = ["Cells", "for_test", "matrix_sample", "standardised_systems", "systems_sample"]
-
 
 @dataclass(frozen=True, eq=False)
 class Cells:

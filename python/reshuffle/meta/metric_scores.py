@@ -19,8 +19,6 @@ from ..results import UsedMetric
 if TYPE_CHECKING:
     from ..data.score_tables import ScoreTable
 
-__all__ = ["MetricScores", "check_shape", "mean_of_cells", "mean_sample", "rows_at"]
-
 
 @dataclass(frozen=True, eq=False)
 class MetricScores:

@@ -25,17 +25,6 @@ from ..resampling.units import Strata, Variances
 from ..results import Exchangeability
 from .values import without_exponent
 
-__all__ = [
-    "Agreement",
-    "DrawnSystems",
-    "MatrixSample",
-    "Replicated",
-    "SystemDraws",
-    "VotesSample",
-    "ratio_sample",
-    "standardised",
-]
-
 # Values that are equal in exact arithmetic may differ by rounding errors, which tests must not take for differences.
 # Draws are rounded to so many decimals. Differences after shuffles are not: see :func:`with_ties`.
 DECIMALS = 12

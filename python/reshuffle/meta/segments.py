@@ -29,8 +29,6 @@ from .samples import Agreement, VotesSample, ratio_sample, standardised
 from .standard_errors import FEWEST, two_way
 from .values import NO_SEGMENTS, NO_VOTES, Values, matrix_values, tau_parts, vote_values
 
-__all__ = ["SegmentSettings", "names_of", "segments", "segments_of"]
-
 # What is asked by default: of votes, and of human scores.
 OF_VOTES = ("tau",)
 OF_SCORES = ("pearson", "kendall-b", "acc23")

@@ -19,8 +19,6 @@ from .material import TestSet, as_sets
 from .metric_scores import MetricScores
 from .segments import segments
 
-__all__ = ["GRIDS", "smoothing_grid", "tune_smoothing"]
-
 # The parameter of each smoothing that has one (W14-3346, section 2.2), and the values that are tried: the choice of the
 # paper (ε = 0.1, K = 5, α = 5), and others on both sides of it. The paper does not name the values of its own grid.
 PARAMETERS: Mapping[str, str] = {"1": "epsilon", "4": "k", "6": "alpha", "7": "k"}

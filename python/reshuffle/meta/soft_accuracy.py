@@ -27,8 +27,6 @@ from .metric_scores import MetricScores, mean_sample
 from .samples import DECIMALS, Agreement, Replicated, ratio_sample, standardised, with_ties, with_values
 from .values import Values
 
-__all__ = ["PERMUTATIONS", "SoftDraws", "SoftSwaps", "pair_pvalues", "soft_question"]
-
 NAME = "soft-accuracy"
 
 # Permutations for the p-values of systems, as in the paper. The number of replicates of tests and intervals is another.

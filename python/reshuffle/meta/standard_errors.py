@@ -12,8 +12,6 @@ import numpy as np
 from ..metrics.base import Scores
 from .left_out import LeftOut
 
-__all__ = ["AveragedErrors", "Errors", "TTest", "TwoWay", "Variance", "t_test", "two_way"]
-
 # The fewest systems, and the fewest segments, from whose differences a variance is estimated.
 FEWEST = 4
 # Differences and standard errors of values up to 1 that are smaller are rounding errors.

@@ -34,8 +34,6 @@ from .segments import names_of
 from .soft_accuracy import soft_question
 from .values import system_values
 
-__all__ = ["SCORED_SEGMENTS", "SystemSettings", "systems", "systems_of"]
-
 Flags = NDArray[np.bool_]
 
 # On which segments metrics score the systems: those that people judged, or all of them.

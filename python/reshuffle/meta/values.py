@@ -12,8 +12,6 @@ from .. import _core
 from .._core import Progress
 from ..metrics.base import Counts, Scores, thread_count
 
-__all__ = ["Values", "correlations", "matrix_values", "system_values", "vote_values", "without_exponent"]
-
 Integers = NDArray[np.int64]
 
 # The columns of pairs: concordant, discordant, tied only in the metric, tied only by people, tied in both.

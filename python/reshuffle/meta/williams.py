@@ -13,8 +13,6 @@ from ..metrics.base import Scores
 from ..validate import check_integer, check_name
 from .values import without_exponent
 
-__all__ = ["WilliamsResult", "williams"]
-
 ALTERNATIVES = ("two-sided", "greater", "less")
 
 # Correlations computed from the same numbers can exceed 1, or leave a negative determinant, by rounding.

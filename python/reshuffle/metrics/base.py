@@ -16,21 +16,6 @@ from ..errors import InputError, quoted
 from ..types import MetricName
 from ..validate import LARGEST_SCORE, MAX_THREADS, check_integer, expected_score
 
-__all__ = [
-    "LARGEST_SUM",
-    "Counts",
-    "Formula",
-    "Kink",
-    "Metric",
-    "MetricLike",
-    "Scores",
-    "check_sums",
-    "counts_array",
-    "thread_count",
-    "tolerance",
-    "totals_array",
-]
-
 # Here, as every module that makes arrays in Rust imports this one, but those that read files need no numpy.
 _core.load_numpy()
 

@@ -12,8 +12,6 @@ from .. import signature
 from ..errors import InputError, quoted
 from ..validate import LARGEST_SCORE, check_flag, check_text, expected_score
 
-__all__ = ["CorpusFunction"]
-
 
 @dataclass(frozen=True)
 class CorpusFunction:

@@ -22,8 +22,6 @@ from ..errors import InputError, Option, warn
 if TYPE_CHECKING:
     from zipfile import ZipFile
 
-__all__ = ["find_wordnet", "read_files", "warn_of_gaps", "with_wordnet"]
-
 # What NLTK calls the folder of its data, relative to each of its folders; below it may be a folder or a zip file.
 NLTK_CORPUS = "corpora/wordnet"
 

@@ -27,8 +27,6 @@ from .meteor import Files, read_files, warn_of_gaps
 from .registry import metric_specs, tokenizer_specs
 from .tokenizers import EXTERNAL, LoadedTokenizer, for_language, load, model_takers
 
-__all__ = ["NativeMetric", "count_all", "counting_steps", "metric", "resolve", "tokenize"]
-
 # Rough times to count a segment, in nanoseconds on one thread, for progress bars: of metrics that take longer or less
 # than the others, of the others, and of a tokenizer in Python.
 COUNT_NS = {"chrf": 11_000, "chrf++": 14_000, "ter": 30_000, "gtm": 2_000, "length": 1_000}

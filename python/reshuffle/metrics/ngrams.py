@@ -11,9 +11,6 @@ from numpy.typing import NDArray
 from .. import _core
 from ..errors import InputError
 
-__all__ = ["CommonNgrams", "common_ngrams"]
-
-
 # As of the other metrics of n-grams.
 MOST_ORDERS = 100
 

@@ -35,8 +35,6 @@ from ..validate import (
 from .base import LARGEST_SUM, Counts, Kink, Metric, MetricLike, Scores, check_sums, counts_array, totals_array
 from .native import NativeMetric, metric, resolve
 
-__all__ = ["CountsOfFormula", "FromCounts", "OwnTexts", "PrecomputedCounts", "SegmentScores", "f_score"]
-
 PerSystem: TypeAlias = "Mapping[str, ArrayLike] | Sequence[ArrayLike] | Any"  # or a table from any package
 
 # The resolution of scores is chosen so that their sum is at most MAX_SUM_OF_SCORES. Draws of D documents are rejected

@@ -12,8 +12,6 @@ from functools import cache
 from .. import _core
 from .tokenizers import EXTERNAL, LANGUAGES, model_takers
 
-__all__ = ["MetricSpec", "OptionSpec", "TokenizerSpec", "metric_specs", "tokenizer_specs"]
-
 
 @dataclass(frozen=True)
 class OptionSpec:

@@ -24,8 +24,6 @@ from .base import Counts, Metric, Scores
 from .native import NativeMetric, metric
 from .precomputed import CountsOfFormula, FromCounts, OwnTexts, PrecomputedCounts
 
-__all__ = ["CountedMetric", "CountsFile", "StoredCounts", "describe", "open_counts"]
-
 _entry = object_of(
     {
         "array": text,

@@ -17,8 +17,6 @@ from typing import Any
 
 from ..errors import InputError, Option, quoted, warn
 
-__all__ = ["EXTERNAL", "LANGUAGES", "ExternalTokenizer", "LoadedTokenizer", "for_language", "load", "model_takers"]
-
 
 @dataclass(frozen=True)
 class LoadedTokenizer:

@@ -8,8 +8,6 @@ from dataclasses import dataclass, field
 
 from ..results import ConfidenceInterval, SignificanceResult, SystemScore
 
-__all__ = ["Table", "decimals_for", "decimals_of", "interval_cells", "keys", "pvalue_cell", "rank_cell"]
-
 
 @dataclass(slots=True)
 class Table:

@@ -12,16 +12,6 @@ from ..errors import unknown_name
 from ..results import UsedTest
 from .wording import number
 
-__all__ = [
-    "adjusted_sentence",
-    "alternative_phrase",
-    "count_of",
-    "interval_phrases",
-    "name_of",
-    "null_sentence",
-    "pvalue_sentence",
-]
-
 T = TypeVar("T")
 
 

@@ -11,8 +11,6 @@ from .margins import WITHOUT_NAME, has_margin, margin_statement
 from .notes import counted, joined, number
 from .systems import has_ranks, is_significant
 
-__all__ = ["RELATIONS", "conclusions", "conclusions_of_sets", "relation"]
-
 # More systems are counted instead of named.
 MAX_NAMED = 4
 NONE_BETTER = "no system is better than another"

@@ -10,8 +10,6 @@ from .frames import Columns
 from .layout import Layout
 from .rows import frame_columns
 
-__all__ = ["as_csv", "csv_of"]
-
 
 def as_csv(result: Comparison | SetComparison, layout: Layout) -> str:
     """The table that the layout names; by default the pairs, or the systems if there are only scores."""

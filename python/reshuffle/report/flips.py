@@ -13,8 +13,6 @@ from .notes import counted, number
 from .terminal import Terminal
 from .text import prose, table_as_text
 
-__all__ = ["flip_columns", "flips_as_csv", "flips_as_json", "flips_as_text"]
-
 # The most gained or lost segments that a text lists.
 MAX_LISTED = 20
 

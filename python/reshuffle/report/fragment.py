@@ -13,8 +13,6 @@ from html import escape
 from ..errors import printable
 from .cells import Table, keys
 
-__all__ = ["html_fragment"]
-
 _TABLE = "border-collapse: collapse; margin: 0 0 1em 0"
 _CAPTION = "caption-side: top; text-align: left; font-weight: bold; padding: 0.3em 0"
 _RULE = "border-bottom: 1px solid currentColor; "

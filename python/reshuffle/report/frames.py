@@ -8,8 +8,6 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-__all__ = ["Columns", "as_pandas", "as_polars", "rows_of"]
-
 # By name, the values and their pandas type, which is None for strings. ``Int64``, ``UInt64`` and ``boolean`` may have
 # missing values. pandas would otherwise turn integers with missing values into float64, which cannot hold every seed.
 Columns: TypeAlias = Mapping[str, tuple[Sequence[Any], str | None]]

@@ -26,8 +26,6 @@ from ..results.studies import StudyResult
 from .layout import Layout
 from .packed import packed_columns
 
-__all__ = ["as_json", "embedded_json", "sets_as_json", "study_as_json"]
-
 
 def as_json(comparison: Comparison, layout: Layout) -> str:
     """One object; docs/json.md describes its keys."""

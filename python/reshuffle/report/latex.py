@@ -12,8 +12,6 @@ from .layout import Layout
 from .notes import joined
 from .paper import LONG, Paper, paper_of, paper_of_sets
 
-__all__ = ["NUMBERS", "as_latex", "latex_document", "sets_as_latex"]
-
 # In points: the average width of a character, in part bold, and the width of an article's text.
 POINTS, TEXT_WIDTH = 5.5, 345
 # Commands, the scale of the letters, and the points on each side of a column.

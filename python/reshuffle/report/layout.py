@@ -10,8 +10,6 @@ from ..results import Caveat, ComparedTexts, Comparison, Ranking, SetComparison
 from ..validate import check_integer
 from .terminal import Terminal
 
-__all__ = ["MAX_TEXTS", "MAX_TRIANGLE", "Layout", "check_names", "check_triangle"]
-
 # Tables of pairs are shown by default if there are at most this many tests; likewise tables of components of scores.
 FEW = 12
 # A triangular matrix of more systems does not fit 80 columns.

@@ -5,8 +5,6 @@ from __future__ import annotations
 from ..results import Comparison, PairedDifference, UsedMetric
 from .wording import counted, joined, number
 
-__all__ = ["WITHOUT_NAME", "claim", "has_margin", "margin_of", "margin_statement", "within", "within_all"]
-
 # More systems are counted instead of named.
 MAX_NAMED = 4
 # How statements begin that name no system, so that they may begin a sentence in upper case.

@@ -14,8 +14,6 @@ from .notes import notes
 from .sets import content_of_sets
 from .tables import tables
 
-__all__ = ["as_markdown", "markdown_document", "sets_as_markdown"]
-
 
 def as_markdown(comparison: Comparison, layout: Layout) -> str:
     """Pipe tables, what they show and the notes as a list, and the signature as code."""

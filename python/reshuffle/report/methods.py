@@ -24,18 +24,6 @@ from .sources import bibtex_entry, cited, entries_of
 from .systems import has_ranks
 from .terminal import PROSE_WIDTH, Terminal
 
-__all__ = [
-    "STOPPING_RULES",
-    "adjustment_phrase",
-    "bibtex",
-    "interval_phrase",
-    "methods_as_text",
-    "methods_sentence",
-    "on_all_sets",
-    "test_phrase",
-    "uncited",
-]
-
 PHIPSON_SMYTH = "doi:10.2202/1544-6115.1585"
 HEMERIK_GOEMAN = "doi:10.1007/s11749-017-0571-1"
 MOGSTAD = "doi:10.1093/restud/rdad006"

@@ -17,8 +17,6 @@ from .page import as_html, sets_as_html
 from .sets import content_of_sets
 from .tables import tables
 
-__all__ = ["notebook_html", "tables_as_html"]
-
 # In characters. A notebook stores its output in its file, so larger pages are left out.
 MAX_PAGE = 2_000_000
 _LAYERS = "display: grid; height: 45em; resize: vertical; overflow: hidden"

@@ -9,8 +9,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import is_dataclass
 from typing import Any
 
-__all__ = ["packed_columns", "packed_values"]
-
 # Strings are listed once, with an index, if a column has at most this many distinct ones.
 MAX_DISTINCT = 1000
 

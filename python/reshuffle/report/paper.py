@@ -17,8 +17,6 @@ from .notes import EXACT, ci, notes, number
 from .sets import content_of_sets, tables_with_owners
 from .tables import tables
 
-__all__ = ["LONG", "Paper", "paper_of", "paper_of_sets"]
-
 # A table of more rows does not fit a page.
 LONG = 45
 

@@ -9,8 +9,6 @@ from .cells import Table, decimals_of, interval_cells
 from .layout import Layout
 from .wording import counted, number
 
-__all__ = ["notes_on_parts", "part_name", "parts_table"]
-
 # Metrics whose only part that depends on a system is the number of edits, as signatures name them.
 OF_EDITS = ("TER", "WER", "PER")
 

@@ -10,8 +10,6 @@ from ..results import Comparison, ConfidenceInterval, PairedDifference, RankedSy
 from ..validate import check_name
 from .frames import Columns, rows_of
 
-__all__ = ["TABLES", "as_dicts", "default_table", "frame_columns"]
-
 Row = dict[str, Any]
 
 # The columns and their pandas types, as in Columns. They are the same for every comparison, so that programs which read

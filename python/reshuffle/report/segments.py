@@ -20,15 +20,6 @@ from .notes import counted
 from .terminal import Terminal
 from .text import prose, table_as_text
 
-__all__ = [
-    "preview_as_html",
-    "preview_as_text",
-    "segment_columns",
-    "segments_as_dicts",
-    "segments_as_jsonl",
-    "segments_as_tsv",
-]
-
 # Segments that are formatted at a time: their Python numbers take some hundred bytes per row.
 BLOCK = 4096
 

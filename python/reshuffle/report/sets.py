@@ -14,16 +14,6 @@ from .systems import bold_means, has_ranks, is_significant, margin_in_title, sor
 from .tables import tables
 from .text import paragraph, prose, table_as_text
 
-__all__ = [
-    "content_of_sets",
-    "headed",
-    "notes_of_sets",
-    "set_tables",
-    "sets_as_text",
-    "tables_with_owners",
-    "with_choice",
-]
-
 AVERAGE = "Average"
 # More test sets are counted instead of named.
 MAX_NAMED = 4

@@ -9,8 +9,6 @@ from ..results import SignificanceResult
 from .cells import pvalue_cell
 from .notes import counted, number, worded
 
-__all__ = ["significance_as_text"]
-
 
 def significance_as_text(result: SignificanceResult) -> str:
     """The difference, p, how p was computed, and the signature, on a line each."""

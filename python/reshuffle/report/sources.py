@@ -11,8 +11,6 @@ from dataclasses import dataclass
 
 from ..errors import InputError, quoted
 
-__all__ = ["ENTRIES", "Entry", "bibtex_entry", "cited", "entries_of"]
-
 
 @dataclass(frozen=True, slots=True)
 class Entry:

@@ -11,21 +11,6 @@ from .layout import Layout
 from .margins import claim, has_margin, within
 from .notes import EXACT, ci, counted, joined, strata
 
-__all__ = [
-    "bold_means",
-    "difference_cells",
-    "has_ranks",
-    "interval_header",
-    "is_significant",
-    "margin_in_title",
-    "merged",
-    "number_header",
-    "of_one_metric",
-    "pvalue_headers",
-    "score_intervals",
-    "sorted_systems",
-]
-
 
 def sorted_systems(comparison: Comparison) -> list[str]:
     """The systems from best to worst under the first metric, in the order of the input if equal; the baseline first."""

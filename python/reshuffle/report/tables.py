@@ -24,8 +24,6 @@ from .systems import (
 )
 from .triangle import triangle
 
-__all__ = ["pair_tables", "system_tables", "tables"]
-
 
 def tables(comparison: Comparison, layout: Layout) -> Iterator[Table]:
     """The systems under all metrics in one table; then, as the layout wants, triangles and tables of each metric.

@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["PROSE_WIDTH", "Terminal", "stdout_width"]
-
 # The width of sentences, in characters, where no terminal sets it.
 PROSE_WIDTH = 100
 

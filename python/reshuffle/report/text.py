@@ -14,8 +14,6 @@ from .notes import notes
 from .tables import tables
 from .terminal import PROSE_WIDTH, Terminal
 
-__all__ = ["as_text", "paragraph", "prose", "table_as_text"]
-
 # A name is never folded to fewer characters than this.
 MIN_NAME = 8
 # Words in the headers of numbers are not broken unless they are longer than this.

@@ -7,8 +7,6 @@ from .cells import Table, decimals_of
 from .layout import Layout
 from .systems import is_significant, margin_in_title
 
-__all__ = ["triangle"]
-
 # More columns have room for two or three digits only.
 MAX_COMPLETE = 8
 

@@ -11,8 +11,6 @@ from .latex import NUMBERS
 from .layout import Layout
 from .paper import LONG, Paper, paper_of, paper_of_sets
 
-__all__ = ["as_typst", "sets_as_typst", "typst_document"]
-
 
 def as_typst(comparison: Comparison, layout: Layout) -> str:
     """A ``figure`` with a label. Text is in strings, in which Typst has no markup."""

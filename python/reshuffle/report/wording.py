@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-__all__ = ["ci", "counted", "joined", "number", "strata"]
-
 
 def number(value: float) -> str:
     """A number that the user chose, or its complement, without rounding errors in the last digits.

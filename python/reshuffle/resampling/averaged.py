@@ -25,8 +25,6 @@ from .samples import BATCH_CELLS, Batch, GroupCodes, Pairs, Sample
 from .uncounted import Uncounted
 from .units import Strata, Variances
 
-__all__ = ["AveragedData", "AveragedMetric", "AveragedSample", "averaged_samples"]
-
 Index = NDArray[np.intp]
 
 # Batches are cut at multiples of this many replicates, as the core computes them.

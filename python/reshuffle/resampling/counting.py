@@ -29,18 +29,6 @@ from .stored import StoredSample
 if TYPE_CHECKING:
     from .._core import Progress
 
-__all__ = [
-    "TOKENIZED_PERIODS",
-    "AnyMetric",
-    "Data",
-    "Metrics",
-    "References",
-    "Systems",
-    "labels_of",
-    "resolved_metrics",
-    "warn_of_tokenized",
-]
-
 References: TypeAlias = "Sequence[str | None] | Sequence[Sequence[str | None]] | Table | None"
 Systems: TypeAlias = "Mapping[str, Lines] | Sequence[Lines] | Table | None"
 AnyMetric: TypeAlias = NativeMetric | PrecomputedCounts | CorpusFunction

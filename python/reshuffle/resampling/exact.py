@@ -30,8 +30,6 @@ from .reductions import Histograms, Reduction, Series, Tally, reached
 from .replicates import Replicates
 from .samples import DifferingColumn, Pairs, Sample
 
-__all__ = ["MISSING", "Convolution", "Enumeration", "ExactResult", "ExactTest", "exact_tests"]
-
 # Stands for a missing integer in arrays, such as the number of shuffles of a test without shuffles.
 MISSING = -1
 

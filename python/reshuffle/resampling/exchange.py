@@ -22,8 +22,6 @@ from ..results import Exchangeability
 from .linear import gradient
 from .units import Strata
 
-__all__ = ["exchangeability"]
-
 Index = NDArray[np.intp]
 
 # Totals of a count that differ by fewer standard errors are taken as equal. With 2, one in 20 pairs of systems of equal

@@ -16,15 +16,6 @@ from .. import _core
 from ..metrics.base import Scores
 from ..results import Histogram
 
-__all__ = [
-    "HistogramArray",
-    "histogram",
-    "histogram_of_probabilities",
-    "histograms_from_core",
-    "histograms_of_differences",
-    "histograms_of_scores",
-]
-
 HistogramArray = NDArray[np.object_]
 
 # The bins of the core before it joins some of them, and those of a histogram.

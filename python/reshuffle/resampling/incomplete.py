@@ -21,8 +21,6 @@ from ..results import Exchangeability
 from .samples import CountSample, NativeSample, Pairs
 from .units import Documents, Strata, document_effect, paired_influence
 
-__all__ = ["IncompleteSample"]
-
 # A draw of S units has none of a given n units with a probability of at most exp(-n), so only rows with fewer units
 # than this can have such draws.
 FEW_UNITS = 100

@@ -17,8 +17,6 @@ from ..results import Influence
 from .linear import gradient
 from .samples import CountSample, Pairs, Sample, TextSample
 
-__all__ = ["influences"]
-
 # Units whose counts are copied at a time.
 UNITS = 1 << 16
 # A variance below this share of the mean square is a rounding error.

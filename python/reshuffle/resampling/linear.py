@@ -15,8 +15,6 @@ from ..errors import InputError
 from ..metrics.base import Counts, Metric, Scores
 from .units import Strata, Variances
 
-__all__ = ["gradient", "linear_variances", "linear_variances_of_differences", "rows_of", "slopes_of"]
-
 # Numerical derivatives use a step of total/2^16, for which the truncation and rounding errors are about 1e-10 each.
 STEP_BITS = 16
 

@@ -30,9 +30,6 @@ if TYPE_CHECKING:
     from .._core import Progress
     from .replicates import Replicates
 
-__all__ = ["SENT", "SENT_FOR_SHUFFLES", "Part", "ReplicatesJob", "SentSample", "SentWhole", "merged", "sent"]
-
-
 # Ranges of replicates begin at multiples of so many: those that the core reduces, which it does in batches of 64; of
 # formulas in Python; computed one after the other; and of functions of texts.
 OF_CORE, OF_FORMULA, OF_OTHERS, OF_TEXTS = 512, 64, 16, 4

@@ -20,8 +20,6 @@ from .replicates import Replicates
 from .samples import CountSample
 from .units import Documents, Strata
 
-__all__ = ["ProblemGroup", "Problems", "is_batch"]
-
 Seeds = NDArray[np.uint64]
 
 

@@ -21,29 +21,6 @@ from ..metrics.base import Scores
 from .histograms import HistogramArray, histograms_from_core
 from .samples import Pairs
 
-__all__ = [
-    "Accumulator",
-    "Alternative",
-    "Draws",
-    "Histograms",
-    "MaxT",
-    "MinP",
-    "PermutedCounts",
-    "PermutedHistograms",
-    "PermutedTally",
-    "Reduction",
-    "SequentialCounts",
-    "SequentialTally",
-    "Series",
-    "Spread",
-    "Tally",
-    "directed",
-    "extremeness",
-    "ranks_among_all",
-    "reached",
-    "signs",
-]
-
 Indices = Sequence[int]
 Row = TypeVar("Row")
 Result = TypeVar("Result")

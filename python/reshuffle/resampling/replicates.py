@@ -22,8 +22,6 @@ from .reductions import Accumulator, Draws, Reduction
 from .samples import BATCH_CELLS, Batch, GroupCodes, Pairs, Sample, TextSample, resampler_of_sums, stratum_sizes
 from .units import Strata
 
-__all__ = ["Replicates"]
-
 # The size of the first batch when a stopping rule may end the test early: it takes a few milliseconds.
 FIRST_BATCH = 512
 

@@ -23,9 +23,6 @@ from .samples import BATCH_CELLS, resampler_of_sums, stratum_sizes
 if TYPE_CHECKING:
     from .runs import RunData
 
-__all__ = ["DrawnRuns"]
-
-
 # The deviations of outputs are sums over blocks of so many draws, at multiples of it.
 BLOCK = 512
 

@@ -29,20 +29,6 @@ from .run_reference import Levels
 from .runs import RunData
 from .samples import BATCH_CELLS, Batch, CountSample, Pairs, resampler_of_sums
 
-__all__ = [
-    "ClosedForm",
-    "Exchanged",
-    "exchange_cells",
-    "exchange_pooled",
-    "exchange_runs",
-    "exchange_segments",
-    "number_of_splits",
-    "shuffle_as_multeval",
-    "split_differences",
-    "splits_are_exact",
-    "standardized",
-]
-
 # All splits of the runs are used if there are at most this many, or at most R.
 MANY_SPLITS = 20_000
 # Random splits that are drawn together. They depend on this number, so it is the same everywhere.

@@ -14,8 +14,6 @@ from .run_reference import Levels
 from .runs import RunData
 from .samples import Pairs
 
-__all__ = ["Hierarchical", "draw_runs_and_segments"]
-
 
 @dataclass(frozen=True, eq=False)
 class Hierarchical:

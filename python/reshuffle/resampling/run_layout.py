@@ -16,8 +16,6 @@ from ..metrics.base import Counts
 from .replicates import Replicates
 from .samples import BATCH_CELLS, Batch, ExchangeOfRuns, resampler_of_sums
 
-__all__ = ["GROUP", "in_groups", "swapped_sums"]
-
 # Units that share a mask.
 GROUP = 64
 # Exchanges of several pairs are made in one pass if their rows have at most so many numbers: 128 MB.

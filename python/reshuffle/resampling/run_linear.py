@@ -24,8 +24,6 @@ from .units import Strata
 if TYPE_CHECKING:
     from .runs import RunData
 
-__all__ = ["Parts", "RunCovariances"]
-
 ADVICE = "leave out this metric, or the exchange unit 'hierarchical'"
 
 

@@ -20,8 +20,6 @@ from .samples import CountSample, GroupCodes
 if TYPE_CHECKING:
     from .._core import Progress
 
-__all__ = ["Computed", "in_parts"]
-
 # From data, arguments and replicates to arrays whose last axis is that of the replicates, or of their blocks of
 # :data:`BLOCK`. A function of a module.
 Computed: TypeAlias = Callable[..., Sequence[NDArray[Any]]]

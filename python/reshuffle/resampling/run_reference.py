@@ -17,8 +17,6 @@ from numpy.typing import ArrayLike
 
 from ..metrics.base import Scores
 
-__all__ = ["Levels", "quantiles", "tails"]
-
 # Halvings of the logarithm of a tail probability, which is between -700 and 0: enough for the last digit.
 HALVINGS = 64
 SMALLEST = 1e-300

@@ -15,8 +15,6 @@ from .run_reference import Levels
 from .runs import RunData
 from .samples import Pairs
 
-__all__ = ["StandardError", "hierarchical_error", "hierarchical_t", "no_spread", "welch_error", "welch_t"]
-
 
 class StandardError(NamedTuple):
     """The standard error of a difference, 0 within rounding, and the levels of its variance."""

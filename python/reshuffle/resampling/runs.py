@@ -19,8 +19,6 @@ from .run_linear import RunCovariances
 from .samples import CountSample
 from .units import Documents, Strata
 
-__all__ = ["STATISTICS", "RunData"]
-
 STATISTICS: Mapping[str, str] = {
     "pooled": "the score of all outputs of a system, taken as one long output",
     "mean": "the mean of the scores of a system's runs",

@@ -39,21 +39,6 @@ from .exchange import exchangeability
 from .linear import linear_variances, linear_variances_of_differences
 from .units import Documents, Strata, Variances, document_effects, jackknife_variances
 
-__all__ = [
-    "Batch",
-    "CountSample",
-    "DifferingColumn",
-    "ExchangeOfRuns",
-    "FormulaSample",
-    "GroupCodes",
-    "NativeSample",
-    "Pairs",
-    "Sample",
-    "TextSample",
-    "resampler_of_sums",
-    "stratum_sizes",
-]
-
 Pairs: TypeAlias = Sequence[tuple[int, int]]
 # One 64-bit code for each resampling unit: see :meth:`reshuffle.resampling.Replicates.with_codes`.
 GroupCodes: TypeAlias = NDArray[np.uint64]

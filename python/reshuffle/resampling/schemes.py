@@ -34,17 +34,6 @@ from .replicates import Replicates
 from .samples import Pairs
 from .stopping import AnyRule
 
-__all__ = [
-    "SCHEMES",
-    "NullDistribution",
-    "Shuffled",
-    "Shuffling",
-    "null_distribution",
-    "shuffle",
-    "shuffle_batch",
-    "subgroup_bits",
-]
-
 SCHEMES = ("auto", "iid", "subgroup", "exact")
 
 

@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 
 from ..lazy import lazy
 
-__all__ = ["Squares"]
-
 Values = NDArray[np.float64]
 
 # The matrix is used if ‖u − v‖² is more than this share of ‖u‖² + ‖v‖². Below, the relative error exceeds 10⁻¹¹.

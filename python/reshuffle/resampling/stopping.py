@@ -20,8 +20,6 @@ from ..results import UsedStopping
 from ..settings import default_alpha
 from ..validate import MAX_RESAMPLES, check_integer, check_level, check_name
 
-__all__ = ["STOPPING", "AnyRule", "BesagClifford", "Gandy"]
-
 
 @dataclass(frozen=True)
 class BesagClifford:

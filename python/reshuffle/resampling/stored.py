@@ -15,8 +15,6 @@ from ..metrics.stored import StoredCounts, systems_at
 from .samples import CountSample, NativeSample
 from .units import Strata
 
-__all__ = ["StoredSample"]
-
 # Counts that are copied to 64 bits at a time: 32 MB.
 CELLS = 1 << 22
 

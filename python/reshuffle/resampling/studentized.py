@@ -37,8 +37,6 @@ from .linear import gradient
 from .samples import BATCH_CELLS, Batch, CountSample, DifferingColumn, FormulaSample, NativeSample, Pairs
 from .units import Strata
 
-__all__ = ["ROUNDING", "ObservedStatistics", "StudentizedSample", "studentize"]
-
 # The most numbers in the cross columns of the strata: 1 GB.
 LARGEST_CROSS = 1 << 27
 

@@ -21,8 +21,6 @@ from .reductions import Reduction
 from .replicates import PROGRESS_STAGES, Replicates
 from .samples import Batch, CountSample, Pairs
 
-__all__ = ["Blocks", "Supplied", "SuppliedReplicates", "resampled_sums"]
-
 # An (R, S) array, or an iterable of blocks of its rows.
 Blocks: TypeAlias = "ArrayLike | Iterable[ArrayLike]"
 

@@ -13,8 +13,6 @@ from ..metrics.base import Metric, Scores
 from .samples import CountSample, DifferingColumn, Pairs, Sample
 from .units import Documents, Strata
 
-__all__ = ["Uncounted"]
-
 
 class Uncounted:
     """The methods of :class:`Sample` that are for counts: exact tests, closed forms, units that are still to be formed.

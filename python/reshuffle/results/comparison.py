@@ -21,19 +21,6 @@ from .verdicts import Verdict, verdict
 if TYPE_CHECKING:
     from ..report import Plots
 
-__all__ = [
-    "Brevity",
-    "Comparison",
-    "Contribution",
-    "Exchangeability",
-    "Influence",
-    "PairedDifference",
-    "SystemScore",
-    "UsedInterval",
-    "UsedMetric",
-    "UsedTest",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class SystemScore:

@@ -10,8 +10,6 @@ from ..types import FlipFormat
 from . import UsedMetric
 from .reported import Framed
 
-__all__ = ["FlippedSegment", "Flips"]
-
 
 @dataclass(frozen=True, slots=True)
 class FlippedSegment:

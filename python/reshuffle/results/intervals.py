@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from .scalars import Real
 
-__all__ = ["ConfidenceInterval", "clopper_pearson", "may_lie_across", "robbins"]
-
 
 @dataclass(frozen=True, slots=True)
 class ConfidenceInterval:

@@ -6,8 +6,6 @@ from collections.abc import Iterable, Sequence
 
 from ..errors import InputError, listed, printable, shortened, unknown_name
 
-__all__ = ["first_names", "metric_name"]
-
 
 def metric_name(metric: str | None, known: Sequence[str]) -> str:
     """The known name that equals ``metric``, ignoring case if need be. For None, the only known name."""

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from ..errors import unknown_name
 
-__all__ = ["DetectableDifference", "RankedSystem", "Ranking"]
-
 
 @dataclass(frozen=True, slots=True)
 class RankedSystem:

@@ -7,8 +7,6 @@ from typing import Any
 
 from ..types import Format, Table
 
-__all__ = ["Framed", "Reported"]
-
 
 class Framed:
     """A result with one table of rows: :class:`~reshuffle.SegmentTable` and :class:`~reshuffle.Flips`."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
-__all__ = ["Real", "Whole"]
-
 # A float (Real) or an int (Whole), or an array of these for a batch of problems; type checkers cannot know which.
 Real: TypeAlias = Any
 Whole: TypeAlias = Any

@@ -15,8 +15,6 @@ from .comparison import UsedMetric
 from .lookup import first_names, metric_name
 from .reported import Framed
 
-__all__ = ["SegmentTable"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SegmentTable(Framed):

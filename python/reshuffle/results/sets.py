@@ -10,8 +10,6 @@ from .comparison import Comparison
 from .lookup import first_names
 from .reported import Reported
 
-__all__ = ["SetComparison"]
-
 
 @dataclass(frozen=True, slots=True)
 class SetComparison(Reported):

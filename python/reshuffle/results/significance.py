@@ -14,8 +14,6 @@ from .caveats import Caveat
 from .intervals import ConfidenceInterval, clopper_pearson, may_lie_across, robbins
 from .scalars import Real, Whole
 
-__all__ = ["SignificanceResult", "UsedStopping"]
-
 # The schemes whose p-values have no interval: they are exact, or their replicates are not independent.
 WITHOUT_INTERVAL = ("exact", "subgroup", "replay")
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-__all__ = ["Verdict", "sought_by", "verdict"]
-
 Verdict: TypeAlias = Literal["better", "worse", "undecided"]
 
 

@@ -41,8 +41,6 @@ from .pools import Pool, check_layouts, plan_of, sample_units, signature_of, sig
 from .settings import in_list
 from .validation import BANDS, BINS, check_bins
 
-__all__ = ["AgreementSettings", "agreement", "agreement_of"]
-
 # The default test of comparisons, and the tests of Graham et al. 2014 and of Riezler & Maxwell 2005.
 TESTS = ("ar", DEFAULT, "bootstrap", "bootstrap-shift", "paired-bootstrap")
 

@@ -22,8 +22,6 @@ from .populations import Population
 from .power import power_rates, simulated_mixture, true_difference, unit_error
 from .settings import StudySettings
 
-__all__ = ["MOST_REPEATS", "ROUNDS", "Calibrator", "Efficiency"]
-
 # The second of two simulations has the difference that the first one found, and more test sets. Both count.
 ROUNDS = (0.25, 1.0)
 # Test sets larger than the pilot repeat its units. They are simulated up to so many times its size, if no pair of

@@ -12,8 +12,6 @@ from ..metrics.base import Scores
 from ..resampling import Pairs
 from ..results import ConfidenceInterval
 
-__all__ = ["clustered_interval", "jackknife_interval", "share_of_pairs_interval"]
-
 Numbers: TypeAlias = "NDArray[np.integer[Any]] | NDArray[np.bool_] | Scores"
 
 LEVEL = 0.95

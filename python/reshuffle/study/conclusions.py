@@ -19,8 +19,6 @@ from ..resampling import Pairs, Replicates
 from ..settings import ComparisonSettings, Resampling
 from .pools import OfSamples, Pool, Split, signs
 
-__all__ = ["BY_WINS", "Conclusions", "Drawn", "conclude", "plans_of", "wins_and_losses"]
-
 # The test whose confidence is the share of draws that a system wins. That of other tests is 1 − p.
 BY_WINS = "paired-bootstrap"
 

@@ -14,8 +14,6 @@ from ..resampling import Pairs
 from ..results.studies import TestAgreement
 from .clusters import jackknife_interval, share_of_pairs_interval
 
-__all__ = ["Decisions", "agreements", "kappa", "rank_correlation"]
-
 
 @dataclass(frozen=True, eq=False)
 class Decisions:

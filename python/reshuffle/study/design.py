@@ -41,8 +41,6 @@ from .populations import Population
 from .power import true_difference
 from .settings import StudySettings, in_list
 
-__all__ = ["DesignOptions", "plan", "plan_of"]
-
 # Default sizes as shares of the data.
 SHARES = (0.25, 0.5, 1, 2, 4)
 # The standard error of a planned power of .8 is then .008.

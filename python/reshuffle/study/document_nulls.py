@@ -14,8 +14,6 @@ from ..resampling.units import Documents
 from .null_data import NullData, Part, Request, swap_probability
 from .populations import Population
 
-__all__ = ["of_documents", "of_documents_as_units"]
-
 
 def of_documents(request: Request) -> NullData:
     """Whole documents are drawn and swapped, but tests resample segments."""

@@ -18,8 +18,6 @@ from ..metrics.native import NativeMetric
 from ..resampling import CountSample
 from .null_data import EQUALIZE, NullData, Part, Request
 
-__all__ = ["check_difference", "closest", "made_worse", "of_equal_scores", "of_margins"]
-
 # Scores count as equal, and a difference as the margin, if they are off by at most this many standard errors of the
 # difference on the whole pool. This changes a size of .05 by less than .0001.
 TOLERANCE = 0.02

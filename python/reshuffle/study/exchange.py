@@ -35,8 +35,6 @@ from .run_pvalues import PAIR, model_pvalues
 from .settings import StudySettings, check_distinct, in_list
 from .testing import STAGE
 
-__all__ = ["EXCHANGE_ALPHAS", "MODEL_SEGMENTS", "ExchangeSettings", "exchange", "exchange_of", "model_of"]
-
 EXCHANGE_ALPHAS = (0.05,)
 # The number of segments of simulated scores.
 MODEL_SEGMENTS = (200,)

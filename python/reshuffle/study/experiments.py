@@ -17,8 +17,6 @@ from ..resampling.samples import core_counts
 from ..seeds import DerivedSeed, derive_seed
 from .populations import Population, Selection
 
-__all__ = ["Experiment"]
-
 
 @dataclass(frozen=True, eq=False)
 class Experiment:

@@ -16,8 +16,6 @@ from ..seeds import DerivedSeed, derive_seed
 from .equal_scores import check_difference, made_worse
 from .null_data import EQUALIZE, Request
 
-__all__ = ["VARIANCES", "Families", "FamilyPopulation"]
-
 
 @dataclass(frozen=True, eq=False)
 class FamilyPopulation:

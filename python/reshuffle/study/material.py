@@ -21,8 +21,6 @@ from ..settings import Resampling, Units
 from ..validate import check_name
 from .populations import Population
 
-__all__ = ["Material"]
-
 
 @dataclass(frozen=True, eq=False)
 class Material:

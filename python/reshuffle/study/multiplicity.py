@@ -37,8 +37,6 @@ from .null_data import NullOptions, Request, check_is_drawn
 from .settings import StudySettings, check_distinct, in_list
 from .testing import STAGE
 
-__all__ = ["FAMILY_TESTS", "MultiplicitySettings", "multiplicity", "multiplicity_of"]
-
 NONE = "none"
 # The default test of comparisons, beside it one by draws and one by shuffles, and the randomised Tukey test.
 FAMILY_TESTS = ("ar", DEFAULT, "bootstrap", "permutation")

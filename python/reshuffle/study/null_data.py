@@ -19,18 +19,6 @@ from .material import Material
 from .populations import Population
 from .settings import StudySettings
 
-__all__ = [
-    "EQUALIZE",
-    "NullData",
-    "NullOptions",
-    "Part",
-    "Request",
-    "TrainedSystems",
-    "check_is_drawn",
-    "is_drawn",
-    "swap_probability",
-]
-
 # Defaults of simulated documents: their segments, and the intraclass correlation of differences.
 DOCUMENT_SIZE, ICC = 15, 0.1
 

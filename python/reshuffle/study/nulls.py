@@ -17,8 +17,6 @@ from .equal_scores import of_equal_scores, of_margins
 from .null_data import NullData, Request, swap_probability
 from .run_nulls import of_noise, of_runs, of_variants
 
-__all__ = ["NULLS", "Null", "check_nulls"]
-
 
 @dataclass(frozen=True)
 class Null:

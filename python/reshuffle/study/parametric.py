@@ -26,8 +26,6 @@ from ..seeds import derive_seed
 from ..validate import check_number
 from .testing import STAGE, Testing
 
-__all__ = ["CARD_BLEU", "Simulated", "SwapEffects", "simulate_swap_effects"]
-
 # The number of effects in memory at a time: 32 MB.
 CELLS = 1 << 22
 

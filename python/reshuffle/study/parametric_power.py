@@ -19,8 +19,6 @@ from .parametric import CARD_BLEU, SwapEffects, simulate_swap_effects
 from .power import MODELS, KnownDifference, power_rates, rates_of
 from .settings import StudySettings, in_list
 
-__all__ = ["SwapOptions", "parametric_power", "parametric_power_of"]
-
 
 @dataclass(frozen=True)
 class SwapOptions:

@@ -25,22 +25,6 @@ from ..validate import check_integer, check_name
 from .material import Material
 from .settings import StudySettings, in_list
 
-__all__ = [
-    "ENOUGH_SAMPLES",
-    "LAYOUTS",
-    "OfSamples",
-    "Pool",
-    "Split",
-    "check_layouts",
-    "check_sizes",
-    "plan_of",
-    "sample_units",
-    "sampling_step",
-    "signature_of",
-    "signs",
-    "units_of",
-]
-
 # How a pool is split into samples.
 LAYOUTS: Mapping[str, str] = {
     "broad": "sample j takes the units j, j + m, j + 2m and so on, where m is the number of samples",

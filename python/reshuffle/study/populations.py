@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from ..metrics.base import Counts, Metric
 
-__all__ = ["SAMPLING", "Population", "Selection"]
-
 # How the units of a simulated test set are chosen from the population.
 SAMPLING = ("replace", "subset", "fixed")
 

@@ -32,23 +32,6 @@ from .populations import Population, Selection
 from .rates import rate_interval
 from .settings import ALPHAS, StudySettings, in_list
 
-__all__ = [
-    "EFFECTS",
-    "MODELS",
-    "KnownDifference",
-    "PowerOptions",
-    "checked_scheme",
-    "critical_level",
-    "power",
-    "power_of",
-    "power_rates",
-    "rates_of",
-    "simulated_mixture",
-    "true_difference",
-    "unit_error",
-    "with_null",
-]
-
 # η of the points of a power curve: from the null hypothesis to the real pair.
 EFFECTS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)
 

@@ -14,8 +14,6 @@ from ..results.studies import PvalueShare, Rate
 from .clusters import clustered_interval
 from .testing import effective_simulations
 
-__all__ = ["GRID", "Cell", "Dependence", "pvalue_shares", "rate_interval", "rates"]
-
 # The points at which reports show the distribution of p.
 GRID = tuple(round(p, 3) for p in (0.005, *(0.01 * i for i in range(1, 11)), *(0.05 * i for i in range(3, 21))))
 CONFIDENCE_LEVEL = 0.95

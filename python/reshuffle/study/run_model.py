@@ -17,8 +17,6 @@ from ..resampling import CountSample
 from ..resampling.runs import RunData
 from ..settings import Resampling
 
-__all__ = ["NAMES", "RunModel", "RunPool", "data_of", "size_for_ratio", "size_of_splits", "variance_ratio"]
-
 # The two configurations.
 NAMES = ("first", "second")
 # The components of the scores are rounded to this share of their standard deviation.

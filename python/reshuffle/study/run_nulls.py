@@ -14,8 +14,6 @@ from ..metrics.native import NativeMetric, count_all
 from .null_data import NullData, Request, swap_probability
 from .populations import Population
 
-__all__ = ["noisy", "of_noise", "of_runs", "of_variants"]
-
 # All splits of the runs into two sets are used if there are at most this many.
 MAX_SPLITS = 1000
 # Edits: a word is dropped, repeated, replaced by another word of the system, or exchanged with the next.

@@ -22,8 +22,6 @@ from ..resampling.runs import RunData
 from ..settings import Resampling
 from .run_model import RunModel, data_of
 
-__all__ = ["PAIR", "composed_pvalues", "model_pvalues"]
-
 # The difference that is tested: second − first.
 PAIR = (1, 0)
 

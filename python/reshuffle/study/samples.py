@@ -52,8 +52,6 @@ from .pools import (
 from .settings import in_list
 from .validation import TRUTHS, pair_row
 
-__all__ = ["SampleSettings", "samples", "samples_of"]
-
 # The smallest test set of a curve.
 SMALLEST = 50
 

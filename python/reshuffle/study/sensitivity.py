@@ -52,8 +52,6 @@ from .power import (
 )
 from .settings import ALPHAS, StudySettings
 
-__all__ = ["SENSITIVITY_TESTS", "paired_difference", "sensitivity", "sensitivity_of"]
-
 # The tests of Riezler & Maxwell 2005, with the bootstrap centred on the estimate.
 SENSITIVITY_TESTS = ("ar", "bootstrap")
 # The number of replicates for the p-values of the real pairs.

@@ -27,16 +27,6 @@ from .testing import Testing, check_stopping
 if TYPE_CHECKING:
     from ..execution.checkpoint import Checkpoint
 
-__all__ = [
-    "ALPHAS",
-    "DEFAULT_TESTS",
-    "STUDY_SCHEMES",
-    "STUDY_STOPPING",
-    "StudySettings",
-    "check_distinct",
-    "in_list",
-]
-
 # The default test of comparisons, and the tests of Riezler & Maxwell 2005, the bootstrap also centred on the estimate.
 DEFAULT_TESTS = ("ar", DEFAULT, "bootstrap", "bootstrap-shift")
 ALPHAS = (0.01, 0.05, 0.1)

@@ -31,8 +31,6 @@ from ..validate import check_integer, check_name
 from .experiments import Experiment
 from .populations import Population
 
-__all__ = ["CAN_STOP", "SCHEMES", "STAGE", "Tested", "Testing", "check_stopping", "effective_simulations"]
-
 # How ``ar`` makes its shuffles in a study.
 SCHEMES: Mapping[str, str] = {
     "auto": "as in a comparison: exact where that costs no more than iid shuffles",

@@ -25,8 +25,6 @@ from .populations import Selection
 from .rates import Cell, pvalue_shares, rates
 from .settings import ALPHAS, StudySettings, in_list
 
-__all__ = ["type1", "type1_of"]
-
 
 def type1(
     references: References = None,

@@ -29,8 +29,6 @@ from .material import Material
 from .pools import Pool, Split, check_layouts, check_sizes, plan_of, sampling_step, signature_of, units_of
 from .settings import in_list
 
-__all__ = ["BANDS", "BINS", "TRUTHS", "ValidationSettings", "check_bins", "validate", "validate_of"]
-
 # What counts as the truth about a pair of systems.
 TRUTHS: Mapping[str, str] = {
     "complement": "The system with the better score on the rest of the pool, without the sample, counts as better.",

@@ -15,8 +15,6 @@ from ..metrics.base import Counts, Scores
 from ..metrics.native import NativeMetric
 from .lists import NBest
 
-__all__ = ["Chosen", "LinearModel", "Model", "check_features", "first_best", "templates_of", "weighted_scores"]
-
 # The templates of :func:`reshuffle.tune.template_features`, of which each feature has its template before ``=``.
 COUNTING = ("ngram", "presence")
 OTHERS = ("phrase", "words")

@@ -17,8 +17,6 @@ from .options import Optimizer
 from .problem import Problem
 from .replications import replications
 
-__all__ = ["Course", "Run", "decoded"]
-
 
 @dataclass(frozen=True, eq=False)
 class Run:

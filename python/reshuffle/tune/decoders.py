@@ -25,8 +25,6 @@ from ..validate import check_integer
 from .choosing import LinearModel
 from .lists import NBest, read_nbest
 
-__all__ = ["Decoder", "command_decoder", "simulated_decoder", "write_weights"]
-
 # From weights to lists. The folder is for its files, and differs between the decodes of a study.
 Decoder: TypeAlias = Callable[[Mapping[str, float], Path], NBest]
 

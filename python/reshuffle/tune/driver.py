@@ -31,8 +31,6 @@ from .outcome import tuning_result
 from .problem import Problem, sentence_metric_for
 from .weights import Weights, weights_by_name
 
-__all__ = ["Tuned", "tune"]
-
 # Each run has weights, a course and an output in memory.
 MAX_REPLICATIONS = 100_000
 

@@ -17,8 +17,6 @@ from ..validate import check_integer
 from .choosing import first_best, weighted_scores
 from .lists import NBest, Sparse, gathered, joined
 
-__all__ = ["Reranker", "SelectionStep", "Variant", "closest", "fit_l1", "l1_variants", "template_features"]
-
 
 @dataclass(frozen=True)
 class SelectionStep:

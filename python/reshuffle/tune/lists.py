@@ -20,8 +20,6 @@ from ..metrics.native import NativeMetric, resolve
 from ..progress import AnyProgress, reported
 from ..validate import check_integer
 
-__all__ = ["NBest", "Sparse", "additive", "gathered", "joined", "read_nbest"]
-
 FORMAT = "id ||| hypothesis ||| features"
 MAX_ID = 2**63 - 1
 

@@ -20,8 +20,6 @@ from .choosing import first_best
 from .lists import NBest, additive
 from .oracle import first_entries, model_scores, places
 
-__all__ = ["MinimumRisk", "mbr", "probabilities"]
-
 # Probabilities that are spread over this share of the entries, or more, are nearly uniform.
 NEARLY_UNIFORM = 0.9
 

@@ -16,8 +16,6 @@ from ..types import MertPreset
 from .lists import NBest, additive
 from .online import Learned, starting_weights
 
-__all__ = ["mert"]
-
 Floats = NDArray[np.float64]
 
 

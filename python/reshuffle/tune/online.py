@@ -15,8 +15,6 @@ from ..metrics.base import MetricLike
 from ..progress import AnyProgress, reported
 from .lists import NBest, additive
 
-__all__ = ["Learned", "expected_score", "kbmira", "pro", "starting_weights", "xbleu"]
-
 Floats = NDArray[np.float64]
 
 

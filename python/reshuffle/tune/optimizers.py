@@ -16,8 +16,6 @@ from .mert import mert
 from .online import Learned, kbmira, pro, xbleu
 from .problem import Problem
 
-__all__ = ["FITS", "READS", "VARIANTS", "Fitted"]
-
 
 @dataclass(frozen=True, eq=False)
 class Fitted:

@@ -15,8 +15,6 @@ from typing import Any
 from ..errors import InputError, quoted
 from ..validate import check_integer, check_name
 
-__all__ = ["OPTIMIZERS", "PRESETS", "Optimizer", "OptimizerOption", "find_optimizer"]
-
 # The presets of ``mert``.
 PRESETS: dict[str, str] = {
     "both": "the given start and 20 random restarts, along all axes and 5 random directions",

@@ -20,8 +20,6 @@ from ..validate import MAX_SEED, check_integer
 from .choosing import first_best
 from .lists import NBest, additive
 
-__all__ = ["CHOICES", "Oracle", "first_entries", "oracle", "preferred"]
-
 # The choices, in the order of tables, and what decides in each.
 CHOICES: Mapping[str, str] = {
     "topbest": "the first entry, or the highest model score",

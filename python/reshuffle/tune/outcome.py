@@ -14,8 +14,6 @@ from .course import Course, Run
 from .optimizers import VARIANTS
 from .problem import Problem
 
-__all__ = ["tuning_result"]
-
 # Settings in the signature.
 SIGNED = ("optimizer", "options", "replications", "rounds")
 

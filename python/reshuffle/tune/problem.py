@@ -20,8 +20,6 @@ from ..metrics.registry import metric_specs
 from .lists import NBest, additive
 from .weights import Weights, weights_by_name
 
-__all__ = ["BY_SENTENCE_BLEU", "Problem", "sentence_metric_for", "shared_options"]
-
 Floats = NDArray[np.float64]
 
 # Metrics whose scores of single sentences say little, or have another range than 0 to 100.

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from .._core import Progress
     from ..metrics.native import NativeMetric
 
-__all__ = ["replications"]
-
 
 def replications(
     name: str, problem: Problem, options: Mapping[str, Any], seeds: Sequence[int], executor: Any = None

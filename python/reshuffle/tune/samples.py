@@ -10,8 +10,6 @@ from ..errors import InputError
 from ..validate import check_integer
 from .lists import NBest
 
-__all__ = ["read_samples"]
-
 
 def read_samples(
     paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],

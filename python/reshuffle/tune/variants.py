@@ -14,8 +14,6 @@ from ..validate import check_integer
 from .l1 import Reranker, Variant, closest, fit_l1, l1_variants
 from .lists import NBest, additive
 
-__all__ = ["TrainedVariants", "names_of_variants", "train_variants"]
-
 
 @dataclass(frozen=True, eq=False)
 class TrainedVariants:

@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 from ..data.files import MAX_INPUT, display_name, read_lines
 from ..errors import LINE_MESSAGE, InputError, listed, quoted
 
-__all__ = ["Weights", "read_named_weights", "read_weights", "weights_by_name"]
-
 
 @dataclass(frozen=True, eq=False)
 class Weights:

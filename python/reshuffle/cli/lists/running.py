@@ -21,8 +21,6 @@ from ..output import binary_destination, chosen_output, destination
 from ..progress import progress_bar
 from ..tune.files import prepared_folder, read_lists, read_references
 
-__all__ = ["run_mbr", "run_oracle"]
-
 
 def run_oracle(arguments: Sequence[str], options: dict[str, Any]) -> None:
     """Read the files, search, and write the report, and the outputs of each choice if a folder is given."""

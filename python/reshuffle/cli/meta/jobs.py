@@ -26,8 +26,6 @@ from ..job import Job, metrics_of, resampling_of
 from ..metric_options import MetricChoice, flags, parse_metric
 from ..stored import names_in_counts
 
-__all__ = ["MetaJob", "MetaJobs"]
-
 T = TypeVar("T")
 
 # The options that belong to one test set, and the keys of manifests for them.

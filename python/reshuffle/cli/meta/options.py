@@ -13,22 +13,6 @@ from ..habits import EXTERNAL
 from ..options import Decorator, adjustment, any_of, input_options, output_options, resampling_options
 from ..params import Metric, Name, NameList, StrParam
 
-__all__ = [
-    "ADJUST",
-    "ARGUMENTS",
-    "COLUMNS",
-    "HUMAN",
-    "OUTPUTS",
-    "RESAMPLING",
-    "SETS",
-    "chosen_coefficients",
-    "chosen_table",
-    "chosen_test",
-    "intervals",
-    "metrics_option",
-    "output",
-]
-
 ARGUMENTS = (
     (
         "FILE",

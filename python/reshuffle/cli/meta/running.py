@@ -17,8 +17,6 @@ from ..output import chosen_output, destination
 from ..progress import progress_bar
 from .jobs import MetaJobs
 
-__all__ = ["run_meta"]
-
 Evaluate: TypeAlias = Callable[[Sequence[TestSet], dict[str, Any]], MetaEvaluation]
 
 

@@ -24,8 +24,6 @@ from .options import (
     output,
 )
 
-__all__ = ["segments_command"]
-
 COEFFICIENTS = tuple(name for name in get_args(types.MetaCoefficient) if name not in ("accuracy", "soft-accuracy"))
 TABLES = tuple(name for name in get_args(types.MetaTable) if name != "systems")
 TESTS = tuple(name for name in get_args(types.MetaTest) if name != "williams")

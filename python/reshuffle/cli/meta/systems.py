@@ -24,8 +24,6 @@ from .options import (
     output,
 )
 
-__all__ = ["systems_command"]
-
 COEFFICIENTS = ("pearson", "spearman", "kendall-b", "accuracy", "soft-accuracy")
 
 AGREEMENT = (

@@ -14,8 +14,6 @@ from ..options import Decorator, all_of, output_options
 from ..params import Name, StrParam
 from .options import ADJUST, ARGUMENTS, HUMAN, OUTPUTS, RESAMPLING, SETS, intervals
 
-__all__ = ["tune_smoothing_command"]
-
 # The options of other commands of this group that have no place here, with their values if they are not set.
 NOT_FOR_VOTES: Mapping[str, Any] = {
     "human": None,

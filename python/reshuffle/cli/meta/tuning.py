@@ -17,8 +17,6 @@ from ..progress import progress_bar
 from .jobs import MetaJobs
 from .tune_smoothing import NOT_FOR_VOTES
 
-__all__ = ["run_tuning"]
-
 
 def run_tuning(arguments: Sequence[str], options: dict[str, Any]) -> None:
     """Read the files, tune, and write the report. ``arguments`` are words that belong to no option."""

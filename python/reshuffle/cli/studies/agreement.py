@@ -13,8 +13,6 @@ from ..params import Name, NumberList
 from .options import ARGUMENTS, choice_of_tests, study_options
 from .pools import BINS, given
 
-__all__ = ["agreement_command"]
-
 AGREEMENT = (
     choice_of_tests("ar bootstrap-both bootstrap bootstrap-shift paired-bootstrap"),
     option(

@@ -12,8 +12,6 @@ from ..command import Command, option
 from ..params import Name, NameList, NumberList
 from .options import SIZES, study_options
 
-__all__ = ["exchange_command"]
-
 EXAMPLES = (
     "reshuffle study exchange",
     "reshuffle study exchange --exchange segment cell pooled multeval --runs 3 5 --correlation 0.54 --run-sd 0 0.77",

@@ -12,8 +12,6 @@ from ..options import any_of
 from ..params import Name, NameList, NumberList
 from .options import ARGUMENTS, SIZES, choice_of_tests, study_options
 
-__all__ = ["multiplicity_command"]
-
 EXAMPLES = (
     "reshuffle study multiplicity ref.txt *.out",
     "reshuffle study multiplicity ref.txt *.out --n-systems 5 10 15 --adjust none holm maxt -n 2999",

@@ -22,24 +22,6 @@ from ..options import (
 )
 from ..params import Margin, Name, NameList, NumberList
 
-__all__ = [
-    "ALPHAS",
-    "ARGUMENTS",
-    "DESIGN",
-    "INPUT",
-    "MARGINS",
-    "NULLS",
-    "NULL_OPTIONS",
-    "PAIRS",
-    "RESUME",
-    "SIZES",
-    "STOPPING",
-    "TABLE",
-    "TESTS",
-    "choice_of_tests",
-    "study_options",
-]
-
 INPUT = input_options("sample and resample whole documents", has_strata=False)
 
 ARGUMENTS = (

@@ -13,8 +13,6 @@ from ..command import Command, option
 from ..params import Margin, NameList, NumberList
 from .options import ARGUMENTS, TESTS, study_options
 
-__all__ = ["plan_command"]
-
 EXAMPLES = (
     "reshuffle plan ref.txt a.txt b.txt",
     "reshuffle plan ref.txt a.txt b.txt --difference bleu=1.0 --power 0.8 0.9",

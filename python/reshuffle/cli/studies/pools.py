@@ -12,8 +12,6 @@ from ..options import Decorator
 from ..params import Name, NameList, NumberList
 from .options import ARGUMENTS, choice_of_tests, study_options
 
-__all__ = ["samples_command", "validate_command"]
-
 
 def _sizes(default: str) -> Decorator:
     return option(

@@ -11,8 +11,6 @@ from ..command import Command, option
 from ..params import NameList, NumberList
 from .options import ALPHAS, ARGUMENTS, DESIGN, SIZES, STOPPING, TESTS, study_options
 
-__all__ = ["EFFECTS", "power_command", "size_adjusted"]
-
 EXAMPLES = (
     "reshuffle study power ref.txt a.txt b.txt --sizes 100 500 2000",
     "reshuffle study power ref.txt a.txt b.txt --tests ar bootstrap-shift --size-adjusted -m bleu chrf -o power.json",

@@ -12,8 +12,6 @@ from ..params import NameList
 from .options import ALPHAS, ARGUMENTS, DESIGN, SIZES, TESTS, study_options
 from .power import EFFECTS, size_adjusted
 
-__all__ = ["sensitivity_command"]
-
 EXAMPLES = (
     "reshuffle study sensitivity ref.txt baseline.txt new.txt",
     "reshuffle study sensitivity ref.txt baseline.txt *.variant -m bleu nist chrf --sizes 500",

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from ...settings import Units
     from ...study.settings import StudySettings
 
-__all__ = ["type1_command"]
-
 EXAMPLES = (
     "reshuffle study type1 ref.txt a.txt b.txt",
     "reshuffle study type1 ref.txt *.out --all-pairs --tests ar,bootstrap,bootstrap-shift -m bleu chrf",

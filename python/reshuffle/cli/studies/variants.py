@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from ...tune import TrainedVariants
     from ..metric_options import MetricChoice
 
-__all__ = ["TRAINING", "Training"]
-
 GROUP = "Variants (--null variants)"
 
 TRAINING = (

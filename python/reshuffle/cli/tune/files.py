@@ -10,8 +10,6 @@ from ...data.reading import read_columns
 from ...errors import InputError
 from ...tune import NBest, Tuned, read_nbest, write_weights
 
-__all__ = ["lines_of", "prepared_folder", "read_lists", "read_references", "save"]
-
 
 def read_lists(paths: Sequence[str], first_id: int, max_input: int) -> NBest:
     """The lists of one or several files, joined."""

@@ -15,20 +15,6 @@ from ..habits import EXTERNAL
 from ..options import Decorator, any_of, executor_option, input_options
 from ..params import IntParam, Metric, Name
 
-__all__ = [
-    "ARGUMENTS",
-    "INPUT",
-    "LOOP",
-    "METRIC",
-    "OF_TEXTS",
-    "SAVE",
-    "SENTENCE_METRIC",
-    "SOURCES",
-    "TABLE",
-    "own_options",
-    "replications",
-]
-
 ARGUMENTS = (
     (
         "NBEST",

@@ -10,8 +10,6 @@ from ..command import option
 from ..options import all_of
 from ..params import Size
 
-__all__ = ["rerank_command"]
-
 EPILOG = """\b
 Examples:
   reshuffle rerank test.nbest.gz tuned/weights.1 -o test.out

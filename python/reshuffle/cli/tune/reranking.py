@@ -11,8 +11,6 @@ from ...tune.weights import read_named_weights
 from ..output import binary_destination
 from .files import lines_of
 
-__all__ = ["run_rerank"]
-
 
 def run_rerank(
     lists: str, weights: str, *, sources: str | None, first_id: int, max_input: int, output: str | None

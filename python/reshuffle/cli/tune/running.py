@@ -25,8 +25,6 @@ from ..process import cleanup
 from ..progress import progress_bar
 from .files import lines_of, prepared_folder, read_lists, read_references, save
 
-__all__ = ["run_tune"]
-
 # The options with files, and the default size of simulated lists.
 SIZE = 100
 

@@ -9,8 +9,6 @@ import numpy as np
 
 from .base import Cells, codes
 
-__all__ = ["Record", "cells_of"]
-
 
 class Record(NamedTuple):
     """A score of an output: NaN if it is missing."""

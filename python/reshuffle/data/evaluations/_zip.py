@@ -12,8 +12,6 @@ from importlib import import_module
 from ..files import Limit, Readable
 from ..formats.base import Source
 
-__all__ = ["MAGIC", "Archive"]
-
 MAGIC = b"PK\x03\x04"
 # ZIP's number of Zstandard, and the bytes of a local header before the name.
 ZSTANDARD = 93

@@ -16,24 +16,6 @@ from ..files import split_lines
 from ..formats.base import Source
 from ..scores import MISSING_WORDS
 
-__all__ = [
-    "Cells",
-    "JudgmentFormat",
-    "Rows",
-    "ScoreFormat",
-    "ScoreOptions",
-    "Votes",
-    "beginning",
-    "check_segments",
-    "codes",
-    "first_line",
-    "integers",
-    "numbers",
-    "only",
-    "read_rows",
-]
-
-
 Integers = NDArray[np.int64]
 
 # The largest number of segments that is taken from a file: a larger one is a mistake, and would need much memory.

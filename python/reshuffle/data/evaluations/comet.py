@@ -19,8 +19,6 @@ from ..formats.base import Source, shown_json
 from ..scores import MISSING_WORDS
 from .base import Cells, Rows, ScoreFormat, ScoreOptions, codes, numbers
 
-__all__ = ["FORMAT", "NUMBERS", "PRINTED"]
-
 # The system of a file that names none.
 UNNAMED = "system"
 

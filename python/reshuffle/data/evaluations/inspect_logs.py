@@ -14,8 +14,6 @@ from ._joined import Record, cells_of
 from ._zip import MAGIC, Archive
 from .base import Cells, ScoreFormat, ScoreOptions
 
-__all__ = ["FORMAT"]
-
 # The versions of the schema that have been checked; 1 has a single score of each sample.
 VERSIONS = (1, 2)
 # inspect_ai's name for that score.

@@ -13,8 +13,6 @@ from ..formats.base import Source, shown_json
 from ._joined import Record, cells_of
 from .base import Cells, ScoreFormat, ScoreOptions
 
-__all__ = ["FORMAT", "objects"]
-
 # Keys of a sample that are no metrics. Releases before 0.4.6 do not list the metrics.
 OTHERS = frozenset(
     "doc_id doc target arguments resps filtered_resps filter metrics doc_hash prompt_hash target_hash".split()

@@ -11,8 +11,6 @@ from ..files import uncompressed
 from ..formats.base import Source
 from .base import Cells, Integers, Rows, ScoreFormat, ScoreOptions, codes, numbers, read_rows
 
-__all__ = ["FORMAT"]
-
 ENDINGS = (".seg.score", ".sys.score", ".score")
 
 

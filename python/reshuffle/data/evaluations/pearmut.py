@@ -12,8 +12,6 @@ from ._joined import Record, cells_of
 from .base import Cells, ScoreFormat, ScoreOptions
 from .lm_eval_samples import objects
 
-__all__ = ["FORMAT"]
-
 # What Pearmut writes as the annotation when an annotator starts again.
 RESET = "__RESET__"
 # Beginnings of the numbers of items that are not part of the test set.

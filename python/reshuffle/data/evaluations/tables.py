@@ -25,8 +25,6 @@ from .base import (
     read_rows,
 )  # fmt: skip
 
-__all__ = ["FORMAT", "JSONL"]
-
 # All known headers of segments count from 1. WMT17's SID: the sources of all 560 segments of de-en are on these lines.
 BASE = 1
 # The system of a table that has no column of systems.

@@ -9,8 +9,6 @@ from typing import Any
 
 from .base import Source
 
-__all__ = ["parts", "value_of"]
-
 SPACE = re.compile(r"[ \t\r\n]*")
 
 

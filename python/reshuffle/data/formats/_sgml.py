@@ -11,8 +11,6 @@ import re
 
 from ._translations import MTEVAL_LEVELS, MtevalBuilder, Translations
 
-__all__ = ["read_sgml"]
-
 TAG = re.compile(rf"<(/?)({'|'.join(MTEVAL_LEVELS)})(?=[\s>])\s*([^>]*)>", re.IGNORECASE)
 ATTRIBUTE = re.compile(r"""(?<![\w:.-])([\w:.-]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""")
 

@@ -14,8 +14,6 @@ from typing import NamedTuple, NoReturn
 from ...errors import LINE_MESSAGE, InputError, quoted, warn
 from .base import StrippedText
 
-__all__ = ["MTEVAL_LEVELS", "MtevalBuilder", "Segment", "Translations", "WmtBuilder"]
-
 SETS = ("srcset", "refset", "tstset")
 # Nesting depth of each element.
 MTEVAL_LEVELS: Mapping[str, int] = {**dict.fromkeys(SETS, 0), "doc": 1, "seg": 2}

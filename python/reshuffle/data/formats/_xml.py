@@ -9,8 +9,6 @@ from __future__ import annotations
 from ...errors import InputError, quoted, shortened
 from ._translations import MtevalBuilder, Translations, WmtBuilder
 
-__all__ = ["read_xml"]
-
 
 def read_xml(data: bytes, name: str) -> Translations:
     """Parse an XML file of mteval or, if the outermost element is ``dataset``, of WMT.

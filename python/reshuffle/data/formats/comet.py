@@ -21,18 +21,6 @@ from ..files import split_lines
 from ._json_parts import parts
 from .base import Column, FileFormat, Names, Source, choose, shown_json
 
-__all__ = [
-    "COMPARED",
-    "FORMAT",
-    "KEYS",
-    "PRINTED",
-    "first_segment",
-    "is_printed",
-    "read_records",
-    "score_key",
-    "values_of",
-]
-
 # What the keys of scores are called by comet-score, MetricX and others, the first that a file has.
 KEYS = ("COMET", "prediction", "predicted_score", "score", "bleurt")
 SYSTEM, SEGMENT = "system", "segment"

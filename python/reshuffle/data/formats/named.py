@@ -8,8 +8,6 @@ from ...errors import quoted
 from ..files import split_lines
 from .base import Column, FileFormat, Names, Source, choose
 
-__all__ = ["FORMAT", "is_named"]
-
 SYSTEM, SEGMENT, SCORE = "system", "segment", "score"
 NUMBER = re.compile(r"[+-]?[\d.]+(?:e[+-]?\d+)?|none|nan", re.IGNORECASE | re.ASCII)
 

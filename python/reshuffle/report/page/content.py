@@ -20,8 +20,6 @@ from ..notes import ci, counted, joined, notes, number
 from ..sets import headed, notes_of_sets, set_tables, with_choice
 from ..tables import pair_tables, system_tables
 
-__all__ = ["Content", "content", "content_of_sets"]
-
 
 @dataclass(frozen=True)
 class Content:

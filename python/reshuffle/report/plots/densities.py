@@ -19,8 +19,6 @@ from .rows import RowFigure, Rows
 from .style import INK, MUTED
 from .view import View
 
-__all__ = ["Densities", "smoothed"]
-
 Curve: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 # Inches: above and below the rows, and the height of a row.

@@ -14,8 +14,6 @@ from .rows import Column, RowFigure, Rows, columns_beside
 from .style import INK
 from .view import View
 
-__all__ = ["Forest"]
-
 # The height of what is above and below the rows, in inches.
 FURNITURE = 0.72
 

@@ -12,8 +12,6 @@ from ...results import ConfidenceInterval
 from ..wording import number
 from .view import View
 
-__all__ = ["key", "mark", "set_limits", "whisker"]
-
 
 def set_limits(ax: Axes, values: Iterable[float], intervals: Sequence[ConfidenceInterval | None]) -> None:
     """Set the limits of x so that they contain all finite numbers, with a margin."""

@@ -14,8 +14,6 @@ from matplotlib.font_manager import FontProperties, findfont, get_font
 from ... import errors
 from .style import FONTS
 
-__all__ = ["LETTER", "PLAIN", "columns", "lines_of", "printable", "wrapped"]
-
 # The distance of lines that is about the font size. Since matplotlib 3.11 the unit is the size of the font with its
 # ascent and descent, before it was the height of some letters, and by default lines are half a line farther apart.
 SPACING = 1.0 if matplotlib.__version_info__ >= (3, 11) else 1.12

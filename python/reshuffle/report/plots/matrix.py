@@ -19,8 +19,6 @@ from .rows import RowFigure, Rows, text_size
 from .style import INK, MUTED, PAGE
 from .view import View
 
-__all__ = ["Matrix"]
-
 # In inches: the margins above and below the rows, the height of the legend, and the height of a row with values.
 FURNITURE = 0.12
 LEGEND = 1.0

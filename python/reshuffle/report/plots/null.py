@@ -16,8 +16,6 @@ from .labels import PLAIN, wrapped
 from .style import BETTER, COLUMN, FONT_SIZE, INK, MUTED
 from .view import View
 
-__all__ = ["NullFigure", "tails"]
-
 HEIGHT = 1.75
 # Columns of letters below the axes.
 LABEL = 50

@@ -18,8 +18,6 @@ from .rows import HEADER, Column, RowFigure, Rows, beside, columns_beside, text_
 from .style import COLUMN, INK, PAGE
 from .view import View
 
-__all__ = ["RankingFigure"]
-
 # The height of what is above and below the rows, in inches.
 FURNITURE = 0.72
 # The distance between two bars, in points.

@@ -16,8 +16,6 @@ from ...lazy import lazy
 from .labels import LETTER, PLAIN, columns, lines_of, wrapped
 from .style import COLUMN, FAINT, FONT_SIZE, FONTS, PAGE, PAGE_HEIGHT, PaperFigure
 
-__all__ = ["HEADER", "Column", "RowFigure", "Rows", "beside", "columns_beside", "text_size"]
-
 # The length of a line of a name, in average letters: in a column-wide figure, a page-wide one, and one with many rows.
 NARROW, WIDE, SINGLE = 24, 36, 62
 # The space between the axes and the headers of columns, as a fraction of the font size.

@@ -17,22 +17,6 @@ from matplotlib.text import Text
 
 from ...errors import InputError, listed, quoted, warn
 
-__all__ = [
-    "BETTER",
-    "COLUMN",
-    "FAINT",
-    "FONTS",
-    "FONT_SIZE",
-    "INK",
-    "MUTED",
-    "PAGE",
-    "PAGE_HEIGHT",
-    "WORSE",
-    "Drawing",
-    "PaperFigure",
-    "axes_of",
-]
-
 # In inches. In ACL's style, a column is 7.7 cm wide and a page 16 cm. The height is 24.7 cm, less some for a caption.
 COLUMN = 7.7 / 2.54
 PAGE = 16.0 / 2.54

@@ -26,8 +26,6 @@ from ..notes import ci, number
 from ..systems import is_significant
 from .style import BETTER, INK, MUTED, WORSE
 
-__all__ = ["View"]
-
 
 @dataclass(frozen=True)
 class View:

@@ -15,8 +15,6 @@ from .wording import of_name, percent
 if TYPE_CHECKING:
     from ..plots.style import Drawing
 
-__all__ = ["REPORT"]
-
 # With more rows, the agreement of different tests under different metrics is left to csv.
 MOST_ROWS = 21
 # The columns of text of a table of winners without the bands, and those of a test beside its name.

@@ -12,8 +12,6 @@ from ..cells import Table
 if TYPE_CHECKING:
     from ..plots.style import Drawing
 
-__all__ = ["Explained", "Figure", "Sentences", "StudyReport"]
-
 # A table, and the sentences that explain its symbols: they follow the title in a caption for a paper, and are notes
 # below the table elsewhere.
 Explained: TypeAlias = tuple[Table, str]

@@ -15,8 +15,6 @@ from .wording import constant, of_name, percent
 if TYPE_CHECKING:
     from ..plots.style import Drawing
 
-__all__ = ["REPORT"]
-
 
 def title(study: StudyResult) -> str:
     """The metrics."""

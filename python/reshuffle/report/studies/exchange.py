@@ -15,8 +15,6 @@ from .wording import BOLD_RATES, CONSERVATIVE, LIBERAL, constant, differing, of_
 if TYPE_CHECKING:
     from ..plots.style import Drawing
 
-__all__ = ["REPORT"]
-
 # The columns that identify a row, and what tables call them.
 NAMES = {"metric": "Metric", "size": "n", "runs": "Runs", "correlation": "ρ", "run_sd": "τ"}
 

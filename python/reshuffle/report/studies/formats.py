@@ -25,8 +25,6 @@ from .rows import study_columns
 if TYPE_CHECKING:
     from .base import Explained, StudyReport
 
-__all__ = ["STUDY_FORMATS", "notes_of", "render_study", "report_of", "study_as_fragment"]
-
 
 def report_of(study: StudyResult) -> StudyReport:
     """How the study is shown. :class:`InputError` for a study that this version does not know."""

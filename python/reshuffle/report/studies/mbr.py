@@ -11,8 +11,6 @@ from ..notes import counted, number
 from .base import Explained, StudyReport
 from .wording import of_name, percent
 
-__all__ = ["REPORT"]
-
 SHOWN = {"topbest": "1-best entry", "mbr": "Minimum Bayes risk"}
 
 

@@ -10,8 +10,6 @@ from ...results.studies import MetaEvaluation, MetricDifference, StudyResult
 from ..wording import ci, counted, joined, number
 from .meta_values import AVERAGE, POOLED, Family, families, of_meta, on_segments, shown_families, sized
 
-__all__ = ["MAX_TESTED", "conclusions", "notes"]
-
 # More metrics or systems are counted instead of named, and more sentences are left to other formats.
 MAX_NAMED, MAX_SENTENCES = 5, 12
 # Values and ends of intervals that differ by less are equal.

@@ -14,8 +14,6 @@ from .wording import BOLD_RATES, CONSERVATIVE, LIBERAL, constant, differing, of_
 if TYPE_CHECKING:
     from ..plots.style import Drawing
 
-__all__ = ["REPORT"]
-
 # The mark of rates that are low because there are too few replicates.
 TOO_FEW = "‡"
 NONE = "none"

@@ -11,8 +11,6 @@ from ..notes import counted
 from .base import Explained, StudyReport
 from .wording import of_name
 
-__all__ = ["REPORT"]
-
 SHOWN = {
     "topbest": "1-best entry",
     "sentence-oracle": "Best sentence score",

@@ -27,8 +27,6 @@ from .plots import choices, draw_figure
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["study_as_html"]
-
 # More figures would make the page slow; `reshuffle plot` draws any.
 MAX_FIGURES = 24
 # How wide the page shows a figure that fits a column of a paper, in pixels (27rem in page.css).

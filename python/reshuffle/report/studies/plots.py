@@ -15,8 +15,6 @@ from .formats import report_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["StudyPlots", "choices", "draw_figure", "plots_of_study", "records_of"]
-
 
 def plots_of_study(study: StudyResult) -> StudyPlots:
     """The figures of a study.

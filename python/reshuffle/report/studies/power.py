@@ -14,8 +14,6 @@ from .wording import constant, differing, levels_of, percent, rate_decimals, tes
 if TYPE_CHECKING:
     from ..plots.style import Drawing
 
-__all__ = ["REPORT", "error_table", "power_figure", "power_table", "power_title", "size_figure", "symbols"]
-
 # The columns that identify a rate, and what tables call them.
 NAMES = {"test": "Test", "metric": "Metric", "size": "n"}
 

@@ -12,8 +12,6 @@ from ...results.studies import StudyResult, record_types
 from ...validate import check_name
 from ..frames import Columns
 
-__all__ = ["default_table", "study_columns"]
-
 # The pandas type of a field; without None in its annotation, integers need none that has missing values.
 TYPES: Mapping[type, str | None] = {str: None, int: "Int64", float: "float64", bool: "boolean"}
 # The type of seeds, which may be above 2^63.

@@ -22,8 +22,6 @@ from .run_values import (
 )
 from .wording import of_name
 
-__all__ = ["MOST_OBSERVED", "conclusions", "intervals", "notes", "variance_test"]
-
 # Clark et al. recommend at least so many replications.
 RECOMMENDED = 3
 # A standard deviation is large if it is at least this share of a difference (s_sel, s_dev), or of s_sel (s_dev).

@@ -10,19 +10,6 @@ from ...results.studies import RunComparison, RunDifference, StudyResult
 from ..cells import decimals_for
 from .wording import of_name
 
-__all__ = [
-    "adjusts",
-    "by_pair",
-    "decimals_under",
-    "deviation",
-    "exchange_phrase",
-    "is_significant",
-    "of_runs",
-    "of_unit",
-    "question_of",
-    "verdict_of",
-]
-
 # How the exchange units are called in a sentence about the result.
 BY = {
     "run": "exchanging whole runs (for these segments only)",

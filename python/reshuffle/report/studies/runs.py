@@ -30,8 +30,6 @@ from .wording import constant, of_name, percent
 if TYPE_CHECKING:
     from ..plots.style import Drawing
 
-__all__ = ["REPORT", "ScoredRuns"]
-
 # The mark of p-values of tests that cannot reach alpha, whatever the outputs are.
 UNREACHABLE = "‡"
 # Before the name of an exchange unit whose null hypothesis follows.

@@ -15,8 +15,6 @@ from .wording import constant, of_name, percent, percent_interval
 if TYPE_CHECKING:
     from ..plots.style import Drawing
 
-__all__ = ["REPORT"]
-
 
 def _ranges_table(values: Mapping[str, Any], ranges: Sequence[SampleRange]) -> Table:
     """The scores of each system on the samples, beside that on the pool."""

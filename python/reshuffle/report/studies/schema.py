@@ -16,8 +16,6 @@ from ...results import ConfidenceInterval
 from ...results.schemas import STUDY
 from ...results.studies import RECORDS, TABLES_OF
 
-__all__ = ["study_schema"]
-
 TEXT = {"type": "string"}
 NULL = {"type": "null"}
 PLAIN: dict[Any, dict[str, Any]] = {

@@ -14,8 +14,6 @@ from .wording import of_name
 if TYPE_CHECKING:
     from ..plots.style import Drawing
 
-__all__ = ["REPORT"]
-
 SYMBOLS = {"epsilon": "ε", "k": "K", "alpha": "α"}
 # From this adjusted p-value on, a value is not said to be worse than the selected one, unless the plan has a level.
 ALPHA = 0.05

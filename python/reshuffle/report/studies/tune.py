@@ -15,8 +15,6 @@ from .run_values import deviation
 if TYPE_CHECKING:
     from ..plots.style import Drawing
 
-__all__ = ["REPORT"]
-
 # More features than this are not shown: those whose weights are largest on average are.
 MOST_FEATURES = 20
 # More runs than this are only in JSON, CSV and figures.

@@ -22,8 +22,6 @@ from .wording import (
 if TYPE_CHECKING:
     from ..plots.style import Drawing
 
-__all__ = ["REPORT"]
-
 # What the methods of intervals are called.
 METHODS = {
     "clopper-pearson": "Clopper–Pearson",

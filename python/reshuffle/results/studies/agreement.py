@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from ..intervals import ConfidenceInterval
 
-__all__ = ["DomainBand", "GainBin", "GainThreshold", "PairPvalue", "TestAgreement"]
-
 
 @dataclass(frozen=True, slots=True)
 class PairPvalue:

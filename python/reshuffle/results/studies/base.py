@@ -13,8 +13,6 @@ from ..intervals import ConfidenceInterval
 if TYPE_CHECKING:
     from ...report.studies import StudyPlots
 
-__all__ = ["Rate", "StudyResult"]
-
 
 @dataclass(frozen=True, slots=True)
 class Rate:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["MBR_TABLES", "MbrChoice", "MbrScore"]
-
 # The tables, the main one first.
 MBR_TABLES = ("choices", "scores")
 

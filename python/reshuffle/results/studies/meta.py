@@ -7,16 +7,6 @@ from dataclasses import dataclass
 from ..intervals import ConfidenceInterval
 from .base import StudyResult
 
-__all__ = [
-    "META_TABLES",
-    "HumanScores",
-    "MetaEvaluation",
-    "MetricAgreement",
-    "MetricDifference",
-    "MetricGroup",
-    "MetricSystemScore",
-]
-
 # The tables of a meta-evaluation.
 META_TABLES = ("results", "comparisons", "groups", "human", "systems")
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["ORACLE_TABLES", "ChosenEntry", "ListScore", "OracleSearch"]
-
 # The tables, the main one first.
 ORACLE_TABLES = ("scores", "searches", "entries")
 

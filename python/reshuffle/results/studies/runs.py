@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from ..intervals import ConfidenceInterval
 from .base import StudyResult
 
-__all__ = ["RUN_TABLES", "ObservedDifference", "RunComparison", "RunDifference", "RunScores", "SystemRuns"]
-
 # The tables of a comparison of runs.
 RUN_TABLES = ("systems", "comparisons", "observed")
 

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from ..intervals import ConfidenceInterval
 
-__all__ = ["CurvePoint", "SampleDifference", "SampleRange", "SampleScore"]
-
 
 @dataclass(frozen=True, slots=True)
 class SampleScore:

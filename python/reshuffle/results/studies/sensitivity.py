@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from ..intervals import ConfidenceInterval
 
-__all__ = ["MetricSensitivity", "PowerContrast", "ScoredSystem", "TestedDifference"]
-
 
 @dataclass(frozen=True, slots=True)
 class ScoredSystem:

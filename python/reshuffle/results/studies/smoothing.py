@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from ..intervals import ConfidenceInterval
 
-__all__ = ["SmoothingSetting"]
-
 
 @dataclass(frozen=True, slots=True)
 class SmoothingSetting:

@@ -22,8 +22,6 @@ from .tune import StartingScores, TuningResult, TuningRun, TuningStep
 from .type1 import PvalueShare
 from .validation import BandAccuracy, GapConclusions, PairConclusions, SampleSpread
 
-__all__ = ["RECORDS", "RESULTS", "TABLES_OF", "record_types"]
-
 # The type of the records of each table, by the name of the table: JSON, CSV and data frames are made from its fields,
 # and saved studies are read back with it. Fields are str, int (not negative), float, bool, ConfidenceInterval, any of
 # them or None, tuples of one of them, or mappings from names to records.

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 
 from .base import StudyResult
 
-__all__ = ["TUNE_TABLES", "StartingScores", "TuningResult", "TuningRun", "TuningStep"]
-
 # The tables of tuning.
 TUNE_TABLES = ("runs", "start", "trace")
 

@@ -17,8 +17,6 @@ from ...plots.style import COLUMN, FONT_SIZE, INK, MUTED, PAGE
 from ..wording import percent
 from .lines import looks, point
 
-__all__ = ["AgreementFigure", "GainsFigure"]
-
 # From light to dark, in steps that are distinguishable in print, and the agreements at which they begin.
 SHADES = ("#ffffff", "#eef4fa", "#c6dbef", "#6baed6", "#2166ac")
 STEPS = (0.0, 0.8, 0.9, 0.95, 0.99)

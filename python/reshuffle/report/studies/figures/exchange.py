@@ -14,8 +14,6 @@ from ...plots.style import COLUMN, FONT_SIZE, MUTED
 from ..wording import of_name
 from .lines import key, looks, point
 
-__all__ = ["ExchangeFigure"]
-
 
 @dataclass(frozen=True)
 class ExchangeFigure:

@@ -11,8 +11,6 @@ from ....results import ConfidenceInterval
 from ...plots.labels import PLAIN, printable
 from ...plots.style import BETTER, INK, MUTED, WORSE
 
-__all__ = ["LOOKS", "key", "looks", "point"]
-
 COLOURS = (INK, BETTER, WORSE, MUTED)
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "p", "h", "*")
 DASHES: tuple[Any, ...] = ("solid", (0, (4, 1.5)), (0, (1, 1.2)), (0, (5, 1.2, 1, 1.2)), (0, (3, 1, 1, 1, 1, 1)))

@@ -20,8 +20,6 @@ from ...plots.style import BETTER, COLUMN, FAINT, FONT_SIZE, INK, MUTED, PAGE, P
 from ...wording import ci, number
 from ..meta_values import AVERAGE, Family, families, pvalue_of
 
-__all__ = ["AgreementForest", "PvalueMatrix", "SystemScatter"]
-
 # The height of what is above and below the rows of a forest, and the margins of a matrix, in inches.
 FURNITURE, MARGINS = 0.62, 0.12
 # In inches: the height of a row with values, and the widths of a legend, of a cell, and of the narrowest with a value.

@@ -14,8 +14,6 @@ from ...plots.style import COLUMN, FAINT, FONT_SIZE, INK, MUTED
 from ..wording import differing
 from .lines import key, looks
 
-__all__ = ["FamilyWiseFigure"]
-
 
 @dataclass(frozen=True)
 class FamilyWiseFigure:

@@ -19,9 +19,6 @@ from ..validation import band_name, gap_name, of_keys
 from ..wording import of_name
 from .lines import key, looks, point
 
-__all__ = ["BandsFigure", "CurvesFigure", "DifferencesFigure", "GapsFigure", "ScoresFigure"]
-
-
 # Curves show intervals from so many test sets on: with fewer, these intervals are hardly shorter than the axis.
 FEWEST = 5
 

@@ -17,8 +17,6 @@ from ...plots.style import COLUMN, FAINT, FONT_SIZE, MUTED, PAGE
 from ..wording import constant, differing, of_name
 from .lines import key, looks, point
 
-__all__ = ["DetectableFigure", "PowerFigure"]
-
 # The number of characters for which the key of a figure of one column has room.
 WIDEST = 48
 

@@ -22,8 +22,6 @@ from .lines import key, looks
 if TYPE_CHECKING:
     from ..runs import ScoredRuns
 
-__all__ = ["HistogramFigure", "ObservedFigure", "RunsFigure"]
-
 # Inches: below the rows, and the height of a row of runs: at least, for each run, and at most.
 FURNITURE, LOWEST, EACH_RUN, HIGHEST = 0.62, 0.28, 0.085, 1.1
 # A light shade of the blue of the figures.

@@ -13,8 +13,6 @@ from ...plots.labels import PLAIN
 from ...plots.style import COLUMN, FAINT, FONT_SIZE
 from .lines import key, looks, point
 
-__all__ = ["GridFigure"]
-
 SYMBOLS = {"epsilon": "ε", "k": "K", "alpha": "α"}
 
 

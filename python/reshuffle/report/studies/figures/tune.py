@@ -12,8 +12,6 @@ from ....results.studies import StartingScores, TuningRun, TuningStep
 from ...plots.labels import PLAIN, printable
 from ...plots.style import BETTER, COLUMN, FAINT, FONT_SIZE, INK, MUTED
 
-__all__ = ["CourseFigure", "ReplicationsFigure"]
-
 # The share of the range of the values that is left free at each end.
 FREE = 0.12
 # Labels of quantities whose names alone do not say what they count.

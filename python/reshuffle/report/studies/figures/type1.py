@@ -17,8 +17,6 @@ from ...plots.style import COLUMN, FAINT, FONT_SIZE, INK, MUTED
 from ..wording import levels_of, of_name
 from .lines import key, looks, point
 
-__all__ = ["QQFigure", "RatesFigure"]
-
 
 @dataclass(frozen=True)
 class RatesFigure:
