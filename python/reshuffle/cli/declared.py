@@ -1,0 +1,115 @@
+"""Options of commands from their declarations (:mod:`reshuffle.options`)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, get_origin
+
+from ..errors import either
+from ..options.declare import Option, Options, check, options_of
+from .command import option
+from .params import Margin, Name, NameList, NumberList, Replicates, flattened, margins_of
+
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+def declared_options(record: type[Options], only: Collection[str] = ()) -> list[Decorator]:
+    """The options of a record, in its order, or only those with these names."""
+    return [
+        _option(each, record)
+        for each in options_of(record).values()
+        if each.flag.shown and (not only or each.name in only)
+    ]
+
+
+def flag_of(each: Option) -> str:
+    """The option as it is written on the command line: its first name."""
+    return (each.flag.names or (_default_flag(each),))[0].partition("/")[0]
+
+
+def _default_flag(each: Option) -> str:
+    return "--" + each.name.replace("_", "-")
+
+
+def _option(each: Option, record: type[Options]) -> Decorator:
+    names = each.flag.names or (_default_flag(each),)
+    attributes: dict[str, Any] = {"help": _help(each, record), "default": None}
+    if each.element is bool:
+        attributes["is_flag"] = True
+        return option(each.title, *names, each.name, **attributes)
+    kind, metavar = _type(each)
+    repeated = each.several or each.is_mapping
+    metavar = each.flag.metavar or metavar
+    attributes |= {"type": kind, "metavar": f"{metavar}..." if repeated else metavar, "multiple": repeated}
+    return option(each.title, *names, each.name, **attributes)
+
+
+def _type(each: Option) -> tuple[Any, str]:
+    """What click converts a value with, and what stands for it in the help."""
+    if each.choices == ("auto",):
+        return Replicates(), "N"
+    if each.choices:
+        noun = f"value of {flag_of(each)}" if "_" in each.noun else each.noun
+        return (NameList if each.several else Name)(noun, each.choices), "NAME"
+    if each.number is not None:
+        number = "N" if each.number is int else "VALUE"
+        return (NumberList(each.number) if each.several else each.number), number
+    return (Margin() if each.is_mapping else str), "VALUE"
+
+
+def _help(each: Option, record: type[Options]) -> str:
+    """The first paragraph of what the option does, with flags for Python's names, and its default."""
+    text = " ".join(each.about.split("\n\n")[0].split())
+    known = {name: flag_of(other) for name, other in options_of(record).items()}
+    text = re.sub(
+        r":func:`reshuffle\.(?:study\.)?(\w+)`", lambda found: f"'reshuffle {found[1].removesuffix('_runs')}'", text
+    )
+    text = re.sub(r"[Nn]ames in :data:`[^`]*`", lambda _: either(each.choices), text)
+    text = re.sub(r"``(\w+)`` of", lambda found: f"--{found[1].replace('_', '-')} of", text)
+    text = re.sub(r"``([^`]+)``", lambda found: known.get(found[1], found[1]), text)
+    text, stated = re.subn(r" By default (.*)\.$", r"  [default: \1]", text)
+    default = each.default
+    if stated or default is None or default in (False, (), {}):
+        return text
+    if default is True:
+        return f"{text}  [default: {flag_of(each).removeprefix('--')}]"
+    return f"{text}  [default: {' '.join(map(_shown, default)) if each.several else _shown(default)}]"
+
+
+def _shown(value: Any) -> str:
+    """A default, with numbers as users write them.
+
+    >>> _shown(0.0), _shown(0.05), _shown("ar")
+    ('0', '0.05', 'ar')
+    """
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def given_values(record: type[Options], options: dict[str, Any]) -> dict[str, Any]:
+    """Take the values of the record's options that were given out of ``options``."""
+    values: dict[str, Any] = {}
+    for name, each in options_of(record).items():
+        value = options.pop(name, None) if each.flag.shown else None
+        if value is None or value == ():
+            continue
+        if each.is_mapping:
+            values[name] = margins_of(value) if get_origin(each.element.__args__[1]) is None else _lists(value)
+        else:
+            values[name] = flattened(value) if each.several else value
+    return values
+
+
+def _lists(given: tuple[tuple[str, float], ...]) -> dict[str, tuple[float, ...]]:
+    """All values of each name."""
+    found: dict[str, tuple[float, ...]] = {}
+    for name, value in given:
+        found[name] = (*found.get(name, ()), value)
+    return found
+
+
+def made(record: type[Options], values: Mapping[str, Any]) -> Any:
+    """The record with these values; :class:`InputError`, with the flag, for one that cannot be used."""
+    options = record(**values)
+    check(options, {name: flag_of(each) for name, each in options_of(record).items()})
+    return options

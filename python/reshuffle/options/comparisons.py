@@ -1,0 +1,495 @@
+"""The options of comparisons: of systems on one test set or several, and of systems with several runs."""
+
+# Annotations are evaluated here, unlike elsewhere: types of modules that take long to import are in quotes.
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Union
+
+from annotated_types import Gt, Lt
+from attrs import field, frozen
+from typing_extensions import Doc
+
+from .. import types
+from ..validate import check_n_resamples
+from .declare import Check, Flag, Kind, Options, several
+from .groups import PYTHON, Computed, Progress, Threads, by_metric
+
+if TYPE_CHECKING:
+    from ..data.corpus import Lines
+    from ..resampling.counting import Metrics, References, Systems
+    from ..resampling.stopping import AnyRule
+    from ..sets import AnySet
+    from ..settings import DocumentIds, StratumIds
+
+AnyNumber = int | Literal["auto"]
+ExchangeName = Literal["auto", "all"] | types.Exchange | str
+Level = Annotated[float | None, Gt(0), Lt(1)]
+
+
+def exchanges(value: ExchangeName | Sequence[ExchangeName]) -> tuple[ExchangeName, ...]:
+    """One exchange unit or several as a tuple."""
+    return several(value)
+
+
+@frozen(slots=False, eq=False, repr=False)
+class Texts(Options):
+    """What is scored. Commands read it from files."""
+
+    TITLE: ClassVar[str] = "Input"
+    references: Annotated[
+        "References",
+        PYTHON,
+        Kind("S references, columns of S references each, or a data frame"),
+        Doc("None stands for a missing reference; every segment needs at least one reference."),
+    ] = None
+    systems: Annotated[
+        "Systems",
+        PYTHON,
+        Kind("mapping of str to S hypotheses, or sequence of these"),
+        Doc("In a sequence they are named ``system 1``, ``system 2`` …"),
+    ] = None
+    metrics: Annotated[
+        "Metrics",
+        PYTHON,
+        Kind("str, metric, or sequence of these"),
+        Doc(
+            """Names, or metrics made by :func:`reshuffle.metric`, :class:`~reshuffle.CorpusFunction`,
+            :class:`~reshuffle.SegmentScores`, :class:`~reshuffle.FromCounts` or :class:`~reshuffle.OwnTexts`. The last
+            three bring their own data: with only these, ``references`` and ``systems`` can be left out."""
+        ),
+    ] = "bleu"
+    reference: Annotated[
+        "str | Sequence[str] | None",
+        PYTHON,
+        Kind("str or sequence of str, optional"),
+        Doc(
+            """The column of the references, or several such columns, if ``references`` is a data frame with S rows.
+            Null stands for a missing reference. ``systems`` are then names of columns, or a mapping from names of
+            systems to names of columns; ``documents`` and ``strata`` may also be names of columns. The data frame is
+            from pandas or polars, an Arrow table, a structured numpy array, or a dict of columns."""
+        ),
+    ] = field(default=None, kw_only=True)
+    documents: Annotated[
+        "DocumentIds | None",
+        PYTHON,
+        Kind("sequence of S str or int, optional"),
+        Doc(
+            """The document id of each segment; the segments of a document need not be adjacent. Whole documents are
+            then resampled, and the intraclass correlation and design effect are reported."""
+        ),
+    ] = field(default=None, kw_only=True)
+
+
+@frozen(kw_only=True, slots=False, eq=False, repr=False)
+class Stratified(Options):
+    """Strata of segments."""
+
+    TITLE: ClassVar[str] = "Input"
+    strata: Annotated[
+        "StratumIds | None",
+        PYTHON,
+        Kind("sequence of S str or int, optional"),
+        Doc(
+            """The stratum id of each segment. A stratum is a part of the test set whose size was fixed by design.
+            Bootstrap draws and standard errors are then stratified; shuffles are not affected, because they swap within
+            a segment. All segments of a document must be in the same stratum."""
+        ),
+    ] = None
+
+
+@frozen(kw_only=True, slots=False, eq=False, repr=False)
+class Test(Options):
+    """The group of the options of tests."""
+
+    TITLE: ClassVar[str] = "Test"
+
+
+@frozen(kw_only=True, slots=False, eq=False, repr=False)
+class Pairs(Test):
+    """Which pairs are compared, and in which direction."""
+
+    baseline: Annotated[
+        str | None,
+        Flag(metavar="NAME"),
+        Doc("The system that all others are compared with. By default the first."),
+    ] = None
+    all_pairs: Annotated[bool, Doc("Compare every pair of systems.")] = False
+    alternative: Annotated[
+        types.Alternative | str,
+        Doc(
+            """two-sided; better or worse than the baseline under each metric; greater or less in score.
+
+            ``better``: the alternative hypothesis is that the system is better than the baseline under the metric:
+            scores higher, or lower where lower is better. ``greater``: that it scores higher, whether or not higher is
+            better."""
+        ),
+    ] = "two-sided"
+
+
+@frozen(kw_only=True, slots=False, eq=False, repr=False)
+class Tested(Test):
+    """The test, and what is decided by it."""
+
+    test: Annotated[
+        types.TestChoice | str,
+        Kind("str", "test"),
+        Doc(
+            """Names in :data:`reshuffle.inference.tests.TESTS`; auto is bootstrap-both, or ar for systems that differ
+            in fewer than 30 segments.
+
+            ``bootstrap-both`` tests whether the expected scores on test sets of this size are equal, and ``ar`` is for
+            pairs that differ in fewer than 30 segments or documents, where the bootstrap is unreliable. A note says for
+            which pairs. ``bootstrap-kink`` tests whether the scores of the populations are equal, which is not the same
+            where BLEU's brevity penalty sets in. ``ar`` (approximate randomization) tests exchangeability and is exact
+            for any number of segments. ``t-test``, ``wilcoxon`` and ``sign-test`` are for metrics that are means of
+            segment scores: :class:`~reshuffle.SegmentScores`. ``equivalence`` and ``non-inferiority``, also with
+            ``-studentized`` or ``-ar``, need ``margins``."""
+        ),
+    ] = "auto"
+    margins: Annotated[
+        Mapping[str, float],
+        Flag(("--margin",), "NAME=VALUE"),
+        Kind("mapping of str to float, optional"),
+        Doc(
+            """For equivalence or non-inferiority: the margin of a metric, a positive number in points of the metric.
+
+            As in ``{"bleu": 0.5}``. ``equivalence`` shows that the scores of a system and the baseline differ by less
+            than the margin, ``non-inferiority`` that the system is not worse by the margin or more. Intervals of
+            differences are then those that show it (docs/statistics.md), and ``interval`` is that of the scores."""
+        ),
+    ] = field(default=None, converter=by_metric)
+    adjust: Annotated[
+        types.Adjustment | str | None,
+        Kind("str or None", "adjustment"),
+        Doc(
+            """Adjust p for multiple comparisons: names in :data:`reshuffle.inference.multiplicity.ADJUSTMENTS`;
+            'reshuffle metrics' describes them.
+
+            ``none`` or None for p-values that are not adjusted. The default, ``auto``, is step-down ``maxt``, or
+            ``tukey`` for ``anova`` and ``permutation`` (with family ``metric``). It is ``holm`` for other tests without
+            ``maxt``, with the schemes ``exact`` and ``subgroup``, with ``besag-clifford``, and if every family has only
+            one test. A single test, and tests stopped by ``gandy``, are not adjusted."""
+        ),
+    ] = "auto"
+    family: Annotated[
+        types.Family | str,
+        Doc(
+            """Tests that are adjusted together: the pairs under each metric (metric), or all pairs under all metrics
+            (all). With several test sets: under each metric, on each set (metric) or all sets (sets); or under all
+            metrics, on each set (set) or all sets (all)."""
+        ),
+    ] = "metric"
+    alpha: Annotated[
+        Level,
+        Flag(metavar="LEVEL"),
+        Doc(
+            """Significance level: a star marks p, or adjusted p, <= alpha. By default 1 - confidence, or half of that
+            with margins."""
+        ),
+    ] = None
+    scheme: Annotated[
+        types.Scheme | str,
+        Doc(
+            """For the tests ar and ar-studentized, the null distribution: iid (Monte Carlo), subgroup (2^m shuffles
+            that form a group), exact (enumeration or convolution), or auto (exact if no slower than iid, else iid).
+
+            See :func:`reshuffle.approximate_randomization`. ``auto`` decides for each pair and metric, and the result
+            names the scheme used. The adjustments ``maxt`` and ``minp`` of these tests need ``iid``, so ``auto`` is
+            ``iid`` with them."""
+        ),
+    ] = "auto"
+    stopping: Annotated[
+        Union[types.Stopping, str, "AnyRule", None],
+        Kind("{'besag-clifford', 'gandy'}, BesagClifford or Gandy, optional", "stopping rule"),
+        Doc(
+            """For the tests ar and ar-studentized, stop the shuffles early: besag-clifford (after 20 shuffles that
+            reach the observed difference) or gandy (once p <= alpha or p > alpha is decided, with error probability
+            0.001).
+
+            For each pair and metric, with the scheme ``iid``, and after ``n_resamples`` at the latest (sequential Monte
+            Carlo): :class:`~reshuffle.BesagClifford` or :class:`~reshuffle.Gandy`."""
+        ),
+    ] = None
+
+
+@frozen(kw_only=True, slots=False, eq=False, repr=False)
+class Intervals(Options):
+    """Confidence intervals."""
+
+    TITLE: ClassVar[str] = "Intervals"
+    interval: Annotated[
+        types.Interval | str | None,
+        Kind("str or None", "interval"),
+        Doc(
+            """Names in :data:`reshuffle.inference.intervals.INTERVALS`; 'reshuffle metrics' describes them.
+
+            For scores and differences. None for no intervals."""
+        ),
+    ] = "percentile"
+    confidence_level: Annotated[
+        Level,
+        Flag(("--confidence",), "LEVEL"),
+        Doc("Confidence level of the intervals. By default 0.95; 1 - 2*alpha with margins."),
+    ] = None
+
+
+@frozen(kw_only=True, slots=False, eq=False, repr=False)
+class Simultaneous(Options):
+    """Intervals of a family."""
+
+    TITLE: ClassVar[str] = "Intervals"
+    simultaneous: Annotated[
+        bool,
+        Doc(
+            """Intervals of the differences in a family that hold at once with the confidence level. A difference whose
+            interval excludes 0 has a star.
+
+            They use the statistic and the replicates that decide about stars. For the two-sided tests
+            ``bootstrap-both``, ``bootstrap``, ``bootstrap-percentile`` and ``ar-studentized`` with ``maxt``, and for
+            ``anova`` with ``tukey`` or ``scheffe``. ``interval`` is then the interval of the scores, ``percentile``."""
+        ),
+    ] = False
+
+
+@frozen(kw_only=True, slots=False, eq=False, repr=False)
+class Resampled(Computed):
+    """How many replicates there are, and what computes them."""
+
+    n_resamples: Annotated[
+        AnyNumber,
+        Check(check_n_resamples),
+        Kind("int or 'auto'"),
+        Flag(("-n", "--n-resamples"), "N"),
+        Doc(
+            """Shuffles and draws; auto: as many as are needed.
+
+            R, the number of shuffles or draws of the test, and the number of draws of the intervals. ``auto`` is at
+            least 10,000 and at most a million: 20/``alpha`` − 1 for the test, or 20·m/``alpha`` − 1 for families of m
+            tests with any adjustment but ``maxt`` and ``tukey``; twice as many for ``bootstrap-both`` and
+            ``bootstrap-percentile``; and 40/(1 − ``confidence_level``) − 1 for intervals whose ends are draws. The
+            result and its signature have the number used."""
+        ),
+    ] = 10_000
+
+
+@frozen(kw_only=True, slots=False, eq=False, repr=False)
+class Kept(Options):
+    """What a result keeps."""
+
+    TITLE: ClassVar[str] = "Output"
+    with_texts: Annotated[
+        bool,
+        Doc(
+            """Include texts and segment scores (html, json). HTML lists the segments that differ most.
+
+            In ``Comparison.texts``."""
+        ),
+    ] = False
+    with_parts: Annotated[
+        bool,
+        PYTHON,
+        Doc(
+            """Split each difference into the contributions of the parts of the metric's formula, such as BLEU's brevity
+            penalty and precisions, with intervals from the same draws (:attr:`PairedDifference.contributions`). For
+            ``bleu``, ``chrf``, ``chrf++``, ``meteor``, ``nist``, ``gtm`` and ``depf``."""
+        ),
+    ] = False
+
+
+@frozen(slots=False, eq=False, repr=False)
+class Compare(Resampled, Kept, Simultaneous, Intervals, Pairs, Tested, Stratified, Texts):
+    """:func:`reshuffle.compare`."""
+
+
+@frozen(kw_only=True, slots=False, eq=False, repr=False)
+class OptionalIntervals(Options):
+    """Confidence intervals, if any."""
+
+    TITLE: ClassVar[str] = "Intervals"
+    interval: Annotated[
+        types.Interval | str | None,
+        Kind("str, optional", "interval"),
+        Doc(
+            """Names in :data:`reshuffle.inference.intervals.INTERVALS`; 'reshuffle metrics' describes them. By default
+            percentile with a confidence level, else none."""
+        ),
+    ] = None
+    confidence_level: Annotated[
+        Level, Flag(("--confidence",), "LEVEL"), Doc("Confidence level. By default 0.95 with an interval.")
+    ] = None
+
+
+@frozen(slots=False, eq=False, repr=False)
+class Score(Resampled, OptionalIntervals, Stratified, Texts):
+    """:func:`reshuffle.score`."""
+
+
+@frozen(slots=False, eq=False, repr=False)
+class CompareSets(Resampled, Kept, Simultaneous, Intervals, Pairs, Tested):
+    """:func:`reshuffle.compare_sets`."""
+
+    TITLE: ClassVar[str] = "Input"
+
+    sets: Annotated[
+        "Mapping[str, AnySet]",
+        PYTHON,
+        Kind("mapping of str to TestSet or (references, systems)"),
+        Doc("The test sets by name, at least one."),
+    ] = field(kw_only=False)
+    metrics: Annotated[
+        "Metrics",
+        PYTHON,
+        Kind("str, metric, or sequence of these"),
+        Doc("The metrics on test sets that have none of their own."),
+    ] = field(default="bleu", kw_only=False)
+    average: Annotated[
+        bool,
+        Flag(("--average/--no-average",)),
+        Doc(
+            """Also compare the average scores over test sets.
+
+            The test must be ``ar`` (scheme ``iid``), a bootstrap test or ``permutation``; or ``equivalence`` or
+            ``non-inferiority``, whose margins then also apply to the averages."""
+        ),
+    ] = field(default=True, kw_only=True)
+    missing_systems: Annotated[
+        types.MissingSystems | str,
+        Doc("For systems that are not in every test set: error, or drop to leave them out, with a warning."),
+    ] = field(default="error", kw_only=True)
+
+
+@frozen(slots=False, eq=False, repr=False)
+class SegmentScoring(Texts):
+    """:func:`reshuffle.segment_scores`."""
+
+    documents: Annotated[
+        "DocumentIds | None",
+        PYTHON,
+        Kind("sequence of S str or int, optional"),
+        Doc("The document id of each segment. Then documents are scored, instead of segments."),
+    ] = field(default=None, kw_only=True)
+    threads: Threads = field(default=None, kw_only=True)
+    progress: Progress = field(default=None, kw_only=True)
+
+
+@frozen(kw_only=True, slots=False, eq=False, repr=False)
+class RunTests(Test):
+    """The tests of runs."""
+
+    exchange: Annotated[
+        tuple[ExchangeName, ...],
+        Kind("str or sequence of str", "exchange"),
+        Doc(
+            """What is exchanged between two systems: names in :data:`reshuffle.inference.exchange.EXCHANGES`;
+            'reshuffle metrics' describes them. The first one decides. auto: hierarchical (segment if a system has one
+            run), then tests of other questions. all: all but multeval.
+
+            The default, ``auto``, asks whether new runs on new segments would differ: ``hierarchical``, with any number
+            of runs from two on. Beside it are tests that answer other questions: ``welch``, ``run`` if its p-value can
+            be as small as ``alpha`` with these numbers of runs, ``segment``, and ``pooled``, the reading of Clark et
+            al."""
+        ),
+    ] = field(default=("auto",), converter=exchanges)
+    statistic: Annotated[
+        types.RunStatistic | str,
+        Doc(
+            """The difference of the scores of all runs' outputs taken as one (pooled), or of the runs' mean scores
+            (mean)."""
+        ),
+    ] = "pooled"
+    adjust: Annotated[
+        types.RunAdjustment | str | None,
+        Kind("str or None", "adjustment"),
+        Doc(
+            """Adjust p for multiple comparisons: names in :data:`reshuffle.inference.multiplicity.ADJUSTMENTS`;
+            'reshuffle metrics' describes them.
+
+            The default, ``auto``, is step-down ``maxt``, or ``holm`` where pairs have no replicates in common."""
+        ),
+    ] = "auto"
+    family: Annotated[
+        Literal["metric", "all"] | str,
+        Doc("Tests that are adjusted together: the pairs under each metric (metric) or under all metrics (all)."),
+    ] = "metric"
+    alpha: Annotated[Level, Flag(metavar="LEVEL"), Doc("Significance level. By default 1 - confidence.")] = None
+    confidence_level: Annotated[
+        Level,
+        Flag(("--confidence",), "LEVEL"),
+        Doc("Confidence level of the intervals of differences. By default 0.95."),
+    ] = None
+
+
+@frozen(kw_only=True, slots=False, eq=False, repr=False)
+class Medians(Options):
+    """Which run is the median."""
+
+    TITLE: ClassVar[str] = "Development set"
+    median_on: Annotated[
+        types.RunSet | str,
+        Doc(
+            """Choose the median run of each system by its score on the test set (test) or development set (dev).
+
+            Clark et al. recommend another set than the one to analyse."""
+        ),
+    ] = "test"
+    median_metric: Annotated[
+        str | None,
+        Flag(metavar="NAME"),
+        Doc("The metric whose median run the report recommends for analysis. By default the first."),
+    ] = None
+
+
+@frozen(slots=False, eq=False, repr=False)
+class CompareRuns(Resampled, Stratified, Medians, Pairs, RunTests):
+    """:func:`reshuffle.compare_runs`."""
+
+    references: Annotated[
+        "References",
+        PYTHON,
+        Kind("S references, or columns of S references each, or None"),
+        Doc("As for :func:`reshuffle.compare`. None if all metrics bring their own scores."),
+    ] = field(kw_only=False)
+    systems: Annotated[
+        "Mapping[str, Sequence[Lines] | int]",
+        PYTHON,
+        Kind("mapping of str to sequence of S hypotheses each"),
+        Doc(
+            """For each system the outputs of its runs; systems may have different numbers of runs. Without references,
+            the number of runs of each system."""
+        ),
+    ] = field(kw_only=False)
+    metrics: Annotated[
+        "Metrics",
+        PYTHON,
+        Kind("str, metric, or sequence of these"),
+        Doc(
+            """As for :func:`reshuffle.compare`. For metrics that bring their own scores, the output of run i of the
+            system ``x`` is called ``x#i``, counted from 0. Functions of texts are not supported."""
+        ),
+    ] = field(default="bleu", kw_only=False)
+    documents: Annotated[
+        "DocumentIds | None",
+        PYTHON,
+        Kind("sequence of S str or int, optional"),
+        Doc("As for :func:`reshuffle.compare`."),
+    ] = field(default=None, kw_only=True)
+    dev_references: Annotated[
+        "References",
+        PYTHON,
+        Kind("references, optional"),
+        Doc(
+            "References of the same segments for ``dev_systems``, the outputs of the same runs on the development set."
+        ),
+    ] = field(default=None, kw_only=True)
+    dev_systems: Annotated[
+        "Mapping[str, Sequence[Lines]] | None",
+        PYTHON,
+        Kind("mapping of str to sequence of hypotheses, optional"),
+        Doc("Outputs of the same runs on the development set, for ``s_dev``."),
+    ] = field(default=None, kw_only=True)
+    dev_scores: Annotated[
+        "Mapping[str, Mapping[str, Sequence[float]]] | None",
+        PYTHON,
+        Kind("mapping of str to (mapping of str to sequence of float), optional"),
+        Doc("Instead of outputs: for each system and metric the score of each run on the development set."),
+    ] = field(default=None, kw_only=True)

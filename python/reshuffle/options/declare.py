@@ -1,0 +1,331 @@
+"""What follows from the declaration of an option.
+
+A group of options is an attrs class, and an option is one of its fields::
+
+    @frozen(kw_only=True, slots=False, eq=False, repr=False)
+    class Resampled(Options):
+        TITLE: ClassVar[str] = "Resampling"
+        seed: Annotated[int, Ge(0), Le(MAX_SEED), Doc("The same seed gives the same result.")] = 12345
+
+A record for a function inherits from the groups that the function has. :func:`called_with` makes its fields the keyword
+arguments of the function, with their checks and their part of the docstring; :mod:`reshuffle.cli.declared` makes them
+options of a command. A field that a record declares again has another default or another text there.
+
+This module imports little, because ``--help`` needs it.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import textwrap
+import types
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, ParamSpec, TypeVar, Union, cast, get_args, get_origin
+
+import attrs
+from annotated_types import Ge, Gt, Le, Lt, MinLen
+from typing_extensions import Doc
+
+from ..errors import InputError, quoted
+from ..validate import LARGEST, check_flag, check_integer, check_level, check_name, check_number, check_text
+
+P = ParamSpec("P")
+R = TypeVar("R")
+T = TypeVar("T")
+
+# The width of docstrings.
+WIDTH = 120
+
+
+@attrs.frozen(slots=False, eq=False)
+class Options:
+    """The base of all groups. ``TITLE`` is the heading of the group in the help of commands."""
+
+    TITLE: ClassVar[str] = "Options"
+
+
+class Flag(NamedTuple):
+    """How an option is written on the command line: by default ``--name``, with hyphens for underscores.
+
+    ``metavar`` stands for its value in the help. Without ``shown``, the option has no flag: its value is a Python
+    object, or the command reads it from files.
+    """
+
+    names: Sequence[str] = ()
+    metavar: str | None = None
+    shown: bool = True
+
+
+class Kind(NamedTuple):
+    """What the value of an option is, in a docstring and in errors, where the type does not say it well."""
+
+    text: str = ""
+    # What a name from a list is a name of; by default the name of the option in the singular.
+    noun: str = ""
+
+
+class Except(NamedTuple):
+    """Names of the option's ``Literal`` type that cannot be used here."""
+
+    names: tuple[str, ...]
+
+
+class Check(NamedTuple):
+    """A function that raises :class:`InputError` for a bad value, instead of the check of the type.
+
+    It gets the name of the option, and the value.
+    """
+
+    function: Callable[[str, Any], object]
+
+
+class Option(NamedTuple):
+    """A declared option.
+
+    Attributes
+    ----------
+    element : type
+        The type of a value, or of one of several values.
+    several, optional : bool
+        Whether the value is a tuple, and whether it may be None.
+    about : str
+        What the option does. The first paragraph stands alone in the help of a command.
+    title : str
+        The heading of its group.
+    """
+
+    name: str
+    element: Any
+    several: bool
+    optional: bool
+    about: str
+    rules: tuple[Any, ...]
+    default: Any
+    flag: Flag
+    kind: Kind
+    title: str
+    positional: bool
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The names to choose from; empty if the value is no such name."""
+        left_out = [name for rule in self.rules if isinstance(rule, Except) for name in rule.names]
+        return tuple(name for name in _names_in(self.element) if name not in left_out)
+
+    @property
+    def noun(self) -> str:
+        """What a name to choose is a name of."""
+        return self.kind.noun or (self.name[:-1] if self.several and self.name.endswith("s") else self.name)
+
+    @property
+    def takes_objects(self) -> bool:
+        """Whether the value may also be an object that only Python has, instead of a name."""
+        return any(get_origin(each) is not Literal and each is not str for each in get_args(self.element))
+
+    @property
+    def is_mapping(self) -> bool:
+        """Whether the value has numbers for each metric."""
+        return get_origin(self.element) is get_origin(Mapping[str, float])
+
+    @property
+    def number(self) -> type[int] | type[float] | None:
+        """The type of number, if the value is one."""
+        return self.element if self.element in (int, float) else None
+
+    def check(self, shown: str, value: Any) -> None:
+        """Raise :class:`InputError`, with the name of the option as ``shown``, for a value that cannot be used."""
+        if value is None and self.optional:
+            return
+        own = [rule for rule in self.rules if isinstance(rule, Check)]
+        if own or not self.several:
+            for rule in own:
+                rule.function(shown, value)
+            if not own:
+                self._check_one(shown, value)
+            return
+        if not value and MinLen(0) not in self.rules:
+            raise InputError(f"no {shown}: expected at least one")
+        for each in value:
+            self._check_one(shown, each)
+        for at, each in enumerate(value):
+            if each in value[:at]:
+                raise InputError(f"{shown}: {quoted(each)} is given twice: leave one out")
+
+    def _check_one(self, shown: str, value: Any) -> None:
+        low, high, strict = _limits(self.rules)
+        if self.choices and (isinstance(value, str) or not self.takes_objects):
+            check_name(self.noun, value, self.choices)
+        elif self.number is int:
+            check_integer(shown, value, -(2**63) if low is None else int(low), None if high is None else int(high))
+        elif self.number is float and strict and (low, high) == (0, 1):
+            check_level(shown, value)
+        elif self.number is float:
+            check_number(shown, value, -LARGEST if low is None else low, LARGEST if high is None else high)
+        elif self.element is bool:
+            check_flag(shown, value)
+        elif self.is_mapping and not isinstance(value, Mapping):
+            raise InputError(
+                f"{shown} must be a mapping of metrics to numbers, such as {{'bleu': 0.5}}, got {quoted(value)}"
+            )
+        elif self.element is str:
+            check_text(shown, value)
+
+    @property
+    def documented_type(self) -> str:
+        """The type as docstrings have it."""
+        if self.kind.text:
+            return self.kind.text
+        if self.choices and len(self.choices) <= 5:
+            one = f"{{{', '.join(map(repr, self.choices))}}}"
+        else:
+            one = "str" if self.choices else getattr(self.element, "__name__", str(self.element))
+        text = f"{one} or sequence of {'these' if one.startswith('{') else one}" if self.several else one
+        return f"{text}, optional" if self.default is None else text
+
+    @property
+    def documented_default(self) -> str:
+        """A sentence on the default, unless the text has one, or it is None or no."""
+        if self.default in (None, False, ()) or "efault" in self.about or self.positional:
+            return ""
+        shown = self.default[0] if self.several and len(self.default) == 1 else self.default
+        return f" By default {shown!r}." if not isinstance(self.default, Mapping) else ""
+
+
+def _names_in(kind: Any) -> tuple[str, ...]:
+    """The names of a Literal, or of the Literals of a union."""
+    if get_origin(kind) is Literal:
+        return get_args(kind)
+    if get_origin(kind) in (Union, types.UnionType):
+        return tuple(name for each in get_args(kind) for name in _names_in(each))
+    return ()
+
+
+def _limits(rules: Sequence[Any]) -> tuple[float | None, float | None, bool]:
+    """The smallest and the largest value, and whether they are excluded."""
+    low: Any = next(
+        (getattr(rule, "ge", getattr(rule, "gt", None)) for rule in rules if isinstance(rule, Ge | Gt)), None
+    )
+    high: Any = next(
+        (getattr(rule, "le", getattr(rule, "lt", None)) for rule in rules if isinstance(rule, Le | Lt)), None
+    )
+    return low, high, any(isinstance(rule, Gt | Lt) for rule in rules)
+
+
+def options_of(record: Callable[..., Any]) -> dict[str, Option]:
+    """The options of a record by name, in the order of its fields; first those that may be passed by position."""
+    return _options_of(record)
+
+
+@functools.cache
+def _options_of(record: Any) -> dict[str, Option]:
+    found = {field.name: _declared(record, field) for field in attrs.fields(record)}
+    return dict(sorted(found.items(), key=lambda item: not item[1].positional))
+
+
+def _declared(record: Any, field: attrs.Attribute[Any]) -> Option:
+    """The declaration of a field. Of several texts or flags, as of a type with a name, the last one counts."""
+    owner = next(each for each in record.__mro__ if field.name in inspect.get_annotations(each))
+    kind, *rules = get_args(field.type) if get_origin(field.type) is Annotated else (field.type,)
+    members = get_args(kind) if get_origin(kind) in (Union, types.UnionType) else (kind,)
+    rest = [each for each in members if each is not type(None)]
+    several = len(rest) == 1 and get_origin(rest[0]) is tuple
+    return Option(
+        field.name,
+        get_args(rest[0])[0] if several else Union[tuple(rest)],  # noqa: UP007 - of members that are computed
+        several,
+        type(None) in members,
+        [rule.documentation for rule in rules if isinstance(rule, Doc)][-1],
+        tuple(rule for rule in rules if not isinstance(rule, Doc | Flag | Kind)),
+        inspect.Parameter.empty if field.default is attrs.NOTHING else field.default,
+        [Flag(), *(rule for rule in rules if isinstance(rule, Flag))][-1],
+        [Kind(), *(rule for rule in rules if isinstance(rule, Kind))][-1],
+        owner.TITLE,
+        not field.kw_only,
+    )
+
+
+def several(value: Any) -> tuple[Any, ...]:
+    """One value, or a sequence of values, as a tuple.
+
+    >>> several("ar"), several(0.05), several(["ar", "bootstrap"])
+    (('ar',), (0.05,), ('ar', 'bootstrap'))
+    """
+    if isinstance(value, str) or not hasattr(value, "__iter__"):
+        return (value,)
+    return tuple(value)
+
+
+def taken(record: Callable[..., R], options: Options, **others: Any) -> R:
+    """A record with those of its options that another record has, too, and ``others``."""
+    cls = cast("type[Options]", record)  # type checkers know the result of a class that is passed as a function
+    given = {each.name: getattr(options, each.name) for each in attrs.fields(cls) if hasattr(options, each.name)}
+    make: Callable[..., R] = record
+    return make(**given | others)
+
+
+def chosen(options: Options, *names: str) -> dict[str, Any]:
+    """Some options as plain values, for the plan of a result: tuples are lists."""
+    values = {name: getattr(options, name) for name in names}
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
+
+
+def check(options: Options, names: Mapping[str, str] | None = None) -> None:
+    """:class:`InputError` for a value that cannot be used.
+
+    ``names`` has the names of options that errors show, where these are not the names of the fields.
+    """
+    for name, option in options_of(type(options)).items():
+        option.check((names or {}).get(name, name), getattr(options, name))
+
+
+def called_with(record: Callable[P, R]) -> Callable[[Callable[[R], T]], Callable[P, T]]:
+    """Make a function of a record a function that has the record's fields as keyword arguments.
+
+    Its docstring gets a section of parameters, before that of what it returns.
+    """
+
+    def decorate(function: Callable[[R], T]) -> Callable[P, T]:
+        @functools.wraps(function)
+        def public(*args: P.args, **kwargs: P.kwargs) -> T:
+            try:
+                options = record(*args, **kwargs)
+            except TypeError as error:  # names the record instead of the function
+                raise TypeError(str(error).replace(f"{record.__name__}.__init__()", f"{function.__name__}()")) from None
+            check(cast("Options", options))
+            return function(options)
+
+        options = options_of(record)
+        kinds = {True: inspect.Parameter.POSITIONAL_OR_KEYWORD, False: inspect.Parameter.KEYWORD_ONLY}
+        parameters = [
+            inspect.Parameter(name, kinds[option.positional], default=option.default)
+            for name, option in options.items()
+        ]
+        returned = inspect.get_annotations(function).get("return", inspect.Signature.empty)
+        public.__signature__ = inspect.Signature(parameters, return_annotation=returned)  # type: ignore[attr-defined]
+        public.__annotations__ = {"return": returned}
+        public.__doc__ = _with_parameters(inspect.cleandoc(function.__doc__ or ""), options)
+        return public
+
+    return decorate
+
+
+def call(function: Callable[..., T], options: Options) -> T:
+    """The result of a function that :func:`called_with` has made, from its record, which has been checked."""
+    result: T = inspect.unwrap(function)(options)
+    return result
+
+
+def _with_parameters(text: str, options: Mapping[str, Option]) -> str:
+    """A docstring with a section on the options before its first section."""
+    before, heading, after = text.partition("\nReturns\n-------\n")
+    lines = ["Parameters", "----------"]
+    for name, option in options.items():
+        lines.append(f"{name} : {option.documented_type}")
+        first, *more = option.about.split("\n\n")
+        for paragraph in (f"{first}{option.documented_default}", *more):
+            lines += textwrap.wrap(
+                " ".join(paragraph.split()), WIDTH, initial_indent="    ", subsequent_indent="    ",
+                break_long_words=False, break_on_hyphens=False,
+            )  # fmt: skip
+    return f"{before}\n{chr(10).join(lines)}\n{heading}{after}"

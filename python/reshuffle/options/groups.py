@@ -1,0 +1,124 @@
+"""The groups of options that functions of several kinds share."""
+
+# Annotations are evaluated here, unlike elsewhere: types of modules that take long to import are in quotes.
+
+from collections.abc import Mapping, Sequence
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Annotated, ClassVar
+
+from annotated_types import Ge, Le
+from attrs import field, frozen
+from typing_extensions import Doc
+
+from ..execution import check_executor
+from ..validate import MAX_SEED, MAX_THREADS
+from .declare import Check, Flag, Kind, Options, several
+
+if TYPE_CHECKING:
+    import os
+
+    from ..execution import AnyExecutor
+    from ..progress import AnyProgress
+    from ..resampling.counting import Metrics, References, Systems
+    from ..settings import DocumentIds
+
+# The value is a Python object, or a command reads it from files.
+PYTHON = Flag(shown=False)
+
+
+def whole_numbers(value: int | Sequence[int]) -> tuple[int, ...]:
+    """One number or several as a tuple, also those of numpy."""
+    return tuple(int(each) if _is(each, Integral) else each for each in several(value))
+
+
+def numbers(value: float | Sequence[float]) -> tuple[float, ...]:
+    """One number or several as a tuple of floats."""
+    return tuple(float(each) if _is(each, Real) else each for each in several(value))
+
+
+def _is(value: object, kind: type) -> bool:
+    """Whether this is a number. What is none is left as it is, for the check that follows."""
+    return isinstance(value, kind) and not isinstance(value, bool)
+
+
+def by_metric(value: Mapping[str, float] | None) -> Mapping[str, float]:
+    """A number for each metric; none for None."""
+    return dict(value) if isinstance(value, Mapping) else {} if value is None else value
+
+
+@frozen(slots=False, eq=False, repr=False)
+class Inputs(Options):
+    """What is compared. Commands read it from files."""
+
+    TITLE: ClassVar[str] = "Input"
+    references: Annotated[
+        "References",
+        PYTHON,
+        Kind("S references, columns of these, or a data frame"),
+        Doc("As for :func:`reshuffle.compare`."),
+    ] = None
+    systems: Annotated[
+        "Systems",
+        PYTHON,
+        Kind("mapping of str to S hypotheses, or sequence of these"),
+        Doc("As for :func:`reshuffle.compare`."),
+    ] = None
+    metrics: Annotated[
+        "Metrics", PYTHON, Kind("str, metric, or sequence of these"), Doc("As for :func:`reshuffle.compare`.")
+    ] = "bleu"
+    reference: Annotated[
+        "str | Sequence[str] | None",
+        PYTHON,
+        Kind("str or sequence of str, optional"),
+        Doc("The column of the references, or several such columns, if ``references`` is a data frame."),
+    ] = field(default=None, kw_only=True)
+    documents: Annotated["DocumentIds | None", PYTHON, Kind("sequence of S str or int, optional"),
+                 Doc("The document id of each segment. Documents are then the units.")] = (
+        field(default=None, kw_only=True)
+    )  # fmt: skip
+
+
+Threads = Annotated[int | None, Ge(1), Le(MAX_THREADS), Doc("Threads to use. By default all cores.")]
+Progress = Annotated[
+    "AnyProgress",
+    PYTHON,
+    Kind("bool or Progress, optional"),
+    Doc(
+        """True shows a progress bar in a terminal or a notebook, if the call takes long. Another thread can read the
+        state of a :class:`Progress`."""
+    ),
+]
+
+
+@frozen(kw_only=True, slots=False, eq=False, repr=False)
+class Computed(Options):
+    """What computes a result, and how it is watched."""
+
+    TITLE: ClassVar[str] = "Resampling"
+    seed: Annotated[int, Ge(0), Le(MAX_SEED), Doc("The same seed gives the same result.")] = 12345
+    threads: Threads = None
+    executor: Annotated[
+        "AnyExecutor",
+        PYTHON,
+        Check(lambda _, value: check_executor(value)),
+        Kind("concurrent.futures.Executor or object with ``get_executor()``, optional"),
+        Doc(
+            """A pool of processes, a Dask client or the like, which computes the result; it is the same. Its workers
+            have one thread each."""
+        ),
+    ] = None
+    progress: Progress = None
+
+
+@frozen(kw_only=True, slots=False, eq=False, repr=False)
+class Checkpointed(Options):
+    """A file of finished work."""
+
+    TITLE: ClassVar[str] = "Resampling"
+    checkpoint: Annotated["str | os.PathLike[str] | None", Flag(("--resume",), "FILE"), Kind("path, optional"),
+                  Doc("""Keep what is finished in this file, and go on from what is finished there.
+
+                  After an interruption, the same call with the same file goes on from the finished simulations, also
+                  with another executor, another number of threads or more simulations; the result is that of a study
+                  without interruption. A damaged end of the file is dropped, with an
+                  :class:`~reshuffle.InputWarning`.""")] = None  # fmt: skip

@@ -1,0 +1,773 @@
+"""The options of the studies: a record for each study, which is a sum of groups."""
+
+# Annotations are evaluated here, unlike elsewhere: types of modules that take long to import are in quotes.
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+
+from annotated_types import Ge, Gt, Le, Lt, MinLen
+from attrs import field, frozen
+from attrs.converters import optional
+from typing_extensions import Doc
+
+from .. import types
+from .declare import Except, Flag, Kind, Options, several
+from .groups import PYTHON, Checkpointed, Computed, Inputs, by_metric, numbers, whole_numbers
+
+if TYPE_CHECKING:
+    from ..resampling.counting import Metrics
+    from ..settings import StratumIds
+    from ..study.null_data import TrainedSystems
+
+# How a test is named, and how many of them; the type of what a converter takes is the type of the keyword argument.
+TestName = types.Test | str
+LayoutName = types.SampleLayout | str
+ModelName = types.PowerModel | str
+NullName = types.Null | str
+ExchangeName = Literal["all"] | types.Exchange | str
+VariancesName = types.Variances | str
+AdjustmentName = types.Adjustment | str
+# The types of options that several records declare, each with a text or a default of its own.
+TestNames = Annotated[tuple[TestName, ...], Flag(("--tests", "--test"))]
+Sizes = Annotated[tuple[int, ...] | None, Ge(2), Flag(("--sizes", "--size"))]
+LevelList = Annotated[
+    tuple[float, ...], Gt(0), Lt(1), Flag(("--alphas", "--alpha"), "LEVEL"), Doc("Significance levels.")
+]
+ConfidenceLevel = Annotated[float, Gt(0), Lt(1), Flag(("--confidence",), "LEVEL")]
+SizeAdjusted = Annotated[bool, Flag(("--size-adjusted/--not-adjusted",))]
+
+
+def tests(value: TestName | Sequence[TestName]) -> tuple[TestName, ...]:
+    """One test or several as a tuple."""
+    return several(value)
+
+
+def layouts(value: LayoutName | Sequence[LayoutName]) -> tuple[LayoutName, ...]:
+    """One layout or several as a tuple."""
+    return several(value)
+
+
+def models(value: ModelName | Sequence[ModelName]) -> tuple[ModelName, ...]:
+    """One model or several as a tuple."""
+    return several(value)
+
+
+def nulls(value: NullName | Sequence[NullName]) -> tuple[NullName, ...]:
+    """One null hypothesis or several as a tuple."""
+    return several(value)
+
+
+def exchanges(value: ExchangeName | Sequence[ExchangeName]) -> tuple[ExchangeName, ...]:
+    """One exchange unit or several as a tuple."""
+    return several(value)
+
+
+def variances(value: VariancesName | Sequence[VariancesName]) -> tuple[VariancesName, ...]:
+    """One or both kinds of variances as a tuple."""
+    return several(value)
+
+
+def adjustments(value: AdjustmentName | Sequence[AdjustmentName]) -> tuple[AdjustmentName, ...]:
+    """One adjustment or several as a tuple."""
+    return several(value)
+
+
+@frozen(kw_only=True, slots=False, eq=False, repr=False)
+class Study(Options):
+    """The group of all that follow."""
+
+    TITLE: ClassVar[str] = "Study"
+
+
+@frozen(kw_only=True, slots=False, eq=False, repr=False)
+class Pairs(Study):
+    """Which pairs of systems are studied."""
+
+    baseline: Annotated[
+        str | None,
+        Flag(metavar="NAME"),
+        Doc(
+            """The baseline of the pairs. By default the first system.
+
+            As for :func:`reshuffle.compare`. Several pairs take turns, or are studied each for itself."""
+        ),
+    ] = None
+    all_pairs: Annotated[bool, Doc("Use every pair of systems.")] = False
+
+
+@frozen(kw_only=True, slots=False, eq=False, repr=False)
+class Tested(Study):
+    """The tests of simulated test sets, and what they decide."""
+
+    tests: Annotated[
+        tuple[TestName, ...] | None,
+        Flag(("--tests", "--test")),
+        Doc(
+            """Tests: names of ``test`` of :func:`reshuffle.compare`. By default ar bootstrap-both bootstrap
+            bootstrap-shift, those that have the alternative.
+
+            All have both directions but ``bootstrap-shift``, which is two-sided."""
+        ),
+    ] = field(default=None, converter=optional(tests))
+    alternative: Annotated[
+        types.Alternative | str,
+        Doc("The alternative hypothesis: two-sided; better or worse than the baseline; greater or less in score."),
+    ] = "two-sided"
+    alphas: LevelList = field(default=(0.01, 0.05, 0.1), converter=numbers)
+
+
+@frozen(kw_only=True, slots=False, eq=False, repr=False)
+class Sized(Study):
+    """The sizes of simulated test sets."""
+
+    sizes: Annotated[
+        Sizes, Doc("Segments, or documents if there are any, in a simulated test set. By default as many as there are.")
+    ] = field(default=None, converter=optional(whole_numbers))
+    sampling: Annotated[
+        types.Sampling | str,
+        Doc(
+            """How test sets are drawn: replace (with replacement), subset (without), or fixed (every segment once)."""
+        ),
+    ] = "replace"
+
+
+@frozen(kw_only=True, slots=False, eq=False, repr=False)
+class Simulated(Study):
+    """The number of simulations, and of the replicates of each test."""
+
+    simulations: Annotated[
+        int,
+        Ge(1),
+        Doc(
+            """Number of simulated test sets.
+
+            For each null or effect, and each size. They are the same for all tests, and also for all metrics unless
+            the null depends on the metric. Simulation i has the seed ``derive_seed(seed, "simulation", i)``, whatever
+            else is in the study."""
+        ),
+    ] = 1000
+
+
+@frozen(kw_only=True, slots=False, eq=False, repr=False)
+class Replicates(Computed):
+    """How many replicates a test has, and what computes them."""
+
+    n_resamples: Annotated[
+        int,
+        Ge(1),
+        Flag(("-n", "--n-resamples")),
+        Doc(
+            """Shuffles or draws of each test.
+
+            The size of ``ar`` is exact if (R + 1)·α is a whole number, so R need not be large."""
+        ),
+    ] = 999
+
+
+@frozen(kw_only=True, slots=False, eq=False, repr=False)
+class Shuffled(Study):
+    """How shuffles are made."""
+
+    scheme: Annotated[
+        types.StudyScheme | str,
+        Doc(
+            """Shuffles of the test ar: iid (independent), subgroup (a random subgroup of 2^m), or orbit (with sampling
+            fixed: all simulations share one set of shuffles)."""
+        ),
+    ] = "iid"
+
+
+@frozen(kw_only=True, slots=False, eq=False, repr=False)
+class Stopped(Study):
+    """How shuffles end early."""
+
+    stopping: Annotated[
+        types.StudyStopping | str | None,
+        Kind("{'besag-clifford'}, optional", "stopping rule"),
+        Doc(
+            """besag-clifford: end the shuffles of the tests ar and ar-studentized as soon as they cannot reject at any
+            level. Rates stay the same. By default all shuffles are made.
+
+            At the h-th exceedance, where h is the smallest number with h/R > α for the largest α, but at least 20
+            (Besag & Clifford 1991, doi:10.1093/biomet/78.2.301). A larger p is h/n, so the table ``pvalues`` differs
+            there. Needs the scheme ``iid``. Without a difference and with R = 9,999, ``ar`` is then about twice as
+            fast for α up to .1 and three times for α up to .05; with R = 999 little is saved."""
+        ),
+    ] = None
+
+
+@frozen(kw_only=True, slots=False, eq=False, repr=False)
+class SharedDraws(Study):
+    """Draws that simulations share."""
+
+    weight_sets: Annotated[
+        int | None,
+        Ge(1),
+        Doc(
+            """Share this number of sets of bootstrap draws among the simulations. This is faster, but simulations that
+            share a set are not independent. By default each has new draws."""
+        ),
+    ] = None
+
+
+@frozen(kw_only=True, slots=False, eq=False, repr=False)
+class WithMargins(Study):
+    """Margins of tests and of a null hypothesis."""
+
+    margins: Annotated[
+        Mapping[str, float],
+        Flag(("--margin",), "METRIC=VALUE"),
+        Kind("mapping of str to float, optional"),
+        Doc(
+            """Margins of the tests equivalence and non-inferiority and of the null margin, in points of the metric."""
+        ),
+    ] = field(default=None, converter=by_metric)
+
+
+@frozen(kw_only=True, slots=False, eq=False, repr=False)
+class Nulls(Study):
+    """Null hypotheses, and the options of single ones."""
+
+    null: Annotated[
+        tuple[NullName, ...],
+        Flag(("--null", "--nulls")),
+        Kind(noun="null"),
+        Doc("Null hypotheses: names in :data:`reshuffle.study.nulls.NULLS`."),
+    ] = field(default=("swap",), converter=nulls)
+    equalize: Annotated[
+        types.Equalize | str,
+        Doc(
+            """For the nulls equal-score and margin, how the better system is degraded: mix (with segments of a third
+            system) or drop-words."""
+        ),
+    ] = "mix"
+    noise: Annotated[
+        float, Gt(0), Lt(1), Flag(metavar="RATE"), Doc("For the null noise: the share of words to edit.")
+    ] = 0.05
+    runs: Annotated[
+        int,
+        Ge(1),
+        Doc(
+            """For the null replicate: the number of runs on each side.
+
+            All systems are runs of one configuration."""
+        ),
+    ] = 1
+    document_size: Annotated[
+        int | None,
+        Ge(2),
+        Doc(
+            """For the nulls documents and documents-as-units without documents: the number of segments in a simulated
+            document.
+
+            Sizes are then in segments, and rounded down to whole documents. By default 15, if ``icc`` is given."""
+        ),
+    ] = None
+    icc: Annotated[
+        float | None,
+        Gt(0),
+        Lt(1),
+        Doc(
+            """For the nulls documents and documents-as-units without documents: the intraclass correlation of
+            simulated documents.
+
+            That of differences under the first metric. By default .1, if ``document_size`` is given."""
+        ),
+    ] = None
+    variants: Annotated[
+        "TrainedSystems | None",
+        PYTHON,
+        Kind("reshuffle.tune.TrainedVariants, optional"),
+        Doc(
+            """For the null variants: how the systems were made, for the report. Without ``baseline``, all pairs take
+            turns."""
+        ),
+    ] = None
+
+
+@frozen(kw_only=True, slots=False, eq=False, repr=False)
+class StudyOptions(Checkpointed, Computed):
+    """What all studies have."""
+
+
+@frozen(slots=False, eq=False, repr=False)
+class StudyInputs(StudyOptions, Inputs):
+    """What all studies of data have."""
+
+
+@frozen(slots=False, eq=False, repr=False)
+class Type1(
+    StudyInputs, Replicates, WithMargins, Simulated, SharedDraws, Stopped, Shuffled, Sized, Pairs, Tested, Nulls
+):
+    """:func:`reshuffle.study.type1`."""
+
+
+EFFECTS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)
+
+
+@frozen(kw_only=True, slots=False, eq=False, repr=False)
+class Effects(Study):
+    """Effects whose power is simulated."""
+
+    effects: Annotated[
+        tuple[float, ...],
+        Ge(0),
+        Le(0.5),
+        Flag(("--effects", "--effect"), "ETA"),
+        Doc(
+            """Effect sizes η, from 0 (no difference) to 0.5 (the real pair).
+
+            The difference is about 2η times that of the pair."""
+        ),
+    ] = field(default=EFFECTS, converter=numbers)
+    size_adjusted: Annotated[
+        SizeAdjusted,
+        Doc(
+            """Size-adjusted power: choose the level of each test such that its type-I error is alpha, so that tests
+            with different type-I errors can be compared.
+
+            The level is that at which the test rejects a share α of simulations of the null hypothesis, η = 0."""
+        ),
+    ] = False
+
+
+@frozen(kw_only=True, slots=False, eq=False, repr=False)
+class Models(Study):
+    """Models of the true difference."""
+
+    models: Annotated[
+        tuple[ModelName, ...],
+        Flag(("--models", "--model")),
+        Doc(
+            """Models of the true difference: eta (a mixture of no difference and the real pair), real (the real pair),
+            or parametric (the model of Card et al. 2020, fitted to the pair; test ar only).
+
+            Card et al. 2020 is 2020.emnlp-main.745. ``real`` has no effects."""
+        ),
+    ] = field(default=("eta",), converter=models)
+
+
+@frozen(slots=False, eq=False, repr=False)
+class Power(StudyInputs, Replicates, Simulated, Stopped, Shuffled, Sized, Pairs, Tested, Effects, Models):
+    """:func:`reshuffle.study.power`."""
+
+
+@frozen(slots=False, eq=False, repr=False)
+class Sensitivity(StudyInputs, Replicates, Simulated, Shuffled, Sized, Pairs, Tested, Effects):
+    """:func:`reshuffle.study.sensitivity`."""
+
+    metrics: Annotated[
+        "Metrics", PYTHON, Kind("str, metric, or sequence of these"), Doc("At least two, all with counts.")
+    ] = (
+        "bleu",
+        "nist",
+    )
+    # The tests of Riezler & Maxwell 2005, with the bootstrap centred on the estimate.
+    tests: Annotated[
+        TestNames,
+        Doc(
+            "Tests: names of ``test`` of :func:`reshuffle.compare`.\n\nThe p-values of the real pairs use 10,000 "
+            "replicates."
+        ),
+    ] = field(default=("ar", "bootstrap"), converter=tests, kw_only=True)
+    size_adjusted: Annotated[SizeAdjusted, Doc("As for :func:`reshuffle.study.power`.")] = field(
+        default=True, kw_only=True
+    )
+
+
+@frozen(kw_only=True, slots=False, eq=False, repr=False)
+class Model(Study):
+    """The model of the effects of swaps."""
+
+    p_zero: Annotated[
+        float, Ge(0), Le(1), Doc("P₀ of the model of differences. The default is Card et al.'s for BLEU.")
+    ] = 0.13
+    b_zero: Annotated[float, Ge(0), Doc("b₀ of the model of differences. The default is Card et al.'s for BLEU.")] = (
+        25.8
+    )
+    metric: Annotated[str, PYTHON, Doc("The name of the metric in the result.")] = "BLEU"
+
+
+@frozen(slots=False, eq=False, repr=False)
+class ParametricPower(StudyOptions, Replicates, Simulated, Model):
+    """:func:`reshuffle.study.parametric_power`."""
+
+    difference: Annotated[
+        tuple[float, ...],
+        Flag(("--difference", "--differences"), "VALUE"),
+        Doc("Δ, the true differences, in points of the metric."),
+    ] = field(default=(1.0,), converter=numbers, kw_only=False)
+    sizes: Annotated[tuple[int, ...], Ge(2), Flag(("--sizes", "--size")), Doc("n, the numbers of segments.")] = field(
+        default=(2000,), converter=whole_numbers, kw_only=False
+    )
+    alphas: LevelList = field(default=(0.05,), converter=numbers, kw_only=True)
+    alternative: Annotated[types.Alternative | str, Doc("The alternative hypothesis.")] = field(
+        default="two-sided", kw_only=True
+    )
+    size_adjusted: Annotated[SizeAdjusted, Doc("As for :func:`reshuffle.study.power`.")] = field(
+        default=False, kw_only=True
+    )
+
+
+def differences(value: Mapping[str, float | Sequence[float]] | None) -> Mapping[str, tuple[float, ...]]:
+    """One number or several for each metric, as tuples; none for None."""
+    if not isinstance(value, Mapping):
+        return {} if value is None else value
+    return {name: several(each) for name, each in value.items()}
+
+
+@frozen(kw_only=True, slots=False, eq=False, repr=False)
+class Planned(Pairs):
+    """What is planned."""
+
+    TITLE: ClassVar[str] = "Plan"
+    difference: Annotated[
+        Mapping[str, tuple[float, ...]],
+        Flag(("--difference", "--differences"), "METRIC=VALUE"),
+        Kind("mapping of str to float or sequence of float, optional"),
+        Doc(
+            """Differences to detect, in points of the metric.
+
+            For example ``{"bleu": 1.0}``."""
+        ),
+    ] = field(default=None, converter=differences)
+    power: Annotated[
+        tuple[float, ...],
+        Gt(0),
+        Lt(1),
+        Flag(metavar="P"),
+        Doc("Target power: the probability of detecting a difference."),
+    ] = field(default=(0.8,), converter=numbers)
+    sizes: Annotated[
+        Sizes,
+        Doc(
+            """Segments, or documents if there are any, of the planned test sets. By default 1/4, 1/2, 1, 2 and 4 times
+            the size of the data."""
+        ),
+    ] = field(default=None, converter=optional(whole_numbers))
+    alpha: Annotated[float, Gt(0), Lt(1), Flag(metavar="LEVEL"), Doc("Significance level of a family of tests.")] = 0.05
+    alternative: Annotated[
+        types.Alternative | str,
+        Doc(
+            """The alternative hypothesis: two-sided; better or worse than the baseline; greater or less in score.
+
+            One-sided tests are planned, and simulated, for a difference in their direction."""
+        ),
+    ] = "two-sided"
+    family_size: Annotated[
+        int | None,
+        Ge(1),
+        Doc("""Number of tests adjusted together; each is planned at level alpha/N. By default the number of pairs."""),
+    ] = None
+    simulate: Annotated[
+        bool,
+        Flag(("--simulate/--no-simulate",)),
+        Doc(
+            """Simulate the power of the tests on test sets drawn from the data, or use that of a z-test (quick).
+
+            See Notes. The z-test has a known standard error, and its power is in closed form; the power of real tests
+            can be lower or higher by .06."""
+        ),
+    ] = True
+    tests: Annotated[TestNames, Doc("Simulated tests: names of ``test`` of :func:`reshuffle.compare`.")] = field(
+        default=("bootstrap-both",), converter=tests
+    )
+
+
+@frozen(slots=False, eq=False, repr=False)
+class Plan(StudyInputs, Replicates, Simulated, Planned):
+    """:func:`reshuffle.study.plan`."""
+
+    # The standard error of a planned power of .8 is then .008.
+    simulations: Annotated[int, Ge(1), Doc("Number of test sets of each simulation.")] = field(
+        default=2000, kw_only=True
+    )
+
+
+@frozen(kw_only=True, slots=False, eq=False, repr=False)
+class Pooled(Study):
+    """Samples of a large test set."""
+
+    sizes: Annotated[
+        Sizes,
+        Doc(
+            """Segments, or documents if there are any, in a sample. By default those of 100, 300, 600 and 3000 that
+            allow at least ten samples."""
+        ),
+    ] = field(default=None, converter=optional(whole_numbers))
+    layouts: Annotated[
+        tuple[LayoutName, ...],
+        Flag(("--layouts", "--layout")),
+        Doc(
+            """broad (sample j takes every m-th segment from the j-th on) or block (consecutive segments).
+
+            There are m samples. Consecutive segments often come from the same document, so blocks differ more."""
+        ),
+    ] = field(default=("broad", "block"), converter=layouts)
+    n_samples: Annotated[int | None, Ge(1), Doc("Number of samples. By default as many as fit.")] = None
+
+
+@frozen(kw_only=True, slots=False, eq=False, repr=False)
+class PoolReplicates(Computed):
+    """Replicates of a study of samples."""
+
+    # As in the paper, where 95% means 950 of the draws.
+    n_resamples: Annotated[
+        int,
+        Ge(1),
+        Flag(("-n", "--n-resamples")),
+        Doc(
+            """Shuffles or draws on each sample.
+
+            Sample j of each size and layout has the seed ``derive_seed(seed, "test-set", j)``."""
+        ),
+    ] = 1000
+
+
+@frozen(slots=False, eq=False, repr=False)
+class Samples(StudyInputs, PoolReplicates, Pairs, Pooled):
+    """:func:`reshuffle.study.samples`."""
+
+    sizes: Annotated[
+        Sizes,
+        Doc(
+            """Segments, or documents if there are any, in a sample. By default the largest of 100, 300, 600 and 3000
+            that allows at least ten samples."""
+        ),
+    ] = field(default=None, converter=optional(whole_numbers), kw_only=True)
+    layouts: Annotated[
+        tuple[LayoutName, ...],
+        Flag(("--layouts", "--layout")),
+        Doc("broad (sample j takes every m-th segment from the j-th on) or block (consecutive segments)."),
+    ] = field(default=("block", "broad"), converter=layouts, kw_only=True)
+    interval: Annotated[
+        types.Interval | str,
+        Doc(
+            """Confidence intervals: names of ``interval`` of :func:`reshuffle.compare`.
+
+            The default drops 2.5% of the draws at each end, as the paper does."""
+        ),
+    ] = field(default="koehn", kw_only=True)
+    confidence_level: Annotated[
+        ConfidenceLevel,
+        Doc(
+            """Confidence level of the intervals; also the share of draws won that a conclusion needs.
+
+            Without the + 1 of p-values."""
+        ),
+    ] = field(default=0.95, kw_only=True)
+    curve_sizes: Annotated[
+        tuple[int, ...] | None,
+        Ge(2),
+        MinLen(0),
+        Doc(
+            """Segments in the test sets of the curves. By default all, a half, a quarter … down to 50.
+
+            They are broad samples. An empty sequence for no curves."""
+        ),
+    ] = field(default=None, converter=optional(whole_numbers), kw_only=True)
+    n_references: Annotated[
+        tuple[int, ...] | None,
+        Ge(1),
+        Doc(
+            """References per segment in the curves: the first n. By default 1, 2, … up to all.
+
+            The metrics are counted again with these references. All segments need as many."""
+        ),
+    ] = field(default=None, converter=optional(whole_numbers), kw_only=True)
+
+
+@frozen(kw_only=True, slots=False, eq=False, repr=False)
+class Binned(Study):
+    """Bins of differences."""
+
+    bins: Annotated[
+        tuple[float, ...],
+        Flag(metavar="NUMBER"),
+        Doc("Edges of the bins of differences, ascending, in points of the metric."),
+    ] = field(default=(0.0, 0.5, 1.0, 2.0, 3.0, 5.0), converter=numbers)
+
+
+@frozen(slots=False, eq=False, repr=False)
+class Validate(StudyInputs, PoolReplicates, Binned, Pooled):
+    """:func:`reshuffle.study.validate`."""
+
+    truth: Annotated[
+        types.Truth | str,
+        Doc(
+            """Which system counts as better: that with the better score on the rest of the test set (complement), or
+            on all of it (whole), which contains the sample.
+
+            The paper's is ``whole``, which makes conclusions from large samples look better than they are."""
+        ),
+    ] = field(default="complement", kw_only=True)
+    tests: Annotated[
+        TestNames,
+        Doc(
+            """Tests: names of ``test`` of :func:`reshuffle.compare`.
+
+            The confidence of ``paired-bootstrap`` is the share of draws won by the system that wins more of them, so
+            95% needs 950 of 1,000 draws. The confidence of other tests is 1 − p. No p-value is adjusted for multiple
+            tests."""
+        ),
+    ] = field(default=("paired-bootstrap",), converter=tests, kw_only=True)
+    baseline: Annotated[
+        str | None, Flag(metavar="NAME"), Doc("Compare each system with this one only. By default all pairs.")
+    ] = field(default=None, kw_only=True)
+    confidence_level: Annotated[ConfidenceLevel, Doc("The confidence that a test needs to draw a conclusion.")] = field(
+        default=0.95, kw_only=True
+    )
+
+
+@frozen(slots=False, eq=False, repr=False)
+class Agreement(StudyInputs, Replicates, Binned):
+    """:func:`reshuffle.study.agreement`."""
+
+    # The default test of comparisons, and those of Graham et al. 2014 and of Riezler & Maxwell 2005.
+    tests: Annotated[
+        TestNames,
+        Doc(
+            """Tests: names of ``test`` of :func:`reshuffle.compare`.
+
+            The p-values are two-sided where the test has two sides, and not adjusted for multiple tests."""
+        ),
+    ] = field(
+        default=("ar", "bootstrap-both", "bootstrap", "bootstrap-shift", "paired-bootstrap"),
+        converter=tests,
+        kw_only=True,
+    )
+    alphas: LevelList = field(default=(0.05,), converter=numbers, kw_only=True)
+    domains: Annotated[
+        "StratumIds | None",
+        Flag(metavar="FILE"),
+        Kind("sequence of S str or int, optional"),
+        Doc(
+            """Domain ids, one per segment: check whether the winners on one domain also win on the others.
+
+            For two test sets, pass the segments of both, one after the other. All segments of a document must have the
+            same domain."""
+        ),
+    ] = field(default=None, kw_only=True)
+    halves: Annotated[
+        types.SampleLayout | str | None,
+        Kind("{'broad', 'block'} or None", "layout"),
+        Doc(
+            """Without domains, check whether the winners on one half also win on the other: broad (every other
+            segment) or block (the first and the second half).
+
+            None for no such check."""
+        ),
+    ] = field(default="broad", kw_only=True)
+
+
+@frozen(slots=False, eq=False, repr=False)
+class Multiplicity(StudyInputs, Replicates, Simulated, Sized):
+    """:func:`reshuffle.study.multiplicity`."""
+
+    variances: Annotated[
+        tuple[VariancesName, ...],
+        Kind(noun="value of variances"),
+        Doc(
+            """How all systems are made equally good: equal (outputs are permuted, so systems are exchangeable) or
+            unequal (better systems are degraded to the score of the worst, so variances differ)."""
+        ),
+    ] = field(default=("equal", "unequal"), converter=variances, kw_only=True)
+    n_systems: Annotated[
+        tuple[int, ...] | None,
+        Ge(2),
+        Doc(
+            """Compare the first N systems. By default all.
+
+            With ``unequal`` and ``mix`` all but the worst."""
+        ),
+    ] = field(default=None, converter=optional(whole_numbers), kw_only=True)
+    # The default test of comparisons, beside it one by draws and one by shuffles, and the randomised Tukey test.
+    tests: Annotated[
+        TestNames,
+        Doc(
+            """Tests: names of ``test`` of :func:`reshuffle.compare`; permutation is the randomised Tukey test.
+
+            With the adjustment ``tukey``."""
+        ),
+    ] = field(default=("ar", "bootstrap-both", "bootstrap", "permutation"), converter=tests, kw_only=True)
+    adjustments: Annotated[
+        tuple[AdjustmentName, ...] | None,
+        Except(("auto",)),
+        Flag(("--adjustments", "--adjust")),
+        Doc(
+            """Adjustments for multiple tests: none, or names of ``adjust`` of :func:`reshuffle.compare`. By default
+            all.
+
+            Each is used with the tests that support it. Adjustments that multiply p by the number m of pairs cannot
+            reject unless ``n_resamples`` is at least m/alpha − 1."""
+        ),
+    ] = field(default=None, converter=optional(adjustments), kw_only=True)
+    alphas: LevelList = field(default=(0.05,), converter=numbers, kw_only=True)
+    equalize: Annotated[
+        types.Equalize | str | None,
+        Kind("{'mix', 'drop-words'}, optional"),
+        Doc(
+            """For unequal variances, how better systems are degraded: mix or drop-words. By default drop-words if the
+            metrics count words.
+
+            ``mix`` takes segments of the worst system of all, which is then not in the family."""
+        ),
+    ] = field(default=None, kw_only=True)
+
+
+@frozen(slots=False, eq=False, repr=False)
+class Exchange(StudyInputs, Replicates, Simulated, Sized):
+    """:func:`reshuffle.study.exchange`."""
+
+    metrics: Annotated[
+        "Metrics",
+        PYTHON,
+        Kind("str, metric, or sequence of these"),
+        Doc("As for :func:`reshuffle.compare`. Without data, scores are simulated."),
+    ] = "bleu"
+    exchange: Annotated[
+        tuple[ExchangeName, ...],
+        Kind(noun="exchange"),
+        Doc(
+            """What tests exchange: all (except multeval), or names of ``exchange`` of
+            :func:`reshuffle.compare_runs`."""
+        ),
+    ] = field(default=("all",), converter=exchanges, kw_only=True)
+    runs: Annotated[
+        tuple[int, ...] | None,
+        Ge(1),
+        Doc("n, the runs of each configuration. By default 3, 5 and 10; with data, half of them."),
+    ] = field(default=None, converter=optional(whole_numbers), kw_only=True)
+    run_sd: Annotated[
+        tuple[float, ...],
+        Ge(0),
+        Flag(metavar="VALUE"),
+        Doc(
+            """Without data: standard deviation between runs, in sampling standard deviations of a run's score.
+
+            τ of the model."""
+        ),
+    ] = field(default=(0.0, 0.5, 1.0), converter=numbers, kw_only=True)
+    correlation: Annotated[
+        tuple[float, ...],
+        Ge(0),
+        Le(1),
+        Flag(metavar="VALUE"),
+        Doc(
+            """Without data: correlation between the segment differences of two pairs of runs.
+
+            ρ of the model."""
+        ),
+    ] = field(default=(0.0, 0.5), converter=numbers, kw_only=True)
+    statistic: Annotated[
+        types.RunStatistic | str,
+        Doc(
+            """pooled (the score of all runs' outputs as one) or mean (of the runs' scores).
+
+            They are the same for simulated scores."""
+        ),
+    ] = field(default="pooled", kw_only=True)
+    sizes: Annotated[Sizes, Doc("S, the segments in a simulated test set. By default 200; with data, all.")] = field(
+        default=None, converter=optional(whole_numbers), kw_only=True
+    )
+    alphas: LevelList = field(default=(0.05,), converter=numbers, kw_only=True)
