@@ -34,7 +34,7 @@ ROOMS: dict[tuple[str, ...], tuple[str, ...]] = {
         "runtime",
     ),
     ("python/reshuffle/runs.py", "python/reshuffle/inference/run*"): ("run_*", "compat_multeval"),
-    ("rust/src/study", "python/reshuffle/study"): (
+    ("rust/src/study", "python/reshuffle/study", "python/reshuffle/options"): (
         "study_*",
         "family_study",
         "type1",

@@ -141,7 +141,7 @@ def rejections(cell: Cell, block: int, tests: Sequence[str], n_resamples: int) -
 def plan_of(test: str, adjust: str | None = None) -> Plan:
     """The plan of a test. The default scheme would test some samples exactly; users' samples are larger."""
     shuffled = TESTS[test].replicates == "shuffles"
-    return Plan.from_settings(ComparisonSettings(test, scheme="iid" if shuffled else "auto", adjust=adjust))
+    return Plan.from_settings(ComparisonSettings(test=test, scheme="iid" if shuffled else "auto", adjust=adjust))
 
 
 # Results, and the file that keeps them.

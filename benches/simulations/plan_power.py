@@ -44,7 +44,7 @@ def main() -> None:
     references, outputs = files.references(), files.outputs()
     data = Data.from_arguments(references, outputs, list(METRICS))
     material = Material.from_data(data, Units(), Resampling(), [])
-    settings = StudySettings((given.test,), alphas=(LEVEL,), simulations=given.simulations, seed=777).checked()
+    settings = StudySettings(tests=(given.test,), alphas=(LEVEL,), simulations=given.simulations, seed=777)
     print(f"{given.test}, promised power {POWER}; {given.simulations} simulations, others than those of the plan")
     print("| pair | metric | difference | segments by a z-test | its power | segments planned | power |")
     print("|---|---|---|---|---|---|---|")

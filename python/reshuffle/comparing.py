@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from . import _core, signature
+from .data.columns import Texts
 from .errors import InputError, either
 from .inference.caveats import with_caveats
 from .inference.decomposition import contributions_of
@@ -108,6 +109,16 @@ class Design:
                 "the average (average=False, --no-average)"
             )
         return replace(self, plan=self.plan.for_average())
+
+
+def data_and_units(options: Any) -> tuple[Data, Units]:
+    """The data of a function that has ``references``, ``systems``, ``metrics`` and ids of units among its options."""
+    strata = getattr(options, "strata", getattr(options, "domains", None))
+    texts = Texts.from_arguments(
+        options.references, options.systems, options.reference, documents=options.documents, strata=strata
+    )
+    data = Data.from_arguments(texts.references, texts.systems, options.metrics)
+    return data, Units(texts.documents, texts.strata)
 
 
 class Resampled(NamedTuple):

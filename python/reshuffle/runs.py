@@ -7,17 +7,17 @@ does the rest.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
+from attrs import evolve, frozen
 
-from . import _core, signature, types
+from . import _core, signature
 from .data.corpus import Lines
 from .errors import InputError, listed, quoted, unknown_name, warn
-from .execution import AnyExecutor
 from .inference.exchange import EXCHANGES
 from .inference.hypotheses import ON_ONE_SET
 from .inference.plan import check_direction
@@ -26,17 +26,19 @@ from .inference.run_intervals import interval_of
 from .inference.run_tests import PairOutcome, RunTesting, chosen_exchanges, pair_outcomes
 from .inference.run_variation import observed_differences, variations
 from .inference.steps import counting_steps
-from .inference.tests import ALTERNATIVES
 from .metrics.native import NativeMetric
 from .metrics.stored import StoredCounts
-from .progress import AnyProgress, reported
+from .options.comparisons import CompareRuns, Medians, RunTests
+from .options.comparisons import Pairs as ComparedPairs
+from .options.declare import called_with, taken
+from .progress import reported
 from .resampling.counting import Data, Metrics, References
-from .resampling.runs import STATISTICS, RunData
+from .resampling.runs import RunData
 from .resampling.samples import Pairs
 from .results import UsedMetric
 from .results.studies import RunComparison, RunDifference, RunScores, SystemRuns
-from .settings import DocumentIds, Levels, Resampling, StratumIds, Units
-from .validate import LARGEST_SCORE, check_name, expected_score
+from .settings import Levels, Resampling, Units
+from .validate import LARGEST_SCORE, expected_score
 
 # The test sets on which the median run can be determined.
 SETS = ("test", "dev")
@@ -53,37 +55,14 @@ def output_name(system: str, run: int) -> str:
     return f"{system}#{run}"
 
 
-@dataclass(frozen=True)
-class RunSettings:
-    """What is tested, and how. Fields are named like the keywords of :func:`compare_runs`."""
-
-    exchange: str | Sequence[str] = "auto"
-    statistic: str = "pooled"
-    baseline: str | None = None
-    all_pairs: bool = False
-    alternative: str = "two-sided"
-    adjust: str | None = "auto"
-    family: str = "metric"
-    confidence_level: float | None = None
-    alpha: float | None = None
-    median_on: str = "test"
-    median_metric: str | None = None
-
-    @property
-    def requested(self) -> list[str]:
-        """The requested exchange units."""
-        return [self.exchange] if isinstance(self.exchange, str) else list(self.exchange)
+@frozen(kw_only=True, slots=False)
+class RunSettings(Medians, ComparedPairs, RunTests):
+    """What is tested, and how."""
 
     def checked(self, names: Sequence[str]) -> RunSettings:
         """The settings with checked levels, for systems with these names; :class:`InputError` for unknown names."""
-        for name in self.requested:
-            check_name("exchange", name, ["auto", "all", *EXCHANGES])
-        if not self.requested or (len(self.requested) > 1 and "auto" in self.requested):
-            raise InputError(f"exchange: expected auto, or names of units, got {listed(self.requested) or 'none'}")
-        check_name("statistic", self.statistic, list(STATISTICS))
-        check_name("alternative", self.alternative, ALTERNATIVES)
-        check_name("family", self.family, ["metric", "all"])
-        check_name("median_on", self.median_on, list(SETS))
+        if len(self.exchange) > 1 and "auto" in self.exchange:
+            raise InputError(f"exchange: expected auto, or names of units, got {listed(self.exchange)}")
         if self.all_pairs and self.baseline is not None:
             raise InputError("a baseline and all pairs cannot be combined: leave one of them out")
         if self.baseline is not None and self.baseline not in names:
@@ -91,7 +70,7 @@ class RunSettings:
         levels = Levels.for_tests(None, self.confidence_level, self.alpha)
         testing = RunTesting(self.statistic, self.alternative, self.adjust, ON_ONE_SET[self.family], levels.alpha)
         testing.check()
-        return replace(self, confidence_level=levels.confidence_level, alpha=levels.alpha)
+        return evolve(self, confidence_level=levels.confidence_level, alpha=levels.alpha)
 
     @property
     def testing(self) -> RunTesting:
@@ -190,81 +169,13 @@ class Development:
     scores: Mapping[str, Mapping[str, Sequence[float]]] | None = None
 
 
-def compare_runs(
-    references: References,
-    systems: Mapping[str, Sequence[Lines] | int],
-    metrics: Metrics = "bleu",
-    *,
-    exchange: types.Exchange | str | Sequence[str] = "auto",
-    statistic: types.RunStatistic | str = "pooled",
-    baseline: str | None = None,
-    all_pairs: bool = False,
-    dev_references: References = None,
-    dev_systems: Mapping[str, Sequence[Lines]] | None = None,
-    dev_scores: Mapping[str, Mapping[str, Sequence[float]]] | None = None,
-    median_on: types.RunSet | str = "test",
-    median_metric: str | None = None,
-    documents: DocumentIds | None = None,
-    strata: StratumIds | None = None,
-    alternative: types.Alternative | str = "two-sided",
-    adjust: types.Adjustment | str | None = "auto",
-    family: types.Family | str = "metric",
-    confidence_level: float | None = None,
-    alpha: float | None = None,
-    n_resamples: int | Literal["auto"] = 10_000,
-    seed: int = 12345,
-    threads: int | None = None,
-    executor: AnyExecutor = None,
-    progress: AnyProgress = None,
-) -> RunComparison:
+@called_with(CompareRuns)
+def compare_runs(options: CompareRuns) -> RunComparison:
     """Compare systems with several optimizer runs each: replications of training or tuning with other random numbers.
 
     Scores of runs differ, so a difference between two outputs may come from the runs and not from the systems (Clark et
     al. 2011, P11-2031). The result has the scores of all runs and their spread, and tests of each difference by several
     exchange units, whose null hypotheses it states in words.
-
-    Parameters
-    ----------
-    references : S references, or columns of S references each, or None
-        As for :func:`reshuffle.compare`. None if all metrics bring their own scores.
-    systems : mapping of str to sequence of S hypotheses each
-        For each system the outputs of its runs; systems may have different numbers of runs. Without
-        references, the number of runs of each system.
-    metrics : str, metric, or sequence of these
-        As for :func:`reshuffle.compare`. For metrics that bring their own scores, the output of run i of the system
-        ``x`` is called ``x#i``, counted from 0. Functions of texts are not supported.
-    exchange : str or sequence of str
-        What is exchanged: names in :data:`reshuffle.inference.exchange.EXCHANGES`, of which the first one decides. The
-        default, ``auto``, asks whether new runs on new segments would differ: ``hierarchical``, with any number of runs
-        from two on. Beside it are tests that answer other questions: ``welch``, ``run`` if its p-value can be as small
-        as ``alpha`` with these numbers of runs, ``segment``, and ``pooled``, the reading of Clark et al. With one run
-        of a system, ``segment`` decides. ``all`` stands for all but ``multeval``.
-    statistic : {'pooled', 'mean'}
-        The score of all outputs of a system taken as one long output, or the mean of the scores of its runs.
-    baseline : str, optional
-        The system that all others are compared with. The first by default.
-    all_pairs : bool
-        Compare every pair of systems instead.
-    dev_references, dev_systems
-        References and outputs of the same runs on the development set, for ``s_dev``.
-    dev_scores : mapping of str to (mapping of str to sequence of float), optional
-        Instead of outputs: for each system and metric the score of each run on the development set.
-    median_on : {'test', 'dev'}
-        The set on which the median run is determined. Clark et al. recommend another set than the one to analyse.
-    median_metric : str, optional
-        The metric whose median run the report recommends for analysis by hand. The first by default.
-    documents, strata, n_resamples, seed, threads, executor, progress
-        As for :func:`reshuffle.compare`. ``auto`` replicates are 20/``alpha`` − 1, but at least 10,000.
-    alternative : {'two-sided', 'better', 'worse', 'greater', 'less'}
-        ``better``: the alternative hypothesis is that the system is better than the baseline under the metric: scores
-        higher, or lower where lower is better. ``greater``: that it scores higher, whether or not higher is better.
-    adjust : str or None
-        How p-values are adjusted for several pairs: step-down ``maxt`` by default (``holm`` where pairs have no
-        replicates in common), ``none``, or the name of an adjustment of p-values.
-    family : {'metric', 'all'}
-        Which tests are adjusted together: the pairs under each metric, or all pairs under all metrics.
-    confidence_level, alpha : float, optional
-        The level of the intervals, and the significance level. 0.95 and 0.05 by default.
 
     Returns
     -------
@@ -297,38 +208,18 @@ def compare_runs(
     >>> [(each.exchange, round(each.smallest_pvalue, 4)) for each in result.comparisons]
     [('hierarchical', 0.001), ('welch', 0.0), ('run', 0.0286), ('segment', 0.001), ('pooled', 0.001)]
     """
-    settings = RunSettings(
-        _names_of(exchange),
-        statistic,
-        baseline,
-        all_pairs,
-        alternative,
-        adjust,
-        family,
-        confidence_level,
-        alpha,
-        median_on,
-        median_metric,
+    runs = Runs.from_arguments(
+        options.references, options.systems, options.metrics, Units(options.documents, options.strata)
     )
-    runs = Runs.from_arguments(references, systems, metrics, Units(documents, strata))
     dev = None
-    if dev_references is not None or dev_systems is not None:
-        if dev_references is None or dev_systems is None:
+    if options.dev_references is not None or options.dev_systems is not None:
+        if options.dev_references is None or options.dev_systems is None:
             raise InputError("dev_references and dev_systems belong together: pass both, or neither")
         reading = [m for m in runs.data.metrics if isinstance(m, NativeMetric)]
-        dev = Runs.from_arguments(dev_references, dev_systems, reading) if reading else None
-    with reported(progress) as watched:
-        resampling = Resampling(n_resamples, seed, threads, watched, executor)
-        return compared_runs(runs, Development(dev, dev_scores), settings, resampling)
-
-
-def _names_of(exchange: object) -> str | list[str]:
-    """A name, or the names of a sequence."""
-    if isinstance(exchange, str):
-        return exchange
-    if not isinstance(exchange, Iterable):
-        raise InputError(f"exchange: expected auto, or names of units, got {quoted(exchange)}")
-    return [str(name) for name in exchange]
+        dev = Runs.from_arguments(options.dev_references, options.dev_systems, reading) if reading else None
+    with reported(options.progress) as watched:
+        resampling = Resampling.from_options(options, watched)
+        return compared_runs(runs, Development(dev, options.dev_scores), taken(RunSettings, options), resampling)
 
 
 def compared_runs(runs: Runs, dev: Development, settings: RunSettings, resampling: Resampling) -> RunComparison:
@@ -344,9 +235,9 @@ def compared_runs(runs: Runs, dev: Development, settings: RunSettings, resamplin
         names.sort(key=lambda name: name != base)
     runs = runs.ordered(names)
     pairs = [(y, x) for x, y in combinations(range(len(names)), 2) if settings.all_pairs or x == 0]
-    units, reason, left_out = chosen_exchanges(runs.n_runs, pairs, settings.requested, settings.testing)
+    units, reason, left_out = chosen_exchanges(runs.n_runs, pairs, list(settings.exchange), settings.testing)
     if settings.median_metric is not None:
-        settings = replace(settings, median_metric=_metric_label(runs.data, settings.median_metric))
+        settings = evolve(settings, median_metric=_metric_label(runs.data, settings.median_metric))
     dev_scores = _dev_scores(runs, dev, resampling)
     if settings.median_on == "dev":
         _check_medians(names, settings.median_metric or runs.data.labels[0], dev_scores)
@@ -412,7 +303,7 @@ def _check_medians(names: Sequence[str], metric: str, dev_scores: Mapping[tuple[
 def _plan(runs: Runs, data: RunData, settings: RunSettings, units: Sequence[str]) -> dict[str, Any]:
     """The settings, as the result has them."""
     sample = data.samples[0]
-    exchange = settings.exchange if isinstance(settings.exchange, str) else list(settings.exchange)
+    exchange = settings.exchange[0] if len(settings.exchange) == 1 else list(settings.exchange)
     return {
         "systems": runs.n_runs,
         "baseline": None if settings.all_pairs else data.names[0],

@@ -6,16 +6,16 @@ import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import ClassVar, Literal, TypeAlias
+from typing import ClassVar, TypeAlias
 
-from . import _core, signature, types
+from . import _core, signature
 from .comparing import Design, Inferred, Resampled, average_of, comparisons_of
 from .data.columns import Texts
 from .errors import InputError, listed, quoted, warn
-from .execution import AnyExecutor
-from .progress import AnyProgress, reported
+from .options.comparisons import CompareSets
+from .options.declare import called_with, taken
+from .progress import reported
 from .resampling.counting import Data, Metrics, References, Systems
-from .resampling.stopping import AnyRule
 from .results import ComparedTexts, Comparison, SetComparison
 from .seeds import derive_seed
 from .settings import ComparisonSettings, DocumentIds, Levels, Resampling, StratumIds, Units
@@ -56,60 +56,13 @@ class TestSet:
 AnySet: TypeAlias = "TestSet | tuple[References, Systems]"
 
 
-def compare_sets(
-    sets: Mapping[str, AnySet],
-    metrics: Metrics = "bleu",
-    *,
-    average: bool = True,
-    missing_systems: types.MissingSystems | str = "error",
-    test: types.TestChoice | str = "auto",
-    scheme: types.Scheme | str = "auto",
-    stopping: types.Stopping | str | AnyRule | None = None,
-    n_resamples: int | Literal["auto"] = 10_000,
-    baseline: str | None = None,
-    all_pairs: bool = False,
-    alternative: types.Alternative | str = "two-sided",
-    adjust: types.Adjustment | str | None = "auto",
-    family: types.Family | str = "metric",
-    interval: types.Interval | str | None = "percentile",
-    confidence_level: float | None = None,
-    simultaneous: bool = False,
-    alpha: float | None = None,
-    margins: Mapping[str, float] | None = None,
-    seed: int = 12345,
-    with_texts: bool = False,
-    with_parts: bool = False,
-    threads: int | None = None,
-    executor: AnyExecutor = None,
-    progress: AnyProgress = None,
-) -> SetComparison:
+@called_with(CompareSets)
+def compare_sets(options: CompareSets) -> SetComparison:
     """Compare the same systems on several test sets or languages, and compare their average scores.
 
     Test sets are independent samples: each is resampled with a seed of its own. The average of a system is the mean of
     its scores on the test sets, each with the same weight. Replicates of averages are means of the replicates of the
     test sets, so tests and intervals of averages are computed as on one test set.
-
-    Parameters
-    ----------
-    sets : mapping of str to TestSet or (references, systems)
-        The test sets by name, at least one.
-    metrics : str, metric, or sequence of these
-        The metrics on test sets that have none of their own.
-    average : bool
-        Also compare the average scores over test sets. The test must be ``ar`` (scheme ``iid``), a bootstrap test or
-        ``permutation``; or ``equivalence`` or ``non-inferiority``, whose margins then also apply to the averages.
-    missing_systems : {'error', 'drop'}
-        ``drop``: leave out systems that not every test set has, with a warning.
-    family : {'metric', 'set', 'sets', 'all'}
-        Which tests are adjusted together: the pairs under each metric, on each test set (``metric``) or on all of them
-        (``sets``); or the pairs under all metrics, on each test set (``set``) or on all of them (``all``). Over G test
-        sets, adjustments of p-values use the whole family. Adjustments from replicates are made on each test set, and
-        each adjusted p becomes 1 − (1 − p)^G. The averages are a family of their own.
-    test, scheme, stopping, n_resamples, baseline, all_pairs, alternative, adjust, interval, confidence_level, \
-simultaneous, alpha, margins, with_texts, with_parts, threads, executor, progress
-        As for :func:`reshuffle.compare`.
-    seed : int
-        Test set i has the seed ``derive_seed(seed, "test-set", i)``, counted from 0.
 
     Returns
     -------
@@ -141,35 +94,21 @@ simultaneous, alpha, margins, with_texts, with_parts, threads, executor, progres
     >>> round(result.average.score("tuned").score, 2), result.average.pair("larger").is_significant(0.05)
     (73.24, True)
     """
-    levels = Levels.for_tests(interval, confidence_level, alpha, test=test)
-    chosen = {} if margins is None else margins
-    testing = ComparisonSettings(
-        test,
-        scheme,
-        stopping,
-        alternative,
-        adjust,
-        baseline,
-        all_pairs,
-        family,
-        simultaneous,
-        with_texts,
-        chosen,
-        with_parts,
-    )
-    if not isinstance(sets, Mapping):
-        raise InputError(f"sets: expected a mapping of names to test sets, got {quoted(sets)}")
+    levels = Levels.for_tests(options.interval, options.confidence_level, options.alpha, test=options.test)
+    if not isinstance(options.sets, Mapping):
+        raise InputError(f"sets: expected a mapping of names to test sets, got {quoted(options.sets)}")
     found: dict[str, SetData] = {}
-    for key, each in sets.items():
+    for key, each in options.sets.items():
         name = str(key)
         if not name:
             raise InputError("sets: expected a name for each test set, got an empty one")
         if name in found:
             raise InputError(f"sets: 2 test sets are called {quoted(name)}: each needs a different name")
-        found[name] = SetData.from_set(name, each, metrics)
-    with reported(progress) as watched:
-        resampling = Resampling(n_resamples, seed, threads, watched, executor)
-        return compared_sets(found, testing, levels, resampling, average, missing_systems)
+        found[name] = SetData.from_set(name, each, options.metrics)
+    with reported(options.progress) as watched:
+        resampling = Resampling.from_options(options, watched)
+        testing = taken(ComparisonSettings, options)
+        return compared_sets(found, testing, levels, resampling, options.average, options.missing_systems)
 
 
 @contextlib.contextmanager

@@ -7,12 +7,15 @@ mistyped option at once.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
+
+from attrs import frozen
 
 from .errors import InputError
 from .execution import Execution, check_executor
-from .validate import MAX_SEED, MAX_THREADS, check_flag, check_integer, check_level, check_n_resamples, check_text
+from .options.comparisons import Kept, Pairs, Resampled, Simultaneous, Tested
+from .validate import MAX_SEED, MAX_THREADS, check_integer, check_level, check_n_resamples, check_text
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -61,6 +64,11 @@ class Resampling:
         """Where replicates are computed."""
         return Execution(self.executor, self.threads, self.progress, self.checkpoint)
 
+    @classmethod
+    def from_options(cls, options: Resampled, progress: Progress | None) -> Resampling:
+        """From the options of a function, and what watches it."""
+        return cls(options.n_resamples, options.seed, options.threads, progress, options.executor)
+
     def check(self, names: Mapping[str, str] | None = None) -> None:
         """Raise :class:`InputError` for a number out of range.
 
@@ -89,30 +97,9 @@ class Units:
     strata: StratumIds | None = None
 
 
-@dataclass(frozen=True)
-class ComparisonSettings:
-    """The significance test, its options, the pairs of systems to compare, and whether the result keeps the texts."""
-
-    test: str = "auto"
-    scheme: str = "auto"
-    stopping: Any = None  # the name of a rule, or a rule from reshuffle.resampling.stopping
-    alternative: str = "two-sided"
-    adjust: str | None = "auto"  # None means the same as "none"
-    baseline: str | None = None
-    all_pairs: bool = False
-    family: str = "metric"
-    simultaneous: bool = False
-    with_texts: bool = False
-    # For tests of equivalence and non-inferiority: the margin of each metric, by any of its names.
-    margins: Mapping[str, float] = field(default_factory=dict)
-    # Whether differences are split into the contributions of the parts of a formula.
-    with_parts: bool = False
-
-    def __post_init__(self) -> None:
-        for name in ("test", "scheme", "alternative", "family"):
-            check_text(name, getattr(self, name))
-        for name in ("all_pairs", "simultaneous", "with_texts", "with_parts"):
-            check_flag(name, getattr(self, name))
+@frozen(kw_only=True, slots=False)
+class ComparisonSettings(Kept, Simultaneous, Pairs, Tested):
+    """The significance test, its options, the pairs of systems to compare, and what the result keeps."""
 
 
 @dataclass(frozen=True)
@@ -130,7 +117,7 @@ class Levels:
         confidence_level: float | None,
         alpha: float | None = None,
         names: Mapping[str, str] | None = None,
-        test: str = ComparisonSettings.test,
+        test: str = "auto",
     ) -> Levels:
         """Checked levels; ``alpha`` is 1 − confidence_level by default, which is 0.95.
 

@@ -416,7 +416,7 @@ def test_small_samples_have_the_documented_coverage_and_type_i_error(pair: Count
         swap = np.asarray(rng.integers(2, size=rows.shape[1], dtype=bool))[:, None]
         null = small.replicates(np.where(swap, rows[::-1], rows), simulation)
         for name in rejected:
-            plan = Plan.from_settings(ComparisonSettings(name))
+            plan = Plan.from_settings(ComparisonSettings(test=name))
             rejected[name] += run_tests(plan, [null], Hypotheses.from_pairs([(0, 1)])).pvalue[0] <= 0.05
     n = SIMULATIONS_OF_SMALL_SAMPLES
     rates = {name: counts / n for name, counts in covered.items()}

@@ -23,8 +23,8 @@ import pytest
 
 from reshuffle import InputError, compare, read_corpus, report
 from reshuffle.cli import output
-from reshuffle.cli.commands import cli
 from reshuffle.cli.params import Option
+from reshuffle.cli.root import cli
 from reshuffle.metrics.registry import metric_specs
 
 SYSTEMS = ["baseline", "tuned", "larger", "rules"]

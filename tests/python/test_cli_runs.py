@@ -378,7 +378,7 @@ BAD = [
     (("ref.txt", "old/0.txt"), "ref.txt, old/0.txt: expected a file after an option: write --refs REF"),
     (("--refs", "ref.txt", "--baseline=old/0.txt", "old/1.txt"), "--baseline= takes one file, but 'old/1.txt'"),
     # Tests.
-    ((*TEXTS, "--exchange", "rnu"), "unknown value of --exchange 'rnu': did you mean 'run'?"),
+    ((*TEXTS, "--exchange", "rnu"), "unknown exchange 'rnu': did you mean 'run'?"),
     ((*TEXTS, "--exchange", "auto", "run"), "exchange: expected auto, or names of units, got auto, run"),
     (("--refs", "ref.txt", "--baseline", "old/0.txt", "--system", "new", "new/0.txt", "--exchange", "run"),
      "exchange 'run' "),
@@ -516,7 +516,7 @@ def test_all_systems_need_the_metric_that_chooses_median_runs_on_the_development
 
 def test_the_help_fits_on_a_page_and_has_every_name(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "100")
-    out = run("runs", "--help").out
+    out = run("runs", "--help-all").out
     assert len(out.splitlines()) <= 100
     words = set(re.findall(r"[\w-]+", out))
     for names in (types.Exchange, types.RunStatistic, types.RunSet, types.RunTable, types.RunAdjustment, types.Format):

@@ -74,10 +74,10 @@ def test_the_median_run_may_be_chosen_by_scores_of_zero() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"exchange": 3}, "exchange: expected auto, or names of units, got 3"),
-        ({"exchange": None}, "exchange: expected auto, or names of units, got None"),
-        ({"baseline": 0}, "unknown baseline 0; known: a, b"),
-        ({"median_metric": 3}, "unknown metric 3; known: X"),
+        ({"exchange": 3}, "unknown exchange '3'"),
+        ({"exchange": None}, "unknown exchange 'None'"),
+        ({"baseline": 0}, "baseline must be a string of valid characters, got 0"),
+        ({"median_metric": 3}, "median_metric must be a string of valid characters, got 3"),
     ],
 )
 def test_names_of_a_wrong_type_are_refused_in_a_sentence(options: dict[str, Any], message: str) -> None:

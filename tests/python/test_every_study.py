@@ -15,8 +15,9 @@ from click.testing import CliRunner
 from browser import Browser
 from mutations import crashes
 from reshuffle import StudyResult, read_html, read_json, types
-from reshuffle.cli.commands import cli
+from reshuffle.cli.root import cli
 from reshuffle.cli.studies import COMMANDS
+from reshuffle.cli.studies.commands import plan_command
 from reshuffle.data.demo import write_demo
 from reshuffle.report import Layout, Terminal
 from reshuffle.report.plots import file_of
@@ -25,7 +26,7 @@ from reshuffle.report.studies.page import MAX_FIGURES
 from reshuffle.report.studies.plots import choices
 from reshuffle.results.studies import RECORDS
 
-ALL = {**COMMANDS, "plan": cli.commands["plan"]}
+ALL = {**COMMANDS, "plan": plan_command}
 SCHEMA = Path(__file__).resolve().parents[2] / "docs/schema/study-1.json"
 # Small numbers, for the commands that have these options.
 SMALL = {"--simulations": "20", "--n-resamples": "39", "--sizes": "40", "--seed": "7"}

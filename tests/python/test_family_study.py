@@ -73,7 +73,7 @@ def test_systems_of_unequal_variances_have_equal_scores(equalize: str, family: i
     references, systems = texts(0.9, 0.85, 0.8, 0.7)
     data = Data.from_arguments(references, systems, [BLEU, TER])
     material = Material.from_data(data, Units(), Resampling())
-    request = Request(material, NullOptions(equalize), Resampling())
+    request = Request(material, NullOptions(equalize=equalize), Resampling())
     found = VARIANCES["unequal"](request, family)
     for m, population in enumerate(found.populations):
         assert not population.permuted
@@ -192,7 +192,7 @@ def test_rates_say_whether_there_are_enough_replicates() -> None:
         ({"adjustments": "holmes"}, "unknown adjustment 'holmes': did you mean 'holm'?"),
         ({"adjustments": "scheffe"}, "adjustment 'scheffe' is for anova: add one of them to the tests"),
         ({"tests": ["ar", "non-inferiority"]}, "test 'non-inferiority' has another null hypothesis than equal scores"),
-        ({"equalize": "cut"}, "unknown value of equalize 'cut'"),
+        ({"equalize": "cut"}, "unknown equalize 'cut'"),
         ({"equalize": "drop-words"}, "equalize 'drop-words' needs texts"),
         ({"sampling": "fixed"}, "where scores were made equal: use 'replace'"),
         ({"sizes": 51}, "sizes: 51 segments were asked for, but the pool has only 50"),

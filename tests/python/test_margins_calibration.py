@@ -45,7 +45,7 @@ def rates(difference: float, skewed: bool = False) -> dict[str, float]:
         sample = CountSample.from_counts(scores, scores.counts_of(["a", "b"]))
         replicates = Replicates([sample], n_resamples=REPLICATES, seed=derive_seed(5, "simulation", i), threads=1)
         for test in WITH_MARGIN:
-            plan = Plan.from_settings(ComparisonSettings(test, margins={"x": MARGIN}), scores)
+            plan = Plan.from_settings(ComparisonSettings(test=test, margins={"x": MARGIN}), scores)
             rejected[test] += run_on_test_set(plan, replicates, Hypotheses.from_pairs([(0, 1)])).pvalue[0] <= ALPHA
     return {test: n / SIMULATIONS for test, n in rejected.items()}
 

@@ -509,7 +509,7 @@ def test_adjustments_from_replicates_need_a_test_that_supports_them() -> None:
             "'bootstrap', 'bootstrap-both' or 'bootstrap-percentile', or the "
             "adjustment bonferroni, holm, sidak, hochberg, hommel, bh or by$",
         ):
-            Plan.from_settings(ComparisonSettings(test, adjust="maxt"))
+            Plan.from_settings(ComparisonSettings(test=test, adjust="maxt"))
     with pytest.raises(
         InputError,
         match=r"^adjustment 'minp' does not support the test 'bootstrap': use test='ar' or 'ar-studentized', or the "

@@ -385,7 +385,7 @@ def test_variants_are_all_pairs_and_their_equivalence_is_an_assumption() -> None
             "sampling 'fixed' takes all 120 segments, so that all simulated test sets are the same",
         ),
         ({"sampling": "subset"}, "scores were made equal: use 'replace', or 'subset' with smaller sizes"),
-        ({"equalize": "mixed"}, "unknown value of equalize 'mixed': did you mean 'mix'?"),
+        ({"equalize": "mixed"}, "unknown equalize 'mixed': did you mean 'mix'?"),
         ({"noise": 0}, "noise must lie strictly between 0 and 1, got 0"),
         ({"runs": 0}, "runs must be a whole number of at least 1, got 0"),
     ],

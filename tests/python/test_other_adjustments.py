@@ -203,7 +203,7 @@ def on_all_swaps(scores: Values, test: str, adjust: str) -> tuple[Values, Values
     swaps = 2**SEGMENTS
     codes = np.left_shift(1, np.arange(SEGMENTS)).astype(np.uint64)  # swap g swaps the segments of its bits
     replicates = Replicates([sample], n_resamples=swaps, seed=1).with_codes(codes, swaps)
-    plan = Plan.from_settings(ComparisonSettings(test, scheme="iid", adjust=adjust))
+    plan = Plan.from_settings(ComparisonSettings(test=test, scheme="iid", adjust=adjust))
     outcome = run_on_test_set(plan, replicates, Hypotheses.from_pairs(PAIRS))
     assert outcome.adjusted is not None
     # The swaps include the observed outputs, so the Monte Carlo formula (c + 1)/(R + 1) counts these twice.
@@ -357,7 +357,7 @@ def of_disjoint_pairs(differences: Values, test: str, adjust: str | None, seed: 
     metric = SegmentScores("score", list(systems))
     sample = CountSample.from_counts(metric, metric.counts_of(list(metric.counts)))
     replicates = Replicates([sample], n_resamples=19_999, seed=seed)
-    plan = Plan.from_settings(ComparisonSettings(test, adjust=adjust))
+    plan = Plan.from_settings(ComparisonSettings(test=test, adjust=adjust))
     pairs = [(2 * h, 2 * h + 1) for h in range(len(differences))]
     outcome = run_on_test_set(plan, replicates, Hypotheses.from_pairs(pairs))
     p = outcome.pvalue if adjust is None else outcome.adjusted

@@ -16,7 +16,7 @@ from benches.papers.clark import agree
 from benches.papers.judgments import nearest, of_2008
 from benches.papers.page import anchor, blocks, page, reflowed, wrapped
 from benches.papers.smoothings import TABLE_7, TABLE_8, gains_in, moved_in
-from reshuffle.cli.commands import cli
+from reshuffle.cli.root import cli
 
 # Sizes of exchange units that were measured with another implementation: exchange unit, n, ρ, τ.
 MEASURED = {

@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 
 from budgets import budget
 from reshuffle import InputError, InputWarning, Progress, SegmentScores, study
-from reshuffle.cli.commands import cli
+from reshuffle.cli.root import cli
 from reshuffle.data.demo import write_demo
 from reshuffle.execution import jobs
 from reshuffle.execution.checkpoint import Stage

@@ -57,7 +57,7 @@ COMMANDS = {
 ALL_COMMANDS = f"""
 import json
 from click.testing import CliRunner
-from reshuffle.cli.commands import cli
+from reshuffle.cli.root import cli
 results = {{}}
 for name, options in {COMMANDS!r}.items():
     done = CliRunner().invoke(cli, ["compare", "ref", "a", "b", "c", *options.split(), "--format", "json"])

@@ -80,7 +80,7 @@ def imported_by(*args: str) -> set[str]:
 @pytest.mark.parametrize("option", ["--version", "--help"])
 def test_version_and_help_import_neither_numpy_nor_the_engine(option: str) -> None:
     modules = imported_by(option)
-    assert "reshuffle.cli.commands" in modules
+    assert "reshuffle.cli.root" in modules
     assert not {"numpy", "scipy", "rich", "reshuffle._core", "importlib.metadata", "reshuffle.compat"} & modules
 
 
@@ -132,7 +132,7 @@ def test_the_command_line_starts_no_threads_of_blas() -> None:
     source = """
 import os, sys
 os.environ.pop("OPENBLAS_NUM_THREADS", None)
-from reshuffle.cli.commands import cli
+from reshuffle.cli.root import cli
 cli(["metrics"], standalone_mode=False)
 print("numpy" in sys.modules, os.environ["OPENBLAS_NUM_THREADS"])
 """

@@ -27,7 +27,7 @@ from reshuffle import (
     compare,
     metric,
 )
-from reshuffle.cli.commands import cli
+from reshuffle.cli.root import cli
 from reshuffle.data import demo
 from reshuffle.inference.multiplicity import bonferroni, holm
 from reshuffle.inference.pvalues import pvalue

@@ -218,8 +218,8 @@ def test_documents_are_the_units_and_belong_to_one_domain() -> None:
         ({"tests": ()}, "no tests: expected at least one"),
         ({"tests": "arr"}, "unknown test 'arr'"),
         ({"tests": "wilcoxon"}, "means of segment scores"),
-        ({"alphas": ()}, "no levels"),
-        ({"alphas": 5}, "alphas must lie strictly between 0 and 1, got 5: for 5% write 0.05"),
+        ({"alphas": ()}, "no alphas"),
+        ({"alphas": 5}, "alphas must lie strictly between 0 and 1, got 5.0: for 5% write 0.05"),
         ({"bins": (-1, 1)}, "bins must be ascending numbers of at least 0"),
     ],
 )

@@ -218,8 +218,8 @@ def test_the_model_alone_needs_no_data() -> None:
 
 
 BAD_POWER: list[tuple[dict[str, Any], str]] = [
-    ({"effects": 0.6}, r"effects must be numbers from 0 \(no difference\) to 0.5 \(the pair\), got 0.6"),
-    ({"effects": ["a"]}, "effects must be numbers"),
+    ({"effects": 0.6}, "effects must be a number from 0 to 0.5, got 0.6"),
+    ({"effects": ["a"]}, "effects must be a number"),
     ({"effects": []}, "no effects"),
     ({"models": "reel"}, "model.*real"),
     ({"models": []}, "no models"),
@@ -248,7 +248,7 @@ def test_pairs_that_cannot_be_fitted() -> None:
         power(metrics=same, models="parametric", simulations=5)
     (found,) = power(metrics=same, effects=0.5, tests="ar", alphas=0.05, simulations=5).tables["power"]
     assert (found.rate, found.difference, found.type_m, found.approximation) == (0, 0, None, None)
-    with pytest.raises(InputError, match=r"the difference in points of BLEU must be a number from .*, got 'x'"):
+    with pytest.raises(InputError, match=r"difference must be a number from .*, got 'x'"):
         parametric_power("x")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="no difference"):
         parametric_power([])
@@ -327,7 +327,7 @@ def test_simulated_plans_have_the_planned_power() -> None:
     of_pair = Material.from_data(Data.from_arguments(None, None, skewed), Units(), Resampling(), []).population((1, 0))
 
     def simulated(difference: float) -> float:
-        settings = StudySettings(simulations=2000, alphas=(0.05,), seed=3, **options).checked()
+        settings = StudySettings(simulations=2000, alphas=(0.05,), seed=3, **options)
         eta = effect_for(of_pair, difference)
         (cell,) = simulated_mixture(of_pair, ["quality"], ("b", "a"), 60, eta, settings)
         return float((cell.pvalues <= 0.05).mean())
@@ -392,7 +392,7 @@ BAD_PLANS: list[tuple[dict[str, Any], str]] = [
     ({"difference": {"quality": 0}}, "difference: expected a positive number of points of quality, got 0"),
     ({"difference": {"quality": [1, -2]}}, "got -2"),
     ({"difference": {"quality": math.inf}}, "got inf"),
-    ({"power": 80}, "power must lie strictly between 0 and 1, got 80: for 80% write 0.8"),
+    ({"power": 80}, "power must lie strictly between 0 and 1, got 80.0: for 80% write 0.8"),
     ({"power": []}, "no power"),
     ({"alpha": 0}, "alpha"),
     ({"family_size": 0}, "family_size"),

@@ -247,7 +247,7 @@ def test_plan_gives_what_the_function_gives(run: Any, demo: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("study", "power", *FILES, "--effects", "0.7"), "effects must be numbers from 0 (no difference) to 0.5"),
+        (("study", "power", *FILES, "--effects", "0.7"), "--effects must be a number from 0 to 0.5, got 0.7"),
         (("study", "power", *FILES, "--models", "reel"), "unknown model 'reel': did you mean 'real'?"),
         (
             ("study", "power", *FILES, "--difference", "1"),

@@ -25,6 +25,8 @@ from pages import markup
 from reshuffle import InputError, SegmentScores, StudyResult, compare, read_html, read_json, study, types
 from reshuffle.cli.studies import COMMANDS
 from reshuffle.inference.tests import DEFAULT
+from reshuffle.options.declare import options_of
+from reshuffle.options.studies import Agreement, Multiplicity
 from reshuffle.report import FORMATS, Layout, Terminal
 from reshuffle.report.plots import file_of
 from reshuffle.report.studies import STUDIES, STUDY_FORMATS, render_study
@@ -32,8 +34,6 @@ from reshuffle.report.studies.page import MAX_FIGURES
 from reshuffle.report.studies.schema import study_schema
 from reshuffle.results import UsedMetric, clopper_pearson
 from reshuffle.results.studies import RECORDS, BandAccuracy, PvalueShare, Rate
-from reshuffle.study.agreement import AgreementSettings
-from reshuffle.study.multiplicity import FAMILY_TESTS
 from reshuffle.study.settings import DEFAULT_TESTS
 
 SCHEMA = Path(__file__).resolve().parents[2] / "docs/schema/study-1.json"
@@ -473,7 +473,7 @@ def test_a_table_is_chosen_for_csv(run: Any) -> None:
             "simulations must be a whole number of at least 1, got 0",
         ),
         ((*ARGUMENTS, "--scheme", "exact"), "unknown scheme 'exact'"),
-        ((*ARGUMENTS, "--sampling", "all"), "unknown value of --sampling 'all'"),
+        ((*ARGUMENTS, "--sampling", "all"), "unknown sampling 'all'"),
         ((*ARGUMENTS, "--margin", "bleu=1", "bleu=2"), "--margin bleu is used twice: leave out one of them"),
         ((*ARGUMENTS, "--table", "rates"), "--table is for the format csv, not text"),
         ((*ARGUMENTS, "--format", "csv", "--table", "rate"), "unknown table 'rate': did you mean 'rates'?"),
@@ -539,10 +539,10 @@ def test_help_has_groups_and_examples(run: Any) -> None:
     [
         ("type1", DEFAULT_TESTS),
         ("power", DEFAULT_TESTS),
-        ("multiplicity", FAMILY_TESTS),
-        ("agreement", AgreementSettings.tests),
+        ("multiplicity", options_of(Multiplicity)["tests"].default),
+        ("agreement", options_of(Agreement)["tests"].default),
     ],
 )
 def test_the_default_test_of_comparisons_is_among_those_of_studies(study: str, tests: Any, run: Any) -> None:
     assert DEFAULT in tests
-    assert f"[default: {' '.join(tests)}]" in " ".join(run("study", study, "--help").out.split())
+    assert f"[default: {' '.join(tests)}" in " ".join(run("study", study, "--help").out.split())

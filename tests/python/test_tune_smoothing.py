@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from budgets import budget
 from reshuffle import InputError, StudyResult, metric, read_html, read_json, read_lines, types
-from reshuffle.cli.commands import cli
+from reshuffle.cli.root import cli
 from reshuffle.meta import Judgments, TestSet, segments, smoothing_grid, tune_smoothing
 from reshuffle.meta.smoothing import GRIDS
 from reshuffle.report.plots import file_of

@@ -43,7 +43,7 @@ def test_rates_are_those_of_a_loop_over_simulated_test_sets() -> None:
     counts = quality.counts_of(list(quality.counts))
     experiment = Experiment([Population("", [quality], [counts])], Selection("replace", 20), 12345)
     for test in ("ar", "bootstrap"):
-        plan = Plan.from_settings(ComparisonSettings(test, "iid" if test == "ar" else "auto"))
+        plan = Plan.from_settings(ComparisonSettings(test=test, scheme="iid" if test == "ar" else "auto"))
         pvalues = []
         for i in range(50):
             (drawn,) = experiment.data_set(i)
@@ -185,14 +185,14 @@ def test_verdicts_compare_the_interval_with_the_level() -> None:
     ("arguments", "message"),
     [
         ({"null": "swop"}, "unknown null 'swop': did you mean 'swap'"),
-        ({"null": ()}, "no null hypotheses"),
+        ({"null": ()}, "no null: expected at least one"),
         ({"null": ["swap", "swap"]}, "null: 'swap' is given twice"),
         ({"tests": "boot"}, "unknown test 'boot'"),
         ({"tests": ["ar", "ar"]}, "tests: 'ar' is given twice"),
         ({"tests": []}, "no tests"),
         ({"tests": "bootstrap-shift", "alternative": "less"}, "takes absolute values"),
-        ({"alphas": 5}, "alphas must lie strictly between 0 and 1, got 5: for 5% write 0.05"),
-        ({"alphas": []}, "no levels"),
+        ({"alphas": 5}, "alphas must lie strictly between 0 and 1, got 5.0: for 5% write 0.05"),
+        ({"alphas": []}, "no alphas"),
         ({"sizes": 61}, "sizes: 61 segments were asked for, but the pool has only 60: ask for fewer"),
         ({"sizes": 1}, "sizes must be a whole number of at least 2, got 1"),
         ({"sizes": 30, "sampling": "fixed"}, "sampling 'fixed' takes all 60 segments"),

@@ -121,14 +121,25 @@ class Command(click.Command):
         Command lines.
     arguments : sequence of (str, str)
         The arguments and what they are: the first rows of the group Input.
+    common : sequence of str
+        Names of the options that most people need. ``--help`` shows only these, and ``--help-all`` the others, too.
+        Without any, ``--help`` shows all.
     """
 
     def __init__(
-        self, *args: Any, examples: Sequence[str] = (), arguments: Sequence[tuple[str, str]] = (), **attributes: Any
+        self,
+        *args: Any,
+        examples: Sequence[str] = (),
+        arguments: Sequence[tuple[str, str]] = (),
+        common: Sequence[str] = (),
+        **attributes: Any,
     ) -> None:
         super().__init__(*args, **attributes)
         self.examples = examples
         self.arguments = arguments
+        self.common = common
+        if common:
+            self.params.append(HELP_ALL)
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         for metric_flag in _metric_flags():
@@ -137,18 +148,24 @@ class Command(click.Command):
         return super().get_params(ctx)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        groups: dict[str, list[tuple[str, str]]] = {"Input": list(self.arguments)}
+        is_short = bool(self.common) and not ctx.meta.get(SHOW_ALL)
+        shown = first_sentence if is_short else str
+        groups: dict[str, list[tuple[str, str]]] = {"Input": [(name, shown(text)) for name, text in self.arguments]}
         for param in self.get_params(ctx):
             record = param.get_help_record(ctx) if isinstance(param, click.Option) else None
-            if record is not None:
-                groups.setdefault(getattr(param, "group", "Output"), []).append(record)
+            if record is not None and self._is_shown(param, is_short):
+                name, text = record
+                groups.setdefault(getattr(param, "group", "Output"), []).append((name, shown(text)))
         groups["Output"] = groups.pop("Output")
         with formatter.section("Examples"):
-            for example in self.examples:
+            for example in self.examples[: MAX_EXAMPLES if is_short else None]:
                 formatter.write(f"{'':{formatter.current_indent}}{example}\n")
         for group, rows in groups.items():
             with formatter.section(group):
                 _write_rows(formatter, rows)
+
+    def _is_shown(self, param: click.Parameter, is_short: bool) -> bool:
+        return param.name in (*self.common, "help_all") if is_short else param is not HELP_ALL
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         check_habits(args, [name for param in self.params for name in param.opts])
@@ -173,6 +190,40 @@ class Command(click.Command):
             takers |= getattr(param, "takes", {})
         return takers
 
+
+# The key of whether the help shows all options, in `click.Context.meta`.
+SHOW_ALL = "reshuffle.show_all"
+
+
+# The most examples that it shows otherwise.
+MAX_EXAMPLES = 4
+
+
+def first_sentence(text: str) -> str:
+    """The first sentence of a help text, and the default after the text.
+
+    >>> first_sentence("The seed. It is a number.  [default: 1]"), first_sentence("Files (.tsv, .csv) of scores")
+    ('The seed.  [default: 1]', 'Files (.tsv, .csv) of scores')
+    """
+    about, mark, default = text.partition("  [default")
+    return re.split(r"(?<=\.) (?=[A-Z-])", about, maxsplit=1)[0] + mark + default
+
+
+def _show_all(ctx: click.Context, param: click.Parameter, value: bool) -> None:
+    if value:
+        ctx.meta[SHOW_ALL] = True
+        click.echo(ctx.get_help(), color=ctx.color)
+        ctx.exit()
+
+
+HELP_ALL = Option(
+    ["--help-all"],
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_show_all,
+    help="Show all options and exit.",
+)
 
 # The width of the options' column in the help. A wider option has a line of its own.
 OPTION_WIDTH = 22

@@ -1,41 +1,27 @@
-"""The commands: options in, a report out."""
+"""The commands of comparisons: options in, a report out."""
 
 from __future__ import annotations
 
-import contextlib
-import shlex
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
+from attrs import evolve
 
-from .. import __version__, types
-from ..errors import InputError, printable, quoted
-from ..validate import check_name
+from .. import types
+from ..errors import InputError, printable
+from ..options.comparisons import CompareSets, Score
+from ..options.declare import taken
 from .command import Command
-from .demo import demo_command
-from .lists import mbr_command, oracle_command
-from .meta import meta_group
+from .declared import given_values, made
 from .options import ARGUMENTS, COUNTS, compare_options, flip_options, score_options
-from .params import COMMAND_LINE, Metric, Name, margins_of, option
-from .process import check_room, single_threaded_blas
-from .runs import runs_command
-from .stored import count_command
-from .studies import study_group
-from .studies.plan import plan_command
-from .tune import rerank_command, tune_group
+from .params import Metric, Name, option
 
 if TYPE_CHECKING:
-    from ..settings import Levels
+    from ..results import Comparison, SetComparison
     from .metric_options import MetricChoice
-    from .output import Reports
 
 # A command imports what it runs in its body: --help and completion should not wait for numpy.
-
-# Longer command lines are not repeated in an error.
-MAX_WORDS_SHOWN = 120
 
 COMPARE_EXAMPLES = (
     "reshuffle compare ref.txt baseline.txt new.txt",
@@ -66,90 +52,32 @@ FLIP_EXAMPLES = (
     "reshuffle flips --scores rating a.ratings b.ratings --threshold 66 --format csv -o flips.csv",
 )
 
-CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
-
-class ClosedPipeError(Exception):
-    """A broken pipe, in a form that click passes on: click itself turns EPIPE into exit code 1."""
-
-
-@contextlib.contextmanager
-def _broken_pipes() -> Iterator[None]:
-    try:
-        yield
-    except BrokenPipeError as error:
-        raise ClosedPipeError from error
-
-
-class Commands(click.Group):
-    """Records the command line for reports. Raises :class:`ClosedPipeError` if the reader has closed the pipe."""
-
-    def make_context(self, info_name: str | None, args: list[str], *rest: Any, **extra: Any) -> click.Context:
-        command = shlex.join([info_name or "reshuffle", *args])  # parsing empties the list
-        with _broken_pipes():
-            context = super().make_context(info_name, args, *rest, **extra)
-        context.meta[COMMAND_LINE] = command
-        return context
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        name = args[0]
-        if self.get_command(ctx, name) is None and not name.startswith("-"):
-            if Path(name).exists() or "." in name:
-                words = shlex.join(args)
-                words = words if len(words) <= MAX_WORDS_SHOWN else "REF SYS SYS..."
-                raise InputError(
-                    f"unknown command {quoted(name)}: to compare systems write 'reshuffle compare {words}', to score "
-                    "them 'reshuffle score ...'"
-                )
-            check_name("command", name, list(self.commands))
-        return super().resolve_command(ctx, args)
-
-    def invoke(self, ctx: click.Context) -> Any:
-        check_room()
-        single_threaded_blas()
-        with _broken_pipes():
-            return super().invoke(ctx)
-
-
-@click.group(
-    cls=Commands,
-    context_settings=CONTEXT,
-    epilog="""\b
-Examples:
-  reshuffle demo
-  reshuffle compare ref.txt baseline.txt new.txt
-  reshuffle COMMAND --help""",
+@click.command(
+    "compare",
+    cls=Command,
+    examples=COMPARE_EXAMPLES,
+    arguments=(*ARGUMENTS, *COUNTS),
+    common=(
+        "refs",
+        "scores",
+        "documents",
+        "sets",
+        "metrics",
+        "test",
+        "baseline",
+        "all_pairs",
+        "adjust",
+        "confidence_level",
+        "n_resamples",
+        "seed",
+        "pairs",
+        "outputs",
+        "fmt",
+    ),
 )
-@click.version_option(__version__, "--version", prog_name="reshuffle", message="%(prog)s %(version)s")
-def cli() -> None:
-    """Are the differences between machine translation systems larger than chance?
-
-    Scores the systems, and tests their differences by resampling segments.
-    """
-
-
-@cli.command("compare", cls=Command, examples=COMPARE_EXAMPLES, arguments=(*ARGUMENTS, *COUNTS))
 @compare_options
-def compare_command(
-    reference: str | None,
-    systems: tuple[str, ...],
-    baseline: str | None,
-    test: str,
-    margins: tuple[tuple[str, float], ...],
-    interval: str,
-    confidence_level: float | None,
-    alpha: float | None,
-    fmt: str | None,
-    outputs: tuple[str, ...],
-    sets: tuple[str, ...],
-    manifest: str | None,
-    missing_systems: str,
-    average: bool,
-    executor: str | None,
-    **options: Any,
-) -> None:
+def compare_command(reference: str | None, systems: tuple[str, ...], **options: Any) -> None:
     """Test whether systems differ by more than chance.
 
     Every SYS is compared with the baseline, which is the first SYS unless --baseline names another. With the default
@@ -158,92 +86,77 @@ def compare_command(
     """
     from ..comparing import compared
     from ..resampling.counting import Data
+    from ..sets import common_texts, compared_sets
     from ..settings import ComparisonSettings, Levels
     from .executors import chosen_executor
     from .job import FLAGS, Job
     from .layout import ChosenLayout
     from .output import Reports, destination
     from .progress import progress_bar
-
-    levels = Levels.for_tests(interval, confidence_level, alpha, names=FLAGS, test=test)
-    options |= {"test": test, "margins": margins_of(margins)}
-    reports = Reports.chosen(fmt, outputs, get_args(types.Format), "text")
-    if sets or manifest is not None:
-        of_sets = SetOptions(sets, manifest, missing_systems, average)
-        _compare_sets(of_sets, reference, levels, baseline, reports, executor, options)
-        return
-    if missing_systems != "error" or not average:
-        option = "--no-average" if not average else "--missing-systems"
-        raise InputError(f"{option} is for several test sets: add --set or --manifest, or leave it out")
-    job = Job.from_arguments(reference, systems, options, min_systems=2)
-    chosen = ChosenLayout.from_options(options, reports)
-    with (
-        destination(reports, [*job.files, *chosen.files], chosen.layout, chosen.tables) as write,
-        chosen_executor(executor, job.resampling.threads) as workers,
-    ):
-        given, units = job.read()
-        testing = ComparisonSettings(baseline=job.system(baseline), with_parts=chosen.needs_parts, **options)
-        with progress_bar() as progress:
-            resampling = replace(job.resampling, progress=progress, executor=workers)
-            data = Data.from_arguments(*given)
-            chosen.check(data.names, testing.all_pairs)
-            if testing.with_texts:
-                chosen.check_texts([data.texts(data.names)])
-            comparison = compared(data, units, testing, levels, resampling)
-        write(comparison)
-
-
-class SetOptions(NamedTuple):
-    """The options for several test sets."""
-
-    sets: tuple[str, ...]
-    manifest: str | None
-    missing_systems: str
-    average: bool
-
-
-def _compare_sets(
-    chosen: SetOptions,
-    reference: str | None,
-    levels: Levels,
-    baseline: str | None,
-    reports: Reports,
-    executor: str | None,
-    options: dict[str, Any],
-) -> None:
-    """``compare`` with several test sets."""
-    from ..sets import common_texts, compared_sets
-    from ..settings import ComparisonSettings
-    from .executors import chosen_executor
-    from .layout import ChosenLayout
-    from .output import destination
-    from .progress import progress_bar
     from .set_jobs import SetJobs
 
+    sets, manifest, executor = options.pop("sets"), options.pop("manifest"), options.pop("executor")
+    reports = Reports.chosen(options.pop("fmt"), options.pop("outputs"), get_args(types.Format), "text")
     layout = ChosenLayout.from_options(options, reports)
-    jobs = SetJobs.from_arguments(reference, chosen.sets, chosen.manifest, options)
+    chosen = made(CompareSets, {"sets": {}, **given_values(CompareSets, options), "with_parts": layout.needs_parts})
+    levels = Levels.for_tests(chosen.interval, chosen.confidence_level, chosen.alpha, names=FLAGS, test=chosen.test)
+    options |= {"n_resamples": chosen.n_resamples, "seed": chosen.seed, "threads": chosen.threads}
+    jobs: Job | SetJobs
+    if sets or manifest is not None:
+        jobs = SetJobs.from_arguments(reference, sets, manifest, options)
+    else:
+        if chosen.missing_systems != "error" or not chosen.average:
+            option = "--missing-systems" if chosen.average else "--no-average"
+            raise InputError(f"{option} is for several test sets: add --set or --manifest, or leave it out")
+        jobs = Job.from_arguments(reference, systems, options, min_systems=2)
     with (
         destination(reports, [*jobs.files, *layout.files], layout.layout, layout.tables) as write,
-        chosen_executor(executor, jobs.resampling.threads) as workers,
+        chosen_executor(executor, chosen.threads) as workers,
     ):
-        sets = jobs.read()
-        testing = ComparisonSettings(baseline=jobs.system(baseline), with_parts=layout.needs_parts, **options)
-        layout.check([*dict.fromkeys(name for each in sets.values() for name in each.data.names)], testing.all_pairs)
+        testing = evolve(taken(ComparisonSettings, chosen), baseline=jobs.system(chosen.baseline))
+        if isinstance(jobs, SetJobs):
+            found = jobs.read()
+            names = [*dict.fromkeys(name for each in found.values() for name in each.data.names)]
+        else:
+            given, units = jobs.read()
+            data = Data.from_arguments(*given)
+            names = list(data.names)
+        layout.check(names, testing.all_pairs)
         if testing.with_texts:
-            layout.check_texts(common_texts(sets))
+            layout.check_texts(common_texts(found) if isinstance(jobs, SetJobs) else [data.texts(data.names)])
         with progress_bar() as progress:
             resampling = replace(jobs.resampling, progress=progress, executor=workers)
-            result = compared_sets(sets, testing, levels, resampling, chosen.average, chosen.missing_systems)
+            result: Comparison | SetComparison
+            if isinstance(jobs, SetJobs):
+                result = compared_sets(found, testing, levels, resampling, chosen.average, chosen.missing_systems)
+            else:
+                result = compared(data, units, testing, levels, resampling)
         write(result)
 
 
-@cli.command("score", cls=Command, examples=SCORE_EXAMPLES, arguments=(*ARGUMENTS, *COUNTS))
+@click.command(
+    "score",
+    cls=Command,
+    examples=SCORE_EXAMPLES,
+    arguments=(*ARGUMENTS, *COUNTS),
+    common=(
+        "refs",
+        "scores",
+        "documents",
+        "metrics",
+        "interval",
+        "confidence_level",
+        "n_resamples",
+        "seed",
+        "segments",
+        "outputs",
+        "fmt",
+    ),
+)
 @score_options
 def score_command(
     reference: str | None,
     systems: tuple[str, ...],
-    interval: str | None,
-    confidence_level: float | None,
     segments: bool,
     fmt: str | None,
     outputs: tuple[str, ...],
@@ -259,7 +172,10 @@ def score_command(
     from .output import Reports, Result, destination
     from .progress import progress_bar
 
+    wanted = made(Score, given_values(Score, options))
+    interval, confidence_level = wanted.interval, wanted.confidence_level
     levels = Levels.for_intervals(interval, confidence_level, names=FLAGS)
+    options |= {"n_resamples": wanted.n_resamples, "seed": wanted.seed, "threads": wanted.threads}
     job = Job.from_arguments(reference, systems, options, min_systems=1)
     known, default = (types.SegmentFormat, "tsv") if segments else (types.Format, "text")
     _check_score_format(fmt, segments, {"--interval": interval, "--confidence": confidence_level})
@@ -307,7 +223,7 @@ def _check_score_format(fmt: str | None, segments: bool, interval_options: dict[
         raise InputError(f"--format {fmt} needs --segments: add it, or choose {', '.join(others)}")
 
 
-@cli.command("flips", cls=Command, examples=FLIP_EXAMPLES, arguments=(*ARGUMENTS, *COUNTS))
+@click.command("flips", cls=Command, examples=FLIP_EXAMPLES, arguments=(*ARGUMENTS, *COUNTS))
 @flip_options
 def flips_command(
     reference: str | None,
@@ -359,22 +275,11 @@ def flips_command(
         write(result)
 
 
-cli.add_command(count_command)
-cli.add_command(runs_command)
-cli.add_command(meta_group)
-cli.add_command(tune_group)
-cli.add_command(rerank_command)
-cli.add_command(study_group)
-cli.add_command(plan_command)
-cli.add_command(oracle_command)
-cli.add_command(mbr_command)
-
-
 # Names that several studies share are there once.
 FIGURES = tuple(dict.fromkeys((*get_args(types.PlotKind), *get_args(types.StudyPlotKind))))
 
 
-@cli.command("plot", epilog=PLOT_EXAMPLES)
+@click.command("plot", epilog=PLOT_EXAMPLES)
 @click.argument("result", metavar="RESULT")
 @click.argument("kind", metavar="KIND", type=Name("figure", FIGURES))
 @option("-o", "--output", metavar="FILE", required=True, help="Write the figure to FILE.pdf, .svg or .png.")
@@ -464,7 +369,7 @@ def plot_command(result: str, kind: str, output: str, **options: Any) -> None:
     plot(result, kind, output, PlotOptions(**options))
 
 
-@cli.command("metrics")
+@click.command("metrics")
 @click.argument("names", metavar="[NAME...]", nargs=-1, type=Metric())
 @option(
     "--format",
@@ -484,6 +389,3 @@ def metrics_command(names: tuple[MetricChoice, ...], fmt: str) -> None:
     from .output import terminal
 
     click.echo(CATALOGUE_FORMATS[fmt](terminal(), [metric.name for metric in names]), nl=False)
-
-
-cli.add_command(demo_command)

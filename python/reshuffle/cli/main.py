@@ -12,8 +12,8 @@ from typing import Any, NoReturn
 import click
 
 from ..errors import InputError, InputWarning, Option
-from .commands import ClosedPipeError, cli
 from .process import BAD_INPUT, leave
+from .root import ClosedPipeError, cli
 
 
 @contextlib.contextmanager

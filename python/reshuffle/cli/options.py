@@ -9,8 +9,10 @@ import click
 
 from .. import types
 from ..errors import either
+from ..options.comparisons import CompareSets, Score
 from .command import option
-from .params import ExecutorName, Margin, Metric, Name, Replicates, Size
+from .declared import declared_options
+from .params import ExecutorName, Metric, Name, Replicates, Size
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -154,24 +156,6 @@ SETS = (
         help="A JSON or TOML file with several test sets: {'sets': {NAME: {'references': FILE, 'systems': {NAME: FILE, "
         "...}}}}. Test sets may also have scores, documents, strata, metrics and metric options.",
     ),
-    option(
-        "Input",
-        "--missing-systems",
-        type=Name("value of --missing-systems", get_args(types.MissingSystems)),
-        default="error",
-        show_default=True,
-        metavar="NAME",
-        help="For systems that are not in every test set: error, or drop to leave them out.",
-    ),
-    option(
-        "Input",
-        "--no-average",
-        "average",
-        is_flag=True,
-        flag_value=False,
-        default=True,
-        help="Leave out the comparison of average scores over test sets.",
-    ),
 )
 
 METRICS = (
@@ -190,18 +174,6 @@ METRICS = (
     ),
 )
 
-ALL_PAIRS = option("Test", "--all-pairs", is_flag=True, help="Compare every pair of systems.")
-
-ALTERNATIVE = option(
-    "Test",
-    "--alternative",
-    type=Name("alternative", get_args(types.Alternative)),
-    default="two-sided",
-    show_default=True,
-    metavar="NAME",
-    help="two-sided; better or worse than the baseline under each metric; greater or less in score.",
-)
-
 
 def adjustment(names: object, note: str = "") -> Decorator:
     """``--adjust``, with the names of a Literal, and a note on them."""
@@ -215,99 +187,6 @@ def adjustment(names: object, note: str = "") -> Decorator:
         help=f"Adjust p for multiple comparisons: {any_of(names)}; 'reshuffle metrics' describes them.{note}",
     )
 
-
-TEST = (
-    option(
-        "Test",
-        "--test",
-        type=Name("test", get_args(types.TestChoice)),
-        default="auto",
-        show_default=True,
-        metavar="NAME",
-        help=f"{any_of(types.TestChoice)}; auto is bootstrap-both, or ar for systems that differ in fewer than 30 "
-        "segments.",
-    ),
-    option(
-        "Test",
-        "--margin",
-        "margins",
-        multiple=True,
-        type=Margin(),
-        metavar="NAME=VALUE...",
-        help="For equivalence or non-inferiority: a metric's margin, as in bleu=0.5.",
-    ),
-    option(
-        "Test",
-        "--baseline",
-        metavar="NAME",
-        help="The baseline: a system or its file.  [default: the first]",
-    ),
-    ALL_PAIRS,
-    ALTERNATIVE,
-    adjustment(types.Adjustment),
-    option(
-        "Test",
-        "--family",
-        type=Name("family", get_args(types.Family)),
-        default="metric",
-        show_default=True,
-        metavar="NAME",
-        help="Tests that are adjusted together: the pairs under each metric (metric), or all pairs under all metrics "
-        "(all). With several test sets: under each metric, on each set (metric) or all sets (sets); or under all "
-        "metrics, on each set (set) or all sets (all).",
-    ),
-    option(
-        "Test",
-        "--alpha",
-        type=float,
-        metavar="LEVEL",
-        help="Significance level: a star marks p, or adjusted p, <= alpha.  [default: 1 - confidence, or half of that "
-        "with margins]",
-    ),
-    option(
-        "Test",
-        "--scheme",
-        type=Name("scheme", get_args(types.Scheme)),
-        default="auto",
-        show_default=True,
-        metavar="NAME",
-        help="For --test ar or ar-studentized, the null distribution: iid (Monte Carlo, -n shuffles), subgroup (2^m >= "
-        "n shuffles that form a group), exact (enumeration or convolution), or auto (exact if no slower than iid, else "
-        "iid).",
-    ),
-    option(
-        "Test",
-        "--stopping",
-        type=Name("stopping rule", get_args(types.Stopping)),
-        metavar="NAME",
-        help="For --test ar or ar-studentized, stop the shuffles early: besag-clifford (after 20 shuffles that reach "
-        "the observed difference) or gandy (once p <= alpha or p > alpha is decided, with error probability 0.001).",
-    ),
-)
-
-
-def _intervals(default: str | None) -> tuple[Decorator, ...]:
-    """Without defaults, intervals are reported only if one of the options is used."""
-    asked = "" if default else "  [default: percentile with --confidence, else none]"
-    level = "0.95; 1 - 2*alpha with margins" if default else "0.95 with --interval"
-    return (
-        option("Intervals", "--interval", type=Name("interval", get_args(types.Interval)), default=default,
-               show_default=default is not None, metavar="NAME",
-               help=f"{any_of(types.Interval)}; 'reshuffle metrics' describes them.{asked}"),
-        option("Intervals", "--confidence", "confidence_level", type=float, metavar="LEVEL",
-               help=f"Confidence level.  [default: {level}]"),
-    )  # fmt: skip
-
-
-SIMULTANEOUS = (
-    option(
-        "Intervals",
-        "--simultaneous",
-        is_flag=True,
-        help="Intervals of the differences in a family that hold at once with the confidence level. A difference whose "
-        "interval excludes 0 has a star.",
-    ),
-)
 
 THREADS = option("Resampling", "--threads", type=int, metavar="N", help="Threads to use.  [default: all cores]")
 
@@ -399,12 +278,6 @@ DISPLAY = (
 TEXTS = (
     option(
         "Output",
-        "--with-texts",
-        is_flag=True,
-        help="Include texts and segment scores (html, json). HTML lists the segments that differ most.",
-    ),
-    option(
-        "Output",
         "--max-texts",
         type=Size(),
         metavar="SIZE",
@@ -463,10 +336,9 @@ def compare_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """All options of ``reshuffle compare``."""
     systems = click.argument("systems", metavar="SYS SYS...", nargs=-1)
     reference = click.argument("reference", metavar="REF", required=False)
-    resampling = resampling_options("Shuffles and draws")
     output = output_options(get_args(types.Format), "text")
-    tests = (INPUT, SETS, METRICS, TEST, _intervals("percentile"), SIMULTANEOUS)
-    options = all_of(*tests, resampling, (EXECUTOR,), PAIRS, TABLE, TEXTS, DISPLAY, output)
+    declared = declared_options(CompareSets)
+    options = all_of(INPUT, SETS, METRICS, declared, (EXECUTOR,), PAIRS, TABLE, TEXTS, DISPLAY, output)
     return reference(systems(options(command)))
 
 
@@ -474,9 +346,8 @@ def score_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """All options of ``reshuffle score``."""
     systems = click.argument("systems", metavar="SYS...", nargs=-1)
     reference = click.argument("reference", metavar="REF", required=False)
-    resampling = resampling_options("Bootstrap draws, for intervals that need them")
     output = output_options((*get_args(types.Format), *get_args(types.SegmentFormat)), "text; tsv with --segments")
-    options = all_of(INPUT, METRICS, _intervals(None), resampling, SEGMENTS, DISPLAY, output)
+    options = all_of(INPUT, METRICS, declared_options(Score), SEGMENTS, DISPLAY, output)
     return reference(systems(options(command)))
 
 

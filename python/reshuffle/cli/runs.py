@@ -6,23 +6,23 @@ from dataclasses import replace
 from typing import Any, get_args
 
 import click
+from attrs import evolve
 
 from .. import types
 from ..errors import InputError, listed
+from ..options.comparisons import CompareRuns
+from ..options.declare import options_of, taken
 from .command import Command, option
+from .declared import declared_options, given_values, made
 from .options import (
-    ALL_PAIRS,
-    ALTERNATIVE,
     EXECUTOR,
     INPUT,
     METRICS,
-    adjustment,
     all_of,
     any_of,
     output_options,
-    resampling_options,
 )
-from .params import Name, NameList, flattened
+from .params import Name
 
 EXAMPLES = (
     "reshuffle runs --refs ref.txt --baseline old.0 old.1 old.2 --system new.0 new.1 new.2",
@@ -152,67 +152,10 @@ DEV = (
         metavar="SYSTEM METRIC VALUE...",
         help="Without these outputs: the score of each run on the development set.",
     ),
-    option(
-        "Development set",
-        "--median-on",
-        type=Name("value of --median-on", get_args(types.RunSet)),
-        default="test",
-        show_default=True,
-        metavar="NAME",
-        help="Choose the median run of each system by its score on the test set (test) or development set (dev).",
-    ),
-    option(
-        "Development set",
-        "--median-metric",
-        metavar="NAME",
-        help="The metric whose median run the report recommends for analysis.  [default: the first]",
-    ),
 )
 
-TEST = (
-    option(
-        "Test",
-        "--exchange",
-        "exchange",
-        multiple=True,
-        type=NameList("value of --exchange", ("auto", *get_args(types.Exchange), "all")),
-        metavar="NAME...",
-        help=f"What is exchanged between two systems: {any_of(types.Exchange)}; 'reshuffle metrics' describes them. "
-        "The first one decides. auto: hierarchical (segment if a system has one run), then tests of other questions. "
-        "all: all but multeval.  [default: auto]",
-    ),
-    option(
-        "Test",
-        "--statistic",
-        type=Name("statistic", get_args(types.RunStatistic)),
-        default="pooled",
-        show_default=True,
-        metavar="NAME",
-        help="The difference of the scores of all runs' outputs taken as one (pooled), or of the runs' mean scores "
-        "(mean).",
-    ),
-    ALL_PAIRS,
-    ALTERNATIVE,
-    adjustment(types.RunAdjustment),
-    option(
-        "Test",
-        "--family",
-        type=Name("family", ("metric", "all")),
-        default="metric",
-        show_default=True,
-        metavar="NAME",
-        help="Tests that are adjusted together: the pairs under each metric (metric) or under all metrics (all).",
-    ),
-    option("Test", "--alpha", type=float, metavar="LEVEL", help="Significance level.  [default: 1 - confidence]"),
-    option(
-        "Test",
-        "--confidence",
-        "confidence_level",
-        type=float,
-        metavar="LEVEL",
-        help="Confidence level of the intervals of differences.  [default: 0.95]",
-    ),
-)
+# The baseline is the outputs of its runs.
+RUNS = declared_options(CompareRuns, [name for name in options_of(CompareRuns) if name != "baseline"])
 
 TABLE = (
     option(
@@ -226,13 +169,34 @@ TABLE = (
 )
 
 
-@click.command("runs", cls=Command, examples=EXAMPLES, arguments=ARGUMENTS, context_settings={"allow_extra_args": True})
+@click.command(
+    "runs",
+    cls=Command,
+    examples=EXAMPLES,
+    arguments=ARGUMENTS,
+    common=(
+        "refs",
+        "baseline",
+        "systems",
+        "scores",
+        "manifest",
+        "metrics",
+        "dev_scores",
+        "exchange",
+        "adjust",
+        "confidence_level",
+        "n_resamples",
+        "seed",
+        "outputs",
+        "fmt",
+    ),
+    context_settings={"allow_extra_args": True},
+)
 @all_of(
     OUTPUTS,
     METRICS,
     DEV,
-    TEST,
-    resampling_options("Shuffles and draws"),
+    RUNS,
     (EXECUTOR,),
     TABLE,
     output_options(get_args(types.Format), "text"),
@@ -246,9 +210,7 @@ def runs_command(context: click.Context, /, **options: Any) -> None:
     segments, had the same expected score.
     """
     from ..runs import RunSettings, compared_runs
-    from ..settings import Levels
     from .executors import chosen_executor
-    from .job import FLAGS
     from .output import chosen_output, destination
     from .progress import progress_bar
     from .run_jobs import RunJob
@@ -258,18 +220,16 @@ def runs_command(context: click.Context, /, **options: Any) -> None:
             f"{listed(context.args)}: expected a file after an option: write --refs REF, --baseline FILE FILE and "
             "--system NAME FILE FILE"
         )
-    levels = Levels.for_tests(None, options.pop("confidence_level"), options.pop("alpha"), names=FLAGS)
-    exchange = flattened(options.pop("exchange")) or ("auto",)
     reports, layout = chosen_output(options)
-    executor = options.pop("executor")
-    job = RunJob.from_options(options)
-    settings = RunSettings(
-        exchange=exchange[0] if len(exchange) == 1 else exchange,
-        baseline=None if options["all_pairs"] else job.files.baseline,
-        confidence_level=levels.confidence_level,
-        alpha=levels.alpha,
-        **options,
-    ).checked(list(job.files.systems))
+    baseline, executor = options.pop("baseline"), options.pop("executor")
+    values = given_values(CompareRuns, options)
+    chosen = made(CompareRuns, {"references": None, "systems": {}, **values})
+    options |= {
+        name: getattr(chosen, name) for name in ("n_resamples", "seed", "threads", "median_on", "median_metric")
+    }
+    job = RunJob.from_options({**options, "baseline": baseline})
+    first = None if chosen.all_pairs else job.files.baseline
+    settings = evolve(taken(RunSettings, chosen), baseline=first).checked(list(job.files.systems))
     tables = get_args(types.RunTable)
     with (
         destination(reports, job.inputs, layout, tables) as write,

@@ -49,16 +49,14 @@ from .pvalues import largest_rank, pvalue
 MAX_ENUMERATED = 22
 
 
-def check_margins(margins: object, metrics: Sequence[Metric | CorpusFunction], what: str) -> tuple[float, ...]:
+def check_margins(
+    margins: Mapping[str, float], metrics: Sequence[Metric | CorpusFunction], what: str
+) -> tuple[float, ...]:
     """The margin of each metric, from a mapping of the names that users type.
 
     ``what`` names the user of the margins, for messages. A name is that of ``-m`` or that in reports, in any case.
     :class:`InputError` for a margin that is not a finite number above 0, an unknown name, or a metric without a margin.
     """
-    if not isinstance(margins, Mapping):
-        raise InputError(
-            f"margins must be a mapping of metrics to numbers, such as {{'bleu': 0.5}}, got {quoted(margins)}"
-        )
     labels = labels_of(metrics)
     # For each metric its names, of which the first is the only one that no other metric shares.
     names = [

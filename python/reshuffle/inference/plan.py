@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from attrs import evolve
+
 from ..errors import Argument, InputError, either
 from ..metrics.base import Metric
 from ..metrics.black_box import CorpusFunction
@@ -39,7 +41,7 @@ def check_test(name: str, alternative: str, *metrics: Metric | CorpusFunction) -
     name = DEFAULT if name == "auto" else name
     test = TESTS[name]
     if test.margin is not None:
-        if alternative != ComparisonSettings.alternative:
+        if alternative != "two-sided":
             raise InputError(
                 f"test {name!r} has no other alternative than {test.margin}, got {alternative!r}: leave out the "
                 "alternative"
@@ -280,7 +282,7 @@ class Plan:
                 "out"
             )
         family = ON_ONE_SET[settings.family] if n_sets == 1 else settings.family
-        automatic = _automatic_adjustment(replace(settings, family=family), test, n_pairs, n_metrics, n_sets)
+        automatic = _automatic_adjustment(evolve(settings, family=family), test, n_pairs, n_metrics, n_sets)
         name = {"none": None, "auto": automatic}.get(chosen, chosen)
         adjustment = None if name is None else _check_adjustment(name, test, family)
         return cls(

@@ -263,7 +263,7 @@ def approximate_randomization(
             "them out, or pass studentized=True"
         )
     test = "ar-studentized" if studentized else "ar"
-    plan = Plan.from_settings(ComparisonSettings(test, scheme, stopping, alternative))
+    plan = Plan.from_settings(ComparisonSettings(test=test, scheme=scheme, stopping=stopping, alternative=alternative))
     units = Units(documents, strata)
     replay = Replay.from_arguments("masks", masks, n_resamples, seed, units, ties)
     if replay is not None:
@@ -394,7 +394,7 @@ def bootstrap_test(
         (scores,) = replicates.draws
         return scores[0] - scores[1] - result.statistic, None
 
-    plan = Plan.from_settings(ComparisonSettings(BOOTSTRAP_METHODS[method], alternative=alternative))
+    plan = Plan.from_settings(ComparisonSettings(test=BOOTSTRAP_METHODS[method], alternative=alternative))
     units = Units(documents, strata)
     replay = Replay.from_arguments("indices", indices, n_resamples, seed, units, ties)
     if replay is not None:

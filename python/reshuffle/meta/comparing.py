@@ -267,7 +267,7 @@ def _compared(question: Question, replicates: Mapping[str, Replicates], testing:
     if found is None or (kind == "draws" and np.isnan(found.draws[0]).any()):
         return
     settings = ComparisonSettings(
-        ENGINE_TESTS[kind], scheme="iid" if kind == "shuffles" else "auto", adjust=testing.adjust, all_pairs=True
+        test=ENGINE_TESTS[kind], scheme="iid" if kind == "shuffles" else "auto", adjust=testing.adjust, all_pairs=True
     )
     plan = Plan.from_settings(settings, found.samples[0].metric, alpha=testing.levels.alpha, n_pairs=len(pairs))
     outcome = run_on_test_set(plan, found, Hypotheses.from_pairs(pairs))

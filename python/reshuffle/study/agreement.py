@@ -2,110 +2,50 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass
 from itertools import permutations
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _core, types
-from ..data.columns import Texts
+from .. import _core
 from ..errors import InputError, quoted
-from ..execution import AnyExecutor, ItemJob
-from ..execution.checkpoint import kept
+from ..execution import ItemJob
 from ..execution.tables import PROBABILITY, SIGN, Column, Columns
 from ..inference.hypotheses import Hypotheses
 from ..inference.plan import Plan
 from ..inference.running import run_on_test_set
 from ..inference.steps import Step
-from ..inference.tests import DEFAULT
 from ..metrics.base import Metric, Scores
 from ..metrics.black_box import CorpusFunction
-from ..progress import AnyProgress, reported
+from ..options.declare import called_with, chosen
+from ..options.studies import Agreement
 from ..resampling import CountSample, Pairs, Replicates
-from ..resampling.counting import Data, Metrics, References, Systems
+from ..resampling.counting import Data
 from ..resampling.units import numbered
 from ..results import ConfidenceInterval
 from ..results.studies import DomainBand, GainBin, GainThreshold, PairPvalue, StudyResult
 from ..seeds import derive_seed
-from ..settings import ComparisonSettings, DocumentIds, Resampling, StratumIds, Units
-from ..validate import check_level
+from ..settings import ComparisonSettings, Resampling, StratumIds, Units
 from .clusters import share_of_pairs_interval
 from .conclusions import SLACK
 from .decisions import Decisions, agreements
 from .material import Material
-from .pools import Pool, check_layouts, plan_of, sample_units, signature_of, signs
-from .settings import in_list
-from .validation import BANDS, BINS, check_bins
-
-# The default test of comparisons, and the tests of Graham et al. 2014 and of Riezler & Maxwell 2005.
-TESTS = ("ar", DEFAULT, "bootstrap", "bootstrap-shift", "paired-bootstrap")
+from .pools import Pool, plan_of, sample_units, signature_of, signs
+from .settings import started
+from .validation import BANDS, check_bins
 
 
-@dataclass(frozen=True)
-class AgreementSettings:
-    """The settings of :func:`agreement`."""
-
-    tests: str | Sequence[str] = TESTS
-    alphas: float | Sequence[float] = (0.05,)
-    domains: StratumIds | None = None
-    halves: str | None = "broad"
-    bins: Sequence[float] = field(default=BINS)
-
-
-def agreement(
-    references: References = None,
-    systems: Systems = None,
-    metrics: Metrics = "bleu",
-    *,
-    reference: str | Sequence[str] | None = None,
-    documents: DocumentIds | None = None,
-    domains: StratumIds | None = None,
-    halves: types.SampleLayout | str | None = "broad",
-    tests: types.Test | str | Sequence[types.Test | str] = TESTS,
-    alphas: float | Sequence[float] = (0.05,),
-    bins: Sequence[float] = BINS,
-    n_resamples: int = 999,
-    seed: int = 12345,
-    threads: int | None = None,
-    executor: AnyExecutor = None,
-    progress: AnyProgress = None,
-    checkpoint: str | os.PathLike[str] | None = None,
-) -> StudyResult:
+@called_with(Agreement)
+def agreement(options: Agreement) -> StudyResult:
     """Test all pairs of systems by several tests under several metrics, and compare their results.
 
     Three questions are answered. How large must a gain, the difference of two scores, be to be significant? Do the
     winners on one part of the test set also win on another part, and how does that depend on p? Both are from
     Berg-Kirkpatrick, Burkett and Klein 2012 (D12-1091). Do the tests agree with one another? This is from Graham,
     Mathur and Baldwin 2014 (W14-3333).
-
-    Parameters
-    ----------
-    references, systems, metrics, reference, documents
-        As for :func:`reshuffle.compare`.
-    domains : sequence of S str or int, optional
-        The domain of each segment. Winners on each domain are then checked on every other domain. For two test sets,
-        pass the segments of both, one after the other. All segments of a document must have the same domain.
-    halves : {'broad', 'block'} or None
-        Without domains, winners on one half of the test set are checked on the other half. The halves are every other
-        unit, or the first and the second half. None for no such check.
-    tests : str or sequence of str
-        Names in :data:`reshuffle.inference.tests.TESTS`. The p-values are two-sided where the test has two sides, and
-        not adjusted for multiple tests.
-    alphas : float or sequence of float
-        The levels of the tests.
-    bins : sequence of float
-        The edges of the bins of gains, ascending, in points of the metric.
-    n_resamples : int
-        The number of shuffles or draws of each test.
-    seed : int
-        The seed of the tests on the whole test set, so that their p-values are those of :func:`reshuffle.compare`. Part
-        j has the seed ``derive_seed(seed, "test-set", j)``.
-    threads, executor, progress, checkpoint
-        As for :func:`reshuffle.study.type1`.
 
     Returns
     -------
@@ -148,56 +88,46 @@ def agreement(
     >>> row.both, row.neither, row.only_first, row.only_second, round(row.kappa, 2)
     (8, 1, 0, 1, 0.62)
     """
-    texts = Texts.from_arguments(references, systems, reference, documents=documents, strata=domains)
-    data, units = Data.from_arguments(texts.references, texts.systems, metrics), Units(texts.documents)
-    settings = AgreementSettings(tests, alphas, texts.strata, halves, bins)
-    with reported(progress) as watched, kept(checkpoint, "agreement") as finished:
-        return agreement_of(data, units, settings, Resampling(n_resamples, seed, threads, watched, executor, finished))
-
-
-def agreement_of(data: Data, units: Units, settings: AgreementSettings, resampling: Resampling) -> StudyResult:
-    """The agreement of tests on counted texts: see :func:`agreement`."""
-    resampling.check()
-    bins = check_bins(settings.bins)
-    alphas = tuple(check_level("alphas", alpha) for alpha in in_list(settings.alphas))
-    tests = tuple(dict.fromkeys(in_list(settings.tests)))
-    if not tests or not alphas:
-        raise InputError(f"no {'levels (alphas)' if tests else 'tests'}: expected at least one")
-    if settings.halves is not None:
-        check_layouts(settings.halves)
-    _plans(tests, data.metrics)
-    material = Material.from_data(data, units, resampling, [_testing_step(data, len(tests), resampling)])
-    pool, pairs = Pool.from_material(material), material.pairs(all_pairs=True)
-    parts = _parts(material, pool, settings)
-    study = _Agreement(material, pool, pairs, alphas)
-    seeds = [resampling.seed, *(derive_seed(resampling.seed, "test-set", j) for j in range(len(parts)))]
-    units_of_parts = (np.arange(pool.n_units), *parts.values())
-    job = _Tested(pool, units_of_parts, tuple(seeds), pairs, tests, resampling.n_resamples)
-    whole, *others = (
-        study.decisions(tests, row["pvalue"], row["better"])
-        for row in job.results(len(units_of_parts), resampling.execution)
-    )
-    columns = dict(zip(parts, others, strict=True))
-    plan = plan_of(material, pool, resampling) | asdict(settings) | {
-        "tests": list(tests), "alphas": list(alphas), "bins": list(bins),
-        "domains": None if settings.domains is None else list(parts),
-        "halves": None if settings.domains is not None else settings.halves,
-    }  # fmt: skip
-    return StudyResult(
-        study="agreement",
-        plan=plan,
-        metrics=material.used_metrics,
-        tables={
-            "pair_pvalues": tuple(study.pvalues(whole)),
-            "gains": tuple(row for column in whole for row in study.gains(column, bins)),
-            "thresholds": tuple(row for column in whole for row in study.thresholds(column)),
-            "domains": tuple(study.domains(columns)),
-            "tests": tuple(agreements(whole, alphas, pairs, len(pool.names))),
-        },
-        truths={},
-        signature=signature_of("agreement", plan, material, resampling),
-        version=_core.VERSION,
-    )
+    with started("agreement", options) as (data, units, settings):
+        resampling, tests, alphas = settings.resampling, options.tests, options.alphas
+        bins = check_bins(options.bins)
+        _plans(tests, data.metrics)
+        material = Material.from_data(
+            data, Units(units.documents), resampling, [_testing_step(data, len(tests), resampling)]
+        )
+        pool, pairs = Pool.from_material(material), material.pairs(all_pairs=True)
+        parts = _parts(material, pool, units.strata, options.halves)
+        study = _Agreement(material, pool, pairs, alphas)
+        seeds = [resampling.seed, *(derive_seed(resampling.seed, "test-set", j) for j in range(len(parts)))]
+        units_of_parts = (np.arange(pool.n_units), *parts.values())
+        job = _Tested(pool, units_of_parts, tuple(seeds), pairs, tests, resampling.n_resamples)
+        whole, *others = (
+            study.decisions(tests, row["pvalue"], row["better"])
+            for row in job.results(len(units_of_parts), resampling.execution)
+        )
+        columns = dict(zip(parts, others, strict=True))
+        plan = {
+            **plan_of(material, pool, resampling),
+            **chosen(options, "tests", "alphas"),
+            "domains": None if units.strata is None else list(parts),
+            "halves": None if units.strata is not None else options.halves,
+            "bins": list(bins),
+        }
+        return StudyResult(
+            study="agreement",
+            plan=plan,
+            metrics=material.used_metrics,
+            tables={
+                "pair_pvalues": tuple(study.pvalues(whole)),
+                "gains": tuple(row for column in whole for row in study.gains(column, bins)),
+                "thresholds": tuple(row for column in whole for row in study.thresholds(column)),
+                "domains": tuple(study.domains(columns)),
+                "tests": tuple(agreements(whole, alphas, pairs, len(pool.names))),
+            },
+            truths={},
+            signature=signature_of("agreement", plan, material, resampling),
+            version=_core.VERSION,
+        )
 
 
 def _testing_step(data: Data, n_tests: int, resampling: Resampling) -> Step:
@@ -205,15 +135,17 @@ def _testing_step(data: Data, n_tests: int, resampling: Resampling) -> Step:
     return "testing", float(data.n_segments * len(data.names) * len(data.metrics) * n_tests * resampling.n_resamples), 1
 
 
-def _parts(material: Material, pool: Pool, settings: AgreementSettings) -> dict[str, NDArray[np.intp]]:
+def _parts(
+    material: Material, pool: Pool, domains: StratumIds | None, halves: str | None
+) -> dict[str, NDArray[np.intp]]:
     """The units of each domain or half, by its name."""
-    if settings.domains is None:
-        if settings.halves is None:
+    if domains is None:
+        if halves is None:
             return {}
-        units = sample_units(settings.halves, pool.n_units // 2, 2)
+        units = sample_units(halves, pool.n_units // 2, 2)
         parts = {f"half {number}": own for number, own in enumerate(units, 1)}
     else:
-        index, names = numbered("domains", settings.domains, material.n_segments)
+        index, names = numbered("domains", domains, material.n_segments)
         if len(names) < 2:
             raise InputError(
                 f"domains: all {len(index):,} segments belong to one, {quoted(''.join(names))}: expected at least 2"
@@ -281,7 +213,7 @@ class _Tested(ItemJob):
 
 def _plans(tests: Sequence[str], metrics: Sequence[Metric | CorpusFunction]) -> list[Plan]:
     """The plan of each test, without adjustment."""
-    return [Plan.from_settings(ComparisonSettings(test, adjust="none"), *metrics) for test in tests]
+    return [Plan.from_settings(ComparisonSettings(test=test, adjust="none"), *metrics) for test in tests]
 
 
 @dataclass(frozen=True, eq=False)

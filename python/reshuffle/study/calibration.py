@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
+from attrs import evolve
 
 from ..inference.power import critical_value, detectable_factor
 from ..lazy import lazy
@@ -136,7 +137,7 @@ class Calibrator:
 
     def _simulated(self, test: str, point: _Point, simulations: int) -> PowerRate:
         """The power of a test at a point: that of a mixture of the outputs of its pair."""
-        settings = replace(self.settings, tests=(test,), alphas=(self.level,), simulations=simulations)
+        settings = evolve(self.settings, tests=(test,), alphas=(self.level,), simulations=simulations)
         population, (system, baseline) = self.populations[point.pair], self.names[point.pair]
         (metric,), (counts,) = population.metrics, population.counts
         wanted = math.copysign(point.difference, self._differences[point.pair])

@@ -51,7 +51,7 @@ def plans_of(tests: Sequence[str], metrics: Sequence[Metric | CorpusFunction]) -
 
     :class:`InputError <reshuffle.InputError>` if a test is unknown or does not support one of the metrics.
     """
-    plans = [Plan.from_settings(ComparisonSettings(test, adjust="none"), *metrics) for test in tests]
+    plans = [Plan.from_settings(ComparisonSettings(test=test, adjust="none"), *metrics) for test in tests]
     return [None if test == BY_WINS else plan for test, plan in zip(tests, plans, strict=True)]
 
 

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from attrs import evolve
 
-from .. import _core, signature, types
-from ..data.columns import Texts
+from .. import _core, signature
 from ..errors import InputError, quoted
-from ..execution import AnyExecutor
-from ..execution.checkpoint import kept
 from ..inference.detectable import median_and_range
 from ..inference.plan import check_test
 from ..inference.power import (
-    POWER,
     detectable_factor,
     normal_errors,
     normal_power,
@@ -28,54 +24,38 @@ from ..inference.power import (
     t_required_units,
 )
 from ..lazy import lazy
-from ..progress import AnyProgress, reported
+from ..options.declare import called_with
+from ..options.studies import Plan
 from ..resampling import CountSample
-from ..resampling.counting import Data, Metrics, References, Systems
 from ..results.lookup import metric_name
 from ..results.studies import DetectableAtSize, PairError, PlannedPower, PlannedSize, PowerRate, StudyResult
-from ..settings import DocumentIds, Units
-from ..validate import check_integer, check_level, check_number
+from ..validate import check_number
 from .calibration import ROUNDS, Calibrator, Efficiency
 from .material import Material
 from .populations import Population
 from .power import true_difference
-from .settings import StudySettings, in_list
+from .settings import StudySettings, started
 
 # Default sizes as shares of the data.
 SHARES = (0.25, 0.5, 1, 2, 4)
-# The standard error of a planned power of .8 is then .008.
-SIMULATIONS = 2000
 # In closed form: the z-test with a known standard error, for any test, and the noncentral t distribution, for means.
 NORMAL, T_TEST = "normal", "t-test"
 
 
-@dataclass(frozen=True)
-class DesignOptions:
-    """What is planned. Fields are named like the public keyword arguments."""
+def _n_simulations(options: Plan, n_metrics: int) -> int:
+    """The number of simulations of each test, at most."""
+    n_sizes = len(SHARES) if options.sizes is None else len(options.sizes)
+    n_differences = sum(map(len, options.difference.values()))
+    return len(ROUNDS) * len(options.power) * (n_metrics * n_sizes + n_differences)
 
-    differences: Mapping[str, Any] = field(default_factory=dict)
-    powers: Sequence[float] = (POWER,)
-    family_size: int | None = None
-    simulate: bool = True
 
-    def n_simulations(self, n_metrics: int, settings: StudySettings) -> int:
-        """The number of simulations of each test, at most."""
-        n_sizes = len(SHARES) if settings.sizes is None else len(settings.sizes)
-        n_differences = sum(map(len, self.differences.values()))
-        return len(ROUNDS) * len(self.powers) * (n_metrics * n_sizes + n_differences)
-
-    def checked(self, labels: Sequence[str]) -> DesignOptions:
-        """The options with the labels of the metrics, and numbers as tuples. :class:`InputError` for bad values."""
-        differences: dict[str, tuple[float, ...]] = {}
-        for name, values in self.differences.items():
-            label = metric_name(name, labels)
-            differences[label] = (*differences.get(label, ()), *(_difference(label, each) for each in in_list(values)))
-        powers = tuple(check_level("power", power) for power in in_list(self.powers))
-        if not powers:
-            raise InputError("no power: expected at least one number between 0 and 1, such as 0.8")
-        if self.family_size is not None:
-            check_integer("family_size", self.family_size, 1)
-        return replace(self, differences=differences, powers=powers)
+def _by_label(differences: Mapping[str, Sequence[float]], labels: Sequence[str]) -> dict[str, tuple[float, ...]]:
+    """The differences by the labels of the metrics, which may have been named in other ways."""
+    found: dict[str, tuple[float, ...]] = {}
+    for name, values in differences.items():
+        label = metric_name(name, labels)
+        found[label] = (*found.get(label, ()), *(_difference(label, each) for each in values))
+    return found
 
 
 def _difference(label: str, value: object) -> float:
@@ -86,67 +66,13 @@ def _difference(label: str, value: object) -> float:
     return number
 
 
-def plan(
-    references: References = None,
-    systems: Systems = None,
-    metrics: Metrics = "bleu",
-    *,
-    difference: Mapping[str, float | Sequence[float]] | None = None,
-    power: float | Sequence[float] = POWER,
-    sizes: int | Sequence[int] | None = None,
-    alpha: float = 0.05,
-    alternative: types.Alternative | str = "two-sided",
-    family_size: int | None = None,
-    baseline: str | None = None,
-    all_pairs: bool = False,
-    simulate: bool = True,
-    tests: types.Test | str | Sequence[str] = "bootstrap-both",
-    simulations: int = SIMULATIONS,
-    n_resamples: int = 999,
-    reference: str | Sequence[str] | None = None,
-    documents: DocumentIds | None = None,
-    seed: int = 12345,
-    threads: int | None = None,
-    executor: AnyExecutor = None,
-    progress: AnyProgress = None,
-    checkpoint: str | os.PathLike[str] | None = None,
-) -> StudyResult:
+@called_with(Plan)
+def plan(options: Plan) -> StudyResult:
     """Plan a test set: the minimum detectable difference, the power of a test, and the size needed.
 
     The standard error of a difference is estimated from the outputs by the delta method, and taken as inversely
     proportional to the square root of the number of segments or documents. At the size of the data, the minimum
     detectable difference is that of :func:`reshuffle.compare` (:class:`~reshuffle.DetectableDifference`).
-
-    Parameters
-    ----------
-    references, systems, metrics, reference
-        As for :func:`reshuffle.compare`, but metrics must have counts: no :class:`~reshuffle.CorpusFunction`, and no
-        missing scores.
-    difference : mapping of str to float or sequence of float, optional
-        Differences to detect, in points of each metric: ``{"bleu": 1.0}``.
-    power : float or sequence of float
-        The target probability of detecting a difference.
-    sizes : int or sequence of int, optional
-        Numbers of units of the planned test sets. By default ¼, ½, 1, 2 and 4 times as many as the data has.
-    alpha : float
-        The significance level of a family of tests.
-    alternative : {'two-sided', 'better', 'worse', 'greater', 'less'}
-        One-sided tests are planned, and simulated, for a difference in their direction.
-    family_size : int, optional
-        The number of tests adjusted together: a single test has the level ``alpha``/``family_size``. By
-        default the number of pairs.
-    baseline, all_pairs
-        The pairs whose standard errors are used, as for :func:`reshuffle.compare`.
-    simulate : bool
-        Plan for the power of ``tests``, simulated on test sets drawn from the data with replacement: see Notes. Without
-        it, the plan is that of a z-test whose standard error is known, in closed form; the power of real tests can be
-        lower or higher by .06.
-    tests, simulations, n_resamples
-        The simulated tests, the number of test sets of each simulation, and the replicates of each test.
-    documents : sequence of S str or int, optional
-        The document id of each segment. Documents are then the units.
-    seed, threads, executor, progress, checkpoint
-        As for :func:`reshuffle.study.type1`.
 
     Returns
     -------
@@ -189,70 +115,49 @@ def plan(
     >>> [(each.method, each.size) for each in planned.tables["needed"]]
     [('normal', 1420), ('t-test', 1422)]
     """
-    options = DesignOptions(difference or {}, power, family_size, simulate)  # type: ignore[arg-type]
-    settings = StudySettings(
-        tests=tests,
-        sizes=sizes,  # type: ignore[arg-type]
-        alphas=(alpha,),
-        simulations=simulations,
-        n_resamples=n_resamples,
-        alternative=alternative,
-        baseline=baseline,
-        all_pairs=all_pairs,
-        seed=seed,
-        threads=threads,
-        executor=executor,
-    )
-    texts = Texts.from_arguments(references, systems, reference, documents=documents)
-    data, units = Data.from_arguments(texts.references, texts.systems, metrics), Units(texts.documents)
-    with reported(progress) as watched, kept(checkpoint, "plan") as finished:
-        return plan_of(data, units, settings.watched_by(watched, finished), options)
-
-
-def plan_of(data: Data, units: Units, settings: StudySettings, options: DesignOptions) -> StudyResult:
-    """A plan from counted texts: see :func:`plan`."""
-    check_level("alpha", settings.alphas[0])
-    settings, options = settings.checked(), options.checked(data.labels)
-    for test in settings.tests:
-        check_test(test, settings.alternative, *(data.metrics if options.simulate else ()))
-    n_simulations = options.n_simulations(len(data.metrics), settings) * len(settings.tests)
-    steps = replace(settings, tests=settings.tests[:1]).steps(n_simulations) if options.simulate else []
-    material = Material.from_data(data, units, settings.resampling, steps)
-    design = _Design.from_material(material, settings, options)
-    tables: dict[str, tuple[Any, ...]] = {
-        "detectable": tuple(design.detectable()),
-        "planned": tuple(design.power()),
-        "needed": tuple(design.needed()),
-        "simulated": tuple(design.simulated()),
-        "errors": tuple(design.errors()),
-    }
-    settings = replace(settings, sizes=design.sizes)
-    shared = settings.plan(material)
-    for name in ("alphas", "sampling", "scheme", "stopping", "weight_sets", "margins"):
-        shared.pop(name)
-    if not options.simulate:
-        for name in ("tests", "simulations", "n_resamples", "seed"):
+    with started("plan", options) as (data, units, settings):
+        settings = evolve(settings, alphas=(options.alpha,))
+        options = evolve(options, difference=_by_label(options.difference, data.labels))
+        for test in settings.tests:
+            check_test(test, settings.alternative, *(data.metrics if options.simulate else ()))
+        n_simulations = _n_simulations(options, len(data.metrics)) * len(settings.tests)
+        steps = evolve(settings, tests=settings.tests[:1]).steps(n_simulations) if options.simulate else []
+        material = Material.from_data(data, units, settings.resampling, steps)
+        design = _Design.from_material(material, settings, options)
+        tables: dict[str, tuple[Any, ...]] = {
+            "detectable": tuple(design.detectable()),
+            "planned": tuple(design.power()),
+            "needed": tuple(design.needed()),
+            "simulated": tuple(design.simulated()),
+            "errors": tuple(design.errors()),
+        }
+        settings = evolve(settings, sizes=design.sizes)
+        shared = settings.plan(material)
+        for name in ("alphas", "sampling", "scheme", "stopping", "weight_sets", "margins"):
             shared.pop(name)
-    planned = {
-        "difference": {label: list(values) for label, values in options.differences.items()},
-        "power": list(options.powers),
-        "alpha": settings.alphas[0],
-        "family_size": design.family_size,
-        "simulate": options.simulate,
-        "metrics": list(data.labels),
-        **shared,
-    }
-    used = material.used_metrics
-    truths = {"simulated": design.truth} if options.simulate else {}
-    return StudyResult(
-        study="plan",
-        plan=planned,
-        metrics=used,
-        tables={name: records for name, records in tables.items() if records},
-        truths=truths,
-        signature=signature.for_study("plan", settings.signed(planned), settings.seed, [m.signature for m in used]),
-        version=_core.VERSION,
-    )
+        if not options.simulate:
+            for name in ("tests", "simulations", "n_resamples", "seed"):
+                shared.pop(name)
+        planned = {
+            "difference": {label: list(values) for label, values in options.difference.items()},
+            "power": list(options.power),
+            "alpha": settings.alphas[0],
+            "family_size": design.family_size,
+            "simulate": options.simulate,
+            "metrics": list(data.labels),
+            **shared,
+        }
+        used = material.used_metrics
+        truths = {"simulated": design.truth} if options.simulate else {}
+        return StudyResult(
+            study="plan",
+            plan=planned,
+            metrics=used,
+            tables={name: records for name, records in tables.items() if records},
+            truths=truths,
+            signature=signature.for_study("plan", settings.signed(planned), settings.seed, [m.signature for m in used]),
+            version=_core.VERSION,
+        )
 
 
 SIMULATED = (
@@ -267,13 +172,13 @@ class _Design:
 
     material: Material
     settings: StudySettings
-    options: DesignOptions
+    options: Plan
     populations: Sequence[Population]
     standard_errors: Sequence[Sequence[float]]
     sizes: tuple[int, ...]
 
     @classmethod
-    def from_material(cls, material: Material, settings: StudySettings, options: DesignOptions) -> _Design:
+    def from_material(cls, material: Material, settings: StudySettings, options: Plan) -> _Design:
         n = material.n_units
         if n < 2:
             raise InputError(f"there is only one {material.unit}: a plan needs at least 2")
@@ -370,7 +275,7 @@ class _Design:
 
     def detectable(self) -> Iterator[DetectableAtSize]:
         """The minimum detectable difference at each size."""
-        for m, method, power, efficiency, size in self._planned(self.options.powers):
+        for m, method, power, efficiency, size in self._planned(self.options.power):
             factor = max(0.0, detectable_factor(self.level, power, self._side)) / efficiency
             if method == T_TEST and self._has_t_test(m):  # in standard deviations of a unit
                 factor = t_detectable(size, self.level, power, self._side) * math.sqrt(size)
@@ -385,9 +290,9 @@ class _Design:
 
     def power(self) -> Iterator[PlannedPower]:
         """The power of each difference at each size."""
-        for m, method, _, efficiency, size in self._planned(self.options.powers[:1]):
+        for m, method, _, efficiency, size in self._planned(self.options.power[:1]):
             label, is_t_test = self.material.data.labels[m], method == T_TEST and self._has_t_test(m)
-            for difference in self.options.differences.get(label, ()):
+            for difference in self.options.difference.get(label, ()):
                 effects = [efficiency * difference / error for error in self._errors_at(m, size)]
                 middle, high, low = (self._power(is_t_test, effect, size) for effect in effects)
                 type_m = type_s = None
@@ -407,8 +312,8 @@ class _Design:
         """The size that each difference needs."""
         for m, label in enumerate(self.material.data.labels):
             for method in self._methods(m):
-                for difference in self.options.differences.get(label, ()):
-                    for power in self.options.powers:
+                for difference in self.options.difference.get(label, ()):
+                    for power in self.options.power:
                         yield self._needed(m, method, difference, power)
 
     def _needed(self, m: int, method: str, difference: float, power: float) -> PlannedSize:

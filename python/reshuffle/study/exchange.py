@@ -2,42 +2,39 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from attrs import evolve
 
-from .. import _core, signature, types
+from .. import _core, signature
 from .._core import Progress
-from ..data.columns import Texts
 from ..errors import InputError, either
-from ..execution import AnyExecutor, ItemJob
-from ..execution.checkpoint import kept
+from ..execution import ItemJob
 from ..execution.tables import FLAG, PROBABILITY, Column, Columns, Table, run_table, stacked
 from ..inference.exchange import EXCHANGES, ExchangeUnit
 from ..inference.run_tests import RunTesting, pair_outcomes
 from ..metrics.base import Scores
-from ..progress import AnyProgress, reported
-from ..resampling.counting import Data, Metrics, References, Systems
-from ..resampling.runs import STATISTICS
+from ..options.declare import called_with, chosen
+from ..options.studies import Exchange
+from ..resampling.counting import Data
 from ..results import UsedMetric
 from ..results.studies import StudyResult
 from ..results.studies.exchange import ExchangeRate
 from ..seeds import derive_seed
-from ..settings import DocumentIds, Resampling, Units
-from ..validate import check_integer, check_name, check_number
+from ..settings import Resampling, Units
 from .material import Material
 from .rates import Dependence, rate_interval
 from .run_model import RunModel, RunPool, size_for_ratio, size_of_splits, variance_ratio
 from .run_pvalues import PAIR, model_pvalues
-from .settings import StudySettings, check_distinct, in_list
+from .settings import StudySettings, settings_of, started
 from .testing import STAGE
 
-EXCHANGE_ALPHAS = (0.05,)
-# The number of segments of simulated scores.
+# The numbers of segments and runs of simulated scores.
 MODEL_SEGMENTS = (200,)
+MODEL_RUNS = (3, 5, 10)
 # So many simulated test sets are tested with the same replicates, which is faster by far.
 SHARED = 25
 LABEL = "score"
@@ -45,113 +42,43 @@ LABEL = "score"
 ALL = tuple(name for name in EXCHANGES if name != "multeval")
 
 
-@dataclass(frozen=True)
-class ExchangeSettings:
-    """The settings of this study beyond those that all studies share, named like the public keyword arguments."""
-
-    exchange: Sequence[str] = ("all",)
-    runs: Sequence[int] = (3, 5, 10)
-    run_sd: Sequence[float] = (0.0, 0.5, 1.0)
-    correlation: Sequence[float] = (0.0, 0.5)
-    statistic: str = "pooled"
-
-    def checked(self) -> ExchangeSettings:
-        """The settings with names and numbers as tuples. :class:`InputError` for one that cannot be used."""
-        names = in_list(self.exchange)
-        for name in names:
-            check_name("exchange", name, ["all", *EXCHANGES])
-        check_name("statistic", self.statistic, list(STATISTICS))
-        units = [*(ALL if "all" in names else ()), *(name for name in names if name != "all")]
-        check_distinct("exchange", units)
-        for name in units:
-            supported = EXCHANGES[name].statistics
-            if self.statistic not in supported:
-                raise InputError(
-                    f"exchange {name!r} supports the statistic {either(map(repr, supported))}, not {self.statistic!r}"
-                )
-        runs = tuple(check_integer("runs", n, 1) for n in in_list(self.runs))
-        run_sd = tuple(check_number("run_sd", value, 0) for value in in_list(self.run_sd))
-        correlation = tuple(check_number("correlation", value, 0, 1) for value in in_list(self.correlation))
-        for what, values in (("runs", runs), ("run_sd", run_sd), ("correlation", correlation)):
-            check_distinct(what, values)
-        return replace(self, exchange=tuple(units), runs=runs, run_sd=run_sd, correlation=correlation)
-
-    def units(self, n: int) -> list[ExchangeUnit]:
-        """The exchange units that n runs are enough for."""
-        return [EXCHANGES[name] for name in self.exchange if EXCHANGES[name].needs_runs <= n]
-
-    def left_out(self) -> list[str]:
-        """What is not simulated because there are too few runs, in words."""
-        return [
-            f"{name} with {n} run{'s' * (n != 1)}"
-            for n in self.runs
-            for name in self.exchange
-            if EXCHANGES[name].needs_runs > n
-        ]
+def _resolved(options: Exchange, runs: tuple[int, ...]) -> Exchange:
+    """The options with the units that ``all`` stands for; :class:`InputError` if one does not support the statistic."""
+    units = [*(ALL if "all" in options.exchange else ()), *(name for name in options.exchange if name != "all")]
+    for at, name in enumerate(units):
+        supported = EXCHANGES[name].statistics
+        if options.statistic not in supported:
+            raise InputError(
+                f"exchange {name!r} supports the statistic {either(map(repr, supported))}, not {options.statistic!r}"
+            )
+        if name in units[:at]:
+            raise InputError(f"exchange: {name!r} is given twice: leave one out")
+    return evolve(options, exchange=units, runs=options.runs or runs)
 
 
-def exchange(
-    references: References = None,
-    systems: Systems = None,
-    metrics: Metrics | None = None,
-    *,
-    exchange: types.Exchange | str | Sequence[str] = "all",
-    runs: int | Sequence[int] | None = None,
-    run_sd: float | Sequence[float] = (0.0, 0.5, 1.0),
-    correlation: float | Sequence[float] = (0.0, 0.5),
-    statistic: types.RunStatistic | str = "pooled",
-    sizes: int | Sequence[int] | None = None,
-    alphas: float | Sequence[float] = EXCHANGE_ALPHAS,
-    simulations: int = 1000,
-    n_resamples: int = 999,
-    sampling: types.Sampling | str = "replace",
-    reference: str | Sequence[str] | None = None,
-    documents: DocumentIds | None = None,
-    seed: int = 12345,
-    threads: int | None = None,
-    executor: AnyExecutor = None,
-    progress: AnyProgress = None,
-    checkpoint: str | os.PathLike[str] | None = None,
-) -> StudyResult:
+def _units(options: Exchange, n: int) -> list[ExchangeUnit]:
+    """The exchange units that n runs are enough for."""
+    return [EXCHANGES[name] for name in options.exchange if EXCHANGES[name].needs_runs <= n]
+
+
+def _left_out(options: Exchange) -> list[str]:
+    """What is not simulated because there are too few runs, in words."""
+    return [
+        f"{name} with {n} run{'s' * (n != 1)}"
+        for n in options.runs or ()
+        for name in options.exchange
+        if EXCHANGES[name].needs_runs > n
+    ]
+
+
+@called_with(Exchange)
+def exchange(options: Exchange) -> StudyResult:
     """How often each test of optimizer runs rejects if two configurations do not differ: its type-I error.
 
     Without data, the scores are simulated. Run i of configuration g has on segment s the score
     √ρ·u(g, s) + √(1 − ρ)·e(g, i, s) + τ/√S·r(g, i), with standard normal u, e and r: what the runs of a configuration
     have in common, noise, and the quality of the run. With data, ``systems`` are runs of one configuration. Two
     disjoint sets of them are compared on test sets drawn from the data.
-
-    Parameters
-    ----------
-    references, systems, metrics, reference
-        As for :func:`reshuffle.study.type1`, but all systems are runs of one configuration. Without any, scores are
-        simulated. The default metric is BLEU.
-    exchange : str or sequence of str
-        Names in :data:`reshuffle.inference.exchange.EXCHANGES`, or ``all`` for every one but ``multeval``.
-    runs : int or sequence of int, optional
-        n, the numbers of runs of each configuration. By default 3, 5 and 10; with data, half of the runs.
-    run_sd : float or sequence of float
-        τ, the standard deviation of the runs' qualities, divided by the sampling standard deviation of the score of a
-        run. Only without data.
-    correlation : float or sequence of float
-        ρ, the correlation between the segment differences of two pairs of runs. Only without data.
-    statistic : {'pooled', 'mean'}
-        As for :func:`reshuffle.compare_runs`. They are the same for simulated scores.
-    sizes : int or sequence of int, optional
-        S, the numbers of segments (or documents) of simulated test sets. By default 200; with data, all.
-    alphas : float or sequence of float
-        The levels.
-    simulations : int
-        The number of simulated test sets for each number of runs and size. All exchange units get the same ones.
-    n_resamples : int
-        R, the number of replicates of each test.
-    sampling : {'replace', 'subset', 'fixed'}
-        How the segments of test sets are drawn from the data.
-    documents
-        As for :func:`reshuffle.study.type1`.
-    seed : int
-        0 to 2⁶⁴ − 1. Simulation i has the seed ``derive_seed(seed, "simulation", i)``.
-    threads, executor, progress, checkpoint
-        As for :func:`reshuffle.study.type1`.
 
     Returns
     -------
@@ -180,43 +107,24 @@ def exchange(
     >>> [(rate.exchange, rate.rate, round(rate.expected, 3), rate.verdict) for rate in study.tables["exchange_sizes"]]
     [('run', 0.03, 0.048, 'at its level'), ('segment', 0.33, 0.374, 'liberal')]
     """
-    settings = StudySettings(
-        sizes=sizes,  # type: ignore[arg-type]
-        alphas=alphas,  # type: ignore[arg-type]
-        simulations=simulations,
-        n_resamples=n_resamples,
-        sampling=sampling,
-        seed=seed,
-        threads=threads,
-        executor=executor,
-    )
-    own = ExchangeSettings(exchange, ExchangeSettings.runs, run_sd, correlation, statistic)  # type: ignore[arg-type]
-    with reported(progress) as watched, kept(checkpoint, "exchange") as finished:
-        settings = settings.watched_by(watched, finished)
-        if references is None and systems is None and metrics is None:
-            return model_of(settings, own if runs is None else replace(own, runs=in_list(runs)))
-        texts = Texts.from_arguments(references, systems, reference, documents=documents)
-        data = Data.from_arguments(texts.references, texts.systems, "bleu" if metrics is None else metrics)
-        chosen = (max(1, len(data.names) // 2),) if runs is None else in_list(runs)
-        return exchange_of(data, Units(texts.documents), settings, replace(own, runs=chosen))
+    if options.references is None and options.systems is None and options.metrics == "bleu":
+        with settings_of("exchange", options) as settings:
+            return _of_model(settings, _resolved(options, MODEL_RUNS))
+    with started("exchange", options) as (data, units, settings):
+        return _of_runs(data, units, settings, _resolved(options, (max(1, len(data.names) // 2),)))
 
 
-def model_of(settings: StudySettings, own: ExchangeSettings) -> StudyResult:
+def _of_model(settings: StudySettings, options: Exchange) -> StudyResult:
     """The type-I errors on simulated scores: see :func:`exchange`."""
-    settings, own = settings.checked(), own.checked()
     sizes = settings.sizes or MODEL_SEGMENTS
     found: list[ExchangeRate] = []
     if settings.progress is not None:
-        settings.progress.plan(settings.steps(len(own.runs) * len(sizes)))
-    for n in own.runs:
+        settings.progress.plan(settings.steps(len(options.runs or ()) * len(sizes)))
+    for n in options.runs or ():
         for size in sizes:
-            found += _rates_of_model(RunModel(n, size), settings, own)
+            found += _rates_of_model(RunModel(n, size), settings, options)
     plan = {
-        "exchange": list(own.exchange),
-        "statistic": own.statistic,
-        "runs": list(own.runs),
-        "run_sd": list(own.run_sd),
-        "correlation": list(own.correlation),
+        **chosen(options, "exchange", "statistic", "runs", "run_sd", "correlation"),
         "metrics": [LABEL],
         "sizes": list(sizes),
         **_shared(settings),
@@ -226,42 +134,38 @@ def model_of(settings: StudySettings, own: ExchangeSettings) -> StudyResult:
         "its configuration have in common there, noise, and the quality of the run, each with mean 0. With a "
         "correlation, the configurations differ on single segments, though not on average."
     )
-    return _result(settings, own, plan, found, {"model": truth}, (UsedMetric(LABEL, LABEL, True),))
+    return _result(settings, options, plan, found, {"model": truth}, (UsedMetric(LABEL, LABEL, True),))
 
 
-def exchange_of(data: Data, units: Units, settings: StudySettings, own: ExchangeSettings) -> StudyResult:
+def _of_runs(data: Data, units: Units, settings: StudySettings, options: Exchange) -> StudyResult:
     """The type-I errors on runs of one real system: see :func:`exchange`."""
-    settings, own = settings.checked(), own.checked()
-    k, most = len(data.names), max(own.runs)
+    k, most = len(data.names), max(options.runs or (0,))
     if k < 2 * most:
         raise InputError(
             f"two disjoint sets of {most} run{'s' * (most != 1)} need at least {2 * most} runs of one system, but "
             f"there {'is' if k == 1 else 'are'} only {k}: give more runs, or ask for fewer with runs"
         )
     n_sizes = 1 if settings.sizes is None else len(settings.sizes)
-    material = Material.from_data(data, units, settings.resampling, settings.steps(len(own.runs) * n_sizes))
+    material = Material.from_data(data, units, settings.resampling, settings.steps(len(options.runs or ()) * n_sizes))
     counts = material.population_of("runs", material.counts).counts
     sizes = settings.sizes_in(material.n_units, material.unit)
     found: list[ExchangeRate] = []
-    for n in own.runs:
+    for n in options.runs or ():
         for size in sizes:
             pool = RunPool(material.metrics, counts, n, size, settings.sampling)
-            found += _rates_of_pool(pool, data.labels, settings, own)
+            found += _rates_of_pool(pool, data.labels, settings, options)
     plan = {
-        "exchange": list(own.exchange),
-        "statistic": own.statistic,
-        "runs": list(own.runs),
+        **chosen(options, "exchange", "statistic", "runs"),
         "systems": list(data.names),
         "units": material.n_units,
         "unit": material.unit,
         "metrics": list(data.labels),
-        "sizes": None if settings.sizes is None else list(settings.sizes),
-        "sampling": settings.sampling,
+        **chosen(options, "sizes", "sampling"),
         **_shared(settings),
     }
     few = " These runs are few: the rates say little about others of the same configuration." if k < 10 else ""
     truth = f"Both configurations were the same: two disjoint sets of its {k} runs, drawn anew for each test set.{few}"
-    return _result(settings, own, plan, found, {"replicate": truth}, material.used_metrics)
+    return _result(settings, options, plan, found, {"replicate": truth}, material.used_metrics)
 
 
 def _shared(settings: StudySettings) -> dict[str, Any]:
@@ -277,18 +181,18 @@ def _shared(settings: StudySettings) -> dict[str, Any]:
 
 def _result(
     settings: StudySettings,
-    own: ExchangeSettings,
+    options: Exchange,
     plan: dict[str, Any],
     found: Sequence[ExchangeRate],
     truths: dict[str, str],
     metrics: tuple[UsedMetric, ...],
 ) -> StudyResult:
     if not found:
-        raise InputError(f"nothing is left to simulate: {', '.join(own.left_out())} cannot be tested, so add runs")
+        raise InputError(f"nothing is left to simulate: {', '.join(_left_out(options))} cannot be tested, so add runs")
     signed = [metric.signature for metric in metrics if metric.signature != LABEL]
     return StudyResult(
         study="exchange",
-        plan={**plan, "left_out": own.left_out()},
+        plan={**plan, "left_out": _left_out(options)},
         metrics=metrics,
         tables={"exchange_sizes": tuple(found)},
         truths=truths,
@@ -297,13 +201,19 @@ def _result(
     )
 
 
-def _rates_of_model(model: RunModel, settings: StudySettings, own: ExchangeSettings) -> Iterator[ExchangeRate]:
+def _rates_of_model(model: RunModel, settings: StudySettings, options: Exchange) -> Iterator[ExchangeRate]:
     """The rates of all units, correlations and standard deviations for one number of runs and segments."""
-    cells = [(correlation, run_sd) for correlation in own.correlation for run_sd in own.run_sd]
+    cells = [(correlation, run_sd) for correlation in options.correlation for run_sd in options.run_sd]
     coefficients = np.array([model.coefficients(*cell) for cell in cells])
-    units, n = own.units(model.n_runs), settings.simulations
+    units, n = _units(options, model.n_runs), settings.simulations
     job = _Modelled(
-        model, coefficients, tuple(unit.name for unit in units), own.statistic, settings.n_resamples, settings.seed, n
+        model,
+        coefficients,
+        tuple(unit.name for unit in units),
+        options.statistic,
+        settings.n_resamples,
+        settings.seed,
+        n,
     )
     found = run_table(job, n, settings.execution, stage=STAGE)
     pvalues = dict(zip(job.units, stacked(found["pvalue"], -1), strict=True))
@@ -321,17 +231,17 @@ def _rates_of_model(model: RunModel, settings: StudySettings, own: ExchangeSetti
                     ratio = variance_ratio(unit.name, model.n_runs, correlation, run_sd)
                     expected = None if ratio is None else size_for_ratio(ratio, alpha, settings.n_resamples)
                 yield ExchangeRate(
-                    unit.name, LABEL, own.statistic, model.n_runs, run_sd, correlation, model.segments, alpha,
+                    unit.name, LABEL, options.statistic, model.n_runs, run_sd, correlation, model.segments, alpha,
                     float(rejected.mean()), interval, expected, n,
                 )  # fmt: skip
 
 
 def _rates_of_pool(
-    pool: RunPool, labels: Sequence[str], settings: StudySettings, own: ExchangeSettings
+    pool: RunPool, labels: Sequence[str], settings: StudySettings, options: Exchange
 ) -> Iterator[ExchangeRate]:
     """The rates of all units and metrics for one number of runs and units."""
-    units, n = own.units(pool.n_runs), settings.simulations
-    job = _Pooled(pool, tuple(unit.name for unit in units), own.statistic, settings.n_resamples, settings.seed)
+    units, n = _units(options, pool.n_runs), settings.simulations
+    job = _Pooled(pool, tuple(unit.name for unit in units), options.statistic, settings.n_resamples, settings.seed)
     found = job.results(n, settings.execution)
     pvalues = dict(zip(job.units, stacked(found["pvalue"], -1), strict=True))
     splits = [pool.unordered(pool.split(derive_seed(settings.seed, "simulation", i))) for i in range(n)]
@@ -342,7 +252,7 @@ def _rates_of_pool(
             for alpha in settings.alphas:
                 rejected = pvalues[unit.name][m] <= alpha
                 yield ExchangeRate(
-                    unit.name, label, own.statistic, pool.n_runs, None, None, pool.size, alpha,
+                    unit.name, label, options.statistic, pool.n_runs, None, None, pool.size, alpha,
                     float(rejected.mean()), rate_interval(rejected, Dependence(clusters=clusters)), None, n,
                 )  # fmt: skip
 

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
+from attrs import evolve, frozen
 from numpy.typing import NDArray
 
 from .. import _core
 from ..errors import InputError
+from ..options.studies import Nulls, WithMargins
 from ..resampling import Pairs
 from ..seeds import derive_seed
 from ..settings import Resampling
-from ..validate import check_integer, check_level, check_name
 from .material import Material
 from .populations import Population
 from .settings import StudySettings
@@ -56,36 +57,18 @@ class TrainedSystems(Protocol):
         """How the systems were made, in words."""
 
 
-@dataclass(frozen=True)
-class NullOptions:
-    """The options of all nulls. Fields are named like the public keyword arguments; None stands for a default."""
+@frozen(kw_only=True, slots=False)
+class NullOptions(WithMargins, Nulls):
+    """The null hypotheses, and their options."""
 
-    equalize: str = "mix"
-    document_size: int | None = None
-    icc: float | None = None
-    noise: float = 0.05
-    runs: int = 1
-    margins: Mapping[str, float] = field(default_factory=dict)
-    variants: TrainedSystems | None = None
-
-    def check(self) -> None:
-        """:class:`InputError` for a name or a number that cannot be used."""
-        check_name("value of equalize", self.equalize, list(EQUALIZE))
-        if self.document_size is not None:
-            check_integer("document_size", self.document_size, 2)
-        if self.icc is not None:
-            check_level("icc", self.icc)
-        check_level("noise", self.noise)
-        check_integer("runs", self.runs, 1)
-
-    def check_used(self, nulls: Sequence[str], has_documents: bool) -> None:
+    def check_used(self, has_documents: bool) -> None:
         """:class:`InputError` for an option that none of the nulls uses."""
-        default, plan = NullOptions(), self.plan(nulls)
+        default, plan = NullOptions(), self.plan()
         for option in plan:
             if getattr(self, option) == getattr(default, option):
                 continue
             users = [name for name in USED if option in USED[name]]
-            if not any(name in users for name in nulls):
+            if not any(name in users for name in self.null):
                 names = " or ".join(map(repr, users))
                 raise InputError(f"{option} is for the null {names}, which is not in this study: leave it out")
             if has_documents and option in SIMULATED_DOCUMENTS:
@@ -96,11 +79,11 @@ class NullOptions:
         if has_documents or (self.document_size is None and self.icc is None):
             return self
         size = DOCUMENT_SIZE if self.document_size is None else self.document_size
-        return replace(self, document_size=size, icc=ICC if self.icc is None else self.icc)
+        return evolve(self, document_size=size, icc=ICC if self.icc is None else self.icc)
 
-    def plan(self, nulls: Sequence[str]) -> dict[str, Any]:
-        """The options that these nulls use, for plans; None for the others."""
-        used = {option for name in nulls for option in USED.get(name, ())}
+    def plan(self) -> dict[str, Any]:
+        """The options that the nulls use, for plans; None for the others."""
+        used = {option for name in self.null for option in USED.get(name, ())}
         options = ("equalize", "document_size", "icc", "noise", "runs")
         values = {option: getattr(self, option) if option in used else None for option in options}
         return {**values, "variants": None if self.variants is None else dict(self.variants.plan)}

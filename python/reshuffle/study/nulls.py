@@ -6,12 +6,10 @@ in :data:`NULLS`. It says in words what is true in them; reports repeat these wo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from ..errors import InputError
 from ..inference.margins import check_margins
-from ..validate import check_name
 from .document_nulls import of_documents, of_documents_as_units
 from .equal_scores import of_equal_scores, of_margins
 from .null_data import NullData, Request, swap_probability
@@ -124,13 +122,3 @@ NULLS: Mapping[str, Null] = {
         ),
     )
 }
-
-
-def check_nulls(names: Sequence[str]) -> None:
-    """:class:`InputError` for an unknown null, or one that is named twice."""
-    if not names:
-        raise InputError("no null hypotheses: expected at least one")
-    for at, name in enumerate(names):
-        check_name("null", name, NULLS)
-        if name in names[:at]:
-            raise InputError(f"null: {name!r} is given twice: leave one out")

@@ -21,9 +21,8 @@ from ..resampling.counting import Data
 from ..resampling.units import Documents
 from ..seeds import derive_seed
 from ..settings import Resampling, Units
-from ..validate import check_integer, check_name
 from .material import Material
-from .settings import StudySettings, in_list
+from .settings import StudySettings
 
 # How a pool is split into samples.
 LAYOUTS: Mapping[str, str] = {
@@ -38,40 +37,26 @@ SIZES = (100, 300, 600, 3000)
 ENOUGH_SAMPLES = 10
 
 
-def check_layouts(layouts: str | Sequence[str]) -> tuple[str, ...]:
-    """One layout or several. :class:`InputError` for an unknown one, or for none."""
-    chosen = in_list(layouts)
-    if not chosen:
-        raise InputError("no layouts: expected at least one")
-    for layout in chosen:
-        check_name("layout", layout, LAYOUTS)
-    return tuple(dict.fromkeys(chosen))
-
-
 def check_sizes(
-    sizes: int | Sequence[int] | None, n_units: int, unit: str = "segment", n_samples: int | None = None
+    sizes: Sequence[int] | None, n_units: int, unit: str = "segment", n_samples: int | None = None
 ) -> tuple[int, ...]:
     """The sizes of samples in ascending order; by default those of the paper with at least ten samples.
 
-    :class:`InputError` for sizes below 2 or larger than the pool, or if the pool is too small for ``n_samples``.
+    :class:`InputError` for sizes larger than the pool, or if the pool is too small for ``n_samples``.
 
     >>> check_sizes(None, 3004), check_sizes((600, 300, 300), 3004), check_sizes(None, 500)
     ((100, 300), (300, 600), (50,))
     """
     if sizes is None:
-        least = ENOUGH_SAMPLES if n_samples is None else check_integer("n_samples", n_samples, 1)
+        least = ENOUGH_SAMPLES if n_samples is None else n_samples
         enough = tuple(size for size in SIZES if size * least <= n_units)
-        chosen = enough or (max(2, n_units // least),)
-    else:
-        chosen = in_list(sizes)
-    if not chosen:
-        raise InputError("no sizes: expected at least one")
-    chosen = tuple(sorted({check_integer("sizes", size, 2) for size in chosen}))
+        sizes = enough or (max(2, n_units // least),)
+    chosen = tuple(sorted({*sizes}))
     if chosen[-1] > n_units:
         raise InputError(
             f"a sample of {chosen[-1]:,} {unit}s is larger than the pool of {n_units:,}: use a smaller size"
         )
-    if n_samples is not None and check_integer("n_samples", n_samples, 1) * chosen[-1] > n_units:
+    if n_samples is not None and n_samples * chosen[-1] > n_units:
         raise InputError(
             f"{n_samples:,} disjoint samples of {chosen[-1]:,} {unit}s need {n_samples * chosen[-1]:,} {unit}s, but the"
             f" pool has {n_units:,}: use at most {n_units // chosen[-1]:,} samples, or smaller ones"

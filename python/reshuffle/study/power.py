@@ -3,37 +3,28 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from .. import _core, signature, types
-from ..data.columns import Texts
-from ..errors import InputError, quoted
-from ..execution import AnyExecutor
-from ..execution.checkpoint import kept
+from .. import _core, signature
+from ..errors import InputError
 from ..inference.plan import check_test
 from ..inference.power import normal_power
 from ..metrics.base import Counts, Metric, Scores
-from ..progress import AnyProgress, reported
+from ..options.declare import called_with, chosen
+from ..options.studies import Power
 from ..resampling import CountSample, directed
-from ..resampling.counting import Data, Metrics, References, Systems
 from ..results.studies import FittedSwapEffects, PowerRate, Rate, StudyResult
-from ..settings import DocumentIds, Units
-from ..validate import check_name
 from .experiments import Experiment
 from .material import Material
 from .null_data import swap_probability
 from .parametric import SwapEffects, simulate_swap_effects
 from .populations import Population, Selection
 from .rates import rate_interval
-from .settings import ALPHAS, StudySettings, in_list
-
-# η of the points of a power curve: from the null hypothesis to the real pair.
-EFFECTS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)
+from .settings import StudySettings, started
 
 
 @dataclass(frozen=True)
@@ -74,92 +65,14 @@ MODELS: Mapping[str, PowerModel] = {
 }
 
 
-@dataclass(frozen=True)
-class PowerOptions:
-    """What is true in the simulated test sets of a study of power. Fields are named like the public arguments."""
-
-    models: Sequence[str] = ("eta",)
-    effects: Sequence[float] = EFFECTS
-    size_adjusted: bool = False
-
-    def checked(self) -> PowerOptions:
-        """The options with sequences as tuples. :class:`InputError` for a name or a number that cannot be used."""
-        models = in_list(self.models)
-        if not models:
-            raise InputError("no models: expected at least one")
-        for name in models:
-            check_name("model", name, MODELS)
-        effects = []
-        for eta in in_list(self.effects):
-            if isinstance(eta, bool) or not isinstance(eta, int | float) or not 0 <= eta <= 0.5:
-                raise InputError(f"effects must be numbers from 0 (no difference) to 0.5 (the pair), got {quoted(eta)}")
-            effects.append(float(eta))
-        if not effects:
-            raise InputError("no effects: expected at least one number from 0 (no difference) to 0.5 (the pair)")
-        return replace(self, models=tuple(dict.fromkeys(models)), effects=tuple(dict.fromkeys(effects)))
-
-
-def power(
-    references: References = None,
-    systems: Systems = None,
-    metrics: Metrics = "bleu",
-    *,
-    models: types.PowerModel | str | Sequence[str] = "eta",
-    effects: float | Sequence[float] = EFFECTS,
-    size_adjusted: bool = False,
-    tests: types.Test | str | Sequence[str] | None = None,
-    sizes: int | Sequence[int] | None = None,
-    alphas: float | Sequence[float] = ALPHAS,
-    simulations: int = 1000,
-    n_resamples: int = 999,
-    sampling: types.Sampling | str = "replace",
-    scheme: types.StudyScheme | str = "iid",
-    stopping: types.StudyStopping | str | None = None,
-    alternative: types.Alternative | str = "two-sided",
-    baseline: str | None = None,
-    all_pairs: bool = False,
-    reference: str | Sequence[str] | None = None,
-    documents: DocumentIds | None = None,
-    seed: int = 12345,
-    threads: int | None = None,
-    executor: AnyExecutor = None,
-    progress: AnyProgress = None,
-    checkpoint: str | os.PathLike[str] | None = None,
-) -> StudyResult:
+@called_with(Power)
+def power(options: Power) -> StudyResult:
     """The power of significance tests on real outputs, by effect and size of the test set.
 
     Each simulation draws a test set from real outputs in which the difference of the two systems is known, and tests
     it. Power is the share of the simulations in which the test rejects. Type-M error is how many times larger
     significant differences are than the true one, type-S error how often they have the wrong sign (Gelman & Carlin
     2014, doi:10.1177/1745691614551642).
-
-    Parameters
-    ----------
-    references, systems, metrics, reference
-        As for :func:`reshuffle.compare`, but metrics must have counts: no :class:`~reshuffle.CorpusFunction`, and no
-        missing scores.
-    models : str or sequence of str
-        Names in :data:`MODELS`. ``eta`` moves each pair from the null hypothesis to what it is, ``real`` takes it
-        as it is, and ``parametric`` fits the model of Card et al. 2020 (2020.emnlp-main.745) to it, whose test is
-        ``ar``.
-    effects : float or sequence of float
-        η for ``eta`` and ``parametric``, from 0 to ½: the difference is about 2η times that of the pair.
-    size_adjusted : bool
-        Reject at the level at which the test rejects a share α of simulations of the null hypothesis (η = 0) instead of
-        at α. So the power of tests with different type-I errors can be compared.
-    tests, sizes, alphas, simulations, n_resamples, sampling, scheme, alternative
-        As for :func:`reshuffle.study.type1`, but the scheme is not ``orbit``.
-    stopping : {'besag-clifford'}, optional
-        As for :func:`reshuffle.study.type1`: powers are the same as without it. Not with ``size_adjusted``, whose
-        levels need every p. The model ``parametric`` uses all shuffles.
-    baseline, all_pairs
-        Which pairs of systems are studied, each for itself, as for :func:`reshuffle.compare`.
-    documents : sequence of S str or int, optional
-        The document id of each segment. Documents are then the units.
-    seed : int
-        0 to 2⁶⁴ − 1. Simulation i has the seed ``derive_seed(seed, "simulation", i)``, whatever else is in the study.
-    threads, executor, progress, checkpoint
-        As for :func:`reshuffle.study.type1`.
 
     Returns
     -------
@@ -190,75 +103,48 @@ def power(
     >>> [(rate.effect, rate.rate) for rate in study.tables["power"]]
     [(0.0, 0.06), (0.5, 0.62)]
     """
-    options = PowerOptions(models, effects, size_adjusted)  # type: ignore[arg-type]
-    settings = StudySettings(
-        tests=tests,  # type: ignore[arg-type]
-        sizes=sizes,  # type: ignore[arg-type]
-        alphas=alphas,  # type: ignore[arg-type]
-        simulations=simulations,
-        n_resamples=n_resamples,
-        sampling=sampling,
-        scheme=scheme,
-        stopping=stopping,
-        alternative=alternative,
-        baseline=baseline,
-        all_pairs=all_pairs,
-        seed=seed,
-        threads=threads,
-        executor=executor,
-    )
-    texts = Texts.from_arguments(references, systems, reference, documents=documents)
-    data, units = Data.from_arguments(texts.references, texts.systems, metrics), Units(texts.documents)
-    with reported(progress) as watched, kept(checkpoint, "power") as finished:
-        return power_of(data, units, settings.watched_by(watched, finished), options)
-
-
-def power_of(data: Data, units: Units, settings: StudySettings, options: PowerOptions) -> StudyResult:
-    """The power on counted texts: see :func:`power`."""
-    settings, options = checked_scheme(settings.checked()), options.checked()
-    if options.size_adjusted and settings.stopping is not None:
-        raise InputError(
-            f"size-adjusted power needs the p of all shuffles, but the stopping rule {settings.stopping!r} ends them "
-            "early: leave one of them out"
+    with started("power", options) as (data, units, settings):
+        check_scheme(settings)
+        if options.size_adjusted and settings.stopping is not None:
+            raise InputError(
+                f"size-adjusted power needs the p of all shuffles, but the stopping rule {settings.stopping!r} ends "
+                "them early: leave one of them out"
+            )
+        for test in settings.tests:
+            check_test(test, settings.alternative, *data.metrics)
+        n_pairs = len(data.names) * (len(data.names) - 1) // 2 if settings.all_pairs else len(data.names) - 1
+        n_cells = n_pairs * (1 if settings.sizes is None else len(settings.sizes)) * _n_cells(options)
+        material = Material.from_data(data, units, settings.resampling, settings.steps(n_cells))
+        study = _Study(material, settings, options)
+        cells = list(study.cells())
+        found = [rate for cell in cells for rate in power_rates(cell, settings, options.size_adjusted)]
+        plan = {
+            **chosen(options, "models", "effects", "size_adjusted"),
+            "metrics": list(data.labels),
+            **settings.plan(material),
+        }
+        tables: dict[str, tuple[Any, ...]] = {"power": tuple(found), "rates": rates_of(found)}
+        if "parametric" in options.models:
+            tables["fits"] = tuple(study.fits())
+        used = material.used_metrics
+        return StudyResult(
+            study="power",
+            plan=plan,
+            metrics=used,
+            tables=tables,
+            truths={name: MODELS[name].truth for name in options.models},
+            signature=signature.for_study("power", settings.signed(plan), settings.seed, [m.signature for m in used]),
+            version=_core.VERSION,
         )
-    for test in settings.tests:
-        check_test(test, settings.alternative, *data.metrics)
-    n_pairs = len(data.names) * (len(data.names) - 1) // 2 if settings.all_pairs else len(data.names) - 1
-    n_cells = n_pairs * (1 if settings.sizes is None else len(settings.sizes)) * _n_cells(options)
-    material = Material.from_data(data, units, settings.resampling, settings.steps(n_cells))
-    study = _Study(material, settings, options)
-    cells = list(study.cells())
-    found = [rate for cell in cells for rate in power_rates(cell, settings, options.size_adjusted)]
-    plan = {
-        "models": list(options.models),
-        "effects": list(options.effects),
-        "size_adjusted": options.size_adjusted,
-        "metrics": list(data.labels),
-        **settings.plan(material),
-    }
-    tables: dict[str, tuple[Any, ...]] = {"power": tuple(found), "rates": rates_of(found)}
-    if "parametric" in options.models:
-        tables["fits"] = tuple(study.fits())
-    used = material.used_metrics
-    return StudyResult(
-        study="power",
-        plan=plan,
-        metrics=used,
-        tables=tables,
-        truths={name: MODELS[name].truth for name in options.models},
-        signature=signature.for_study("power", settings.signed(plan), settings.seed, [m.signature for m in used]),
-        version=_core.VERSION,
-    )
 
 
-def checked_scheme(settings: StudySettings) -> StudySettings:
-    """The settings. :class:`InputError` for shuffles that all simulations share: they need exchangeable systems."""
+def check_scheme(settings: StudySettings) -> None:
+    """:class:`InputError` for shuffles that all simulations share: they need exchangeable systems."""
     if settings.scheme == "orbit":
         raise InputError("scheme 'orbit' needs systems without a difference: use 'iid' or 'subgroup'")
-    return settings
 
 
-def _n_cells(options: PowerOptions) -> int:
+def _n_cells(options: Power) -> int:
     """The number of cells that simulate test sets from the data, for each pair and size."""
     etas = set(options.effects) if "eta" in options.models else set()
     if "real" in options.models:
@@ -450,7 +336,7 @@ def with_null(cells: Cells, null: Cells | None) -> Iterator[KnownDifference]:
 class _Study:
     material: Material
     settings: StudySettings
-    options: PowerOptions
+    options: Power
 
     def cells(self) -> Iterator[KnownDifference]:
         """All cells: pair by pair, size by size."""

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _core, types
-from ..data.columns import Texts
+from .. import _core
 from ..errors import InputError
-from ..execution import AnyExecutor
-from ..execution.checkpoint import kept
 from ..execution.tables import FLAG, NUMBER, PROBABILITY, SIGN, Column, Columns, stacked
 from ..inference.estimates import Estimate
 from ..inference.intervals import INTERVALS, Interval, check_interval
 from ..metrics.base import Scores
-from ..progress import AnyProgress, reported
+from ..options.declare import called_with, chosen
+from ..options.studies import Samples
 from ..resampling import Pairs, Replicates
-from ..resampling.counting import Data, Metrics, References, Systems
+from ..resampling.counting import Data
 from ..results import ConfidenceInterval, clopper_pearson
 from ..results.studies import (
     CurvePoint,
@@ -32,8 +29,7 @@ from ..results.studies import (
     SampleScore,
     StudyResult,
 )
-from ..settings import DocumentIds, Resampling, Units
-from ..validate import check_integer, check_level
+from ..settings import Resampling, Units
 from .clusters import clustered_interval
 from .conclusions import BY_WINS, Conclusions, conclude
 from .material import Material
@@ -41,7 +37,6 @@ from .pools import (
     OfSamples,
     Pool,
     Split,
-    check_layouts,
     check_sizes,
     plan_of,
     sampling_step,
@@ -49,86 +44,21 @@ from .pools import (
     signs,
     units_of,
 )
-from .settings import in_list
+from .settings import started
 from .validation import TRUTHS, pair_row
 
 # The smallest test set of a curve.
 SMALLEST = 50
 
 
-@dataclass(frozen=True)
-class SampleSettings:
-    """The settings of :func:`samples`."""
-
-    sizes: int | Sequence[int] | None = None
-    layouts: str | Sequence[str] = ("block", "broad")
-    n_samples: int | None = None
-    baseline: str | None = None
-    all_pairs: bool = False
-    interval: str = "koehn"
-    confidence_level: float = 0.95
-    curve_sizes: int | Sequence[int] | None = None
-    n_references: int | Sequence[int] | None = None
-
-
-def samples(
-    references: References = None,
-    systems: Systems = None,
-    metrics: Metrics = "bleu",
-    *,
-    reference: str | Sequence[str] | None = None,
-    documents: DocumentIds | None = None,
-    sizes: int | Sequence[int] | None = None,
-    layouts: types.SampleLayout | str | Sequence[types.SampleLayout | str] = ("block", "broad"),
-    n_samples: int | None = None,
-    baseline: str | None = None,
-    all_pairs: bool = False,
-    interval: types.Interval | str = "koehn",
-    confidence_level: float = 0.95,
-    curve_sizes: int | Sequence[int] | None = None,
-    n_references: int | Sequence[int] | None = None,
-    n_resamples: int = 1000,
-    seed: int = 12345,
-    threads: int | None = None,
-    executor: AnyExecutor = None,
-    progress: AnyProgress = None,
-    checkpoint: str | os.PathLike[str] | None = None,
-) -> StudyResult:
+@called_with(Samples)
+def samples(options: Samples) -> StudyResult:
     """Score systems on samples of a large test set, and compare scores and intervals with those of the whole.
 
     The test set, called the pool, is split into disjoint samples. Their scores, intervals and conclusions are compared
     with the scores on the whole pool: Koehn 2004 (W04-3250), Figs. 2–4 and 6–8. Curves show the width of intervals and
     the share of pairs that they separate, by the size of the test set and the number of references: Zhang & Vogel 2004
     (Measuring confidence intervals for the machine translation evaluation metrics, TMI).
-
-    Parameters
-    ----------
-    references, systems, metrics, reference
-        As for :func:`reshuffle.compare`.
-    documents : sequence of S str or int, optional
-        The document id of each segment. Whole documents are then sampled and resampled, and sizes are numbers of
-        documents.
-    sizes, layouts, n_samples
-        As for :func:`reshuffle.study.validate`. The default size is the largest one with at least ten samples.
-    baseline, all_pairs
-        The pairs of systems that are compared: each system with the baseline, by default the first one, or all pairs.
-    interval : str
-        A name in :data:`reshuffle.inference.intervals.INTERVALS`. The default drops 2.5% of the draws at each end, as
-        the paper does.
-    confidence_level : float
-        Of the intervals, and of conclusions. A conclusion needs this share of draws won, without the + 1 of p-values.
-    curve_sizes : int or sequence of int, optional
-        The sizes of the test sets of the curves, which are broad samples. By default the size of the pool, halved
-        repeatedly down to 50 units. An empty sequence for no curves.
-    n_references : int or sequence of int, optional
-        The numbers of references of the curves. The metrics are counted again with the first n references of each
-        segment. By default every number for which all segments have a reference.
-    n_resamples : int
-        The number of draws on each sample.
-    seed : int
-        Sample j of each size and layout has the seed ``derive_seed(seed, "test-set", j)``.
-    threads, executor, progress, checkpoint
-        As for :func:`reshuffle.study.type1`.
 
     Returns
     -------
@@ -164,53 +94,44 @@ def samples(
     >>> [(point.size, round(point.width, 1), round(point.separated, 1)) for point in result.tables["curves"]]
     [(100, 3.5, 1.0), (900, 1.1, 1.0)]
     """
-    texts = Texts.from_arguments(references, systems, reference, documents=documents)
-    data, units = Data.from_arguments(texts.references, texts.systems, metrics), Units(texts.documents)
-    settings = SampleSettings(
-        sizes, layouts, n_samples, baseline, all_pairs, interval, confidence_level, curve_sizes, n_references
-    )
-    with reported(progress) as watched, kept(checkpoint, "samples") as finished:
-        return samples_of(data, units, settings, Resampling(n_resamples, seed, threads, watched, executor, finished))
-
-
-def samples_of(data: Data, units: Units, settings: SampleSettings, resampling: Resampling) -> StudyResult:
-    """The samples of the pool in the data: see :func:`samples`."""
-    resampling.check()
-    level = check_level("confidence_level", settings.confidence_level)
-    layouts = check_layouts(settings.layouts)
-    interval = check_interval(settings.interval, *data.metrics, test=None)
-    numbers = _numbers_of_references(data, settings.n_references)
-    n_units, unit = units_of(data, units)
-    sizes = check_sizes(settings.sizes, n_units, unit, settings.n_samples)
-    sizes = sizes[-1:] if settings.sizes is None else sizes
-    curve_sizes = _curve_sizes(settings.curve_sizes, n_units, unit)
-    step = sampling_step(data, len(layouts) * len(sizes) + len(numbers) * len(curve_sizes), resampling)
-    material = Material.from_data(data, units, resampling, [step])
-    pairs = material.pairs(settings.baseline, settings.all_pairs)
-    pool = Pool.from_material(material)
-    study = _Samples(material, pool, pairs, interval, level, resampling)
-    tables: dict[str, list[object]] = {"scores": [], "ranges": [], "differences": [], "pairs": []}
-    for split in pool.splits(layouts, sizes, settings.n_samples):
-        for name, rows in study.tables(split).items():
-            tables[name] += rows
-    curves: list[CurvePoint] = []
-    for number in numbers if curve_sizes else []:
-        counted = study.with_references(number, units)
-        for size in curve_sizes:
-            curves += counted.curve_points(number, size)
-    plan = plan_of(material, pool, resampling) | asdict(settings) | {
-        "sizes": list(sizes), "layouts": list(layouts), "curve_sizes": list(curve_sizes),
-        "n_references": [number for number in numbers if number is not None] or None,
-    }  # fmt: skip
-    return StudyResult(
-        study="samples",
-        plan=plan,
-        metrics=material.used_metrics,
-        tables={**{name: tuple(rows) for name, rows in tables.items()}, "curves": tuple(_by_metric(curves))},
-        truths={"whole": TRUTHS["whole"]},
-        signature=signature_of("samples", plan, material, resampling),
-        version=_core.VERSION,
-    )
+    with started("samples", options) as (data, units, settings):
+        resampling = settings.resampling
+        interval = check_interval(options.interval, *data.metrics, test=None)
+        numbers = _numbers_of_references(data, options.n_references)
+        n_units, unit = units_of(data, units)
+        sizes = check_sizes(options.sizes, n_units, unit, options.n_samples)
+        sizes = sizes[-1:] if options.sizes is None else sizes
+        curve_sizes = _curve_sizes(options.curve_sizes, n_units, unit)
+        step = sampling_step(data, len(options.layouts) * len(sizes) + len(numbers) * len(curve_sizes), resampling)
+        material = Material.from_data(data, units, resampling, [step])
+        pairs = material.pairs(options.baseline, options.all_pairs)
+        pool = Pool.from_material(material)
+        study = _Samples(material, pool, pairs, interval, options.confidence_level, resampling)
+        tables: dict[str, list[object]] = {"scores": [], "ranges": [], "differences": [], "pairs": []}
+        for split in pool.splits(options.layouts, sizes, options.n_samples):
+            for name, rows in study.tables(split).items():
+                tables[name] += rows
+        curves: list[CurvePoint] = []
+        for number in numbers if curve_sizes else []:
+            counted = study.with_references(number, units)
+            for size in curve_sizes:
+                curves += counted.curve_points(number, size)
+        plan = {
+            **plan_of(material, pool, resampling),
+            "sizes": list(sizes),
+            **chosen(options, "layouts", "n_samples", "baseline", "all_pairs", "interval", "confidence_level"),
+            "curve_sizes": list(curve_sizes),
+            "n_references": [number for number in numbers if number is not None] or None,
+        }
+        return StudyResult(
+            study="samples",
+            plan=plan,
+            metrics=material.used_metrics,
+            tables={**{name: tuple(rows) for name, rows in tables.items()}, "curves": tuple(_by_metric(curves))},
+            truths={"whole": TRUTHS["whole"]},
+            signature=signature_of("samples", plan, material, resampling),
+            version=_core.VERSION,
+        )
 
 
 def _by_metric(points: Sequence[CurvePoint]) -> list[CurvePoint]:
@@ -219,39 +140,35 @@ def _by_metric(points: Sequence[CurvePoint]) -> list[CurvePoint]:
     return sorted(points, key=lambda point: names.index(point.metric))
 
 
-def _curve_sizes(sizes: int | Sequence[int] | None, n_units: int, unit: str) -> tuple[int, ...]:
+def _curve_sizes(sizes: Sequence[int] | None, n_units: int, unit: str) -> tuple[int, ...]:
     """The sizes of the test sets of curves, in ascending order."""
     if sizes is not None:
-        chosen = in_list(sizes)
-        return check_sizes(chosen, n_units, unit) if chosen else ()
+        return check_sizes(sizes, n_units, unit) if sizes else ()
     halved = [n_units]
     while halved[-1] // 2 >= SMALLEST:
         halved.append(halved[-1] // 2)
     return tuple(reversed(halved))
 
 
-def _numbers_of_references(data: Data, numbers: int | Sequence[int] | None) -> list[int | None]:
+def _numbers_of_references(data: Data, numbers: Sequence[int] | None) -> Sequence[int | None]:
     """The numbers of references of curves; None stands for all of them."""
     most = data.most_references
     if numbers is None:
         return [n for n in range(1, most + 1) if _all_have_one(data, n)] if most > 1 else [None]
-    chosen = sorted({check_integer("n_references", n, 1) for n in in_list(numbers)})
-    if not chosen:
-        raise InputError("n_references is empty: expected at least one number, or leave it out")
-    if chosen[-1] > most:
+    if max(numbers) > most:
         raise InputError(
-            f"n_references has {chosen[-1]:,}, but segments have at most {most:,} reference{'s' * (most > 1)}: use at "
-            f"most {most:,}"
+            f"n_references has {max(numbers):,}, but segments have at most {most:,} reference{'s' * (most > 1)}: use "
+            f"at most {most:,}"
             if most
             else "n_references needs references, but there are only precomputed scores: leave it out"
         )
-    for n in chosen:
+    for n in numbers:
         if not _all_have_one(data, n):
             raise InputError(
                 f"n_references has {n:,}, but some segments have none of their first {n:,} references: use more, or "
                 "leave these segments out"
             )
-    return list(chosen)
+    return sorted(numbers)
 
 
 def _all_have_one(data: Data, n: int) -> bool:

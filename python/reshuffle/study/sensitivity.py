@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -12,18 +11,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _core, signature, types
-from ..data.columns import Texts
+from .. import _core, signature
 from ..errors import InputError
-from ..execution import AnyExecutor
-from ..execution.checkpoint import kept
 from ..inference.estimates import Estimate
 from ..inference.hypotheses import Hypotheses
 from ..inference.plan import Plan, check_test
 from ..inference.running import run_on_test_set
-from ..progress import AnyProgress, reported
+from ..options.declare import called_with, chosen
+from ..options.studies import Sensitivity
 from ..resampling import CountSample, Replicates
-from ..resampling.counting import Data, Metrics, References, Systems
 from ..results import ConfidenceInterval
 from ..results.studies import (
     MetricSensitivity,
@@ -33,16 +29,14 @@ from ..results.studies import (
     StudyResult,
     TestedDifference,
 )
-from ..settings import ComparisonSettings, DocumentIds, Units
+from ..settings import ComparisonSettings
 from .material import Material
 from .populations import Population
 from .power import (
-    EFFECTS,
     MODELS,
     Cells,
     KnownDifference,
-    PowerOptions,
-    checked_scheme,
+    check_scheme,
     critical_level,
     power_rates,
     simulated_mixture,
@@ -50,62 +44,20 @@ from .power import (
     unit_error,
     with_null,
 )
-from .settings import ALPHAS, StudySettings
+from .settings import StudySettings, started
 
-# The tests of Riezler & Maxwell 2005, with the bootstrap centred on the estimate.
-SENSITIVITY_TESTS = ("ar", "bootstrap")
 # The number of replicates for the p-values of the real pairs.
 OBSERVED_RESAMPLES = 10_000
 
 
-def sensitivity(
-    references: References = None,
-    systems: Systems = None,
-    metrics: Metrics = ("bleu", "nist"),
-    *,
-    tests: types.Test | str | Sequence[str] = SENSITIVITY_TESTS,
-    effects: float | Sequence[float] = EFFECTS,
-    size_adjusted: bool = True,
-    sizes: int | Sequence[int] | None = None,
-    alphas: float | Sequence[float] = ALPHAS,
-    simulations: int = 1000,
-    n_resamples: int = 999,
-    sampling: types.Sampling | str = "replace",
-    scheme: types.StudyScheme | str = "iid",
-    alternative: types.Alternative | str = "two-sided",
-    baseline: str | None = None,
-    all_pairs: bool = False,
-    reference: str | Sequence[str] | None = None,
-    documents: DocumentIds | None = None,
-    seed: int = 12345,
-    threads: int | None = None,
-    executor: AnyExecutor = None,
-    progress: AnyProgress = None,
-    checkpoint: str | os.PathLike[str] | None = None,
-) -> StudyResult:
+@called_with(Sensitivity)
+def sensitivity(options: Sensitivity) -> StudyResult:
     """Which metric shows the difference of two systems most clearly.
 
     Riezler & Maxwell 2005 (W05-0908) compare metrics by the p-values of one pair (Table 1) and of several variants
     against a baseline (Table 2). p-values of one test set vary a lot, so this study adds three measures: the difference
     divided by its standard error; the power of tests under each metric when the two systems are mixed, at equal type-I
     error; and the difference in power between metrics on the same simulated test sets.
-
-    Parameters
-    ----------
-    references, systems, reference
-        As for :func:`reshuffle.compare`.
-    metrics : str, metric, or sequence of these
-        At least two, all with counts.
-    tests, sizes, alphas, simulations, n_resamples, sampling, scheme, alternative
-        As for :func:`reshuffle.study.power`. The p-values of the real pairs use 10,000 replicates.
-    effects, size_adjusted
-        As for :func:`reshuffle.study.power`.
-    baseline, all_pairs
-        Which pairs of systems are studied, each separately, as for :func:`reshuffle.compare`.
-    documents : sequence of S str or int, optional
-        The document id of each segment. Documents are then the units.
-    seed, threads, executor, progress, checkpoint
-        As for :func:`reshuffle.study.type1`.
 
     Returns
     -------
@@ -141,64 +93,42 @@ def sensitivity(
     >>> [(each.metric, each.rank) for each in study.tables["sensitivity"]]
     [('one rater', 2), ('ten raters', 1)]
     """
-    options = PowerOptions(("eta",), effects, size_adjusted)  # type: ignore[arg-type]
-    settings = StudySettings(
-        tests=tests,
-        sizes=sizes,  # type: ignore[arg-type]
-        alphas=alphas,  # type: ignore[arg-type]
-        simulations=simulations,
-        n_resamples=n_resamples,
-        sampling=sampling,
-        scheme=scheme,
-        alternative=alternative,
-        baseline=baseline,
-        all_pairs=all_pairs,
-        seed=seed,
-        threads=threads,
-        executor=executor,
-    )
-    texts = Texts.from_arguments(references, systems, reference, documents=documents)
-    data, units = Data.from_arguments(texts.references, texts.systems, metrics), Units(texts.documents)
-    with reported(progress) as watched, kept(checkpoint, "sensitivity") as finished:
-        return sensitivity_of(data, units, settings.watched_by(watched, finished), options)
-
-
-def sensitivity_of(data: Data, units: Units, settings: StudySettings, options: PowerOptions) -> StudyResult:
-    """The sensitivity of metrics on counted texts: see :func:`sensitivity`."""
-    settings, options = checked_scheme(settings.checked()), options.checked()
-    if len(data.metrics) < 2:
-        raise InputError(f"only one metric ({data.labels[0]}): a study of sensitivity compares at least two")
-    for test in settings.tests:
-        check_test(test, settings.alternative, *data.metrics)
-    n_pairs = len(data.names) * (len(data.names) - 1) // 2 if settings.all_pairs else len(data.names) - 1
-    n_effects = len({0.0, *options.effects} if options.size_adjusted else options.effects)
-    n_cells = n_pairs * n_effects * (1 if settings.sizes is None else len(settings.sizes))
-    material = Material.from_data(data, units, settings.resampling, settings.steps(n_cells))
-    study = _Sensitivity(material, settings, options)
-    powers, contrasts = study.powers()
-    plan = {
-        "effects": list(options.effects),
-        "size_adjusted": options.size_adjusted,
-        "metrics": list(data.labels),
-        **settings.plan(material),
-    }
-    used = material.used_metrics
-    tables: dict[str, tuple[Any, ...]] = {
-        "sensitivity": tuple(study.sensitivities()),
-        "scored": tuple(study.scores()),
-        "tested": tuple(study.tests()),
-        "power": tuple(powers),
-        "contrasts": tuple(contrasts),
-    }
-    return StudyResult(
-        study="sensitivity",
-        plan=plan,
-        metrics=used,
-        tables=tables,
-        truths={"eta": MODELS["eta"].truth},
-        signature=signature.for_study("sensitivity", settings.signed(plan), settings.seed, [m.signature for m in used]),
-        version=_core.VERSION,
-    )
+    with started("sensitivity", options) as (data, units, settings):
+        check_scheme(settings)
+        if len(data.metrics) < 2:
+            raise InputError(f"only one metric ({data.labels[0]}): a study of sensitivity compares at least two")
+        for test in settings.tests:
+            check_test(test, settings.alternative, *data.metrics)
+        n_pairs = len(data.names) * (len(data.names) - 1) // 2 if settings.all_pairs else len(data.names) - 1
+        n_effects = len({0.0, *options.effects} if options.size_adjusted else options.effects)
+        n_cells = n_pairs * n_effects * (1 if settings.sizes is None else len(settings.sizes))
+        material = Material.from_data(data, units, settings.resampling, settings.steps(n_cells))
+        study = _Sensitivity(material, settings, options)
+        powers, contrasts = study.powers()
+        plan = {
+            **chosen(options, "effects", "size_adjusted"),
+            "metrics": list(data.labels),
+            **settings.plan(material),
+        }
+        used = material.used_metrics
+        tables: dict[str, tuple[Any, ...]] = {
+            "sensitivity": tuple(study.sensitivities()),
+            "scored": tuple(study.scores()),
+            "tested": tuple(study.tests()),
+            "power": tuple(powers),
+            "contrasts": tuple(contrasts),
+        }
+        return StudyResult(
+            study="sensitivity",
+            plan=plan,
+            metrics=used,
+            tables=tables,
+            truths={"eta": MODELS["eta"].truth},
+            signature=signature.for_study(
+                "sensitivity", settings.signed(plan), settings.seed, [m.signature for m in used]
+            ),
+            version=_core.VERSION,
+        )
 
 
 def paired_difference(only_first: int, only_second: int, n: int, confidence_level: float = 0.95) -> ConfidenceInterval:
@@ -223,7 +153,7 @@ def paired_difference(only_first: int, only_second: int, n: int, confidence_leve
 class _Sensitivity:
     material: Material
     settings: StudySettings
-    options: PowerOptions
+    options: Sensitivity
 
     @property
     def _labels(self) -> Sequence[str]:
@@ -275,7 +205,7 @@ class _Sensitivity:
             )
             hypotheses = Hypotheses.from_pairs([(0, 1)], n_metrics=n_metrics)
             for name in settings.tests:
-                plan = Plan.from_settings(ComparisonSettings(name, alternative=settings.alternative))
+                plan = Plan.from_settings(ComparisonSettings(test=name, alternative=settings.alternative))
                 outcome = run_on_test_set(plan, replicates, hypotheses)
                 n = None if plan.test.replicates is None else OBSERVED_RESAMPLES
                 for label, difference, p in zip(

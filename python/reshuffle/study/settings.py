@@ -2,34 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from attrs import evolve, field, frozen
 
 from .._core import Progress
-from ..errors import InputError, quoted
-from ..execution import AnyExecutor, Execution, check_executor
+from ..comparing import data_and_units
+from ..errors import InputError
+from ..execution import Execution
+from ..execution.checkpoint import Checkpoint, kept
 from ..inference.margins import check_margins
 from ..inference.pvalues import largest_rank
 from ..inference.steps import Step
-from ..inference.tests import ALTERNATIVES, DEFAULT, TESTS
-from ..resampling.counting import labels_of
+from ..inference.tests import DEFAULT, TESTS
+from ..options.declare import several, taken
+from ..options.studies import (
+    Pairs,
+    Replicates,
+    SharedDraws,
+    Shuffled,
+    Simulated,
+    Sized,
+    Stopped,
+    Tested,
+    WithMargins,
+)
+from ..progress import reported
+from ..resampling.counting import Data, labels_of
 from ..resampling.stopping import BesagClifford
-from ..settings import Resampling
-from ..validate import MAX_SEED, MAX_THREADS, check_integer, check_level, check_name
+from ..settings import Resampling, Units
 from .material import Material
-from .populations import SAMPLING
 from .rates import Dependence
 from .testing import Testing, check_stopping
 
 if TYPE_CHECKING:
-    from ..execution.checkpoint import Checkpoint
+    from ..options.studies import StudyInputs, StudyOptions
 
-# The default test of comparisons, and the tests of Riezler & Maxwell 2005, the bootstrap also centred on the estimate.
+__all__ = [
+    "DEFAULT_TESTS",
+    "STUDY_SCHEMES",
+    "STUDY_STOPPING",
+    "StudySettings",
+    "check_stopping",
+    "settings_of",
+    "started",
+]
+
+# The default test of comparisons, and those of Riezler & Maxwell 2005, the bootstrap also centred on the estimate.
 DEFAULT_TESTS = ("ar", DEFAULT, "bootstrap", "bootstrap-shift")
-ALPHAS = (0.01, 0.05, 0.1)
 # How ``ar`` makes its shuffles in a study: see :class:`reshuffle.study.testing.Testing`.
 STUDY_SCHEMES = ("iid", "subgroup", "orbit")
 # The rules that end the shuffles of a test without a change of its decisions: see :attr:`StudySettings.rule`.
@@ -38,73 +61,13 @@ STUDY_STOPPING = (BesagClifford.name,)
 NANOSECONDS = 100
 
 
-def in_list(values: Any) -> tuple[Any, ...]:
-    """One value, or a sequence of values, as a tuple.
+@frozen(kw_only=True, slots=False)
+class StudySettings(Replicates, WithMargins, Simulated, SharedDraws, Stopped, Shuffled, Sized, Pairs, Tested):
+    """The options that most studies share. Those that a study does not have are at their defaults."""
 
-    >>> in_list("ar"), in_list(0.05), in_list(["ar", "bootstrap"])
-    (('ar',), (0.05,), ('ar', 'bootstrap'))
-    """
-    if isinstance(values, str) or not hasattr(values, "__iter__"):
-        return (values,)
-    return tuple(values)
-
-
-@dataclass(frozen=True)
-class StudySettings:
-    """The tests, sizes, levels and simulations of a study. Fields are named like the public keyword arguments."""
-
-    tests: Sequence[str] = None  # type: ignore[assignment]  # those of DEFAULT_TESTS that have the alternative
-    sizes: Sequence[int] | None = None
-    alphas: Sequence[float] = ALPHAS
-    simulations: int = 1000
-    n_resamples: int = 999
-    sampling: str = "replace"
-    scheme: str = "iid"
-    stopping: str | None = None
-    weight_sets: int | None = None
-    alternative: str = "two-sided"
-    baseline: str | None = None
-    all_pairs: bool = False
-    margins: Mapping[str, float] = field(default_factory=dict)
-    seed: int = 12345
-    threads: int | None = None
+    tests: tuple[str, ...] = field(default=DEFAULT_TESTS, converter=several)
     progress: Progress | None = None
-    executor: AnyExecutor = None
     checkpoint: Checkpoint | None = None
-
-    def __post_init__(self) -> None:
-        if self.tests is None:
-            tests = tuple(name for name in DEFAULT_TESTS if self.alternative in TESTS[name].alternatives)
-            object.__setattr__(self, "tests", tests)
-
-    def checked(self) -> StudySettings:
-        """The settings with sequences as tuples. :class:`InputError` for a name or a number that cannot be used."""
-        check_name("alternative", self.alternative, ALTERNATIVES)  # first: the default tests depend on it
-        tests, alphas = in_list(self.tests), in_list(self.alphas)
-        for test in tests:
-            check_name("test", test, TESTS)
-        check_distinct("tests", tests)
-        if not alphas:
-            raise InputError("no levels: expected at least one value of alphas")
-        alphas = tuple(check_level("alphas", alpha) for alpha in alphas)
-        check_distinct("alphas", alphas)
-        check_name("sampling", self.sampling, SAMPLING)
-        check_name("scheme", self.scheme, STUDY_SCHEMES)
-        if self.stopping is not None:
-            check_name("stopping rule", self.stopping, STUDY_STOPPING)
-            check_stopping(self.stopping, self.scheme, tests)
-        sizes = None if self.sizes is None else tuple(check_integer("sizes", n, 2) for n in in_list(self.sizes))
-        if sizes is not None:
-            check_distinct("sizes", sizes)
-        check_integer("simulations", self.simulations, 1)
-        check_integer("n_resamples", self.n_resamples, 1)
-        check_integer("seed", self.seed, 0, MAX_SEED)
-        if self.weight_sets is not None:
-            check_integer("weight_sets", self.weight_sets, 1)
-        if self.threads is not None:
-            check_integer("threads", self.threads, 1, MAX_THREADS)
-        check_executor(self.executor)
-        return replace(self, tests=tests, alphas=alphas, sizes=sizes)
 
     @property
     def rule(self) -> BesagClifford | None:
@@ -142,10 +105,6 @@ class StudySettings:
             )
         return tuple(self.sizes)
 
-    def watched_by(self, progress: Progress | None, checkpoint: Checkpoint | None = None) -> StudySettings:
-        """The same settings with a progress, and a file for finished simulations."""
-        return replace(self, progress=progress, checkpoint=checkpoint)
-
     def steps(self, n_cells: int) -> list[Step]:
         """The steps of the simulations for progress reports: one stage for each cell."""
         replicates = n_cells * self.simulations * self.n_resamples * len(self.tests)
@@ -180,7 +139,7 @@ class StudySettings:
             return self
         margins = check_margins(self.margins, material.data.metrics, "this study")
         labels = labels_of([material.metrics[m] for m in indices])
-        return replace(self, margins={label: margins[m] for label, m in zip(labels, indices, strict=True)})
+        return evolve(self, margins={label: margins[m] for label, m in zip(labels, indices, strict=True)})
 
     def testing(self) -> Testing:
         """The tests with their settings."""
@@ -226,10 +185,19 @@ class StudySettings:
         return {names.get(key, key): value for key, value in plan.items() if key not in ("seed", "metrics")}
 
 
-def check_distinct(what: str, values: Sequence[object]) -> None:
-    """:class:`InputError` if there are no values, or one is given twice."""
-    if not values:
-        raise InputError(f"no {what}: expected at least one")
-    for at, value in enumerate(values):
-        if value in values[:at]:
-            raise InputError(f"{what}: {quoted(value)} is given twice: leave one out")
+@contextlib.contextmanager
+def started(study: str, options: StudyInputs) -> Iterator[tuple[Data, Units, StudySettings]]:
+    """The data of a study, the ids of its units, and its settings, while it is watched and its checkpoint is open."""
+    data, units = data_and_units(options)
+    with settings_of(study, options) as settings:
+        yield data, units, settings
+
+
+@contextlib.contextmanager
+def settings_of(study: str, options: StudyOptions) -> Iterator[StudySettings]:
+    """The settings of a study, while it is watched and its checkpoint is open."""
+    with reported(options.progress) as watched, kept(options.checkpoint, study) as checkpoint:
+        own: dict[str, Any] = {"progress": watched, "checkpoint": checkpoint}
+        if isinstance(options, Tested) and options.tests is None:
+            own["tests"] = tuple(name for name in DEFAULT_TESTS if options.alternative in TESTS[name].alternatives)
+        yield taken(StudySettings, options, **own)

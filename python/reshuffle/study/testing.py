@@ -169,8 +169,8 @@ class Testing:
         plans = []
         for test in self.tests:
             own = self.margins if test in TESTS_WITH_MARGIN else {}
-            alternative = ComparisonSettings.alternative if test in TESTS_WITH_MARGIN else self.alternative
-            settings = ComparisonSettings(test, alternative=alternative, margins=own)
+            alternative = "two-sided" if test in TESTS_WITH_MARGIN else self.alternative
+            settings = ComparisonSettings(test=test, alternative=alternative, margins=own)
             plan = Plan.from_settings(settings, *metrics)
             if plan.test.replicates == "shuffles":
                 plan = replace(plan, shuffling=Shuffling(scheme, self.stopping if test in CAN_STOP else None))

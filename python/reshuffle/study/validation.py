@@ -3,31 +3,24 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
 from itertools import pairwise
 
 import numpy as np
 
-from .. import _core, types
-from ..data.columns import Texts
+from .. import _core
 from ..errors import InputError
-from ..execution import AnyExecutor
-from ..execution.checkpoint import kept
 from ..metrics.base import Scores
-from ..progress import AnyProgress, reported
+from ..options.declare import called_with, chosen
+from ..options.studies import Validate
 from ..resampling import Pairs
-from ..resampling.counting import Data, Metrics, References, Systems
 from ..results import clopper_pearson
 from ..results.studies import BandAccuracy, GapConclusions, PairConclusions, SampleSpread, StudyResult
-from ..settings import DocumentIds, Resampling, Units
-from ..validate import check_level, check_name
 from .clusters import clustered_interval
-from .conclusions import BY_WINS, SLACK, Conclusions, Drawn, plans_of
+from .conclusions import SLACK, Conclusions, Drawn, plans_of
 from .material import Material
-from .pools import Pool, Split, check_layouts, check_sizes, plan_of, sampling_step, signature_of, units_of
-from .settings import in_list
+from .pools import Pool, Split, check_sizes, plan_of, sampling_step, signature_of, units_of
+from .settings import started
 
 # What counts as the truth about a pair of systems.
 TRUTHS: Mapping[str, str] = {
@@ -38,87 +31,14 @@ TRUTHS: Mapping[str, str] = {
 # The lower ends of the bands of confidence: Koehn 2004, Table 4. The paper has no confidence below .5.
 BANDS = (1.0, 0.999, 0.99, 0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.0)
 
-# The ends of the bins of differences, in the metric's units.
-BINS = (0.0, 0.5, 1.0, 2.0, 3.0, 5.0)
 
-
-@dataclass(frozen=True)
-class ValidationSettings:
-    """The settings of :func:`validate`."""
-
-    sizes: int | Sequence[int] | None = None
-    layouts: str | Sequence[str] = ("broad", "block")
-    n_samples: int | None = None
-    truth: str = "complement"
-    tests: str | Sequence[str] = (BY_WINS,)
-    baseline: str | None = None
-    confidence_level: float = 0.95
-    bins: Sequence[float] = field(default=BINS)
-
-
-def validate(
-    references: References = None,
-    systems: Systems = None,
-    metrics: Metrics = "bleu",
-    *,
-    reference: str | Sequence[str] | None = None,
-    documents: DocumentIds | None = None,
-    sizes: int | Sequence[int] | None = None,
-    layouts: types.SampleLayout | str | Sequence[types.SampleLayout | str] = ("broad", "block"),
-    n_samples: int | None = None,
-    truth: types.Truth | str = "complement",
-    tests: types.Test | str | Sequence[types.Test | str] = (BY_WINS,),
-    baseline: str | None = None,
-    confidence_level: float = 0.95,
-    bins: Sequence[float] = BINS,
-    n_resamples: int = 1000,
-    seed: int = 12345,
-    threads: int | None = None,
-    executor: AnyExecutor = None,
-    progress: AnyProgress = None,
-    checkpoint: str | os.PathLike[str] | None = None,
-) -> StudyResult:
+@called_with(Validate)
+def validate(options: Validate) -> StudyResult:
     """Test pairs of systems on samples of a large test set, and count how many conclusions are right.
 
     The test set, called the pool, is split into disjoint samples of each size. On each sample every test is run for
     every pair of systems. The conclusions are compared with what the rest of the pool says: Koehn 2004 (W04-3250),
     section 7.
-
-    Parameters
-    ----------
-    references, systems, metrics, reference
-        As for :func:`reshuffle.compare`.
-    documents : sequence of S str or int, optional
-        The document id of each segment. Whole documents are then sampled and resampled, and sizes are numbers of
-        documents.
-    sizes : int or sequence of int, optional
-        The numbers of units (segments or documents) of a sample. By default those of 100, 300, 600 and 3,000 for which
-        the pool has at least ten samples.
-    layouts : str or sequence of str
-        ``broad``: sample j takes the units j, j + m, j + 2m …, where m is the number of samples. ``block``: it takes
-        consecutive units. Consecutive segments often come from the same document, so blocks differ more.
-    n_samples : int, optional
-        m, at most ⌊S/size⌋, which is the default.
-    truth : {'complement', 'whole'}
-        Which system is better: the one with the better score on the pool without the sample, or, as in the paper, on
-        the whole pool. The whole pool contains the sample, which makes conclusions from large samples look better than
-        they are.
-    tests : str or sequence of str
-        Names in :data:`reshuffle.inference.tests.TESTS`. The confidence of ``paired-bootstrap`` is the share of draws
-        won by the system that wins more of them, so 95% needs 950 of 1,000 draws. The confidence of other tests is
-        1 − p. No p-value is adjusted for multiple tests.
-    baseline : str, optional
-        Compare each system with this one only. By default, all pairs of systems.
-    confidence_level : float
-        The confidence that a test needs to draw a conclusion.
-    bins : sequence of float
-        The edges of the bins of ``gaps``, ascending, in points of the metric.
-    n_resamples : int
-        The number of draws or shuffles on each sample.
-    seed : int
-        Sample j of each size and layout has the seed ``derive_seed(seed, "test-set", j)``.
-    threads, executor, progress, checkpoint
-        As for :func:`reshuffle.study.type1`.
 
     Returns
     -------
@@ -153,58 +73,45 @@ def validate(
     20 45 new 4.5 0.47 0.0
     60 15 new 4.5 0.87 0.0
     """
-    texts = Texts.from_arguments(references, systems, reference, documents=documents)
-    data, units = Data.from_arguments(texts.references, texts.systems, metrics), Units(texts.documents)
-    settings = ValidationSettings(
-        sizes, layouts, n_samples, truth, tests, baseline, confidence_level, bins
-    )  # fmt: skip
-    with reported(progress) as watched, kept(checkpoint, "validate") as finished:
-        return validate_of(data, units, settings, Resampling(n_resamples, seed, threads, watched, executor, finished))
-
-
-def validate_of(data: Data, units: Units, settings: ValidationSettings, resampling: Resampling) -> StudyResult:
-    """The validation of tests on the pool in the data: see :func:`validate`."""
-    resampling.check()
-    check_name("truth", settings.truth, TRUTHS)
-    level = check_level("confidence_level", settings.confidence_level)
-    bins = check_bins(settings.bins)
-    layouts = check_layouts(settings.layouts)
-    tests = tuple(dict.fromkeys(in_list(settings.tests)))
-    if not tests:
-        raise InputError("no tests: expected at least one")
-    plans_of(tests, data.metrics)
-    n_units, unit = units_of(data, units)
-    sizes = check_sizes(settings.sizes, n_units, unit, settings.n_samples)
-    if settings.truth == "complement" and sizes[-1] == n_units:
-        raise InputError(
-            f"a sample of all {n_units:,} {unit}s leaves nothing to compare its conclusions with: use a smaller size, "
-            "or truth='whole' (--truth whole)"
+    with started("validate", options) as (data, units, settings):
+        resampling, level, tests = settings.resampling, options.confidence_level, options.tests
+        bins = check_bins(options.bins)
+        plans_of(tests, data.metrics)
+        n_units, unit = units_of(data, units)
+        sizes = check_sizes(options.sizes, n_units, unit, options.n_samples)
+        if options.truth == "complement" and sizes[-1] == n_units:
+            raise InputError(
+                f"a sample of all {n_units:,} {unit}s leaves nothing to compare its conclusions with: use a smaller "
+                "size, or truth='whole' (--truth whole)"
+            )
+        step = sampling_step(data, len(options.layouts) * len(sizes), resampling)
+        material = Material.from_data(data, units, resampling, [step])
+        pairs = material.pairs(options.baseline, options.baseline is None)
+        pool = Pool.from_material(material)
+        labels = [metric.name for metric in material.used_metrics]
+        splits = pool.splits(options.layouts, sizes, options.n_samples)
+        drawn = [Drawn.from_pool(pool, split, pairs, tests, options.truth, labels, resampling) for split in splits]
+        scores = pool.scores()
+        plan = {
+            **plan_of(material, pool, resampling),
+            "sizes": list(sizes),
+            **chosen(options, "layouts", "n_samples", "truth", "tests", "baseline", "confidence_level"),
+            "bins": list(bins),
+        }
+        return StudyResult(
+            study="validate",
+            plan=plan,
+            metrics=material.used_metrics,
+            tables={
+                "pairs": tuple(_pair_rows(drawn, material, pairs, scores, level)),
+                "bands": tuple(_band_rows(drawn)),
+                "gaps": tuple(_gap_rows(drawn, labels, pairs, scores, bins, level)),
+                "spread": tuple(_spread_rows(drawn, labels, pairs)),
+            },
+            truths={options.truth: TRUTHS[options.truth]},
+            signature=signature_of("validate", plan, material, resampling),
+            version=_core.VERSION,
         )
-    step = sampling_step(data, len(layouts) * len(sizes), resampling)
-    material = Material.from_data(data, units, resampling, [step])
-    pairs = material.pairs(settings.baseline, settings.baseline is None)
-    pool = Pool.from_material(material)
-    labels = [metric.name for metric in material.used_metrics]
-    splits = pool.splits(layouts, sizes, settings.n_samples)
-    drawn = [Drawn.from_pool(pool, split, pairs, tests, settings.truth, labels, resampling) for split in splits]
-    scores = pool.scores()
-    plan = plan_of(material, pool, resampling) | asdict(settings) | {
-        "sizes": list(sizes), "layouts": list(layouts), "tests": list(tests), "bins": list(bins),
-    }  # fmt: skip
-    return StudyResult(
-        study="validate",
-        plan=plan,
-        metrics=material.used_metrics,
-        tables={
-            "pairs": tuple(_pair_rows(drawn, material, pairs, scores, level)),
-            "bands": tuple(_band_rows(drawn)),
-            "gaps": tuple(_gap_rows(drawn, labels, pairs, scores, bins, level)),
-            "spread": tuple(_spread_rows(drawn, labels, pairs)),
-        },
-        truths={settings.truth: TRUTHS[settings.truth]},
-        signature=signature_of("validate", plan, material, resampling),
-        version=_core.VERSION,
-    )
 
 
 def check_bins(bins: Sequence[float]) -> tuple[float, ...]:

@@ -4,45 +4,35 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import fields, replace
-from typing import Any, Protocol, TypeAlias
+from dataclasses import replace
+from typing import Any, Protocol
 
 import click
+from attrs import evolve
 from click.core import ParameterSource
 
 from ..._core import Progress
+from ...data.count_files import is_count_file
 from ...data.files import STDIN
 from ...errors import InputError, quoted
-from ...execution.checkpoint import kept
-from ...resampling.counting import Data
+from ...options.declare import Options, call, options_of, several
+from ...options.studies import StudyInputs
 from ...results.studies import StudyResult
-from ...settings import Units
-from ...study.null_data import NullOptions
-from ...study.settings import StudySettings
+from ...settings import Resampling
 from ...validate import check_name
+from ..declared import given_values
+from ..declared import made as made_record
 from ..executors import chosen_executor
 from ..job import Job
+from ..metric_options import MetricChoice
 from ..output import Reports, chosen_output, destination
-from ..params import flattened, margins_of
 from ..progress import progress_bar
-
-__all__ = ["Compute", "Made", "flattened", "null_options", "run_study", "run_without_data"]
-
-Compute: TypeAlias = Callable[[Data, Units, StudySettings], StudyResult]
-
-# Options that take several values, each of which is a list.
-LISTS = ("tests", "alphas", "sizes")
-
-
-def null_options(options: dict[str, Any]) -> NullOptions:
-    """Take the options of null hypotheses out of ``options``. Margins stay there, because tests have them, too."""
-    names = {field.name for field in fields(NullOptions)} - {"margins", "variants"}
-    given = {name: options.pop(name) for name in list(options) if name in names}
-    return NullOptions(**given, margins=margins_of(options.get("margins", ())))
 
 
 class Made(Protocol):
     """Systems that a command makes, instead of reading their outputs from files."""
+
+    result: Any
 
     @property
     def names(self) -> Sequence[str]:
@@ -56,96 +46,96 @@ class Made(Protocol):
         """The output of each system."""
 
 
+def check_no_strata(options: Mapping[str, Any]) -> None:
+    """:class:`InputError` for ``--strata``."""
+    if options["strata"] is not None:
+        raise InputError("--strata does not apply to studies: leave it out")
+
+
 def run_study(
+    study: Callable[..., StudyResult],
+    chosen: StudyInputs,
     options: dict[str, Any],
-    compute: Compute,
-    min_systems: int = 2,
-    has_domains: bool = False,
     made: Made | None = None,
+    strata: str | None = None,
 ) -> None:
     """Read the files, compute the study, and write its report.
 
-    ``options`` are those of :func:`reshuffle.cli.studies.options.study_options`; the command has taken its own out.
-    With ``has_domains``, the strata of the units are the domains of the study. With ``made``, its systems are those of
-    the study.
+    ``chosen`` are the options of the study, and ``options`` the others of its command. With ``made``, its systems are
+    those of the study. ``strata`` is the option of the study that the ids of ``--strata`` are for, if any.
     """
     reports, layout = chosen_output(options)
-    resume = _resumed(options, reports)
-    names, least = ((), min_systems) if made is None else (made.names, 0)
-    job = Job.from_arguments(options.pop("reference"), options.pop("systems"), options, least, names)
-    if job.strata is not None and not has_domains:
-        raise InputError("--strata does not apply to studies: leave it out")
-    resampling = job.resampling
-    executor = options.pop("executor")
-    options |= {"n_resamples": resampling.n_resamples, "seed": resampling.seed, "threads": resampling.threads}
-    options["baseline"] = job.system(options.get("baseline"))
-    if made is not None and options["baseline"] is not None:
-        check_name("baseline", options["baseline"], made.names)
-    settings = _settings(options)
-    if options:
-        raise TypeError(f"options that nothing uses: {', '.join(options)}")
+    resume, executor = _resumed(chosen, reports), options.pop("executor")
+    if strata is None:
+        check_no_strata(options)
+    reference = options.pop("reference")
+    if not options["metrics"] and not options["scores"] and not is_count_file(reference or ""):
+        names = several(chosen.metrics)
+        options["metrics"] = [MetricChoice(name) for name in names] if len(names) > 1 else options["metrics"]
+    own_names, least = ([], 2) if made is None else (made.names, 0)
+    defaults = Resampling()
+    counting = {"n_resamples": defaults.n_resamples, "seed": defaults.seed, "threads": chosen.threads}
+    job = Job.from_arguments(reference, options.pop("systems"), options | counting, least, own_names)
+    baseline = job.system(getattr(chosen, "baseline", None))
+    if made is not None and baseline is not None:
+        check_name("baseline", baseline, made.names)
     files = [*job.files, *([] if made is None else made.files), *([] if resume is None else [resume])]
-    with (
-        destination(reports, files, layout) as write,
-        kept(resume, _study()) as checkpoint,
-        chosen_executor(executor, settings.threads) as workers,
-    ):
-        settings = replace(settings, checkpoint=checkpoint, executor=workers)
+    with destination(reports, files, layout) as write, chosen_executor(executor, chosen.threads) as workers:
+        given: dict[str, Any] = {"executor": workers}
+        if baseline is not None:
+            given["baseline"] = baseline
         if made is not None:
             with progress_bar() as progress:
-                job = replace(job, made=made.outputs(settings.threads, progress))
-        arguments, units = job.read()
-        if not has_domains:
-            units = replace(units, strata=None)  # those of a file of counts
+                job = replace(job, made=made.outputs(chosen.threads, progress))
+            given["variants"] = made.result
+        (references, systems, metrics), units = job.read()
+        if strata is not None:
+            given[strata] = units.strata
         with progress_bar() as progress:
-            result = compute(Data.from_arguments(*arguments), units, replace(settings, progress=progress))
+            given |= {"references": references, "systems": systems, "metrics": metrics, "documents": units.documents}
+            result = call(study, evolve(chosen, **given, progress=progress))
         write(result)
 
 
-# The options that do not need files.
-WITHOUT_DATA = (
-    "sizes", "alphas", "simulations", "alternative", "n_resamples", "seed", "threads", "executor", "resume", "fmt",
-    "outputs", "table"
-)  # fmt: skip
+# The options of a command that do not need files, beside those of a record without input.
+WITHOUT_DATA = ("fmt", "outputs", "table", "executor")
 
 
 def run_without_data(
-    options: dict[str, Any], compute: Callable[[StudySettings], StudyResult], used: Collection[str]
+    study: Callable[..., StudyResult],
+    record: type[Options],
+    options: dict[str, Any],
+    fixed: Collection[str] = (),
+    of_files: Collection[str] = (),
 ) -> None:
-    """Compute a study that needs no files, and write its report.
+    """Compute a study that needs no files, and write its report. Options that need files are errors.
 
-    ``used`` are its own options. Those that need files are errors.
+    ``fixed`` are options of the command that have the only value that they can have here, and ``of_files`` options of
+    the record that say what to do with files.
     """
     context = click.get_current_context()
+    used = {*WITHOUT_DATA, *fixed, *options_of(record)} - {*of_files}
     # Not arguments: click 8.2 takes an empty list of systems for given.
     for param in (each for each in context.command.params if isinstance(each, click.Option)):
-        name = param.name or ""
-        given = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
-        if given and name not in WITHOUT_DATA and name not in used:
+        given = context.get_parameter_source(param.name or "") is ParameterSource.COMMANDLINE
+        if given and param.name not in used:
             flag = param.opts[0]
             raise InputError(f"{flag} needs texts or scores: add REF and SYS, or leave {flag} out")
     reports, layout = chosen_output(options)
-    resume, executor = _resumed(options, reports), options.pop("executor")
-    settings = _settings(options)
-    files = [] if resume is None else [resume]
+    chosen = made_record(record, given_values(record, options))
+    resume, executor = _resumed(chosen, reports), options.pop("executor")
     with (
-        destination(reports, files, layout) as write,
-        kept(resume, _study()) as checkpoint,
-        chosen_executor(executor, settings.threads) as workers,
+        destination(reports, [] if resume is None else [resume], layout) as write,
+        chosen_executor(executor, chosen.threads) as workers,
     ):
         with progress_bar() as progress:
-            result = compute(replace(settings, progress=progress, checkpoint=checkpoint, executor=workers))
+            result = call(study, evolve(chosen, executor=workers, progress=progress))
         write(result)
 
 
-def _study() -> str:
-    """The name of the study."""
-    return click.get_current_context().command.name or ""
-
-
-def _resumed(options: dict[str, Any], reports: Reports) -> str | None:
-    """Take the file of ``--resume`` out of ``options``."""
-    resume: str | None = options.pop("resume")
+def _resumed(chosen: Any, reports: Reports) -> str | None:
+    """The file of ``--resume``, after a check."""
+    resume: str | None = chosen.checkpoint
     if resume is None:
         return None
     if resume in ("", STDIN):
@@ -153,15 +143,3 @@ def _resumed(options: dict[str, Any], reports: Reports) -> str | None:
     if os.path.realpath(resume) in (os.path.realpath(output) for output, _ in reports.files if output is not None):
         raise InputError(f"--resume and -o have the same file, {resume}: the report needs a file of its own")
     return resume
-
-
-def _settings(options: dict[str, Any]) -> StudySettings:
-    """Take the settings out of ``options``. None stands for the default of a setting."""
-    for name in LISTS:
-        if name in options:
-            options[name] = flattened(options[name])
-    if "margins" in options:
-        options["margins"] = margins_of(options["margins"])
-    known = {field.name for field in fields(StudySettings)}
-    given = {name: options.pop(name) for name in list(options) if name in known}
-    return StudySettings(**{name: value for name, value in given.items() if value is not None}).checked()
