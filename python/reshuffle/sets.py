@@ -62,7 +62,8 @@ def compare_sets(options: CompareSets) -> SetComparison:
 
     Test sets are independent samples: each is resampled with a seed of its own. The average of a system is the mean of
     its scores on the test sets, each with the same weight. Replicates of averages are means of the replicates of the
-    test sets, so tests and intervals of averages are computed as on one test set.
+    test sets, so tests and intervals of averages are computed as on one test set. Other options are as for
+    :func:`reshuffle.compare`.
 
     Returns
     -------
@@ -76,6 +77,10 @@ def compare_sets(options: CompareSets) -> SetComparison:
 
     Notes
     -----
+    Test set i has the seed ``derive_seed(seed, "test-set", i)``, counted from 0. If a family has tests on G test sets,
+    adjustments of p-values use the whole family. Adjustments from replicates are made on each test set, and each
+    adjusted p becomes 1 − (1 − p)^G. The averages are a family of their own.
+
     Cost: that of a comparison on each test set. For bootstrap tests the average adds little, because it uses their
     draws; for tests with shuffles, which are made again, it costs at most as much as all test sets. Memory: as for all
     test sets at once.

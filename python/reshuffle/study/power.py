@@ -89,7 +89,9 @@ def power(options: Power) -> StudyResult:
 
     Notes
     -----
-    The true difference under ``eta`` is that of the expected sums of counts. Cost: simulations × tests × R scores for
+    The true difference under ``eta`` is that of the expected sums of counts. Several pairs are studied each for itself.
+    The scheme cannot be ``orbit``, ``stopping`` cannot be combined with ``size_adjusted``, whose levels need every p,
+    and ``parametric`` makes all shuffles. Cost: simulations × tests × R scores for
     each metric, pair, size and effect.
 
     Examples

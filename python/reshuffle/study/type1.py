@@ -44,9 +44,10 @@ def type1(options: Type1) -> StudyResult:
 
     Notes
     -----
-    Intervals of rates are Clopper and Pearson's, or wider if simulations share shuffles or draws. Riezler & Maxwell
-    2005 (W05-0908) propose both tests and recommend ``ar``; section 4 is about type-I errors. Cost: simulations × tests
-    × R scores for each metric, null and size. Memory: 8·k·S·K bytes for the counts and 8·simulations for each p.
+    Several pairs take turns. Intervals of rates are Clopper and Pearson's, or wider if simulations share shuffles or
+    draws. Riezler & Maxwell 2005 (W05-0908) propose both tests and recommend ``ar``; section 4 is about type-I errors.
+    Cost: simulations × tests × R scores for each metric, null and size. Memory: 8·k·S·K bytes for the counts and
+    8·simulations for each p.
 
     Examples
     --------
