@@ -150,7 +150,7 @@ DEV = (
         joined=True,
         noun="word",
         metavar="SYSTEM METRIC VALUE...",
-        help="Without these outputs: the score of each run on the development set.",
+        help="The score of each run on the development set, instead of --dev-refs and outputs.",
     ),
 )
 
