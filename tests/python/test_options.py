@@ -96,6 +96,15 @@ def test_signature_and_docstring_are_those_of_the_record(function: Callable[...,
 
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
+def test_arguments_by_position_are_those_that_the_signature_has_there(function: Callable[..., Any]) -> None:
+    def by_position(called: Callable[..., Any]) -> list[str]:
+        parameters = inspect.signature(called).parameters.values()
+        return [each.name for each in parameters if each.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
+
+    assert by_position(function) == by_position(FUNCTIONS[function])
+
+
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
 def test_an_unknown_keyword_names_the_function(function: Callable[..., Any]) -> None:
     with pytest.raises(TypeError, match=rf"^{function.__name__}\(\) got an unexpected keyword argument 'sed'"):
         function(sed=1)
@@ -153,6 +162,6 @@ def test_a_new_option_is_one_declaration() -> None:
 
 def test_a_record_takes_the_options_that_it_shares() -> None:
     chosen = studies.Type1(tests="ar", seed=7, noise=0.1)
-    settings = taken(studies.Nulls, chosen)
+    settings = taken(studies.NullDetails, chosen)
     assert settings.noise == 0.1
     assert not hasattr(settings, "seed")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, get_origin
 
 from ..errors import either
@@ -61,13 +61,11 @@ def _type(each: Option) -> tuple[Any, str]:
 def _help(each: Option, record: type[Options]) -> str:
     """The first paragraph of what the option does, with flags for Python's names, and its default."""
     text = " ".join(each.about.split("\n\n")[0].split())
-    known = {name: flag_of(other) for name, other in options_of(record).items()}
-    text = re.sub(
-        r":func:`reshuffle\.(?:study\.)?(\w+)`", lambda found: f"'reshuffle {found[1].removesuffix('_runs')}'", text
-    )
-    text = re.sub(r"[Nn]ames in :data:`[^`]*`", lambda _: either(each.choices), text)
-    text = re.sub(r"``(\w+)`` of", lambda found: f"--{found[1].replace('_', '-')} of", text)
-    text = re.sub(r"``([^`]+)``", lambda found: known.get(found[1], found[1]), text)
+    flags = {name: flag_of(other) for name, other in options_of(record).items() if other.flag.shown or other.flag.names}
+    text = re.sub(r":func:`reshuffle\.([\w.]+)`", lambda found: f"'reshuffle {_command(found[1])}'", text)
+    text = re.sub(r"(?:[Aa] name|[Nn]ames) in :data:`[^`]*`", lambda _: _listed(each.choices), text)
+    text = re.sub(r"``(\w+)=\"([\w-]+)\"``", lambda found: f"{flags[found[1]]} {found[2]}", text)
+    text = re.sub(r"``([^`]+)``", lambda found: flags.get(found[1], found[1]), text)
     text, stated = re.subn(r" By default (.*)\.$", r"  [default: \1]", text)
     default = each.default
     if stated or default is None or default in (False, (), {}):
@@ -75,6 +73,21 @@ def _help(each: Option, record: type[Options]) -> str:
     if default is True:
         return f"{text}  [default: {flag_of(each).removeprefix('--')}]"
     return f"{text}  [default: {' '.join(map(_shown, default)) if each.several else _shown(default)}]"
+
+
+def _listed(names: Sequence[str]) -> str:
+    """The names of a list that Python's documentation refers to."""
+    return f"{either(names)} ('reshuffle metrics' describes them)"
+
+
+def _command(function: str) -> str:
+    """The command that does what a function does.
+
+    >>> _command("compare_runs"), _command("study.power"), _command("study.plan")
+    ('runs', 'study power', 'plan')
+    """
+    named = {"compare_runs": "runs", "study.plan": "plan"}
+    return named.get(function, function.replace(".", " "))
 
 
 def _shown(value: Any) -> str:

@@ -117,10 +117,11 @@ class Pairs(Test):
     alternative: Annotated[
         types.Alternative | str,
         Doc(
-            """two-sided; better or worse than the baseline under each metric; greater or less in score.
+            """The alternative hypothesis: two-sided; better or worse than the baseline under each metric; greater or
+            less in score.
 
-            ``better``: the alternative hypothesis is that the system is better than the baseline under the metric:
-            scores higher, or lower where lower is better. ``greater``: that it scores higher, whether or not higher is
+            ``better``: that the system is better than the baseline under the metric: scores higher, or lower where
+            lower is better. ``greater``: that it scores higher, whether or not higher is
             better."""
         ),
     ] = "two-sided"
@@ -134,8 +135,8 @@ class Tested(Test):
         types.TestChoice | str,
         Kind("str", "test"),
         Doc(
-            """Names in :data:`reshuffle.inference.tests.TESTS`; auto is bootstrap-both, or ar for systems that differ
-            in fewer than 30 segments.
+            """A name in :data:`reshuffle.inference.tests.TESTS`; ``auto`` is ``bootstrap-both``, or ``ar`` for systems
+            that differ in fewer than 30 segments.
 
             ``bootstrap-both`` tests whether the expected scores on test sets of this size are equal, and ``ar`` is for
             pairs that differ in fewer than 30 segments or documents, where the bootstrap is unreliable. A note says for
@@ -148,13 +149,13 @@ class Tested(Test):
     ] = "auto"
     margins: Annotated[
         Mapping[str, float],
-        Flag(("--margin",), "NAME=VALUE"),
+        Flag(("--margin",), "METRIC=VALUE"),
         Kind("mapping of str to float, optional"),
         Doc(
             """For equivalence or non-inferiority: the margin of a metric, a positive number in points of the metric.
 
-            As in ``{"bleu": 0.5}``. ``equivalence`` shows that the scores of a system and the baseline differ by less
-            than the margin, ``non-inferiority`` that the system is not worse by the margin or more. Intervals of
+            For example ``{"bleu": 0.5}``. ``equivalence`` shows that the scores of a system and the baseline differ by
+            less than the margin, ``non-inferiority`` that the system is not worse by the margin or more. Intervals of
             differences are then those that show it (docs/statistics.md), and ``interval`` is that of the scores."""
         ),
     ] = field(default=None, converter=by_metric)
@@ -162,8 +163,8 @@ class Tested(Test):
         types.Adjustment | str | None,
         Kind("str or None", "adjustment"),
         Doc(
-            """Adjust p for multiple comparisons: names in :data:`reshuffle.inference.multiplicity.ADJUSTMENTS`;
-            'reshuffle metrics' describes them.
+            """Adjust p for multiple comparisons: a name in
+            :data:`reshuffle.inference.multiplicity.ADJUSTMENTS`.
 
             ``none`` or None for p-values that are not adjusted. The default, ``auto``, is step-down ``maxt``, or
             ``tukey`` for ``anova`` and ``permutation`` (with family ``metric``). It is ``holm`` for other tests without
@@ -183,15 +184,16 @@ class Tested(Test):
         Level,
         Flag(metavar="LEVEL"),
         Doc(
-            """Significance level: a star marks p, or adjusted p, <= alpha. By default 1 - confidence, or half of that
-            with margins."""
+            """Significance level: a star marks p, or adjusted p, <= alpha. By default 1 minus ``confidence_level``, or
+            half of that with margins."""
         ),
     ] = None
     scheme: Annotated[
         types.Scheme | str,
         Doc(
-            """For the tests ar and ar-studentized, the null distribution: iid (Monte Carlo), subgroup (2^m shuffles
-            that form a group), exact (enumeration or convolution), or auto (exact if no slower than iid, else iid).
+            """For the tests ar and ar-studentized, how the null distribution is obtained: iid (Monte Carlo), subgroup
+            (2^m shuffles that form a group), exact (enumeration or convolution), or auto (exact if no slower than iid,
+            else iid).
 
             See :func:`reshuffle.approximate_randomization`. ``auto`` decides for each pair and metric, and the result
             names the scheme used. The adjustments ``maxt`` and ``minp`` of these tests need ``iid``, so ``auto`` is
@@ -221,15 +223,16 @@ class Intervals(Options):
         types.Interval | str | None,
         Kind("str or None", "interval"),
         Doc(
-            """Names in :data:`reshuffle.inference.intervals.INTERVALS`; 'reshuffle metrics' describes them.
+            """Confidence intervals of scores and differences: a name in
+            :data:`reshuffle.inference.intervals.INTERVALS`.
 
-            For scores and differences. None for no intervals."""
+            None for no intervals."""
         ),
     ] = "percentile"
     confidence_level: Annotated[
         Level,
         Flag(("--confidence",), "LEVEL"),
-        Doc("Confidence level of the intervals. By default 0.95; 1 - 2*alpha with margins."),
+        Doc("Confidence level of the intervals. By default 0.95, or 1 minus 2*alpha with margins."),
     ] = None
 
 
@@ -252,9 +255,10 @@ class Simultaneous(Options):
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
-class Resampled(Computed):
-    """How many replicates there are, and what computes them."""
+class Resampled(Options):
+    """How many replicates there are."""
 
+    TITLE: ClassVar[str] = "Resampling"
     n_resamples: Annotated[
         AnyNumber,
         Check(check_n_resamples),
@@ -273,6 +277,25 @@ class Resampled(Computed):
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
+class Draws(Options):
+    """How many draws there are, for intervals."""
+
+    TITLE: ClassVar[str] = "Resampling"
+    n_resamples: Annotated[
+        AnyNumber,
+        Check(check_n_resamples),
+        Kind("int or 'auto'"),
+        Flag(("-n", "--n-resamples"), "N"),
+        Doc(
+            """Bootstrap draws, for intervals that need them; auto: as many as are needed.
+
+            ``auto`` is 40/(1 − ``confidence_level``) − 1, but at least 10,000 and at most a million. The result and its
+            signature have the number used."""
+        ),
+    ] = 10_000
+
+
+@frozen(kw_only=True, slots=False, eq=False, repr=False)
 class Kept(Options):
     """What a result keeps."""
 
@@ -280,9 +303,9 @@ class Kept(Options):
     with_texts: Annotated[
         bool,
         Doc(
-            """Include texts and segment scores (html, json). HTML lists the segments that differ most.
+            """Include texts and segment scores in HTML and JSON. HTML lists the segments that differ most.
 
-            In ``Comparison.texts``."""
+            ``Comparison.texts`` has the references, the outputs, and the score of every segment."""
         ),
     ] = False
     with_parts: Annotated[
@@ -297,7 +320,7 @@ class Kept(Options):
 
 
 @frozen(slots=False, eq=False, repr=False)
-class Compare(Resampled, Kept, Simultaneous, Intervals, Pairs, Tested, Stratified, Texts):
+class Compare(Computed, Resampled, Kept, Simultaneous, Intervals, Pairs, Tested, Stratified, Texts):
     """:func:`reshuffle.compare`."""
 
 
@@ -310,22 +333,24 @@ class OptionalIntervals(Options):
         types.Interval | str | None,
         Kind("str, optional", "interval"),
         Doc(
-            """Names in :data:`reshuffle.inference.intervals.INTERVALS`; 'reshuffle metrics' describes them. By default
-            percentile with a confidence level, else none."""
+            """Confidence intervals: a name in :data:`reshuffle.inference.intervals.INTERVALS`. By default
+            percentile with ``confidence_level``, else none."""
         ),
     ] = None
     confidence_level: Annotated[
-        Level, Flag(("--confidence",), "LEVEL"), Doc("Confidence level. By default 0.95 with an interval.")
+        Level,
+        Flag(("--confidence",), "LEVEL"),
+        Doc("Confidence level of the intervals. By default 0.95 with ``interval``."),
     ] = None
 
 
 @frozen(slots=False, eq=False, repr=False)
-class Score(Resampled, OptionalIntervals, Stratified, Texts):
+class Score(Computed, Draws, OptionalIntervals, Stratified, Texts):
     """:func:`reshuffle.score`."""
 
 
 @frozen(slots=False, eq=False, repr=False)
-class CompareSets(Resampled, Kept, Simultaneous, Intervals, Pairs, Tested):
+class CompareSets(Computed, Resampled, Kept, Simultaneous, Intervals, Pairs, Tested):
     """:func:`reshuffle.compare_sets`."""
 
     TITLE: ClassVar[str] = "Input"
@@ -358,8 +383,17 @@ class CompareSets(Resampled, Kept, Simultaneous, Intervals, Pairs, Tested):
     ] = field(default="error", kw_only=True)
 
 
+@frozen(kw_only=True, slots=False, eq=False, repr=False)
+class Watched(Options):
+    """Threads, and how a result is watched, where nothing is drawn."""
+
+    TITLE: ClassVar[str] = "Resampling"
+    threads: Threads = None
+    progress: Progress = None
+
+
 @frozen(slots=False, eq=False, repr=False)
-class SegmentScoring(Texts):
+class SegmentScoring(Watched, Texts):
     """:func:`reshuffle.segment_scores`."""
 
     documents: Annotated[
@@ -368,8 +402,6 @@ class SegmentScoring(Texts):
         Kind("sequence of S str or int, optional"),
         Doc("The document id of each segment. Then documents are scored, instead of segments."),
     ] = field(default=None, kw_only=True)
-    threads: Threads = field(default=None, kw_only=True)
-    progress: Progress = field(default=None, kw_only=True)
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
@@ -380,12 +412,12 @@ class RunTests(Test):
         tuple[ExchangeName, ...],
         Kind("str or sequence of str", "exchange"),
         Doc(
-            """What is exchanged between two systems: names in :data:`reshuffle.inference.exchange.EXCHANGES`;
-            'reshuffle metrics' describes them. The first one decides. auto: hierarchical (segment if a system has one
-            run), then tests of other questions. all: all but multeval.
+            """What is exchanged between two systems: names in :data:`reshuffle.inference.exchange.EXCHANGES`. The first
+            one decides. ``auto`` is hierarchical (segment if a system has one run), then tests of other questions;
+            ``all`` is all but multeval.
 
             The default, ``auto``, asks whether new runs on new segments would differ: ``hierarchical``, with any number
-            of runs from two on. Beside it are tests that answer other questions: ``welch``, ``run`` if its p-value can
+            of runs from two on. The tests of other questions are ``welch``, ``run`` if its p-value can
             be as small as ``alpha`` with these numbers of runs, ``segment``, and ``pooled``, the reading of Clark et
             al."""
         ),
@@ -393,7 +425,7 @@ class RunTests(Test):
     statistic: Annotated[
         types.RunStatistic | str,
         Doc(
-            """The difference of the scores of all runs' outputs taken as one (pooled), or of the runs' mean scores
+            """The score of a system: that of all runs' outputs taken as one (pooled), or the mean of the runs' scores
             (mean)."""
         ),
     ] = "pooled"
@@ -401,8 +433,8 @@ class RunTests(Test):
         types.RunAdjustment | str | None,
         Kind("str or None", "adjustment"),
         Doc(
-            """Adjust p for multiple comparisons: names in :data:`reshuffle.inference.multiplicity.ADJUSTMENTS`;
-            'reshuffle metrics' describes them.
+            """Adjust p for multiple comparisons: a name in
+            :data:`reshuffle.inference.multiplicity.ADJUSTMENTS`.
 
             The default, ``auto``, is step-down ``maxt``, or ``holm`` where pairs have no replicates in common."""
         ),
@@ -411,7 +443,9 @@ class RunTests(Test):
         Literal["metric", "all"] | str,
         Doc("Tests that are adjusted together: the pairs under each metric (metric) or under all metrics (all)."),
     ] = "metric"
-    alpha: Annotated[Level, Flag(metavar="LEVEL"), Doc("Significance level. By default 1 - confidence.")] = None
+    alpha: Annotated[
+        Level, Flag(metavar="LEVEL"), Doc("Significance level. By default 1 minus ``confidence_level``.")
+    ] = None
     confidence_level: Annotated[
         Level,
         Flag(("--confidence",), "LEVEL"),
@@ -440,7 +474,7 @@ class Medians(Options):
 
 
 @frozen(slots=False, eq=False, repr=False)
-class CompareRuns(Resampled, Stratified, Medians, Pairs, RunTests):
+class CompareRuns(Computed, Resampled, Medians, Pairs, RunTests, Stratified):
     """:func:`reshuffle.compare_runs`."""
 
     references: Annotated[
@@ -477,19 +511,17 @@ class CompareRuns(Resampled, Stratified, Medians, Pairs, RunTests):
         "References",
         PYTHON,
         Kind("references, optional"),
-        Doc(
-            "References of the same segments for ``dev_systems``, the outputs of the same runs on the development set."
-        ),
+        Doc("References of the development set, as for :func:`reshuffle.compare`."),
     ] = field(default=None, kw_only=True)
     dev_systems: Annotated[
         "Mapping[str, Sequence[Lines]] | None",
         PYTHON,
         Kind("mapping of str to sequence of hypotheses, optional"),
-        Doc("Outputs of the same runs on the development set, for ``s_dev``."),
+        Doc("Outputs of the same runs on the development set, for the standard deviation of its scores, ``s_dev``."),
     ] = field(default=None, kw_only=True)
     dev_scores: Annotated[
         "Mapping[str, Mapping[str, Sequence[float]]] | None",
         PYTHON,
         Kind("mapping of str to (mapping of str to sequence of float), optional"),
-        Doc("Instead of outputs: for each system and metric the score of each run on the development set."),
+        Doc("Instead of ``dev_systems``: for each system and metric the score of each run on the development set."),
     ] = field(default=None, kw_only=True)

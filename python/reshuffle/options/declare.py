@@ -213,14 +213,15 @@ def _limits(rules: Sequence[Any]) -> tuple[float | None, float | None, bool]:
 
 
 def options_of(record: Callable[..., Any]) -> dict[str, Option]:
-    """The options of a record by name, in the order of its fields; first those that may be passed by position."""
+    """The options of a record by name: those that may be passed by position, its own, and those of its groups."""
     return _options_of(record)
 
 
 @functools.cache
 def _options_of(record: Any) -> dict[str, Option]:
     found = {field.name: _declared(record, field) for field in attrs.fields(record)}
-    return dict(sorted(found.items(), key=lambda item: not item[1].positional))
+    own = inspect.get_annotations(record)
+    return dict(sorted(found.items(), key=lambda item: 0 if item[1].positional else 1 if item[0] in own else 2))
 
 
 def _declared(record: Any, field: attrs.Attribute[Any]) -> Option:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 # The value is a Python object, or a command reads it from files.
 PYTHON = Flag(shown=False)
+DOCUMENTS = Flag(("--docs",), shown=False)
 
 
 def whole_numbers(value: int | Sequence[int]) -> tuple[int, ...]:
@@ -72,8 +73,8 @@ class Inputs(Options):
         Kind("str or sequence of str, optional"),
         Doc("The column of the references, or several such columns, if ``references`` is a data frame."),
     ] = field(default=None, kw_only=True)
-    documents: Annotated["DocumentIds | None", PYTHON, Kind("sequence of S str or int, optional"),
-                 Doc("The document id of each segment. Documents are then the units.")] = (
+    documents: Annotated["DocumentIds | None", DOCUMENTS, Kind("sequence of S str or int, optional"),
+                 Doc("The document id of each segment. Sizes are then in documents, which are drawn whole.")] = (
         field(default=None, kw_only=True)
     )  # fmt: skip
 
@@ -95,7 +96,16 @@ class Computed(Options):
     """What computes a result, and how it is watched."""
 
     TITLE: ClassVar[str] = "Resampling"
-    seed: Annotated[int, Ge(0), Le(MAX_SEED), Doc("The same seed gives the same result.")] = 12345
+    seed: Annotated[
+        int,
+        Ge(0),
+        Le(MAX_SEED),
+        Doc(
+            """The same seed gives the same result.
+
+            From 0 to 2⁶⁴ − 1. The result is also the same on another machine, and with another number of threads."""
+        ),
+    ] = 12345
     threads: Threads = None
     executor: Annotated[
         "AnyExecutor",
@@ -103,8 +113,8 @@ class Computed(Options):
         Check(lambda _, value: check_executor(value)),
         Kind("concurrent.futures.Executor or object with ``get_executor()``, optional"),
         Doc(
-            """A pool of processes, a Dask client or the like, which computes the result; it is the same. Its workers
-            have one thread each."""
+            """A pool of processes, a Dask client or the like, whose workers compute the result, with one thread each:
+            see docs/clusters.md. The result has the same bytes."""
         ),
     ] = None
     progress: Progress = None
@@ -116,7 +126,7 @@ class Checkpointed(Options):
 
     TITLE: ClassVar[str] = "Resampling"
     checkpoint: Annotated["str | os.PathLike[str] | None", Flag(("--resume",), "FILE"), Kind("path, optional"),
-                  Doc("""Keep what is finished in this file, and go on from what is finished there.
+                  Doc("""A file that keeps finished work: if it exists, go on from there.
 
                   After an interruption, the same call with the same file goes on from the finished simulations, also
                   with another executor, another number of threads or more simulations; the result is that of a study

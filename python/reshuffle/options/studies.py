@@ -34,7 +34,22 @@ LevelList = Annotated[
     tuple[float, ...], Gt(0), Lt(1), Flag(("--alphas", "--alpha"), "LEVEL"), Doc("Significance levels.")
 ]
 ConfidenceLevel = Annotated[float, Gt(0), Lt(1), Flag(("--confidence",), "LEVEL")]
-SizeAdjusted = Annotated[bool, Flag(("--size-adjusted/--not-adjusted",))]
+Baseline = Annotated[
+    str | None,
+    Flag(metavar="NAME"),
+    Doc("The baseline of the pairs. By default the first system."),
+]
+AllPairs = Annotated[bool, Doc("Use every pair of systems.")]
+SizeAdjusted = Annotated[
+    bool,
+    Flag(("--size-adjusted/--not-adjusted",)),
+    Doc(
+        """Size-adjusted power: choose the level of each test such that its type-I error is alpha, so that tests with
+        different type-I errors can be compared.
+
+        The level is that at which the test rejects a share α of simulations of the null hypothesis, η = 0."""
+    ),
+]
 
 
 def tests(value: TestName | Sequence[TestName]) -> tuple[TestName, ...]:
@@ -83,16 +98,8 @@ class Study(Options):
 class Pairs(Study):
     """Which pairs of systems are studied."""
 
-    baseline: Annotated[
-        str | None,
-        Flag(metavar="NAME"),
-        Doc(
-            """The baseline of the pairs. By default the first system.
-
-            As for :func:`reshuffle.compare`. Several pairs take turns, or are studied each for itself."""
-        ),
-    ] = None
-    all_pairs: Annotated[bool, Doc("Use every pair of systems.")] = False
+    baseline: Baseline = None
+    all_pairs: AllPairs = False
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
@@ -103,10 +110,8 @@ class Tested(Study):
         tuple[TestName, ...] | None,
         Flag(("--tests", "--test")),
         Doc(
-            """Tests: names of ``test`` of :func:`reshuffle.compare`. By default ar bootstrap-both bootstrap
-            bootstrap-shift, those that have the alternative.
-
-            All have both directions but ``bootstrap-shift``, which is two-sided."""
+            """Tests of :func:`reshuffle.compare`, by name. By default ``ar``, ``bootstrap-both``,
+            ``bootstrap`` and, if two-sided, ``bootstrap-shift``."""
         ),
     ] = field(default=None, converter=optional(tests))
     alternative: Annotated[
@@ -121,7 +126,7 @@ class Sized(Study):
     """The sizes of simulated test sets."""
 
     sizes: Annotated[
-        Sizes, Doc("Segments, or documents if there are any, in a simulated test set. By default as many as there are.")
+        Sizes, Doc("Segments (with ``documents``, documents) in a simulated test set. By default as many as there are.")
     ] = field(default=None, converter=optional(whole_numbers))
     sampling: Annotated[
         types.Sampling | str,
@@ -149,9 +154,10 @@ class Simulated(Study):
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
-class Replicates(Computed):
-    """How many replicates a test has, and what computes them."""
+class Replicates(Options):
+    """How many replicates a test has."""
 
+    TITLE: ClassVar[str] = "Resampling"
     n_resamples: Annotated[
         int,
         Ge(1),
@@ -171,8 +177,8 @@ class Shuffled(Study):
     scheme: Annotated[
         types.StudyScheme | str,
         Doc(
-            """Shuffles of the test ar: iid (independent), subgroup (a random subgroup of 2^m), or orbit (with sampling
-            fixed: all simulations share one set of shuffles)."""
+            """Shuffles of the test ar: iid (independent), subgroup (a random subgroup of 2^m), or orbit (with
+            ``sampling="fixed"``: all simulations share one set of shuffles)."""
         ),
     ] = "iid"
 
@@ -204,8 +210,8 @@ class SharedDraws(Study):
         int | None,
         Ge(1),
         Doc(
-            """Share this number of sets of bootstrap draws among the simulations. This is faster, but simulations that
-            share a set are not independent. By default each has new draws."""
+            """Number of sets of bootstrap draws, which the simulations then share. This is faster, but simulations that
+            share a set are not independent. By default each has draws of its own."""
         ),
     ] = None
 
@@ -226,7 +232,7 @@ class WithMargins(Study):
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
 class Nulls(Study):
-    """Null hypotheses, and the options of single ones."""
+    """Null hypotheses."""
 
     null: Annotated[
         tuple[NullName, ...],
@@ -234,6 +240,12 @@ class Nulls(Study):
         Kind(noun="null"),
         Doc("Null hypotheses: names in :data:`reshuffle.study.nulls.NULLS`."),
     ] = field(default=("swap",), converter=nulls)
+
+
+@frozen(kw_only=True, slots=False, eq=False, repr=False)
+class NullDetails(Study):
+    """Options of single null hypotheses."""
+
     equalize: Annotated[
         types.Equalize | str,
         Doc(
@@ -242,13 +254,13 @@ class Nulls(Study):
         ),
     ] = "mix"
     noise: Annotated[
-        float, Gt(0), Lt(1), Flag(metavar="RATE"), Doc("For the null noise: the share of words to edit.")
+        float, Gt(0), Lt(1), Flag(metavar="RATE"), Doc('For ``null="noise"``: the share of words to edit.')
     ] = 0.05
     runs: Annotated[
         int,
         Ge(1),
         Doc(
-            """For the null replicate: the number of runs on each side.
+            """For ``null="replicate"``: the number of runs on each side.
 
             All systems are runs of one configuration."""
         ),
@@ -257,8 +269,7 @@ class Nulls(Study):
         int | None,
         Ge(2),
         Doc(
-            """For the nulls documents and documents-as-units without documents: the number of segments in a simulated
-            document.
+            """For the nulls of documents, without ``documents``: the number of segments in a simulated document.
 
             Sizes are then in segments, and rounded down to whole documents. By default 15, if ``icc`` is given."""
         ),
@@ -268,8 +279,7 @@ class Nulls(Study):
         Gt(0),
         Lt(1),
         Doc(
-            """For the nulls documents and documents-as-units without documents: the intraclass correlation of
-            simulated documents.
+            """For the nulls of documents, without ``documents``: the intraclass correlation of simulated documents.
 
             That of differences under the first metric. By default .1, if ``document_size`` is given."""
         ),
@@ -279,7 +289,7 @@ class Nulls(Study):
         PYTHON,
         Kind("reshuffle.tune.TrainedVariants, optional"),
         Doc(
-            """For the null variants: how the systems were made, for the report. Without ``baseline``, all pairs take
+            """For ``null="variants"``: how the systems were made, for the report. Without ``baseline``, all pairs take
             turns."""
         ),
     ] = None
@@ -296,8 +306,35 @@ class StudyInputs(StudyOptions, Inputs):
 
 
 @frozen(slots=False, eq=False, repr=False)
+class Counted(Inputs):
+    """Data of metrics whose counts a study simulates with."""
+
+    metrics: Annotated[
+        "Metrics",
+        PYTHON,
+        Kind("str, metric, or sequence of these"),
+        Doc(
+            """As for :func:`reshuffle.compare`, but metrics must have counts: no :class:`~reshuffle.CorpusFunction`,
+            and no missing scores."""
+        ),
+    ] = "bleu"
+
+
+@frozen(slots=False, eq=False, repr=False)
 class Type1(
-    StudyInputs, Replicates, WithMargins, Simulated, SharedDraws, Stopped, Shuffled, Sized, Pairs, Tested, Nulls
+    StudyInputs,
+    Replicates,
+    WithMargins,
+    NullDetails,
+    SharedDraws,
+    Stopped,
+    Shuffled,
+    Simulated,
+    Sized,
+    Pairs,
+    Tested,
+    Nulls,
+    Counted,
 ):
     """:func:`reshuffle.study.type1`."""
 
@@ -320,15 +357,7 @@ class Effects(Study):
             The difference is about 2η times that of the pair."""
         ),
     ] = field(default=EFFECTS, converter=numbers)
-    size_adjusted: Annotated[
-        SizeAdjusted,
-        Doc(
-            """Size-adjusted power: choose the level of each test such that its type-I error is alpha, so that tests
-            with different type-I errors can be compared.
-
-            The level is that at which the test rejects a share α of simulations of the null hypothesis, η = 0."""
-        ),
-    ] = False
+    size_adjusted: SizeAdjusted = False
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
@@ -348,13 +377,15 @@ class Models(Study):
 
 
 @frozen(slots=False, eq=False, repr=False)
-class Power(StudyInputs, Replicates, Simulated, Stopped, Shuffled, Sized, Pairs, Tested, Effects, Models):
+class Power(StudyInputs, Replicates, Stopped, Shuffled, Simulated, Sized, Pairs, Tested, Effects, Models, Counted):
     """:func:`reshuffle.study.power`."""
 
 
 @frozen(slots=False, eq=False, repr=False)
-class Sensitivity(StudyInputs, Replicates, Simulated, Shuffled, Sized, Pairs, Tested, Effects):
+class Sensitivity(StudyInputs, Replicates, Shuffled, Simulated, Sized, Pairs, Tested, Effects, Inputs):
     """:func:`reshuffle.study.sensitivity`."""
+
+    TITLE: ClassVar[str] = "Study"
 
     metrics: Annotated[
         "Metrics", PYTHON, Kind("str, metric, or sequence of these"), Doc("At least two, all with counts.")
@@ -365,14 +396,9 @@ class Sensitivity(StudyInputs, Replicates, Simulated, Shuffled, Sized, Pairs, Te
     # The tests of Riezler & Maxwell 2005, with the bootstrap centred on the estimate.
     tests: Annotated[
         TestNames,
-        Doc(
-            "Tests: names of ``test`` of :func:`reshuffle.compare`.\n\nThe p-values of the real pairs use 10,000 "
-            "replicates."
-        ),
+        Doc("Tests of :func:`reshuffle.compare`, by name.\n\nThe p-values of the real pairs use 10,000 replicates."),
     ] = field(default=("ar", "bootstrap"), converter=tests, kw_only=True)
-    size_adjusted: Annotated[SizeAdjusted, Doc("As for :func:`reshuffle.study.power`.")] = field(
-        default=True, kw_only=True
-    )
+    size_adjusted: SizeAdjusted = field(default=True, kw_only=True)
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
@@ -380,11 +406,11 @@ class Model(Study):
     """The model of the effects of swaps."""
 
     p_zero: Annotated[
-        float, Ge(0), Le(1), Doc("P₀ of the model of differences. The default is Card et al.'s for BLEU.")
+        float, Ge(0), Le(1), Doc("Without data: P₀ of Card et al.'s model of differences, which they fitted to BLEU.")
     ] = 0.13
-    b_zero: Annotated[float, Ge(0), Doc("b₀ of the model of differences. The default is Card et al.'s for BLEU.")] = (
-        25.8
-    )
+    b_zero: Annotated[
+        float, Ge(0), Doc("Without data: b₀ of Card et al.'s model of differences, which they fitted to BLEU.")
+    ] = 25.8
     metric: Annotated[str, PYTHON, Doc("The name of the metric in the result.")] = "BLEU"
 
 
@@ -392,10 +418,12 @@ class Model(Study):
 class ParametricPower(StudyOptions, Replicates, Simulated, Model):
     """:func:`reshuffle.study.parametric_power`."""
 
+    TITLE: ClassVar[str] = "Study"
+
     difference: Annotated[
         tuple[float, ...],
         Flag(("--difference", "--differences"), "VALUE"),
-        Doc("Δ, the true differences, in points of the metric."),
+        Doc("Without data: Δ, the true differences, in points of the metric."),
     ] = field(default=(1.0,), converter=numbers, kw_only=False)
     sizes: Annotated[tuple[int, ...], Ge(2), Flag(("--sizes", "--size")), Doc("n, the numbers of segments.")] = field(
         default=(2000,), converter=whole_numbers, kw_only=False
@@ -404,9 +432,7 @@ class ParametricPower(StudyOptions, Replicates, Simulated, Model):
     alternative: Annotated[types.Alternative | str, Doc("The alternative hypothesis.")] = field(
         default="two-sided", kw_only=True
     )
-    size_adjusted: Annotated[SizeAdjusted, Doc("As for :func:`reshuffle.study.power`.")] = field(
-        default=False, kw_only=True
-    )
+    size_adjusted: SizeAdjusted = field(default=False, kw_only=True)
 
 
 def differences(value: Mapping[str, float | Sequence[float]] | None) -> Mapping[str, tuple[float, ...]]:
@@ -417,7 +443,7 @@ def differences(value: Mapping[str, float | Sequence[float]] | None) -> Mapping[
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
-class Planned(Pairs):
+class Planned(Options):
     """What is planned."""
 
     TITLE: ClassVar[str] = "Plan"
@@ -441,7 +467,7 @@ class Planned(Pairs):
     sizes: Annotated[
         Sizes,
         Doc(
-            """Segments, or documents if there are any, of the planned test sets. By default 1/4, 1/2, 1, 2 and 4 times
+            """Segments (with ``documents``, documents) of the planned test sets. By default 1/4, 1/2, 1, 2 and 4 times
             the size of the data."""
         ),
     ] = field(default=None, converter=optional(whole_numbers))
@@ -457,7 +483,7 @@ class Planned(Pairs):
     family_size: Annotated[
         int | None,
         Ge(1),
-        Doc("""Number of tests adjusted together; each is planned at level alpha/N. By default the number of pairs."""),
+        Doc("Number of tests adjusted together; each is planned at level alpha/N. By default the number of pairs."),
     ] = None
     simulate: Annotated[
         bool,
@@ -469,19 +495,25 @@ class Planned(Pairs):
             can be lower or higher by .06."""
         ),
     ] = True
-    tests: Annotated[TestNames, Doc("Simulated tests: names of ``test`` of :func:`reshuffle.compare`.")] = field(
+    tests: Annotated[TestNames, Doc("Tests of :func:`reshuffle.compare` to simulate, by name.")] = field(
         default=("bootstrap-both",), converter=tests
     )
+    # The standard error of a planned power of .8 is then .008.
+    simulations: Annotated[int, Ge(1), Doc("Number of test sets of each simulation.")] = 2000
+
+
+@frozen(kw_only=True, slots=False, eq=False, repr=False)
+class PlannedPairs(Options):
+    """Which pairs the plan is made from."""
+
+    TITLE: ClassVar[str] = "Plan"
+    baseline: Baseline = None
+    all_pairs: AllPairs = False
 
 
 @frozen(slots=False, eq=False, repr=False)
-class Plan(StudyInputs, Replicates, Simulated, Planned):
+class Plan(StudyInputs, Replicates, PlannedPairs, Planned, Counted):
     """:func:`reshuffle.study.plan`."""
-
-    # The standard error of a planned power of .8 is then .008.
-    simulations: Annotated[int, Ge(1), Doc("Number of test sets of each simulation.")] = field(
-        default=2000, kw_only=True
-    )
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
@@ -491,7 +523,7 @@ class Pooled(Study):
     sizes: Annotated[
         Sizes,
         Doc(
-            """Segments, or documents if there are any, in a sample. By default those of 100, 300, 600 and 3000 that
+            """Segments (with ``documents``, documents) in a sample. By default those of 100, 300, 600 and 3000 that
             allow at least ten samples."""
         ),
     ] = field(default=None, converter=optional(whole_numbers))
@@ -499,7 +531,8 @@ class Pooled(Study):
         tuple[LayoutName, ...],
         Flag(("--layouts", "--layout")),
         Doc(
-            """broad (sample j takes every m-th segment from the j-th on) or block (consecutive segments).
+            """How samples are taken: broad (sample j has every m-th segment from the j-th on) or block (consecutive
+            segments).
 
             There are m samples. Consecutive segments often come from the same document, so blocks differ more."""
         ),
@@ -508,9 +541,10 @@ class Pooled(Study):
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
-class PoolReplicates(Computed):
+class PoolReplicates(Options):
     """Replicates of a study of samples."""
 
+    TITLE: ClassVar[str] = "Resampling"
     # As in the paper, where 95% means 950 of the draws.
     n_resamples: Annotated[
         int,
@@ -525,27 +559,34 @@ class PoolReplicates(Computed):
 
 
 @frozen(slots=False, eq=False, repr=False)
-class Samples(StudyInputs, PoolReplicates, Pairs, Pooled):
+class Samples(StudyInputs, PoolReplicates, Pairs, Pooled, Inputs):
     """:func:`reshuffle.study.samples`."""
+
+    TITLE: ClassVar[str] = "Study"
 
     sizes: Annotated[
         Sizes,
         Doc(
-            """Segments, or documents if there are any, in a sample. By default the largest of 100, 300, 600 and 3000
+            """Segments (with ``documents``, documents) in a sample. By default the largest of 100, 300, 600 and 3000
             that allows at least ten samples."""
         ),
     ] = field(default=None, converter=optional(whole_numbers), kw_only=True)
     layouts: Annotated[
         tuple[LayoutName, ...],
         Flag(("--layouts", "--layout")),
-        Doc("broad (sample j takes every m-th segment from the j-th on) or block (consecutive segments)."),
+        Doc(
+            """How samples are taken: broad (sample j has every m-th segment from the j-th on) or block (consecutive
+            segments).
+
+            As for :func:`reshuffle.study.validate`."""
+        ),
     ] = field(default=("block", "broad"), converter=layouts, kw_only=True)
     interval: Annotated[
         types.Interval | str,
         Doc(
-            """Confidence intervals: names of ``interval`` of :func:`reshuffle.compare`.
+            """Confidence intervals: a name in :data:`reshuffle.inference.intervals.INTERVALS`.
 
-            The default drops 2.5% of the draws at each end, as the paper does."""
+            Koehn's drop 2.5% of the draws at each end, as the paper does."""
         ),
     ] = field(default="koehn", kw_only=True)
     confidence_level: Annotated[
@@ -553,7 +594,7 @@ class Samples(StudyInputs, PoolReplicates, Pairs, Pooled):
         Doc(
             """Confidence level of the intervals; also the share of draws won that a conclusion needs.
 
-            Without the + 1 of p-values."""
+            The share is without the + 1 of p-values."""
         ),
     ] = field(default=0.95, kw_only=True)
     curve_sizes: Annotated[
@@ -561,9 +602,9 @@ class Samples(StudyInputs, PoolReplicates, Pairs, Pooled):
         Ge(2),
         MinLen(0),
         Doc(
-            """Segments in the test sets of the curves. By default all, a half, a quarter … down to 50.
+            """Sizes of the test sets of the curves. By default all segments, a half, a quarter … down to 50.
 
-            They are broad samples. An empty sequence for no curves."""
+            The test sets are broad samples. An empty sequence for no curves."""
         ),
     ] = field(default=None, converter=optional(whole_numbers), kw_only=True)
     n_references: Annotated[
@@ -572,7 +613,7 @@ class Samples(StudyInputs, PoolReplicates, Pairs, Pooled):
         Doc(
             """References per segment in the curves: the first n. By default 1, 2, … up to all.
 
-            The metrics are counted again with these references. All segments need as many."""
+            The metrics are counted again with these references. All segments need this many."""
         ),
     ] = field(default=None, converter=optional(whole_numbers), kw_only=True)
 
@@ -589,8 +630,10 @@ class Binned(Study):
 
 
 @frozen(slots=False, eq=False, repr=False)
-class Validate(StudyInputs, PoolReplicates, Binned, Pooled):
+class Validate(StudyInputs, PoolReplicates, Binned, Pooled, Inputs):
     """:func:`reshuffle.study.validate`."""
+
+    TITLE: ClassVar[str] = "Study"
 
     truth: Annotated[
         types.Truth | str,
@@ -604,7 +647,7 @@ class Validate(StudyInputs, PoolReplicates, Binned, Pooled):
     tests: Annotated[
         TestNames,
         Doc(
-            """Tests: names of ``test`` of :func:`reshuffle.compare`.
+            """Tests of :func:`reshuffle.compare`, by name.
 
             The confidence of ``paired-bootstrap`` is the share of draws won by the system that wins more of them, so
             95% needs 950 of 1,000 draws. The confidence of other tests is 1 − p. No p-value is adjusted for multiple
@@ -620,16 +663,20 @@ class Validate(StudyInputs, PoolReplicates, Binned, Pooled):
 
 
 @frozen(slots=False, eq=False, repr=False)
-class Agreement(StudyInputs, Replicates, Binned):
+class Agreement(StudyInputs, Replicates, Binned, Inputs):
     """:func:`reshuffle.study.agreement`."""
+
+    TITLE: ClassVar[str] = "Study"
 
     # The default test of comparisons, and those of Graham et al. 2014 and of Riezler & Maxwell 2005.
     tests: Annotated[
         TestNames,
         Doc(
-            """Tests: names of ``test`` of :func:`reshuffle.compare`.
+            """Tests of :func:`reshuffle.compare`, by name.
 
-            The p-values are two-sided where the test has two sides, and not adjusted for multiple tests."""
+            The p-values are two-sided where the test has two sides, and not adjusted for multiple tests. On the whole
+            test set they are those of :func:`reshuffle.compare` with the same seed; part j has the seed
+            ``derive_seed(seed, "test-set", j)``."""
         ),
     ] = field(
         default=("ar", "bootstrap-both", "bootstrap", "bootstrap-shift", "paired-bootstrap"),
@@ -661,8 +708,10 @@ class Agreement(StudyInputs, Replicates, Binned):
 
 
 @frozen(slots=False, eq=False, repr=False)
-class Multiplicity(StudyInputs, Replicates, Simulated, Sized):
+class Multiplicity(StudyInputs, Replicates, Simulated, Sized, Counted):
     """:func:`reshuffle.study.multiplicity`."""
+
+    TITLE: ClassVar[str] = "Study"
 
     variances: Annotated[
         tuple[VariancesName, ...],
@@ -678,16 +727,16 @@ class Multiplicity(StudyInputs, Replicates, Simulated, Sized):
         Doc(
             """Compare the first N systems. By default all.
 
-            With ``unequal`` and ``mix`` all but the worst."""
+            With ``variances="unequal"`` and ``equalize="mix"``, by default all but the worst."""
         ),
     ] = field(default=None, converter=optional(whole_numbers), kw_only=True)
     # The default test of comparisons, beside it one by draws and one by shuffles, and the randomised Tukey test.
     tests: Annotated[
         TestNames,
         Doc(
-            """Tests: names of ``test`` of :func:`reshuffle.compare`; permutation is the randomised Tukey test.
+            """Tests of :func:`reshuffle.compare`, by name.
 
-            With the adjustment ``tukey``."""
+            ``permutation`` with the adjustment ``tukey`` is the randomised Tukey test."""
         ),
     ] = field(default=("ar", "bootstrap-both", "bootstrap", "permutation"), converter=tests, kw_only=True)
     adjustments: Annotated[
@@ -695,8 +744,8 @@ class Multiplicity(StudyInputs, Replicates, Simulated, Sized):
         Except(("auto",)),
         Flag(("--adjustments", "--adjust")),
         Doc(
-            """Adjustments for multiple tests: none, or names of ``adjust`` of :func:`reshuffle.compare`. By default
-            all.
+            """Adjustments of p for multiple comparisons: names in
+            :data:`reshuffle.inference.multiplicity.ADJUSTMENTS`. By default all.
 
             Each is used with the tests that support it. Adjustments that multiply p by the number m of pairs cannot
             reject unless ``n_resamples`` is at least m/alpha − 1."""
@@ -707,8 +756,8 @@ class Multiplicity(StudyInputs, Replicates, Simulated, Sized):
         types.Equalize | str | None,
         Kind("{'mix', 'drop-words'}, optional"),
         Doc(
-            """For unequal variances, how better systems are degraded: mix or drop-words. By default drop-words if the
-            metrics count words.
+            """How better systems are degraded with ``variances="unequal"``: mix or drop-words. By default drop-words if
+            the metrics count words, else mix.
 
             ``mix`` takes segments of the worst system of all, which is then not in the family."""
         ),
@@ -716,21 +765,26 @@ class Multiplicity(StudyInputs, Replicates, Simulated, Sized):
 
 
 @frozen(slots=False, eq=False, repr=False)
-class Exchange(StudyInputs, Replicates, Simulated, Sized):
+class Exchange(StudyInputs, Replicates, Simulated, Sized, Inputs):
     """:func:`reshuffle.study.exchange`."""
+
+    TITLE: ClassVar[str] = "Study"
 
     metrics: Annotated[
         "Metrics",
         PYTHON,
         Kind("str, metric, or sequence of these"),
-        Doc("As for :func:`reshuffle.compare`. Without data, scores are simulated."),
+        Doc(
+            """As for :func:`reshuffle.compare`, but metrics must have counts. All systems are runs of one
+            configuration. Without data, scores are simulated."""
+        ),
     ] = "bleu"
     exchange: Annotated[
         tuple[ExchangeName, ...],
         Kind(noun="exchange"),
         Doc(
-            """What tests exchange: all (except multeval), or names of ``exchange`` of
-            :func:`reshuffle.compare_runs`."""
+            """What is exchanged between two systems: names in :data:`reshuffle.inference.exchange.EXCHANGES`; ``all``
+            is all but multeval."""
         ),
     ] = field(default=("all",), converter=exchanges, kw_only=True)
     runs: Annotated[
@@ -762,7 +816,8 @@ class Exchange(StudyInputs, Replicates, Simulated, Sized):
     statistic: Annotated[
         types.RunStatistic | str,
         Doc(
-            """pooled (the score of all runs' outputs as one) or mean (of the runs' scores).
+            """The score of a system: that of all runs' outputs taken as one (pooled), or the mean of the runs' scores
+            (mean).
 
             They are the same for simulated scores."""
         ),

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from .. import _core
 from ..errors import InputError
-from ..options.studies import Nulls, WithMargins
+from ..options.studies import NullDetails, Nulls, WithMargins
 from ..resampling import Pairs
 from ..seeds import derive_seed
 from ..settings import Resampling
@@ -58,7 +58,7 @@ class TrainedSystems(Protocol):
 
 
 @frozen(kw_only=True, slots=False)
-class NullOptions(WithMargins, Nulls):
+class NullOptions(WithMargins, NullDetails, Nulls):
     """The null hypotheses, and their options."""
 
     def check_used(self, has_documents: bool) -> None:

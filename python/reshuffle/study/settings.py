@@ -19,6 +19,7 @@ from ..inference.pvalues import largest_rank
 from ..inference.steps import Step
 from ..inference.tests import DEFAULT, TESTS
 from ..options.declare import several, taken
+from ..options.groups import Computed
 from ..options.studies import (
     Pairs,
     Replicates,
@@ -62,7 +63,7 @@ NANOSECONDS = 100
 
 
 @frozen(kw_only=True, slots=False)
-class StudySettings(Replicates, WithMargins, Simulated, SharedDraws, Stopped, Shuffled, Sized, Pairs, Tested):
+class StudySettings(Computed, Replicates, WithMargins, Simulated, SharedDraws, Stopped, Shuffled, Sized, Pairs, Tested):
     """The options that most studies share. Those that a study does not have are at their defaults."""
 
     tests: tuple[str, ...] = field(default=DEFAULT_TESTS, converter=several)
