@@ -255,7 +255,7 @@ class Simultaneous(Options):
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
-class Resampled(Options):
+class Replicated(Options):
     """How many replicates there are."""
 
     TITLE: ClassVar[str] = "Resampling"
@@ -277,10 +277,14 @@ class Resampled(Options):
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
-class Draws(Options):
+class Resampled(Computed, Replicated):
+    """How many replicates there are, and what computes them."""
+
+
+@frozen(kw_only=True, slots=False, eq=False, repr=False)
+class Draws(Replicated):
     """How many draws there are, for intervals."""
 
-    TITLE: ClassVar[str] = "Resampling"
     n_resamples: Annotated[
         AnyNumber,
         Check(check_n_resamples),
@@ -320,7 +324,7 @@ class Kept(Options):
 
 
 @frozen(slots=False, eq=False, repr=False)
-class Compare(Computed, Resampled, Kept, Simultaneous, Intervals, Pairs, Tested, Stratified, Texts):
+class Compare(Resampled, Kept, Simultaneous, Intervals, Pairs, Tested, Stratified, Texts):
     """:func:`reshuffle.compare`."""
 
 
@@ -345,12 +349,12 @@ class OptionalIntervals(Options):
 
 
 @frozen(slots=False, eq=False, repr=False)
-class Score(Computed, Draws, OptionalIntervals, Stratified, Texts):
+class Score(Resampled, Draws, OptionalIntervals, Stratified, Texts):
     """:func:`reshuffle.score`."""
 
 
 @frozen(slots=False, eq=False, repr=False)
-class CompareSets(Computed, Resampled, Kept, Simultaneous, Intervals, Pairs, Tested):
+class CompareSets(Resampled, Kept, Simultaneous, Intervals, Pairs, Tested):
     """:func:`reshuffle.compare_sets`."""
 
     TITLE: ClassVar[str] = "Input"
@@ -474,7 +478,7 @@ class Medians(Options):
 
 
 @frozen(slots=False, eq=False, repr=False)
-class CompareRuns(Computed, Resampled, Medians, Pairs, RunTests, Stratified):
+class CompareRuns(Resampled, Medians, Pairs, RunTests, Stratified):
     """:func:`reshuffle.compare_runs`."""
 
     references: Annotated[
