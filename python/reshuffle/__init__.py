@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from .metrics.ngrams import CommonNgrams, common_ngrams
     from .metrics.precomputed import FromCounts, OwnTexts, SegmentScores, f_score
     from .metrics.stored import CountsFile, StoredCounts, open_counts
+    from .options.choices import AR, Equivalence, NonInferiority
     from .resampling.stopping import BesagClifford, Gandy
     from .resampling.supplied import resampled_sums
     from .resampling.units import design_effect, intraclass_correlation
@@ -73,6 +74,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"  # the same as in Cargo.toml; a test compares them
 
 __all__ = [
+    "AR",
     "BesagClifford",
     "Brevity",
     "Caveat",
@@ -85,6 +87,7 @@ __all__ = [
     "CountsWriter",
     "DerivedSeed",
     "DetectableDifference",
+    "Equivalence",
     "Exchangeability",
     "FlippedSegment",
     "Flips",
@@ -98,6 +101,7 @@ __all__ = [
     "JoinedScores",
     "Metric",
     "NativeMetric",
+    "NonInferiority",
     "NullHistogram",
     "OwnTexts",
     "PairedDifference",
@@ -173,6 +177,7 @@ _NAMES = {
     "metrics.ngrams": ("CommonNgrams", "common_ngrams"),
     "metrics.precomputed": ("FromCounts", "OwnTexts", "SegmentScores", "f_score"),
     "metrics.stored": ("CountsFile", "StoredCounts", "open_counts"),
+    "options.choices": ("AR", "Equivalence", "NonInferiority"),
     "resampling.stopping": ("BesagClifford", "Gandy"),
     "resampling.supplied": ("resampled_sums",),
     "resampling.units": ("design_effect", "intraclass_correlation"),

@@ -6,7 +6,7 @@ from . import _core, signature
 from .comparing import compared, data_and_units, scored
 from .inference.steps import counting_steps
 from .options.comparisons import Compare, Score, SegmentScoring
-from .options.declare import called_with, taken
+from .options.declare import called_with
 from .progress import reported
 from .resampling.units import Documents
 from .results import Comparison, SegmentTable, UsedMetric
@@ -63,11 +63,12 @@ def compare(options: Compare) -> Comparison:
     >>> again == comparison
     True
     """
-    levels = Levels.for_tests(options.interval, options.confidence_level, options.alpha, test=options.test)
+    testing = ComparisonSettings.from_options(options)
+    levels = Levels.for_tests(options.interval, options.confidence_level, options.alpha, test=testing.test)
     data, units = data_and_units(options)
     with reported(options.progress) as watched:
         resampling = Resampling.from_options(options, watched)
-        return compared(data, units, taken(ComparisonSettings, options), levels, resampling)
+        return compared(data, units, testing, levels, resampling)
 
 
 @called_with(Score)

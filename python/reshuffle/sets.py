@@ -13,7 +13,7 @@ from .comparing import Design, Inferred, Resampled, average_of, comparisons_of
 from .data.columns import Texts
 from .errors import InputError, listed, quoted, warn
 from .options.comparisons import CompareSets
-from .options.declare import called_with, taken
+from .options.declare import called_with
 from .progress import reported
 from .resampling.counting import Data, Metrics, References, Systems
 from .results import ComparedTexts, Comparison, SetComparison
@@ -99,7 +99,8 @@ def compare_sets(options: CompareSets) -> SetComparison:
     >>> round(result.average.score("tuned").score, 2), result.average.pair("larger").is_significant(0.05)
     (73.24, True)
     """
-    levels = Levels.for_tests(options.interval, options.confidence_level, options.alpha, test=options.test)
+    testing = ComparisonSettings.from_options(options)
+    levels = Levels.for_tests(options.interval, options.confidence_level, options.alpha, test=testing.test)
     if not isinstance(options.sets, Mapping):
         raise InputError(f"sets: expected a mapping of names to test sets, got {quoted(options.sets)}")
     found: dict[str, SetData] = {}
@@ -112,7 +113,6 @@ def compare_sets(options: CompareSets) -> SetComparison:
         found[name] = SetData.from_set(name, each, options.metrics)
     with reported(options.progress) as watched:
         resampling = Resampling.from_options(options, watched)
-        testing = taken(ComparisonSettings, options)
         return compared_sets(found, testing, levels, resampling, options.average, options.missing_systems)
 
 

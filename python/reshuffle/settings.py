@@ -10,11 +10,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from attrs import frozen
+from attrs import field, frozen
 
 from .errors import InputError
 from .execution import Execution, check_executor
-from .options.comparisons import Kept, Pairs, Resampled, Simultaneous, Tested
+from .options.choices import settings_of
+from .options.comparisons import Compare, CompareSets, Kept, Pairs, Resampled, Simultaneous, Tested
+from .options.declare import taken
+from .options.groups import by_metric
 from .validate import MAX_SEED, MAX_THREADS, check_integer, check_level, check_n_resamples, check_text
 
 if TYPE_CHECKING:
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
     from ._core import Progress
     from .execution import AnyExecutor
     from .execution.checkpoint import Checkpoint
+    from .resampling.stopping import AnyRule
 
 DocumentIds: TypeAlias = "Sequence[str | int] | NDArray[Any]"
 StratumIds: TypeAlias = DocumentIds
@@ -100,6 +104,16 @@ class Units:
 @frozen(kw_only=True, slots=False)
 class ComparisonSettings(Kept, Simultaneous, Pairs, Tested):
     """The significance test, its options, the pairs of systems to compare, and what the result keeps."""
+
+    test: str = "auto"
+    scheme: str = "auto"
+    stopping: AnyRule | str | None = None
+    margins: Mapping[str, float] = field(default=None, converter=by_metric)
+
+    @classmethod
+    def from_options(cls, options: Compare | CompareSets) -> ComparisonSettings:
+        """The settings that the options of a function stand for."""
+        return taken(cls, options, **settings_of(options.test, "test"))
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,6 @@ from attrs import evolve
 from .. import types
 from ..errors import InputError, printable
 from ..options.comparisons import CompareSets, Score
-from ..options.declare import taken
 from .command import Command
 from .declared import given_values, made
 from .options import ARGUMENTS, COUNTS, compare_options, flip_options, score_options
@@ -99,7 +98,8 @@ def compare_command(reference: str | None, systems: tuple[str, ...], **options: 
     reports = Reports.chosen(options.pop("fmt"), options.pop("outputs"), get_args(types.Format), "text")
     layout = ChosenLayout.from_options(options, reports)
     chosen = made(CompareSets, {"sets": {}, **given_values(CompareSets, options), "with_parts": layout.needs_parts})
-    levels = Levels.for_tests(chosen.interval, chosen.confidence_level, chosen.alpha, names=FLAGS, test=chosen.test)
+    testing = ComparisonSettings.from_options(chosen)
+    levels = Levels.for_tests(chosen.interval, chosen.confidence_level, chosen.alpha, names=FLAGS, test=testing.test)
     options |= {"n_resamples": chosen.n_resamples, "seed": chosen.seed, "threads": chosen.threads}
     jobs: Job | SetJobs
     if sets or manifest is not None:
@@ -113,7 +113,7 @@ def compare_command(reference: str | None, systems: tuple[str, ...], **options: 
         destination(reports, [*jobs.files, *layout.files], layout.layout, layout.tables) as write,
         chosen_executor(executor, chosen.threads) as workers,
     ):
-        testing = evolve(taken(ComparisonSettings, chosen), baseline=jobs.system(chosen.baseline))
+        testing = evolve(testing, baseline=jobs.system(chosen.baseline))
         if isinstance(jobs, SetJobs):
             found = jobs.read()
             names = [*dict.fromkeys(name for each in found.values() for name in each.data.names)]

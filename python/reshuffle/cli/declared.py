@@ -51,7 +51,7 @@ def _type(each: Option) -> tuple[Any, str]:
         return Replicates(), "N"
     if each.choices:
         noun = f"value of {flag_of(each)}" if "_" in each.noun else each.noun
-        return (NameList if each.several else Name)(noun, each.choices), "NAME"
+        return (NameList if each.several else Name)(noun, each.choices, each.has_options), "NAME"
     if each.number is not None:
         number = "N" if each.number is int else "VALUE"
         return (NumberList(each.number) if each.several else each.number), number

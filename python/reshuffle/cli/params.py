@@ -66,19 +66,28 @@ def option(*names: str, **attributes: Any) -> Callable[[Callable[..., Any]], Cal
 
 
 class Name(StrParam):
-    """One of the names in a registry. The error for any other name suggests the nearest."""
+    """One of the names in a registry. The error for any other name suggests the nearest.
+
+    If names may have options, what follows a colon is left to who reads these.
+    """
 
     name = "name"
 
-    def __init__(self, kind: str, known: Sequence[str]) -> None:
+    def __init__(self, kind: str, known: Sequence[str], has_options: bool = False) -> None:
         self.kind = kind
         self.known = known
+        self.has_options = has_options
+
+    def without_options(self, word: str) -> str:
+        """The name without what follows a colon, if that may be options."""
+        return word.partition(":")[0] if self.has_options else word
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        advice = None if value in self.known else name_advice(self.kind, str(value))
+        name = self.without_options(str(value))
+        advice = None if name in self.known else name_advice(self.kind, str(name))
         if advice is not None:
             raise advice
-        check_name(self.kind, value, self.known)
+        check_name(self.kind, name, self.known)
         return str(value)
 
 
@@ -132,14 +141,14 @@ class NameList(StrParam):
 
     name = "names"
 
-    def __init__(self, kind: str, known: Sequence[str]) -> None:
-        self._name = Name(kind, known)
+    def __init__(self, kind: str, known: Sequence[str], has_options: bool = False) -> None:
+        self._name = Name(kind, known, has_options)
 
     def accepts(self, word: str) -> bool:
         """Whether a word after the first continues the list: also if it is a misspelt name, and no file."""
         from difflib import get_close_matches
 
-        parts = word.split(",")
+        parts = [self._name.without_options(part) for part in word.split(",")]
         if any(part in self._name.known for part in parts):
             return True
         return not Path(word).exists() and any(get_close_matches(part, self._name.known, cutoff=0.8) for part in parts)
@@ -147,7 +156,15 @@ class NameList(StrParam):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if not isinstance(value, str):
             return value
-        return tuple(self._name.convert(part, param, ctx) for part in names_in(value))
+        return tuple(self._name.convert(part, param, ctx) for part in self._parts(value))
+
+    def _parts(self, value: str) -> list[str]:
+        """The names. After one with options, what is no name is the next option: ``documents:size=9,icc=0.1``."""
+        parts: list[str] = []
+        for part in names_in(value):
+            goes_on = parts and ":" in parts[-1] and self._name.without_options(part) not in self._name.known
+            parts[-1:] = [f"{parts[-1]},{part}"] if goes_on else [*parts[-1:], part]
+        return parts
 
 
 class NumberList(StrParam):

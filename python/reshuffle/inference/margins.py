@@ -50,11 +50,12 @@ MAX_ENUMERATED = 22
 
 
 def check_margins(
-    margins: Mapping[str, float], metrics: Sequence[Metric | CorpusFunction], what: str
+    margins: Mapping[str, float], metrics: Sequence[Metric | CorpusFunction], noun: str, user: str
 ) -> tuple[float, ...]:
     """The margin of each metric, from a mapping of the names that users type.
 
-    ``what`` names the user of the margins, for messages. A name is that of ``-m`` or that in reports, in any case.
+    ``noun`` and ``user`` say in messages what uses the margins, such as the test ``equivalence``. A name is that of
+    ``-m`` or that in reports, in any case.
     :class:`InputError` for a margin that is not a finite number above 0, an unknown name, or a metric without a margin.
     """
     labels = labels_of(metrics)
@@ -74,8 +75,8 @@ def check_margins(
     lacking = [label for label, margin in zip(labels, of_metrics, strict=True) if margin is None]
     if lacking:
         raise InputError(
-            f"{what} needs a margin for each metric, but there is none for {listed(lacking)}: add "
-            f"--margin {shlex.quote(lacking[0])}=VALUE, in points of the metric (margins={{{lacking[0]!r}: VALUE}})"
+            f"{noun} {user!r} needs a margin for each metric, but there is none for {listed(lacking)}: write "
+            f"{shlex.quote(f'{user}:{lacking[0]}')}=VALUE, in points of the metric"
         )
     return tuple(margin for margin in of_metrics if margin is not None)
 

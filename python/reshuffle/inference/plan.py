@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from attrs import evolve
@@ -152,22 +152,6 @@ def _check_simultaneous(settings: ComparisonSettings, test: SignificanceTest) ->
         )
 
 
-def _checked_margins(
-    settings: ComparisonSettings, test: SignificanceTest, metrics: Sequence[Metric | CorpusFunction]
-) -> tuple[float, ...]:
-    """The margin of each metric; :class:`InputError` if a test with margins has none, or another test has some."""
-    if test.margin is not None or not isinstance(settings.margins, Mapping):
-        return check_margins(settings.margins, metrics, f"test {test.name!r}")
-    if settings.margins:
-        with_margin = [other.name for other in TESTS.values() if other.margin == other.name]
-        raise InputError(
-            "margins are for tests of equivalence and non-inferiority, not for {test}: use {tests}, or leave them out",
-            test=_named(test),
-            tests=Argument("test", tuple(with_margin)),
-        )
-    return ()
-
-
 def _like(test: SignificanceTest) -> list[SignificanceTest]:
     """The tests that show the same as this one: a difference, equivalence or non-inferiority."""
     return [other for other in TESTS.values() if other.margin == test.margin]
@@ -271,7 +255,8 @@ class Plan:
         test = check_test(settings.test, settings.alternative, *metrics)
         if settings.simultaneous:
             _check_simultaneous(settings, test)
-        margins = _checked_margins(settings, test, metrics[: len(metrics) // n_sets])
+        with_margin = () if test.margin is None else metrics[: len(metrics) // n_sets]
+        margins = check_margins(settings.margins, with_margin, "test", test.name)
         chosen = "none" if settings.adjust is None else settings.adjust
         n_metrics = max(len(metrics) // n_sets, 1)
         check_name("adjustment", chosen, list(ADJUSTMENT_CHOICES))

@@ -3,7 +3,7 @@
 # Annotations are evaluated here, unlike elsewhere: types of modules that take long to import are in quotes.
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Union
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, get_args
 
 from annotated_types import Gt, Lt
 from attrs import field, frozen
@@ -11,13 +11,13 @@ from typing_extensions import Doc
 
 from .. import types
 from ..validate import check_n_resamples
+from .choices import AR, TESTS_WITH_OPTIONS, WithMargin, reader
 from .declare import Check, Flag, Kind, Options, several
-from .groups import PYTHON, Computed, Progress, Threads, by_metric
+from .groups import PYTHON, Computed, Progress, Threads
 
 if TYPE_CHECKING:
     from ..data.corpus import Lines
     from ..resampling.counting import Metrics, References, Systems
-    from ..resampling.stopping import AnyRule
     from ..sets import AnySet
     from ..settings import DocumentIds, StratumIds
 
@@ -132,33 +132,21 @@ class Tested(Test):
     """The test, and what is decided by it."""
 
     test: Annotated[
-        types.TestChoice | str,
-        Kind("str", "test"),
+        types.TestChoice | str | AR | WithMargin,
+        Kind("str, AR, Equivalence or NonInferiority", "test"),
         Doc(
             """A name in :data:`reshuffle.inference.tests.TESTS`; ``auto`` is ``bootstrap-both``, or ``ar`` for systems
-            that differ in fewer than 30 segments.
+            that differ in fewer than 30 segments. Options follow a colon: ar:scheme=subgroup, equivalence:bleu=0.5.
 
             ``bootstrap-both`` tests whether the expected scores on test sets of this size are equal, and ``ar`` is for
             pairs that differ in fewer than 30 segments or documents, where the bootstrap is unreliable. A note says for
             which pairs. ``bootstrap-kink`` tests whether the scores of the populations are equal, which is not the same
             where BLEU's brevity penalty sets in. ``ar`` (approximate randomization) tests exchangeability and is exact
-            for any number of segments. ``t-test``, ``wilcoxon`` and ``sign-test`` are for metrics that are means of
-            segment scores: :class:`~reshuffle.SegmentScores`. ``equivalence`` and ``non-inferiority``, also with
-            ``-studentized`` or ``-ar``, need ``margins``."""
+            for any number of segments; its options are those of :class:`~reshuffle.AR`. ``t-test``, ``wilcoxon`` and
+            ``sign-test`` are for metrics that are means of segment scores: :class:`~reshuffle.SegmentScores`.
+            :class:`~reshuffle.Equivalence` and :class:`~reshuffle.NonInferiority` need a margin for each metric."""
         ),
-    ] = "auto"
-    margins: Annotated[
-        Mapping[str, float],
-        Flag(("--margin",), "METRIC=VALUE"),
-        Kind("mapping of str to float, optional"),
-        Doc(
-            """For equivalence or non-inferiority: the margin of a metric, a positive number in points of the metric.
-
-            For example ``{"bleu": 0.5}``. ``equivalence`` shows that the scores of a system and the baseline differ by
-            less than the margin, ``non-inferiority`` that the system is not worse by the margin or more. Intervals of
-            differences are then those that show it (docs/statistics.md), and ``interval`` is that of the scores."""
-        ),
-    ] = field(default=None, converter=by_metric)
+    ] = field(default="auto", converter=reader("test", TESTS_WITH_OPTIONS, get_args(types.TestChoice)))
     adjust: Annotated[
         types.Adjustment | str | None,
         Kind("str or None", "adjustment"),
@@ -186,30 +174,6 @@ class Tested(Test):
         Doc(
             """Significance level: a star marks p, or adjusted p, <= alpha. By default 1 minus ``confidence_level``, or
             half of that with margins."""
-        ),
-    ] = None
-    scheme: Annotated[
-        types.Scheme | str,
-        Doc(
-            """For the tests ar and ar-studentized, how the null distribution is obtained: iid (Monte Carlo), subgroup
-            (2^m shuffles that form a group), exact (enumeration or convolution), or auto (exact if no slower than iid,
-            else iid).
-
-            See :func:`reshuffle.approximate_randomization`. ``auto`` decides for each pair and metric, and the result
-            names the scheme used. The adjustments ``maxt`` and ``minp`` of these tests need ``iid``, so ``auto`` is
-            ``iid`` with them."""
-        ),
-    ] = "auto"
-    stopping: Annotated[
-        Union[types.Stopping, str, "AnyRule", None],
-        Kind("{'besag-clifford', 'gandy'}, BesagClifford or Gandy, optional", "stopping rule"),
-        Doc(
-            """For the tests ar and ar-studentized, stop the shuffles early: besag-clifford (after 20 shuffles that
-            reach the observed difference) or gandy (once p <= alpha or p > alpha is decided, with error probability
-            0.001).
-
-            For each pair and metric, with the scheme ``iid``, and after ``n_resamples`` at the latest (sequential Monte
-            Carlo): :class:`~reshuffle.BesagClifford` or :class:`~reshuffle.Gandy`."""
         ),
     ] = None
 

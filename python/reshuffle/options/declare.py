@@ -124,6 +124,11 @@ class Option(NamedTuple):
         return any(get_origin(each) is not Literal and each is not str for each in get_args(self.element))
 
     @property
+    def has_options(self) -> bool:
+        """Whether a name may have options of its own, after a colon: see :mod:`reshuffle.options.choices`."""
+        return any(isinstance(each, type) and issubclass(each, Options) for each in get_args(self.element))
+
+    @property
     def is_mapping(self) -> bool:
         """Whether the value has numbers for each metric."""
         return get_origin(self.element) is get_origin(Mapping[str, float])
@@ -156,6 +161,8 @@ class Option(NamedTuple):
         low, high, strict = _limits(self.rules)
         if self.choices and (isinstance(value, str) or not self.takes_objects):
             check_name(self.noun, value, self.choices)
+        elif self.choices:
+            self._check_object(shown, value)
         elif self.number is int:
             check_integer(shown, value, -(2**63) if low is None else int(low), None if high is None else int(high))
         elif self.number is float and strict and (low, high) == (0, 1):
@@ -170,6 +177,12 @@ class Option(NamedTuple):
             )
         elif self.element is str:
             check_text(shown, value)
+
+    def _check_object(self, shown: str, value: Any) -> None:
+        """Raise :class:`InputError` for an object instead of a name, unless it is one of those that can be."""
+        classes = tuple(each for each in get_args(self.element) if isinstance(each, type) and each is not str)
+        if classes and not isinstance(value, classes):
+            raise InputError(f"{shown} must be {self.kind.text}, got {quoted(value)}")
 
     @property
     def documented_type(self) -> str:

@@ -3,7 +3,7 @@
 # Annotations are evaluated here, unlike elsewhere: types of modules that take long to import are in quotes.
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, get_args
 
 from annotated_types import Ge, Gt, Le, Lt, MinLen
 from attrs import field, frozen
@@ -11,22 +11,25 @@ from attrs.converters import optional
 from typing_extensions import Doc
 
 from .. import types
+from .choices import AR, TESTS_WITH_OPTIONS, WithMargin, reader
 from .declare import Except, Flag, Kind, Options, several
-from .groups import PYTHON, Checkpointed, Computed, Inputs, by_metric, numbers, whole_numbers
+from .groups import PYTHON, Checkpointed, Computed, Inputs, numbers, whole_numbers
+from .nulls import NULLS_WITH_OPTIONS, Documents, EqualScore, Margin, Noise, Replicate, Variants
 
 if TYPE_CHECKING:
     from ..resampling.counting import Metrics
     from ..settings import StratumIds
-    from ..study.null_data import TrainedSystems
 
 # How a test is named, and how many of them; the type of what a converter takes is the type of the keyword argument.
 TestName = types.Test | str
+StudyTest = types.Test | str | AR | WithMargin
 LayoutName = types.SampleLayout | str
 ModelName = types.PowerModel | str
-NullName = types.Null | str
+NullName = types.Null | str | EqualScore | Margin | Documents | Noise | Replicate | Variants
 ExchangeName = Literal["all"] | types.Exchange | str
 VariancesName = types.Variances | str
 AdjustmentName = types.Adjustment | str
+WITH_OPTIONS = Kind("str, AR, Equivalence or NonInferiority, or sequence of these, optional", "test")
 # The types of options that several records declare, each with a text or a default of its own.
 TestNames = Annotated[tuple[TestName, ...], Flag(("--tests", "--test"))]
 Sizes = Annotated[tuple[int, ...] | None, Ge(2), Flag(("--sizes", "--size"))]
@@ -57,6 +60,11 @@ def tests(value: TestName | Sequence[TestName]) -> tuple[TestName, ...]:
     return several(value)
 
 
+def tests_with_options(value: StudyTest | Sequence[StudyTest]) -> tuple[StudyTest, ...]:
+    """One test or several as a tuple, which may have options of their own."""
+    return tuple(map(reader("test", TESTS_WITH_OPTIONS, get_args(types.Test)), several(value)))
+
+
 def layouts(value: LayoutName | Sequence[LayoutName]) -> tuple[LayoutName, ...]:
     """One layout or several as a tuple."""
     return several(value)
@@ -68,8 +76,8 @@ def models(value: ModelName | Sequence[ModelName]) -> tuple[ModelName, ...]:
 
 
 def nulls(value: NullName | Sequence[NullName]) -> tuple[NullName, ...]:
-    """One null hypothesis or several as a tuple."""
-    return several(value)
+    """One null hypothesis or several as a tuple, which may have options of their own."""
+    return tuple(map(reader("null", NULLS_WITH_OPTIONS, get_args(types.Null)), several(value)))
 
 
 def exchanges(value: ExchangeName | Sequence[ExchangeName]) -> tuple[ExchangeName, ...]:
@@ -107,13 +115,14 @@ class Tested(Study):
     """The tests of simulated test sets, and what they decide."""
 
     tests: Annotated[
-        tuple[TestName, ...] | None,
+        tuple[StudyTest, ...] | None,
         Flag(("--tests", "--test")),
+        WITH_OPTIONS,
         Doc(
-            """Tests of :func:`reshuffle.compare`, by name. By default ``ar``, ``bootstrap-both``,
-            ``bootstrap`` and, if two-sided, ``bootstrap-shift``."""
+            """Tests of :func:`reshuffle.compare`, by name; options follow a colon: ar:scheme=subgroup. By default
+            ``ar``, ``bootstrap-both``, ``bootstrap`` and, if two-sided, ``bootstrap-shift``."""
         ),
-    ] = field(default=None, converter=optional(tests))
+    ] = field(default=None, converter=optional(tests_with_options))
     alternative: Annotated[
         types.Alternative | str,
         Doc("The alternative hypothesis: two-sided; better or worse than the baseline; greater or less in score."),
@@ -171,38 +180,6 @@ class Replicates(Options):
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
-class Shuffled(Study):
-    """How shuffles are made."""
-
-    scheme: Annotated[
-        types.StudyScheme | str,
-        Doc(
-            """Shuffles of the test ar: iid (independent), subgroup (a random subgroup of 2^m), or orbit (with
-            ``sampling="fixed"``: all simulations share one set of shuffles)."""
-        ),
-    ] = "iid"
-
-
-@frozen(kw_only=True, slots=False, eq=False, repr=False)
-class Stopped(Study):
-    """How shuffles end early."""
-
-    stopping: Annotated[
-        types.StudyStopping | str | None,
-        Kind("{'besag-clifford'}, optional", "stopping rule"),
-        Doc(
-            """besag-clifford: end the shuffles of the tests ar and ar-studentized as soon as they cannot reject at any
-            level. Rates stay the same. By default all shuffles are made.
-
-            At the h-th exceedance, where h is the smallest number with h/R > α for the largest α, but at least 20
-            (Besag & Clifford 1991, doi:10.1093/biomet/78.2.301). A larger p is h/n, so the table ``pvalues`` differs
-            there. Needs the scheme ``iid``. Without a difference and with R = 9,999, ``ar`` is then about twice as
-            fast for α up to .1 and three times for α up to .05; with R = 999 little is saved."""
-        ),
-    ] = None
-
-
-@frozen(kw_only=True, slots=False, eq=False, repr=False)
 class SharedDraws(Study):
     """Draws that simulations share."""
 
@@ -217,82 +194,18 @@ class SharedDraws(Study):
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
-class WithMargins(Study):
-    """Margins of tests and of a null hypothesis."""
-
-    margins: Annotated[
-        Mapping[str, float],
-        Flag(("--margin",), "METRIC=VALUE"),
-        Kind("mapping of str to float, optional"),
-        Doc(
-            """Margins of the tests equivalence and non-inferiority and of the null margin, in points of the metric."""
-        ),
-    ] = field(default=None, converter=by_metric)
-
-
-@frozen(kw_only=True, slots=False, eq=False, repr=False)
 class Nulls(Study):
     """Null hypotheses."""
 
     null: Annotated[
         tuple[NullName, ...],
         Flag(("--null", "--nulls")),
-        Kind(noun="null"),
-        Doc("Null hypotheses: names in :data:`reshuffle.study.nulls.NULLS`."),
+        Kind("str, EqualScore, Margin, Documents, Noise, Replicate or Variants, or sequence of these", "null"),
+        Doc(
+            """Null hypotheses: names in :data:`reshuffle.study.nulls.NULLS`. Options follow a colon: noise:rate=0.1,
+            documents:icc=0.2, replicate:runs=3, equal-score:equalize=drop-words, margin:bleu=0.5."""
+        ),
     ] = field(default=("swap",), converter=nulls)
-
-
-@frozen(kw_only=True, slots=False, eq=False, repr=False)
-class NullDetails(Study):
-    """Options of single null hypotheses."""
-
-    equalize: Annotated[
-        types.Equalize | str,
-        Doc(
-            """For the nulls equal-score and margin, how the better system is degraded: mix (with segments of a third
-            system) or drop-words."""
-        ),
-    ] = "mix"
-    noise: Annotated[
-        float, Gt(0), Lt(1), Flag(metavar="RATE"), Doc('For ``null="noise"``: the share of words to edit.')
-    ] = 0.05
-    runs: Annotated[
-        int,
-        Ge(1),
-        Doc(
-            """For ``null="replicate"``: the number of runs on each side.
-
-            All systems are runs of one configuration."""
-        ),
-    ] = 1
-    document_size: Annotated[
-        int | None,
-        Ge(2),
-        Doc(
-            """For the nulls of documents, without ``documents``: the number of segments in a simulated document.
-
-            Sizes are then in segments, and rounded down to whole documents. By default 15, if ``icc`` is given."""
-        ),
-    ] = None
-    icc: Annotated[
-        float | None,
-        Gt(0),
-        Lt(1),
-        Doc(
-            """For the nulls of documents, without ``documents``: the intraclass correlation of simulated documents.
-
-            That of differences under the first metric. By default .1, if ``document_size`` is given."""
-        ),
-    ] = None
-    variants: Annotated[
-        "TrainedSystems | None",
-        PYTHON,
-        Kind("reshuffle.tune.TrainedVariants, optional"),
-        Doc(
-            """For ``null="variants"``: how the systems were made, for the report. Without ``baseline``, all pairs take
-            turns."""
-        ),
-    ] = None
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
@@ -324,11 +237,7 @@ class Counted(Inputs):
 class Type1(
     StudyInputs,
     Replicates,
-    WithMargins,
-    NullDetails,
     SharedDraws,
-    Stopped,
-    Shuffled,
     Simulated,
     Sized,
     Pairs,
@@ -377,12 +286,12 @@ class Models(Study):
 
 
 @frozen(slots=False, eq=False, repr=False)
-class Power(StudyInputs, Replicates, Stopped, Shuffled, Simulated, Sized, Pairs, Tested, Effects, Models, Counted):
+class Power(StudyInputs, Replicates, Simulated, Sized, Pairs, Tested, Effects, Models, Counted):
     """:func:`reshuffle.study.power`."""
 
 
 @frozen(slots=False, eq=False, repr=False)
-class Sensitivity(StudyInputs, Replicates, Shuffled, Simulated, Sized, Pairs, Tested, Effects, Inputs):
+class Sensitivity(StudyInputs, Replicates, Simulated, Sized, Pairs, Tested, Effects, Inputs):
     """:func:`reshuffle.study.sensitivity`."""
 
     TITLE: ClassVar[str] = "Study"
@@ -395,9 +304,15 @@ class Sensitivity(StudyInputs, Replicates, Shuffled, Simulated, Sized, Pairs, Te
     )
     # The tests of Riezler & Maxwell 2005, with the bootstrap centred on the estimate.
     tests: Annotated[
-        TestNames,
-        Doc("Tests of :func:`reshuffle.compare`, by name.\n\nThe p-values of the real pairs use 10,000 replicates."),
-    ] = field(default=("ar", "bootstrap"), converter=tests, kw_only=True)
+        tuple[StudyTest, ...],
+        Flag(("--tests", "--test")),
+        WITH_OPTIONS,
+        Doc(
+            """Tests of :func:`reshuffle.compare`, by name; options follow a colon: ar:scheme=subgroup.
+
+            The p-values of the real pairs use 10,000 replicates."""
+        ),
+    ] = field(default=("ar", "bootstrap"), converter=tests_with_options, kw_only=True)
     size_adjusted: SizeAdjusted = field(default=True, kw_only=True)
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ..lazy import lazy_names
 
 if TYPE_CHECKING:
+    from ..options.nulls import Documents, EqualScore, Margin, Noise, Replicate, Variants
     from .agreement import agreement
     from .design import plan
     from .exchange import exchange
@@ -22,6 +23,12 @@ if TYPE_CHECKING:
     from .validation import validate
 
 __all__ = [
+    "Documents",
+    "EqualScore",
+    "Margin",
+    "Noise",
+    "Replicate",
+    "Variants",
     "agreement",
     "exchange",
     "multiplicity",
@@ -38,6 +45,7 @@ __all__ = [
 _find = lazy_names(
     __name__,
     {
+        ".options.nulls": ("Documents", "EqualScore", "Margin", "Noise", "Replicate", "Variants"),
         "agreement": ("agreement",),
         "design": ("plan",),
         "exchange": ("exchange",),

@@ -34,8 +34,8 @@ def _of_documents(request: Request, as_units: bool) -> NullData:
     if material.documents is not None:
         if options.document_size is not None or options.icc is not None:
             raise InputError(
-                "document_size and icc are for simulated documents, but there are real ones: leave out these options "
-                "or the documents"
+                "null 'documents': size and icc are for simulated documents, but there are real ones: leave out these "
+                "options or the documents"
             )
         populations = [
             _grouped(
@@ -50,8 +50,8 @@ def _of_documents(request: Request, as_units: bool) -> NullData:
     size, icc = options.document_size, options.icc
     if size is None or icc is None:
         raise InputError(
-            "the null 'documents' needs the documents of segments, but there are none: add --docs (documents), or let "
-            "documents be simulated with --document-size or --icc (document_size, icc)"
+            "the null 'documents' needs the documents of segments, but there are none: add --docs (documents), or "
+            "simulate documents with a size or an intraclass correlation, as in documents:size=15 or documents:icc=0.1"
         )
     simulated = [_simulated(request, pair, size, icc, number) for number, pair in enumerate(request.pairs)]
     populations = [_grouped(each.population, each.groups, as_units) for each in simulated]
@@ -111,7 +111,7 @@ def _simulated(request: Request, pair: tuple[int, int], size: int, icc: float, i
     n = material.n_segments // size * size
     if n < 2 * size:
         raise InputError(
-            f"documents of {size:,} segments (document_size) need at least {2 * size:,} segments, but there are only "
+            f"documents of {size:,} segments need at least {2 * size:,} segments, but there are only "
             f"{material.n_segments:,}"
         )
     counts = [of_metric[list(pair)] for of_metric in material.counts]

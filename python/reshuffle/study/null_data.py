@@ -7,12 +7,15 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-from attrs import evolve, frozen
+from attrs import evolve, field, frozen
 from numpy.typing import NDArray
 
 from .. import _core
 from ..errors import InputError
-from ..options.studies import NullDetails, Nulls, WithMargins
+from ..options.choices import merged
+from ..options.groups import by_metric
+from ..options.nulls import NULLS_WITH_OPTIONS
+from ..options.studies import Type1
 from ..resampling import Pairs
 from ..seeds import derive_seed
 from ..settings import Resampling
@@ -58,21 +61,29 @@ class TrainedSystems(Protocol):
 
 
 @frozen(kw_only=True, slots=False)
-class NullOptions(WithMargins, NullDetails, Nulls):
-    """The null hypotheses, and their options."""
+class NullOptions:
+    """The null hypotheses by name, and their options, which all nulls of a study share; None for those without a use.
 
-    def check_used(self, has_documents: bool) -> None:
-        """:class:`InputError` for an option that none of the nulls uses."""
-        default, plan = NullOptions(), self.plan()
-        for option in plan:
-            if getattr(self, option) == getattr(default, option):
-                continue
-            users = [name for name in USED if option in USED[name]]
-            if not any(name in users for name in self.null):
-                names = " or ".join(map(repr, users))
-                raise InputError(f"{option} is for the null {names}, which is not in this study: leave it out")
-            if has_documents and option in SIMULATED_DOCUMENTS:
-                raise InputError(f"{option} is for data without documents, but there are documents: leave it out")
+    See :mod:`reshuffle.options.nulls`.
+    """
+
+    null: tuple[str, ...] = ("swap",)
+    equalize: str | None = None
+    document_size: int | None = None
+    icc: float | None = None
+    noise: float | None = None
+    runs: int | None = None
+    variants: TrainedSystems | None = None
+    margins: Mapping[str, float] = field(default=None, converter=by_metric)
+
+    @classmethod
+    def from_options(cls, options: Type1) -> NullOptions:
+        """The nulls of the options. What a null is named without has the value of another null, or its default."""
+        found = merged("null", options.null, "null")
+        for name in found["null"]:
+            if name in NULLS_WITH_OPTIONS:
+                found = NULLS_WITH_OPTIONS[name]().settings | found
+        return cls(**found)
 
     def resolved(self, has_documents: bool) -> NullOptions:
         """The options with the default of the other option, if one of those of simulated documents was chosen."""
@@ -82,24 +93,9 @@ class NullOptions(WithMargins, NullDetails, Nulls):
         return evolve(self, document_size=size, icc=ICC if self.icc is None else self.icc)
 
     def plan(self) -> dict[str, Any]:
-        """The options that the nulls use, for plans; None for the others."""
-        used = {option for name in self.null for option in USED.get(name, ())}
-        options = ("equalize", "document_size", "icc", "noise", "runs")
-        values = {option: getattr(self, option) if option in used else None for option in options}
+        """The options for plans."""
+        values = {option: getattr(self, option) for option in ("equalize", "document_size", "icc", "noise", "runs")}
         return {**values, "variants": None if self.variants is None else dict(self.variants.plan)}
-
-
-SIMULATED_DOCUMENTS = ("document_size", "icc")
-# The options of each null that has some.
-USED = {
-    "equal-score": ("equalize",),
-    "margin": ("equalize",),
-    "documents": ("document_size", "icc"),
-    "documents-as-units": ("document_size", "icc"),
-    "noise": ("noise",),
-    "replicate": ("runs",),
-    "variants": ("variants",),
-}
 
 
 @dataclass(frozen=True)
@@ -172,7 +168,7 @@ class NullData:
         sizes = settings.sizes_in(available, "segment" if per_draw > 1 else self.draws)
         smallest = min(sizes)
         if smallest < 2 * per_draw:
-            raise InputError(f"sizes: {smallest} segments are fewer than two documents of {per_draw} (document_size)")
+            raise InputError(f"sizes: {smallest} segments are fewer than two documents of {per_draw}")
         return tuple(dict.fromkeys(size // per_draw * per_draw for size in sizes))
 
     def truth_of(self, settings: StudySettings) -> str:

@@ -52,7 +52,7 @@ def _of_swaps(request: Request) -> NullData:
 
 
 def _of_margins(request: Request) -> NullData:
-    margins = check_margins(request.options.margins, request.material.data.metrics, "null 'margin'")
+    margins = check_margins(request.options.margins, request.material.data.metrics, "null", "margin")
     return of_margins(request, margins)
 
 

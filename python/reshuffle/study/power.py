@@ -90,9 +90,9 @@ def power(options: Power) -> StudyResult:
     Notes
     -----
     The true difference under ``eta`` is that of the expected sums of counts. Several pairs are studied each for itself.
-    The scheme cannot be ``orbit``, ``stopping`` cannot be combined with ``size_adjusted``, whose levels need every p,
-    and ``parametric`` makes all shuffles. Cost: simulations × tests × R scores for
-    each metric, pair, size and effect.
+    The scheme cannot be ``orbit``, a stopping rule cannot be combined with ``size_adjusted``, whose levels need every
+    p, and ``parametric`` makes all shuffles. Cost: simulations × tests × R scores for each metric, pair, size and
+    effect.
 
     Examples
     --------
@@ -106,12 +106,7 @@ def power(options: Power) -> StudyResult:
     [(0.0, 0.06), (0.5, 0.62)]
     """
     with started("power", options) as (data, units, settings):
-        check_scheme(settings)
-        if options.size_adjusted and settings.stopping is not None:
-            raise InputError(
-                f"size-adjusted power needs the p of all shuffles, but the stopping rule {settings.stopping!r} ends "
-                "them early: leave one of them out"
-            )
+        check_shuffles(settings, options.size_adjusted)
         for test in settings.tests:
             check_test(test, settings.alternative, *data.metrics)
         n_pairs = len(data.names) * (len(data.names) - 1) // 2 if settings.all_pairs else len(data.names) - 1
@@ -140,10 +135,18 @@ def power(options: Power) -> StudyResult:
         )
 
 
-def check_scheme(settings: StudySettings) -> None:
-    """:class:`InputError` for shuffles that all simulations share: they need exchangeable systems."""
+def check_shuffles(settings: StudySettings, size_adjusted: bool) -> None:
+    """:class:`InputError` for shuffles that do not suit a study of power.
+
+    Shuffles that all simulations share need exchangeable systems, and the levels of size-adjusted power need every p.
+    """
     if settings.scheme == "orbit":
         raise InputError("scheme 'orbit' needs systems without a difference: use 'iid' or 'subgroup'")
+    if size_adjusted and settings.stopping is not None:
+        raise InputError(
+            f"size-adjusted power needs the p of all shuffles, but the stopping rule {settings.stopping!r} ends them "
+            "early: leave one of them out"
+        )
 
 
 def _n_cells(options: Power) -> int:

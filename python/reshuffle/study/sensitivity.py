@@ -36,7 +36,7 @@ from .power import (
     MODELS,
     Cells,
     KnownDifference,
-    check_scheme,
+    check_shuffles,
     critical_level,
     power_rates,
     simulated_mixture,
@@ -94,7 +94,7 @@ def sensitivity(options: Sensitivity) -> StudyResult:
     [('one rater', 2), ('ten raters', 1)]
     """
     with started("sensitivity", options) as (data, units, settings):
-        check_scheme(settings)
+        check_shuffles(settings, options.size_adjusted)
         if len(data.metrics) < 2:
             raise InputError(f"only one metric ({data.labels[0]}): a study of sensitivity compares at least two")
         for test in settings.tests:

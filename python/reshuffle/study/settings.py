@@ -18,23 +18,15 @@ from ..inference.margins import check_margins
 from ..inference.pvalues import largest_rank
 from ..inference.steps import Step
 from ..inference.tests import DEFAULT, TESTS
+from ..options.choices import Choice, merged
 from ..options.declare import several, taken
-from ..options.groups import Computed
-from ..options.studies import (
-    Pairs,
-    Replicates,
-    SharedDraws,
-    Shuffled,
-    Simulated,
-    Sized,
-    Stopped,
-    Tested,
-    WithMargins,
-)
+from ..options.groups import Computed, by_metric
+from ..options.studies import Pairs, Replicates, SharedDraws, Simulated, Sized, Tested
 from ..progress import reported
 from ..resampling.counting import Data, labels_of
 from ..resampling.stopping import BesagClifford
-from ..settings import Resampling, Units
+from ..settings import TESTS_WITH_MARGIN, Resampling, Units
+from ..validate import check_name
 from .material import Material
 from .rates import Dependence
 from .testing import Testing, check_stopping
@@ -63,10 +55,17 @@ NANOSECONDS = 100
 
 
 @frozen(kw_only=True, slots=False)
-class StudySettings(Computed, Replicates, WithMargins, Simulated, SharedDraws, Stopped, Shuffled, Sized, Pairs, Tested):
-    """The options that most studies share. Those that a study does not have are at their defaults."""
+class StudySettings(Computed, Replicates, Simulated, SharedDraws, Sized, Pairs, Tested):
+    """The options that most studies share. Those that a study does not have are at their defaults.
+
+    ``scheme`` and ``stopping`` are those of the shuffles of all tests, and ``margins`` those of all tests that have
+    some.
+    """
 
     tests: tuple[str, ...] = field(default=DEFAULT_TESTS, converter=several)
+    scheme: str = "iid"
+    stopping: str | None = None
+    margins: Mapping[str, float] = field(default=None, converter=by_metric)
     progress: Progress | None = None
     checkpoint: Checkpoint | None = None
 
@@ -138,7 +137,8 @@ class StudySettings(Computed, Replicates, WithMargins, Simulated, SharedDraws, S
         """The same settings with the margins of some of the metrics only."""
         if not self.margins:
             return self
-        margins = check_margins(self.margins, material.data.metrics, "this study")
+        test = next((name for name in self.tests if name in TESTS_WITH_MARGIN), "equivalence")
+        margins = check_margins(self.margins, material.data.metrics, "test", test)
         labels = labels_of([material.metrics[m] for m in indices])
         return evolve(self, margins={label: margins[m] for label, m in zip(labels, indices, strict=True)})
 
@@ -199,6 +199,19 @@ def settings_of(study: str, options: StudyOptions) -> Iterator[StudySettings]:
     """The settings of a study, while it is watched and its checkpoint is open."""
     with reported(options.progress) as watched, kept(options.checkpoint, study) as checkpoint:
         own: dict[str, Any] = {"progress": watched, "checkpoint": checkpoint}
-        if isinstance(options, Tested) and options.tests is None:
-            own["tests"] = tuple(name for name in DEFAULT_TESTS if options.alternative in TESTS[name].alternatives)
+        if isinstance(options, Tested):
+            default = [name for name in DEFAULT_TESTS if options.alternative in TESTS[name].alternatives]
+            own |= tests_with_options(default if options.tests is None else options.tests)
         yield taken(StudySettings, options, **own)
+
+
+def tests_with_options(tests: Sequence[str | Choice]) -> dict[str, Any]:
+    """The names of the tests of a study, and their options as settings; :class:`InputError` if they do not fit."""
+    found = merged("test", tests, "test")
+    found["tests"] = found.pop("test")
+    if "scheme" in found:
+        found["scheme"] = "iid" if found["scheme"] == "auto" else found["scheme"]
+        check_name("scheme of a study", found["scheme"], STUDY_SCHEMES)
+    if found.get("stopping") is not None:
+        check_name("stopping rule of a study", found["stopping"], STUDY_STOPPING)
+    return found

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
+from attrs import evolve
+
 from .. import _core, signature
 from ..errors import InputError
 from ..inference.margins import check_margins
 from ..inference.plan import check_test
-from ..options.declare import called_with, taken
+from ..options.declare import called_with
 from ..options.studies import Type1
 from ..resampling.counting import Data
 from ..results.studies import StudyResult
@@ -61,8 +63,7 @@ def type1(options: Type1) -> StudyResult:
     [('ar', 0.13, 'at its level'), ('bootstrap-shift', 0.305, 'liberal')]
     """
     with started("type1", options) as (data, units, settings):
-        nulls = taken(NullOptions, options)
-        nulls.check_used(units.documents is not None)
+        settings, nulls = _with_margins(settings, NullOptions.from_options(options))
         for test in settings.tests:
             check_test(test, settings.alternative, *data.metrics)
         _check_margins(data, settings, nulls.null)
@@ -89,17 +90,24 @@ def type1(options: Type1) -> StudyResult:
         )
 
 
-def _check_margins(data: Data, settings: StudySettings, nulls: Sequence[str]) -> None:
-    """:class:`InputError` if a test or a null lacks margins, or nothing needs those that there are."""
-    users = [f"test {test!r}" for test in settings.tests if test in TESTS_WITH_MARGIN]
-    users += ["null 'margin'"] * ("margin" in nulls)
-    if users:
-        check_margins(settings.margins, data.metrics, users[0])
-    elif settings.margins:
+def _with_margins(settings: StudySettings, nulls: NullOptions) -> tuple[StudySettings, NullOptions]:
+    """The settings and the nulls, both with the margins that one of them has."""
+    given = [each.margins for each in (settings, nulls) if each.margins]
+    if len(given) == 2 and given[0] != given[1]:
         raise InputError(
-            "margins are for tests of equivalence and non-inferiority and for the null 'margin', but none of them is "
-            "in this study: leave them out"
+            f"the tests and the null 'margin' of a study share their margins, got {given[0]} and {given[1]}: write the "
+            "same for both, or for one of them only"
         )
+    margins = given[0] if given else {}
+    return evolve(settings, margins=margins), evolve(nulls, margins=margins)
+
+
+def _check_margins(data: Data, settings: StudySettings, nulls: Sequence[str]) -> None:
+    """:class:`InputError` if a test or a null lacks margins."""
+    users = [("test", test) for test in settings.tests if test in TESTS_WITH_MARGIN]
+    users += [("null", "margin")] * ("margin" in nulls)
+    if users:
+        check_margins(settings.margins, data.metrics, *users[0])
 
 
 def cells_of(material: Material, name: str, null: NullData, settings: StudySettings) -> Iterator[Cell]:

@@ -16,6 +16,7 @@ from ...data.count_files import is_count_file
 from ...data.files import STDIN
 from ...errors import InputError, quoted
 from ...options.declare import Options, call, options_of, several
+from ...options.nulls import Variants
 from ...options.studies import StudyInputs
 from ...results.studies import StudyResult
 from ...settings import Resampling
@@ -87,7 +88,7 @@ def run_study(
         if made is not None:
             with progress_bar() as progress:
                 job = replace(job, made=made.outputs(chosen.threads, progress))
-            given["variants"] = made.result
+            given["null"] = (Variants(made.result),)
         (references, systems, metrics), units = job.read()
         if strata is not None:
             given[strata] = units.strata

@@ -1,0 +1,277 @@
+"""Names that have options of their own: ``ar:scheme=subgroup``, in Python also ``AR(scheme="subgroup")``.
+
+A choice is an attrs class whose fields are the options, declared as in :mod:`reshuffle.options.declare`. The name that
+users type may stand for a class with some of its options set: ``ar-studentized`` is ``AR(studentized=True)``.
+"""
+
+# Annotations are evaluated here, unlike elsewhere: types of modules that take long to import are in quotes.
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Union
+
+from attrs import field, frozen
+from typing_extensions import Doc
+
+from .. import types
+from ..errors import InputError, quoted
+from ..validate import check_name
+from .declare import Except, Kind, Option, Options, check, options_of
+from .groups import by_metric
+
+if TYPE_CHECKING:
+    from ..resampling.stopping import AnyRule
+
+# What users type for a flag that is set or not.
+FLAG_VALUES = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
+
+
+class Choice(Options):
+    """A name together with its options."""
+
+    def __attrs_post_init__(self) -> None:
+        check(self)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The name and the options as settings of a comparison or a study."""
+        raise NotImplementedError
+
+
+# By the name that users type, what makes the choice from its options.
+Named = Mapping[str, partial[Choice]]
+
+
+def read(noun: str, text: str, named: Named, known: Collection[str]) -> str | Choice:
+    """``NAME`` as it is, or the choice that ``NAME:OPTION=VALUE,OPTION`` stands for.
+
+    ``noun`` says what it is a name of, ``named`` has the names with options, and ``known`` all names.
+
+    >>> read("test", "ar:scheme=subgroup,stopping=gandy", TESTS_WITH_OPTIONS, ("t-test", "ar"))
+    AR(scheme='subgroup', stopping='gandy', studentized=False)
+    >>> read("test", "equivalence:bleu=0.5,ter=1", TESTS_WITH_OPTIONS, ("equivalence",)).margins
+    {'bleu': 0.5, 'ter': 1.0}
+
+    Raises
+    ------
+    InputError
+        If the name, an option or a value does not exist, or an option comes twice.
+    """
+    name, colon, rest = text.partition(":")
+    check_name(noun, name, list(known))
+    if not colon:
+        return name
+    if name not in named:
+        raise InputError(f"the {noun} {name!r} has no options: leave out {text[len(name) :]!r}")
+    make = named[name]
+    options = {key: each for key, each in options_of(make.func).items() if key not in make.keywords}
+    values: dict[str, Any] = {}
+    for part in rest.split(","):
+        written, equals, value = part.partition("=")
+        key, read_value = _value(f"{noun} {name}", options, written, value if equals else None)
+        if isinstance(read_value, dict) and not read_value.keys() & values.get(key, {}).keys():
+            values[key] = values.get(key, {}) | read_value
+        elif key in values:
+            raise InputError(f"{text}: {written} is set twice")
+        else:
+            values[key] = read_value
+    return make(**values)
+
+
+def _value(where: str, options: Mapping[str, Option], written: str, value: str | None) -> tuple[str, Any]:
+    """The name of an option and its value, as text has them. The name of a metric gives it a margin."""
+    each = options.get(written.replace("-", "_"))
+    if each is None:
+        margins = next((key for key, other in options.items() if other.is_mapping), None)
+        if margins is None or value is None:
+            examples = [_written(other) for other in options.values()]
+            check_name(f"option of {where}", written, examples)
+        return str(margins), {written: _number(where, written, float, value)}
+    if each.element is bool:
+        if value is not None and value.lower() not in FLAG_VALUES:
+            raise InputError(f"{where}: {written} must be yes or no, got {quoted(value)}")
+        return each.name, value is None or FLAG_VALUES[value.lower()]
+    if value is None:
+        raise InputError(f"{where}: {written} has no value: write {written}=VALUE")
+    return each.name, value if each.number is None else _number(where, written, each.number, value)
+
+
+def _written(each: Option) -> str:
+    """An option as text has it."""
+    return "METRIC=VALUE" if each.is_mapping else each.name.replace("_", "-")
+
+
+def _number(where: str, written: str, kind: type[int] | type[float], value: str | None) -> float:
+    try:
+        return kind(value or "")
+    except ValueError:
+        expected = "a whole number" if kind is int else "a number"
+        raise InputError(f"{where}: {written} must be {expected}, got {quoted(value or '')}") from None
+
+
+def reader(noun: str, named: Named, known: Collection[str]) -> Callable[[Any], Any]:
+    """A converter of an option: text with options becomes a choice, and everything else stays as it is."""
+
+    def converted(value: Any) -> Any:
+        return read(noun, value, named, known) if isinstance(value, str) and ":" in value else value
+
+    return converted
+
+
+@frozen(slots=False)
+class AR(Choice):
+    """Approximate randomization, the tests ``ar`` and ``ar-studentized``, with its options.
+
+    >>> AR(scheme="subgroup")
+    AR(scheme='subgroup', stopping=None, studentized=False)
+    """
+
+    scheme: Annotated[
+        types.Scheme | types.StudyScheme | str,
+        Doc(
+            """How the null distribution is obtained: iid (Monte Carlo), subgroup (2^m shuffles that form a group),
+            exact (enumeration or convolution), or auto (exact if no slower than iid, else iid).
+
+            See :func:`reshuffle.approximate_randomization`. ``auto`` decides for each pair and metric, and the result
+            names the scheme used. The adjustments ``maxt`` and ``minp`` need ``iid``, so ``auto`` is ``iid`` with
+            them. In studies ``auto`` is ``iid``; there is no ``exact``, but ``orbit`` (with ``sampling="fixed"``: all
+            simulations share one set of shuffles)."""
+        ),
+    ] = field(default="auto", kw_only=True)
+    stopping: Annotated[
+        Union[types.Stopping, str, "AnyRule", None],
+        Kind("{'besag-clifford', 'gandy'}, BesagClifford or Gandy, optional", "stopping rule"),
+        Doc(
+            """Stop the shuffles early: besag-clifford (after 20 shuffles that reach the observed difference) or gandy
+            (once p <= alpha or p > alpha is decided, with error probability 0.001).
+
+            For each pair and metric, with the scheme ``iid``, and after ``n_resamples`` at the latest (sequential Monte
+            Carlo): :class:`~reshuffle.BesagClifford` or :class:`~reshuffle.Gandy`. In studies, only besag-clifford: it
+            ends the shuffles as soon as they cannot reject at any level, so that rates stay the same. At the h-th
+            exceedance, where h is the smallest number with h/R > α for the largest α, but at least 20 (Besag & Clifford
+            1991, doi:10.1093/biomet/78.2.301). A larger p is h/n, so the table ``pvalues`` differs there. Without a
+            difference and with R = 9,999, ``ar`` is then about twice as fast for α up to .1 and three times for α up to
+            .05; with R = 999 little is saved."""
+        ),
+    ] = field(default=None, kw_only=True)
+    studentized: Annotated[bool, Doc("Divide every difference by its standard error: the test ``ar-studentized``.")] = (
+        field(default=False, kw_only=True)
+    )
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The test and its options as settings of a comparison."""
+        name = "ar-studentized" if self.studentized else "ar"
+        return {"test": name, "scheme": self.scheme, "stopping": self.stopping}
+
+
+@frozen(slots=False)
+class WithMargin(Choice):
+    """A test with a margin."""
+
+    margins: Annotated[
+        Mapping[str, float],
+        Kind("mapping of str to float"),
+        Doc("The margin of each metric, a positive number in points of the metric: ``{'bleu': 0.5}``."),
+    ] = field(converter=by_metric)
+    by: Annotated[
+        Literal["bootstrap", "studentized", "ar"],
+        Kind(noun="way to test"),
+        Doc(
+            """How p is computed: from bootstrap draws (bootstrap), from draws that are divided by their standard errors
+            (studentized), or by approximate randomization (ar), for metrics that are means of segment scores."""
+        ),
+    ] = field(default="bootstrap", kw_only=True)
+    scheme: Annotated[
+        types.Scheme | str,
+        Except(("subgroup",)),
+        Doc("With ``by='ar'``: shuffles by Monte Carlo (iid), all of them (exact), or auto."),
+    ] = field(default="auto", kw_only=True)
+
+    def __attrs_post_init__(self) -> None:
+        check(self)
+        if self.scheme != "auto" and self.by != "ar":
+            raise InputError(
+                f"scheme {self.scheme!r} is for shuffles: leave it out, or use by='ar', as {self.shows}-ar"
+            )
+
+    @property
+    def shows(self) -> str:
+        """What the test shows: the first word of its name."""
+        raise NotImplementedError
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The test and its options as settings of a comparison."""
+        name = self.shows if self.by == "bootstrap" else f"{self.shows}-{self.by}"
+        return {"test": name, "margins": self.margins} | ({"scheme": self.scheme} if self.by == "ar" else {})
+
+
+@frozen(slots=False)
+class Equivalence(WithMargin):
+    """A test that the scores of a system and the baseline differ by less than a margin.
+
+    The tests ``equivalence``, ``equivalence-studentized`` and ``equivalence-ar``. Intervals of differences are then
+    those that show it (docs/statistics.md), and ``interval`` is that of the scores.
+
+    >>> Equivalence({"bleu": 0.5}, by="studentized")
+    Equivalence(margins={'bleu': 0.5}, by='studentized', scheme='auto')
+    """
+
+    @property
+    def shows(self) -> str:
+        """What the test shows."""
+        return "equivalence"
+
+
+@frozen(slots=False)
+class NonInferiority(WithMargin):
+    """A test that a system is not worse than the baseline by a margin or more.
+
+    The tests ``non-inferiority``, ``non-inferiority-studentized`` and ``non-inferiority-ar``; otherwise as
+    :class:`Equivalence`.
+    """
+
+    @property
+    def shows(self) -> str:
+        """What the test shows."""
+        return "non-inferiority"
+
+
+TESTS_WITH_OPTIONS: Named = {
+    "ar": partial(AR, studentized=False),
+    "ar-studentized": partial(AR, studentized=True),
+    **{
+        f"{name}{suffix}": partial(record, **own)
+        for name, record in (("equivalence", Equivalence), ("non-inferiority", NonInferiority))
+        for suffix, own in (("", {"by": "bootstrap"}), ("-studentized", {"by": "studentized"}), ("-ar", {"by": "ar"}))
+    },
+}
+
+
+def merged(noun: str, choices: Sequence[str | Choice], key: str) -> dict[str, Any]:
+    """The names of several choices, in a tuple, and their options, which they share.
+
+    >>> merged("test", ["bootstrap", Equivalence({"bleu": 1})], "test")
+    {'margins': {'bleu': 1}, 'test': ('bootstrap', 'equivalence')}
+    """
+    found: dict[str, Any] = {}
+    names: list[str] = []
+    for choice in choices:
+        own = settings_of(choice, key)
+        name = own.pop(key)
+        if name in names:
+            raise InputError(f"{noun}s: {name!r} is given twice: leave one out")
+        names.append(name)
+        for option, value in own.items():
+            before = found.get(option)
+            if None not in (before, value) and value != before:
+                values = f"{quoted(before)} and {quoted(value)}"
+                raise InputError(f"the {noun}s of a study share their options, but {option} is {values}: choose one")
+            found[option] = before if value is None else value
+    return found | {key: tuple(names)}
+
+
+def settings_of(choice: str | Choice, key: str) -> dict[str, Any]:
+    """The settings that a name, or a name with options, stands for. ``key`` is the setting that has the name."""
+    return choice.settings if isinstance(choice, Choice) else {key: choice}
