@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from .metrics.ngrams import CommonNgrams, common_ngrams
     from .metrics.precomputed import FromCounts, OwnTexts, SegmentScores, f_score
     from .metrics.stored import CountsFile, StoredCounts, open_counts
-    from .options.choices import AR, Equivalence, NonInferiority
+    from .options.choices import AR, Equivalence, NonInferiority, Simultaneous
     from .resampling.stopping import BesagClifford, Gandy
     from .resampling.supplied import resampled_sums
     from .resampling.units import design_effect, intraclass_correlation
@@ -115,6 +115,7 @@ __all__ = [
     "SegmentTable",
     "SetComparison",
     "SignificanceResult",
+    "Simultaneous",
     "StoredCounts",
     "StudyResult",
     "SystemScore",
@@ -177,7 +178,7 @@ _NAMES = {
     "metrics.ngrams": ("CommonNgrams", "common_ngrams"),
     "metrics.precomputed": ("FromCounts", "OwnTexts", "SegmentScores", "f_score"),
     "metrics.stored": ("CountsFile", "StoredCounts", "open_counts"),
-    "options.choices": ("AR", "Equivalence", "NonInferiority"),
+    "options.choices": ("AR", "Equivalence", "NonInferiority", "Simultaneous"),
     "resampling.stopping": ("BesagClifford", "Gandy"),
     "resampling.supplied": ("resampled_sums",),
     "resampling.units": ("design_effect", "intraclass_correlation"),

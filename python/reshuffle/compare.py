@@ -64,7 +64,7 @@ def compare(options: Compare) -> Comparison:
     True
     """
     testing = ComparisonSettings.from_options(options)
-    levels = Levels.for_tests(options.interval, options.confidence_level, options.alpha, test=testing.test)
+    levels = Levels.for_tests(testing.interval, options.confidence_level, options.alpha, test=testing.test)
     data, units = data_and_units(options)
     with reported(options.progress) as watched:
         resampling = Resampling.from_options(options, watched)

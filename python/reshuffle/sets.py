@@ -100,7 +100,7 @@ def compare_sets(options: CompareSets) -> SetComparison:
     (73.24, True)
     """
     testing = ComparisonSettings.from_options(options)
-    levels = Levels.for_tests(options.interval, options.confidence_level, options.alpha, test=testing.test)
+    levels = Levels.for_tests(testing.interval, options.confidence_level, options.alpha, test=testing.test)
     if not isinstance(options.sets, Mapping):
         raise InputError(f"sets: expected a mapping of names to test sets, got {quoted(options.sets)}")
     found: dict[str, SetData] = {}

@@ -15,7 +15,7 @@ from attrs import field, frozen
 from .errors import InputError
 from .execution import Execution, check_executor
 from .options.choices import settings_of
-from .options.comparisons import Compare, CompareSets, Kept, Pairs, Resampled, Simultaneous, Tested
+from .options.comparisons import Compare, CompareSets, Kept, Pairs, Resampled, Tested
 from .options.declare import taken
 from .options.groups import by_metric
 from .validate import MAX_SEED, MAX_THREADS, check_integer, check_level, check_n_resamples, check_text
@@ -102,10 +102,15 @@ class Units:
 
 
 @frozen(kw_only=True, slots=False)
-class ComparisonSettings(Kept, Simultaneous, Pairs, Tested):
-    """The significance test, its options, the pairs of systems to compare, and what the result keeps."""
+class ComparisonSettings(Kept, Pairs, Tested):
+    """The significance test, its options, the pairs of systems to compare, and what the result keeps.
+
+    ``interval`` is that of the scores, and also of the differences unless these are ``simultaneous``.
+    """
 
     test: str = "auto"
+    interval: str | None = "percentile"
+    simultaneous: bool = False
     scheme: str = "auto"
     stopping: AnyRule | str | None = None
     margins: Mapping[str, float] = field(default=None, converter=by_metric)
@@ -113,7 +118,8 @@ class ComparisonSettings(Kept, Simultaneous, Pairs, Tested):
     @classmethod
     def from_options(cls, options: Compare | CompareSets) -> ComparisonSettings:
         """The settings that the options of a function stand for."""
-        return taken(cls, options, **settings_of(options.test, "test"))
+        interval = {"interval": None} if options.interval is None else settings_of(options.interval, "interval")
+        return taken(cls, options, **settings_of(options.test, "test"), **interval)
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,7 @@ __all__ = [
     "HumanScore",
     "InputFormat",
     "Interval",
+    "IntervalChoice",
     "JudgmentFormat",
     "MbrTable",
     "MertPreset",
@@ -170,6 +171,9 @@ Interval: TypeAlias = Literal[
     "t",
 ]
 """:data:`reshuffle.inference.intervals.INTERVALS`."""
+
+IntervalChoice: TypeAlias = Literal[Interval, "simultaneous"]
+"""The registry of intervals, and :class:`reshuffle.Simultaneous`."""
 
 MissingSystems: TypeAlias = Literal["error", "drop"]
 """:data:`reshuffle.sets.TREATMENTS_OF_MISSING_SYSTEMS`."""

@@ -99,7 +99,7 @@ def compare_command(reference: str | None, systems: tuple[str, ...], **options: 
     layout = ChosenLayout.from_options(options, reports)
     chosen = made(CompareSets, {"sets": {}, **given_values(CompareSets, options), "with_parts": layout.needs_parts})
     testing = ComparisonSettings.from_options(chosen)
-    levels = Levels.for_tests(chosen.interval, chosen.confidence_level, chosen.alpha, names=FLAGS, test=testing.test)
+    levels = Levels.for_tests(testing.interval, chosen.confidence_level, chosen.alpha, names=FLAGS, test=testing.test)
     options |= {"n_resamples": chosen.n_resamples, "seed": chosen.seed, "threads": chosen.threads}
     jobs: Job | SetJobs
     if sets or manifest is not None:

@@ -45,6 +45,7 @@ OPTIONS: Mapping[str, str] = {
     "--scheme": "use --test ar:scheme=NAME",
     "--stopping": "use --test ar:stopping=NAME",
     "--margin": "write the margin after the test: --test equivalence:METRIC=VALUE",
+    "--simultaneous": "use --interval simultaneous",
     "--chrf-char-order": "use --char-order, or -m chrf:char-order=N",
     "--chrf-word-order": "use -m chrf++, --word-order, or -m chrf:word-order=N",
     "--chrf-beta": "use --beta, or -m chrf:beta=X",

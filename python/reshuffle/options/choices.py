@@ -238,6 +238,26 @@ class NonInferiority(WithMargin):
         return "non-inferiority"
 
 
+@frozen(slots=False)
+class Simultaneous(Choice):
+    """Intervals of the differences in a family that hold at once with the confidence level.
+
+    >>> Simultaneous(scores="bootstrap-t")
+    Simultaneous(scores='bootstrap-t')
+    """
+
+    scores: Annotated[
+        types.Interval | str,
+        Kind(noun="interval"),
+        Doc("The intervals of the scores: percentile, or the interval that inverts the test."),
+    ] = field(default="percentile", kw_only=True)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The intervals of scores, and those of differences."""
+        return {"interval": self.scores, "simultaneous": True}
+
+
 TESTS_WITH_OPTIONS: Named = {
     "ar": partial(AR, studentized=False),
     "ar-studentized": partial(AR, studentized=True),

@@ -3,7 +3,8 @@
 # Annotations are evaluated here, unlike elsewhere: types of modules that take long to import are in quotes.
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, get_args
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args
 
 from annotated_types import Gt, Lt
 from attrs import field, frozen
@@ -11,7 +12,7 @@ from typing_extensions import Doc
 
 from .. import types
 from ..validate import check_n_resamples
-from .choices import AR, TESTS_WITH_OPTIONS, WithMargin, reader
+from .choices import AR, TESTS_WITH_OPTIONS, Simultaneous, WithMargin, reader
 from .declare import Check, Flag, Kind, Options, several
 from .groups import PYTHON, Computed, Progress, Threads
 
@@ -29,6 +30,13 @@ Level = Annotated[float | None, Gt(0), Lt(1)]
 def exchanges(value: ExchangeName | Sequence[ExchangeName]) -> tuple[ExchangeName, ...]:
     """One exchange unit or several as a tuple."""
     return several(value)
+
+
+def interval_choice(value: Any) -> Any:
+    """An interval, with options or without."""
+    if value == "simultaneous":
+        return Simultaneous()
+    return reader("interval", {"simultaneous": partial(Simultaneous)}, get_args(types.IntervalChoice))(value)
 
 
 @frozen(slots=False, eq=False, repr=False)
@@ -184,38 +192,24 @@ class Intervals(Options):
 
     TITLE: ClassVar[str] = "Intervals"
     interval: Annotated[
-        types.Interval | str | None,
-        Kind("str or None", "interval"),
+        types.IntervalChoice | str | Simultaneous | None,
+        Kind("str, Simultaneous or None", "interval"),
         Doc(
             """Confidence intervals of scores and differences: a name in
-            :data:`reshuffle.inference.intervals.INTERVALS`.
+            :data:`reshuffle.inference.intervals.INTERVALS`; or simultaneous, for intervals of the differences in a
+            family that hold at once.
 
-            None for no intervals."""
+            None for no intervals. Simultaneous intervals have the statistic and the replicates that decide about stars:
+            a difference whose interval excludes 0 has a star. They are for the two-sided tests ``bootstrap-both``,
+            ``bootstrap``, ``bootstrap-percentile`` and ``ar-studentized`` with ``maxt``, and for ``anova`` with
+            ``tukey`` or ``scheffe``; see :class:`~reshuffle.Simultaneous` for the intervals of scores."""
         ),
-    ] = "percentile"
+    ] = field(default="percentile", converter=interval_choice)
     confidence_level: Annotated[
         Level,
         Flag(("--confidence",), "LEVEL"),
         Doc("Confidence level of the intervals. By default 0.95, or 1 minus 2*alpha with margins."),
     ] = None
-
-
-@frozen(kw_only=True, slots=False, eq=False, repr=False)
-class Simultaneous(Options):
-    """Intervals of a family."""
-
-    TITLE: ClassVar[str] = "Intervals"
-    simultaneous: Annotated[
-        bool,
-        Doc(
-            """Intervals of the differences in a family that hold at once with the confidence level. A difference whose
-            interval excludes 0 has a star.
-
-            They use the statistic and the replicates that decide about stars. For the two-sided tests
-            ``bootstrap-both``, ``bootstrap``, ``bootstrap-percentile`` and ``ar-studentized`` with ``maxt``, and for
-            ``anova`` with ``tukey`` or ``scheffe``. ``interval`` is then the interval of the scores, ``percentile``."""
-        ),
-    ] = False
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
@@ -288,7 +282,7 @@ class Kept(Options):
 
 
 @frozen(slots=False, eq=False, repr=False)
-class Compare(Resampled, Kept, Simultaneous, Intervals, Pairs, Tested, Stratified, Texts):
+class Compare(Resampled, Kept, Intervals, Pairs, Tested, Stratified, Texts):
     """:func:`reshuffle.compare`."""
 
 
@@ -318,7 +312,7 @@ class Score(Resampled, Draws, OptionalIntervals, Stratified, Texts):
 
 
 @frozen(slots=False, eq=False, repr=False)
-class CompareSets(Resampled, Kept, Simultaneous, Intervals, Pairs, Tested):
+class CompareSets(Resampled, Kept, Intervals, Pairs, Tested):
     """:func:`reshuffle.compare_sets`."""
 
     TITLE: ClassVar[str] = "Input"
