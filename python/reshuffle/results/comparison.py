@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from ..errors import InputError, listed, quoted
 from ..validate import check_name
 from .caveats import Caveat
+from .documented import documented
 from .histograms import Histogram, NullHistogram
 from .intervals import ConfidenceInterval
 from .lookup import first_names, metric_name
@@ -22,79 +23,66 @@ if TYPE_CHECKING:
     from ..report import Plots
 
 
+@documented
 @dataclass(frozen=True, slots=True)
 class SystemScore:
-    """The score of one system under one metric.
-
-    Attributes
-    ----------
-    system, metric : str
-    score : float
-        In the metric's units, over all segments for which the system has a score.
-    confidence_interval : ConfidenceInterval or None
-        None if no intervals were requested.
-    details : mapping of str to float
-        The parts of the score. For BLEU: the precisions in percent, the brevity penalty, the length ratio, and the
-        lengths in tokens.
-    n_segments : int
-        The number of segments that have a score. It is smaller than that of the test set only for
-        :class:`~reshuffle.SegmentScores` with missing scores.
-    draws : Histogram or None
-        The bootstrap distribution of the score. None if the comparison has no bootstrap draws.
-    """
+    """The score of one system under one metric."""
 
     system: str
     metric: str
     score: float
+    """In the metric's units, over all segments for which the system has a score."""
     confidence_interval: ConfidenceInterval | None
+    """None if no intervals were requested."""
     details: Mapping[str, float]
+    """The parts of the score. For BLEU: the precisions in percent, the brevity penalty, the length ratio, and the
+    lengths in tokens.
+    """
     n_segments: int
+    """The number of segments that have a score. It is smaller than that of the test set only for
+    :class:`~reshuffle.SegmentScores` with missing scores.
+    """
     draws: Histogram | None = None
+    """The bootstrap distribution of the score. None if the comparison has no bootstrap draws."""
 
 
+@documented
 @dataclass(frozen=True, slots=True)
 class Exchangeability:
-    """How the spread of a difference over shuffles compares with its standard error.
-
-    Attributes
-    ----------
-    ratio : float
-        The standard deviation that shuffles give the difference, divided by its standard error by the delta method. It
-        is about 1 if the two outputs of a segment are exchangeable. A test by shuffles rejects too often where it is
-        clearly smaller, and too rarely where it is clearly larger. docs/statistics.md defines it.
-    near_kink : bool
-        Whether the score has a kink near the totals of one of the systems, as BLEU has where the hypotheses are as long
-        as the references. Standard errors by the delta method are unreliable there.
-    """
+    """How the spread of a difference over shuffles compares with its standard error."""
 
     ratio: float
+    """The standard deviation that shuffles give the difference, divided by its standard error by the delta method. It
+    is about 1 if the two outputs of a segment are exchangeable. A test by shuffles rejects too often where it is
+    clearly smaller, and too rarely where it is clearly larger. docs/statistics.md defines it.
+    """
     near_kink: bool
+    """Whether the score has a kink near the totals of one of the systems, as BLEU has where the hypotheses are as long
+    as the references. Standard errors by the delta method are unreliable there.
+    """
 
 
+@documented
 @dataclass(frozen=True, slots=True)
 class Influence:
     """On how many resampling units a difference rests.
 
     The influence of a unit is its contribution to the difference, linearised at the mean of both systems' summed
     counts; for means of segment scores, its own difference. docs/statistics.md defines it.
-
-    Attributes
-    ----------
-    differing : int
-        The number of units in which the counts of the two systems differ; for functions of texts, the outputs.
-    effective : float or None
-        (Σ|e|)²/Σe² for influences e: the number of units that differ, if all of these have the same influence, and
-        less if few of them have most of it. None for functions of texts, where the score has no finite derivatives, and
-        if no unit has an influence.
-    skewness : float or None
-        That of the influences of all units, m₃/m₂^1.5. None in the same cases.
     """
 
     differing: int
+    """The number of units in which the counts of the two systems differ; for functions of texts, the outputs."""
     effective: float | None = None
+    """(Σ|e|)²/Σe² for influences e: the number of units that differ, if all of these have the same influence, and less
+    if few of them have most of it. None for functions of texts, where the score has no finite derivatives, and if no
+    unit has an influence.
+    """
     skewness: float | None = None
+    """That of the influences of all units, m₃/m₂^1.5. None in the same cases."""
 
 
+@documented
 @dataclass(frozen=True, slots=True)
 class Brevity:
     """What the brevity penalty contributes to a difference, and how near both systems are to its kink.
@@ -102,102 +90,86 @@ class Brevity:
     The derivative of the penalty jumps where hypotheses are as long as their references. Near that point the expected
     score of test sets of this size is lower than the score of the population, by another amount for each system.
     docs/statistics.md has the formulas.
-
-    Attributes
-    ----------
-    system, baseline : float
-        By how many standard errors the hypotheses are longer than their references; negative if they are shorter.
-    bias : float
-        By how much the expected difference differs from the difference of the scores of the populations, in absolute
-        value and in standard errors of the difference.
-    share : float or None
-        Which share of the difference of log scores is that of log penalties; None if the scores are equal or 0.
     """
 
     system: float
+    """By how many standard errors the hypotheses are longer than their references; negative if they are shorter."""
     baseline: float
     bias: float
+    """By how much the expected difference differs from the difference of the scores of the populations, in absolute
+    value and in standard errors of the difference.
+    """
     share: float | None
+    """Which share of the difference of log scores is that of log penalties; None if the scores are equal or 0."""
 
 
+@documented
 @dataclass(frozen=True, slots=True)
 class Contribution:
     """What a part of a metric's formula contributes to a difference. Those of all parts add up to the difference.
 
     docs/statistics.md has the definitions.
-
-    Attributes
-    ----------
-    part : str
-        For BLEU ``bp``, the brevity penalty, and ``p_1``, ``p_2`` …, the precisions; for other metrics ``precision``,
-        ``recall``, ``fragmentation``, ``penalty`` or ``information``.
-    difference : float
-        In the metric's units.
-    confidence_interval : ConfidenceInterval or None
-        Percentiles of the draws, at the comparison's confidence level. None without draws or intervals, and if a part
-        is undefined on any draw.
     """
 
     part: str
+    """For BLEU ``bp``, the brevity penalty, and ``p_1``, ``p_2`` …, the precisions; for other metrics ``precision``,
+    ``recall``, ``fragmentation``, ``penalty`` or ``information``.
+    """
     difference: float
+    """In the metric's units."""
     confidence_interval: ConfidenceInterval | None = None
+    """Percentiles of the draws, at the comparison's confidence level. None without draws or intervals, and if a part is
+    undefined on any draw.
+    """
 
 
+@documented
 @dataclass(frozen=True, slots=True)
 class PairedDifference:
-    """The difference between two systems under one metric, and its test.
-
-    Attributes
-    ----------
-    baseline, system, metric : str
-    test : SignificanceResult
-        ``test.statistic`` is score(system) − score(baseline).
-    confidence_interval : ConfidenceInterval or None
-        For the difference; None if no intervals were requested. For a test with a margin it is the one that belongs to
-        the test, at the confidence level 1 − 2·alpha.
-    n_segments, n_units : int
-        The number of segments, and of resampling units, for which both systems have a score. They are smaller than
-        those of the test set only for :class:`~reshuffle.SegmentScores` with missing scores. The difference is then
-        that of the means over these segments.
-    intraclass_correlation : float or None
-        The correlation of the segments' paired differences within documents
-        (:func:`reshuffle.intraclass_correlation`), each segment's difference being its influence on the difference of
-        the scores. None without documents, where it is undefined, and for functions of texts.
-    design_effect : float or None
-        The variance of the difference divided by its variance if segments were independent
-        (:func:`reshuffle.design_effect`). None in the same cases.
-    exchangeability : Exchangeability or None
-        None for tests that do not need exchangeable outputs, for functions of texts, and where the difference does not
-        vary.
-    influence : Influence or None
-        On how many resampling units the difference rests. None for averages over test sets.
-    brevity : Brevity or None
-        None for metrics without a brevity penalty, and where the lengths or the difference do not vary.
-    contributions : tuple of Contribution or None
-        What the parts of the formula contribute to the difference, if they were requested (``with_parts``). Empty for
-        metrics whose parts are not known, and for BLEU where a precision is 0 or smoothed.
-    caveats : tuple of str
-        The kinds of the comparison's :class:`Caveat` that apply to this pair.
-    null : NullHistogram or None
-        The null distribution of the test statistic, from the replicates of the test: shuffles, permutations, or
-        bootstrap draws centred on 0. None for tests without replicates, and if the observed statistic is infinite.
-    """
+    """The difference between two systems under one metric, and its test."""
 
     baseline: str
     system: str
     metric: str
     test: SignificanceResult
+    """``test.statistic`` is score(system) − score(baseline)."""
     confidence_interval: ConfidenceInterval | None
+    """For the difference; None if no intervals were requested. For a test with a margin it is the one that belongs to
+    the test, at the confidence level 1 − 2·alpha.
+    """
     n_segments: int
+    """The number of segments, and of resampling units, for which both systems have a score. They are smaller than those
+    of the test set only for :class:`~reshuffle.SegmentScores` with missing scores. The difference is then that of the
+    means over these segments.
+    """
     n_units: int
     intraclass_correlation: float | None = None
+    """The correlation of the segments' paired differences within documents (:func:`reshuffle.intraclass_correlation`),
+    each segment's difference being its influence on the difference of the scores. None without documents, where it is
+    undefined, and for functions of texts.
+    """
     design_effect: float | None = None
+    """The variance of the difference divided by its variance if segments were independent
+    (:func:`reshuffle.design_effect`). None in the same cases.
+    """
     exchangeability: Exchangeability | None = None
+    """None for tests that do not need exchangeable outputs, for functions of texts, and where the difference does not
+    vary.
+    """
     influence: Influence | None = None
+    """On how many resampling units the difference rests. None for averages over test sets."""
     brevity: Brevity | None = None
+    """None for metrics without a brevity penalty, and where the lengths or the difference do not vary."""
     contributions: tuple[Contribution, ...] | None = None
+    """What the parts of the formula contribute to the difference, if they were requested (``with_parts``). Empty for
+    metrics whose parts are not known, and for BLEU where a precision is 0 or smoothed.
+    """
     caveats: tuple[str, ...] = ()
+    """The kinds of the comparison's :class:`Caveat` that apply to this pair."""
     null: NullHistogram | None = None
+    """The null distribution of the test statistic, from the replicates of the test: shuffles, permutations, or
+    bootstrap draws centred on 0. None for tests without replicates, and if the observed statistic is infinite.
+    """
 
     @property
     def difference(self) -> float:
@@ -213,70 +185,52 @@ class PairedDifference:
         return bool((self.test.pvalue if adjusted is None else adjusted) <= alpha)
 
 
+@documented
 @dataclass(frozen=True, slots=True)
 class UsedMetric:
-    """A metric of a result.
-
-    Attributes
-    ----------
-    name : str
-        As in tables, with the options that distinguish it from others of the same name.
-    signature : str
-    higher_is_better : bool
-    evaluations : int or None
-        For functions of texts, the number of calls; else None.
-    source : str or None
-        The ACL id or DOI of the paper that defines it. None for external scores and functions.
-    """
+    """A metric of a result."""
 
     name: str
+    """As in tables, with the options that distinguish it from others of the same name."""
     signature: str
     higher_is_better: bool
     evaluations: int | None = None
+    """For functions of texts, the number of calls; else None."""
     source: str | None = None
+    """The ACL id or DOI of the paper that defines it. None for external scores and functions."""
 
 
+@documented
 @dataclass(frozen=True, slots=True)
 class UsedTest:
-    """The test of a comparison.
-
-    Attributes
-    ----------
-    name, title : str
-        The name in :data:`reshuffle.inference.tests.TESTS`, and its name in reports.
-    alternative : str
-        As requested: ``two-sided``, ``better``, ``worse``, ``greater`` or ``less``; or ``equivalence`` or
-        ``non-inferiority``, for tests with a margin.
-    replicates : str or None
-        ``shuffles``, ``draws`` or ``permutations``; None for tests without replicates.
-    adjustment, adjustment_title : str or None
-        The adjustment for multiple tests, if there was one, and its name in reports.
-    adjustment_rate : str or None
-        The error rate that it controls: ``family-wise error rate`` or ``false discovery rate``.
-    family : str or None
-        Which tests are adjusted together: the pairs under each metric (``metric``), or all pairs under all metrics
-        (``all``). On several test sets: the pairs under each metric on each test set (``metric``) or on all test sets
-        (``sets``), or all pairs under all metrics on each test set (``set``) or on all test sets (``all``). None
-        without an adjustment.
-    n_sets : int
-        The number of test sets in a family. If it is more than 1, families also contain tests of other comparisons.
-    stopping : str or None
-        The stopping rule of the shuffles as signatures write it, if there was one.
-    source, adjustment_source : str or None
-        The papers of the test and of the adjustment, as in their registries.
-    """
+    """The test of a comparison."""
 
     name: str
+    """The name in :data:`reshuffle.inference.tests.TESTS`, and its name in reports."""
     title: str
     alternative: str
+    """As requested: ``two-sided``, ``better``, ``worse``, ``greater`` or ``less``; or ``equivalence`` or
+    ``non-inferiority``, for tests with a margin.
+    """
     replicates: str | None
+    """``shuffles``, ``draws`` or ``permutations``; None for tests without replicates."""
     adjustment: str | None = None
+    """The adjustment for multiple tests, if there was one, and its name in reports."""
     adjustment_title: str | None = None
     adjustment_rate: str | None = None
+    """The error rate that it controls: ``family-wise error rate`` or ``false discovery rate``."""
     family: str | None = None
+    """Which tests are adjusted together: the pairs under each metric (``metric``), or all pairs under all metrics
+    (``all``). On several test sets: the pairs under each metric on each test set (``metric``) or on all test sets
+    (``sets``), or all pairs under all metrics on each test set (``set``) or on all test sets (``all``). None without an
+    adjustment.
+    """
     n_sets: int = 1
+    """The number of test sets in a family. If it is more than 1, families also contain tests of other comparisons."""
     stopping: str | None = None
+    """The stopping rule of the shuffles as signatures write it, if there was one."""
     source: str | None = None
+    """The papers of the test and of the adjustment, as in their registries."""
     adjustment_source: str | None = None
 
     @property
@@ -285,29 +239,23 @@ class UsedTest:
         return self.alternative in ("equivalence", "non-inferiority")
 
 
+@documented
 @dataclass(frozen=True, slots=True)
 class UsedInterval:
-    """The confidence interval of a result.
-
-    Attributes
-    ----------
-    name, title : str
-        The name in :data:`reshuffle.inference.intervals.INTERVALS`, and its name in reports.
-    draws : bool
-        Whether it is computed from bootstrap draws.
-    simultaneous : bool
-        Whether the intervals of differences are simultaneous instead.
-    source : str or None
-        The paper of the interval, as in the registry.
-    """
+    """The confidence interval of a result."""
 
     name: str
+    """The name in :data:`reshuffle.inference.intervals.INTERVALS`, and its name in reports."""
     title: str
     draws: bool
+    """Whether it is computed from bootstrap draws."""
     simultaneous: bool = False
+    """Whether the intervals of differences are simultaneous instead."""
     source: str | None = None
+    """The paper of the interval, as in the registry."""
 
 
+@documented
 @dataclass(frozen=True, slots=True)
 class Comparison(Reported):
     """The result of :func:`reshuffle.compare` or :func:`reshuffle.score`, with everything needed to repeat it.
@@ -315,59 +263,6 @@ class Comparison(Reported):
     ``print(comparison)`` shows the tables of the command line, and a notebook shows them as HTML. :meth:`score` and
     :meth:`pair` look up one number, :meth:`to_dicts`, :meth:`to_pandas` and :meth:`to_polars` return all of them, and
     :meth:`render` formats a report. :attr:`plot` draws figures for papers.
-
-    Attributes
-    ----------
-    systems : tuple of str
-        The baseline first if there is one, else in the order of the input.
-    metrics : tuple of UsedMetric
-    scores : tuple of SystemScore
-        Metric by metric, system by system.
-    comparisons : tuple of PairedDifference
-        Metric by metric, pair by pair; empty for ``score``.
-    baseline : str or None
-        None if all pairs were compared, and for ``score``.
-    test : UsedTest or None
-        None for ``score``.
-    interval : UsedInterval or None
-        None if there are no intervals.
-    experimentwise_error : float or None
-        The probability of at least one p ≤ α if no systems differed and the tests were independent, 1 − (1 − α)^m for
-        m tests. None for ``score``.
-    per_comparison_level : float or None
-        The level for each of the m tests that would make that probability α: 1 − (1 − α)^(1/m). None for ``score``.
-    n_segments, n_references : int
-        Segments per system, and references per segment (the maximum if it varies).
-    unit : str
-        The resampling unit: ``segment`` or ``document``, or ``unit`` for an average over test sets with both.
-    n_units : int
-        The number of resampling units.
-    n_strata : int or None
-        The number of strata of the bootstrap; None without strata.
-    n_resamples, seed : int or None
-        None if nothing was resampled at random, for example if all tests are exact and there are no draws. With a
-        stopping rule each test has its own number of shuffles.
-    confidence_level : float or None
-        Of the intervals. None if there are neither intervals nor tests.
-    alpha : float or None
-        The significance level. For ``score``, 1 − confidence_level.
-    caveats : tuple of Caveat
-        Warnings about the p-values, which reports show as sentences.
-    rankings : tuple of Ranking
-        The systems from best to worst, metric by metric. Empty unless all pairs were compared by two-sided tests.
-    detectable : tuple of DetectableDifference
-        The minimum detectable difference, metric by metric, for metrics whose differences have a standard error; empty
-        for ``score``.
-    averaged_over : tuple of str
-        The names of the test sets, if the scores are means of those on several test sets. ``n_segments`` and
-        ``n_units`` are then those of all test sets together, whose units may differ (``unit``), and ``n_strata`` is
-        the number of test sets or of their strata.
-    texts : ComparedTexts or None
-        The texts and segment scores, if they were requested (``with_texts``).
-    signature : str
-        One line with everything needed to repeat the result on the same texts.
-    version : str
-        The version of reshuffle.
 
     Examples
     --------
@@ -397,30 +292,61 @@ class Comparison(Reported):
     """
 
     systems: tuple[str, ...]
+    """The baseline first if there is one, else in the order of the input."""
     metrics: tuple[UsedMetric, ...]
     scores: tuple[SystemScore, ...]
+    """Metric by metric, system by system."""
     n_segments: int
+    """Segments per system, and references per segment (the maximum if it varies)."""
     n_references: int
     unit: str
+    """The resampling unit: ``segment`` or ``document``, or ``unit`` for an average over test sets with both."""
     n_units: int
+    """The number of resampling units."""
     signature: str
+    """One line with everything needed to repeat the result on the same texts."""
     version: str
+    """The version of reshuffle."""
     comparisons: tuple[PairedDifference, ...] = ()
+    """Metric by metric, pair by pair; empty for ``score``."""
     baseline: str | None = None
+    """None if all pairs were compared, and for ``score``."""
     test: UsedTest | None = None
+    """None for ``score``."""
     interval: UsedInterval | None = None
+    """None if there are no intervals."""
     experimentwise_error: float | None = None
+    """The probability of at least one p ≤ α if no systems differed and the tests were independent, 1 − (1 − α)^m for m
+    tests. None for ``score``.
+    """
     per_comparison_level: float | None = None
+    """The level for each of the m tests that would make that probability α: 1 − (1 − α)^(1/m). None for ``score``."""
     n_strata: int | None = None
+    """The number of strata of the bootstrap; None without strata."""
     n_resamples: int | None = None
+    """None if nothing was resampled at random, for example if all tests are exact and there are no draws. With a
+    stopping rule each test has its own number of shuffles.
+    """
     confidence_level: float | None = None
+    """Of the intervals. None if there are neither intervals nor tests."""
     alpha: float | None = None
+    """The significance level. For ``score``, 1 − confidence_level."""
     seed: int | None = None
     caveats: tuple[Caveat, ...] = ()
+    """Warnings about the p-values, which reports show as sentences."""
     rankings: tuple[Ranking, ...] = ()
+    """The systems from best to worst, metric by metric. Empty unless all pairs were compared by two-sided tests."""
     detectable: tuple[DetectableDifference, ...] = ()
+    """The minimum detectable difference, metric by metric, for metrics whose differences have a standard error; empty
+    for ``score``.
+    """
     averaged_over: tuple[str, ...] = ()
+    """The names of the test sets, if the scores are means of those on several test sets. ``n_segments`` and ``n_units``
+    are then those of all test sets together, whose units may differ (``unit``), and ``n_strata`` is the number of test
+    sets or of their strata.
+    """
     texts: ComparedTexts | None = field(default=None, repr=False)
+    """The texts and segment scores, if they were requested (``with_texts``)."""
 
     @property
     def family_size(self) -> int:

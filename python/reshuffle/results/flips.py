@@ -8,78 +8,61 @@ from typing import Any
 
 from ..types import FlipFormat
 from . import UsedMetric
+from .documented import documented
 from .reported import Framed
 
 
+@documented
 @dataclass(frozen=True, slots=True)
 class FlippedSegment:
-    """A segment (or a document) under two systems.
-
-    Attributes
-    ----------
-    segment : int or str
-        The number of the segment, from 1, or the id of the document.
-    baseline_score, system_score : float
-        Its scores.
-    flip : str
-        ``gained`` if only the system's score passes the threshold, ``lost`` if only the baseline's does, else ``both``
-        or ``neither``.
-    influence : float
-        The difference of the two corpus scores, minus that difference without this segment.
-    """
+    """A segment (or a document) under two systems."""
 
     segment: int | str
+    """The number of the segment, from 1, or the id of the document."""
     baseline_score: float
+    """Its scores."""
     system_score: float
     flip: str
+    """``gained`` if only the system's score passes the threshold, ``lost`` if only the baseline's does, else ``both``
+    or ``neither``.
+    """
     influence: float
+    """The difference of the two corpus scores, minus that difference without this segment."""
 
 
+@documented
 @dataclass(frozen=True, slots=True)
 class Flips(Framed):
     """The segments that a system gains and loses at a threshold, and those with the largest influence.
 
     ``print(flips)`` shows them, with long lists shortened; :meth:`to_dicts` has every segment.
-
-    Attributes
-    ----------
-    baseline, system : str
-    metric : UsedMetric
-    threshold : float
-        A score passes if it is at least this, or at most this if lower is better.
-    unit : str
-        ``segment``, or ``document`` if the scores are those of documents.
-    baseline_score, system_score : float
-        The corpus scores on the segments compared.
-    segments : tuple of FlippedSegment
-        The segments that are compared, in their order.
-    n_missing : int
-        The number of segments that are left out because a score is missing.
-    top : int
-        How many segments :attr:`influential` has at most.
-    pvalue : float
-        The two-sided p of McNemar's exact test of whether gains and losses are equally likely: the sign test on the
-        segments gained or lost. 1 if there are none. McNemar 1947, doi:10.1007/BF02295996.
-    signature : str
-        One line with everything needed to repeat the result on the same texts.
-    version : str
-        The version of reshuffle.
     """
 
     baseline: str
     system: str
     metric: UsedMetric
     threshold: float
+    """A score passes if it is at least this, or at most this if lower is better."""
     unit: str
+    """``segment``, or ``document`` if the scores are those of documents."""
     baseline_score: float
+    """The corpus scores on the segments compared."""
     system_score: float
     difference: float
     segments: tuple[FlippedSegment, ...]
+    """The segments that are compared, in their order."""
     n_missing: int
+    """The number of segments that are left out because a score is missing."""
     top: int
+    """How many segments :attr:`influential` has at most."""
     pvalue: float
+    """The two-sided p of McNemar's exact test of whether gains and losses are equally likely: the sign test on the
+    segments gained or lost. 1 if there are none. McNemar 1947, doi:10.1007/BF02295996.
+    """
     signature: str
+    """One line with everything needed to repeat the result on the same texts."""
     version: str
+    """The version of reshuffle."""
 
     def __repr__(self) -> str:
         return (

@@ -5,31 +5,26 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from .documented import documented
 from .scalars import Real
 
 
+@documented
 @dataclass(frozen=True, slots=True)
 class ConfidenceInterval:
-    """An interval for a score, a difference of scores, or a p-value.
-
-    Attributes
-    ----------
-    low, high : float, or (batch,) ndarray of float
-        The ends, which belong to the interval; arrays for a batch of problems.
-    confidence_level : float
-        For example 0.95.
-    method : str
-        A name in :data:`reshuffle.inference.intervals.INTERVALS`, the name of a test with a margin, or
-        ``simultaneous``, ``clopper-pearson``, ``robbins``, ``korn-graubard`` (a share of cases in clusters),
-        ``clopper-pearson-shared`` (a share of cases that share replicates) or ``jackknife``. For systems with several
-        runs, ``percentile``, ``welch-t`` or ``hierarchical``
-        (:func:`reshuffle.inference.run_intervals.interval_of`).
-    """
+    """An interval for a score, a difference of scores, or a p-value."""
 
     low: Real
+    """The ends, which belong to the interval; arrays for a batch of problems."""
     high: Real
     confidence_level: float
+    """For example 0.95."""
     method: str
+    """A name in :data:`reshuffle.inference.intervals.INTERVALS`, the name of a test with a margin, or ``simultaneous``,
+    ``clopper-pearson``, ``robbins``, ``korn-graubard`` (a share of cases in clusters), ``clopper-pearson-shared`` (a
+    share of cases that share replicates) or ``jackknife``. For systems with several runs, ``percentile``, ``welch-t``
+    or ``hierarchical`` (:func:`reshuffle.inference.run_intervals.interval_of`).
+    """
 
 
 def clopper_pearson(

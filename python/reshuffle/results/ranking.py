@@ -5,69 +5,43 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..errors import unknown_name
+from .documented import documented
 
 
+@documented
 @dataclass(frozen=True, slots=True)
 class RankedSystem:
-    """A system in a :class:`Ranking`.
-
-    Attributes
-    ----------
-    system : str
-    position : int
-        The rank by score, 1 for the best. Systems with equal scores have the same position.
-    rank_low, rank_high : int
-        The rank interval. ``rank_low`` is 1 + the number of systems that are significantly better, and ``rank_high`` is
-        the number of all systems minus the number of those that are significantly worse.
-    cluster : int
-        1 for the first cluster. All systems of a cluster are significantly better than all systems of later clusters,
-        as in the rankings of WMT (W17-4717).
-    letters : str or None
-        Two systems share a letter if and only if they do not differ significantly (compact letter display; Piepho 2004,
-        doi:10.1198/1061860043515). None if more than 26 letters would be needed.
-    mcb_pvalue : float or None
-        p of the hypothesis that no other system is better, by multiple comparisons with the best (Hsu 1981, Annals of
-        Statistics 9). For ``bootstrap``, ``bootstrap-percentile``, ``bootstrap-both`` and ``anova``; None for other
-        tests.
-    """
+    """A system in a :class:`Ranking`."""
 
     system: str
     position: int
+    """The rank by score, 1 for the best. Systems with equal scores have the same position."""
     rank_low: int
+    """The rank interval. ``rank_low`` is 1 + the number of systems that are significantly better, and ``rank_high`` is
+    the number of all systems minus the number of those that are significantly worse.
+    """
     rank_high: int
     cluster: int
+    """1 for the first cluster. All systems of a cluster are significantly better than all systems of later clusters, as
+    in the rankings of WMT (W17-4717).
+    """
     letters: str | None
+    """Two systems share a letter if and only if they do not differ significantly (compact letter display; Piepho 2004,
+    doi:10.1198/1061860043515). None if more than 26 letters would be needed.
+    """
     mcb_pvalue: float | None = None
+    """p of the hypothesis that no other system is better, by multiple comparisons with the best (Hsu 1981, Annals of
+    Statistics 9). For ``bootstrap``, ``bootstrap-percentile``, ``bootstrap-both`` and ``anova``; None for other tests.
+    """
 
 
+@documented
 @dataclass(frozen=True, slots=True)
 class Ranking:
     """The systems under one metric, from best to worst, with rank intervals, letters and confidence sets of the best.
 
     It is computed from the two-sided tests of all pairs. A pair differs significantly if its p (adjusted p if there is
     an adjustment) is at most α. The system with the better score is then significantly better.
-
-    Attributes
-    ----------
-    metric : str
-    systems : tuple of RankedSystem
-        From best to worst; systems with equal scores in the order of the input.
-    groups : tuple of tuple of str, or None
-        The systems of each letter, from ``a`` on: the maximal sets of systems without a significant difference, in the
-        order of their best systems. None if there are more than 26.
-    best : tuple of str
-        The confidence set of the best system: all systems that are not significantly worse than any other. Never
-        empty.
-    mcb_best : tuple of str or None
-        The confidence set of the best by multiple comparisons with the best: the systems whose ``mcb_pvalue`` exceeds
-        α. In large samples it contains the best system with probability 1 − α or more. If several systems are tied for
-        the best, it contains each of them with this probability, but not necessarily all of them at once, so it is
-        usually smaller than ``best``. Never empty; None where there is no ``mcb_pvalue``.
-    simultaneous : bool
-        Whether the tests of all pairs control the family-wise error rate. Then, with probability 1 − α or more, the
-        rank intervals of all systems contain their true ranks and ``best`` contains all systems that are tied for the
-        best (Mogstad et al. 2024, doi:10.1093/restud/rdad006). False for several pairs without an adjustment, and for
-        adjustments that control the false discovery rate.
 
     Notes
     -----
@@ -88,10 +62,26 @@ class Ranking:
 
     metric: str
     systems: tuple[RankedSystem, ...]
+    """From best to worst; systems with equal scores in the order of the input."""
     groups: tuple[tuple[str, ...], ...] | None
+    """The systems of each letter, from ``a`` on: the maximal sets of systems without a significant difference, in the
+    order of their best systems. None if there are more than 26.
+    """
     best: tuple[str, ...]
+    """The confidence set of the best system: all systems that are not significantly worse than any other. Never empty.
+    """
     mcb_best: tuple[str, ...] | None
+    """The confidence set of the best by multiple comparisons with the best: the systems whose ``mcb_pvalue`` exceeds α.
+    In large samples it contains the best system with probability 1 − α or more. If several systems are tied for the
+    best, it contains each of them with this probability, but not necessarily all of them at once, so it is usually
+    smaller than ``best``. Never empty; None where there is no ``mcb_pvalue``.
+    """
     simultaneous: bool
+    """Whether the tests of all pairs control the family-wise error rate. Then, with probability 1 − α or more, the rank
+    intervals of all systems contain their true ranks and ``best`` contains all systems that are tied for the best
+    (Mogstad et al. 2024, doi:10.1093/restud/rdad006). False for several pairs without an adjustment, and for
+    adjustments that control the false discovery rate.
+    """
 
     def __getitem__(self, system: str) -> RankedSystem:
         """A system of the ranking, by name.
@@ -107,6 +97,7 @@ class Ranking:
         raise unknown_name("system", system, [ranked.system for ranked in self.systems])
 
 
+@documented
 @dataclass(frozen=True, slots=True)
 class DetectableDifference:
     """The minimum detectable difference: the true difference that the test would detect with a power of 80%.
@@ -114,20 +105,6 @@ class DetectableDifference:
     It is (z₁₋α′⸝₂ + z_power)·se, where se is the standard error of the difference of two systems on this test set, and
     α′ is the level of a single test. For one-sided tests it is (z₁₋α′ + z_power)·se. It is inversely
     proportional to the square root of the number of segments.
-
-    Attributes
-    ----------
-    metric : str
-    difference : float
-        In the metric's units, for the median standard error of the compared pairs. Pairs whose
-        standard error is 0 up to rounding, such as identical systems, are left out.
-    low, high : float
-        The same for the smallest and the largest standard error.
-    power : float
-        The probability of detecting it, 0.8.
-    level : float
-        α′: α divided by the number of tests that are adjusted together. Adjustments that have more power than
-        Bonferroni's detect somewhat smaller differences.
 
     Notes
     -----
@@ -145,7 +122,15 @@ class DetectableDifference:
 
     metric: str
     difference: float
+    """In the metric's units, for the median standard error of the compared pairs. Pairs whose standard error is 0 up to
+    rounding, such as identical systems, are left out.
+    """
     low: float
+    """The same for the smallest and the largest standard error."""
     high: float
     power: float
+    """The probability of detecting it, 0.8."""
     level: float
+    """α′: α divided by the number of tests that are adjusted together. Adjustments that have more power than
+    Bonferroni's detect somewhat smaller differences.
+    """

@@ -12,29 +12,17 @@ from numpy.typing import NDArray
 from ..types import SegmentFormat
 from ..validate import check_name
 from .comparison import UsedMetric
+from .documented import documented
 from .lookup import first_names, metric_name
 from .reported import Framed
 
 
+@documented
 @dataclass(frozen=True, slots=True, eq=False)
 class SegmentTable(Framed):
     """The score of every segment, or of every document, of every system: the result of :func:`segment_scores`.
 
     ``print(table)`` shows the first rows, and a notebook shows them as HTML.
-
-    Attributes
-    ----------
-    systems : tuple of str
-        In the order of the input.
-    metrics : tuple of UsedMetric
-    scores : mapping of str to (k, S) ndarray
-        By the metric's name; a row for each system.
-    signature : str
-        One line with everything needed to repeat the result on the same texts.
-    version : str
-        The version of reshuffle.
-    documents : tuple of str, or None
-        The D ids of the documents if the scores are those of documents, else None.
 
     Examples
     --------
@@ -54,11 +42,16 @@ class SegmentTable(Framed):
     """
 
     systems: tuple[str, ...]
+    """In the order of the input."""
     metrics: tuple[UsedMetric, ...]
     scores: Mapping[str, NDArray[np.float64]]
+    """By the metric's name, (k, S): a row for each of k systems, a column for each of S segments."""
     signature: str
+    """One line with everything needed to repeat the result on the same texts."""
     version: str
+    """The version of reshuffle."""
     documents: tuple[str, ...] | None = None
+    """The D ids of the documents if the scores are those of documents, else None."""
 
     def __repr__(self) -> str:
         unit = "segments" if self.documents is None else "documents"

@@ -7,35 +7,30 @@ from dataclasses import dataclass
 
 from ..errors import unknown_name
 from .comparison import Comparison
+from .documented import documented
 from .lookup import first_names
 from .reported import Reported
 
 
+@documented
 @dataclass(frozen=True, slots=True)
 class SetComparison(Reported):
-    """The result of :func:`reshuffle.compare_sets`: a comparison on each test set, and one of average scores over them.
-
-    Attributes
-    ----------
-    sets : mapping of str to Comparison
-        The comparison on each test set, by its name, in the order of the input. Figures are
-        methods of ``result["NAME"].plot`` and ``result.average.plot``.
-    average : Comparison or None
-        The comparison of average scores over the test sets, with tests and intervals of their own. None with
-        ``average=False``.
-    dropped : tuple of str
-        The systems that were left out because they are not in every test set.
-    signature : str
-        One line with everything needed to repeat the result on the same texts.
-    version : str
-        The version of reshuffle.
-    """
+    """The result of :func:`reshuffle.compare_sets`: a comparison on each test set, and one of their average scores."""
 
     sets: Mapping[str, Comparison]
+    """The comparison on each test set, by its name, in the order of the input. Figures are methods of
+    ``result["NAME"].plot`` and ``result.average.plot``.
+    """
     average: Comparison | None
+    """The comparison of average scores over the test sets, with tests and intervals of their own. None with
+    ``average=False``.
+    """
     dropped: tuple[str, ...]
+    """The systems that were left out because they are not in every test set."""
     signature: str
+    """One line with everything needed to repeat the result on the same texts."""
     version: str
+    """The version of reshuffle."""
 
     def __repr__(self) -> str:
         averaged = "" if self.average is None else " and their average"

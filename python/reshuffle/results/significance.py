@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ..errors import InputError
 from ..validate import check_integer
 from .caveats import Caveat
+from .documented import documented
 from .intervals import ConfidenceInterval, clopper_pearson, may_lie_across, robbins
 from .scalars import Real, Whole
 
@@ -18,32 +19,26 @@ from .scalars import Real, Whole
 WITHOUT_INTERVAL = ("exact", "subgroup", "replay")
 
 
+@documented
 @dataclass(frozen=True, slots=True)
 class UsedStopping:
-    """The stopping rule of a test, and whether it stopped the shuffles.
-
-    Attributes
-    ----------
-    rule : str
-        A name in :data:`reshuffle.resampling.stopping.STOPPING`.
-    max_resamples : int
-        R, the maximum number of shuffles.
-    stopped : bool, or (batch,) ndarray of bool
-        False if all R shuffles were used. For ``gandy`` the test is then undecided.
-    exceedances : int or None
-        h of ``besag-clifford``.
-    level, risk : float or None
-        α and ε of ``gandy``.
-    """
+    """The stopping rule of a test, and whether it stopped the shuffles."""
 
     rule: str
+    """A name in :data:`reshuffle.resampling.stopping.STOPPING`."""
     max_resamples: int
+    """R, the maximum number of shuffles."""
     stopped: Any
+    """A bool, or a (batch,) array of bool: False if all R shuffles were used. For ``gandy`` the test is then undecided.
+    """
     exceedances: int | None = None
+    """h of ``besag-clifford``."""
     level: float | None = None
+    """α and ε of ``gandy``."""
     risk: float | None = None
 
 
+@documented
 @dataclass(frozen=True, slots=True)
 class SignificanceResult:
     """The result of one test of a pair of systems under one metric, or of a batch of such tests.
@@ -51,84 +46,72 @@ class SignificanceResult:
     ``print(result)`` shows it in words. For a batch, ``statistic``, ``pvalue``, ``exceedances``, ``n_resamples``,
     ``wins``, ``ties``, ``scheme`` and, if each problem had its own, ``seed`` are arrays of shape (batch,), with −1
     where a single test has None; :meth:`problem` returns the result of one problem.
-
-    Attributes
-    ----------
-    test : str
-        A name in :data:`reshuffle.inference.tests.TESTS`.
-    metric : str
-        The name of the metric; in a comparison, with the options that distinguish it from others of the same name.
-    statistic : float
-        score(a) − score(b), in the metric's units.
-    pvalue : float
-        Probability, under the null hypothesis, of a difference at least as extreme as ``statistic``. From replicates
-        (exceedances + 1)/(n_resamples + 1), or exceedances/n_resamples if ``scheme`` is ``subgroup`` or ``exact`` or
-        ``besag-clifford`` stopped the shuffles; times ``tails``, but at most 1.
-    alternative : str
-        ``two-sided``, ``greater`` (a scores higher than b) or ``less``, which ``better`` and ``worse`` mean under the
-        metric; see also ``margin``.
-    exceedances : int or None
-        The number of replicates at least as extreme as the observed difference, or more extreme if the signature has
-        ``ties:>``. Where ``tails`` is 2, the number in the smaller tail: draws ≤ 0 or draws ≥ 0, whichever are fewer.
-        None for tests without replicates and for exact tests by convolution, which do not enumerate patterns.
-    n_resamples : int or None
-        The number of replicates, R; if a rule stopped them, the number used. None where ``exceedances`` is None.
-    seed : int or None
-        The seed of the replicates. None for tests without replicates, for exact tests, which use no random numbers,
-        and for user-supplied replicates.
-    signature : str
-        Metric, test, seed, generator and version, to be reported with the p-value.
-    wins, ties : int or None
-        For bootstrap tests: the number of draws in which a scores higher than b, and in which they are equal.
-    adjusted_pvalue : float or None
-        The p-value adjusted for all tests of its family (:attr:`UsedTest.family`), if there is an adjustment.
-    scheme : str or None
-        How the null distribution was obtained: ``iid`` (Monte Carlo), ``subgroup`` or ``exact``; see
-        :func:`reshuffle.approximate_randomization`. ``replay`` for user-supplied masks or indices. Otherwise None for
-        tests without shuffles.
-    stopping : UsedStopping or None
-        The stopping rule of the shuffles, if there was one.
-    tails : int
-        2 if p is twice the share of the smaller tail, so that p is at least 2/(n_resamples + 1): for the two-sided
-        ``bootstrap-percentile``, and for the two-sided ``bootstrap-both`` where ``bootstrap-percentile`` has the larger
-        p. Else 1.
-    standard_error : float or None
-        The standard error that the test divides ``statistic`` by: for ``ar-studentized`` by the delta method (None for
-        functions of texts), for ``anova`` √(2·MSE/S), the same for all pairs under a metric. None for other tests.
-    null_distribution : (R,) ndarray or None
-        The statistic of each replicate, if requested. For ``ar-studentized``, the studentized difference; or the
-        difference itself, if shuffles have the same order by both (means of segments).
-    null_probabilities : (R,) ndarray or None
-        The probabilities of the values of ``null_distribution``; None if they are equally likely.
-    margin : float or None
-        For tests of equivalence and non-inferiority, the margin in the metric's units. ``alternative`` is then
-        ``equivalence`` (the difference is smaller than the margin) or ``non-inferiority`` (a is not worse than b by the
-        margin or more), and ``exceedances`` is the number of replicates that p counts, those of the larger p of two
-        one-sided tests.
-    caveats : tuple of Caveat
-        Warnings about the test itself; those of a comparison are in :attr:`Comparison.caveats`.
     """
 
     test: str
+    """A name in :data:`reshuffle.inference.tests.TESTS`."""
     metric: str
+    """The name of the metric; in a comparison, with the options that distinguish it from others of the same name."""
     statistic: Real
+    """score(a) − score(b), in the metric's units."""
     pvalue: Real
+    """Probability, under the null hypothesis, of a difference at least as extreme as ``statistic``. From replicates
+    (exceedances + 1)/(n_resamples + 1), or exceedances/n_resamples if ``scheme`` is ``subgroup`` or ``exact`` or
+    ``besag-clifford`` stopped the shuffles; times ``tails``, but at most 1.
+    """
     alternative: str
+    """``two-sided``, ``greater`` (a scores higher than b) or ``less``, which ``better`` and ``worse`` mean under the
+    metric; see also ``margin``.
+    """
     exceedances: Whole
+    """The number of replicates at least as extreme as the observed difference, or more extreme if the signature has
+    ``ties:>``. Where ``tails`` is 2, the number in the smaller tail: draws ≤ 0 or draws ≥ 0, whichever are fewer. None
+    for tests without replicates and for exact tests by convolution, which do not enumerate patterns.
+    """
     n_resamples: Whole
+    """The number of replicates, R; if a rule stopped them, the number used. None where ``exceedances`` is None."""
     seed: Whole
+    """The seed of the replicates. None for tests without replicates, for exact tests, which use no random numbers, and
+    for user-supplied replicates.
+    """
     signature: str
+    """Metric, test, seed, generator and version, to be reported with the p-value."""
     wins: Whole = None
+    """For bootstrap tests: the number of draws in which a scores higher than b, and in which they are equal."""
     ties: Whole = None
     adjusted_pvalue: float | None = None
+    """The p-value adjusted for all tests of its family (:attr:`UsedTest.family`), if there is an adjustment."""
     scheme: Any = None
+    """A str or None. How the null distribution was obtained: ``iid`` (Monte Carlo), ``subgroup`` or ``exact``; see
+    :func:`reshuffle.approximate_randomization`. ``replay`` for user-supplied masks or indices. Otherwise None for tests
+    without shuffles.
+    """
     stopping: UsedStopping | None = None
+    """The stopping rule of the shuffles, if there was one."""
     tails: Any = 1
+    """An int: 2 if p is twice the share of the smaller tail, so that p is at least 2/(n_resamples + 1): for the
+    two-sided ``bootstrap-percentile``, and for the two-sided ``bootstrap-both`` where ``bootstrap-percentile`` has the
+    larger p. Else 1.
+    """
     standard_error: Any = None
+    """A float or None. The standard error that the test divides ``statistic`` by: for ``ar-studentized`` by the delta
+    method (None for functions of texts), for ``anova`` √(2·MSE/S), the same for all pairs under a metric. None for
+    other tests.
+    """
     null_distribution: NDArray[np.float64] | None = field(default=None, repr=False, compare=False)
+    """The statistic of each of the R replicates, if requested. For ``ar-studentized``, the studentized difference; or
+    the difference itself, if shuffles have the same order by both (means of segments).
+    """
     null_probabilities: NDArray[np.float64] | None = field(default=None, repr=False, compare=False)
+    """The probabilities of the values of ``null_distribution``; None if they are equally likely."""
     caveats: tuple[Caveat, ...] = ()
+    """Warnings about the test itself; those of a comparison are in :attr:`Comparison.caveats`."""
     margin: float | None = None
+    """For tests of equivalence and non-inferiority, the margin in the metric's units. ``alternative`` is then
+    ``equivalence`` (the difference is smaller than the margin) or ``non-inferiority`` (a is not worse than b by the
+    margin or more), and ``exceedances`` is the number of replicates that p counts, those of the larger p of two
+    one-sided tests.
+    """
 
     def __repr__(self) -> str:
         if np.ndim(self.pvalue):

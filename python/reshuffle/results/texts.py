@@ -5,26 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from .documented import documented
 
+
+@documented
 @dataclass(frozen=True, slots=True)
 class ComparedTexts:
-    """The texts that were compared, which :class:`~reshuffle.Comparison` keeps only on request.
-
-    Attributes
-    ----------
-    references : tuple of S tuples of str or None
-        The references of each segment; None stands for a missing one.
-    systems : mapping of str to tuple of S str
-        The outputs, by system.
-    scores : mapping of str to mapping of str to tuple of S float or None
-        The score of each segment, by metric and system, as :func:`reshuffle.segment_scores` returns it; None for a
-        missing score. Functions of texts (:class:`~reshuffle.CorpusFunction`) are left out, because they need not be
-        defined on a single segment.
-    """
+    """The texts that were compared, which :class:`~reshuffle.Comparison` keeps only on request."""
 
     references: tuple[tuple[str | None, ...], ...]
+    """The references of each segment; None stands for a missing one."""
     systems: Mapping[str, tuple[str, ...]]
+    """The outputs, by system."""
     scores: Mapping[str, Mapping[str, tuple[float | None, ...]]]
+    """The score of each segment, by metric and system, as :func:`reshuffle.segment_scores` returns it; None for a
+    missing score. Functions of texts (:class:`~reshuffle.CorpusFunction`) are left out, because they need not be
+    defined on a single segment.
+    """
 
     @property
     def n_bytes(self) -> int:

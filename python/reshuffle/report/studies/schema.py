@@ -13,6 +13,7 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 from ...results import ConfidenceInterval
+from ...results.documented import fields_of
 from ...results.schemas import STUDY
 from ...results.studies import RECORDS, TABLES_OF
 
@@ -91,8 +92,12 @@ def _one_of(records: list[type[Any]]) -> dict[str, Any]:
 
 def _record(record: type[Any]) -> dict[str, Any]:
     summary = (record.__doc__ or "").strip().splitlines()[0]
-    annotations = typing.get_type_hints(record)
-    return {"description": summary, **_object({field.name: annotations[field.name] for field in fields(record)})}
+    annotations, documented = typing.get_type_hints(record), fields_of(record)
+    found = _object({field.name: annotations[field.name] for field in fields(record)})
+    for name, value in found["properties"].items():
+        if documented[name].about:
+            found["properties"][name] = {**value, "description": " ".join(documented[name].about.split())}
+    return {"description": summary, **found}
 
 
 def _object(annotations: dict[str, Any]) -> dict[str, Any]:

@@ -8,38 +8,30 @@ from typing import TYPE_CHECKING, Any
 
 from ...types import Format
 from .. import UsedMetric
+from ..documented import documented
 from ..intervals import ConfidenceInterval
 
 if TYPE_CHECKING:
     from ...report.studies import StudyPlots
 
 
+@documented
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """How often a test rejects at one level.
-
-    Attributes
-    ----------
-    test, metric, null : str
-        The test, the metric, and what was true in the simulated test sets: a null hypothesis or an alternative.
-    size : int
-        The number of units (segments or documents) of a simulated test set.
-    alpha : float
-        The test rejects if p ≤ alpha.
-    rate : float
-        The share of simulations in which it rejects.
-    confidence_interval : ConfidenceInterval
-        For the rejection probability: Clopper–Pearson, unless simulations depend on one another.
-    simulations : int
-    """
+    """How often a test rejects at one level."""
 
     test: str
+    """The test, the metric, and what was true in the simulated test sets: a null hypothesis or an alternative."""
     metric: str
     null: str
     size: int
+    """The number of units (segments or documents) of a simulated test set."""
     alpha: float
+    """The test rejects if p ≤ alpha."""
     rate: float
+    """The share of simulations in which it rejects."""
     confidence_interval: ConfidenceInterval
+    """For the rejection probability: Clopper–Pearson, unless simulations depend on one another."""
     simulations: int
 
     @property
@@ -54,38 +46,30 @@ class Rate:
         return "conservative" if self.confidence_interval.high < self.alpha else "at its level"
 
 
+@documented
 @dataclass(frozen=True, repr=False)
 class StudyResult:
     """The result of a study.
 
     ``print(result)`` shows it, and :meth:`render` writes reports. :meth:`to_dicts`, :meth:`to_pandas` and
     :meth:`to_polars` return a table of its records.
-
-    Attributes
-    ----------
-    study : str
-        The name of the study, such as ``type1``.
-    plan : mapping of str to JSON values
-        All settings, by the names of the public keyword arguments. Sequences are lists.
-    metrics : tuple of UsedMetric
-    tables : mapping of str to tuple of records
-        Frozen records by the name of their table, such as ``rates``. The names are keys of the JSON. The first table is
-        the main one.
-    truths : mapping of str to str
-        What was true in the simulated test sets, in words, by null hypothesis or alternative.
-    signature : str
-        One line with everything needed to repeat the study on the same data.
-    version : str
-        The version of reshuffle.
     """
 
     study: str
+    """The name of the study, such as ``type1``."""
     plan: Mapping[str, Any]
+    """All settings, by the names of the public keyword arguments. The values are those of JSON: sequences are lists."""
     metrics: tuple[UsedMetric, ...]
     tables: Mapping[str, tuple[Any, ...]]
+    """Frozen records by the name of their table, such as ``rates``. The names are keys of the JSON. The first table is
+    the main one.
+    """
     truths: Mapping[str, str]
+    """What was true in the simulated test sets, in words, by null hypothesis or alternative."""
     signature: str
+    """One line with everything needed to repeat the study on the same data."""
     version: str
+    """The version of reshuffle."""
 
     def __post_init__(self) -> None:
         # Lists and tuples are the same in JSON: equal plans must be equal after they were written and read.

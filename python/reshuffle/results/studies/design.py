@@ -4,124 +4,91 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..documented import documented
 
+
+@documented
 @dataclass(frozen=True, slots=True)
 class PairError:
-    """The difference of two systems on the data, and its standard error, on which plans are based.
-
-    Attributes
-    ----------
-    metric, system, baseline : str
-    difference : float
-        score(system) − score(baseline).
-    standard_error : float
-        By the delta method, on ``size`` units; 0 if the systems hardly differ.
-    size : int
-        The number of units (segments or documents) of the data.
-    """
+    """The difference of two systems on the data, and its standard error, on which plans are based."""
 
     metric: str
     system: str
     baseline: str
     difference: float
+    """score(system) − score(baseline)."""
     standard_error: float
+    """By the delta method, on ``size`` units; 0 if the systems hardly differ."""
     size: int
+    """The number of units (segments or documents) of the data."""
 
 
+@documented
 @dataclass(frozen=True, slots=True)
 class DetectableAtSize:
-    """The minimum detectable difference on a test set of some size.
-
-    Attributes
-    ----------
-    metric : str
-    method : str
-        ``normal``: (z₁₋α⸝₂ + z_power)·se, for any test. ``t-test``: from the noncentral t distribution, for means of
-        segment scores.
-    size : int
-        The number of units.
-    level : float
-        The level of a single test: α divided by the number of tests that are adjusted together.
-    power : float
-        The probability of detecting it.
-    difference : float
-        In points of the metric, for the pair with the median standard error.
-    low, high : float
-        The same for the smallest and the largest standard error.
-    """
+    """The minimum detectable difference on a test set of some size."""
 
     metric: str
     method: str
+    """``normal``: (z₁₋α⸝₂ + z_power)·se, for any test. ``t-test``: from the noncentral t distribution, for means of
+    segment scores.
+    """
     size: int
+    """The number of units."""
     level: float
+    """The level of a single test: α divided by the number of tests that are adjusted together."""
     power: float
+    """The probability of detecting it."""
     difference: float
+    """In points of the metric, for the pair with the median standard error."""
     low: float
+    """The same for the smallest and the largest standard error."""
     high: float
 
 
+@documented
 @dataclass(frozen=True, slots=True)
 class PlannedPower:
-    """The power for a given difference on a test set of some size.
-
-    Attributes
-    ----------
-    metric, method : str
-        As in :class:`DetectableAtSize`.
-    size : int
-        The number of units.
-    level : float
-        The level of a single test.
-    difference : float
-        The true difference, in points of the metric.
-    power : float
-        For the pair with the median standard error.
-    low, high : float
-        The same for the largest and the smallest standard error.
-    type_m : float or None
-        The expected size of a significant difference divided by the true one (exaggeration ratio), for the median
-        standard error, of a z-test with this power. None for one-sided tests and the t-test.
-    type_s : float or None
-        The probability that a significant difference has the wrong sign. None as for ``type_m``.
-    """
+    """The power for a given difference on a test set of some size."""
 
     metric: str
+    """As in :class:`DetectableAtSize`."""
     method: str
     size: int
+    """The number of units."""
     level: float
+    """The level of a single test."""
     difference: float
+    """The true difference, in points of the metric."""
     power: float
+    """For the pair with the median standard error."""
     low: float
+    """The same for the largest and the smallest standard error."""
     high: float
     type_m: float | None
+    """The expected size of a significant difference divided by the true one (exaggeration ratio), for the median
+    standard error, of a z-test with this power. None for one-sided tests and the t-test.
+    """
     type_s: float | None
+    """The probability that a significant difference has the wrong sign. None as for ``type_m``."""
 
 
+@documented
 @dataclass(frozen=True, slots=True)
 class PlannedSize:
-    """The number of units that a test set needs.
-
-    Attributes
-    ----------
-    metric, method : str
-        As in :class:`DetectableAtSize`.
-    level : float
-        The level of a single test.
-    power : float
-        The target power.
-    difference : float
-        The true difference, in points of the metric.
-    size : int or None
-        For the pair with the median standard error. None if 2⁵³ units are not enough.
-    low, high : int or None
-        The same for the smallest and the largest standard error.
-    """
+    """The number of units that a test set needs."""
 
     metric: str
+    """As in :class:`DetectableAtSize`."""
     method: str
     level: float
+    """The level of a single test."""
     power: float
+    """The target power."""
     difference: float
+    """The true difference, in points of the metric."""
     size: int | None
+    """For the pair with the median standard error. None if 2⁵³ units are not enough."""
     low: int | None
+    """The same for the smallest and the largest standard error."""
     high: int | None

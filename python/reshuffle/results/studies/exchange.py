@@ -4,48 +4,37 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..documented import documented
 from ..intervals import ConfidenceInterval
 
 
+@documented
 @dataclass(frozen=True, slots=True)
 class ExchangeRate:
-    """How often a test of runs of two equal configurations rejects at one level.
-
-    Attributes
-    ----------
-    exchange, metric, statistic : str
-        As in :class:`~reshuffle.results.studies.RunDifference`.
-    runs : int
-        The number of runs of each configuration.
-    run_sd : float or None
-        The standard deviation of the runs' expected scores, divided by the sampling standard deviation of the score of
-        one run. None for real runs.
-    correlation : float or None
-        Between the segment differences of two pairs of runs, without the runs' own effects. None for real runs.
-    size : int
-        The number of segments (or documents) of a simulated test set.
-    alpha : float
-        The test rejects if p ≤ alpha.
-    rate : float
-        The share of simulations in which it rejects: its type-I error.
-    confidence_interval : ConfidenceInterval
-        For the type-I error. Simulations that share replicates or runs are clusters.
-    expected : float or None
-        The type-I error by a formula, for many segments; None where there is no formula.
-    simulations : int
-    """
+    """How often a test of runs of two equal configurations rejects at one level."""
 
     exchange: str
+    """As in :class:`~reshuffle.results.studies.RunDifference`."""
     metric: str
     statistic: str
     runs: int
+    """The number of runs of each configuration."""
     run_sd: float | None
+    """The standard deviation of the runs' expected scores, divided by the sampling standard deviation of the score of
+    one run. None for real runs.
+    """
     correlation: float | None
+    """Between the segment differences of two pairs of runs, without the runs' own effects. None for real runs."""
     size: int
+    """The number of segments (or documents) of a simulated test set."""
     alpha: float
+    """The test rejects if p ≤ alpha."""
     rate: float
+    """The share of simulations in which it rejects: its type-I error."""
     confidence_interval: ConfidenceInterval
+    """For the type-I error. Simulations that share replicates or runs are clusters."""
     expected: float | None
+    """The type-I error by a formula, for many segments; None where there is no formula."""
     simulations: int
 
     @property

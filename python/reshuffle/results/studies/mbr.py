@@ -4,54 +4,41 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..documented import documented
+
 # The tables, the main one first.
 MBR_TABLES = ("choices", "scores")
 
 
+@documented
 @dataclass(frozen=True, slots=True)
 class MbrChoice:
-    """The entry with the best expected utility of a sentence.
-
-    Attributes
-    ----------
-    sentence : int
-        The id of the sentence in the lists.
-    entry : int
-        Its place in the list of the sentence, from 1. Of equal ones, the first.
-    utility : float
-        Its expected utility: the mean of its scores against the entries of the list, by their probabilities. NaN if
-        there is no other entry, and the entry itself does not count.
-    topbest : int
-        The place of the entry that the decoder or the weights prefer.
-    topbest_utility : float
-        The expected utility of that one.
-    entries, distinct : int
-        The length of the list, and the number of its distinct hypotheses.
-    output : str
-    """
+    """The entry with the best expected utility of a sentence."""
 
     sentence: int
+    """The id of the sentence in the lists."""
     entry: int
+    """Its place in the list of the sentence, from 1. Of equal ones, the first."""
     utility: float
+    """Its expected utility: the mean of its scores against the entries of the list, by their probabilities. NaN if
+    there is no other entry, and the entry itself does not count.
+    """
     topbest: int
+    """The place of the entry that the decoder or the weights prefer."""
     topbest_utility: float
+    """The expected utility of that one."""
     entries: int
+    """The length of the list, and the number of its distinct hypotheses."""
     distinct: int
     output: str
 
 
+@documented
 @dataclass(frozen=True, slots=True)
 class MbrScore:
-    """A corpus score against references.
-
-    Attributes
-    ----------
-    choice : str
-        ``topbest`` or ``mbr``.
-    metric : str
-    score : float
-    """
+    """A corpus score against references."""
 
     choice: str
+    """``topbest`` or ``mbr``."""
     metric: str
     score: float

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..documented import documented
 from ..intervals import ConfidenceInterval
 from .base import StudyResult
 
@@ -11,93 +12,54 @@ from .base import StudyResult
 META_TABLES = ("results", "comparisons", "groups", "human", "systems")
 
 
+@documented
 @dataclass(frozen=True, slots=True)
 class MetricAgreement:
-    """How well a metric agrees with people, by one coefficient.
-
-    Attributes
-    ----------
-    test_set : str
-        The name of the test set, such as a language pair; ``average`` for the mean over test sets, ``pooled`` for all
-        judgments of all test sets taken as one.
-    metric : str
-    level : str
-        ``segment`` or ``system``: whose scores are compared.
-    grouping : str or None
-        At segment level: ``none`` (all scores in one group), ``sys`` (a group for each system), ``item`` (a group for
-        each segment), and the value is the mean over groups. ``votes`` where people compared pairs of outputs. None at
-        system level.
-    coefficient : str
-        A name in :data:`reshuffle.meta.COEFFICIENTS`.
-    ties : str or None
-        How tied scores of the metric count in ``tau``, ``darr`` and ``accuracy``; None for other coefficients.
-    value : float
-        NaN where it is not defined; ``reason`` says why. Positive values are agreement, also for metrics where lower
-        is better.
-    confidence_interval : ConfidenceInterval or None
-    n : int
-        What the value was computed from: votes, pairs of outputs (``darr``), outputs, systems, or pairs of systems.
-    groups : int or None
-        The number of groups that have a value.
-    epsilon : float or None
-        The calibrated difference up to which scores of the metric count as tied.
-    segments : int or None
-        At system level, the number of segments on which the metric scored the systems; None for an average, and where
-        its scores of systems were given.
-    judged_segments : int or None
-        At system level, the number of segments of which people judged an output; None for an average, and where people
-        scored systems as a whole.
-    reason : str or None
-        Why the value is not defined, or what is unusual.
-    """
+    """How well a metric agrees with people, by one coefficient."""
 
     test_set: str
+    """The name of the test set, such as a language pair; ``average`` for the mean over test sets, ``pooled`` for all
+    judgments of all test sets taken as one.
+    """
     metric: str
     level: str
+    """``segment`` or ``system``: whose scores are compared."""
     grouping: str | None
+    """At segment level: ``none`` (all scores in one group), ``sys`` (a group for each system), ``item`` (a group for
+    each segment), and the value is the mean over groups. ``votes`` where people compared pairs of outputs. None at
+    system level.
+    """
     coefficient: str
+    """A name in :data:`reshuffle.meta.COEFFICIENTS`."""
     ties: str | None
+    """How tied scores of the metric count in ``tau``, ``darr`` and ``accuracy``; None for other coefficients."""
     value: float
+    """NaN where it is not defined; ``reason`` says why. Positive values are agreement, also for metrics where lower is
+    better.
+    """
     confidence_interval: ConfidenceInterval | None
     n: int
+    """What the value was computed from: votes, pairs of outputs (``darr``), outputs, systems, or pairs of systems."""
     groups: int | None
+    """The number of groups that have a value."""
     epsilon: float | None
+    """The calibrated difference up to which scores of the metric count as tied."""
     segments: int | None
+    """At system level, the number of segments on which the metric scored the systems; None for an average, and where
+    its scores of systems were given.
+    """
     judged_segments: int | None
+    """At system level, the number of segments of which people judged an output; None for an average, and where people
+    scored systems as a whole.
+    """
     reason: str | None
+    """Why the value is not defined, or what is unusual."""
 
 
+@documented
 @dataclass(frozen=True, slots=True)
 class MetricDifference:
-    """The difference between the agreement of two metrics with people, and a test of it.
-
-    Attributes
-    ----------
-    test_set : str
-    metric_a, metric_b : str
-    level : str
-    grouping : str or None
-    coefficient : str
-    ties : str or None
-        As in :class:`MetricAgreement`.
-    test : str
-        A name in :data:`reshuffle.meta.TESTS`.
-    difference : float
-        The value of ``metric_a`` minus that of ``metric_b``, on what all metrics have scores for.
-    pvalue : float
-        Not adjusted for multiple tests.
-    adjusted_pvalue : float or None
-        Adjusted for all pairs of metrics of the family.
-    confidence_interval : ConfidenceInterval or None
-        Of the difference.
-    exceedances, n_resamples : int or None
-        The number of replicates at least as extreme as the difference, and of all replicates. None for tests without
-        replicates.
-    statistic, degrees_of_freedom : float or None
-        Of Williams' test.
-    n : int
-        As in :class:`MetricAgreement`.
-    """
+    """The difference between the agreement of two metrics with people, and a test of it."""
 
     test_set: str
     metric_a: str
@@ -106,35 +68,33 @@ class MetricDifference:
     grouping: str | None
     coefficient: str
     ties: str | None
+    """As in :class:`MetricAgreement`."""
     test: str
+    """A name in :data:`reshuffle.meta.TESTS`."""
     difference: float
+    """The value of ``metric_a`` minus that of ``metric_b``, on what all metrics have scores for."""
     pvalue: float
+    """Not adjusted for multiple tests."""
     adjusted_pvalue: float | None
+    """Adjusted for all pairs of metrics of the family."""
     confidence_interval: ConfidenceInterval | None
+    """Of the difference."""
     exceedances: int | None
+    """The number of replicates at least as extreme as the difference, and of all replicates. None for tests without
+    replicates.
+    """
     n_resamples: int | None
     statistic: float | None
+    """Of Williams' test."""
     degrees_of_freedom: float | None
     n: int
+    """As in :class:`MetricAgreement`."""
 
 
+@documented
 @dataclass(frozen=True, slots=True)
 class MetricGroup:
-    """The place of a metric in the ranking of metrics by one coefficient.
-
-    Attributes
-    ----------
-    test_set, metric, level : str
-    grouping : str or None
-    coefficient : str
-    ties : str or None
-    rank : int
-        From 1, by value.
-    letters : str
-        Compact letter display: metrics that share a letter do not differ significantly (adjusted p-values).
-    cluster : int
-        From 1: all metrics of a cluster differ significantly from all metrics of later clusters, as in WMT's rankings.
-    """
+    """The place of a metric in the ranking of metrics by one coefficient."""
 
     test_set: str
     metric: str
@@ -143,50 +103,41 @@ class MetricGroup:
     coefficient: str
     ties: str | None
     rank: int
+    """From 1, by value."""
     letters: str
+    """Compact letter display: metrics that share a letter do not differ significantly (adjusted p-values)."""
     cluster: int
+    """From 1: all metrics of a cluster differ significantly from all metrics of later clusters, as in WMT's rankings.
+    """
 
 
+@documented
 @dataclass(frozen=True, slots=True)
 class HumanScores:
-    """The human score of a system, and how much of it was judged.
-
-    Attributes
-    ----------
-    test_set, system : str
-    score : float or None
-        The score at system level, higher is better; None where there is none.
-    segments : int
-        The number of segments with a score or judgment of the system.
-    judgments : int
-        The number of scores, or of votes in which the system took part.
-    """
+    """The human score of a system, and how much of it was judged."""
 
     test_set: str
     system: str
     score: float | None
+    """The score at system level, higher is better; None where there is none."""
     segments: int
+    """The number of segments with a score or judgment of the system."""
     judgments: int
+    """The number of scores, or of votes in which the system took part."""
 
 
+@documented
 @dataclass(frozen=True, slots=True)
 class MetricSystemScore:
-    """The score of a system by a metric and by people.
-
-    Attributes
-    ----------
-    test_set, metric, system : str
-    score : float
-        As the metric gives it.
-    human : float
-        The human score of the system, higher is better.
-    """
+    """The score of a system by a metric and by people."""
 
     test_set: str
     metric: str
     system: str
     score: float
+    """As the metric gives it."""
     human: float
+    """The human score of the system, higher is better."""
 
 
 @dataclass(frozen=True, repr=False)

@@ -4,71 +4,55 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..documented import documented
+
 # The tables, the main one first.
 ORACLE_TABLES = ("scores", "searches", "entries")
 
 
+@documented
 @dataclass(frozen=True, slots=True)
 class ListScore:
-    """The corpus score of one entry of each list.
-
-    Attributes
-    ----------
-    choice : str
-        ``topbest``: the entry that the decoder or the weights prefer. ``sentence-oracle`` and ``sentence-worst``: the
-        entries with the best and the worst sentence scores. ``oracle`` and ``worst``: the entries with the best and
-        the worst corpus score that were found.
-    score : float
-        The corpus score.
-    gain : float
-        The score minus that of ``topbest``.
-    """
+    """The corpus score of one entry of each list."""
 
     choice: str
+    """``topbest``: the entry that the decoder or the weights prefer. ``sentence-oracle`` and ``sentence-worst``: the
+    entries with the best and the worst sentence scores. ``oracle`` and ``worst``: the entries with the best and the
+    worst corpus score that were found.
+    """
     score: float
+    """The corpus score."""
     gain: float
+    """The score minus that of ``topbest``."""
 
 
+@documented
 @dataclass(frozen=True, slots=True)
 class ChosenEntry:
-    """The entry of a sentence in a choice.
-
-    Attributes
-    ----------
-    choice : str
-        As in :class:`ListScore`.
-    sentence : int
-        The id of the sentence in the lists.
-    entry : int
-        Its place in the list of the sentence, from 1.
-    score : float
-        The sentence score.
-    output : str
-    """
+    """The entry of a sentence in a choice."""
 
     choice: str
+    """As in :class:`ListScore`."""
     sentence: int
+    """The id of the sentence in the lists."""
     entry: int
+    """Its place in the list of the sentence, from 1."""
     score: float
+    """The sentence score."""
     output: str
 
 
+@documented
 @dataclass(frozen=True, slots=True)
 class OracleSearch:
-    """A search for the best or the worst corpus score.
-
-    Attributes
-    ----------
-    choice : str
-        ``oracle`` or ``worst``.
-    start : str
-        Where it began: ``topbest``, ``sentence-oracle`` or ``sentence-worst``, or ``greedy N``, a choice that was made
-        sentence by sentence in random order.
-    initial, final : float
-        The corpus scores at the start and at the end.
-    """
+    """A search for the best or the worst corpus score."""
 
     choice: str
+    """``oracle`` or ``worst``."""
     start: str
+    """Where it began: ``topbest``, ``sentence-oracle`` or ``sentence-worst``, or ``greedy N``, a choice that was made
+    sentence by sentence in random order.
+    """
     initial: float
+    """The corpus scores at the start and at the end."""
     final: float

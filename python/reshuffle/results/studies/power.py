@@ -4,88 +4,66 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..documented import documented
 from ..intervals import ConfidenceInterval
 
 
+@documented
 @dataclass(frozen=True, slots=True)
 class PowerRate:
-    """How often a test detects a known difference, and what its significant differences are like.
-
-    Attributes
-    ----------
-    test, metric : str
-    system, baseline : str
-        The pair. Differences are score(system) − score(baseline). Empty for a model without data.
-    model : str
-        What was true in the simulated test sets: a name in :data:`reshuffle.study.power.MODELS`.
-    effect : float or None
-        The difference as a share of that of the real pair, halved: η, from 0 to ½. None for a model without data.
-    size : int
-        The number of units (segments or documents) of a simulated test set.
-    alpha : float
-        The level of the test.
-    level : float
-        The test rejects if p ≤ level: alpha or, for size-adjusted power, the level at which it rejects a share of at
-        most alpha of the simulations of the null hypothesis.
-    difference : float
-        The true difference, in points of the metric.
-    rate : float
-        The power: the share of simulations in which the test rejects, whatever the sign of the difference.
-    confidence_interval : ConfidenceInterval
-        For the power: Clopper–Pearson. For size-adjusted power it takes the level as known.
-    mean_difference : float
-        The mean of the observed differences over all simulations.
-    type_m : float or None
-        The mean size of the significant differences divided by the true one: the exaggeration ratio. None if the true
-        difference is 0, or no difference was significant.
-    type_s : float or None
-        The share of the significant differences that have the wrong sign. None as for ``type_m``.
-    approximation : float or None
-        The power of a normal estimate with the standard error of the delta method. None if test sets are not drawn
-        with replacement.
-    simulations : int
-    """
+    """How often a test detects a known difference, and what its significant differences are like."""
 
     test: str
     metric: str
     system: str
+    """The pair. Differences are score(system) − score(baseline). Empty for a model without data."""
     baseline: str
     model: str
+    """What was true in the simulated test sets: a name in :data:`reshuffle.study.power.MODELS`."""
     effect: float | None
+    """The difference as a share of that of the real pair, halved: η, from 0 to ½. None for a model without data."""
     size: int
+    """The number of units (segments or documents) of a simulated test set."""
     alpha: float
+    """The level of the test."""
     level: float
+    """The test rejects if p ≤ level: alpha or, for size-adjusted power, the level at which it rejects a share of at
+    most alpha of the simulations of the null hypothesis.
+    """
     difference: float
+    """The true difference, in points of the metric."""
     rate: float
+    """The power: the share of simulations in which the test rejects, whatever the sign of the difference."""
     confidence_interval: ConfidenceInterval
+    """For the power: Clopper–Pearson. For size-adjusted power it takes the level as known."""
     mean_difference: float
+    """The mean of the observed differences over all simulations."""
     type_m: float | None
+    """The mean size of the significant differences divided by the true one: the exaggeration ratio. None if the true
+    difference is 0, or no difference was significant.
+    """
     type_s: float | None
+    """The share of the significant differences that have the wrong sign. None as for ``type_m``."""
     approximation: float | None
+    """The power of a normal estimate with the standard error of the delta method. None if test sets are not drawn with
+    replacement.
+    """
     simulations: int
 
 
+@documented
 @dataclass(frozen=True, slots=True)
 class FittedSwapEffects:
-    """The model of Card et al. 2020, fitted to a pair: see :class:`reshuffle.study.parametric.SwapEffects`.
-
-    Attributes
-    ----------
-    metric, system, baseline : str
-    p_zero : float
-        The share of units in which a swap does not change the difference.
-    b_zero : float
-        The scale of the Laplace distribution of the other effects, times the number of units.
-    difference : float
-        The difference of the pair.
-    units : int
-        The number of units that the model was fitted to.
-    """
+    """The model of Card et al. 2020, fitted to a pair: see :class:`reshuffle.study.parametric.SwapEffects`."""
 
     metric: str
     system: str
     baseline: str
     p_zero: float
+    """The share of units in which a swap does not change the difference."""
     b_zero: float
+    """The scale of the Laplace distribution of the other effects, times the number of units."""
     difference: float
+    """The difference of the pair."""
     units: int
+    """The number of units that the model was fitted to."""

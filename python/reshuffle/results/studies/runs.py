@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from ..documented import documented
 from ..intervals import ConfidenceInterval
 from .base import StudyResult
 
@@ -12,160 +13,124 @@ from .base import StudyResult
 RUN_TABLES = ("systems", "comparisons", "observed")
 
 
+@documented
 @dataclass(frozen=True, slots=True)
 class RunScores:
     """The scores of a system's runs under one metric, and how much they vary.
 
     All standard deviations are in points of the metric, and have n − 1 in the denominator.
-
-    Attributes
-    ----------
-    runs : tuple of float
-        The score of each run on the test set.
-    mean, minimum, maximum : float
-        Of ``runs``.
-    pooled : float
-        The score of all outputs of all runs taken as one long output.
-    s_test : float or None
-        Standard deviation of ``runs``: Clark et al. 2011 (P11-2031), 4.1. None for one run.
-    s_sel : float
-        The mean over runs of the bootstrap standard deviation of a run's score, from draws of segments. NaN for one
-        draw.
-    s_dev : float or None
-        Standard deviation of ``dev_runs``. None without the development set, or with one run.
-    dev_runs : tuple of float
-        The score of each run on the development set, or empty.
-    median_run : int
-        The index of the run with the median score, from 0; the lower one of an even number of runs.
-    between_runs, between_segments, interaction : float or None
-        Variance components of the score of one run on a test set of this size: the runs' expected scores, the choice of
-        segments, and what is neither. None for one run.
-    effective_test_sets : float or None
-        How many independent test sets the runs are worth together: the variance of one run's score divided by that of
-        the mean of all runs. 1 if runs do not matter; the number of runs if segments do not matter. None for one run.
     """
 
     runs: tuple[float, ...]
+    """The score of each run on the test set."""
     mean: float
+    """Of ``runs``."""
     minimum: float
     maximum: float
     pooled: float
+    """The score of all outputs of all runs taken as one long output."""
     s_test: float | None
+    """Standard deviation of ``runs``: Clark et al. 2011 (P11-2031), 4.1. None for one run."""
     s_sel: float
+    """The mean over runs of the bootstrap standard deviation of a run's score, from draws of segments. NaN for one
+    draw.
+    """
     s_dev: float | None
+    """Standard deviation of ``dev_runs``. None without the development set, or with one run."""
     dev_runs: tuple[float, ...]
+    """The score of each run on the development set, or empty."""
     median_run: int
+    """The index of the run with the median score, from 0; the lower one of an even number of runs."""
     between_runs: float | None
+    """Variance components of the score of one run on a test set of this size: the runs' expected scores, the choice of
+    segments, and what is neither. None for one run.
+    """
     between_segments: float | None
     interaction: float | None
     effective_test_sets: float | None
+    """How many independent test sets the runs are worth together: the variance of one run's score divided by that of
+    the mean of all runs. 1 if runs do not matter; the number of runs if segments do not matter. None for one run.
+    """
 
 
+@documented
 @dataclass(frozen=True, slots=True)
 class SystemRuns:
-    """A system: its runs, and their scores under each metric.
-
-    Attributes
-    ----------
-    name : str
-    outputs : tuple of str
-        The name of each run's output, such as its file.
-    scores : mapping of str to RunScores
-        By the name of the metric.
-    """
+    """A system: its runs, and their scores under each metric."""
 
     name: str
     outputs: tuple[str, ...]
+    """The name of each run's output, such as its file."""
     scores: Mapping[str, RunScores]
+    """By the name of the metric."""
 
 
+@documented
 @dataclass(frozen=True, slots=True)
 class RunDifference:
-    """The difference of a system from the baseline, tested by exchanging one kind of unit.
-
-    Attributes
-    ----------
-    baseline, system, metric : str
-    exchange : str
-        What is exchanged: a name in :data:`reshuffle.inference.exchange.EXCHANGES`.
-    statistic : str
-        ``pooled``: the difference of the scores of all outputs of each system taken as one; ``mean``: the difference of
-        the mean scores of the runs.
-    difference : float
-        The statistic: system − baseline.
-    pvalue : float
-        Not adjusted for multiple tests.
-    adjusted_pvalue : float or None
-        Adjusted for all pairs of the family, or None.
-    smallest_pvalue : float
-        The smallest p-value that the test can reach with these runs and replicates.
-    runs_needed : int or None
-        How many runs of each system the test needs so that p can reach alpha; None if the number of runs does not
-        limit p.
-    exceedances, n_resamples : int
-        The number of replicates at least as extreme as the difference, and of all replicates; 0 for t tests.
-    exact : bool
-        Whether the replicates are all possible ones, so that p is exceedances/n_resamples.
-    degrees_of_freedom : float or None
-        Of the t distribution with which ``welch``, ``hierarchical`` and ``hierarchical-t`` take into account that the
-        variance of few runs is uncertain.
-    confidence_interval : ConfidenceInterval or None
-        Of the difference, for the sources of variation that the test takes into account.
-    caveats : tuple of str
-        Why the test may reject too often here: names in :data:`reshuffle.inference.run_caveats.RUN_CAVEATS`.
-    """
+    """The difference of a system from the baseline, tested by exchanging one kind of unit."""
 
     baseline: str
     system: str
     metric: str
     exchange: str
+    """What is exchanged: a name in :data:`reshuffle.inference.exchange.EXCHANGES`."""
     statistic: str
+    """``pooled``: the difference of the scores of all outputs of each system taken as one; ``mean``: the difference of
+    the mean scores of the runs.
+    """
     difference: float
+    """The statistic: system − baseline."""
     pvalue: float
+    """Not adjusted for multiple tests."""
     adjusted_pvalue: float | None
+    """Adjusted for all pairs of the family, or None."""
     smallest_pvalue: float
+    """The smallest p-value that the test can reach with these runs and replicates."""
     runs_needed: int | None
+    """How many runs of each system the test needs so that p can reach alpha; None if the number of runs does not limit
+    p.
+    """
     exceedances: int
+    """The number of replicates at least as extreme as the difference, and of all replicates; 0 for t tests."""
     n_resamples: int
     exact: bool
+    """Whether the replicates are all possible ones, so that p is exceedances/n_resamples."""
     degrees_of_freedom: float | None
+    """Of the t distribution with which ``welch``, ``hierarchical`` and ``hierarchical-t`` take into account that the
+    variance of few runs is uncertain.
+    """
     confidence_interval: ConfidenceInterval | None
+    """Of the difference, for the sources of variation that the test takes into account."""
     caveats: tuple[str, ...] = ()
+    """Why the test may reject too often here: names in :data:`reshuffle.inference.run_caveats.RUN_CAVEATS`."""
 
 
+@documented
 @dataclass(frozen=True, slots=True)
 class ObservedDifference:
     """The difference that an experiment with fewer or more runs would have observed, by drawing from the runs.
 
     Clark et al. 2011 (P11-2031), Figure 2. The test set is fixed.
-
-    Attributes
-    ----------
-    baseline, system, metric : str
-    n_runs : int
-        The number of runs of each system in the experiment.
-    mean, standard_deviation, minimum, maximum : float
-        Of the difference of the mean scores.
-    low, high : float
-        The central 95 % of the differences.
-    reversed : float
-        The share of experiments whose difference has the other sign than that of all runs, ties counted as half.
-    experiments : int
-        The number of draws of runs, or of all possible choices of runs.
     """
 
     baseline: str
     system: str
     metric: str
     n_runs: int
+    """The number of runs of each system in the experiment."""
     mean: float
+    """Of the difference of the mean scores."""
     standard_deviation: float
     minimum: float
     maximum: float
     low: float
+    """The central 95 % of the differences."""
     high: float
     reversed: float
+    """The share of experiments whose difference has the other sign than that of all runs, ties counted as half."""
     experiments: int
+    """The number of draws of runs, or of all possible choices of runs."""
 
 
 class RunComparison(StudyResult):

@@ -4,108 +4,76 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..documented import documented
 from ..intervals import ConfidenceInterval
 
 
+@documented
 @dataclass(frozen=True, slots=True)
 class ScoredSystem:
-    """The score of a system and its standard error.
-
-    Attributes
-    ----------
-    metric, system : str
-    score : float
-    standard_error : float
-        By the delta method.
-    """
+    """The score of a system and its standard error."""
 
     metric: str
     system: str
     score: float
     standard_error: float
+    """By the delta method."""
 
 
+@documented
 @dataclass(frozen=True, slots=True)
 class TestedDifference:
-    """The difference of two systems on all the data, with the p-value of one test.
-
-    Attributes
-    ----------
-    metric, system, baseline, test : str
-    difference : float
-        score(system) − score(baseline).
-    pvalue : float
-    n_resamples : int or None
-        The number of replicates, or None for a test in closed form.
-    """
+    """The difference of two systems on all the data, with the p-value of one test."""
 
     metric: str
     system: str
     baseline: str
     test: str
     difference: float
+    """score(system) − score(baseline)."""
     pvalue: float
     n_resamples: int | None
+    """The number of replicates, or None for a test in closed form."""
 
 
+@documented
 @dataclass(frozen=True, slots=True)
 class MetricSensitivity:
-    """How clearly a metric shows the difference of two systems.
-
-    Attributes
-    ----------
-    metric, system, baseline : str
-    difference : float
-        score(system) − score(baseline).
-    standard_error : float
-        Of the difference, by the delta method.
-    standardized : float or None
-        \\|difference\\|/standard_error: the larger, the more sensitive. None if the standard error is 0.
-    rank : int or None
-        Among the metrics for this pair, 1 for the most sensitive.
-    """
+    """How clearly a metric shows the difference of two systems."""
 
     metric: str
     system: str
     baseline: str
     difference: float
+    """score(system) − score(baseline)."""
     standard_error: float
+    """Of the difference, by the delta method."""
     standardized: float | None
+    r"""\|difference\|/standard_error: the larger, the more sensitive. None if the standard error is 0."""
     rank: int | None
+    """Among the metrics for this pair, 1 for the most sensitive."""
 
 
+@documented
 @dataclass(frozen=True, slots=True)
 class PowerContrast:
-    """The difference in power between two metrics, on the same simulated test sets.
-
-    Attributes
-    ----------
-    test, metric, other : str
-        The test, and the two metrics.
-    system, baseline : str
-    effect : float
-        η of the mixture.
-    size : int
-    alpha : float
-    difference : float
-        The power under ``metric`` minus that under ``other``.
-    confidence_interval : ConfidenceInterval
-        Adjusted Wald for paired proportions: Bonett & Price 2012, doi:10.3102/1076998611411915.
-    only_metric, only_other : int
-        The numbers of simulations in which the test rejects under one metric only.
-    simulations : int
-    """
+    """The difference in power between two metrics, on the same simulated test sets."""
 
     test: str
+    """The test, and the two metrics."""
     metric: str
     other: str
     system: str
     baseline: str
     effect: float
+    """η of the mixture."""
     size: int
     alpha: float
     difference: float
+    """The power under ``metric`` minus that under ``other``."""
     confidence_interval: ConfidenceInterval
+    """Adjusted Wald for paired proportions: Bonett & Price 2012, doi:10.3102/1076998611411915."""
     only_metric: int
+    """The numbers of simulations in which the test rejects under one metric only."""
     only_other: int
     simulations: int

@@ -4,49 +4,37 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..documented import documented
 from ..intervals import ConfidenceInterval
 
 
+@documented
 @dataclass(frozen=True, slots=True)
 class SmoothingSetting:
-    """How well sentence BLEU agrees with people if the parameter of a smoothing has one value.
-
-    Attributes
-    ----------
-    test_set : str
-        The name of the test set; ``average`` for the mean over test sets, ``pooled`` for all votes taken as one.
-    smoothing : str
-        A smoothing of Chen & Cherry 2014 (W14-3346) with a parameter: 1, 4, 6 or 7.
-    parameter : str
-        ``epsilon``, ``k`` or ``alpha``.
-    value : float
-        Of the parameter.
-    tau : float
-        Kendall's τ on votes. NaN where it is not defined.
-    selected : bool
-        Whether τ of this value is the largest of the smoothing: on average over the test sets, if there are several.
-        Of equal ones, the first in the grid.
-    best : bool
-        The same on this test set alone.
-    difference : float or None
-        τ minus that of the selected value on the same votes; None for the selected value, and if nothing was tested.
-    confidence_interval : ConfidenceInterval or None
-        Of the difference.
-    pvalue, adjusted_pvalue : float or None
-        Of the difference; adjusted for all values of the smoothing.
-    n : int
-        The number of votes.
-    """
+    """How well sentence BLEU agrees with people if the parameter of a smoothing has one value."""
 
     test_set: str
+    """The name of the test set; ``average`` for the mean over test sets, ``pooled`` for all votes taken as one."""
     smoothing: str
+    """A smoothing of Chen & Cherry 2014 (W14-3346) with a parameter: 1, 4, 6 or 7."""
     parameter: str
+    """``epsilon``, ``k`` or ``alpha``."""
     value: float
+    """Of the parameter."""
     tau: float
+    """Kendall's τ on votes. NaN where it is not defined."""
     selected: bool
+    """Whether τ of this value is the largest of the smoothing: on average over the test sets, if there are several. Of
+    equal ones, the first in the grid.
+    """
     best: bool
+    """The same on this test set alone."""
     difference: float | None
+    """τ minus that of the selected value on the same votes; None for the selected value, and if nothing was tested."""
     confidence_interval: ConfidenceInterval | None
+    """Of the difference."""
     pvalue: float | None
+    """Of the difference; adjusted for all values of the smoothing."""
     adjusted_pvalue: float | None
     n: int
+    """The number of votes."""

@@ -6,71 +6,51 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from ..documented import documented
 from .base import StudyResult
 
 # The tables of tuning.
 TUNE_TABLES = ("runs", "start", "trace")
 
 
+@documented
 @dataclass(frozen=True, slots=True)
 class TuningRun:
-    """A replication: the weights that an optimizer found with one seed, and the scores of the entries that they choose.
-
-    Attributes
-    ----------
-    seed : int or None
-        None for optimizers without random numbers, whose replications are variants.
-    weights : mapping of str to float
-        The weight of each dense feature, and of each other one whose weight is not 0.
-    dev_score : float
-        The corpus score of the chosen entries of the development lists.
-    test_score : float or None
-        That of the chosen entries of the test lists; None without these.
-    """
+    """A replication: the weights that an optimizer found with one seed, and the scores of what they choose."""
 
     seed: int | None
+    """None for optimizers without random numbers, whose replications are variants."""
     weights: Mapping[str, float]
+    """The weight of each dense feature, and of each other one whose weight is not 0."""
     dev_score: float
+    """The corpus score of the chosen entries of the development lists."""
     test_score: float | None
+    """That of the chosen entries of the test lists; None without these."""
 
 
+@documented
 @dataclass(frozen=True, slots=True)
 class StartingScores:
-    """The scores under the weights with which the search begins.
-
-    Attributes
-    ----------
-    weights : mapping of str to float
-    dev_score : float
-    test_score : float or None
-    """
+    """The scores under the weights with which the search begins."""
 
     weights: Mapping[str, float]
     dev_score: float
     test_score: float | None
 
 
+@documented
 @dataclass(frozen=True, slots=True)
 class TuningStep:
-    """A number from the course of a run.
-
-    Attributes
-    ----------
-    run : int
-        The index of the run, from 0.
-    round : int
-        The round of decoding and optimization, from 1.
-    quantity : str
-        What it is, such as ``score after epoch``.
-    step : int
-        The step, epoch or start, from 0.
-    value : float
-    """
+    """A number from the course of a run."""
 
     run: int
+    """The index of the run, from 0."""
     round: int
+    """The round of decoding and optimization, from 1."""
     quantity: str
+    """What it is, such as ``score after epoch``."""
     step: int
+    """The step, epoch or start, from 0."""
     value: float
 
 

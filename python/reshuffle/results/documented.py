@@ -1,0 +1,116 @@
+"""Docstrings of records from those of their fields.
+
+The fields of a record have docstrings of their own: string literals after them, which editors show and Python leaves
+out. ``help`` shows them through :func:`documented`, and the JSON Schemas and docs/json.md have them from
+:func:`fields_of`.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+import textwrap
+from functools import cache
+from itertools import groupby
+from typing import Any, NamedTuple, TypeVar
+
+T = TypeVar("T")
+
+WIDTH = 120
+# What types of this package stand for.
+ALIASES = {
+    "Any": "object",
+    "Real": "float, or (batch,) ndarray of float",
+    "Whole": "int, or (batch,) ndarray of int",
+}
+
+
+class Field(NamedTuple):
+    """The type of a field in words, and its docstring, which is empty if the name says it all."""
+
+    kind: str
+    about: str
+
+
+def documented(record: type[T]) -> type[T]:
+    """Let the docstring of a record end with its fields. It is made when it is asked for, from the source."""
+    record.__doc__ = _Docstring(record.__doc__ or "")  # type: ignore[assignment]
+    return record
+
+
+class _Docstring:
+    """The docstring of a class as a descriptor."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __get__(self, instance: object, owner: type[Any]) -> str:
+        return _with_fields(self.text, fields_of(owner))
+
+
+@cache
+def fields_of(record: type[Any]) -> dict[str, Field]:
+    """The fields of a record by name; none where Python has no source.
+
+    >>> from reshuffle import ConfidenceInterval
+    >>> fields_of(ConfidenceInterval)["confidence_level"]
+    Field(kind='float', about='For example 0.95.')
+    """
+    try:
+        source = textwrap.dedent(inspect.getsource(record))
+    except OSError:
+        return {}
+    (tree,) = ast.parse(source).body
+    assert isinstance(tree, ast.ClassDef)
+    return {
+        node.target.id: Field(_in_words(node.annotation), _text_of(following))
+        for node, following in zip(tree.body, [*tree.body[1:], None], strict=True)
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
+        if not ast.unparse(node.annotation).startswith("ClassVar")
+    }
+
+
+def _text_of(node: ast.stmt | None) -> str:
+    """The text of a statement that is nothing but a string."""
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+        return inspect.cleandoc(node.value.value)
+    return ""
+
+
+def _in_words(node: ast.expr) -> str:
+    """A type as docstrings have it.
+
+    >>> _in_words(ast.parse("Mapping[str, tuple[float, ...]] | None", mode="eval").body)
+    'mapping of str to tuple of float, or None'
+    """
+    if isinstance(node, ast.BinOp):
+        kind, other = _in_words(node.left), _in_words(node.right)
+        return f"{kind}, or {other}" if " of " in kind else f"{kind} or {other}"
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return _in_words(ast.parse(node.value, mode="eval").body)
+    if not isinstance(node, ast.Subscript):
+        name = ast.unparse(node).rpartition(".")[2]
+        return ALIASES.get(name, name)
+    inner = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    items = [_in_words(each) for each in inner if ast.unparse(each) != "..."]
+    outer = ast.unparse(node.value).rpartition(".")[2]
+    if outer == "Mapping":
+        return f"mapping of {items[0]} to {items[1]}"
+    if outer == "Literal":
+        return f"{{{', '.join(items)}}}"
+    if outer == "tuple" and len(items) == len(inner):
+        return f"({', '.join(items)})"
+    return f"{'ndarray' if outer == 'NDArray' else outer.lower()} of {items[0]}"
+
+
+def _with_fields(text: str, fields: dict[str, Field]) -> str:
+    """A docstring with a section on the fields before its other sections."""
+    if not fields:
+        return text
+    lines = ["Attributes", "----------"]
+    for _, group in groupby(fields.items(), key=lambda item: item[1].about or item[1].kind):
+        names, (field, *_) = zip(*group, strict=True)
+        lines += [f"{', '.join(names)} : {field.kind}", *textwrap.indent(field.about, "    ").splitlines()]
+    before, *after = re.split(r"\n\n(?=\w+\n---)", inspect.cleandoc(text), maxsplit=1)
+    return "\n\n".join([before.rstrip(), "\n".join(lines), *after])
