@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from ...results.studies import DomainBand, GainBin, GainThreshold, StudyResult, TestAgreement
 from ..cells import Table, decimals_for
 from ..notes import ci, counted, joined, number
+from ..pivot import pivot
 from .base import Explained, Figure, StudyReport
 from .validation import band_name, gap_name, of_keys
 from .wording import of_name, percent
@@ -83,31 +85,33 @@ def _thresholds_table(rows: Sequence[GainThreshold]) -> Table:
 
 def _gains_table(values: Mapping[str, Any], rows: Sequence[GainBin]) -> Table:
     """The share of significant pairs by gain."""
-    tests = list(dict.fromkeys(row.test for row in rows))
-    title = f"Significant pairs in % by gain (absolute difference): {values['metric']}, α={number(values['alpha'])}"
-    table = Table(title, ["Gain", "Pairs", *tests])
-    for where, own in of_keys(rows, "low", "high"):
-        shares = {row.test: percent(row.significant, 0) for row in own}
-        table.add([gap_name(**where), f"{own[0].pairs:,}", *(shares[test] for test in tests)])
-    return table
+    return pivot(
+        f"Significant pairs in % by gain (absolute difference): {values['metric']}, α={number(values['alpha'])}",
+        rows,
+        {"Gain": lambda row: gap_name(row.low, row.high), "Pairs": lambda row: f"{row.pairs:,}"},
+        "test",
+        lambda test: [test],
+        lambda row: [percent(row.significant, 0)],
+        key=attrgetter("low", "high"),
+        n_names=1,
+    )
 
 
 def _domains_table(values: Mapping[str, Any], rows: Sequence[DomainBand]) -> Table:
     """Winners that also win on another part, over all ordered pairs of parts."""
-    tests = list(dict.fromkeys(row.test for row in rows))
-    header, breaks = ["Confidence %"], []
-    for test in tests:
-        breaks.append(len(header))
-        header += [test, "win %", "signif. %"]
-    title = f"Winners on one part that also win on another part: {values['metric']}, α={number(values['alpha'])}"
-    table = Table(title, header, breaks=tuple(breaks[1:]))
-    for where, own in of_keys(rows, "low", "high"):
-        row = [band_name(**where)]
-        for test in tests:
-            n, shares = pooled(of_name(own, test=test))
-            row += [f"{n:,}", *("–" if share is None else percent(share, 0) for share in shares)]
-        table.add(row)
-    return table
+
+    def cells(row: DomainBand) -> list[str]:
+        n, shares = pooled(of_name(rows, test=row.test, low=row.low, high=row.high))
+        return [f"{n:,}", *("–" if share is None else percent(share, 0) for share in shares)]
+
+    return pivot(
+        f"Winners on one part that also win on another part: {values['metric']}, α={number(values['alpha'])}",
+        rows,
+        {"Confidence %": lambda row: band_name(row.low, row.high)},
+        "test",
+        lambda test: [test, "win %", "signif. %"],
+        cells,
+    )
 
 
 def _side_by_side(tests: Sequence[str]) -> Iterator[list[str]]:

@@ -9,6 +9,7 @@ from ...results.studies import StudyResult
 from ...results.studies.exchange import ExchangeRate
 from ..cells import Table
 from ..notes import ci, counted, joined, number
+from ..pivot import Bold, fields, pivot
 from .base import Explained, Figure, StudyReport
 from .wording import BOLD_RATES, CONSERVATIVE, LIBERAL, constant, differing, of_name, percent, rate_decimals
 
@@ -55,35 +56,28 @@ def _in_common(rates: Sequence[ExchangeRate]) -> str:
 def _table(study: StudyResult, rates: Sequence[ExchangeRate], heading: str, expected: bool = False) -> Table:
     """A row for each kind of data set, and a column for each exchange unit."""
     names = [name for name in NAMES if name == "runs" or name in differing(rates, NAMES)]
-    units = [unit for unit in study.plan["exchange"] if of_name(rates, exchange=unit)]
-    table = Table(heading, [*(NAMES[name] for name in names), *units], n_names=len(names), bold_means=BOLD_RATES)
     decimals = rate_decimals(min(rate.simulations for rate in rates))
-    width = 0 if expected else max(len(_mark(rate)) for rate in rates)
-    rows: dict[tuple[Any, ...], dict[str, ExchangeRate]] = {}
-    for rate in rates:
-        rows.setdefault(tuple(getattr(rate, name) for name in names), {})[rate.exchange] = rate
-    before = None
-    for key, by_unit in rows.items():
-        group = key[:-1] if names[-1] == "run_sd" else None
-        if before not in (None, group):
-            table.rule()
-        before = group
-        row, bold = [_named(value) for value in key], [False] * len(key)
-        for unit in units:
-            found = by_unit.get(unit)
-            if found is None:
-                row.append("–")
-            elif expected:
-                row.append(percent(found.expected or 0, decimals))
-            else:
-                row.append(f"{percent(found.rate, decimals)}{_mark(found):<{width}}")
-            bold.append(not expected and found is not None and found.verdict == "liberal")
-        table.add(row, bold)
-    return table
+    width = max(len(_mark(rate)) for rate in rates)
 
+    def cells(rate: ExchangeRate | None) -> list[str]:
+        if rate is None:
+            return ["–"]
+        if expected:
+            return [percent(rate.expected or 0, decimals)]
+        shown = f"{percent(rate.rate, decimals)}{_mark(rate):<{width}}"
+        return [Bold(shown) if rate.verdict == "liberal" else shown]
 
-def _named(value: Any) -> str:
-    return f"{value:,}" if isinstance(value, int) else number(value) if isinstance(value, float) else str(value)
+    return pivot(
+        heading,
+        rates,
+        fields(NAMES, names),
+        "exchange",
+        lambda unit: [unit],
+        cells,
+        columns=[unit for unit in study.plan["exchange"] if of_name(rates, exchange=unit)],
+        group=lambda rate: [getattr(rate, name) for name in names[:-1]] if names[-1] == "run_sd" else None,
+        bold_means=BOLD_RATES,
+    )
 
 
 def _mark(rate: ExchangeRate) -> str:

@@ -8,8 +8,20 @@ from typing import TYPE_CHECKING, Any
 from ...results.studies import FamilyWiseRate, StudyResult
 from ..cells import Table
 from ..notes import ci, counted, joined, number
+from ..pivot import Bold, fields, pivot
 from .base import Explained, Figure, StudyReport
-from .wording import BOLD_RATES, CONSERVATIVE, LIBERAL, constant, differing, of_name, percent, rate_decimals, tests_note
+from .wording import (
+    BOLD_RATES,
+    CONSERVATIVE,
+    LIBERAL,
+    constant,
+    differing,
+    of_name,
+    percent,
+    percent_interval,
+    rate_decimals,
+    tests_note,
+)
 
 if TYPE_CHECKING:
     from ..plots.style import Drawing
@@ -53,36 +65,27 @@ def _in_common(rates: Sequence[FamilyWiseRate]) -> str:
 
 
 def _table(rates: Sequence[FamilyWiseRate], heading: str) -> Table:
-    names = differing(rates, NAMES)
     levels = sorted({rate.alpha for rate in rates})
-    with_interval = len(levels) == 1
-    header = ["Test", "Adjustment", *(NAMES[name] for name in names)]
-    n_names, breaks = len(header), []
-    for alpha in levels:
-        breaks.append(len(header))
-        level = ci(rates[0].confidence_interval.confidence_level)
-        header += [f"α={number(alpha)}", *([level] if with_interval else [])]
-    table = Table(heading, header, n_names=n_names, breaks=tuple(breaks[1:]), bold_means=BOLD_RATES)
+    shown = 1 + (len(levels) == 1)  # one level has a column of intervals
     decimals = rate_decimals(min(rate.simulations for rate in rates))
     width = max(len(_mark(rate)) for rate in rates)
-    rows: dict[tuple[Any, ...], dict[float, FamilyWiseRate]] = {}
-    for rate in rates:
-        key = (rate.test, rate.adjustment, *(getattr(rate, name) for name in names))
-        rows.setdefault(key, {})[rate.alpha] = rate
-    before = None
-    for key, by_level in rows.items():
-        if before not in (None, key[0]):
-            table.rule()
-        before = key[0]
-        row, bold = [str(value) for value in key], [False] * len(key)
-        for alpha in levels:
-            rate = by_level[alpha]
-            interval = rate.confidence_interval
-            low, high = percent(interval.low, decimals), percent(interval.high, decimals)
-            row += [f"{percent(rate.rate, decimals)}{_mark(rate):<{width}}", *([f"{low} to {high}"] * with_interval)]
-            bold += [rate.verdict == "liberal", *([False] * with_interval)]
-        table.add(row, bold)
-    return table
+
+    def cells(rate: FamilyWiseRate) -> list[str]:
+        marked = f"{percent(rate.rate, decimals)}{_mark(rate):<{width}}"
+        cell = Bold(marked) if rate.verdict == "liberal" else marked
+        return [cell, percent_interval(rate.confidence_interval, decimals)][:shown]
+
+    return pivot(
+        heading,
+        rates,
+        fields({"test": "Test", "adjustment": "Adjustment", **NAMES}, ["test", "adjustment", *differing(rates, NAMES)]),
+        "alpha",
+        lambda alpha: [f"α={number(alpha)}", ci(rates[0].confidence_interval.confidence_level)][:shown],
+        cells,
+        columns=levels,
+        group=lambda rate: rate.test,
+        bold_means=BOLD_RATES,
+    )
 
 
 def _mark(rate: FamilyWiseRate) -> str:

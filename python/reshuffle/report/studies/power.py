@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...results.studies import PowerRate, StudyResult
 from ..cells import Table, decimals_for
 from ..notes import ci, counted, joined, number
+from ..pivot import fields, pivot
 from .base import Explained, Figure, StudyReport
 from .wording import constant, differing, levels_of, percent, rate_decimals, tests_note
 
@@ -73,73 +74,64 @@ def power_title(rates: Sequence[PowerRate]) -> str:
     return ", ".join(filter(None, parts))
 
 
-def _start(rates: Sequence[PowerRate], title: str) -> tuple[Table, list[str]]:
-    """A table with the columns of names, η and Δ, and the names."""
-    names = ["test", *differing(rates, ("metric", "size"))]
-    effect = ["η"] if any(rate.effect is not None for rate in rates) else []
-    return Table(title, [*(NAMES[name] for name in names), *effect, "Δ"], n_names=len(names)), names
-
-
-def _rows(rates: Sequence[PowerRate], names: Sequence[str]) -> Iterator[tuple[list[str], dict[float, PowerRate]]]:
-    """The first cells of each row, and its rates by level."""
-    rows: dict[tuple[Any, ...], dict[float, PowerRate]] = {}
-    for rate in sorted(rates, key=lambda rate: [_position(rates, rate, name) for name in names]):
-        rows.setdefault((*(getattr(rate, name) for name in names), rate.effect, rate.difference), {})[rate.alpha] = rate
-    for (*key, effect, difference), by_level in rows.items():
-        (metric,) = {rate.metric for rate in by_level.values()}
-        decimals = decimals_for(max(abs(rate.difference) for rate in rates if rate.metric == metric))
-        cells = [f"{value:,}" if isinstance(value, int) else str(value) for value in key]
-        shown = [number(difference)] if effect is None else [number(round(effect, 4)), f"{difference:.{decimals}f}"]
-        yield [*cells, *shown], by_level
-
-
 def _position(rates: Sequence[PowerRate], rate: PowerRate, name: str) -> int:
     """The position of a rate's value among those of all rates, in order of first appearance."""
     return list(dict.fromkeys(getattr(each, name) for each in rates)).index(getattr(rate, name))
 
 
+def _case(rate: PowerRate) -> tuple[Hashable, ...]:
+    """What the rates in a row have in common."""
+    return rate.test, rate.metric, rate.size, rate.effect, rate.difference
+
+
+def _table(
+    rates: Sequence[PowerRate],
+    title: str,
+    heading: Callable[[float], list[str]],
+    cells: Callable[[PowerRate | None], list[str]],
+    cases: Collection[Hashable],
+) -> Table:
+    """A row for each of these cases, and columns for each level."""
+    names = ["test", *differing(rates, ("metric", "size"))]
+    largest = {rate.metric: max(abs(each.difference) for each in rates if each.metric == rate.metric) for rate in rates}
+    rows = fields(NAMES, names)
+    if any(rate.effect is not None for rate in rates):
+        rows["η"] = lambda rate: number(round(rate.effect, 4))
+        rows["Δ"] = lambda rate: f"{rate.difference:.{decimals_for(largest[rate.metric])}f}"
+    else:
+        rows["Δ"] = lambda rate: number(rate.difference)
+    ordered = sorted(rates, key=lambda rate: [_position(rates, rate, name) for name in names])
+    return pivot(
+        title,
+        [rate for rate in ordered if _case(rate) in cases],
+        rows,
+        "alpha",
+        heading,
+        cells,
+        columns=levels_of(rates),  # type: ignore[arg-type]
+        group=lambda rate: [getattr(rate, name) for name in names],
+        key=_case,
+        n_names=len(names),
+    )
+
+
 def power_table(rates: Sequence[PowerRate], title: str) -> Table:
     """A row for each test, metric, size and effect, and for each level the power in per cent."""
-    table, names = _start(rates, title)
-    levels, start = levels_of(rates), len(table.header)  # type: ignore[arg-type]
-    table.header += [f"α={number(alpha)}" for alpha in levels]
-    table.breaks = tuple(range(start + 1, start + len(levels)))
     decimals = rate_decimals(min(rate.simulations for rate in rates))
-    before = None
-    for cells, by_level in _rows(rates, names):
-        key = cells[: len(names)]
-        if before not in (None, key):
-            table.rule()
-        before = key
-        table.add([*cells, *(_power_cell(by_level.get(alpha), decimals) for alpha in levels)])
-    return table
 
+    def cells(rate: PowerRate | None) -> list[str]:
+        if rate is None:
+            return [""]
+        interval = rate.confidence_interval
+        return [f"{percent(rate.rate, decimals)} ±{percent((interval.high - interval.low) / 2, decimals)}"]
 
-def _power_cell(rate: PowerRate | None, decimals: int) -> str:
-    if rate is None:
-        return ""
-    interval = rate.confidence_interval
-    return f"{percent(rate.rate, decimals)} ±{percent((interval.high - interval.low) / 2, decimals)}"
+    return _table(rates, title, lambda alpha: [f"α={number(alpha)}"], cells, {*map(_case, rates)})
 
 
 def error_table(rates: Sequence[PowerRate], title: str) -> Table:
-    """A row for each test, metric, size and effect, and for each level the type-M and type-S errors."""
-    table, names = _start(rates, title)
-    levels, start = levels_of(rates), len(table.header)  # type: ignore[arg-type]
-    for alpha in levels:
-        table.header += [f"M, α={number(alpha)}", "S"]
-    table.breaks = tuple(range(start + 2, start + 2 * len(levels), 2))
-    before = None
-    for cells, by_level in _rows(rates, names):
-        key = cells[: len(names)]
-        if before not in (None, key):
-            table.rule()
-        if not all(by_level[alpha].type_m is None for alpha in by_level):
-            before = key
-            table.add([*cells, *(cell for alpha in levels for cell in _error_cells(by_level.get(alpha)))])
-        elif table.rules and table.rules[-1] == len(table.rows):
-            table.rules.pop()
-    return table
+    """For each level the type-M and type-S errors, in a row for each case that has some."""
+    cases = {_case(rate) for rate in rates if rate.type_m is not None}
+    return _table(rates, title, lambda alpha: [f"M, α={number(alpha)}", "S"], _error_cells, cases)
 
 
 def _error_cells(rate: PowerRate | None) -> list[str]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ...results.studies import CurvePoint, SampleRange, StudyResult
 from ..cells import Table, decimals_for
 from ..notes import ci, counted, number
+from ..pivot import pivot
 from .base import Explained, Figure, StudyReport
 from .validation import FEW, MOST_PAIRS, SHARES, by_size, mark, of_keys, pairs_table, what
 from .wording import constant, of_name, percent, percent_interval
@@ -61,22 +62,20 @@ def _curve_table(metric: str, points: Sequence[CurvePoint]) -> Table:
 
 def _curves_table(metric: str, points: Sequence[CurvePoint]) -> Table:
     """The same for several numbers of references, in a row each."""
-    sizes = list(dict.fromkeys(point.size for point in points))
-    header, breaks = ["References"], []
-    for size in sizes:
-        breaks.append(len(header))
-        header += [f"n={size:,}", "% of score", "sep. %"]
-    title = f"Width of intervals by test set size and number of references: {metric}"
-    table = Table(title, header, breaks=tuple(breaks[1:]))
     decimals = decimals_for(max(point.width for point in points))
-    for where, own in of_keys(points, "references"):
-        row = [str(where["references"])]
-        for size in sizes:
-            (point,) = of_name(own, size=size)
-            relative = "–" if point.relative_width is None else percent(point.relative_width, 1)
-            row += [f"{point.width:.{decimals}f}", relative, percent(point.separated, 1)]
-        table.add(row)
-    return table
+
+    def cells(point: CurvePoint) -> list[str]:
+        relative = "–" if point.relative_width is None else percent(point.relative_width, 1)
+        return [f"{point.width:.{decimals}f}", relative, percent(point.separated, 1)]
+
+    return pivot(
+        f"Width of intervals by test set size and number of references: {metric}",
+        points,
+        {"References": lambda point: str(point.references)},
+        "size",
+        lambda size: [f"n={size:,}", "% of score", "sep. %"],
+        cells,
+    )
 
 
 def title(study: StudyResult) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...results.studies import MetricSensitivity, PowerContrast, StudyResult
 from ..cells import Table, decimals_for
 from ..notes import ci, counted, joined, number
+from ..pivot import pivot
 from .base import Explained, Figure, StudyReport
 from .power import levels_used, power_table, power_title, symbols, without_level
 from .wording import constant, levels_of, of_name, percent, rate_decimals, tests_note
@@ -98,29 +99,28 @@ def _standardized(found: MetricSensitivity) -> str:
 
 def _contrasts(contrasts: Sequence[PowerContrast]) -> Table:
     """A row for each two metrics, pair, size and effect, and for each level the difference in power."""
-    several = len({(each.system, each.baseline) for each in contrasts}) > 1
-    sizes = len({each.size for each in contrasts}) > 1
-    names = ["Metrics", *(["Pair"] if several else []), "Test"]
-    levels = levels_of(contrasts)  # type: ignore[arg-type]
-    header = [*names, *(["n"] if sizes else []), "η", *(f"α={number(alpha)}" for alpha in levels)]
-    table = Table("Difference in power", header, n_names=len(names))
-    table.breaks = tuple(range(len(header) - len(levels) + 1, len(header)))
-    rows: dict[tuple[Any, ...], dict[float, PowerContrast]] = {}
+    rows: dict[str, Callable[[PowerContrast], str]] = {"Metrics": lambda each: f"{each.metric} − {each.other}"}
+    if len({(each.system, each.baseline) for each in contrasts}) > 1:
+        rows["Pair"] = lambda each: f"{each.system} − {each.baseline}"
+    rows["Test"] = lambda each: each.test
+    n_names = len(rows)
+    if len({each.size for each in contrasts}) > 1:
+        rows["n"] = lambda each: f"{each.size:,}"
+    rows["η"] = lambda each: number(each.effect)
     order = {each: at for at, each in enumerate(dict.fromkeys(map(_compared, contrasts)))}
-    for each in sorted(contrasts, key=lambda each: order[_compared(each)]):
-        key = (*_compared(each), each.effect)
-        rows.setdefault(key, {})[each.alpha] = each
     decimals = rate_decimals(min(each.simulations for each in contrasts))
-    before = None
-    for (metric, other, system, baseline, test, size, effect), by_level in rows.items():
-        key = (metric, other, system, baseline, test, size)
-        if before not in (None, key):
-            table.rule()
-        before = key
-        cells = [f"{metric} − {other}", *([f"{system} − {baseline}"] if several else []), test]
-        cells += [*([f"{size:,}"] if sizes else []), number(effect)]
-        table.add(cells + [_contrast_cell(by_level[alpha], decimals) for alpha in levels])
-    return table
+    return pivot(
+        "Difference in power",
+        sorted(contrasts, key=lambda each: order[_compared(each)]),
+        rows,
+        "alpha",
+        lambda alpha: [f"α={number(alpha)}"],
+        lambda each: [_contrast_cell(each, decimals)],
+        columns=levels_of(contrasts),  # type: ignore[arg-type]
+        group=_compared,
+        key=lambda each: (*_compared(each), each.effect),
+        n_names=n_names,
+    )
 
 
 def _compared(each: PowerContrast) -> tuple[Any, ...]:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import groupby
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from ...results.studies import BandAccuracy, GapConclusions, PairConclusions, SampleSpread, StudyResult
 from ..cells import Table, decimals_for
 from ..notes import ci, counted, joined, number
+from ..pivot import pivot
 from .base import Explained, Figure, StudyReport
-from .wording import constant, of_name, percent
+from .wording import constant, of_name, percent, percent_interval
 
 if TYPE_CHECKING:
     from ..plots.style import Drawing
@@ -91,65 +92,69 @@ def by_size(records: Iterable[Any]) -> dict[int | None, Any]:
 def _bands_table(values: Mapping[str, Any], bands: Sequence[BandAccuracy]) -> Table:
     """Koehn's Table 4: the number of conclusions in each band of confidence, and how many of them are right."""
     sizes = by_size(bands)
-    header, breaks = ["Confidence %"], []
-    single = len(sizes) == 1
-    for record in sizes.values():
-        breaks.append(len(header))
-        header += [size_name(record), "right %", *([ci(0.95)] if single else [])]
-    table = Table(f"Right conclusions by confidence: {what(values)}", header, breaks=tuple(breaks[1:]))
-    for (low, high), own in groupby(sorted(bands, key=lambda band: -band.low), key=lambda band: (band.low, band.high)):
-        of_size = {band.size: band for band in own}
-        row = [band_name(low, high)]
-        for size in sizes:
-            band = of_size.get(size)
-            right = None if band is None else band.right
-            row += ["0" if band is None else f"{band.conclusions:,}", "–" if right is None else percent(right, 1)]
-            interval = None if band is None else band.confidence_interval
-            if single:
-                row.append("–" if interval is None else f"{percent(interval.low, 0)} to {percent(interval.high, 0)}")
-        table.add(row)
-    return table
+    shown = 2 + (len(sizes) == 1)  # one size has a column of intervals
+
+    def cells(band: BandAccuracy | None) -> list[str]:
+        interval = None if band is None else band.confidence_interval
+        return [
+            "0" if band is None else f"{band.conclusions:,}",
+            "–" if band is None or band.right is None else percent(band.right, 1),
+            "–" if interval is None else percent_interval(interval, 0),
+        ][:shown]
+
+    return pivot(
+        f"Right conclusions by confidence: {what(values)}",
+        sorted(bands, key=lambda band: -band.low),
+        {"Confidence %": lambda band: band_name(band.low, band.high)},
+        "size",
+        lambda size: [size_name(sizes[size]), "right %", ci(0.95)][:shown],
+        cells,
+        columns=sizes,
+    )
+
+
+def _shares_table(
+    study: StudyResult,
+    about: str,
+    records: Sequence[Any],
+    names: Sequence[str],
+    rows: Mapping[str, Callable[[Any], str]],
+    decimals: int,
+) -> Table:
+    """Right and wrong conclusions at the level of the study, by size: a row for all records with these ``names``."""
+    sizes = by_size(records)
+    level = number(100 * study.plan["confidence_level"])
+    return pivot(
+        f"Right and wrong conclusions at {level}% {about}",
+        records,
+        rows,
+        "size",
+        lambda size: [size_name(sizes[size]), "wrong"],
+        lambda each: ["", ""] if each is None else [percent(each.right, decimals), percent(each.wrong, decimals)],
+        columns=sizes,
+        key=attrgetter(*names),
+        n_names=len(rows) - 1,
+    )
 
 
 def _gaps_table(study: StudyResult, values: Mapping[str, Any], gaps: Sequence[GapConclusions]) -> Table:
     """Right and wrong conclusions by the size of the true difference."""
-    sizes = by_size(gaps)
-    header, breaks = ["Difference", "Pairs"], []
-    for record in sizes.values():
-        breaks.append(len(header))
-        header += [size_name(record), "wrong"]
-    level = number(100 * study.plan["confidence_level"])
-    title = f"Right and wrong conclusions at {level}% in % of samples: {what(values)}"
-    table = Table(title, header, breaks=tuple(breaks[1:]))
-    for where, own in of_keys(gaps, "low", "high"):
-        of_size = by_size(own)
-        row = [gap_name(**where), f"{own[0].pairs:,}"]
-        for size in sizes:
-            gap = of_size.get(size)
-            row += ["", ""] if gap is None else [percent(gap.right, 1), percent(gap.wrong, 1)]
-        table.add(row)
-    return table
+    rows = {"Difference": lambda gap: gap_name(gap.low, gap.high), "Pairs": lambda gap: f"{gap.pairs:,}"}
+    return _shares_table(study, f"in % of samples: {what(values)}", gaps, ("low", "high"), rows, 1)
 
 
 def pairs_table(study: StudyResult, values: Mapping[str, Any], pairs: Sequence[PairConclusions]) -> Table:
     """Koehn's Table 3: right and wrong conclusions about each pair."""
-    sizes = by_size(pairs)
-    header, breaks = ["Better", "Worse", "Δ"], []
-    for record in sizes.values():
-        breaks.append(len(header))
-        header += [size_name(record), "wrong"]
-    level = number(100 * study.plan["confidence_level"])
-    title = f"Right and wrong conclusions at {level}% about each pair, in % of samples: {what(values)}"
-    table = Table(title, header, n_names=2, breaks=tuple(breaks[1:]))
     decimals = min(decimals_for(max(pair.gap for pair in pairs)), 2)
-    for where, own in of_keys(sorted(pairs, key=lambda pair: -pair.gap), "better", "worse"):
-        of_size = by_size(own)
-        row = [where["better"], where["worse"], f"{own[0].gap:.{decimals}f}"]
-        for size in sizes:
-            pair = of_size[size]
-            row += [percent(pair.right, 0), percent(pair.wrong, 0)]
-        table.add(row)
-    return table
+    rows = {
+        "Better": lambda pair: pair.better,
+        "Worse": lambda pair: pair.worse,
+        "Δ": lambda pair: f"{pair.gap:.{decimals}f}",
+    }
+    ordered = sorted(pairs, key=lambda pair: -pair.gap)
+    return _shares_table(
+        study, f"about each pair, in % of samples: {what(values)}", ordered, ("better", "worse"), rows, 0
+    )
 
 
 def _spread_table(rows: Sequence[SampleSpread]) -> Table:

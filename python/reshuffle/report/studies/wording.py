@@ -10,6 +10,7 @@ from ...results import ConfidenceInterval
 from ...results.studies import Rate, StudyResult
 from ..cells import Table
 from ..notes import ci, counted, joined, number
+from ..pivot import Bold, fields, pivot
 
 __all__ = [
     "BOLD_RATES",
@@ -106,53 +107,38 @@ def rate_table(rates: Sequence[Rate], title: str, marked: bool = True) -> Table:
     symbols.
     """
     names = _names(rates)
-    header, breaks = [NAMES[name] for name in names], []
-    level = ci(rates[0].confidence_interval.confidence_level)
-    levels = levels_of(rates)
-    for alpha in levels:
-        breaks.append(len(header))
-        header += [f"α={number(alpha)}", *([level] if len(names) == 1 else [])]
-    table = Table(title, header, n_names=len(names), breaks=tuple(breaks[1:]), bold_means=BOLD_RATES)
-    rows: dict[tuple[Any, ...], dict[float, Rate]] = {}
-    for rate in rates:
-        rows.setdefault(tuple(getattr(rate, name) for name in names), {})[rate.alpha] = rate
-    cells = _RateCells(rates, len(names) == 1, marked)
-    cell = None
-    for key, by_level in rows.items():
-        first = next(iter(by_level.values()))
-        if cell not in (None, (first.null, first.size)):
-            table.rule()
-        cell = (first.null, first.size)
-        row, bold = [_named(value) for value in key], [False] * len(key)
-        for alpha in levels:
-            own = cells.of(by_level.get(alpha))
-            row += own
-            bold += [marked and alpha in by_level and by_level[alpha].verdict == "liberal", False][: len(own)]
-        table.add(row, bold)
-    return table
+    with_interval = len(names) == 1
+    decimals = rate_decimals(min(rate.simulations for rate in rates))
+    # Spaces in place of marks that rates lack.
+    width = max(map(len, map(mark_of, rates))) if marked else 0
+
+    def cells(rate: Rate | None) -> list[str]:
+        if rate is None:
+            return ["", ""][: 1 + with_interval]
+        interval = rate.confidence_interval
+        shown = f"{percent(rate.rate, decimals)}{mark_of(rate) if marked else '':<{width}}"
+        if not with_interval:
+            shown += f" ±{percent((interval.high - interval.low) / 2, decimals)}"
+        return [
+            Bold(shown) if marked and rate.verdict == "liberal" else shown,
+            percent_interval(interval, decimals),
+        ][: 1 + with_interval]
+
+    return pivot(
+        title,
+        rates,
+        fields(NAMES, names),
+        "alpha",
+        lambda alpha: [f"α={number(alpha)}", ci(rates[0].confidence_interval.confidence_level)][: 1 + with_interval],
+        cells,
+        columns=levels_of(rates),
+        group=lambda rate: (rate.null, rate.size),
+        bold_means=BOLD_RATES,
+    )
 
 
 def _names(rates: Sequence[Rate]) -> list[str]:
     return ["test", *differing(rates, ("metric", "null", "size"))]
-
-
-class _RateCells:
-    """Rates as cells with the same decimals, and with spaces in place of marks that they lack."""
-
-    def __init__(self, rates: Sequence[Rate], of_interval: bool, marked: bool) -> None:
-        self.decimals = rate_decimals(min(rate.simulations for rate in rates))
-        self.of_interval, self.marked = of_interval, marked
-        self.width = max(map(len, map(mark_of, rates))) if marked else 0
-
-    def of(self, rate: Rate | None) -> list[str]:
-        """The cells of a rate: with its interval, or with half the width of that."""
-        if rate is None:
-            return ["", ""] if self.of_interval else [""]
-        interval = rate.confidence_interval
-        shown = f"{percent(rate.rate, self.decimals)}{mark_of(rate) if self.marked else '':<{self.width}}"
-        if self.of_interval:
-            return [shown, percent_interval(interval, self.decimals)]
-        return [f"{shown} ±{percent((interval.high - interval.low) / 2, self.decimals)}"]
 
 
 def rate_symbols(rates: Sequence[Rate], marked: bool = True) -> str:
@@ -165,10 +151,6 @@ def rate_symbols(rates: Sequence[Rate], marked: bool = True) -> str:
         f"{CONSERVATIVE}: the interval lies below α (conservative)." if CONSERVATIVE in marks else "",
     ]
     return " ".join(filter(None, parts))
-
-
-def _named(value: Any) -> str:
-    return f"{value:,}" if isinstance(value, int) else str(value)
 
 
 def in_common(rates: Sequence[Rate]) -> str:
