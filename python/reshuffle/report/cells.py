@@ -116,12 +116,20 @@ def interval_cells(interval: ConfidenceInterval | None, decimals: int, sign: str
     return [] if interval is None else [f"{interval.low:{sign}.{decimals}f} to {interval.high:{sign}.{decimals}f}"]
 
 
-def pvalue_cell(test: SignificanceResult, p: float) -> str:
-    """``p`` with as many decimals as 1/R has, at least four; ``<0.0001`` below that."""
-    if p < 1e-4:
-        return "<0.0001"
-    simulated = test.n_resamples is not None and test.scheme != "exact"
-    return f"{p:.{max(4, math.ceil(math.log10(test.n_resamples))) if simulated else 4}f}"
+def pvalue_cell(p: float, n_replicates: int | None = None) -> str:
+    """``p`` with as many decimals as 1/R has for R random replicates, at least four; ``–`` if it is not defined.
+
+    >>> pvalue_cell(0.0123456), pvalue_cell(0.0123456, 1_000_000), pvalue_cell(1e-5), pvalue_cell(float("nan"))
+    ('0.0123', '0.012346', '<0.0001', '–')
+    """
+    if math.isnan(p):
+        return "–"
+    return "<0.0001" if p < 1e-4 else f"{p:.{max(4, math.ceil(math.log10(n_replicates or 1)))}f}"
+
+
+def random_replicates(test: SignificanceResult) -> int | None:
+    """The number of replicates of a test if they are random."""
+    return None if test.scheme == "exact" else test.n_resamples
 
 
 def rank_cell(low: int, high: int) -> str:

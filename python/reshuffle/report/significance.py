@@ -6,7 +6,7 @@ import numpy as np
 
 from ..errors import printable
 from ..results import SignificanceResult
-from .cells import pvalue_cell
+from .cells import pvalue_cell, random_replicates
 from .notes import counted, number, worded
 
 
@@ -27,9 +27,9 @@ def _batch(result: SignificanceResult) -> list[str]:
 
 
 def _one(result: SignificanceResult) -> list[str]:
-    p = _equation("p", pvalue_cell(result, result.pvalue))
+    p = _equation("p", pvalue_cell(result.pvalue, random_replicates(result)))
     if result.adjusted_pvalue is not None:
-        p += ", " + _equation("adjusted p", pvalue_cell(result, result.adjusted_pvalue))
+        p += ", " + _equation("adjusted p", pvalue_cell(result.adjusted_pvalue, random_replicates(result)))
     difference = f"{result.metric}: a - b = {result.statistic:+.6g}"
     replicates = _replicates(result)
     return [

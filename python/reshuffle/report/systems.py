@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ..results import Comparison, PairedDifference, RankedSystem, SystemScore, UsedMetric
-from .cells import Table, decimals_of, interval_cells, pvalue_cell, rank_cell
+from .cells import Table, decimals_of, interval_cells, pvalue_cell, random_replicates, rank_cell
 from .layout import Layout
 from .margins import claim, has_margin, within
 from .notes import EXACT, ci, counted, joined, strata
@@ -220,7 +220,7 @@ def difference_cells(
     star = "*" if is_significant(comparison, pair) else " "
     difference = f"{pair.difference:+.{decimals}f}"
     of_columns = [pair.test.pvalue, pair.test.adjusted_pvalue][: len(pvalue_headers(comparison))]
-    pvalues = [pvalue_cell(pair.test, p) for p in of_columns if p is not None]
+    pvalues = [pvalue_cell(p, random_replicates(pair.test)) for p in of_columns if p is not None]
     if some_exact:
         pvalues[0] += EXACT if pair.test.scheme == "exact" else " "
     n = [f"{pair.n_segments:,}"] if numbered else []

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ...errors import InputError, quoted
 from ...results import NullHistogram, PairedDifference
-from ..cells import pvalue_cell
+from ..cells import pvalue_cell, random_replicates
 from .labels import PLAIN, wrapped
 from .style import BETTER, COLUMN, FONT_SIZE, INK, MUTED
 from .view import View
@@ -118,7 +118,7 @@ class NullFigure:
 
 
 def _equal(p: float, pair: PairedDifference) -> str:
-    cell = pvalue_cell(pair.test, p)
+    cell = pvalue_cell(p, random_replicates(pair.test))
     return f"< {cell[1:]}" if cell.startswith("<") else f"= {cell}"
 
 

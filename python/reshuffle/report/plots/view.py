@@ -19,7 +19,7 @@ from ...results import (
 )
 from ...results.lookup import metric_name
 from ...validate import check_name
-from ..cells import decimals_of, pvalue_cell
+from ..cells import decimals_of, pvalue_cell, random_replicates
 from ..layout import Layout
 from ..margins import margin_of
 from ..notes import ci, number
@@ -146,7 +146,7 @@ class View:
 
     def pvalue_cell(self, pair: PairedDifference) -> str:
         """That p-value, formatted as in tables."""
-        return pvalue_cell(pair.test, self.pvalue(pair))
+        return pvalue_cell(self.pvalue(pair), random_replicates(pair.test))
 
     def need_pairs(self, what: str) -> None:
         """Raise :class:`InputError` if the result has only scores."""

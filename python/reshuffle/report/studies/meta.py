@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...results.studies import MetaEvaluation, MetricAgreement, MetricDifference, StudyResult
-from ..cells import Table, decimals_for, interval_cells
+from ..cells import Table, decimals_for, interval_cells, pvalue_cell
 from ..wording import ci, counted
 from .base import Explained, Figure, StudyReport
 from .meta_sentences import MAX_TESTED, conclusions, notes
@@ -253,9 +253,9 @@ def _differences(result: MetaEvaluation, family: Family) -> Table:
         star = "*" if family.is_significant(each) else " "
         cells = [a, *([b] if others else []), f"{sign * each.difference:+.{decimals}f}"]
         cells += [_difference_interval(each, sign, decimals)] if intervals else []
-        cells += [_pvalue(each, each.pvalue) + ("" if adjusted else star)]
+        cells += [pvalue_cell(each.pvalue, each.n_resamples) + ("" if adjusted else star)]
         if adjusted:
-            cells.append(_pvalue(each, pvalue_of(each)) + star)
+            cells.append(pvalue_cell(pvalue_of(each), each.n_resamples) + star)
         table.add(cells, family.better(a, b))
     return table
 
@@ -266,15 +266,6 @@ def _difference_interval(each: MetricDifference, sign: int, decimals: int) -> st
         return "–"
     ends = sorted((sign * interval.low + 0.0, sign * interval.high + 0.0))  # no -0.0
     return f"{ends[0]:+.{decimals}f} to {ends[1]:+.{decimals}f}"
-
-
-def _pvalue(each: MetricDifference, p: float) -> str:
-    """``p`` with as many decimals as the replicates allow."""
-    if math.isnan(p):
-        return "–"
-    if p < 1e-4:
-        return "<0.0001"
-    return f"{p:.{max(4, math.ceil(math.log10(max(each.n_resamples or 1, 1))))}f}"
 
 
 def _system_tables(result: MetaEvaluation) -> Iterator[Explained]:

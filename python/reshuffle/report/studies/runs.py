@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ...results import UsedMetric
 from ...results.studies import ObservedDifference, RunComparison, RunDifference, RunScores, StudyResult, SystemRuns
-from ..cells import Table, interval_cells
+from ..cells import Table, interval_cells, pvalue_cell
 from ..notes import EXACT, ci, counted, joined, number
 from .base import Explained, Figure, StudyReport
 from .run_sentences import MOST_OBSERVED, conclusions, intervals, notes
@@ -172,10 +171,8 @@ def _asked(result: RunComparison, shown: str) -> str:
 
 
 def pvalue(each: RunDifference, p: float) -> str:
-    """``p`` with as many decimals as the replicates allow, as in comparisons of systems."""
-    if p < 1e-4:
-        return "<0.0001"
-    return f"{p:.{4 if each.exact or not each.n_resamples else max(4, math.ceil(math.log10(each.n_resamples)))}f}"
+    """``p`` as in comparisons of systems."""
+    return pvalue_cell(p, None if each.exact else each.n_resamples)
 
 
 def _p_cells(result: RunComparison, tested: Sequence[RunDifference]) -> list[str]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...results.studies import MetricSensitivity, PowerContrast, StudyResult
-from ..cells import Table, decimals_for
+from ..cells import Table, decimals_for, pvalue_cell
 from ..notes import ci, counted, joined, number
 from ..pivot import pivot
 from .base import Explained, Figure, StudyReport
@@ -46,10 +46,6 @@ def _decimals(study: StudyResult, metric: str) -> int:
     return decimals_for(max(abs(each.score) for each in of_name(study.tables["scored"], metric=metric)))
 
 
-def _pvalue(p: float) -> str:
-    return "<0.0001" if p < 1e-4 else f"{p:.4f}"
-
-
 def _one_pair(study: StudyResult, system: str, baseline: str) -> Table:
     """Table 1 of the paper: a row for each metric with the scores of both systems and their standard errors."""
     tests = list(dict.fromkeys(each.test for each in study.tables["tested"]))
@@ -64,7 +60,7 @@ def _one_pair(study: StudyResult, system: str, baseline: str) -> Table:
         cells.append(f"{found.difference:+.{decimals}f} ({found.standard_error:.{decimals}f})")
         for test in tests:
             (tested,) = of_name(study.tables["tested"], metric=found.metric, test=test)
-            cells.append(_pvalue(tested.pvalue))
+            cells.append(pvalue_cell(tested.pvalue))
         table.add([*cells, _standardized(found)], bold=found.rank == 1)
     return table
 
@@ -88,7 +84,7 @@ def _variants(study: StudyResult) -> Table:
         for test in tests:
             where = {"metric": found.metric, "system": found.system, "baseline": found.baseline, "test": test}
             (tested,) = of_name(study.tables["tested"], **where)
-            cells.append(_pvalue(tested.pvalue))
+            cells.append(pvalue_cell(tested.pvalue))
         table.add([*cells, _standardized(found)], bold=found.rank == 1)
     return table
 

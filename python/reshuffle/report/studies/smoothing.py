@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...results.studies import SmoothingSetting, StudyResult
-from ..cells import Table
+from ..cells import Table, pvalue_cell
 from ..notes import ci, counted, joined, number
 from .base import Explained, Figure, StudyReport
 from .wording import of_name
@@ -85,7 +85,7 @@ def _difference(each: SmoothingSetting, with_interval: bool) -> list[str]:
         return ["–"] * (3 if with_interval else 2)
     interval = each.confidence_interval
     ends = "–" if interval is None else f"{interval.low:+.4f} to {interval.high:+.4f}"
-    return [f"{each.difference:+.4f}", *([ends] if with_interval else []), f"{p:.4f}"]
+    return [f"{each.difference:+.4f}", *([ends] if with_interval else []), pvalue_cell(p)]
 
 
 def _symbols(study: StudyResult) -> str:
