@@ -12,7 +12,7 @@ from typing_extensions import Doc
 from .. import types
 from ..validate import check_n_resamples
 from .declare import Check, Flag, Kind, Options, several
-from .groups import PYTHON, Computed, Progress, Threads, by_metric
+from .groups import AS_A_MARGIN, PYTHON, SYSTEM_OR_FILE, Computed, Progress, Threads, by_metric
 
 if TYPE_CHECKING:
     from ..data.corpus import Lines
@@ -110,7 +110,7 @@ class Pairs(Test):
 
     baseline: Annotated[
         str | None,
-        Flag(metavar="NAME"),
+        Flag(metavar="NAME", note=SYSTEM_OR_FILE),
         Doc("The system that all others are compared with. By default the first."),
     ] = None
     all_pairs: Annotated[bool, Doc("Compare every pair of systems.")] = False
@@ -149,7 +149,7 @@ class Tested(Test):
     ] = "auto"
     margins: Annotated[
         Mapping[str, float],
-        Flag(("--margin",), "METRIC=VALUE"),
+        Flag(("--margin",), "METRIC=VALUE", note=AS_A_MARGIN),
         Kind("mapping of str to float, optional"),
         Doc(
             """For equivalence or non-inferiority: the margin of a metric, a positive number in points of the metric.
@@ -324,7 +324,7 @@ class Kept(Options):
 
 
 @frozen(slots=False, eq=False, repr=False)
-class Compare(Resampled, Kept, Simultaneous, Intervals, Pairs, Tested, Stratified, Texts):
+class Compare(Resampled, Kept, Simultaneous, Intervals, Tested, Pairs, Stratified, Texts):
     """:func:`reshuffle.compare`."""
 
 
@@ -354,7 +354,7 @@ class Score(Resampled, Draws, OptionalIntervals, Stratified, Texts):
 
 
 @frozen(slots=False, eq=False, repr=False)
-class CompareSets(Resampled, Kept, Simultaneous, Intervals, Pairs, Tested):
+class CompareSets(Resampled, Kept, Simultaneous, Intervals, Tested, Pairs):
     """:func:`reshuffle.compare_sets`."""
 
     TITLE: ClassVar[str] = "Input"
@@ -478,7 +478,7 @@ class Medians(Options):
 
 
 @frozen(slots=False, eq=False, repr=False)
-class CompareRuns(Resampled, Medians, Pairs, RunTests, Stratified):
+class CompareRuns(Resampled, Medians, RunTests, Pairs, Stratified):
     """:func:`reshuffle.compare_runs`."""
 
     references: Annotated[

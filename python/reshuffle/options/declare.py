@@ -49,12 +49,13 @@ class Flag(NamedTuple):
     """How an option is written on the command line: by default ``--name``, with hyphens for underscores.
 
     ``metavar`` stands for its value in the help. Without ``shown``, the option has no flag: its value is a Python
-    object, or the command reads it from files.
+    object, or the command reads it from files. ``note`` says how the value is written; the help has it in brackets.
     """
 
     names: Sequence[str] = ()
     metavar: str | None = None
     shown: bool = True
+    note: str = ""
 
 
 class Kind(NamedTuple):
@@ -184,12 +185,16 @@ class Option(NamedTuple):
         return f"{text}, optional" if self.default is None else text
 
     @property
+    def shown_default(self) -> Any:
+        """The default as callers write it: one value instead of a tuple of one."""
+        return self.default[0] if self.several and self.default and len(self.default) == 1 else self.default
+
+    @property
     def documented_default(self) -> str:
         """A sentence on the default, unless the text has one, or it is None or no."""
         if self.default in (None, False, ()) or "efault" in self.about or self.positional:
             return ""
-        shown = self.default[0] if self.several and len(self.default) == 1 else self.default
-        return f" By default {shown!r}." if not isinstance(self.default, Mapping) else ""
+        return f" By default {self.shown_default!r}." if not isinstance(self.default, Mapping) else ""
 
 
 def _names_in(kind: Any) -> tuple[str, ...]:
@@ -299,7 +304,7 @@ def called_with(record: Callable[P, R]) -> Callable[[Callable[[R], T]], Callable
         options = options_of(record)
         kinds = {True: inspect.Parameter.POSITIONAL_OR_KEYWORD, False: inspect.Parameter.KEYWORD_ONLY}
         parameters = [
-            inspect.Parameter(name, kinds[option.positional], default=option.default)
+            inspect.Parameter(name, kinds[option.positional], default=option.shown_default)
             for name, option in options.items()
         ]
         returned = inspect.get_annotations(function).get("return", inspect.Signature.empty)

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 # The value is a Python object, or a command reads it from files.
 PYTHON = Flag(shown=False)
 DOCUMENTS = Flag(("--docs",), shown=False)
+# Notes on how values are written on the command line.
+SYSTEM_OR_FILE = "its name or file"
+AS_A_MARGIN = "as in bleu=0.5"
 
 
 def whole_numbers(value: int | Sequence[int]) -> tuple[int, ...]:

@@ -12,11 +12,22 @@ from typing_extensions import Doc
 
 from .. import types
 from .declare import Except, Flag, Kind, Options, several
-from .groups import PYTHON, Checkpointed, Computed, Inputs, by_metric, numbers, whole_numbers
+from .groups import (
+    AS_A_MARGIN,
+    DOCUMENTS,
+    PYTHON,
+    SYSTEM_OR_FILE,
+    Checkpointed,
+    Computed,
+    Inputs,
+    by_metric,
+    numbers,
+    whole_numbers,
+)
 
 if TYPE_CHECKING:
     from ..resampling.counting import Metrics
-    from ..settings import StratumIds
+    from ..settings import DocumentIds, StratumIds
     from ..study.null_data import TrainedSystems
 
 # How a test is named, and how many of them; the type of what a converter takes is the type of the keyword argument.
@@ -28,7 +39,8 @@ ExchangeName = Literal["all"] | types.Exchange | str
 VariancesName = types.Variances | str
 AdjustmentName = types.Adjustment | str
 # The types of options that several records declare, each with a text or a default of its own.
-TestNames = Annotated[tuple[TestName, ...], Flag(("--tests", "--test"))]
+TESTS = Flag(("--tests", "--test"), note="separated by commas or spaces")
+TestNames = Annotated[tuple[TestName, ...], TESTS]
 Sizes = Annotated[tuple[int, ...] | None, Ge(2), Flag(("--sizes", "--size"))]
 LevelList = Annotated[
     tuple[float, ...], Gt(0), Lt(1), Flag(("--alphas", "--alpha"), "LEVEL"), Doc("Significance levels.")
@@ -36,7 +48,7 @@ LevelList = Annotated[
 ConfidenceLevel = Annotated[float, Gt(0), Lt(1), Flag(("--confidence",), "LEVEL")]
 Baseline = Annotated[
     str | None,
-    Flag(metavar="NAME"),
+    Flag(metavar="NAME", note=SYSTEM_OR_FILE),
     Doc("The baseline of the pairs. By default the first system."),
 ]
 AllPairs = Annotated[bool, Doc("Use every pair of systems.")]
@@ -108,7 +120,7 @@ class Tested(Study):
 
     tests: Annotated[
         tuple[TestName, ...] | None,
-        Flag(("--tests", "--test")),
+        TESTS,
         Doc(
             """Tests of :func:`reshuffle.compare`, by name. By default ``ar``, ``bootstrap-both``,
             ``bootstrap`` and, if two-sided, ``bootstrap-shift``."""
@@ -222,7 +234,7 @@ class WithMargins(Study):
 
     margins: Annotated[
         Mapping[str, float],
-        Flag(("--margin",), "METRIC=VALUE"),
+        Flag(("--margin",), "METRIC=VALUE", note=AS_A_MARGIN),
         Kind("mapping of str to float, optional"),
         Doc(
             """Margins of the tests equivalence and non-inferiority and of the null margin, in points of the metric."""
@@ -269,9 +281,10 @@ class NullDetails(Study):
         int | None,
         Ge(2),
         Doc(
-            """For the nulls of documents, without ``documents``: the number of segments in a simulated document.
+            """For the nulls of documents, without ``documents``: the number of segments in a simulated document. By
+            default 15, if ``icc`` is given.
 
-            Sizes are then in segments, and rounded down to whole documents. By default 15, if ``icc`` is given."""
+            Sizes are then in segments, and rounded down to whole documents."""
         ),
     ] = None
     icc: Annotated[
@@ -279,9 +292,10 @@ class NullDetails(Study):
         Gt(0),
         Lt(1),
         Doc(
-            """For the nulls of documents, without ``documents``: the intraclass correlation of simulated documents.
+            """For the nulls of documents, without ``documents``: the intraclass correlation of simulated documents. By
+            default 0.1, if ``document_size`` is given.
 
-            That of differences under the first metric. By default .1, if ``document_size`` is given."""
+            That of differences under the first metric."""
         ),
     ] = None
     variants: Annotated[
@@ -655,7 +669,9 @@ class Validate(StudyInputs, PoolReplicates, Binned, Pooled, Inputs):
         ),
     ] = field(default=("paired-bootstrap",), converter=tests, kw_only=True)
     baseline: Annotated[
-        str | None, Flag(metavar="NAME"), Doc("Compare each system with this one only. By default all pairs.")
+        str | None,
+        Flag(metavar="NAME", note=SYSTEM_OR_FILE),
+        Doc("Compare each system with this one only. By default all pairs."),
     ] = field(default=None, kw_only=True)
     confidence_level: Annotated[ConfidenceLevel, Doc("The confidence that a test needs to draw a conclusion.")] = field(
         default=0.95, kw_only=True
@@ -668,6 +684,12 @@ class Agreement(StudyInputs, Replicates, Binned, Inputs):
 
     TITLE: ClassVar[str] = "Study"
 
+    documents: Annotated[
+        "DocumentIds | None",
+        DOCUMENTS,
+        Kind("sequence of S str or int, optional"),
+        Doc("The document id of each segment. Whole documents are then resampled."),
+    ] = field(default=None, kw_only=True)
     # The default test of comparisons, and those of Graham et al. 2014 and of Riezler & Maxwell 2005.
     tests: Annotated[
         TestNames,
