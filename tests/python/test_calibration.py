@@ -55,7 +55,7 @@ BLEU = metric("bleu")
 def pair(wmt17: Corpus) -> Counts:
     """The counts of two close systems."""
     names = ("KIT.4950", "RWTH-nmt-ensemble.4921")
-    return BLEU.suff_stats([wmt17.systems[name] for name in names], wmt17.references)
+    return BLEU.suff_stats(wmt17.references, [wmt17.systems[name] for name in names])
 
 
 def null_pvalues(pair: Counts, test: Callable[[Counts, Counts, int], float]) -> NDArray[np.float64]:
@@ -237,7 +237,7 @@ BOOTSTRAP_TESTS = ("bootstrap", "bootstrap-percentile", "bootstrap-both")
 def test_adjusted_p_values_control_the_family_wise_error_rate(wmt17: Corpus, truth: str) -> None:
     """Five systems, ten pairs: how often at least one true null hypothesis is rejected at .05."""
     rng = np.random.default_rng(1993)
-    counts = BLEU.suff_stats([wmt17.systems[name] for name in FAMILY], wmt17.references)
+    counts = BLEU.suff_stats(wmt17.references, [wmt17.systems[name] for name in FAMILY])
     alike = 5 if truth == "all alike" else 4
     if truth == "one worse":
         counts[4, :, 2:6] = counts[4, :, 2:6] * 2 // 3  # a third of its matches removed

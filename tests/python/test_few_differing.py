@@ -110,7 +110,7 @@ def test_influences_of_bleu_use_the_gradient_in_rust() -> None:
     other = [line.replace("b", "z") if i % 2 else line for i, line in enumerate(words)]
     systems = {"x": [line[:13] for line in words], "y": [line[:13] for line in other]}
     pair = compare(words, systems, "bleu", **OPTIONS).comparisons[0]
-    counts = metric("bleu").suff_stats(list(systems.values()), [words])
+    counts = metric("bleu").suff_stats([words], list(systems.values()))
     assert pair.influence is not None
     assert pair.influence.differing == np.count_nonzero((counts[0] != counts[1]).any(axis=1))
     assert 0 < (pair.influence.effective or 0) <= pair.influence.differing

@@ -56,7 +56,7 @@ def test_the_largest_rank_is_where_its_share_is_at_most_alpha() -> None:
 def bleu_counts() -> Counts:
     """The counts of two systems of the demo, 400 segments."""
     corpus = demo_corpus()
-    return BLEU.suff_stats([corpus.systems[name] for name in ("tuned", "baseline")], corpus.references)
+    return BLEU.suff_stats(corpus.references, [corpus.systems[name] for name in ("tuned", "baseline")])
 
 
 @pytest.fixture(scope="module")

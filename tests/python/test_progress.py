@@ -39,7 +39,7 @@ POSIX = pytest.mark.skipif(os.name == "nt", reason="pseudo-terminals are POSIX")
 CORPUS = demo_corpus()
 REFERENCES = list(CORPUS.references[0][:40])
 SYSTEMS = {name: list(lines[:40]) for name, lines in CORPUS.systems.items()}
-A, B = (counts for counts in metric("bleu").suff_stats(list(SYSTEMS.values())[:2], [REFERENCES]))
+A, B = (counts for counts in metric("bleu").suff_stats([REFERENCES], list(SYSTEMS.values())[:2]))
 
 # --- Plans
 
@@ -250,7 +250,7 @@ def test_counting_names_its_metrics_if_they_are_few() -> None:
         progress.plan([])
         call()
         assert (progress.step, progress.fraction) == (f"counting {step}", 1)
-    metric("bleu").suff_stats(SYSTEMS, [REFERENCES], progress=progress)
+    metric("bleu").suff_stats([REFERENCES], SYSTEMS, progress=progress)
     assert (progress.step, progress.fraction) == ("counting", 1)
 
 

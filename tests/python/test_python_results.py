@@ -360,7 +360,7 @@ def test_a_short_table_is_printed_in_full_and_names_cannot_hide_columns() -> Non
 
 
 def test_a_test_result_prints_its_settings_and_its_p_value() -> None:
-    a, b = metric("bleu").suff_stats([SYSTEMS["tuned"], SYSTEMS["baseline"]], [REFERENCES])
+    a, b = metric("bleu").suff_stats([REFERENCES], [SYSTEMS["tuned"], SYSTEMS["baseline"]])
     zeros = [0, 1, 0, 1]
     cases: list[tuple[SignificanceResult, list[str]]] = [
         (

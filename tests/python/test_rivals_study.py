@@ -30,7 +30,7 @@ SIMULATIONS = range(3, 9)
 @pytest.fixture(scope="module")
 def setting() -> Setting:
     corpus = demo_corpus()
-    counts = metric("bleu").suff_stats([corpus.systems["baseline"], corpus.systems["tuned"]], corpus.references)
+    counts = metric("bleu").suff_stats(corpus.references, [corpus.systems["baseline"], corpus.systems["tuned"]])
     return Setting(counts, size=120, n_resamples=99)
 
 

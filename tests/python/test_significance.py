@@ -321,7 +321,7 @@ def assert_p_values_equal_sacrebleus(corpus: Corpus, systems: Sequence[str], tes
     paired = PairedTest(outputs, {"BLEU": SacreBLEU(references=corpus.references)}, None, test_type=test, n_samples=n)
     theirs = [result.p_value for result in paired()[1]["BLEU"][1:]]
     bleu = metric("bleu")
-    b, *others = bleu.suff_stats([lines for _, lines in outputs], corpus.references)
+    b, *others = bleu.suff_stats(corpus.references, [lines for _, lines in outputs])
     for system, of_sacrebleu, a in zip(systems[1:], theirs, others, strict=True):
         if test == "ar":
             p = approximate_randomization(a, b, bleu, n_resamples=100_000).pvalue

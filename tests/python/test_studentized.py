@@ -860,7 +860,7 @@ def test_step_down_adjustments_equal_the_definition(
         elif isinstance(m, SegmentScores):
             sample = CountSample.from_counts(m, m.counts_of(names))
         else:
-            sample = CountSample.from_counts(m, m.suff_stats(list(systems.values()), [reference]))
+            sample = CountSample.from_counts(m, m.suff_stats([reference], list(systems.values())))
         pairs = [(names.index(c.system), names.index(c.baseline)) for c in comparisons]
         assert len(pairs) == 10
         parts = [series_of(sample, pair, is_text) for pair in pairs]

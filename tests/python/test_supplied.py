@@ -383,7 +383,7 @@ def test_replicates_of_sacrebleu_give_its_pvalues(
     paired = significance.PairedTest(systems, {name: classes[name.upper()]()}, [reference], test, n_samples=n)
     theirs = next(iter(scores for key, scores in paired()[1].items() if key != "System"))
 
-    counted = metric(name).suff_stats(dict(systems), [reference])
+    counted = metric(name).suff_stats([reference], dict(systems))
     rng = np.random.default_rng(77)
     if test == "ar":
         masks = rng.integers(2, size=(n, len(reference)), dtype=bool)

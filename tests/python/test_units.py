@@ -126,7 +126,7 @@ def test_results_do_not_depend_on_the_names_or_adjacency_of_documents(ids: list[
 def test_comparisons_of_documents_equal_those_of_external_summed_counts() -> None:
     corpus = demo_corpus()
     ids = [i // 7 for i in range(corpus.n_segments)]
-    counts = BLEU.suff_stats(list(corpus.systems.values()), corpus.references)
+    counts = BLEU.suff_stats(corpus.references, list(corpus.systems.values()))
     sums = {name: summed(rows, ids) for name, rows in zip(corpus.systems, counts, strict=True)}
     for test in ("ar", *BOOTSTRAP_METHODS.values()):
         expected = compare(metrics=FromCounts("BLEU", sums, "bleu"), test=test, n_resamples=200, all_pairs=True)
