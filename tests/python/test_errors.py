@@ -216,7 +216,7 @@ TAKERS: dict[str, Callable[[Any], object]] = {
             "baseline", "all_pairs", "simultaneous", "margins", "seed", "threads", "executor", "documents", "strata",
         )
     },
-    "studentized": lambda junk: approximate_randomization(SCORES["a"], SCORES["b"], studentized=junk, n_resamples=9),
+    "test of shuffles": lambda junk: approximate_randomization(SCORES["a"], SCORES["b"], test=junk, n_resamples=9),
     "difference to plan for": lambda junk: str(
         study.plan(metrics=SegmentScores("x", SCORES), difference={"x": junk}, simulate=False)
     ),

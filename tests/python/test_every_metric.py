@@ -51,7 +51,7 @@ from reshuffle import (
 from reshuffle.data.scores import read_scores
 from reshuffle.inference.estimates import ANY, MEANS
 from reshuffle.inference.intervals import INTERVALS
-from reshuffle.inference.significance import BOOTSTRAP_METHODS
+from reshuffle.inference.significance import BOOTSTRAP_TESTS
 from reshuffle.inference.tests import TESTS
 from reshuffle.metrics.registry import metric_specs
 from reshuffle.report import FORMATS, render, render_segments
@@ -233,12 +233,11 @@ def test_tests_and_intervals_of_two_arrays_equal_those_of_compare(name: str) -> 
     reference, systems = texts(name)
     outputs = [systems["poor"], systems["good"]]
     a, b = m.suff_stats([reference], outputs) if isinstance(m, NativeMetric) else m.counts_of(["poor", "good"])
-    methods = {test: method for method, test in BOOTSTRAP_METHODS.items()}
-    for test in ("ar", *methods):
+    for test in ("ar", *BOOTSTRAP_TESTS):
         if test == "ar":
             result = approximate_randomization(a, b, m, n_resamples=60)
         else:
-            result = bootstrap_test(a, b, m, method=methods[test], n_resamples=60)
+            result = bootstrap_test(a, b, m, test=test, n_resamples=60)
         there = comparison(name, test, adjust="none")
         expected = there.comparisons[0].test
         # Counts do not reveal the number of references.
@@ -250,9 +249,9 @@ def test_tests_and_intervals_of_two_arrays_equal_those_of_compare(name: str) -> 
     for interval in INTERVALS.values():
         if (name, "ar", interval.name) in COMBINATIONS:
             shown = comparison(name, "ar", interval.name)
-            of_score = bootstrap_interval(a, m, method=interval.name, n_resamples=60)
+            of_score = bootstrap_interval(a, m, interval=interval.name, n_resamples=60)
             assert_alike(m, shown.scores[1].confidence_interval, of_score)
-            of_difference = bootstrap_interval(a, m, b=b, method=interval.name, n_resamples=60)
+            of_difference = bootstrap_interval(a, m, b=b, interval=interval.name, n_resamples=60)
             assert_alike(m, shown.comparisons[0].confidence_interval, of_difference)
 
 
@@ -957,7 +956,7 @@ def test_both_arrays_share_one_resolution_and_sums_are_exact() -> None:
         (lambda: standard_error([1.0, np.nan]), "score, system a, segment 2: the score is missing"),
         (lambda: standard_error(["x", "y"]), "score, system a: expected a number for every segment"),
         (lambda: bootstrap_interval([[1, 2], [3]], "bleu"), "a must be an array of numbers: .*inhomogeneous"),
-        (lambda: bootstrap_interval([1.0, 2.0], method="bcs"), "unknown interval 'bcs': did you mean 'bca'"),
+        (lambda: bootstrap_interval([1.0, 2.0], interval="bcs"), "unknown interval 'bcs': did you mean 'bca'"),
     ],
 )
 def test_arrays_that_do_not_fit_the_metric_are_refused(call: Any, message: str) -> None:

@@ -324,9 +324,10 @@ def test_the_simulation_computes_the_tests_of_the_package() -> None:
     found = skewed_size.pvalues(differences, weights, np.where(masks, -1.0, 1.0))
     for i, row in enumerate(differences):
         zero = np.zeros(n)
-        assert found["bootstrap-both"][i] == bootstrap_test(row, zero, method="both", indices=indices).pvalue
+        assert found["bootstrap-both"][i] == bootstrap_test(row, zero, test="bootstrap-both", indices=indices).pvalue
         assert (
-            found["bootstrap-percentile"][i] == bootstrap_test(row, zero, method="percentile", indices=indices).pvalue
+            found["bootstrap-percentile"][i]
+            == bootstrap_test(row, zero, test="bootstrap-percentile", indices=indices).pvalue
         )
         assert found["ar"][i] == approximate_randomization(row, zero, masks=masks).pvalue
         own = compare(metrics=scores(row), **OPTIONS).comparisons[0].influence

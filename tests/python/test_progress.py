@@ -221,11 +221,11 @@ def test_the_plans_of_other_functions_have_all_stages(watch: Watch) -> None:
     a, b = (counts.reshape(4, 10, -1) for counts in (A, B))
     for metric_ in ("bleu", own):
         for x, y in ((A, B), (a, b)):
-            for options in ({}, {"scheme": "iid"}, {"scheme": "subgroup"}, {"studentized": True}):
+            for options in ({}, {"scheme": "iid"}, {"scheme": "subgroup"}, {"test": "ar-studentized"}):
                 watch.call(approximate_randomization, x, y, metric_, n_resamples=99, **options)
             watch.call(bootstrap_test, x, y, metric_, n_resamples=99)
             for method in ("percentile", "studentized", "bca", "ar-studentized"):
-                watch.call(bootstrap_interval, x, metric_, b=y, method=method, n_resamples=99)
+                watch.call(bootstrap_interval, x, metric_, b=y, interval=method, n_resamples=99)
             watch.call(standard_error, x, metric_, b=y, method="bootstrap", n_resamples=99)
         watch.call(approximate_randomization, A, B, metric_, n_resamples=99, keep_null_distribution=True)
         watch.call(bootstrap_test, A, B, metric_, n_resamples=99, keep_null_distribution=True)

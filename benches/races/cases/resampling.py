@@ -76,7 +76,7 @@ def reshuffle_bootstrap(a: Array, b: Array, threads: int | None = None) -> Calla
 
     def run() -> Outcome:
         bleu = metric("bleu")
-        result = bootstrap_test(a, b, bleu, method="shift", n_resamples=OUR_DRAWS, seed=SEED, threads=threads)
+        result = bootstrap_test(a, b, bleu, test="bootstrap-shift", n_resamples=OUR_DRAWS, seed=SEED, threads=threads)
         return Outcome(result.statistic, result.pvalue, OUR_DRAWS)
 
     return run
