@@ -15,7 +15,7 @@ from attrs import frozen
 from .errors import InputError
 from .execution import Execution, check_executor
 from .options.comparisons import Kept, Pairs, Resampled, Simultaneous, Tested
-from .validate import MAX_SEED, MAX_THREADS, check_integer, check_level, check_n_resamples, check_text
+from .validate import MAX_SEED, MAX_THREADS, check_integer, check_level, check_n_resamples, check_text, chosen_seed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -50,7 +50,7 @@ class Resampling:
     """Number of replicates, their seed, and what computes them."""
 
     n_resamples: Any = 10_000  # an integer or "auto"; checked where replicates are made
-    seed: Any = 12345  # an integer; checked where replicates are made
+    seed: Any = None  # an integer, or None for the default; checked where replicates are made
     threads: int | None = None
     progress: Progress | None = None
     executor: AnyExecutor = None
@@ -58,6 +58,7 @@ class Resampling:
 
     def __post_init__(self) -> None:
         check_executor(self.executor)
+        object.__setattr__(self, "seed", chosen_seed(self.seed))
 
     @property
     def execution(self) -> Execution:

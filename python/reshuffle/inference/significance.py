@@ -155,8 +155,8 @@ def approximate_randomization(
         ``greater``: the alternative hypothesis is that a scores higher than b. ``better``: that a is better than b,
         which depends on the metric; it needs the name of a metric or a :class:`~reshuffle.Metric`.
     seed : int, or (batch,) array_like of int, optional
-        0 to 2⁶⁴ − 1, 12345 by default. The same seed gives the same replicates on any machine and any number of
-        threads. For a batch, one seed for all problems or one for each.
+        The same seed gives the same result. From 0 to 2⁶⁴ − 1; None is 12345. The result is also the same on another
+        machine, and with another number of threads. For a batch, one seed for all problems or one for each.
     masks : (R, S) array_like of bool, or iterable of such blocks, optional
         The shuffles of another program, instead of ``n_resamples`` and ``seed``: shuffle r swaps the segments for which
         ``masks[r]`` is true (or 1). If an iterator yields blocks of rows, they are never all in memory.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from .scalars import Real
@@ -30,6 +31,15 @@ class ConfidenceInterval:
     high: Real
     confidence_level: float
     method: str
+
+    def __iter__(self) -> Iterator[Real]:
+        """The ends: ``low, high = interval``.
+
+        >>> low, high = ConfidenceInterval(0.2, 1.4, 0.95, "percentile")
+        >>> low, high
+        (0.2, 1.4)
+        """
+        return iter((self.low, self.high))
 
 
 def clopper_pearson(

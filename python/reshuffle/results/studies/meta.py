@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..intervals import ConfidenceInterval
+from ..verdicts import Tested
 from .base import StudyResult
 
 # The tables of a meta-evaluation.
@@ -68,7 +69,7 @@ class MetricAgreement:
 
 
 @dataclass(frozen=True, slots=True)
-class MetricDifference:
+class MetricDifference(Tested):
     """The difference between the agreement of two metrics with people, and a test of it.
 
     Attributes
@@ -116,6 +117,11 @@ class MetricDifference:
     statistic: float | None
     degrees_of_freedom: float | None
     n: int
+
+    def __str__(self) -> str:
+        from ...report import metric_difference_as_text
+
+        return metric_difference_as_text(self)
 
 
 @dataclass(frozen=True, slots=True)

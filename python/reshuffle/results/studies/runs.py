@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ..intervals import ConfidenceInterval
+from ..verdicts import Tested
 from .base import StudyResult
 
 # The tables of a comparison of runs.
@@ -80,7 +81,7 @@ class SystemRuns:
 
 
 @dataclass(frozen=True, slots=True)
-class RunDifference:
+class RunDifference(Tested):
     """The difference of a system from the baseline, tested by exchanging one kind of unit.
 
     Attributes
@@ -131,6 +132,11 @@ class RunDifference:
     degrees_of_freedom: float | None
     confidence_interval: ConfidenceInterval | None
     caveats: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        from ...report import run_difference_as_text
+
+        return run_difference_as_text(self)
 
 
 @dataclass(frozen=True, slots=True)

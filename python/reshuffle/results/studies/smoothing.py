@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..intervals import ConfidenceInterval
+from ..verdicts import Tested
 
 
 @dataclass(frozen=True, slots=True)
-class SmoothingSetting:
+class SmoothingSetting(Tested):
     """How well sentence BLEU agrees with people if the parameter of a smoothing has one value.
 
     Attributes
