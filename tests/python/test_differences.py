@@ -20,7 +20,7 @@ def of_pairs(**options: Any) -> list[Any]:
 
 
 def of_sets() -> list[Any]:
-    result = compare_sets({name: (CORPUS.references, TWO) for name in ("one", "other")}, n_resamples=99)
+    result = compare_sets(dict.fromkeys(("one", "other"), (CORPUS.references, TWO)), n_resamples=99)
     return [*result["one"].comparisons, *(result.average.comparisons if result.average else ())]
 
 

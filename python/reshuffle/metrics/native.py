@@ -19,6 +19,7 @@ from ..data.files import has_lone_surrogate
 from ..data.formats.base import StrippedText
 from ..errors import SEGMENT_MESSAGE, InputError, Option, System, quoted, warn
 from ..lazy import lazy
+from ..names import metric_key
 from ..progress import AnyProgress, reported
 from ..types import MetricName, Tokenizer
 from ..validate import check_name, check_text
@@ -349,7 +350,9 @@ class NativeMetric(Metric):
 
 
 def metric(name: MetricName | str, **options: Any) -> NativeMetric:
-    """Create a metric from its name and options. ``reshuffle metrics`` lists them all.
+    """Create a metric from its name and options. ``reshuffle explain`` lists them all.
+
+    The name may be in any case, and that of reports: ``BLEU``, ``chrF2++``.
 
     Raises
     ------
@@ -363,7 +366,7 @@ def metric(name: MetricName | str, **options: Any) -> NativeMetric:
     >>> metric("bleu", trg_lang="zh").signature()
     'BLEU|case:mixed|eff:no|tok:zh|smooth:exp'
     """
-    return NativeMetric(name, options)
+    return NativeMetric(metric_key(name), options)
 
 
 def count_all(

@@ -295,11 +295,16 @@ def called_with(record: Callable[P, R]) -> Callable[[Callable[[R], T]], Callable
         @functools.wraps(function)
         def public(*args: P.args, **kwargs: P.kwargs) -> T:
             try:
-                options = record(*args, **kwargs)
+                given = record(*args, **kwargs)
             except TypeError as error:  # names the record instead of the function
+                from ..names import metric_option_error  # --help does not need it
+
+                of_metric = metric_option_error(function.__name__, kwargs, list(options))
+                if of_metric is not None:
+                    raise TypeError(of_metric) from None
                 raise TypeError(str(error).replace(f"{record.__name__}.__init__()", f"{function.__name__}()")) from None
-            check(cast("Options", options))
-            return function(options)
+            check(cast("Options", given))
+            return function(given)
 
         options = options_of(record)
         kinds = {True: inspect.Parameter.POSITIONAL_OR_KEYWORD, False: inspect.Parameter.KEYWORD_ONLY}
