@@ -52,7 +52,7 @@ def systems() -> dict[str, list[str]]:
 
 @pytest.fixture(scope="module")
 def pair(references: list[list[str]], systems: dict[str, list[str]]) -> tuple[Counts, Counts]:
-    other, baseline = BLEU.suff_stats([systems[OTHER], systems[BASELINE]], references)
+    other, baseline = BLEU.suff_stats(references, [systems[OTHER], systems[BASELINE]])
     # SciPy is imported for the first p-value; without this call, the first benchmark would include the import.
     reshuffle.approximate_randomization(other, baseline, BLEU, n_resamples=1)
     return other, baseline
@@ -73,7 +73,7 @@ def test_count(
 ) -> None:
     """Counting one system includes the whole cost of the references; sixteen in one call share it and all cores."""
     metric = reshuffle.metric(name)
-    counts = benchmark(metric.suff_stats, list(systems.values())[:n_systems], references)
+    counts = benchmark(metric.suff_stats, references, list(systems.values())[:n_systems])
     assert (n_systems, len(references[0]), len(metric.columns)) == counts.shape
 
 
@@ -98,8 +98,8 @@ def test_shuffles(
     """On one thread, shuffles of ``ar-studentized`` should take at most four times as long as those of ``ar``.
     The time includes that of the constants that no swap changes."""
     metric = reshuffle.metric(name)
-    counts = metric.suff_stats([systems[OTHER], systems[BASELINE]], references)[:, :n_segments]
-    options: dict[str, Any] = {"studentized": studentized, "scheme": "iid", "threads": 1}
+    counts = metric.suff_stats(references, [systems[OTHER], systems[BASELINE]])[:, :n_segments]
+    options: dict[str, Any] = {"test": "ar-studentized" if studentized else "ar", "scheme": "iid", "threads": 1}
     result = benchmark(reshuffle.approximate_randomization, *counts, metric, n_resamples=10_000, **options)
     assert result.n_resamples == 10_000
 
@@ -158,7 +158,7 @@ def test_all_pairs(
     first; studentized, every pair has sums of its own. The exact p-values of ``auto``, for TER's one column that
     differs, should not make users wait."""
     few = dict(list(systems.items())[:8])
-    counts = dict(zip(few, reshuffle.metric(name).suff_stats(list(few.values()), references), strict=True))
+    counts = dict(zip(few, reshuffle.metric(name).suff_stats(references, list(few.values())), strict=True))
     options = {"scheme": "iid", "adjust": None, "interval": None, "all_pairs": True, **FORMS[form]}
     metrics = reshuffle.FromCounts(name, counts, name)
     result = benchmark(reshuffle.compare, metrics=metrics, n_resamples=10_000, **options)
@@ -206,7 +206,7 @@ def test_simulations(
     draws, so a table costs little more than the draws and both tests of shuffles."""
     metrics = [BLEU, reshuffle.metric(other)]
     outputs = [systems[OTHER], systems[BASELINE]]
-    population = Population("pair", metrics, [metric.suff_stats(outputs, references) for metric in metrics])
+    population = Population("pair", metrics, [metric.suff_stats(references, outputs) for metric in metrics])
     experiment = Experiment([population], Selection("replace", 500), 1)
     testing = Testing(tests, 999, execution=Execution(threads=threads))
     tested = benchmark(testing.run, experiment, TABLE_SIMULATIONS)

@@ -114,7 +114,7 @@ texts = {
     for i in range(3)
 }
 bleu = metric("bleu", tokenize="none")
-counts = dict(zip(texts, bleu.suff_stats(list(texts.values()), [read_lines(f"{FOLDER}/ref.txt")])))
+counts = dict(zip(texts, bleu.suff_stats([read_lines(f"{FOLDER}/ref.txt")], list(texts.values()))))
 
 
 def pvalues(a, b, units, **options):

@@ -46,7 +46,7 @@ from reshuffle import metric, read_lines
 
 bleu = metric("bleu")
 files = sorted(Path("wmt17-en-de/sys").glob("*.txt"))
-counts = bleu.suff_stats([read_lines(file) for file in files], [read_lines("wmt17-en-de/ref.txt")]).sum(axis=1)
+counts = bleu.suff_stats([read_lines("wmt17-en-de/ref.txt")], [read_lines(file) for file in files]).sum(axis=1)
 matches, totals = counts[:, 2:6], counts[:, 6:]
 found = zip((file.stem for file in files), bleu.score(counts).tolist(), (100 * matches / totals).tolist())
 print(json.dumps(sorted(found, key=lambda row: -row[1])))

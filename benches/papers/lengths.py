@@ -34,7 +34,7 @@ def scores(penalty):
     weights = [*WEIGHTS[:-1], WEIGHTS[-1] + penalty]
     value = lambda candidate: sum(w * x for w, x in zip(weights, candidate[1]))
     outputs = [max(lists[segment], key=value)[0] for segment in sorted(lists)]
-    bleu, *gtm = (m.suff_stats([outputs], references)[0].sum(axis=0) for m in metrics)
+    bleu, *gtm = (m.suff_stats(references, [outputs])[0].sum(axis=0) for m in metrics)
     ratio = bleu[0] / bleu[1]  # hyp_len / ref_len
     return [penalty, float(ratio), *(float(m.score(totals)) for m, totals in zip(metrics, [bleu, *gtm]))]
 

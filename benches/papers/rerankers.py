@@ -55,7 +55,7 @@ texts = np.array([read_lines(FOLDER / f"sys/{name}.txt") for name in names])
 parses = [(FOLDER / f"sys/{name}.conllu").read_text("utf-8").strip().split("\\n\\n") for name in names]
 reference = read_lines(FOLDER / "ref.txt")
 depf = metric("depf")
-counts = np.stack(depf.suff_stats(parses, [(FOLDER / "ref.conllu").read_text("utf-8").strip().split("\\n\\n")]))
+counts = np.stack(depf.suff_stats([(FOLDER / "ref.conllu").read_text("utf-8").strip().split("\\n\\n")], parses))
 
 
 def lists(first, last):

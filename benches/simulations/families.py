@@ -149,7 +149,7 @@ def exchangeable(alike: Sequence[str], *metrics: str, better: Sequence[str] = ()
     def build(texts: Texts) -> Family:
         measures = tuple(map(metric, metrics))
         outputs = [texts.systems[name] for name in (*alike, *better)]
-        counts = tuple(measure.suff_stats(outputs, texts.references) for measure in measures)
+        counts = tuple(measure.suff_stats(texts.references, outputs) for measure in measures)
         others = f"; {' and '.join(better)} better" if better else ""
         about = f"{', '.join(alike)}, whose outputs are permuted within each sampled segment{others}"
         return Family(about, measures, counts, permuted=len(alike))

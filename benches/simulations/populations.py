@@ -147,7 +147,7 @@ def emptied(outputs: Outputs, share: float, rng: np.random.Generator) -> Outputs
 def count(outputs: Outputs, references: Outputs) -> Array:
     """The counts of BLEU, (N, K)."""
     joined = [[" ".join(words) for words in texts] for texts in (outputs, references)]
-    counts: Array = BLEU.suff_stats([joined[0]], [joined[1]])[0]
+    counts: Array = BLEU.suff_stats([joined[1]], [joined[0]])[0]
     return counts
 
 

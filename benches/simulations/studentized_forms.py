@@ -96,7 +96,7 @@ def costs() -> None:
     print(f"| --- | ---: | ---: | {' | '.join('---:' for _ in FORMS)} |")
     for name in METRICS:
         m = metric(name)
-        counts = m.suff_stats(outputs, texts.references)
+        counts = m.suff_stats(texts.references, outputs)
         for n_segments in (500, counts.shape[1]):
             sample = CountSample.from_counts(m, counts[:, :n_segments])
             samples = {"ar": sample}

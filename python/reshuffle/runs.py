@@ -27,7 +27,6 @@ from .inference.run_tests import PairOutcome, RunTesting, chosen_exchanges, pair
 from .inference.run_variation import observed_differences, variations
 from .inference.steps import counting_steps
 from .metrics.native import NativeMetric
-from .metrics.stored import StoredCounts
 from .options.comparisons import CompareRuns, Medians, RunTests
 from .options.comparisons import Pairs as ComparedPairs
 from .options.declare import called_with, taken
@@ -237,7 +236,7 @@ def compared_runs(runs: Runs, dev: Development, settings: RunSettings, resamplin
     pairs = [(y, x) for x, y in combinations(range(len(names)), 2) if settings.all_pairs or x == 0]
     units, reason, left_out = chosen_exchanges(runs.n_runs, pairs, list(settings.exchange), settings.testing)
     if settings.median_metric is not None:
-        settings = evolve(settings, median_metric=_metric_label(runs.data, settings.median_metric))
+        settings = evolve(settings, median_metric=runs.data.label_of(settings.median_metric))
     dev_scores = _dev_scores(runs, dev, resampling)
     if settings.median_on == "dev":
         _check_medians(names, settings.median_metric or runs.data.labels[0], dev_scores)
@@ -279,14 +278,6 @@ def compared_runs(runs: Runs, dev: Development, settings: RunSettings, resamplin
         signature=signature.for_study("runs", signed, resampling.seed, [m.signature for m in metrics]),
         version=_core.VERSION,
     )
-
-
-def _metric_label(data: Data, name: str) -> str:
-    """The label of a metric, by its label, name or key."""
-    for label, m in zip(data.labels, data.metrics, strict=True):
-        if name in (label, m.name, m.key if isinstance(m, NativeMetric | StoredCounts) else m.name):
-            return label
-    raise unknown_name("metric", name, data.labels)
 
 
 def _check_medians(names: Sequence[str], metric: str, dev_scores: Mapping[tuple[str, str], Sequence[float]]) -> None:
@@ -359,7 +350,7 @@ def _dev_scores(runs: Runs, dev: Development, resampling: Resampling) -> dict[tu
                 f"{quoted(of_system)}"
             )
         for metric, values in of_system.items():
-            label = _metric_label(runs.data, metric)
+            label = runs.data.label_of(metric)
             if (name, label) in found:
                 raise InputError(f"{label} of {name} on the development set is given twice: leave out one of them")
             found[name, label] = _numbers(f"{label} of {name} on the development set", values)

@@ -18,7 +18,7 @@ from .options.choices import settings_of
 from .options.comparisons import Compare, CompareSets, Kept, Pairs, Resampled, Tested
 from .options.declare import taken
 from .options.groups import by_metric
-from .validate import MAX_SEED, MAX_THREADS, check_integer, check_level, check_n_resamples, check_text
+from .validate import MAX_SEED, MAX_THREADS, check_integer, check_level, check_n_resamples, check_text, chosen_seed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -54,7 +54,7 @@ class Resampling:
     """Number of replicates, their seed, and what computes them."""
 
     n_resamples: Any = 10_000  # an integer or "auto"; checked where replicates are made
-    seed: Any = 12345  # an integer; checked where replicates are made
+    seed: Any = None  # an integer, or None for the default; checked where replicates are made
     threads: int | None = None
     progress: Progress | None = None
     executor: AnyExecutor = None
@@ -62,6 +62,7 @@ class Resampling:
 
     def __post_init__(self) -> None:
         check_executor(self.executor)
+        object.__setattr__(self, "seed", chosen_seed(self.seed))
 
     @property
     def execution(self) -> Execution:

@@ -15,7 +15,7 @@ from typing import Literal, TypeAlias
 __all__ = [
     "Adjustment",
     "Alternative",
-    "BootstrapMethod",
+    "BootstrapTest",
     "CatalogueFormat",
     "Equalize",
     "Exchange",
@@ -133,8 +133,13 @@ Test: TypeAlias = Literal[
 TestChoice: TypeAlias = Literal["auto", Test]
 """:data:`reshuffle.inference.tests.TEST_CHOICES`: ``auto`` and the registry of tests."""
 
-BootstrapMethod: TypeAlias = Literal["centred", "both", "percentile", "shift", "paired"]
-""":data:`reshuffle.inference.significance.BOOTSTRAP_METHODS`."""
+BootstrapTest: TypeAlias = Literal[
+    "bootstrap", "bootstrap-both", "bootstrap-percentile", "bootstrap-shift", "paired-bootstrap"
+]
+""":data:`reshuffle.inference.significance.BOOTSTRAP_TESTS`."""
+
+ShuffleTest: TypeAlias = Literal["ar", "ar-studentized"]
+""":data:`reshuffle.inference.significance.SHUFFLE_TESTS`."""
 
 Alternative: TypeAlias = Literal["two-sided", "better", "worse", "greater", "less"]
 """:data:`reshuffle.inference.tests.ALTERNATIVES`."""

@@ -8,6 +8,7 @@ from typing import Any
 from .errors import InputError, quoted, unknown_name
 
 __all__ = [
+    "DEFAULT_SEED",
     "LARGEST",
     "LARGEST_SCORE",
     "MAX_COUNT",
@@ -22,10 +23,12 @@ __all__ = [
     "check_name",
     "check_number",
     "check_text",
+    "chosen_seed",
     "expected_score",
 ]
 
 MAX_SEED = 2**64 - 1
+DEFAULT_SEED = 12345
 MAX_THREADS = 4096
 MAX_RESAMPLES = 2**53  # beyond this, c + 1 and R + 1 are no longer exact in float64
 MAX_COUNT = MAX_RESAMPLES  # of anything that is counted without a limit of its own, for the same reason
@@ -86,6 +89,15 @@ def check_number(what: str, value: object, minimum: float = -LARGEST, maximum: f
         if minimum <= real <= maximum:
             return float(real)
     raise InputError(f"{what} must be a number from {minimum:g} to {maximum:g}, got {quoted(value)}")
+
+
+def chosen_seed(seed: int | None) -> int:
+    """The seed, or the default for None: no call of this package is random by default.
+
+    >>> chosen_seed(7), chosen_seed(None)
+    (7, 12345)
+    """
+    return DEFAULT_SEED if seed is None else seed
 
 
 def check_integer(what: str, value: object, minimum: int, maximum: int | None = None) -> int:

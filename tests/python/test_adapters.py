@@ -149,7 +149,7 @@ def test_numbers_of_references_may_differ() -> None:
     score = ours.SacreBLEUScore()
     score.update(hypotheses, ragged)
     pairs = zip(hypotheses, ragged, strict=True)
-    single = [metric("bleu").suff_stats([[text]], [[line] for line in items])[0, 0] for text, items in pairs]
+    single = [metric("bleu").suff_stats([[line] for line in items], [[text]])[0, 0] for text, items in pairs]
     assert (score.counts == np.array(single)).all()
 
 
@@ -240,7 +240,7 @@ def test_modules_of_evaluate_agree_with_sacrebleu(offline: Any, number: int) -> 
     ter = host.TER(normalized=True, no_punct=True).corpus_score(hypotheses, columns)
     found = compute("ter", normalized=True, ignore_punct=True)
     assert found == {name: getattr(ter, name) for name in ("score", "num_edits", "ref_length")}
-    (counts,) = metric("ter").suff_stats([hypotheses], columns)
+    (counts,) = metric("ter").suff_stats(columns, [hypotheses])
     expected = standard_error(counts, metric("ter"), method="bootstrap", n_resamples=300)
     assert compute("ter", n_resamples=300)["standard_error"] == expected
 
@@ -278,7 +278,7 @@ def test_bleu_of_evaluate_by_its_definition(offline: Any, smooth: bool) -> None:
     found = load("bleu").compute(predictions=hypotheses, references=references, smooth=smooth, max_order=3)
     bleu = metric("bleu", max_ngram_order=3)
     columns = [list(column) for column in zip(*references, strict=True)]
-    sums = bleu.suff_stats([hypotheses], columns)[0].sum(axis=0)
+    sums = bleu.suff_stats(columns, [hypotheses])[0].sum(axis=0)
     lengths = [[int(bleu.suff_stats([[text]], [[text]])[0, 0, 0]) for text in items] for items in references]
     shortest = sum(map(min, lengths))
     precisions = [(m + smooth) / (t + smooth) for m, t in zip(sums[2:5], sums[5:], strict=True)]
@@ -360,7 +360,7 @@ def test_a_task_of_inspect(tmp_path: Path) -> None:
     assert log.status == "success", log.error
     found = {name: value.value for name, value in log.results.scores[0].metrics.items()}
     chrf = metric("chrf", word_order=2)
-    (counts,) = chrf.suff_stats([hypotheses], [list(column) for column in zip(*references, strict=True)])
+    (counts,) = chrf.suff_stats([list(column) for column in zip(*references, strict=True)], [hypotheses])
     error = standard_error(counts, chrf, method="bootstrap", n_resamples=10_000)
     assert {name.split("/")[-1]: value for name, value in found.items()} == {
         "corpus_score": float(chrf.score(counts.sum(axis=0))),
@@ -391,7 +391,7 @@ def test_scores_of_inspect() -> None:
         adapter.translation("nist")
     pairs = [("a b c d e", ["a b c d"]), ("a b c", ["a b d", "a b c d"])]  # numbers of references may differ
     columns: list[list[str | None]] = [["a b c d", "a b d"], [None, "a b c d"]]
-    expected = metric("bleu").suff_stats([[text for text, _ in pairs]], columns)[0]
+    expected = metric("bleu").suff_stats(columns, [[text for text, _ in pairs]])[0]
     assert (adapter.count(adapter.score_of(*pair) for pair in pairs).counts == expected).all()
     assert adapter.score_of("a b", ["a b"]).value == pytest.approx(100)  # BLEU of a short sentence
     # Inspect's decorators hide these docstrings from doctest.

@@ -166,7 +166,7 @@ def test_scores_of_every_package_are_read(make: Callable[[Any], Any], type_: Any
     x, y = make(a), make(b)
     test = approximate_randomization(a, b, n_resamples=200)
     assert test == approximate_randomization(x, y, n_resamples=200)
-    assert bootstrap_interval(a, method="t") == bootstrap_interval(x, method="t")
+    assert bootstrap_interval(a, interval="t") == bootstrap_interval(x, interval="t")
     assert standard_error(a) == standard_error(x)
     expected = score(metrics=SegmentScores("score", {"a": a, "b": b})).scores
     assert expected == score(metrics=SegmentScores("score", {"a": x, "b": y})).scores

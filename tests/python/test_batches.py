@@ -19,7 +19,7 @@ from reshuffle import (
     metric,
     standard_error,
 )
-from reshuffle.inference.significance import BOOTSTRAP_METHODS
+from reshuffle.inference.significance import BOOTSTRAP_TESTS
 from reshuffle.metrics.base import Counts, MetricLike
 from reshuffle.results import SignificanceResult
 
@@ -93,13 +93,13 @@ def test_a_batch_may_mix_exact_and_monte_carlo_tests_and_its_signature_names_bot
     assert whole.pvalue[0] == 1
 
 
-@pytest.mark.parametrize("method", BOOTSTRAP_METHODS)
+@pytest.mark.parametrize("test", BOOTSTRAP_TESTS)
 @pytest.mark.parametrize("m", [BLEU, SAME])
-def test_bootstrapping_a_batch_equals_bootstrapping_each_problem(method: str, m: MetricLike) -> None:
+def test_bootstrapping_a_batch_equals_bootstrapping_each_problem(test: str, m: MetricLike) -> None:
     a, b = problems(4)
     seeds = [3, 1, 4, 1, 5]
     for documents in (None, np.arange(40) // 4):
-        options: dict[str, Any] = {"method": method, "n_resamples": 50, "documents": documents}
+        options: dict[str, Any] = {"test": test, "n_resamples": 50, "documents": documents}
         options["strata"] = np.arange(40) // 20
         whole = bootstrap_test(a, b, m, seed=seeds, **options)
         check(whole, [bootstrap_test(x, y, m, seed=s, **options) for x, y, s in zip(a, b, seeds, strict=True)])
@@ -138,10 +138,10 @@ def test_intervals_of_a_batch_equal_those_of_each_problem(method: str, m: Any) -
     a, b = problems(7, batch=3) if m is not TER else np.random.default_rng(8).integers(1, 9, (2, 3, 40, 2))
     seeds = [5, 6, 7]
     for other in (None, b):
-        whole = bootstrap_interval(a, m, b=other, method=method, n_resamples=60, seed=seeds)
+        whole = bootstrap_interval(a, m, b=other, interval=method, n_resamples=60, seed=seeds)
         for number, s in enumerate(seeds):
             of_b = None if other is None else other[number]
-            one = bootstrap_interval(a[number], m, b=of_b, method=method, n_resamples=60, seed=s)
+            one = bootstrap_interval(a[number], m, b=of_b, interval=method, n_resamples=60, seed=s)
             assert (whole.low[number], whole.high[number]) == (one.low, one.high)
 
 

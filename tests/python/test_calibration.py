@@ -55,7 +55,7 @@ BLEU = metric("bleu")
 def pair(wmt17: Corpus) -> Counts:
     """The counts of two close systems."""
     names = ("KIT.4950", "RWTH-nmt-ensemble.4921")
-    return BLEU.suff_stats([wmt17.systems[name] for name in names], wmt17.references)
+    return BLEU.suff_stats(wmt17.references, [wmt17.systems[name] for name in names])
 
 
 def null_pvalues(pair: Counts, test: Callable[[Counts, Counts, int], float]) -> NDArray[np.float64]:
@@ -81,7 +81,7 @@ def report(name: str, pvalues: NDArray[np.float64]) -> list[float]:
     return rates
 
 
-# The options of approximate randomization, the method of a bootstrap test, or a test of means.
+# The options of approximate randomization, a bootstrap test, or a test of means.
 NOMINAL: dict[str, dict[str, Any]] = {
     "ar": {"n_resamples": 999},
     "subgroup": {"n_resamples": 1024, "scheme": "subgroup"},
@@ -93,11 +93,11 @@ NOMINAL: dict[str, dict[str, Any]] = {
 }
 # Expected ranges of the rejection rate at .05 of tests that are not exact, with room for the simulation's own error.
 BOUNDS = {
-    "centred": (0.035, 0.065),
-    "percentile": (0.035, 0.065),
-    "both": (0.035, 0.065),
-    "shift": (0.09, 0.13),
-    "paired": (0.085, 0.125),
+    "bootstrap": (0.035, 0.065),
+    "bootstrap-percentile": (0.035, 0.065),
+    "bootstrap-both": (0.035, 0.065),
+    "bootstrap-shift": (0.09, 0.13),
+    "paired-bootstrap": (0.085, 0.125),
 }
 
 
@@ -109,7 +109,7 @@ def test_tests_of_a_pair_have_the_documented_type_i_error(pair: Counts, name: st
     def pvalue(a: Counts, b: Counts, seed: int) -> float:
         nonlocal undecided
         if name in BOUNDS:
-            return float(bootstrap_test(a, b, BLEU, method=name, n_resamples=999, seed=seed).pvalue)
+            return float(bootstrap_test(a, b, BLEU, test=name, n_resamples=999, seed=seed).pvalue)
         if NOMINAL[name]:
             result = approximate_randomization(a, b, BLEU, seed=seed, **NOMINAL[name])
             used.append(result.n_resamples or 0)
@@ -195,7 +195,7 @@ def null_pvalues_of_documents(icc: float, documents: int, method: str, by_docume
         scores = SegmentScores("difference", {"a": np.round(differences, 3), "b": np.zeros(len(ids))})
         # These simulations measure Monte Carlo shuffles; the default scheme would test some samples exactly.
         is_ar = method == "ar"
-        test = partial(approximate_randomization, scheme="iid") if is_ar else partial(bootstrap_test, method=method)
+        test = partial(approximate_randomization, scheme="iid") if is_ar else partial(bootstrap_test, test=method)
         result = test(
             scores.counts["a"],
             scores.counts["b"],
@@ -220,11 +220,11 @@ def test_type_i_error_is_nominal_for_documents_and_too_high_for_correlated_segme
 def test_bootstrap_tests_need_more_documents_than_approximate_randomization(documents: int) -> None:
     rates = {
         m: report(f"{m}, {documents} documents", null_pvalues_of_documents(0.1, documents, m, True))[1]
-        for m in ("ar", "centred", "percentile", "both")
+        for m in ("ar", "bootstrap", "bootstrap-percentile", "bootstrap-both")
     }
     assert DOCUMENT_RATES[0] < rates["ar"] < DOCUMENT_RATES[1]
-    assert DOCUMENT_RATES[0] < rates["both"] <= min(rates["centred"], rates["percentile"])
-    assert max(rates["centred"], rates["percentile"]) < 0.12
+    assert DOCUMENT_RATES[0] < rates["bootstrap-both"] <= min(rates["bootstrap"], rates["bootstrap-percentile"])
+    assert max(rates["bootstrap"], rates["bootstrap-percentile"]) < 0.12
 
 
 FAMILY = ("KIT.4950", "RWTH-nmt-ensemble.4921", "C-3MA.4959", "LMU-nmt-single.4893", "FBK.4870")
@@ -237,7 +237,7 @@ BOOTSTRAP_TESTS = ("bootstrap", "bootstrap-percentile", "bootstrap-both")
 def test_adjusted_p_values_control_the_family_wise_error_rate(wmt17: Corpus, truth: str) -> None:
     """Five systems, ten pairs: how often at least one true null hypothesis is rejected at .05."""
     rng = np.random.default_rng(1993)
-    counts = BLEU.suff_stats([wmt17.systems[name] for name in FAMILY], wmt17.references)
+    counts = BLEU.suff_stats(wmt17.references, [wmt17.systems[name] for name in FAMILY])
     alike = 5 if truth == "all alike" else 4
     if truth == "one worse":
         counts[4, :, 2:6] = counts[4, :, 2:6] * 2 // 3  # a third of its matches removed

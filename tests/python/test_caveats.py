@@ -240,11 +240,13 @@ def test_tests_that_reject_too_often_are_flagged_wherever_they_are_printed(name:
     assert ("of true null hypotheses at 0.05: use ar or bootstrap" in str(comparison)) == is_liberal
 
 
-@pytest.mark.parametrize(("method", "share"), [("centred", None), ("shift", "11%"), ("paired", "10%")])
-def test_a_single_result_of_a_liberal_test_says_so(method: str, share: str | None) -> None:
+@pytest.mark.parametrize(
+    ("test", "share"), [("bootstrap", None), ("bootstrap-shift", "11%"), ("paired-bootstrap", "10%")]
+)
+def test_a_single_result_of_a_liberal_test_says_so(test: str, share: str | None) -> None:
     rng = np.random.default_rng(1)
-    one = bootstrap_test(*rng.normal(size=(2, 50)), method=method, n_resamples=99)
-    batch = bootstrap_test(*rng.normal(size=(2, 3, 50)), method=method, n_resamples=99)
+    one = bootstrap_test(*rng.normal(size=(2, 50)), test=test, n_resamples=99)
+    batch = bootstrap_test(*rng.normal(size=(2, 3, 50)), test=test, n_resamples=99)
     for result in (one, batch, batch.problem(1)):
         assert [caveat.kind for caveat in result.caveats] == ([] if share is None else ["liberal"])
         assert (f"rejects about {share} of true" in str(result)) == (share is not None)

@@ -43,7 +43,7 @@ def assert_equal_to_sacrebleu(
     hypotheses: Sequence[str], references: Sequence[Sequence[str | None]], **options: Any
 ) -> None:
     ours = metric("chrf", **options)
-    counts = ours.suff_stats([hypotheses], references)[0]
+    counts = ours.suff_stats(references, [hypotheses])[0]
     expected_counts, expected_score = counts_and_score(hypotheses, references, **options)
     np.testing.assert_array_equal(expected_counts, counts)
     assert expected_score == pytest.approx(float(ours.score(counts.sum(axis=0))), rel=1e-9, abs=1e-9)
@@ -68,7 +68,7 @@ def test_segment_scores_equal_sacrebleus_sentence_scores(
         for hypothesis, references in zip(hypotheses, zip(*columns, strict=True), strict=True)
     ]
     ours = metric("chrf", **options)
-    got = ours.segment_scores(ours.suff_stats([hypotheses], columns)[0])
+    got = ours.segment_scores(ours.suff_stats(columns, [hypotheses])[0])
     np.testing.assert_allclose(got, expected, rtol=1e-9, atol=1e-9)
 
 
@@ -100,32 +100,32 @@ def test_chrf_plus_plus_is_chrf_with_words_and_word_pairs() -> None:
     plus, plain = metric("chrf++"), metric("chrf", word_order=2)
     assert plus.signature("1") == plain.signature("1") == "chrF2++|nrefs:1|case:mixed|eff:yes|nc:6|nw:2|space:no"
     texts = (["(hi) there, world!"], [["(hi) their world!!"]])
-    np.testing.assert_array_equal(plus.suff_stats([texts[0]], texts[1]), plain.suff_stats([texts[0]], texts[1]))
+    np.testing.assert_array_equal(plus.suff_stats(texts[1], [texts[0]]), plain.suff_stats(texts[1], [texts[0]]))
 
 
 def test_one_punctuation_mark_is_split_off_a_word_preferably_the_last() -> None:
     assert CHRF(word_order=1)._remove_punctuation("(hi) ( !!") == ["(hi", ")", "(", "!", "!"]
     words = metric("chrf", char_order=0, word_order=1)
-    assert words.suff_stats([["(hi) ( !!"]], [["(hi) ! ( !"]])[0, 0].tolist() == [5, 5, 5]
-    assert words.suff_stats([["(hi)"]], [["( hi )"]])[0, 0].tolist() == [2, 3, 1]
+    assert words.suff_stats([["(hi) ! ( !"]], [["(hi) ( !!"]])[0, 0].tolist() == [5, 5, 5]
+    assert words.suff_stats([["( hi )"]], [["(hi)"]])[0, 0].tolist() == [2, 3, 1]
 
 
 def test_white_space_is_whatever_python_splits_at() -> None:
     every = [chr(c) for c in range(0x3100)]  # no white space is above U+3000
-    rows = metric("chrf", char_order=1).suff_stats([[f"a{c}" for c in every]], [["a"] * len(every)])[0]
+    rows = metric("chrf", char_order=1).suff_stats([["a"] * len(every)], [[f"a{c}" for c in every]])[0]
     assert [len("".join(f"a{c}".split())) for c in every] == rows[:, 0].tolist()
 
 
 def test_among_equally_good_references_the_first_is_used() -> None:
     chrf = metric("chrf", char_order=1, beta=1)
     # 1 of 1 and 1 of 2, or the reverse: F is 2/3 for both.
-    rows = chrf.suff_stats([["ab"]], [["a"], ["b"]])[0]
+    rows = chrf.suff_stats([["a"], ["b"]], [["ab"]])[0]
     assert rows.tolist() == [[2, 1, 1]]
     assert_equal_to_sacrebleu(["ab"], [["a"], ["ba"], ["ab"]], char_order=1)
 
 
 def test_an_order_that_the_reference_lacks_has_no_counts() -> None:
-    row = metric("chrf", char_order=3).suff_stats([["abc"]], [["ab"]])[0, 0].reshape(3, 3)
+    row = metric("chrf", char_order=3).suff_stats([["ab"]], [["abc"]])[0, 0].reshape(3, 3)
     assert row.tolist() == [[3, 2, 2], [2, 1, 1], [0, 0, 0]]
 
 

@@ -258,7 +258,7 @@ def test_counts_and_scores_equal_those_of_slow_twins(lines: list[str], n_referen
     np.testing.assert_allclose(length.scores(of_length), [100 * row[0] / row[8] for row in slow], rtol=1e-15)
 
     tercom = metric("ter", variant="tercom")
-    single = np.array([tercom.suff_stats([lines], [column])[0] for column in references])
+    single = np.array([tercom.suff_stats([column], [lines])[0] for column in references])
     edits, words = single[..., 0].min(axis=0), single[..., 1].sum(axis=0)
     assert of_ter.tolist() == [[int(e), int(w / n_references)] for e, w in zip(edits, words, strict=True)]
 
@@ -470,7 +470,7 @@ def test_segment_scores(small: list[str], multeval: Run) -> None:
         rows = zip(OUTPUTS[output], REFERENCE, OUTPUTS["b1"], strict=True)
         for number, (line, *references) in enumerate(rows):
             counts = slow_bleu(line, references)
-            edits, words = metric("ter", variant="tercom").suff_stats([[line]], [[each] for each in references])[0, 0]
+            edits, words = metric("ter", variant="tercom").suff_stats([[each] for each in references], [[line]])[0, 0]
             ter = 100 * (edits // 2) / (words // 2) if words // 2 else 100.0 * (edits > 0)
             scores = fixed([slow_bleu_score(counts)[0], ter, 100 * counts[0] / counts[8]], 2)
             parts = fixed(slow_bleu_score(counts)[1:], 2)

@@ -386,11 +386,11 @@ def test_the_modules_have_the_functions_and_parameters_of_nltk(name: str) -> Non
 
 def test_tokens_are_counted_by_metrics_of_words_alone() -> None:
     with pytest.raises(InputError, match="tokens can be counted by bleu or sentbleu with tokenize='none'"):
-        metric("bleu").counted_tokens([["a"]], [[["a"]]])
+        metric("bleu").counted_tokens([[["a"]]], [["a"]])
     wrong: list[tuple[Any, Any, str]] = [([["a"]], [], "1"), ([], [], "segments"), ([["a"]], [[]], "segment 1")]
     for hypotheses, references, message in wrong:
         with pytest.raises(InputError, match=message):
-            metric("bleu", tokenize="none").counted_tokens(hypotheses, references)
+            metric("bleu", tokenize="none").counted_tokens(references, hypotheses)
 
 
 def test_counts_of_tokens_are_those_of_lines() -> None:
@@ -401,11 +401,11 @@ def test_counts_of_tokens_are_those_of_lines() -> None:
     def check(segments: list[tuple[list[str], list[list[str]]]]) -> None:
         hypotheses, references = [h for h, _ in segments], [r for _, r in segments]
         columns = [[" ".join(r[i]) if i < len(r) else None for r in references] for i in range(3)]
-        lines = bleu.suff_stats([[*map(" ".join, hypotheses)]], columns)[0]
-        assert bleu.counted_tokens(hypotheses, references).tolist() == lines.tolist()
+        lines = bleu.suff_stats(columns, [[*map(" ".join, hypotheses)]])[0]
+        assert bleu.counted_tokens(references, hypotheses).tolist() == lines.tolist()
         pairs = [(h, [r]) for h, of in segments for r in of]
-        each = bleu.counted_tokens([h for h, _ in pairs], [r for _, r in pairs])
-        assert bleu.counted_tokens(hypotheses, references, each_reference=True).tolist() == each.tolist()
+        each = bleu.counted_tokens([r for _, r in pairs], [h for h, _ in pairs])
+        assert bleu.counted_tokens(references, hypotheses, each_reference=True).tolist() == each.tolist()
 
     check()
 

@@ -659,7 +659,7 @@ def test_sound_p_values_and_intervals_are_those_of_our_tests(
     n_draws = 300 if test == "ar" else 500
     for name in ("BLEU", "chrF2", "TER"):
         metric = our_metric(name)
-        baseline, *others = metric.suff_stats([lines for _, lines in systems], references)
+        baseline, *others = metric.suff_stats(references, [lines for _, lines in systems])
         assert [result.score for result in scores[name]] == [result.score for result in plain[name]]
         assert scores[name][0].p_value is None
         for result, counts in zip(scores[name][1:], others, strict=True):
@@ -714,7 +714,7 @@ def test_sound_p_values_of_subclasses_use_their_formula() -> None:
     paired = significance.PairedTest(two_systems(), {"x": Geometric()}, references, n_samples=200, pvalues="sound")
     _, scores = paired()
     metric = reshuffle.metric("bleu")
-    counts = metric.suff_stats([lines for _, lines in two_systems()], references)
+    counts = metric.suff_stats(references, [lines for _, lines in two_systems()])
     expected = reshuffle.approximate_randomization(
         counts[0], counts[1], lambda totals: metric.score(totals) ** 0.5, n_resamples=200, scheme="iid", seed=12345
     )

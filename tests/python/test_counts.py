@@ -46,7 +46,7 @@ def assert_equal_to_sacrebleu(
     hypotheses: Sequence[str], references: Sequence[Sequence[str | None]], **options: Any
 ) -> None:
     ours = metric("bleu", **options)
-    counts = ours.suff_stats([hypotheses], references)[0]
+    counts = ours.suff_stats(references, [hypotheses])[0]
     expected_counts, expected_score = sacrebleu_counts(hypotheses, references, **options)
     np.testing.assert_array_equal(expected_counts, counts)
     assert expected_score == pytest.approx(float(ours.score(counts.sum(axis=0))), rel=1e-9, abs=1e-9)
@@ -75,7 +75,7 @@ def test_counts_and_scores_of_systems_equal_sacrebleu(data: Path, name: str, ste
     assert (len(systems), len(corpus.systems)) in ((16, 16), (22, 22), (16, 2), (22, 2))
     bleu = SacreBLEU(force=True, references=corpus.references)
     ours = metric("bleu")
-    counts = ours.suff_stats(list(corpus.systems.values()), corpus.references)
+    counts = ours.suff_stats(corpus.references, list(corpus.systems.values()))
     for hypotheses, rows in zip(corpus.systems.values(), counts, strict=True):
         expected = bleu._extract_corpus_statistics(hypotheses, None)
         np.testing.assert_array_equal(expected, rows)
@@ -139,7 +139,7 @@ def test_mteval_quirks_lower_case_ascii_only() -> None:
     # perl mteval-v13a.pl without -c: BLEU score = 0.5946 for this pair, by `tr/[A-Z]/[a-z]/`.
     def score_of(**options: Any) -> float:
         bleu = metric("bleu", lowercase=True, smooth_method="mteval", **options)
-        return float(bleu.score(bleu.suff_stats([["ü B c d"]], [["Ü b c D"]])[0, 0]))
+        return float(bleu.score(bleu.suff_stats([["Ü b c D"]], [["ü B c d"]])[0, 0]))
 
     assert score_of(mteval_quirks=True) == pytest.approx(59.46, abs=0.005)
     assert score_of() == score_of(mteval_quirks=True, tokenize="mteval-intl") == pytest.approx(100)
@@ -163,22 +163,22 @@ def test_tables_of_unicode_agree_on_all_characters_known_to_python(characters: S
     ]
     known = [c for c in every if unicodedata.category(c) != "Cn"]
     lower = metric("bleu", lowercase=True, tokenize="none", max_ngram_order=1)
-    counts = lower.suff_stats([known], [[c.lower() for c in known]])[0]
+    counts = lower.suff_stats([[c.lower() for c in known]], [known])[0]
     unlike = [hex(ord(c)) for c, row in zip(known, counts, strict=True) if row[0] != row[2]]
     assert unlike == []
 
 
 def test_an_empty_line_is_an_empty_reference_and_none_is_no_reference() -> None:
     bleu = metric("bleu")
-    rows = bleu.suff_stats([["a b", "a b"]], [["a b", "a b"], ["", None]])[0]
+    rows = bleu.suff_stats([["a b", "a b"], ["", None]], [["a b", "a b"]])[0]
     assert [row[1] for row in rows.tolist()] == [2, 2]
-    rows = bleu.suff_stats([["a", "a"]], [["a b c", "a b c"], ["", None]])[0]
+    rows = bleu.suff_stats([["a b c", "a b c"], ["", None]], [["a", "a"]])[0]
     assert [row[1] for row in rows.tolist()] == [0, 3]
 
 
 def test_a_segment_without_any_reference_is_an_error() -> None:
     with pytest.raises(InputError, match="segment 2 has no reference"):
-        metric("bleu").suff_stats([["a", "b"]], [["a", None], ["a", None]])
+        metric("bleu").suff_stats([["a", None], ["a", None]], [["a", "b"]])
 
 
 @pytest.mark.parametrize(
@@ -194,7 +194,7 @@ def test_a_segment_without_any_reference_is_an_error() -> None:
 )
 def test_texts_that_cannot_be_counted_are_refused(systems: Any, references: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        metric("bleu").suff_stats(systems, references)
+        metric("bleu").suff_stats(references, systems)
 
 
 @pytest.mark.parametrize(
@@ -236,7 +236,7 @@ def test_counts_of_metrics_together_are_those_of_each_alone(
     systems = {"a": hypotheses, "b": hypotheses[::-1]}
     chosen = [TOGETHER[number] for number in order[:n]]
     for m, counts in zip(chosen, count_all(chosen, systems, references, None, None), strict=True):
-        np.testing.assert_array_equal(m.suff_stats(systems, references), counts)
+        np.testing.assert_array_equal(m.suff_stats(references, systems), counts)
 
 
 def test_errors_name_the_system() -> None:

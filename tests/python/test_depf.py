@@ -62,7 +62,7 @@ def test_counts_of_real_parses_equal_the_slow_twin_under_every_option(data: Path
     systems = [read_conllu(path)[::5] for path in sorted((data / PARSED / "sys").glob("*.conllu"))]
     assert (len(systems), len(reference)) == (6, 100)
     depf = metric("depf", **options)
-    counts = depf.suff_stats(systems, [reference])
+    counts = depf.suff_stats([reference], systems)
     expected = [[row(h, [r], **options) for h, r in zip(lines, reference, strict=True)] for lines in systems]
     np.testing.assert_array_equal(expected, counts)
     for totals, score in zip(counts.sum(axis=1), depf.score(counts.sum(axis=1)), strict=True):
@@ -99,7 +99,7 @@ def blocks(draw: st.DrawFn) -> str:
 def test_counts_of_any_parses_equal_the_slow_twin(
     hypothesis: str, references: list[str], options: dict[str, bool]
 ) -> None:
-    counts = metric("depf", **options).suff_stats([[hypothesis]], [[reference] for reference in references])
+    counts = metric("depf", **options).suff_stats([[reference] for reference in references], [[hypothesis]])
     assert counts[0, 0].tolist() == row(hypothesis, references, **options)
 
 
@@ -127,7 +127,7 @@ def test_counts_equal_conll_2018s_on_its_examples(data: Path, files: tuple[str, 
     gold, system = ("\n\n".join(coarse(read_conllu(folder / f"{name}.conllu"))) for name in files)
     correct, in_gold, predicted, options = LAS[files]
     depf = metric("depf", **options)
-    totals = depf.suff_stats([[system]], [[gold]])[0, 0]
+    totals = depf.suff_stats([[gold]], [[system]])[0, 0]
     assert totals.tolist() == [correct, predicted, in_gold]
     printed = folder / f"{files[1].removesuffix('-sys')}-expected.results"
     if printed.exists():
@@ -153,7 +153,7 @@ LINES = st.one_of(
 @given(st.lists(LINES, max_size=5).map("\n".join), st.lists(LINES, max_size=5).map("\n".join))
 def test_any_text_is_counted_or_raises_an_input_error(hypothesis: str, reference: str) -> None:
     try:
-        counts = metric("depf").suff_stats([[hypothesis]], [[reference]])[0, 0]
+        counts = metric("depf").suff_stats([[reference]], [[hypothesis]])[0, 0]
     except InputError as error:
         message = str(error)
     else:
@@ -177,13 +177,13 @@ def test_any_text_is_counted_or_raises_an_input_error(hypothesis: str, reference
 )
 def test_the_error_names_the_malformed_line(line: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        metric("depf").suff_stats([["# text\n" + line]], [[""]])
-    with pytest.raises(InputError, match=message):
         metric("depf").suff_stats([[""]], [["# text\n" + line]])
+    with pytest.raises(InputError, match=message):
+        metric("depf").suff_stats([["# text\n" + line]], [[""]])
 
 
 def test_an_empty_hypothesis_and_an_empty_reference_score_0() -> None:
     depf = metric("depf")
-    counts = depf.suff_stats([["", "# text ="]], [["", ""]])[0]
+    counts = depf.suff_stats([["", ""]], [["", "# text ="]])[0]
     assert counts.tolist() == [[0, 0, 0]] * 2
     assert depf.segment_scores(counts).tolist() == [0, 0]

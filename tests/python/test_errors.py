@@ -39,11 +39,11 @@ def test_fields_locate_the_error() -> None:
     good, broken = parse("1\ta\ta\t_\t_\t_\t0\troot\t_\t_"), parse("# a comment", "1 a")
     systems = {"first": [good, good], "{second}": [good, broken]}
     with pytest.raises(InputError) as raised:
-        metric("depf").suff_stats(systems, [[good, good]])
+        metric("depf").suff_stats([[good, good]], systems)
     assert str(raised.value).startswith("segment 2, {second}, line 2: expected 10 columns")
     assert {"segment": 2, "system": "{second}", "line": 2}.items() <= raised.value.fields.items()
     with pytest.raises(InputError, match=r"^segment 1, reference 2, line 2: expected 10 columns") as raised:
-        metric("depf").suff_stats([[good]], [[good], [broken]])
+        metric("depf").suff_stats([[good], [broken]], [[good]])
     assert {"segment": 1, "reference": 2, "line": 2}.items() <= raised.value.fields.items()
 
 
@@ -102,7 +102,7 @@ def test_the_first_error_ends_the_work_and_is_that_of_the_lowest_item(
 def test_a_system_name_that_looks_like_a_default_name_is_kept() -> None:
     good, broken = parse("1\ta\ta\t_\t_\t_\t0\troot\t_\t_"), "segment 1, system 2"
     with pytest.raises(InputError, match=r"^segment 1, system 2, line 1: expected 10 columns"):
-        metric("depf").suff_stats({"system 2": [broken], "system 1": [good]}, [[good]])
+        metric("depf").suff_stats([[good]], {"system 2": [broken], "system 1": [good]})
 
 
 @pytest.mark.parametrize(
@@ -154,7 +154,7 @@ def test_files_and_segments_are_fields(tmp_path: Path) -> None:
     for call in (
         lambda: reshuffle.SegmentScores("{x}", {"a": [1.0], "b": [float("nan")]}),
         lambda: reshuffle.SegmentScores("{x}", {"a": [1.0], "b": [None]}),
-        lambda: metric("bleu").suff_stats([[None]], [["a"]]),  # type: ignore[list-item]
+        lambda: metric("bleu").suff_stats([["a"]], [[None]]),  # type: ignore[list-item]
         lambda: reshuffle.design_effect([1, 2], ["", "b"]),
     ):
         with pytest.raises(InputError) as raised:
@@ -216,7 +216,7 @@ TAKERS: dict[str, Callable[[Any], object]] = {
             "baseline", "all_pairs", "simultaneous", "margins", "seed", "threads", "executor", "documents", "strata",
         )
     },
-    "studentized": lambda junk: approximate_randomization(SCORES["a"], SCORES["b"], studentized=junk, n_resamples=9),
+    "test of shuffles": lambda junk: approximate_randomization(SCORES["a"], SCORES["b"], test=junk, n_resamples=9),
     "difference to plan for": lambda junk: str(
         study.plan(metrics=SegmentScores("x", SCORES), difference={"x": junk}, simulate=False)
     ),

@@ -51,7 +51,7 @@ from reshuffle import (
 from reshuffle.data.scores import read_scores
 from reshuffle.inference.estimates import ANY, MEANS
 from reshuffle.inference.intervals import INTERVALS
-from reshuffle.inference.significance import BOOTSTRAP_METHODS
+from reshuffle.inference.significance import BOOTSTRAP_TESTS
 from reshuffle.inference.tests import TESTS
 from reshuffle.metrics.registry import metric_specs
 from reshuffle.report import FORMATS, render, render_segments
@@ -118,7 +118,7 @@ def make_metric(name: str) -> AnyMetric:
         }
         return FromCounts("overlap", {s: np.array(rows) for s, rows in overlaps.items()}, f_score)
     if name == "FromCounts of bleu":
-        counts = metric("bleu").suff_stats(list(systems.values()), [reference])
+        counts = metric("bleu").suff_stats([reference], list(systems.values()))
         return FromCounts("counted", dict(zip(systems, counts, strict=True)), "bleu")
     if name == "CorpusFunction":
         return CorpusFunction("words", ratio_of_words)
@@ -232,13 +232,12 @@ def test_tests_and_intervals_of_two_arrays_equal_those_of_compare(name: str) -> 
     assert not isinstance(m, CorpusFunction)
     reference, systems = texts(name)
     outputs = [systems["poor"], systems["good"]]
-    a, b = m.suff_stats(outputs, [reference]) if isinstance(m, NativeMetric) else m.counts_of(["poor", "good"])
-    methods = {test: method for method, test in BOOTSTRAP_METHODS.items()}
-    for test in ("ar", *methods):
+    a, b = m.suff_stats([reference], outputs) if isinstance(m, NativeMetric) else m.counts_of(["poor", "good"])
+    for test in ("ar", *BOOTSTRAP_TESTS):
         if test == "ar":
             result = approximate_randomization(a, b, m, n_resamples=60)
         else:
-            result = bootstrap_test(a, b, m, method=methods[test], n_resamples=60)
+            result = bootstrap_test(a, b, m, test=test, n_resamples=60)
         there = comparison(name, test, adjust="none")
         expected = there.comparisons[0].test
         # Counts do not reveal the number of references.
@@ -250,9 +249,9 @@ def test_tests_and_intervals_of_two_arrays_equal_those_of_compare(name: str) -> 
     for interval in INTERVALS.values():
         if (name, "ar", interval.name) in COMBINATIONS:
             shown = comparison(name, "ar", interval.name)
-            of_score = bootstrap_interval(a, m, method=interval.name, n_resamples=60)
+            of_score = bootstrap_interval(a, m, interval=interval.name, n_resamples=60)
             assert_alike(m, shown.scores[1].confidence_interval, of_score)
-            of_difference = bootstrap_interval(a, m, b=b, method=interval.name, n_resamples=60)
+            of_difference = bootstrap_interval(a, m, b=b, interval=interval.name, n_resamples=60)
             assert_alike(m, shown.comparisons[0].confidence_interval, of_difference)
 
 
@@ -311,9 +310,9 @@ def test_counts_do_not_depend_on_the_number_of_threads(name: str) -> None:
     reference, systems = texts(name)
     outputs, columns = [lines * 40 for lines in systems.values()], [reference * 40, reference[::-1] * 40]
     m = metric(name)
-    expected = m.suff_stats(outputs, columns, threads=1)
+    expected = m.suff_stats(columns, outputs, threads=1)
     for threads in (2, 3):
-        np.testing.assert_array_equal(expected, m.suff_stats(outputs, columns, threads=threads))
+        np.testing.assert_array_equal(expected, m.suff_stats(columns, outputs, threads=threads))
 
 
 @pytest.mark.parametrize("name", NATIVE + EXTERNAL)
@@ -367,7 +366,8 @@ def test_pickling_keeps_options(name: str, option: _core.OptionSpec, tmp_path: P
     assert after.options == before.options == {**needed, option.name: value}
     assert after.signature() == before.signature()
     assert after == before != metric(name, **needed)
-    totals = before.suff_stats([lines := texts(name)[0]], [lines[::-1]]).sum(axis=1)
+    lines = texts(name)[0]
+    totals = before.suff_stats([lines[::-1]], [lines]).sum(axis=1)
     assert after.score(totals) == before.score(totals)
 
 
@@ -376,10 +376,10 @@ def test_the_score_of_a_concatenation_is_that_of_the_summed_counts(name: str) ->
     # Except for NIST: its information comes from all references, so the parts are counted together.
     reference, systems = texts(name)
     m = metric(name)
-    whole = m.suff_stats(list(systems.values()), [reference])
+    whole = m.suff_stats([reference], list(systems.values()))
     cuts = [slice(0, 3), slice(3, None)]
     if name != "nist":
-        parts = [m.suff_stats([lines[cut] for lines in systems.values()], [reference[cut]]) for cut in cuts]
+        parts = [m.suff_stats([reference[cut]], [lines[cut] for lines in systems.values()]) for cut in cuts]
         np.testing.assert_array_equal(whole, np.concatenate(parts, axis=1))
     totals = sum(whole[:, cut].sum(axis=1) for cut in cuts)
     expected = [approximately(m, value) for value in m.score(totals).tolist()]
@@ -396,7 +396,7 @@ def test_resampled_documents_have_the_scores_of_their_texts(name: str) -> None:
     m = metric(name)
 
     def from_texts(hypotheses: list[str], references: list[list[str | None]]) -> float:
-        return float(m.score(m.suff_stats([hypotheses], references)[0].sum(axis=0)))
+        return float(m.score(m.suff_stats(references, [hypotheses])[0].sum(axis=0)))
 
     ways = [("ar", "iid"), ("ar", "subgroup"), ("ar", "exact"), ("bootstrap", "auto"), ("permutation", "auto")]
     for test, scheme in ways:
@@ -431,7 +431,7 @@ def test_every_metric_can_resample_documents(name: str) -> None:
 def test_references_get_the_best_score(name: str) -> None:
     reference, systems = texts(name)
     m = metric(name)
-    best, *others = m.score(m.suff_stats([reference, *systems.values()], [reference]).sum(axis=1)).tolist()
+    best, *others = m.score(m.suff_stats([reference], [reference, *systems.values()]).sum(axis=1)).tolist()
     if m.higher_is_better:
         assert all(best > other for other in others)
     else:
@@ -443,7 +443,7 @@ def test_references_get_the_best_score(name: str) -> None:
 def test_every_count_has_a_unique_name(name: str) -> None:
     m = metric(name)
     reference, systems = texts(name)
-    counts = m.suff_stats(list(systems.values()), [reference])
+    counts = m.suff_stats([reference], list(systems.values()))
     assert counts.shape == (3, len(TEXT), len(m.columns))
     assert len(set(m.columns)) == len(m.columns)
     details = m.details(counts[0].sum(axis=0))
@@ -494,7 +494,7 @@ def test_options_at_the_ends_of_their_ranges_give_finite_scores(name: str, optio
     reference, systems = texts(name)
     for value, chosen in itertools.product((option.minimum, option.maximum), itertools.product(*choices.values())):
         m = metric(name, **dict(zip(choices, chosen, strict=True)), **{option.name: value})
-        counts = m.suff_stats(list(systems.values()), [reference])
+        counts = m.suff_stats([reference], list(systems.values()))
         assert np.isfinite(m.score(counts.sum(axis=1))).all()
         assert np.isfinite(m.segment_scores(counts)).all()
 
@@ -526,7 +526,7 @@ def test_any_text_can_be_counted_and_scored(name: str) -> None:
     @given(st.lists(st.tuples(LINES, LINES, LINES), min_size=1, max_size=3))
     def check(segments: list[tuple[str, str, str]]) -> None:
         hypotheses, *columns = ([segment[i] for segment in segments] for i in range(3))
-        counts = m.suff_stats([hypotheses], columns)[0]
+        counts = m.suff_stats(columns, [hypotheses])[0]
         assert (counts >= 0).all()
         assert math.isfinite(m.score(counts.sum(axis=0)))
         assert np.isfinite(m.segment_scores(counts)).all()
@@ -549,7 +549,7 @@ def test_any_text_can_be_counted_and_scored(name: str) -> None:
 def test_the_length_ratio_equals_that_of_sacrebleu(segments: list[tuple[str, str, str]], tokenizer: str) -> None:
     hypotheses, *columns = ([segment[i] for segment in segments] for i in range(3))
     length, bleu = metric("length", tokenize=tokenizer), metric("bleu", tokenize=tokenizer)
-    rows, of_bleu = (m.suff_stats([hypotheses], columns)[0] for m in (length, bleu))
+    rows, of_bleu = (m.suff_stats(columns, [hypotheses])[0] for m in (length, bleu))
     np.testing.assert_array_equal(rows, of_bleu[:, :2])
     totals = of_bleu.sum(axis=0)
     assert float(length.score(rows.sum(axis=0))) == bleu.details(totals)["ratio"]
@@ -956,7 +956,7 @@ def test_both_arrays_share_one_resolution_and_sums_are_exact() -> None:
         (lambda: standard_error([1.0, np.nan]), "score, system a, segment 2: the score is missing"),
         (lambda: standard_error(["x", "y"]), "score, system a: expected a number for every segment"),
         (lambda: bootstrap_interval([[1, 2], [3]], "bleu"), "a must be an array of numbers: .*inhomogeneous"),
-        (lambda: bootstrap_interval([1.0, 2.0], method="bcs"), "unknown interval 'bcs': did you mean 'bca'"),
+        (lambda: bootstrap_interval([1.0, 2.0], interval="bcs"), "unknown interval 'bcs': did you mean 'bca'"),
     ],
 )
 def test_arrays_that_do_not_fit_the_metric_are_refused(call: Any, message: str) -> None:
@@ -998,28 +998,28 @@ def test_the_error_names_a_formula_and_its_invalid_return_value(value: Any, mess
 def test_flat_references_are_one_column_in_every_function() -> None:
     reference, hypotheses = ["ab", "cd ef", "g"], ["ab", "cd", "g"]
     bleu = metric("bleu", tokenize="char")
-    expected = bleu.suff_stats([hypotheses], [reference])
+    expected = bleu.suff_stats([reference], [hypotheses])
     assert expected[0, :, 1].tolist() == [2, 4, 1]
-    np.testing.assert_array_equal(expected, bleu.suff_stats([hypotheses], reference))
-    np.testing.assert_array_equal(expected, bleu.suff_stats({"x": tuple(hypotheses)}, tuple(reference)))
-    np.testing.assert_array_equal(expected, bleu.suff_stats([np.array(hypotheses)], np.array(reference)))  # type: ignore[list-item, arg-type]
-    whole, flat = (Corpus({"x": hypotheses}, references) for references in ([reference], reference))
+    np.testing.assert_array_equal(expected, bleu.suff_stats(reference, [hypotheses]))
+    np.testing.assert_array_equal(expected, bleu.suff_stats(tuple(reference), {"x": tuple(hypotheses)}))
+    np.testing.assert_array_equal(expected, bleu.suff_stats(np.array(reference), [np.array(hypotheses)]))  # type: ignore[list-item, arg-type]
+    whole, flat = (Corpus(references, {"x": hypotheses}) for references in ([reference], reference))
     assert whole == flat
     assert whole == Corpus.from_texts(reference, {"x": hypotheses})
     assert (flat.n_segments, flat.n_references) == (3, "1")
     assert score([reference], {"x": hypotheses}) == score(reference, {"x": hypotheses})
-    missing = bleu.suff_stats([["a", "b"]], [["a", None], [None, "b"]])
+    missing = bleu.suff_stats([["a", None], [None, "b"]], [["a", "b"]])
     assert missing[0, :, 0].tolist() == [1, 1]
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: metric("bleu").suff_stats(["ab", "cd"], [["x", "y"]]), "system 1: expected a sequence of segments"),
-        (lambda: metric("bleu").suff_stats({"x": "ab"}, [["x", "y"]]), "x: expected a sequence of segments, got a"),
-        (lambda: metric("bleu").suff_stats([["a", "b"]], "ab"), "references: expected a sequence of segments"),
-        (lambda: metric("bleu").suff_stats([["a", "b"]], [["a", "b"], "ab"]), r"references\[1\]: expected a sequence"),
-        (lambda: metric("bleu").suff_stats([["a", "b"]], cast(Any, ["a", None])), "segment 2 has no reference"),
+        (lambda: metric("bleu").suff_stats([["x", "y"]], ["ab", "cd"]), "system 1: expected a sequence of segments"),
+        (lambda: metric("bleu").suff_stats([["x", "y"]], {"x": "ab"}), "x: expected a sequence of segments, got a"),
+        (lambda: metric("bleu").suff_stats("ab", [["a", "b"]]), "references: expected a sequence of segments"),
+        (lambda: metric("bleu").suff_stats([["a", "b"], "ab"], [["a", "b"]]), r"references\[1\]: expected a sequence"),
+        (lambda: metric("bleu").suff_stats(cast(Any, ["a", None]), [["a", "b"]]), "segment 2 has no reference"),
     ],
 )
 def test_strings_instead_of_columns_are_refused(call: Any, message: str) -> None:

@@ -144,14 +144,14 @@ BLEU = metric("bleu")
 
 
 def real_counts(corpus: Corpus, **systems: list[str]) -> Counts:
-    return BLEU.suff_stats([*systems.values()], corpus.references)
+    return BLEU.suff_stats(corpus.references, [*systems.values()])
 
 
 def test_systems_that_truly_differ_are_not_flagged(wmt17: Corpus) -> None:
     """120 pairs of 16 systems, from different groups: the ratios lie between .9 and 1.15."""
     names = list(wmt17.systems)
     for m in (BLEU, metric("chrf")):
-        sample = CountSample.from_counts(m, m.suff_stats(list(wmt17.systems.values()), wmt17.references))
+        sample = CountSample.from_counts(m, m.suff_stats(wmt17.references, list(wmt17.systems.values())))
         pairs = list(combinations(range(len(names)), 2))
         ratios = [found.ratio for found in sample.exchangeability(pairs) if found is not None]
         assert len(ratios) == 120

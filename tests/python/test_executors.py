@@ -111,8 +111,8 @@ def experiment(n: int = 60, in_core: bool = True) -> Experiment:
     counts[..., 3] += 1
     made: Any = metric("bleu", smooth_method="exp")
     rows = made.suff_stats(
-        [[" ".join(f"w{each}" for each in line) for line in rng.integers(0, 4, (n, 6))] for _ in range(2)],
         [[" ".join(f"w{each}" for each in line) for line in rng.integers(0, 4, (n, 6))]],
+        [[" ".join(f"w{each}" for each in line) for line in rng.integers(0, 4, (n, 6))] for _ in range(2)],
     )
     if not in_core:
         share = FromCounts("share", {"a": counts[0], "b": counts[1]}, lambda sums: sums[..., 0] / sums[..., 3])

@@ -110,7 +110,7 @@ def test_influences_of_bleu_use_the_gradient_in_rust() -> None:
     other = [line.replace("b", "z") if i % 2 else line for i, line in enumerate(words)]
     systems = {"x": [line[:13] for line in words], "y": [line[:13] for line in other]}
     pair = compare(words, systems, "bleu", **OPTIONS).comparisons[0]
-    counts = metric("bleu").suff_stats(list(systems.values()), [words])
+    counts = metric("bleu").suff_stats([words], list(systems.values()))
     assert pair.influence is not None
     assert pair.influence.differing == np.count_nonzero((counts[0] != counts[1]).any(axis=1))
     assert 0 < (pair.influence.effective or 0) <= pair.influence.differing
@@ -324,9 +324,10 @@ def test_the_simulation_computes_the_tests_of_the_package() -> None:
     found = skewed_size.pvalues(differences, weights, np.where(masks, -1.0, 1.0))
     for i, row in enumerate(differences):
         zero = np.zeros(n)
-        assert found["bootstrap-both"][i] == bootstrap_test(row, zero, method="both", indices=indices).pvalue
+        assert found["bootstrap-both"][i] == bootstrap_test(row, zero, test="bootstrap-both", indices=indices).pvalue
         assert (
-            found["bootstrap-percentile"][i] == bootstrap_test(row, zero, method="percentile", indices=indices).pvalue
+            found["bootstrap-percentile"][i]
+            == bootstrap_test(row, zero, test="bootstrap-percentile", indices=indices).pvalue
         )
         assert found["ar"][i] == approximate_randomization(row, zero, masks=masks).pvalue
         own = compare(metrics=scores(row), **OPTIONS).comparisons[0].influence

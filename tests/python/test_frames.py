@@ -117,7 +117,7 @@ def test_texts_may_be_columns_of_a_table(table: Make) -> None:
     corpus = Corpus.from_texts(table(references), table(systems))
     expected = Corpus.from_texts(list(references.values()), systems)
     assert corpus == expected
-    one, other = (metric("bleu").suff_stats(c.systems, c.references) for c in (corpus, expected))
+    one, other = (metric("bleu").suff_stats(c.references, c.systems) for c in (corpus, expected))
     np.testing.assert_array_equal(other, one)
     assert corpus.n_references == "var"
 
@@ -298,7 +298,7 @@ def test_every_kind_of_column_may_hold_texts_and_ids() -> None:
         several = compare([reference, other], outputs, **OPTIONS)
         assert several == compare([REFERENCES, OTHERS], OUTPUTS, **OPTIONS)
         np.testing.assert_array_equal(
-            metric("bleu").suff_stats(outputs, reference), metric("bleu").suff_stats(OUTPUTS, REFERENCES)
+            metric("bleu").suff_stats(reference, outputs), metric("bleu").suff_stats(REFERENCES, OUTPUTS)
         )
 
 

@@ -341,7 +341,7 @@ def test_the_jackknife_converges_to_the_delta_method(name: str) -> None:
     references = [" ".join(rng.choice(words, rng.integers(5, 12))) for _ in range(60)]
     systems = [[" ".join(w for w in line.split() if rng.random() < keep) for line in references] for keep in (0.9, 0.8)]
     m = metric(name)
-    a, b = m.suff_stats(systems, [references])
+    a, b = m.suff_stats([references], systems)
     apart = []
     for times in (1, 10, 100):
         many = [np.tile(rows, (times, 1)) for rows in (a, b)]

@@ -60,7 +60,7 @@ def test_every_number_equals_the_tools(data: Path, golden: Path, run: str) -> No
     exponent = float(run.partition(".e")[2])
     gtm = metric("gtm", exponent=exponent)
     hypotheses, references = texts_of(data, run)
-    counts = gtm.suff_stats([hypotheses], references)[0]
+    counts = gtm.suff_stats(references, [hypotheses])[0]
     expected = np.array([[float(x) for x in row] for row in segments])
     rows = counts[: len(segments)]
     assert expected[:, 0].tolist() == list(range(1, len(segments) + 1))
@@ -124,7 +124,7 @@ TEXTS = PIECES | PLAIN | LINES
 @given(corpora(TEXTS), EXPONENTS)
 def test_counts_equal_those_of_the_sorted_list_of_runs(corpus: tuple[list[str], Columns], exponent: float) -> None:
     hypotheses, columns = corpus
-    counts = metric("gtm", exponent=exponent).suff_stats([hypotheses], columns)[0]
+    counts = metric("gtm", exponent=exponent).suff_stats(columns, [hypotheses])[0]
     for hypothesis, references, (matched, length, reference) in zip(
         hypotheses, references_of(columns), counts.tolist(), strict=True
     ):
@@ -134,7 +134,7 @@ def test_counts_equal_those_of_the_sorted_list_of_runs(corpus: tuple[list[str], 
 
 
 def row(hypothesis: str, references: list[str], **options: Any) -> Counts:
-    rows = metric("gtm", **options).suff_stats([[hypothesis]], [[reference] for reference in references])[0]
+    rows = metric("gtm", **options).suff_stats([[reference] for reference in references], [[hypothesis]])[0]
     total: Counts = rows.sum(axis=0)
     return total
 
@@ -148,7 +148,7 @@ def test_empty_texts_score_0() -> None:
 
 def test_missing_references_count_neither_as_texts_nor_as_lengths() -> None:
     columns: Columns = [["a b c", "a b"], ["c d", None], [None, "a b c d"]]
-    counts = metric("gtm", exponent=2).suff_stats([["c d a b", "a b c"]], columns)[0] / WORD
+    counts = metric("gtm", exponent=2).suff_stats(columns, [["c d a b", "a b c"]])[0] / WORD
     # Runs `c d` and a half word of `a b`; the mean length is 2.5: (4 + 1/4)^(1/2). Then a run of three of three words.
     np.testing.assert_allclose(counts, np.array([[math.sqrt(4.25), 4, 2.5], [3, 3, 3]]), rtol=1e-9)
 
@@ -157,7 +157,7 @@ def test_case_and_exponent_are_in_the_signature_and_components_in_words() -> Non
     assert metric("gtm").signature("1") == "GTM|nrefs:1|case:mixed|exp:1.0"
     gtm = metric("gtm", exponent=2, lowercase=True)
     assert gtm.signature("2") == "GTM|nrefs:2|case:lc|exp:2.0"
-    counts = gtm.suff_stats([["The Cat sat"]], [["the cat on the mat"]])[0, 0]
+    counts = gtm.suff_stats([["the cat on the mat"]], [["The Cat sat"]])[0, 0]
     assert dict(gtm.details(counts)) == pytest.approx(
         {"precision": 200 / 3, "recall": 40, "match": 2, "hyp_len": 3, "ref_len": 5}
     )

@@ -52,7 +52,7 @@ def test_items_are_counted_as_columns_are() -> None:
     both = list(zip(REFERENCES, OTHERS, strict=True))
     for references, columns in (([[line] for line in REFERENCES], [REFERENCES]), (both, [REFERENCES, OTHERS])):
         counted = Counted.from_items(metric("chrf"), HYPOTHESES, references)
-        assert (counted.counts == metric("chrf").suff_stats([HYPOTHESES], columns)[0]).all()
+        assert (counted.counts == metric("chrf").suff_stats(columns, [HYPOTHESES])[0]).all()
 
 
 def test_items_with_different_numbers_of_references_are_refused() -> None:

@@ -124,25 +124,27 @@ def shuffled(pair: tuple[str, str], **options: Any) -> Null:
     a, b = (COUNTS[name] for name in pair)
     result = approximate_randomization(a, b, BLEU, keep_null_distribution=True, n_resamples=R, **options)
     assert result.null_distribution is not None
-    statistic = result.statistic / result.standard_error if options.get("studentized") else result.statistic
+    statistic = (
+        result.statistic / result.standard_error if options.get("test") == "ar-studentized" else result.statistic
+    )
     return result.null_distribution, result.null_probabilities, float(statistic)
 
 
 def drawn(pair: tuple[str, str], method: str) -> Null:
     a, b = (COUNTS[name] for name in pair)
-    result = bootstrap_test(a, b, BLEU, method=method, keep_null_distribution=True, n_resamples=R)
+    result = bootstrap_test(a, b, BLEU, test=method, keep_null_distribution=True, n_resamples=R)
     assert result.null_distribution is not None
     return result.null_distribution, None, float(result.statistic)
 
 
 TESTS: dict[str, Any] = {
     "ar": lambda pair: shuffled(pair),
-    "ar-studentized": lambda pair: shuffled(pair, studentized=True),
-    "bootstrap": lambda pair: drawn(pair, "centred"),
-    "bootstrap-both": lambda pair: drawn(pair, "both"),
-    "bootstrap-percentile": lambda pair: drawn(pair, "percentile"),
-    "bootstrap-shift": lambda pair: drawn(pair, "shift"),
-    "paired-bootstrap": lambda pair: drawn(pair, "paired"),
+    "ar-studentized": lambda pair: shuffled(pair, test="ar-studentized"),
+    "bootstrap": lambda pair: drawn(pair, "bootstrap"),
+    "bootstrap-both": lambda pair: drawn(pair, "bootstrap-both"),
+    "bootstrap-percentile": lambda pair: drawn(pair, "bootstrap-percentile"),
+    "bootstrap-shift": lambda pair: drawn(pair, "bootstrap-shift"),
+    "paired-bootstrap": lambda pair: drawn(pair, "paired-bootstrap"),
 }
 
 
@@ -230,12 +232,12 @@ def test_a_stopped_test_has_the_shuffles_that_it_used(measure: FromCounts, rule:
     if studentized and measure is IN_PYTHON:
         pytest.skip(OTHER_DERIVATIVES)
     test = "ar-studentized" if studentized else "ar"
-    alpha = rule.level if isinstance(rule, Gandy) else 0.05
+    alpha = rule.alpha if isinstance(rule, Gandy) else 0.05
     comparison = compare(
         metrics=measure, test=test, stopping=rule, all_pairs=True, n_resamples=R, adjust="none", alpha=alpha
     )
     for pair in comparison.comparisons:
-        check(shuffled((pair.system, pair.baseline), stopping=rule, studentized=studentized), pair.null)
+        check(shuffled((pair.system, pair.baseline), stopping=rule, test=test), pair.null)
         assert pair.null is not None
         assert sum(pair.null.counts) == pair.test.n_resamples
     assert len({pair.test.n_resamples for pair in comparison.comparisons}) > 1 or isinstance(rule, Gandy)

@@ -385,8 +385,8 @@ def test_errors_shorten_long_quotations_of_arguments(tmp_path: Path) -> None:
     path.write_text(LONG)
     calls: list[Callable[[], object]] = [
         lambda: read_numbers(path),
-        lambda: metric("bleu").suff_stats([["\ud800" + LONG]], [["a"]]),
-        lambda: metric("bleu").suff_stats([[LONG.encode()]], [["a"]]),  # type: ignore[list-item]
+        lambda: metric("bleu").suff_stats([["a"]], [["\ud800" + LONG]]),
+        lambda: metric("bleu").suff_stats([["a"]], [[LONG.encode()]]),  # type: ignore[list-item]
         lambda: metric(LONG),
         lambda: reshuffle.compare(["a", "b"], [["a", "b"]] * 2, documents=LONG),
         lambda: reshuffle.score(["a"], {"a": ["a"]}, SegmentScores("m", {"b": [1.0], LONG: [1.0]})),

@@ -56,7 +56,7 @@ def test_the_largest_rank_is_where_its_share_is_at_most_alpha() -> None:
 def bleu_counts() -> Counts:
     """The counts of two systems of the demo, 400 segments."""
     corpus = demo_corpus()
-    return BLEU.suff_stats([corpus.systems[name] for name in ("tuned", "baseline")], corpus.references)
+    return BLEU.suff_stats(corpus.references, [corpus.systems[name] for name in ("tuned", "baseline")])
 
 
 @pytest.fixture(scope="module")
@@ -201,7 +201,7 @@ def test_a_draw_without_differing_segments_has_a_standard_error_of_0() -> None:
     np.testing.assert_array_equal(estimate.draws == 0, estimate.draw_errors == 0)
     assert 0.2 < (estimate.draws == 0).mean() < 0.5  # (5/6)^6 = .33
     with pytest.raises(InputError, match=r"of 200 draws have a standard error of 0: use bca or percentile"):
-        bootstrap_interval(a, MEAN, b=b, method="studentized", n_resamples=200)
+        bootstrap_interval(a, MEAN, b=b, interval="studentized", n_resamples=200)
 
 
 # --- Intervals
@@ -238,7 +238,7 @@ def test_normal_intervals_are_quantiles_times_standard_errors(bleu_counts: Count
     value = float(BLEU.score(a.sum(axis=0))) - (float(BLEU.score(b.sum(axis=0))) if of_pair else 0)
     for method, error in (("normal", "bootstrap"), ("delta", "delta"), ("jackknife", "jackknife")):
         reach = scipy.stats.norm.ppf(0.95) * standard_error(a, BLEU, b=other, method=error, n_resamples=300)
-        interval = bootstrap_interval(a, BLEU, b=other, method=method, confidence_level=0.9, n_resamples=300)
+        interval = bootstrap_interval(a, BLEU, b=other, interval=method, confidence_level=0.9, n_resamples=300)
         assert (interval.low, interval.high) == pytest.approx((value - reach, value + reach), rel=1e-12)
 
 
@@ -260,7 +260,7 @@ def test_t_intervals_equal_scipys(level: float, of_pair: bool) -> None:
     a, b = rng.normal(size=30).round(2), rng.normal(size=30).round(2)
     rating = SegmentScores("rating", {"a": a, "b": b})
     other = rating.counts["b"] if of_pair else None
-    interval = bootstrap_interval(rating.counts["a"], rating, b=other, method="t", confidence_level=level)
+    interval = bootstrap_interval(rating.counts["a"], rating, b=other, interval="t", confidence_level=level)
     expected = scipy.stats.ttest_1samp(a - b if of_pair else a, 0).confidence_interval(level)
     assert (interval.low, interval.high) == pytest.approx((expected.low, expected.high), rel=1e-12)
 
@@ -270,17 +270,17 @@ def test_negating_the_score_negates_the_interval(ratio_counts: Counts, method: s
     negated = Formula("turned", lambda totals: -RATIO.score(totals))
     a, b = ratio_counts
     for other in (None, b) if INTERVALS[method].inverts is None else (b,):
-        there, back = (bootstrap_interval(a, m, b=other, method=method, n_resamples=400) for m in (RATIO, negated))
+        there, back = (bootstrap_interval(a, m, b=other, interval=method, n_resamples=400) for m in (RATIO, negated))
         assert (there.low, there.high) == pytest.approx((-back.high, -back.low), rel=1e-9)
-    swapped = bootstrap_interval(b, negated, b=a, method=method, n_resamples=400)
-    there = bootstrap_interval(a, RATIO, b=b, method=method, n_resamples=400)
+    swapped = bootstrap_interval(b, negated, b=a, interval=method, n_resamples=400)
+    there = bootstrap_interval(a, RATIO, b=b, interval=method, n_resamples=400)
     # The step sizes depend on the larger of the two sums and the other system is linearised: equal except for rounding.
     assert (swapped.low, swapped.high) == pytest.approx((there.low, there.high), rel=1e-9)
 
 
 @given(NUMBERS, st.sampled_from([0.5, 0.95, 0.999]), st.integers(1, 60))
 def test_bca_is_defined_for_any_numbers(numbers: list[int], level: float, n: int) -> None:
-    interval = bootstrap_interval(as_counts(numbers), MEAN, method="bca", confidence_level=level, n_resamples=n)
+    interval = bootstrap_interval(as_counts(numbers), MEAN, interval="bca", confidence_level=level, n_resamples=n)
     assert min(numbers) <= interval.low <= interval.high <= max(numbers)
 
 
@@ -301,7 +301,7 @@ def test_bca_is_defined_if_all_draws_lie_on_one_side_of_the_value() -> None:
 
 def test_a_normal_interval_needs_two_draws() -> None:
     with pytest.raises(InputError, match="needs at least 2 draws, got 1"):
-        bootstrap_interval([[1, 1], [2, 1]], MEAN, method="normal", n_resamples=1)
+        bootstrap_interval([[1, 1], [2, 1]], MEAN, interval="normal", n_resamples=1)
 
 
 def test_only_intervals_from_draws_report_draws() -> None:
@@ -383,10 +383,10 @@ def test_too_few_shuffles_are_an_error_with_a_way_out() -> None:
     with pytest.raises(
         InputError, match=r"at least 19 shuffles at confidence level 0\.95, got 18: increase n_resamples"
     ):
-        bootstrap_interval(a, b=b, method="ar-studentized", n_resamples=18)
-    assert bootstrap_interval(a, b=b, method="ar-studentized", n_resamples=19).method == "ar-studentized"
+        bootstrap_interval(a, b=b, interval="ar-studentized", n_resamples=18)
+    assert bootstrap_interval(a, b=b, interval="ar-studentized", n_resamples=19).method == "ar-studentized"
 
 
 def test_too_few_segments_are_an_error_that_does_not_advise_more_shuffles() -> None:
     with pytest.raises(InputError, match=r"the units that differ allow only 15: choose another interval$"):
-        bootstrap_interval([1.0, 2.0, 4.0, 8.0], b=[0.0, 3.0, 1.0, 5.0], method="ar-studentized")
+        bootstrap_interval([1.0, 2.0, 4.0, 8.0], b=[0.0, 3.0, 1.0, 5.0], interval="ar-studentized")

@@ -352,7 +352,7 @@ def test_a_study_has_margins() -> None:
 def test_studies_in_rust_have_the_p_of_each_simulated_test_set() -> None:
     bleu = metric("bleu")
     reference, systems = corpus()
-    counts = bleu.suff_stats([systems["tuned"], systems["baseline"]], [reference])
+    counts = bleu.suff_stats([reference], [systems["tuned"], systems["baseline"]])
     experiment = Experiment([Population("tuned, baseline", [bleu], [counts])], Selection(size=50), 4)
     tests = [name for name in WITH_MARGIN if not name.endswith("-ar")]
     found = testing.Testing(["bootstrap", *tests], n_resamples=99, margins={"BLEU": 3}).run(experiment, 5).pvalue

@@ -130,9 +130,9 @@ def test_only_mtevals_international_tokenization_depends_on_white_space_at_the_e
         metric("chrf", whitespace=True),
         metric("ter"),
     ):
-        expected = m.suff_stats({"sys": ["in the year 2008."]}, corpus.references)
-        np.testing.assert_array_equal(expected, m.suff_stats(corpus.systems, corpus.references))
-        np.testing.assert_array_equal(expected, m.suff_stats(plain, corpus.references))
+        expected = m.suff_stats(corpus.references, {"sys": ["in the year 2008."]})
+        np.testing.assert_array_equal(expected, m.suff_stats(corpus.references, corpus.systems))
+        np.testing.assert_array_equal(expected, m.suff_stats(corpus.references, plain))
 
 
 def test_mteval_documents_or_sets_name_their_systems() -> None:

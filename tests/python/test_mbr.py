@@ -32,7 +32,7 @@ METRICS = (
 
 def pair_score(m: NativeMetric, hypothesis: str, reference: str) -> float:
     """The segment score of a hypothesis against one reference."""
-    return float(m.segment_scores(m.suff_stats([[hypothesis]], [[reference]]))[0, 0])
+    return float(m.segment_scores(m.suff_stats([[reference]], [[hypothesis]]))[0, 0])
 
 
 def slow_utilities(
@@ -159,7 +159,7 @@ def test_a_long_list_is_divided_among_threads() -> None:
     bleu = metric("bleu")
     found = mbr(NBest.from_texts([texts]), bleu, threads=3)
     for row in (0, 232, 233, 466, 467, 699):
-        scores = bleu.segment_scores(bleu.suff_stats([[texts[row]] * 700], [texts]))[0]
+        scores = bleu.segment_scores(bleu.suff_stats([texts], [[texts[row]] * 700]))[0]
         assert found.utilities[row] == pytest.approx(scores.mean(), rel=1e-12)
 
 
@@ -172,7 +172,7 @@ def test_references_score_the_chosen_and_the_preferred_entries(data: Path) -> No
     found = mbr(lists, references=references, metrics=[bleu, "ter"])
     scores = {(each.choice, each.metric): each.score for each in found.result.tables["scores"]}
     for choice, rows in (("mbr", found.rows), ("topbest", found.topbest)):
-        expected = bleu.score(bleu.suff_stats([lists.hypotheses(rows)], [references])[0].sum(axis=0))
+        expected = bleu.score(bleu.suff_stats([references], [lists.hypotheses(rows)])[0].sum(axis=0))
         assert scores[choice, "BLEU"] == float(expected)
     # The entries that agree best with the others are better than the first ones, by any metric.
     assert scores["mbr", "BLEU"] > scores["topbest", "BLEU"] + 1

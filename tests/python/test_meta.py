@@ -340,7 +340,7 @@ def test_systems_are_scored_on_the_judged_segments_unless_all_are_wanted(from_vo
     assert all("8 judged of 40 segments" in result.render(fmt) for fmt in ("markdown", "latex", "typst", "html"))
 
     everything = meta.systems(whole, scored_segments="all", **options)
-    counts = metric("bleu").suff_stats(systems, references)
+    counts = metric("bleu").suff_stats(references, systems)
     scores = {each.system: each.score for each in everything.systems if each.metric == "BLEU"}
     assert list(scores.values()) == pytest.approx(metric("bleu").score(counts.sum(axis=1)).tolist())
     assert {(each.metric, each.segments, each.judged_segments) for each in everything.results} == {
@@ -358,7 +358,7 @@ def test_intervals_of_native_metrics_draw_corpus_scores() -> None:
     result = meta.systems(test_set, coefficients=["pearson", "accuracy"], n_resamples=99, seed=3)
     bleu, ter = metric("bleu"), metric("ter")
     for name, m, sign in (("BLEU", bleu, 1), ("TER", ter, -1)):
-        counts = m.suff_stats(systems, references)
+        counts = m.suff_stats(references, systems)
         scores = sign * m.score(counts.sum(axis=1))
         found = value(result, name, coefficient="pearson")
         assert human.system_scores is not None

@@ -122,7 +122,7 @@ def test_counts_and_scores_of_real_systems_equal_meteors(
 ) -> None:
     outputs, references = opt_runs(data)
     ours = metric("meteor", meteor_jar=str(complete_jar), normalized=normalized)
-    counts = ours.suff_stats(outputs, references)
+    counts = ours.suff_stats(references, outputs)
     scores = iter(ours.score(counts.sum(axis=1)))
     for rows, (system, run) in zip(counts, SYSTEMS, strict=True):
         assert_close(CORPUS[normalized][system][run], next(scores))
@@ -154,7 +154,7 @@ def test_counts_and_scores_of_real_systems_equal_meteors(
 def test_tasks_and_punctuation(data: Path, complete_jar: Path, expected: float, options: dict[str, Any]) -> None:
     outputs, references = opt_runs(data)
     ours = metric("meteor", meteor_jar=str(complete_jar), normalized=True, **options)
-    assert_close(expected, ours.score(ours.suff_stats(outputs[:1], references)[0].sum(axis=0)))
+    assert_close(expected, ours.score(ours.suff_stats(references, outputs[:1])[0].sum(axis=0)))
 
 
 @pytest.mark.parametrize("normalized", [False, True])
@@ -173,7 +173,7 @@ def test_scores_by_modules_equal_meteors(
         options["meteor_jar"] = str(request.getfixturevalue("jar"))
     outputs, references = opt_runs(data)
     ours = metric("meteor", **options)
-    counts = ours.suff_stats(outputs[:1], references)[0]
+    counts = ours.suff_stats(references, outputs[:1])[0]
     assert_close(expected[normalized], ours.score(counts.sum(axis=0)))
     table = [line.split("\t") for line in lines_of(golden / "meteor" / "all_baseline.opt0.tsv")]
     index = table[0].index(f"{'norm' if normalized else 'nonorm'}_{column}")
@@ -184,7 +184,7 @@ def test_counts_with_synonyms_equal_meteors(golden: Path, jar: Path) -> None:
     """java -jar meteor-1.5.jar h500 r500 -l en -m 'exact stem synonym' -w '1.0 0.6 0.8' -ssOut."""
     folder = golden / "meteor"
     ours = metric("meteor", meteor_jar=str(jar), modules=MODULES[:3])
-    counts = ours.suff_stats([lines_of(folder / "h500")], [lines_of(folder / "r500")])[0]
+    counts = ours.suff_stats([lines_of(folder / "r500")], [lines_of(folder / "h500")])[0]
     assert golden_counts(folder / "meteor_ess.ss") == counts.tolist()
 
 
@@ -274,7 +274,7 @@ def test_counts_equal_the_twins(
     known = resources.resources()
     ours = metric("meteor", meteor_jar=str(resources.write(invented)), modules=MODULES[:n_modules], task=task)
     columns = [list(column) for column in zip(*texts, strict=True)]
-    counts = ours.suff_stats(columns[:2], columns[2:])
+    counts = ours.suff_stats(columns[2:], columns[:2])
     for system, rows in enumerate(counts):
         expected = [
             twin.segment_counts(text[system].split(), [line.split() for line in text[2:]], known, parameters)
@@ -296,7 +296,7 @@ def one_resource(folder: Path) -> NativeMetric:
 @given(st.lists(SENTENCES, min_size=1, max_size=3))
 def test_identical_texts_score_100_and_empty_ones_0(invented: Path, texts: list[str]) -> None:
     ours = one_resource(invented)
-    counts = ours.suff_stats([texts, [""] * len(texts)], [texts])
+    counts = ours.suff_stats([texts], [texts, [""] * len(texts)])
     assert_close([100.0 if line else 0.0 for line in texts], ours.segment_scores(counts[0]))
     assert_close(100.0 if any(texts) else 0.0, ours.score(counts[0].sum(axis=0)))
     assert ours.segment_scores(counts[1]).tolist() == [0.0] * len(texts)
@@ -306,7 +306,7 @@ def test_identical_texts_score_100_and_empty_ones_0(invented: Path, texts: list[
 def test_identical_texts_do_not_match_without_the_module_for_equal_words() -> None:
     """METEOR 1.5: ``java -jar meteor-1.5.jar hyp ref -l en -m 'stem' -w '1.0' -ssOut``."""
     ours = metric("meteor", modules=["stem"], module_weights=[1.0])
-    counts = ours.suff_stats([["the cats run", "the cats run fast"]], [["the cats run", "the cat runs fast"]])[0]
+    counts = ours.suff_stats([["the cats run", "the cat runs fast"]], [["the cats run", "the cats run fast"]])[0]
     assert counts[0].tolist() == [3, 3, 1, 1, *[0] * 19]
     # METEOR prints the only module's matches in the first columns.
     assert counts[1].tolist() == [4, 4, 1, 1, *[0] * 4, 2, 2, *[0] * 10, 1, 2, 2]
@@ -331,7 +331,7 @@ EXAMPLES = [
 @pytest.mark.parametrize(("hypothesis", "references", "expected"), EXAMPLES)
 def test_examples(hypothesis: str, references: list[str], expected: tuple[int, int, int]) -> None:
     ours = metric("meteor", modules=["exact", "stem"])
-    chunks, *matched = ours.suff_stats([[hypothesis]], [[line] for line in references])[0, 0, -3:].tolist()
+    chunks, *matched = ours.suff_stats([[line] for line in references], [[hypothesis]])[0, 0, -3:].tolist()
     assert expected == (*matched, chunks)
 
 
@@ -339,12 +339,12 @@ def test_examples(hypothesis: str, references: list[str], expected: tuple[int, i
 def test_paraphrases_that_are_found_twice_are_not_certain(tmp_path: Path, entries: list[tuple[str, str]]) -> None:
     """METEOR takes "b" for "a" if nothing competes, but the same match found twice competes with itself."""
     ours = metric("meteor", meteor_jar=str(Invented(["the"], {"x": [1]}, entries).write(tmp_path)))
-    assert ours.suff_stats([["a"]], [["b"]])[0, 0, -2:].tolist() == [1 if len(entries) == 1 else 0] * 2
+    assert ours.suff_stats([["b"]], [["a"]])[0, 0, -2:].tolist() == [1 if len(entries) == 1 else 0] * 2
 
 
 def test_hundreds_of_repetitions_of_a_word_are_counted(invented: Path) -> None:
     line = "the " * 300
-    counts = one_resource(invented).suff_stats([[line]], [[line + "x"]])[0, 0]
+    counts = one_resource(invented).suff_stats([[line + "x"]], [[line]])[0, 0]
     assert counts[[0, 1, 21, 22]].tolist() == [300, 301, 300, 300]
 
 
@@ -400,7 +400,7 @@ GZ = gzip.compress(b"0.5\na\nb\n" * 20_000, mtime=0)
 )
 def test_damaged_files_are_refused_with_the_line(tmp_path: Path, name: str, content: bytes, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        metric("meteor", meteor_jar=damaged(tmp_path, name, content)).suff_stats([["a b x"]], [["b a"]])
+        metric("meteor", meteor_jar=damaged(tmp_path, name, content)).suff_stats([["b a"]], [["a b x"]])
 
 
 # METEOR itself.
@@ -462,7 +462,7 @@ def test_counts_of_invented_texts_equal_those_of_meteor_itself(
     expected = printed_by_meteor(jar, tmp_path, texts, "-t", task, "-a", paraphrases, *flags)
     ours = metric("meteor", meteor_jar=str(jar), paraphrases=paraphrases, task=task, **options)
     columns = [list(column) for column in zip(*texts, strict=True)]
-    actual = ours.suff_stats(columns[:1], columns[1:])[0].tolist()
+    actual = ours.suff_stats(columns[1:], columns[:1])[0].tolist()
     different = [(text, e, a) for text, e, a in zip(texts, expected, actual, strict=True) if e != a]
     assert different == []
 
@@ -489,4 +489,4 @@ def test_counts_of_german_equal_those_of_meteor_itself(data: Path, jar: Path, tm
         english_function_words=english,
     )
     hypotheses, references = (list(column) for column in zip(*texts, strict=True))
-    assert ours.suff_stats([hypotheses], [references])[0].tolist() == expected
+    assert ours.suff_stats([references], [hypotheses])[0].tolist() == expected

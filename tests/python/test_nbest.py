@@ -179,7 +179,7 @@ def test_entries_are_counted_as_a_system_is(data: Path, threads: int) -> None:
     for name in ("bleu", "ter", "chrf", "nist", "sentbleu", "wer", "gtm", "length"):
         found = metric(name)
         counts = lists.count(found, references, threads=threads)
-        np.testing.assert_array_equal(counts[rows], found.suff_stats([system], references)[0])
+        np.testing.assert_array_equal(counts[rows], found.suff_stats(references, [system])[0])
         scores = lists.sentence_scores(found, references, threads=threads)
         np.testing.assert_array_equal(scores, found.segment_scores(counts))
 

@@ -50,7 +50,7 @@ def test_every_number_equals_the_perl_scripts(data: Path, golden: Path, run: str
     for ours, name, order, unit, total in zip(
         (nist, bleu), ("NIST", "BLEU"), (5, 4), (1, 0.01), scores[SYSTEMS.index(system)], strict=True
     ):
-        rows = ours.suff_stats([hypotheses], [reference])[0]
+        rows = ours.suff_stats([reference], [hypotheses])[0]
         found = re.findall(
             rf'  {name} score using {order}-grams = (\S+) for system "{system}" on segment (\d+) .* \((\d+) words\)',
             log,
@@ -71,7 +71,7 @@ def test_every_number_equals_the_perl_scripts(data: Path, golden: Path, run: str
         assert int(of_document[2]) == sum(words)
     # Lengths, their ratio, and the logarithm of the brevity penalty, to all digits; one line for each system.
     lengths = re.findall(r"length ratio: (\S+) \((\d+)/(\d+)\), penalty \(log\): (\S+)", log)[SYSTEMS.index(system)]
-    details = bleu.details(bleu.suff_stats([hypotheses], [reference])[0].sum(axis=0))
+    details = bleu.details(bleu.suff_stats([reference], [hypotheses])[0].sum(axis=0))
     assert [details["hyp_len"], details["ref_len"]] == [float(lengths[1]), float(lengths[2])]
     assert details["ratio"] == pytest.approx(float(lengths[0]), rel=1e-13)
     assert math.log(details["bp"]) == pytest.approx(float(lengths[3]), rel=1e-12)
@@ -92,7 +92,7 @@ def test_the_tables_of_orders_up_to_nine_equal_the_perl_scripts(
     hypotheses, reference = ted(data, system), ted(data, "ref")
 
     nist = metric("nist", mteval_quirks=True, max_ngram_order=9, **options)
-    totals = nist.suff_stats([hypotheses], [reference])[0].sum(axis=0)
+    totals = nist.suff_stats([reference], [hypotheses])[0].sum(axis=0)
     details = nist.details(totals)
     gains = np.array([details[f"gain_{n}"] for n in range(1, 10)]) * details["penalty"]
     np.testing.assert_allclose(gains, individual, rtol=0, atol=PRINTED)
@@ -101,7 +101,7 @@ def test_the_tables_of_orders_up_to_nine_equal_the_perl_scripts(
 
     for n in range(1, 10):
         bleu = metric("bleu", smooth_method="mteval", max_ngram_order=n, **options)
-        totals = bleu.suff_stats([hypotheses], [reference])[0].sum(axis=0)
+        totals = bleu.suff_stats([reference], [hypotheses])[0].sum(axis=0)
         assert float(bleu.score(totals)) / 100 == pytest.approx(bleus[n - 1], abs=PRINTED)
         assert bleu.details(totals)[f"p_{n}"] / 100 == pytest.approx(precisions[n - 1], abs=PRINTED)
 
@@ -112,7 +112,7 @@ def test_information_and_scores_equal_an_independent_implementation(data: Path, 
     expected = json.loads((golden / "mteval" / "nist_ted_c.json").read_text(encoding="utf-8"))[system]
     hypotheses, reference = ted(data, system), ted(data, "ref")
     nist = metric("nist", mteval_quirks=True)
-    rows = nist.suff_stats([hypotheses], [reference])[0]
+    rows = nist.suff_stats([reference], [hypotheses])[0]
     columns = {name: i for i, name in enumerate(nist.columns)}
     segments = expected["segments"]
     # The information of each n-gram is rounded to a multiple of 2^-28.
@@ -127,7 +127,7 @@ def test_information_and_scores_equal_an_independent_implementation(data: Path, 
     assert float(nist.score(totals)) == pytest.approx(expected["NIST"], abs=1e-8)
 
     bleu = metric("bleu", smooth_method="mteval")
-    rows = bleu.suff_stats([hypotheses], [reference])[0]
+    rows = bleu.suff_stats([reference], [hypotheses])[0]
     assert rows[:, 2:6].tolist() == [s["match"][:4] for s in segments]
     np.testing.assert_allclose(bleu.segment_scores(rows) / 100, [s["BLEU"] for s in segments], rtol=0, atol=1e-12)
     assert float(bleu.score(rows.sum(axis=0))) / 100 == pytest.approx(expected["BLEU"], abs=1e-12)
@@ -184,7 +184,7 @@ def test_rows_and_scores_with_any_references_equal_the_slow_twin(
     expected = [twin.row(h.split(), r) for h, r in zip(hypotheses, references, strict=True)]
 
     nist = metric("nist", tokenize="none", max_ngram_order=order, mteval_quirks=mteval)
-    rows = nist.suff_stats([hypotheses], columns)[0]
+    rows = nist.suff_stats(columns, [hypotheses])[0]
     # Lengths are integers in steps of one over the least common multiple of the numbers of references.
     units = int(np.lcm.reduce([len(segment) for segment in references]))
     np.testing.assert_allclose(rows[:, :order] / 2**28, [[float(x) for x in r[:order]] for r in expected], atol=1e-6)
@@ -209,8 +209,8 @@ def test_lower_casing_is_limited_to_ascii_without_international_tokenization(
     lowered = [[line if line is None else lower(line) for line in column] for column in columns]
     options: dict[str, Any] = {"tokenize": tokenizer, "mteval_quirks": mteval}
     np.testing.assert_array_equal(
-        metric("nist", lowercase=True, **options).suff_stats([hypotheses], columns),
-        metric("nist", **options).suff_stats([[lower(line) for line in hypotheses]], lowered),
+        metric("nist", lowercase=True, **options).suff_stats(columns, [hypotheses]),
+        metric("nist", **options).suff_stats(lowered, [[lower(line) for line in hypotheses]]),
     )
 
 
@@ -227,18 +227,18 @@ def test_the_perl_script_gives_a_pair_after_the_word_0_the_information_of_a_sing
 
 def test_an_empty_reference_is_scored_although_the_perl_script_stops() -> None:
     nist = metric("nist", mteval_quirks=True)
-    rows = nist.suff_stats([["a b", "c d", ""]], [["", "c d", ""]])[0]
+    rows = nist.suff_stats([["", "c d", ""]], [["a b", "c d", ""]])[0]
     assert rows[:, -2:].tolist() == [[2, 0], [2, 2], [0, 0]]
     # Nothing can match and there is no brevity penalty: the score is 0, not an error.
     assert nist.segment_scores(rows).tolist() == [0, 1, 0]
     assert float(nist.score(rows.sum(axis=0))) == 0.5
-    assert float(nist.score(nist.suff_stats([["a"]], [[""]])[0, 0])) == 0
+    assert float(nist.score(nist.suff_stats([[""]], [["a"]])[0, 0])) == 0
 
 
 def test_empty_hypotheses_score_0_and_the_references_score_best() -> None:
     nist, reference = metric("nist"), ["a b c d e", "f g h i j"]
     scores = [
-        float(nist.score(nist.suff_stats([lines], [reference])[0].sum(axis=0)))
+        float(nist.score(nist.suff_stats([reference], [lines])[0].sum(axis=0)))
         for lines in (["", ""], ["a b c", "f g"], reference, [f"{line} a" for line in reference])
     ]
     assert scores[0] == 0
@@ -257,7 +257,7 @@ def test_nltk_agrees_with_one_reference_if_it_returns_a_number(segments: list[tu
     assume(any(references))
     expected = corpus_nist([[tokens] for tokens in references], hypotheses)
     nist = metric("nist", tokenize="none")
-    rows = nist.suff_stats([[h for h, _ in segments]], [[r for _, r in segments]])[0]
+    rows = nist.suff_stats([[r for _, r in segments]], [[h for h, _ in segments]])[0]
     assert expected == pytest.approx(float(nist.score(rows.sum(axis=0))), abs=1e-7)
 
 
@@ -273,7 +273,7 @@ def test_nltk_differs_because_it_picks_one_reference_for_each_order() -> None:
     ]
     theirs = corpus_nist([[line.split() for line in references]], [hypothesis.split()])
     nist = metric("nist", tokenize="none")
-    (row,) = nist.suff_stats([[hypothesis]], [[line] for line in references])[0]
+    (row,) = nist.suff_stats([[line] for line in references], [[hypothesis]])[0]
     tokens = [line.split() for line in references]
     twin = Twin([tokens])
     assert theirs == pytest.approx(3.3709, abs=1e-4)

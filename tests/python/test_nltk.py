@@ -52,7 +52,7 @@ def test_scores_of_any_corpus_equal_corpus_bleu_and_sentence_bleu(
     references, hypotheses = tokens_of(corpus)
     ours, theirs = options_of(weights, auto_reweigh)
     bleu = metric("bleu", tokenize="none", nltk_quirks=True, smooth_method=smoothing, **ours)
-    rows = bleu.suff_stats([corpus[0]], corpus[1])[0]
+    rows = bleu.suff_stats(corpus[1], [corpus[0]])[0]
     method = getattr(SmoothingFunction(), f"method{CORPUS_METHODS[smoothing]}")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # method 0 warns about each order without a match
@@ -87,7 +87,7 @@ def test_scores_of_any_sentence_equal_sentence_bleu(
                 assert smoothing == "nltk-6"
                 expected.append(0.0)
     bleu = metric("sentbleu", tokenize="none", smoothing=smoothing, smoothing_reading="strict", **ours)
-    rows = bleu.suff_stats([corpus[0]], corpus[1])[0]
+    rows = bleu.suff_stats(corpus[1], [corpus[0]])[0]
     np.testing.assert_allclose(bleu.segment_scores(rows) / 100, expected, rtol=1e-8, atol=1e-8)
 
 
@@ -99,7 +99,7 @@ def test_nist_with_any_references_equals_nltks(corpus: tuple[list[str], Columns]
     assume(max(map(len, hypotheses)) >= order)
     assume(any(line for segment in references for line in segment))
     nist = metric("nist", tokenize="none", nltk_quirks=True, max_ngram_order=order)
-    rows = nist.suff_stats([corpus[0]], corpus[1])[0]
+    rows = nist.suff_stats(corpus[1], [corpus[0]])[0]
     lengths = rows[:, -1].sum()
     assume(lengths > 0)
     assert corpus_nist(references, hypotheses, n=order) == pytest.approx(float(nist.score(rows.sum(axis=0))), abs=1e-6)
@@ -159,6 +159,6 @@ def test_signatures_contain_weights_and_one_weight_per_order_is_required() -> No
 def test_effective_order_redistributes_the_weights_of_omitted_orders() -> None:
     # Weights: unigrams 1/2, bigrams 1/4; without the other orders, 2/3 and 1/3.
     bleu = metric("bleu", tokenize="none", weights=[0.5, 0.25, 0.125, 0.125], effective_order=True)
-    (row,) = bleu.suff_stats([["a b"]], [["a c"]])[0]
+    (row,) = bleu.suff_stats([["a c"]], [["a b"]])[0]
     expected = 0.5 ** (2 / 3) * 0.5 ** (1 / 3)  # unigrams: 1 of 2; bigrams: no match of 1, smoothed to 1/2 by exp
     assert float(bleu.score(row)) == pytest.approx(100 * expected)

@@ -149,7 +149,7 @@ def test_scores_that_cannot_be_made_equal_are_refused_with_their_difference() ->
     two = {name: SYSTEMS[name] for name in ("system 0.9", "system 0.8")}
     with pytest.raises(InputError) as raised:
         built("equal-score", material("bleu", two))
-    bleu = BLEU.score(BLEU.suff_stats(two, REFERENCES).sum(axis=1))
+    bleu = BLEU.score(BLEU.suff_stats(REFERENCES, two).sum(axis=1))
     assert f"'system 0.9', whose score differs by {bleu[0] - bleu[1]:.3g}: add a worse system, or use" in str(
         raised.value
     )

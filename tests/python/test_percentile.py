@@ -55,7 +55,7 @@ def assert_dual(a: Any, b: Any, m: Any, n: int, alpha: str, seed: int, **units: 
         if level_of_interval <= 0 or rank_of_ends(n, level_of_interval) < 1:
             continue
         options = {"n_resamples": n, "seed": seed, **units}
-        test = bootstrap_test(a, b, m, method="percentile", alternative=alternative, **options)
+        test = bootstrap_test(a, b, m, test="bootstrap-percentile", alternative=alternative, **options)
         interval = bootstrap_interval(a, m, b=b, confidence_level=level_of_interval, **options)
         outside = {"two-sided": not interval.low <= 0 <= interval.high, "greater": interval.low > 0}.get(
             alternative, interval.high < 0
@@ -108,7 +108,7 @@ def test_draws_that_differ_from_0_only_by_rounding_are_ties_in_test_and_interval
     ones, zeros = np.eye(3, dtype=np.int64), np.zeros((6, 3), dtype=np.int64)
     a, b = zeros.copy(), zeros.copy()
     a[:3], b[3:] = ones[2], ones[0] + ones[1]
-    result = bootstrap_test(a, b, WEIGHTED, method="percentile", n_resamples=999, keep_null_distribution=True)
+    result = bootstrap_test(a, b, WEIGHTED, test="bootstrap-percentile", n_resamples=999, keep_null_distribution=True)
     assert result.null_distribution is not None
     drawn = result.null_distribution + result.statistic
     noise = (drawn != 0) & (np.abs(drawn) < 1e-12)
@@ -150,12 +150,12 @@ def test_interval_and_star_agree_in_comparisons(alternative: str) -> None:
 def test_identical_systems_have_p_1_and_the_smallest_p_is_2_in_r_plus_1() -> None:
     a, b = bleu_counts(np.random.default_rng(1), 40)
     for alternative in ("two-sided", "greater", "less"):
-        result = bootstrap_test(a, a, BLEU, method="percentile", n_resamples=99, alternative=alternative)
+        result = bootstrap_test(a, a, BLEU, test="bootstrap-percentile", n_resamples=99, alternative=alternative)
         assert (result.pvalue, result.exceedances) == (1, 99)
     better = a + np.array([0, 0, 1, 1, 1, 1, 0, 0, 0, 0])
-    result = bootstrap_test(better, a, BLEU, method="percentile", n_resamples=99)
+    result = bootstrap_test(better, a, BLEU, test="bootstrap-percentile", n_resamples=99)
     assert (result.pvalue, result.exceedances, result.tails) == (2 / 100, 0, 2)
-    greater = bootstrap_test(better, a, BLEU, method="percentile", n_resamples=99, alternative="greater")
+    greater = bootstrap_test(better, a, BLEU, test="bootstrap-percentile", n_resamples=99, alternative="greater")
     assert (greater.pvalue, greater.exceedances, greater.tails) == (1 / 100, 0, 1)
     assert bootstrap_test(b, a, BLEU).tails == approximate_randomization(a, b, BLEU).tails == 1
     # The note that there are too few replicates knows it.
@@ -242,14 +242,23 @@ def test_may_lie_across_a_level_agrees_with_the_interval_of_p(n: int, share: flo
 def test_bootstrap_both_has_the_larger_p(seed: int, segments: int, n: int, alternative: str) -> None:
     a, b = bleu_counts(np.random.default_rng(seed), segments)
     results = {
-        method: bootstrap_test(a, b, BLEU, method=method, alternative=alternative, n_resamples=n, seed=seed)
-        for method in ("both", "centred", "percentile")
+        test: bootstrap_test(a, b, BLEU, test=test, alternative=alternative, n_resamples=n, seed=seed)
+        for test in ("bootstrap-both", "bootstrap", "bootstrap-percentile")
     }
-    both, larger = results["both"], max(results["centred"], results["percentile"], key=lambda result: result.pvalue)
+    both, larger = (
+        results["bootstrap-both"],
+        max(results["bootstrap"], results["bootstrap-percentile"], key=lambda result: result.pvalue),
+    )
     assert (both.pvalue, both.test) == (larger.pvalue, "bootstrap-both")
     assert both.pvalue == min(both.tails * ((both.exceedances or 0) + 1) / (n + 1), 1)
     batch = bootstrap_test(
-        np.stack([a, b]), np.stack([b, a]), BLEU, method="both", alternative=alternative, n_resamples=n, seed=seed
+        np.stack([a, b]),
+        np.stack([b, a]),
+        BLEU,
+        test="bootstrap-both",
+        alternative=alternative,
+        n_resamples=n,
+        seed=seed,
     )
     first = batch.problem(0)
     assert (first.pvalue, first.exceedances, first.tails) == (both.pvalue, both.exceedances, both.tails)

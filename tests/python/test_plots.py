@@ -383,14 +383,14 @@ def test_tests_without_replicates_have_no_null_distribution() -> None:
 
 
 @pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
-@pytest.mark.parametrize("method", ["centred", "percentile", "paired", "both"])
+@pytest.mark.parametrize("name", ["bootstrap", "bootstrap-percentile", "paired-bootstrap", "bootstrap-both"])
 @pytest.mark.parametrize("shift", [-1.3, 0.4, 2.1])
-def test_the_tails_hold_the_replicates_that_p_counts(method: Any, alternative: Any, shift: float) -> None:
+def test_the_tails_hold_the_replicates_that_p_counts(name: Any, alternative: Any, shift: float) -> None:
     rng = np.random.default_rng(5)
     a = rng.normal(0, 5, 60).round(2)
     b = a - shift + rng.normal(0, 4, 60).round(2)
     test = bootstrap_test(
-        a, b, method=method, alternative=alternative, n_resamples=999, seed=3, keep_null_distribution=True
+        a, b, test=name, alternative=alternative, n_resamples=999, seed=3, keep_null_distribution=True
     )
     assert test.null_distribution is not None
     values = np.asarray(test.null_distribution)

@@ -196,7 +196,7 @@ def test_effects_of_swaps_are_differences_of_scores(name: str) -> None:
     texts = [[" ".join(rng.choice(words, rng.integers(4, 9))) for _ in range(12)] for _ in range(3)]
     texts[2][4] = texts[1][4]
     chosen = metric(name)
-    counts = chosen.suff_stats(texts[1:], texts[0])
+    counts = chosen.suff_stats(texts[0], texts[1:])
     effects = effects_of_swaps(chosen, counts)
     for unit, effect in enumerate(effects):
         swapped = counts.copy()

@@ -39,7 +39,7 @@ POSIX = pytest.mark.skipif(os.name == "nt", reason="pseudo-terminals are POSIX")
 CORPUS = demo_corpus()
 REFERENCES = list(CORPUS.references[0][:40])
 SYSTEMS = {name: list(lines[:40]) for name, lines in CORPUS.systems.items()}
-A, B = (counts for counts in metric("bleu").suff_stats(list(SYSTEMS.values())[:2], [REFERENCES]))
+A, B = (counts for counts in metric("bleu").suff_stats([REFERENCES], list(SYSTEMS.values())[:2]))
 
 # --- Plans
 
@@ -221,11 +221,11 @@ def test_the_plans_of_other_functions_have_all_stages(watch: Watch) -> None:
     a, b = (counts.reshape(4, 10, -1) for counts in (A, B))
     for metric_ in ("bleu", own):
         for x, y in ((A, B), (a, b)):
-            for options in ({}, {"scheme": "iid"}, {"scheme": "subgroup"}, {"studentized": True}):
+            for options in ({}, {"scheme": "iid"}, {"scheme": "subgroup"}, {"test": "ar-studentized"}):
                 watch.call(approximate_randomization, x, y, metric_, n_resamples=99, **options)
             watch.call(bootstrap_test, x, y, metric_, n_resamples=99)
             for method in ("percentile", "studentized", "bca", "ar-studentized"):
-                watch.call(bootstrap_interval, x, metric_, b=y, method=method, n_resamples=99)
+                watch.call(bootstrap_interval, x, metric_, b=y, interval=method, n_resamples=99)
             watch.call(standard_error, x, metric_, b=y, method="bootstrap", n_resamples=99)
         watch.call(approximate_randomization, A, B, metric_, n_resamples=99, keep_null_distribution=True)
         watch.call(bootstrap_test, A, B, metric_, n_resamples=99, keep_null_distribution=True)
@@ -250,7 +250,7 @@ def test_counting_names_its_metrics_if_they_are_few() -> None:
         progress.plan([])
         call()
         assert (progress.step, progress.fraction) == (f"counting {step}", 1)
-    metric("bleu").suff_stats(SYSTEMS, [REFERENCES], progress=progress)
+    metric("bleu").suff_stats([REFERENCES], SYSTEMS, progress=progress)
     assert (progress.step, progress.fraction) == ("counting", 1)
 
 

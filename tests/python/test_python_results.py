@@ -360,7 +360,7 @@ def test_a_short_table_is_printed_in_full_and_names_cannot_hide_columns() -> Non
 
 
 def test_a_test_result_prints_its_settings_and_its_p_value() -> None:
-    a, b = metric("bleu").suff_stats([SYSTEMS["tuned"], SYSTEMS["baseline"]], [REFERENCES])
+    a, b = metric("bleu").suff_stats([REFERENCES], [SYSTEMS["tuned"], SYSTEMS["baseline"]])
     zeros = [0, 1, 0, 1]
     cases: list[tuple[SignificanceResult, list[str]]] = [
         (
@@ -372,7 +372,7 @@ def test_a_test_result_prints_its_settings_and_its_p_value() -> None:
         (approximate_randomization(np.arange(60), np.arange(60) % 7), ["Exact null distribution, by convolution."]),
         (bootstrap_test(a, b, "bleu", n_resamples=999), ["999 draws, ", " exceedances, ", "(bootstrap, two-sided)"]),
         (
-            bootstrap_test(a, b, "bleu", n_resamples=999, method="percentile"),
+            bootstrap_test(a, b, "bleu", n_resamples=999, test="bootstrap-percentile"),
             ["999 draws, ", " in the smaller tail, ", "(bootstrap-percentile, two-sided)"],
         ),
         (

@@ -345,7 +345,7 @@ MEAN_OF_ROWS = Formula("mean", lambda totals: totals[..., 0] / totals[..., 1])
             for method in ("delta", "jackknife", "bootstrap")
         ),
         *(
-            lambda rows, others, method=method: bootstrap_interval(rows, MEAN_OF_ROWS, b=others, method=method)
+            lambda rows, others, method=method: bootstrap_interval(rows, MEAN_OF_ROWS, b=others, interval=method)
             for method in ("percentile", "bca", "studentized", "delta", "jackknife")
         ),
     ],

@@ -40,7 +40,7 @@ def test_signatures_of_pairs_have_the_number_of_references(test: str) -> None:
 
 
 def test_the_signature_of_an_exact_test_has_no_seed() -> None:
-    a, b = metric("ter").suff_stats(TWO, REFERENCES)
+    a, b = metric("ter").suff_stats(REFERENCES, TWO)
     for scheme, rows in (("exact", a), ("auto", a), ("exact", np.concatenate([b[:5], a[5:]]))):
         result = approximate_randomization(rows, b, "ter", scheme=scheme)
         assert (result.scheme, result.seed) == ("exact", None)

@@ -30,7 +30,7 @@ SIMULATIONS = range(3, 9)
 @pytest.fixture(scope="module")
 def setting() -> Setting:
     corpus = demo_corpus()
-    counts = metric("bleu").suff_stats([corpus.systems["baseline"], corpus.systems["tuned"]], corpus.references)
+    counts = metric("bleu").suff_stats(corpus.references, [corpus.systems["baseline"], corpus.systems["tuned"]])
     return Setting(counts, size=120, n_resamples=99)
 
 
@@ -57,7 +57,7 @@ def test_loops_over_draws_give_the_pvalues_of_their_indices(setting: Setting) ->
     expected = []
     for i in SIMULATIONS:
         a, b = setting.test_set(i)
-        expected.append(bootstrap_test(a, b, "bleu", method="shift", indices=setting.indices(i)).pvalue)
+        expected.append(bootstrap_test(a, b, "bleu", test="bootstrap-shift", indices=setting.indices(i)).pvalue)
     for loop in (numpy_bootstrap_shift, sacrebleu_bootstrap):
         np.testing.assert_allclose(loop(setting, SIMULATIONS, indices=setting.indices), expected, rtol=1e-12)
 

@@ -56,11 +56,11 @@ CALLS = {
     "subgroup": "approximate_randomization(a, b, m, scheme='subgroup', n_resamples=2**40)",
     "exact": "approximate_randomization(a[:, :1] * 500, b[:, :1], lambda t: t[..., 0] / 1e9, scheme='exact')",
     "draw": "bootstrap_test(a, b, m, n_resamples=3 * 10**7)",
-    "count": "m.suff_stats([['a b c d'] * 10**6] * 10, [['a b c e'] * 10**6])",
+    "count": "m.suff_stats([['a b c e'] * 10**6], [['a b c d'] * 10**6] * 10)",
     # Long within one segment: a search that takes half a minute, and a matrix of ten thousand million cells.
-    "search": "metric('ter', variant='tercom').suff_stats([[' '.join('ab'[i] for i in a.ravel()[:1000] % 2)]], "
-    "[[' '.join('ab'[i] for i in b.ravel()[:1000] % 2)]])",
-    "matrix": "metric('wer').suff_stats([['a b ' * 200000]], [['b ' * 400000]])",
+    "search": "metric('ter', variant='tercom').suff_stats("
+    "[[' '.join('ab'[i] for i in b.ravel()[:1000] % 2)]], [[' '.join('ab'[i] for i in a.ravel()[:1000] % 2)]])",
+    "matrix": "metric('wer').suff_stats([['b ' * 400000]], [['a b ' * 200000]])",
 }
 
 
@@ -134,16 +134,16 @@ except ImportError as error:
 
 # Calls with long steps within one block: (preparation, call).
 LONG_STEPS = {
-    "line of bleu": ("a, b = line(one), line(other)", "metric('bleu').suff_stats([[a]], [[b]])"),
-    "line of nist": ("a, b = line(one), line(other)", "metric('nist').suff_stats([[a]], [[b]])"),
-    "line of chrf": ("a, b = line(one), line(other)", "metric('chrf').suff_stats([[a]], [[b]])"),
+    "line of bleu": ("a, b = line(one), line(other)", "metric('bleu').suff_stats([[b]], [[a]])"),
+    "line of nist": ("a, b = line(one), line(other)", "metric('nist').suff_stats([[b]], [[a]])"),
+    "line of chrf": ("a, b = line(one), line(other)", "metric('chrf').suff_stats([[b]], [[a]])"),
     "line of ter": (
         "a, b = line(one[:100_000] % 100), line(other[:100_000] % 100)",
-        "metric('ter').suff_stats([[a]], [[b]])",
+        "metric('ter').suff_stats([[b]], [[a]])",
     ),
     "line of gtm": (
         "a, b = line(one[:200_000] % 50), line(other[:200_000] % 50)",
-        "metric('gtm', exponent=2).suff_stats([[a]], [[b]])",
+        "metric('gtm', exponent=2).suff_stats([[b]], [[a]])",
     ),
     "tokens": ("a = line(one)", "_core.tokenize([a] * 20, '13a')"),
     "pairs": (
@@ -456,7 +456,7 @@ resource.setrlimit(resource.RLIMIT_AS, (2**31, 2**31))
 one, other = (" ".join(f"w{i * step % 200_003}" for i in range(200_000)) for step in (1, 7))
 for name in ("per", "ter"):
     try:
-        print(metric(name).suff_stats([["x", other]], [["x", one]], threads=1)[0].tolist())
+        print(metric(name).suff_stats([["x", one]], [["x", other]], threads=1)[0].tolist())
     except InputError as error:
         print(error)
 """
@@ -474,7 +474,7 @@ peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 references = [[" ".join(f"r{r}w{w}" for w in range(20))] for r in range(2000)]
 before = peak()
 for name in ("ter", "wer", "per", "gtm"):
-    metric(name).suff_stats([["a b"]], references, threads=1)
+    metric(name).suff_stats(references, [["a b"]], threads=1)
 print(peak() - before)
 """
     done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=True)

@@ -95,7 +95,7 @@ def test_a_formula_can_define_its_own_segment_scores() -> None:
     np.testing.assert_array_equal([[0.5, 1.0]], accuracy.segment_scores([[[1, 2], [3, 3]]]))
     assert accuracy.segment_signature("1") == accuracy.signature("1")
     bleu = metric("bleu")
-    counts = bleu.suff_stats(list(SYSTEMS.values()), [REFERENCES])
+    counts = bleu.suff_stats([REFERENCES], list(SYSTEMS.values()))
     one_by_one = [[bleu.segment_scores(row) for row in rows] for rows in counts]
     np.testing.assert_array_equal(one_by_one, bleu.segment_scores(counts))
 

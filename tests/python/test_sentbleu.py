@@ -104,7 +104,7 @@ def test_scores_with_several_references_equal_nltks(corpus: tuple[list[str], Col
         for hypothesis, references in zip(hypotheses, references_of(columns), strict=True)
     ]
     bleu = metric("sentbleu", tokenize="none", smoothing=smoothing, **STRICT)
-    rows = bleu.suff_stats([hypotheses], columns)[0]
+    rows = bleu.suff_stats(columns, [hypotheses])[0]
     np.testing.assert_allclose(bleu.segment_scores(rows) / 100, expected, rtol=0, atol=1e-8)
     lengths = [
         closest_ref_length([line.split() for line in references], len(hypothesis.split()))
@@ -210,7 +210,7 @@ def test_the_corpus_score_is_the_mean_weighted_by_length(
     # W14-3346, Eq. 13: sum(len(R_i) BLEU_i) / sum(len(R_i)).
     expected = [chen_cherry(tuple(h), tuple(r), smoothing, options) for h, r in segments]
     bleu = metric("sentbleu", tokenize="none", smoothing=str(smoothing), **options.of_metric())
-    rows = bleu.suff_stats([[" ".join(h) for h, _ in segments]], [[" ".join(r) for _, r in segments]])[0]
+    rows = bleu.suff_stats([[" ".join(r) for _, r in segments]], [[" ".join(h) for h, _ in segments]])[0]
     got = bleu.segment_scores(rows) / 100
     np.testing.assert_allclose(got, expected, rtol=0, atol=1e-9)
     # Also tiny scores have six digits, so that they rank sentences.

@@ -125,7 +125,7 @@ def assert_equal(
     converted: Callable[[NDArray[Any]], NDArray[Any]],
 ) -> None:
     ours = metric(name, **options)
-    counts = ours.suff_stats(list(texts.systems.values()), texts.references)
+    counts = ours.suff_stats(texts.references, list(texts.systems.values()))
     scores = ours.score(counts.sum(axis=1))
     for hypotheses, rows, score in zip(texts.systems.values(), counts, scores, strict=True):
         expected = theirs._extract_corpus_statistics(hypotheses, None)

@@ -84,22 +84,22 @@ def test_bootstrap_tests_follow_their_definitions(alternative: str) -> None:
     centred = whole - of_sample
     below, above = (whole <= 0).sum(), (whole >= 0).sum()
     expected = {
-        "centred": {
+        "bootstrap": {
             "two-sided": (np.abs(centred) >= abs(of_sample)).sum(),
             "greater": (centred >= of_sample).sum(),
             "less": (centred <= of_sample).sum(),
         }[alternative],
-        "percentile": {"two-sided": min(below, above), "greater": below, "less": above}[alternative],
-        "paired": {"two-sided": below if d > 0 else above, "greater": below, "less": above}[alternative],
+        "bootstrap-percentile": {"two-sided": min(below, above), "greater": below, "less": above}[alternative],
+        "paired-bootstrap": {"two-sided": below if d > 0 else above, "greater": below, "less": above}[alternative],
     }
     if alternative == "two-sided":
-        expected["shift"] = (np.abs(drawn) - np.abs(drawn).mean() >= abs(d)).sum()
-    for method, c in expected.items():
+        expected["bootstrap-shift"] = (np.abs(drawn) - np.abs(drawn).mean() >= abs(d)).sum()
+    for name, c in expected.items():
         result = bootstrap_test(
-            a, b, MEAN, method=method, n_resamples=n, seed=seed, alternative=alternative, keep_null_distribution=True
+            a, b, MEAN, test=name, n_resamples=n, seed=seed, alternative=alternative, keep_null_distribution=True
         )
         assert c == result.exceedances
-        assert 1 + (method == "percentile" and alternative == "two-sided") == result.tails
+        assert 1 + (name == "bootstrap-percentile" and alternative == "two-sided") == result.tails
         assert min(1, result.tails * (c + 1) / (n + 1)) == result.pvalue
         assert ((drawn > 0).sum(), (drawn == 0).sum()) == (result.wins, result.ties)
         np.testing.assert_array_equal(drawn - d, result.null_distribution)
@@ -119,14 +119,14 @@ def test_the_p_value_of_the_centred_bootstrap_does_not_jump_with_the_seed(docume
 
 def test_the_shift_test_refuses_one_sided_alternatives() -> None:
     with pytest.raises(InputError, match=r"'bootstrap-shift' takes absolute values, .* 'two-sided', got 'greater'"):
-        bootstrap_test([[1], [2]], [[2], [3]], "bleu", method="shift", alternative="greater")
+        bootstrap_test([[1], [2]], [[2], [3]], "bleu", test="bootstrap-shift", alternative="greater")
 
 
-def test_unknown_methods_are_refused() -> None:
-    with pytest.raises(InputError, match="unknown method 'centered': did you mean 'centred'"):
-        bootstrap_test([[1], [2]], [[2], [3]], MEAN, method="centered")
+def test_unknown_tests_and_intervals_are_refused() -> None:
+    with pytest.raises(InputError, match="unknown test 'bootstrap-shft': did you mean 'bootstrap-shift'"):
+        bootstrap_test([[1], [2]], [[2], [3]], MEAN, test="bootstrap-shft")
     with pytest.raises(InputError, match="unknown interval 'bcs': did you mean 'bca'"):
-        bootstrap_interval([[1], [2]], MEAN, method="bcs")
+        bootstrap_interval([[1], [2]], MEAN, interval="bcs")
 
 
 @given(st.integers(1, 5000), st.floats(0, 1), st.sampled_from([0.5, 0.9, 0.95, 0.99]))
@@ -321,12 +321,12 @@ def assert_p_values_equal_sacrebleus(corpus: Corpus, systems: Sequence[str], tes
     paired = PairedTest(outputs, {"BLEU": SacreBLEU(references=corpus.references)}, None, test_type=test, n_samples=n)
     theirs = [result.p_value for result in paired()[1]["BLEU"][1:]]
     bleu = metric("bleu")
-    b, *others = bleu.suff_stats([lines for _, lines in outputs], corpus.references)
+    b, *others = bleu.suff_stats(corpus.references, [lines for _, lines in outputs])
     for system, of_sacrebleu, a in zip(systems[1:], theirs, others, strict=True):
         if test == "ar":
             p = approximate_randomization(a, b, bleu, n_resamples=100_000).pvalue
         else:
-            p = bootstrap_test(a, b, bleu, method="shift", n_resamples=100_000).pvalue
+            p = bootstrap_test(a, b, bleu, test="bootstrap-shift", n_resamples=100_000).pvalue
         # On 3,004 segments > and ≥ give the same p, so the tolerance is that of sacreBLEU's replicates.
         assert abs(of_sacrebleu - p) < 5 * (p * (1 - p) / n) ** 0.5 + 1 / n, system
 

@@ -30,7 +30,7 @@ from reshuffle.inference.intervals import INTERVALS, STANDARD_ERRORS
 from reshuffle.inference.multiplicity import ADJUSTMENTS
 from reshuffle.inference.replay import TIES
 from reshuffle.inference.run_tests import OF_PVALUES
-from reshuffle.inference.significance import BOOTSTRAP_METHODS
+from reshuffle.inference.significance import BOOTSTRAP_TESTS, SHUFFLE_TESTS
 from reshuffle.inference.tests import ADJUSTMENT_CHOICES, ALTERNATIVES, TEST_CHOICES, TESTS
 from reshuffle.meta.coefficients import COEFFICIENTS, GROUPINGS
 from reshuffle.meta.coefficients import TESTS as META_TESTS
@@ -226,7 +226,8 @@ def kinds_of_seeds() -> list[str]:
         (types.MeteorLanguage, choices("meteor", "language")),
         (types.MeteorTask, choices("meteor", "task")),
         (types.MeteorModule, choices("meteor", "modules")),
-        (types.BootstrapMethod, BOOTSTRAP_METHODS),
+        (types.BootstrapTest, BOOTSTRAP_TESTS),
+        (types.ShuffleTest, SHUFFLE_TESTS),
         (types.Missing, TREATMENTS_OF_MISSING),
         (types.MissingSystems, TREATMENTS_OF_MISSING_SYSTEMS),
         (types.StandardError, STANDARD_ERRORS),

@@ -262,7 +262,7 @@ def test_identical_systems_stop_at_once_with_p_one() -> None:
             "^the stopping rule 'besag-clifford' is for tests with shuffles, not for the test 't-test': use test='ar' "
             "or 'ar-studentized', or leave out the rule$",
         ),
-        ({"stopping": Gandy(0.01)}, r"Gandy has level 0.01, but the comparison has alpha = 0.05 .*: leave out"),
+        ({"stopping": Gandy(0.01)}, r"Gandy has alpha = 0.01, but the comparison has alpha = 0.05 .*: leave out"),
         *(
             (
                 {"stopping": rule, "scheme": scheme},

@@ -60,7 +60,7 @@ def test_a_file_has_the_counts_and_what_they_are(stored: CountsFile) -> None:
     assert (stored.n_segments, stored.n_references, stored.version) == (CORPUS.n_segments, "1", reshuffle.__version__)
     assert ids_of(stored) == (DOCUMENTS, STRATA)
     for name, found in zip(METRICS, stored, strict=True):
-        expected = metric(name).suff_stats(CORPUS.systems, CORPUS.references)
+        expected = metric(name).suff_stats(CORPUS.references, CORPUS.systems)
         assert np.array_equal(found.array, expected)
         assert found.array.dtype == narrowest(expected)
         assert not found.array.flags.writeable
@@ -165,7 +165,7 @@ def test_a_large_spool_uses_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(counting, "BLOCK", 64)
     save_counts(tmp_path / "a.npz", CORPUS.references, CORPUS.systems, METRICS)
     for name, found in zip(METRICS, open_counts(tmp_path / "a.npz"), strict=True):
-        assert np.array_equal(found.array, metric(name).suff_stats(CORPUS.systems, CORPUS.references))
+        assert np.array_equal(found.array, metric(name).suff_stats(CORPUS.references, CORPUS.systems))
     assert [path.name for path in tmp_path.iterdir()] == ["a.npz"]
 
 
@@ -628,7 +628,7 @@ def test_other_formats_and_parses_are_counted_in_memory(texts: list[str], run: C
     (demo / "all.tsv").write_text("".join("\t".join(map(str, row)) + "\n" for row in table))
     assert run("count", "all.tsv#ref", "all.tsv#A", "-m", "nist", "-o", "c.npz").code == 0
     (found,) = open_counts("c.npz")
-    assert np.array_equal(found.array, metric("nist").suff_stats([CORPUS.systems["tuned"]], CORPUS.references))
+    assert np.array_equal(found.array, metric("nist").suff_stats(CORPUS.references, [CORPUS.systems["tuned"]]))
     word = "\t".join(["1", "yes", "_", "_", "_", "_", "0", "root", "_", "_"])
     for name in ("ref", "a", "b"):
         (demo / f"{name}.conllu").write_text(f"{word}\n\n" * 2)

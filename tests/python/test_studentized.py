@@ -284,7 +284,7 @@ def test_the_test_is_exact_whichever_arrangement_is_observed(
     m, invent = SMALL[case]
     a, b = invent(np.random.default_rng(seed), n)
     ids = [0] + [1] * (n - 1) if strata and n > 2 else None
-    options: dict[str, Any] = {"strata": ids, "studentized": True, "alternative": alternative}
+    options: dict[str, Any] = {"strata": ids, "test": "ar-studentized", "alternative": alternative}
     arrangements = [swapped(a, b, flips) for flips in itertools.product((0, 1), repeat=n)]
     p = [approximate_randomization(*both, m, scheme="exact", **options).pvalue for both in arrangements]
     for alpha in {*p}:
@@ -309,7 +309,12 @@ def test_the_test_of_a_subgroup_is_exact(case: str, alternative: str) -> None:
     """Over the arrangements of a subgroup, at most a share α has p ≤ α."""
     m, invent = SMALL[case]
     a, b = invent(np.random.default_rng(7), 30)
-    options: dict[str, Any] = {"studentized": True, "alternative": alternative, "scheme": "subgroup", "n_resamples": 32}
+    options: dict[str, Any] = {
+        "test": "ar-studentized",
+        "alternative": alternative,
+        "scheme": "subgroup",
+        "n_resamples": 32,
+    }
     sample = sample_of(m, np.stack([a, b]))
     codes = subgroup_codes(sample)
     patterns = [[bin(int(code) & g).count("1") % 2 for code in codes] for g in range(32)]
@@ -462,7 +467,7 @@ def test_p_of_means_equals_that_of_ar(seed: int, n: int, kind: str, scheme: str,
     n = min(n, 14) if scheme == "exact" else n
     a, b = means_of(seed, n, kind)
     options: dict[str, Any] = {"scheme": scheme, "alternative": alternative, "n_resamples": 200, "seed": seed}
-    one = approximate_randomization(a, b, studentized=True, **options)
+    one = approximate_randomization(a, b, test="ar-studentized", **options)
     other = approximate_randomization(a, b, **options)
     assert (one.pvalue, one.exceedances, one.n_resamples, one.scheme) == (
         other.pvalue,
@@ -516,12 +521,12 @@ def test_p_of_a_mean_in_python_equals_that_of_ar(seed: int, n: int, alternative:
             a,
             b,
             lambda totals: totals[..., 0] / 7.3 - 1e4,
-            studentized=studentized,
+            test=test,
             alternative=alternative,
             n_resamples=200,
             scheme="iid",
         )
-        for studentized in (True, False)
+        for test in ("ar-studentized", "ar")
     )
     assert one.pvalue == other.pvalue
 
@@ -532,8 +537,8 @@ def test_p_of_a_mean_in_python_equals_that_of_ar(seed: int, n: int, alternative:
 def test_p_of_means_with_a_stopping_rule_equals_that_of_ar(stopping: str, seed: int, kind: str) -> None:
     a, b = means_of(seed, 30, kind)
     one, other = (
-        approximate_randomization(a, b, studentized=studentized, stopping=stopping, n_resamples=500)
-        for studentized in (True, False)
+        approximate_randomization(a, b, test=test, stopping=stopping, n_resamples=500)
+        for test in ("ar-studentized", "ar")
     )
     assert (one.pvalue, one.n_resamples, one.exceedances) == (other.pvalue, other.n_resamples, other.exceedances)
 
@@ -560,7 +565,7 @@ def test_strata_of_equal_sizes_are_not_left_to_ar(seed: int) -> None:
     """Sums over each stratum are subtracted, so z is not a function of the difference."""
     a, b = means_of(seed, 12, "real")
     strata = [0] * 6 + [1] * 6
-    result = approximate_randomization(a, b, strata=strata, studentized=True, scheme="exact")
+    result = approximate_randomization(a, b, strata=strata, test="ar-studentized", scheme="exact")
     z = []
     for signs in itertools.product((1, -1), repeat=12):
         delta = (a - b) * signs
@@ -587,7 +592,7 @@ def test_a_curved_formula_of_one_column_is_not_left_to_ar() -> None:
 def test_the_order_of_the_systems_does_not_matter(case: str, seed: int, n: int) -> None:
     m, invent = CASES[case]
     a, b = invent(np.random.default_rng(seed), n)
-    options: dict[str, Any] = {"metric": m, "studentized": True, "n_resamples": 99, "scheme": "iid"}
+    options: dict[str, Any] = {"metric": m, "test": "ar-studentized", "n_resamples": 99, "scheme": "iid"}
 
     def test(x: Counts, y: Counts, alternative: str) -> tuple[float, float, float | None]:
         result = approximate_randomization(x, y, alternative=alternative, **options)
@@ -604,7 +609,7 @@ def test_the_order_of_the_systems_does_not_matter(case: str, seed: int, n: int) 
 def test_identical_systems_have_p_1(case: str, alternative: str) -> None:
     m, invent = CASES[case]
     a, _ = invent(np.random.default_rng(1), 20)
-    options: dict[str, Any] = {"studentized": True, "alternative": alternative, "n_resamples": 99}
+    options: dict[str, Any] = {"test": "ar-studentized", "alternative": alternative, "n_resamples": 99}
     for scheme in ("iid", "auto", "subgroup"):
         result = approximate_randomization(a, a, m, scheme=scheme, **options)
         assert (result.pvalue, result.statistic, result.standard_error) == (1, 0, 0)
@@ -619,20 +624,21 @@ def test_a_difference_without_variance_is_infinite() -> None:
     sample = sample_of(SegmentScores("score", {"a": a, "b": b}), SegmentScores("s", {"a": a, "b": b}).counts_of("ab"))
     observed = studentize(sample, (0, 1)).observed
     assert (observed.value, observed.error) == (np.inf, 0)
-    result = approximate_randomization(a, b, studentized=True, scheme="exact")
+    result = approximate_randomization(a, b, test="ar-studentized", scheme="exact")
     assert (result.pvalue, result.standard_error) == (2 / 1024, 0)
     # With strata the statistic is studentized. If each of two strata is all kept or all swapped, in 4 of 64
     # arrangements, there is no variance; in two of them the difference is 0.
     a, b, strata = np.ones(6), np.zeros(6), [0, 0, 0, 1, 1, 1]
-    result = approximate_randomization(a, b, strata=strata, studentized=True, scheme="exact")
+    result = approximate_randomization(a, b, strata=strata, test="ar-studentized", scheme="exact")
     assert (result.pvalue, result.standard_error) == (2 / 64, 0)
-    options: dict[str, Any] = {"strata": strata, "studentized": True, "scheme": "exact"}
+    options: dict[str, Any] = {"strata": strata, "test": "ar-studentized", "scheme": "exact"}
     kept = approximate_randomization(a, b, keep_null_distribution=True, **options).null_distribution
     assert kept is not None
     z = np.sort(kept)
     assert (z[0], z[-1], np.isfinite(z).sum()) == (-np.inf, np.inf, 62)
     assert (
-        approximate_randomization(a, b, strata=strata, studentized=True, scheme="exact", alternative="less").pvalue == 1
+        approximate_randomization(a, b, strata=strata, test="ar-studentized", scheme="exact", alternative="less").pvalue
+        == 1
     )
 
 
@@ -641,7 +647,7 @@ def test_squares_of_large_and_small_scores_neither_overflow_nor_underflow(magnit
     rng = np.random.default_rng(1)
     a, b = rng.normal(size=(2, 30)).round(3)
     documents = np.concatenate([np.arange(10), rng.integers(0, 10, 20)]).tolist()
-    options: dict[str, Any] = {"documents": documents, "studentized": True, "scheme": "iid", "n_resamples": 499}
+    options: dict[str, Any] = {"documents": documents, "test": "ar-studentized", "scheme": "iid", "n_resamples": 499}
     expected = approximate_randomization(a, b, **options)
     got = approximate_randomization(a * magnitude, b * magnitude, **options)
     # The fixed-point resolution of the scores may differ, and so may the rounding of contributions.
@@ -652,7 +658,7 @@ def test_squares_of_large_and_small_scores_neither_overflow_nor_underflow(magnit
         return lambda totals: scale * totals[..., 0] / totals[..., 1]
 
     x, y = ratio_like(rng, 40)
-    options = {"studentized": True, "scheme": "iid", "n_resamples": 499}
+    options = {"test": "ar-studentized", "scheme": "iid", "n_resamples": 499}
     expected, got = (approximate_randomization(x, y, ratio(scale), **options) for scale in (1.0, magnitude))
     assert got.pvalue == expected.pvalue
 
@@ -661,14 +667,14 @@ def test_squares_of_large_and_small_scores_neither_overflow_nor_underflow(magnit
 def test_the_largest_sums_do_not_overflow(case: str) -> None:
     m, invent = CASES[case]
     a, b = invent(np.random.default_rng(1), 50)
-    expected = approximate_randomization(a, b, m, studentized=True, n_resamples=300)
+    expected = approximate_randomization(a, b, m, test="ar-studentized", n_resamples=300)
     factor = 2**62 // (50 * int(max(a.max(), b.max())))
-    got = approximate_randomization(a * factor, b * factor, m, studentized=True, n_resamples=300)
+    got = approximate_randomization(a * factor, b * factor, m, test="ar-studentized", n_resamples=300)
     # Ratios are the same, but columns of w are rounded.
     assert got.pvalue == pytest.approx(expected.pvalue, abs=0.01)
     assert got.standard_error == pytest.approx(expected.standard_error, rel=0.01)
     with pytest.raises(InputError, match="their sum would pass 2\\^62"):
-        approximate_randomization(a * 2 * factor, b, m, studentized=True, n_resamples=300)
+        approximate_randomization(a * 2 * factor, b, m, test="ar-studentized", n_resamples=300)
 
 
 # The same bytes.
@@ -710,7 +716,7 @@ def test_a_batch_equals_one_problem_at_a_time() -> None:
     rng = np.random.default_rng(6)
     for m, invent in (CASES["bleu"], CASES["callable"]):
         counts = np.stack([invent(rng, 40) for _ in range(3)])
-        options: dict[str, Any] = {"studentized": True, "n_resamples": 200, "strata": [0] * 15 + [1] * 25}
+        options: dict[str, Any] = {"test": "ar-studentized", "n_resamples": 200, "strata": [0] * 15 + [1] * 25}
         batch = approximate_randomization(counts[:, 0], counts[:, 1], m, seed=[1, 2, 3], **options)
         assert batch.test == "ar-studentized"
         for i, (a, b) in enumerate(counts):
@@ -750,7 +756,7 @@ def test_a_callable_gives_the_p_of_the_native_metric(case: str, seed: int, strat
     ids = [0] * 20 + [1] * 30 if strata else None
     one, other = (sample_of(formula, counts, strata=ids) for formula in (native, native.score))
     assert statistics_of(other, 200) == pytest.approx(statistics_of(one, 200), rel=1e-4, abs=1e-6)
-    options: dict[str, Any] = {"studentized": True, "n_resamples": 300, "strata": ids, "scheme": "iid"}
+    options: dict[str, Any] = {"test": "ar-studentized", "n_resamples": 300, "strata": ids, "scheme": "iid"}
     a, b = counts
     p = [approximate_randomization(a, b, formula, **options).pvalue for formula in (native, native.score)]
     assert p[0] == p[1]
@@ -860,7 +866,7 @@ def test_step_down_adjustments_equal_the_definition(
         elif isinstance(m, SegmentScores):
             sample = CountSample.from_counts(m, m.counts_of(names))
         else:
-            sample = CountSample.from_counts(m, m.suff_stats(list(systems.values()), [reference]))
+            sample = CountSample.from_counts(m, m.suff_stats([reference], list(systems.values())))
         pairs = [(names.index(c.system), names.index(c.baseline)) for c in comparisons]
         assert len(pairs) == 10
         parts = [series_of(sample, pair, is_text) for pair in pairs]
@@ -911,7 +917,7 @@ def test_functions_of_texts_are_tested_by_ar_and_the_report_says_so() -> None:
 def test_fewer_than_two_units_are_refused() -> None:
     counts = np.ones((1, 2), int)
     with pytest.raises(InputError, match="at least 2"):
-        approximate_randomization(counts, counts, "ter", studentized=True)
+        approximate_randomization(counts, counts, "ter", test="ar-studentized")
 
 
 def test_too_many_strata_are_refused_with_a_way_out(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -919,7 +925,7 @@ def test_too_many_strata_are_refused_with_a_way_out(monkeypatch: pytest.MonkeyPa
     a, b = ratio_like(np.random.default_rng(1), 100)
     strata = (np.arange(100) // 2).tolist()
     with pytest.raises(InputError, match=r"50 strata of 100 units are too many: use 'ar', or fewer strata"):
-        approximate_randomization(a, b, "ter", strata=strata, studentized=True)
+        approximate_randomization(a, b, "ter", strata=strata, test="ar-studentized")
 
 
 def test_a_function_that_has_no_derivative_is_refused_with_a_way_out() -> None:
@@ -929,7 +935,7 @@ def test_a_function_that_has_no_derivative_is_refused_with_a_way_out() -> None:
         return np.where(np.isin(totals[..., 1], [a[:, 1].sum(), b[:, 1].sum()]), totals[..., 0], np.nan)
 
     with pytest.raises(InputError, match=r"did not return a finite number for the totals .*; use the test 'ar'$"):
-        approximate_randomization(a, b, only_there, studentized=True)
+        approximate_randomization(a, b, only_there, test="ar-studentized")
 
 
 def test_a_function_that_is_undefined_beyond_its_counts_has_one_direction() -> None:
@@ -946,7 +952,7 @@ def test_a_function_that_is_undefined_beyond_its_counts_has_one_direction() -> N
     sample = sample_of(logit, np.stack([matches, words], axis=-1))
     assert len(Probed.from_counts(sample.metric, *sample.counts).directions) == 1
     a, b = sample.counts
-    result = approximate_randomization(a, b, logit, studentized=True, n_resamples=200)
+    result = approximate_randomization(a, b, logit, test="ar-studentized", n_resamples=200)
     assert 0 < result.pvalue < 1
     assert result.standard_error is not None
 

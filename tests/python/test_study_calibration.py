@@ -82,7 +82,7 @@ def test_equal_scores_of_lengths_on_both_sides_of_the_reference_make_ar_liberal(
     rng = np.random.default_rng(7)
     lines = wmt17.systems["LIUM-NMT.4900"]
     longer = [" ".join(word for word in line.split() for _ in range(1 + (rng.random() < 0.06))) for line in lines]
-    corpus = Corpus({"system": lines, "longer": longer}, wmt17.references)
+    corpus = Corpus(wmt17.references, {"system": lines, "longer": longer})
     found = rates(
         corpus, ("system", "longer"), null="equal-score", equalize="drop-words", sizes=1000, alphas=0.05,
         tests=["ar", "ar-studentized", "bootstrap-percentile"], n_resamples=199, simulations=1000,
@@ -102,7 +102,7 @@ def test_noise_is_an_exact_null(wmt17: Corpus) -> None:
 def test_draws_of_one_pair_of_variants_show_the_power_against_their_difference(wmt17: Corpus) -> None:
     found = rates(wmt17, ("uedin-nmt.4722", "C-3MA.4959"), null="variants", tests="ar", sizes=500, simulations=200)
     bleu = metric("bleu")
-    counts = bleu.suff_stats([wmt17.systems[name] for name in ("uedin-nmt.4722", "C-3MA.4959")], wmt17.references).sum(
+    counts = bleu.suff_stats(wmt17.references, [wmt17.systems[name] for name in ("uedin-nmt.4722", "C-3MA.4959")]).sum(
         axis=1
     )
     scores = bleu.score(counts)

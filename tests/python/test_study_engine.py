@@ -23,7 +23,7 @@ from reshuffle import (
     metric,
 )
 from reshuffle.execution import Execution
-from reshuffle.inference.significance import BOOTSTRAP_METHODS
+from reshuffle.inference.significance import BOOTSTRAP_TESTS
 from reshuffle.inference.tests import DEFAULT
 from reshuffle.metrics.base import Counts
 from reshuffle.metrics.precomputed import SegmentScores
@@ -34,7 +34,6 @@ from reshuffle.study.settings import StudySettings
 
 BLEU, TER = metric("bleu"), metric("ter")
 SAME = Formula("the same", lambda totals: BLEU.score(totals))
-BOOTSTRAPS = {name: method for method, name in BOOTSTRAP_METHODS.items()}
 
 
 class Twin:
@@ -132,11 +131,9 @@ def public(twin: Twin, simulation: int, test: str, n: int, seed: int | None = No
     results = []
     for own, (a, b) in zip(metrics, twin.data_set(simulation), strict=True):
         if test in testing.CAN_STOP:
-            own_options = {"studentized": test == "ar-studentized", **options}
-            results.append(approximate_randomization(a, b, own, n_resamples=n, seed=seed, **own_options).pvalue)
+            results.append(approximate_randomization(a, b, own, test=test, n_resamples=n, seed=seed, **options).pvalue)
         else:
-            method = BOOTSTRAPS[test]
-            results.append(bootstrap_test(a, b, own, method=method, n_resamples=n, seed=seed, **options).pvalue)
+            results.append(bootstrap_test(a, b, own, test=test, n_resamples=n, seed=seed, **options).pvalue)
     return [float(p) for p in results]
 
 
@@ -175,7 +172,7 @@ def test_whole_tests_equal_public_tests(
     scheme: str,
 ) -> None:
     experiment, twin = both(seed, selection, units, n_populations, groups)
-    tests = [*testing.CAN_STOP, *BOOTSTRAPS]
+    tests = [*testing.CAN_STOP, *BOOTSTRAP_TESTS]
     if alternative != "two-sided":
         tests.remove("bootstrap-shift")
     tested = testing.Testing(tests, n, alternative, scheme, execution=Execution(threads=2)).run(experiment, 5, first=3)
@@ -389,7 +386,7 @@ def test_no_test_on_shuffles_or_draws_leaves_the_core(kind: str, monkeypatch: py
 
     monkeypatch.setattr(testing, "_one_by_one", slow)
     experiment = Experiment([population(3, 60, kind)], Selection("replace", 30), 8)
-    tests = [*testing.CAN_STOP, *BOOTSTRAPS]
+    tests = [*testing.CAN_STOP, *BOOTSTRAP_TESTS]
     assert DEFAULT in tests
     for scheme in ("iid", "subgroup"):
         tested = testing.Testing(tests, 99, scheme=scheme).run(experiment, 4)

@@ -109,7 +109,7 @@ def test_stopping_leaves_power_as_it_is() -> None:
 def test_true_differences_go_from_0_to_that_of_the_pair(name: str) -> None:
     references, systems = texts(300)
     chosen = metric(name)
-    counts = chosen.suff_stats([systems["good"], systems["poor"]], references)
+    counts = chosen.suff_stats(references, [systems["good"], systems["poor"]])
     totals = counts.sum(axis=1)
     (pair,) = compare(references, {k: systems[k] for k in ("poor", "good")}, name, test="ar", n_resamples=9).comparisons
     found = [true_difference(chosen, totals, eta) for eta in (0, 0.1, 0.2, 0.3, 0.4, 0.5)]
@@ -381,7 +381,7 @@ def test_one_sided_plans_are_simulated_in_their_direction() -> None:
 def test_mixtures_have_the_wanted_difference(share: float, reverse: bool) -> None:
     references, systems = texts(200)
     chosen = metric("bleu")
-    counts = chosen.suff_stats([systems["good"], systems["poor"]][:: -1 if reverse else 1], references)
+    counts = chosen.suff_stats(references, [systems["good"], systems["poor"]][:: -1 if reverse else 1])
     whole = true_difference(chosen, counts.sum(axis=1), 0.5)
     eta = effect_for(Population("", [chosen], [counts]), share * whole)
     assert true_difference(chosen, counts.sum(axis=1), eta) == pytest.approx(share * whole, abs=0.1)  # whole counts

@@ -33,7 +33,7 @@ def test_scores_intervals_and_differences_are_those_of_a_comparison_on_each_samp
         own, seed = counts[:, units], derive_seed(12345, "test-set", j)
         for i in range(3):
             row = next(scores)
-            ends = bootstrap_interval(own[i], "bleu", method="koehn", n_resamples=60, seed=seed)
+            ends = bootstrap_interval(own[i], "bleu", interval="koehn", n_resamples=60, seed=seed)
             assert (row.layout, row.size, row.sample, row.system) == (layout, 15, j + 1, f"s{i}")
             assert row.score == bleu.score(own[i].sum(axis=0))
             assert row.confidence_interval == ends
@@ -113,7 +113,7 @@ def test_curves_average_widths_and_count_the_separated_pairs() -> None:
         widths, of_pairs, separated = [], [], []
         for j in range(m):
             own, seed = counts[:, j::m], derive_seed(12345, "test-set", j)
-            options: dict[str, Any] = {"method": "koehn", "n_resamples": 99, "seed": seed}
+            options: dict[str, Any] = {"interval": "koehn", "n_resamples": 99, "seed": seed}
             for rows in own:
                 ends = bootstrap_interval(rows, "bleu", **options)
                 widths.append(ends.high - ends.low)

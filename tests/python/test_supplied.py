@@ -34,7 +34,7 @@ from reshuffle import (
 )
 from reshuffle.data.demo import write_demo
 from reshuffle.inference.intervals import INTERVALS
-from reshuffle.inference.significance import BOOTSTRAP_METHODS
+from reshuffle.inference.significance import BOOTSTRAP_TESTS
 from reshuffle.metrics.base import tolerance
 from reshuffle.resampling.supplied import Supplied
 
@@ -224,9 +224,9 @@ def test_masks_of_a_seed_give_the_results_of_the_seed(scored_by: Any, alternativ
 
 
 @pytest.mark.parametrize("scored_by", METRICS, ids=["native", "formula"])
-@pytest.mark.parametrize("method", BOOTSTRAP_METHODS)
-def test_indices_of_a_seed_give_the_results_of_the_seed(scored_by: Any, method: str) -> None:
-    test = partial(bootstrap_test, A, B, scored_by, method=method, keep_null_distribution=True)
+@pytest.mark.parametrize("name", BOOTSTRAP_TESTS)
+def test_indices_of_a_seed_give_the_results_of_the_seed(scored_by: Any, name: str) -> None:
+    test = partial(bootstrap_test, A, B, scored_by, test=name, keep_null_distribution=True)
     expected = test(n_resamples=500, seed=9)
     indices = own_indices(9, 500, 150)
     for supplied in (indices, indices.astype(np.int16), indices.tolist(), in_blocks(indices, 1, 64, 7)):
@@ -247,7 +247,7 @@ def test_indices_of_a_seed_give_the_intervals_of_the_seed(scored_by: Any, b: Any
     indices = own_indices(9, 500, 150)
     assert WITH_DRAWS == ["percentile", "koehn", "basic", "normal", "bca", "bootstrap-kink"]
     for method in WITH_DRAWS[:-1]:  # the last one is for differences of scores with a kink
-        interval = partial(bootstrap_interval, A, scored_by, b=b, method=method, confidence_level=0.9)
+        interval = partial(bootstrap_interval, A, scored_by, b=b, interval=method, confidence_level=0.9)
         assert interval(n_resamples=500, seed=9) == interval(indices=in_blocks(indices, 100))
     error = partial(standard_error, A, scored_by, b=b, method="bootstrap")
     assert error(n_resamples=500, seed=9) == error(indices=in_blocks(indices, 100))
@@ -299,16 +299,16 @@ def test_pvalues_are_those_of_swapping_and_drawing(
     below, above = int(at_least(-drawn, 0).sum()), int(at_least(drawn, 0).sum())
     not_better = {"two-sided": -np.sign(d) * drawn, "greater": -drawn, "less": drawn}[alternative]
     counts = {
-        "centred": EXTREME[alternative](drawn - d, d, at_least).sum(),
-        "percentile": {"two-sided": min(below, above), "greater": below, "less": above}[alternative],
-        "paired": at_least(not_better, 0).sum(),
+        "bootstrap": EXTREME[alternative](drawn - d, d, at_least).sum(),
+        "bootstrap-percentile": {"two-sided": min(below, above), "greater": below, "less": above}[alternative],
+        "paired-bootstrap": at_least(not_better, 0).sum(),
     }
     if alternative == "two-sided":
-        counts["shift"] = at_least(np.abs(drawn) - np.abs(drawn).mean(), abs(d)).sum()
-    for method, exceedances in counts.items():
-        result = bootstrap_test(a, b, total, method=method, alternative=alternative, indices=indices, ties=ties)
-        tails = 2 if method == "percentile" and alternative == "two-sided" else 1
-        assert (int(exceedances), n, tails) == (result.exceedances, result.n_resamples, result.tails), method
+        counts["bootstrap-shift"] = at_least(np.abs(drawn) - np.abs(drawn).mean(), abs(d)).sum()
+    for name, exceedances in counts.items():
+        result = bootstrap_test(a, b, total, test=name, alternative=alternative, indices=indices, ties=ties)
+        tails = 2 if name == "bootstrap-percentile" and alternative == "two-sided" else 1
+        assert (int(exceedances), n, tails) == (result.exceedances, result.n_resamples, result.tails), name
         assert min(tails * (int(exceedances) + 1) / (n + 1), 1) == result.pvalue
 
 
@@ -331,9 +331,9 @@ def test_identical_systems_have_p_1_unless_ties_do_not_count() -> None:
     masks, indices = own_masks(1, 99, 150), own_indices(1, 99, 150)
     assert approximate_randomization(A, A, BLEU, masks=masks).pvalue == 1
     assert approximate_randomization(A, A, BLEU, masks=masks, ties=">").pvalue == 0.01
-    for method in BOOTSTRAP_METHODS:
-        assert bootstrap_test(A, A, BLEU, method=method, indices=indices).pvalue == 1
-        strict = bootstrap_test(A, A, BLEU, method=method, indices=indices, ties=">")
+    for name in BOOTSTRAP_TESTS:
+        assert bootstrap_test(A, A, BLEU, test=name, indices=indices).pvalue == 1
+        strict = bootstrap_test(A, A, BLEU, test=name, indices=indices, ties=">")
         assert (strict.exceedances, strict.pvalue) == (0, strict.tails / 100)
 
 
@@ -351,16 +351,16 @@ def test_a_batch_has_the_results_of_its_problems(scored_by: Any) -> None:
     for i, (x, y) in enumerate(each):
         alone = approximate_randomization(x, y, scored_by, masks=masks, ties=">")
         assert replace(whole.problem(i), signature="") == replace(alone, signature="")
-    for method in BOOTSTRAP_METHODS:
-        whole = bootstrap_test(a, b, scored_by, method=method, indices=in_blocks(indices, 50))
+    for name in BOOTSTRAP_TESTS:
+        whole = bootstrap_test(a, b, scored_by, test=name, indices=in_blocks(indices, 50))
         for i, (x, y) in enumerate(each):
-            alone = bootstrap_test(x, y, scored_by, method=method, indices=indices)
+            alone = bootstrap_test(x, y, scored_by, test=name, indices=indices)
             assert replace(whole.problem(i), signature="") == replace(alone, signature="")
 
-    intervals = bootstrap_interval(a, scored_by, b=b, method="bca", indices=in_blocks(indices, 50))
+    intervals = bootstrap_interval(a, scored_by, b=b, interval="bca", indices=in_blocks(indices, 50))
     errors = standard_error(a, scored_by, method="bootstrap", indices=in_blocks(indices, 50))
     for i, (x, y) in enumerate(each):
-        alone_ = bootstrap_interval(x, scored_by, b=y, method="bca", indices=indices)
+        alone_ = bootstrap_interval(x, scored_by, b=y, interval="bca", indices=indices)
         assert (intervals.low[i], intervals.high[i]) == (alone_.low, alone_.high)
         assert errors[i] == standard_error(x, scored_by, method="bootstrap", indices=indices)
 
@@ -383,16 +383,18 @@ def test_replicates_of_sacrebleu_give_its_pvalues(
     paired = significance.PairedTest(systems, {name: classes[name.upper()]()}, [reference], test, n_samples=n)
     theirs = next(iter(scores for key, scores in paired()[1].items() if key != "System"))
 
-    counted = metric(name).suff_stats(dict(systems), [reference])
+    counted = metric(name).suff_stats([reference], dict(systems))
     rng = np.random.default_rng(77)
     if test == "ar":
         masks = rng.integers(2, size=(n, len(reference)), dtype=bool)
         ours = [approximate_randomization(x, counted[0], name, masks=masks, ties=">") for x in counted[1:]]
     else:
         indices = rng.choice(len(reference), size=(n, len(reference)), replace=True)
-        ours = [bootstrap_test(x, counted[0], name, method="shift", indices=indices, ties=">") for x in counted[1:]]
+        ours = [
+            bootstrap_test(x, counted[0], name, test="bootstrap-shift", indices=indices, ties=">") for x in counted[1:]
+        ]
         for system, result in zip(counted, theirs, strict=True):
-            interval = bootstrap_interval(system, name, method="koehn", indices=indices)
+            interval = bootstrap_interval(system, name, interval="koehn", indices=indices)
             np.testing.assert_allclose(
                 (interval.high - interval.low) / 2, result.ci, rtol=1e-4
             )  # of sums in 32-bit floats
@@ -427,8 +429,8 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
         "masks and stopping were both passed: masks do not support stopping, leave one out",
     ),
     "studentized": (
-        lambda: approximate_randomization(A, B, BLEU, masks=MANY, studentized=True),
-        "masks and studentized were both passed: masks do not support studentized, leave one out",
+        lambda: approximate_randomization(A, B, BLEU, masks=MANY, test="ar-studentized"),
+        "masks and test 'ar-studentized' were both passed: masks do not support test 'ar-studentized', leave one out",
     ),
     "ties of shuffles": (
         lambda: approximate_randomization(A, B, BLEU, ties=">"),
@@ -439,12 +441,12 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     "ties of draws": (lambda: bootstrap_test(A, B, BLEU, ties=">"), "ties='>' counts only replicates that are"),
     "tie rule": (lambda: bootstrap_test(A, B, BLEU, indices=MANY, ties="=="), "unknown tie rule '=='"),
     "interval": (
-        lambda: bootstrap_interval(A, BLEU, method="studentized", indices=MANY),
+        lambda: bootstrap_interval(A, BLEU, interval="studentized", indices=MANY),
         "interval 'studentized' does not support indices: leave them out, or choose one of 'percentile', 'koehn', "
         "'basic', 'normal', 'bca'",
     ),
     "interval without draws": (
-        lambda: bootstrap_interval(A, BLEU, method="delta", indices=MANY),
+        lambda: bootstrap_interval(A, BLEU, interval="delta", indices=MANY),
         "interval 'delta' does not support indices: ",
     ),
     "standard error": (lambda: standard_error(A, BLEU, indices=MANY), "standard error 'delta' does not support"),

@@ -50,7 +50,7 @@ def steps_of(references: References) -> int:
 
 def assert_equal_to_sacrebleu(hypotheses: Sequence[str], references: References, **options: Any) -> None:
     ours = metric("ter", **options)
-    counts = ours.suff_stats([hypotheses], references)[0]
+    counts = ours.suff_stats(references, [hypotheses])[0]
     expected = sacrebleu_rows(hypotheses, references, **options)
     # Mean lengths are integers in steps of 1/L; sacreBLEU has rounded them by far less than half a step.
     scaled = np.array(expected) * steps_of(references)
@@ -79,7 +79,7 @@ def test_every_character_is_tokenized_as_in_sacrebleu(characters: list[str], opt
     lines = [f"a{c}b 1{c}. x{c}'s" for c in known]
     tokenizer = SacreTER(**options).tokenizer
     expected = [len(tokenizer.__class__.__call__.__wrapped__(tokenizer, line.rstrip()).split()) for line in lines]
-    rows = metric("ter", **options).suff_stats([lines], [[""] * len(lines)])[0]
+    rows = metric("ter", **options).suff_stats([[""] * len(lines)], [lines])[0]
     assert [c for c, words, row in zip(known, expected, rows, strict=True) if words != row[0]] == []
 
 
@@ -222,7 +222,7 @@ def test_each_variant_has_the_counts_of_its_tool(data: Path, run: str, tercom: i
     assert len(segments) == 2489
     for variant, which, total in (("tercom", 0, tercom), ("sacrebleu", -1, sacrebleu)):
         expected = [[int(row[run].split("/")[which]), int(row["words"])] for row in segments]
-        counts = metric("ter", variant=variant).suff_stats([hypotheses], [reference])[0]
+        counts = metric("ter", variant=variant).suff_stats([reference], [hypotheses])[0]
         np.testing.assert_array_equal(expected, counts)
         assert counts.sum(axis=0).tolist() == [total, 62774]
 
@@ -279,7 +279,7 @@ def tercom_counts(hypotheses: Sequence[str], references: Sequence[str], **option
         words = [tercom_words(line, **options) for line in lines]
         return [" ".join(names.setdefault(word, f"w{len(names)}") for word in of_line) for of_line in words]
 
-    counts: NDArray[np.int64] = metric("ter", variant="tercom").suff_stats([plain(hypotheses)], [plain(references)])[0]
+    counts: NDArray[np.int64] = metric("ter", variant="tercom").suff_stats([plain(references)], [plain(hypotheses)])[0]
     return counts
 
 
@@ -289,7 +289,7 @@ def test_words_of_any_text_equal_tercoms_under_every_option(options: dict[str, b
     @given(st.lists(st.tuples(LINES, LINES), min_size=1, max_size=4))
     def check(segments: list[tuple[str, str]]) -> None:
         hypotheses, references = zip(*segments, strict=True)
-        counts = metric("ter", variant="tercom", **options).suff_stats([hypotheses], [references])[0]
+        counts = metric("ter", variant="tercom", **options).suff_stats([references], [hypotheses])[0]
         np.testing.assert_array_equal(tercom_counts(hypotheses, references, **options), counts)
 
     check()
@@ -318,7 +318,7 @@ def test_words_of_any_text_equal_tercoms_under_every_option(options: dict[str, b
 def test_counts_of_unusual_segments_equal_tercoms(
     hypothesis: str, reference: str, options: dict[str, bool], edits: int, words: int
 ) -> None:
-    counts = metric("ter", variant="tercom", **options).suff_stats([[hypothesis]], [[reference]])
+    counts = metric("ter", variant="tercom", **options).suff_stats([[reference]], [[hypothesis]])
     assert counts[0, 0].tolist() == [edits, words]
 
 
@@ -329,10 +329,10 @@ def test_tercom_does_not_split_at_non_breaking_spaces_of_real_files(data: Path) 
     )
     assert sum("\xa0" in line for line in reference) == 502
     for system in systems:
-        counts = metric("ter", variant="tercom").suff_stats([system], [reference])[0]
+        counts = metric("ter", variant="tercom").suff_stats([reference], [system])[0]
         np.testing.assert_array_equal(tercom_counts(system, reference, **dict.fromkeys(FLAGS, False)), counts)
         # In 501 of the 502 lines, the non-breaking space has words on both sides.
-        shorter = metric("ter").suff_stats([system], [reference])[0, :, 1] > counts[:, 1]
+        shorter = metric("ter").suff_stats([reference], [system])[0, :, 1] > counts[:, 1]
         assert shorter.sum() == 501
 
 
@@ -359,7 +359,7 @@ def test_wer_and_per_follow_their_definitions(segments: list[tuple[str, str, str
             [2 * min(edits(words(h), words(r)) for r in refs), sum(len(words(r)) for r in refs)]
             for h, *refs in segments
         ]
-        rows = metric(name, tokenize="none", lowercase=lowercase).suff_stats([hypotheses], references)[0]
+        rows = metric(name, tokenize="none", lowercase=lowercase).suff_stats(references, [hypotheses])[0]
         assert rows.tolist() == expected
 
 
@@ -368,13 +368,13 @@ def test_wer_of_long_segments_is_correct_and_per_ter_and_wer_are_ordered(wmt17: 
     for size in (63, 64, 65, 128, 700):
         reference = [rng.choice("abcdefgh") for _ in range(size)]
         hypothesis = mangled(reference, rng)
-        rows = metric("wer").suff_stats([[" ".join(hypothesis)]], [[" ".join(reference)]])
+        rows = metric("wer").suff_stats([[" ".join(reference)]], [[" ".join(hypothesis)]])
         assert rows[0, 0].tolist() == [matrix_distance(hypothesis, reference), size]
     edits: dict[str, NDArray[np.int64]] = {}
     hypotheses = list(wmt17.systems.values())[2]
     for name in ("per", "wer"):
-        edits[name] = metric(name, tokenize="none", lowercase=True).suff_stats([hypotheses], wmt17.references)[0, :, 0]
-    edits["ter"] = metric("ter").suff_stats([hypotheses], wmt17.references)[0, :, 0]
+        edits[name] = metric(name, tokenize="none", lowercase=True).suff_stats(wmt17.references, [hypotheses])[0, :, 0]
+    edits["ter"] = metric("ter").suff_stats(wmt17.references, [hypotheses])[0, :, 0]
     assert (edits["per"] <= edits["ter"]).all()
     assert (edits["per"] <= edits["wer"]).all()
     # The beam may cost TER an edit, but not here.
@@ -409,7 +409,7 @@ def test_scores_with_up_to_forty_references_equal_sacrebleu() -> None:
     # Up to 22 references the least common multiple is small, so counts are exact.
     assert_equal_to_sacrebleu(hypotheses[:22], columns(22))
     ter = metric("ter")
-    counts = ter.suff_stats([hypotheses], columns(40))[0]
+    counts = ter.suff_stats(columns(40), [hypotheses])[0]
     expected = sacrebleu_rows(hypotheses, columns(40))
     # The common multiple is too large to be summed: a word is 9 times the multiple for 22 references.
     np.testing.assert_allclose(counts / 2_095_133_040, expected, rtol=0, atol=2**-31)
@@ -421,6 +421,6 @@ def test_scores_with_up_to_forty_references_equal_sacrebleu() -> None:
 def test_counts_are_equal_for_any_number_of_threads(wmt17: Any, options: dict[str, Any]) -> None:
     ter = metric("ter", **options)
     outputs = list(wmt17.systems.values())[:2]
-    expected = ter.suff_stats(outputs, wmt17.references, threads=1)
+    expected = ter.suff_stats(wmt17.references, outputs, threads=1)
     for threads in (2, 7):
-        np.testing.assert_array_equal(expected, ter.suff_stats(outputs, wmt17.references, threads=threads))
+        np.testing.assert_array_equal(expected, ter.suff_stats(wmt17.references, outputs, threads=threads))

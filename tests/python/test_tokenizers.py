@@ -104,7 +104,7 @@ def assert_counts_equal_sacrebleu(
     theirs = {name: value for name, value in options.items() if name != "tokenizer_model"}
     bleu = SacreBLEU(force=True, references=references, **theirs)
     ours = metric("bleu", **options)
-    for hypotheses, rows in zip(systems, ours.suff_stats(systems, references), strict=True):
+    for hypotheses, rows in zip(systems, ours.suff_stats(references, systems), strict=True):
         expected = bleu._extract_corpus_statistics(hypotheses, None)
         np.testing.assert_array_equal(expected, rows)
         assert bleu._aggregate_and_compute(expected).score == pytest.approx(float(ours.score(rows.sum(axis=0))))
@@ -155,7 +155,7 @@ def test_mteval_intl_decodes_entities_and_zh_fixed_has_the_intended_ranges() -> 
 
 
 def test_lower_casing_precedes_decoding_entities_unlike_in_the_perl_script() -> None:
-    rows = metric("bleu", tokenize="mteval-intl", lowercase=True).suff_stats([["A&AMP;B"]], [["a&b"]])
+    rows = metric("bleu", tokenize="mteval-intl", lowercase=True).suff_stats([["a&b"]], [["A&AMP;B"]])
     assert rows[0, 0, :3].tolist() == [3, 3, 3]
 
 
@@ -255,7 +255,7 @@ def test_every_sentencepiece_name_has_the_counts_and_signature_of_sacrebleu(
     ours = metric("bleu", tokenize=name)
     assert f"|tok:{signature}|" in ours.signature()
     expected = theirs._extract_corpus_statistics(TEXT, [TEXT[::-1]])
-    np.testing.assert_array_equal(expected, ours.suff_stats([TEXT], [TEXT[::-1]])[0])
+    np.testing.assert_array_equal(expected, ours.suff_stats([TEXT[::-1]], [TEXT])[0])
     named = metric("bleu", tokenize=name, tokenizer_model=spm_model).signature()
     digest = hashlib.sha256(spm_model.read_bytes()).hexdigest()[:8]
     assert f"|tok:{signature}[{digest}]|" in named
@@ -272,7 +272,7 @@ def test_the_language_chooses_the_tokenizer_as_in_sacrebleu(code: str) -> None:
     assert ours.signature() == f"BLEU|{_signature(theirs)}"
     text = ["今日は良い天気。", "他来了。", "오늘은 날씨가 좋다."]
     expected = theirs._extract_corpus_statistics(text, [text[::-1]])
-    np.testing.assert_array_equal(expected, ours.suff_stats([text], [text[::-1]])[0])
+    np.testing.assert_array_equal(expected, ours.suff_stats([text[::-1]], [text])[0])
     copy = pickle.loads(pickle.dumps(ours))
     assert (copy, copy.signature(), repr(copy)) == (ours, ours.signature(), f"metric('bleu', trg_lang={code!r})")
 
@@ -448,7 +448,7 @@ def upper(monkeypatch: pytest.MonkeyPatch) -> Upper:
 def test_each_distinct_line_is_tokenized_once_lower_cased_and_stripped(upper: Upper) -> None:
     progress = Progress()
     ours = metric("bleu", tokenize="ja-mecab", lowercase=True)
-    counts = ours.suff_stats([["A-b ", "c"], ["c", "c"]], [["A-b ", "C"], [None, "c"]], progress=progress)
+    counts = ours.suff_stats([["A-b ", "C"], [None, "c"]], [["A-b ", "c"], ["c", "c"]], progress=progress)
     assert sorted(upper.lines) == ["a-b", "c", "c"]
     assert counts[0, :, :3].tolist() == [[2, 2, 2], [1, 1, 1]]
     assert progress.stage == "counting"
@@ -457,9 +457,9 @@ def test_each_distinct_line_is_tokenized_once_lower_cased_and_stripped(upper: Up
     smoothed = metric("sentbleu", tokenize="ja-mecab", lowercase=True)
     together = count_all([ours, metric("bleu"), smoothed], {"x": ["A-b"]}, [["c"]], None, None)
     assert sorted(upper.lines) == ["a-b", "c"]
-    np.testing.assert_array_equal(smoothed.suff_stats([["A-b"]], [["c"]]), together[2])
+    np.testing.assert_array_equal(smoothed.suff_stats([["c"]], [["A-b"]]), together[2])
     # Tokens are compared as the tokenizer returns them, in any case.
-    assert ours.suff_stats([["x"]], [["X"]])[0, 0, 2] == 1
+    assert ours.suff_stats([["X"]], [["x"]])[0, 0, 2] == 1
     assert ours.signature("1") == "BLEU|nrefs:1|case:lc|eff:no|tok:upper-1.0|smooth:exp"
 
 
@@ -474,7 +474,7 @@ def test_each_distinct_line_is_tokenized_once_lower_cased_and_stripped(upper: Up
 )
 def test_invalid_texts_are_refused_before_tokenization(upper: Upper, systems: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        metric("bleu", tokenize="ja-mecab").suff_stats(systems, [["a", "b"]])
+        metric("bleu", tokenize="ja-mecab").suff_stats([["a", "b"]], systems)
 
 
 @pytest.mark.parametrize(
@@ -511,7 +511,7 @@ def test_multi_bleu_splits_and_lowercases_bytes(line: str, lowercase: bool) -> N
         assert tokenize([line], "multi-bleu") == [expected]
     bleu = metric("bleu", tokenize="multi-bleu", lowercase=lowercase, max_ngram_order=1)
     # Words of the reference are separated by single spaces and already in lower case.
-    row = bleu.suff_stats([[line]], [[" ".join(expected)]])[0, 0]
+    row = bleu.suff_stats([[" ".join(expected)]], [[line]])[0, 0]
     assert row.tolist() == [len(expected)] * 4
 
 
@@ -570,7 +570,7 @@ def test_every_character_is_lower_cased_as_by_python_even_beside_a_final_sigma(
     lines = [context.format(c) for c in characters]
     lowered = [line.lower() for line in lines]
     # No edits: the core lower-cases the line to the same words as Python does.
-    edits = metric("ter").suff_stats([lines], [lowered])[0, :, 0]
+    edits = metric("ter").suff_stats([lowered], [lines])[0, :, 0]
     differ = {c for c, n in zip(characters, edits, strict=True) if n}
     known = {c for c in differ if unicodedata.category(c) != "Cn"}
     assert known <= RECLASSIFIED

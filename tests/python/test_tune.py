@@ -103,7 +103,7 @@ def test_scores_are_those_of_the_entries_with_the_best_model_scores(
         for part, chosen, score in ((dev, found.dev, run.dev_score), (test_part, found.test, run.test_score)):
             own = by_hand(part, run.weights)
             assert chosen.outputs()[i] == own
-            counts = BLEU.suff_stats([own], part[1])[0]
+            counts = BLEU.suff_stats(part[1], [own])[0]
             assert np.array_equal(chosen.counts[i], counts)
             assert score == BLEU.score(counts.sum(0))
     scores = [run.dev_score for run in found.result.runs]
@@ -111,7 +111,7 @@ def test_scores_are_those_of_the_entries_with_the_best_model_scores(
     assert found.result.s_test == pytest.approx(np.std(found.test.scores, ddof=1), abs=1e-12)
     before = found.result.start
     assert before is not None
-    assert before.dev_score == BLEU.score(BLEU.suff_stats([by_hand(dev, before.weights)], dev[1])[0].sum(0))
+    assert before.dev_score == BLEU.score(BLEU.suff_stats(dev[1], [by_hand(dev, before.weights)])[0].sum(0))
     if name in ("mert", "kbmira"):
         assert min(scores) > before.dev_score
 

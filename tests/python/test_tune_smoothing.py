@@ -34,7 +34,7 @@ def judgments_of(votes: list[Vote], n_systems: int, n_segments: int) -> Judgment
 def tau(smoothing: str, option: str, value: float, texts: list[list[str]], refs: list[str], votes: list[Vote]) -> float:
     """Kendall's τ by a loop over votes: ties are half concordant and half discordant."""
     bleu = metric("sentbleu", tokenize="none", smoothing=smoothing, **{f"smoothing_{option}": value})
-    scores = bleu.segment_scores(bleu.suff_stats(texts, [refs]))
+    scores = bleu.segment_scores(bleu.suff_stats([refs], texts))
     signs = [np.sign(scores[better, s] - scores[worse, s]) for s, better, worse in votes]
     return float(sum(signs)) / len(votes)
 

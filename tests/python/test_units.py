@@ -37,7 +37,7 @@ from reshuffle import (
 )
 from reshuffle.data.demo import demo_corpus
 from reshuffle.data.reading import read_documents
-from reshuffle.inference.significance import BOOTSTRAP_METHODS
+from reshuffle.inference.significance import BOOTSTRAP_TESTS
 from reshuffle.metrics.base import Counts
 from reshuffle.report import FORMATS, render
 from reshuffle.resampling import CountSample
@@ -63,7 +63,7 @@ IDS = st.lists(st.integers(0, 12), min_size=2, max_size=60).filter(lambda ids: l
 
 TESTS_OF_COUNTS: list[tuple[Callable[..., SignificanceResult], dict[str, str]]] = [
     (approximate_randomization, {}),
-    *((bootstrap_test, {"method": method}) for method in BOOTSTRAP_METHODS),
+    *((bootstrap_test, {"test": test}) for test in BOOTSTRAP_TESTS),
 ]
 
 
@@ -126,9 +126,9 @@ def test_results_do_not_depend_on_the_names_or_adjacency_of_documents(ids: list[
 def test_comparisons_of_documents_equal_those_of_external_summed_counts() -> None:
     corpus = demo_corpus()
     ids = [i // 7 for i in range(corpus.n_segments)]
-    counts = BLEU.suff_stats(list(corpus.systems.values()), corpus.references)
+    counts = BLEU.suff_stats(corpus.references, list(corpus.systems.values()))
     sums = {name: summed(rows, ids) for name, rows in zip(corpus.systems, counts, strict=True)}
-    for test in ("ar", *BOOTSTRAP_METHODS.values()):
+    for test in ("ar", *BOOTSTRAP_TESTS):
         expected = compare(metrics=FromCounts("BLEU", sums, "bleu"), test=test, n_resamples=200, all_pairs=True)
         got = compare(corpus.references, corpus.systems, documents=ids, test=test, n_resamples=200, all_pairs=True)
         assert [replace(each, n_segments=58) for each in got.scores] == list(expected.scores)  # documents as segments

@@ -46,9 +46,9 @@ def ours(metric: NativeMetric, texts: Texts, systems: int, target: float, suffix
     outputs, references = systems_of(texts, systems), texts.references
     return [
         Contender(
-            RESHUFFLE + suffix, call(lambda: metric.suff_stats(outputs, references)), target=target, things=systems
+            RESHUFFLE + suffix, call(lambda: metric.suff_stats(references, outputs)), target=target, things=systems
         ),
-        Contender(ONE_THREAD + suffix, call(lambda: metric.suff_stats(outputs, references, threads=1)), things=systems),
+        Contender(ONE_THREAD + suffix, call(lambda: metric.suff_stats(references, outputs, threads=1)), things=systems),
     ]
 
 
@@ -167,7 +167,7 @@ def gtm(texts: Texts) -> list[Race]:
             raise DisagreementError("a matching with e = 2 is larger than the number of matching words")
 
     def contender(name: str, native: NativeMetric, threads: int | None, target: float | None = None) -> Contender:
-        run = call(lambda: native.suff_stats(outputs, references, threads=threads))
+        run = call(lambda: native.suff_stats(references, outputs, threads=threads))
         return Contender(name, run, target=target, things=len(outputs))
 
     races = []

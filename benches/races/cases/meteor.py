@@ -97,7 +97,7 @@ import reshuffle
 jar, hypotheses, references = sys.argv[1:]
 meteor = reshuffle.metric("meteor", meteor_jar=jar)
 lines = [reshuffle.read_lines(path) for path in (hypotheses, references)]
-print(repr(float(meteor.score(meteor.suff_stats(lines[:1], lines[1:])[0].sum(axis=0)))))
+print(repr(float(meteor.score(meteor.suff_stats(lines[1:], lines[:1])[0].sum(axis=0)))))
 """
 
 
@@ -114,7 +114,7 @@ def meteor(texts: Texts) -> list[Race]:
     ours = metric("meteor", modules=list(MODULES))
 
     def count(threads: int | None = None) -> Callable[[], float]:
-        return lambda: float(ours.score(ours.suff_stats(lines[:1], lines[1:], threads=threads)[0].sum(axis=0)))
+        return lambda: float(ours.score(ours.suff_stats(lines[1:], lines[:1], threads=threads)[0].sum(axis=0)))
 
     with_stems = ("-m", " ".join(MODULES), "-w", WEIGHTS)
     counting = without_load(java(hypotheses, references, *with_stems), java(*first_segment(lines), *with_stems))

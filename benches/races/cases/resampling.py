@@ -31,7 +31,7 @@ SIMD = _core.simd()
 
 def pair(texts: Texts, key: str = "bleu") -> tuple[Array, Array]:
     """The counts of two systems."""
-    a, b = metric(key).suff_stats([texts.systems[OTHER], texts.systems[BASELINE]], texts.references)
+    a, b = metric(key).suff_stats(texts.references, [texts.systems[OTHER], texts.systems[BASELINE]])
     # SciPy is imported for the first p-value. The case `command` includes the import; these cases do not.
     approximate_randomization(a, b, key, n_resamples=1)
     return a, b
@@ -76,7 +76,7 @@ def reshuffle_bootstrap(a: Array, b: Array, threads: int | None = None) -> Calla
 
     def run() -> Outcome:
         bleu = metric("bleu")
-        result = bootstrap_test(a, b, bleu, method="shift", n_resamples=OUR_DRAWS, seed=SEED, threads=threads)
+        result = bootstrap_test(a, b, bleu, test="bootstrap-shift", n_resamples=OUR_DRAWS, seed=SEED, threads=threads)
         return Outcome(result.statistic, result.pvalue, OUR_DRAWS)
 
     return run
@@ -191,7 +191,7 @@ def pairs(texts: Texts) -> list[Race]:
     one sum per system; times are per pair and shuffle. sacreBLEU tests one pair at a time, so one pair stands for
     each."""
     names = [OTHER, BASELINE, *(name for name in texts.systems if name not in (OTHER, BASELINE))]
-    rows = metric("bleu").suff_stats([texts.systems[name] for name in names], texts.references)
+    rows = metric("bleu").suff_stats(texts.references, [texts.systems[name] for name in names])
     counts = dict(zip(names, rows, strict=True))
     theirs = sacrebleu_test(sacrebleu.significance._paired_ar_test, counts[OTHER], counts[BASELINE], SHUFFLES)
     n_pairs = len(counts) * (len(counts) - 1) // 2
@@ -215,7 +215,7 @@ def scipys(texts: Texts) -> list[Race]:
     """Shows SciPy's permutation test of a mean (of sentence BLEU) on the same data, vectorised and in batches that fit
     the cache, per shuffle."""
     bleu = metric("bleu")
-    scores = bleu.segment_scores(bleu.suff_stats([texts.systems[OTHER], texts.systems[BASELINE]], texts.references))
+    scores = bleu.segment_scores(bleu.suff_stats(texts.references, [texts.systems[OTHER], texts.systems[BASELINE]]))
     external = SegmentScores("sentence BLEU", {"a": scores[0], "b": scores[1]})
 
     def theirs() -> Outcome:

@@ -165,7 +165,7 @@ def exchanges(
     outputs = {f"{name}#{run}": lines for name, of_system in systems.items() for run, lines in enumerate(of_system)}
     names = list(outputs)
     counts = [
-        FromCounts(each.name, dict(zip(names, each.suff_stats(list(outputs.values()), references), strict=True)), each)
+        FromCounts(each.name, dict(zip(names, each.suff_stats(references, list(outputs.values())), strict=True)), each)
         for each in metrics
     ]
 

@@ -37,7 +37,7 @@ def comet(texts: Texts) -> list[Race]:
     scores. Then the numbers alone, beside comet-compare's way to them in other words. All numbers must be equal to the
     last digit, and the report byte for byte."""
     chrf = metric("chrf")
-    counts = chrf.suff_stats(texts.systems, texts.references)
+    counts = chrf.suff_stats(texts.references, texts.systems)
     scores = {
         system: chrf.segment_scores(rows).astype("float32") / 100
         for system, rows in zip(texts.systems, counts, strict=True)

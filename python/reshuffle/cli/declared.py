@@ -66,9 +66,13 @@ def _help(each: Option, record: type[Options]) -> str:
     text = re.sub(r"(?:[Aa] name|[Nn]ames) in :data:`[^`]*`", lambda _: _listed(each.choices), text)
     text = re.sub(r"``(\w+)=\"([\w-]+)\"``", lambda found: f"{flags[found[1]]} {found[2]}", text)
     text = re.sub(r"``([^`]+)``", lambda found: flags.get(found[1], found[1]), text)
-    text, stated = re.subn(r" By default (.*)\.$", r"  [default: \1]", text)
+    text, *stated = re.split(r" By default (.*)\.$", text)
+    if each.flag.note:
+        text = re.sub(r"\.(?= [A-Z-]|$)", lambda _: f" ({each.flag.note}).", text, count=1)
     default = each.default
-    if stated or default is None or default in (False, (), {}):
+    if stated:
+        return f"{text}  [default: {stated[0]}]"
+    if default is None or default in (False, (), {}):
         return text
     if default is True:
         return f"{text}  [default: {flag_of(each).removeprefix('--')}]"

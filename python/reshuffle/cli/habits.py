@@ -80,9 +80,7 @@ NAMES: Mapping[str, Mapping[str, str]] = {
     "metric": {
         "spbleu": _SPBLEU,
         "sacrebleu": "use -m bleu",
-        "chrf2": "use -m chrf",
         "chrfpp": "use -m chrf++",
-        "chrf2++": "use -m chrf++",
         "sentence-bleu": "use -m sentbleu",
         **{name: _SCORES.format(name=name) for name in EXTERNAL},
     },

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 
 from ..errors import InputError, quoted, unknown_name
 from ..metrics.registry import OptionSpec, metric_specs
+from ..names import metric_key
 from ..validate import check_name
 from .habits import name_advice
 from .params import names_in
@@ -35,11 +36,6 @@ def describe_option(text: str) -> str:
     """
     options = [o.name for spec in metric_specs() for o in spec.options if "_" in o.name]
     return re.sub(rf"(?<![-\w])({'|'.join(options)})(?![-\w])", lambda found: flag(found[1]), text)
-
-
-def known_case(name: str, known: Sequence[str]) -> str:
-    """The name in lower case if that is known: BLEU is bleu. No two metrics differ in case alone."""
-    return name.lower() if name.lower() in known else name
 
 
 @cache
@@ -82,11 +78,10 @@ class MetricChoice:
 def is_metric(word: str) -> bool:
     """Does the word name a metric, with options or without?
 
-    >>> is_metric("BLEU:lowercase"), is_metric("ref.txt"), is_metric("./ter")
-    (True, False, False)
+    >>> is_metric("BLEU:lowercase"), is_metric("chrF2++"), is_metric("ref.txt"), is_metric("./ter")
+    (True, True, False, False)
     """
-    name = word.partition(":")[0]
-    return known_case(name, metric_names()) in metric_names()
+    return metric_key(word.partition(":")[0]) in metric_names()
 
 
 def parse_metric(text: str, folder: Path = Path()) -> MetricChoice:
@@ -105,7 +100,7 @@ def parse_metric(text: str, folder: Path = Path()) -> MetricChoice:
     name, colon, rest = text.partition(":")
     if all(map(is_metric, name.split(","))) and "," in name:
         raise InputError(f"-m {name}: separate metrics by spaces: -m {name.replace(',', ' ')}")
-    name = known_case(name, metric_names())
+    name = metric_key(name)
     check_name("metric", name, metric_names())
     specs = {option.name: option for spec in metric_specs() if spec.name == name for option in spec.options}
     if colon and not rest:

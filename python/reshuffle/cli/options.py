@@ -38,6 +38,16 @@ def any_of(names: object) -> str:
     return either(get_args(names))
 
 
+def by_position(outputs: str, order: str) -> Decorator:
+    """``--by-position``, in a command with outputs of systems or runs that are given in an order."""
+    return option(
+        "Input",
+        "--by-position",
+        is_flag=True,
+        help=f"The files of --scores, or the {outputs} in one, are in the order of {order}.",
+    )
+
+
 def input_options(use_of_documents: str, has_strata: bool = True) -> tuple[Decorator, ...]:
     """``use_of_documents`` says what a command does with documents."""
     return (
@@ -61,12 +71,7 @@ def input_options(use_of_documents: str, has_strata: bool = True) -> tuple[Decor
             help="Segment scores of another metric (COMET, human ratings): a FILE for each SYS, named like it; or one "
             "for all, a table (.tsv, .csv) or a file of comet-score. Without REF and SYS, each FILE is a system.",
         ),
-        option(
-            "Input",
-            "--by-position",
-            is_flag=True,
-            help="The files of --scores, or the systems in one, are in the order of SYS.",
-        ),
+        by_position("systems", "SYS"),
         option(
             "Input",
             "--lower-is-better",

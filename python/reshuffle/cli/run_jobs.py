@@ -13,7 +13,7 @@ from ..data.count_files import is_count_file
 from ..data.files import STDIN, check_stdin, display_name
 from ..data.run_manifest import DevFiles, RunFiles, read_run_manifest
 from ..errors import InputError, listed, quoted, unknown_name
-from ..resampling.counting import labels_of
+from ..resampling.counting import labels_of, metrics_named
 from ..runs import Development, Runs, output_name
 from ..settings import Resampling
 from .command import name_and_words, words
@@ -410,10 +410,9 @@ def _check_metric_names(job: Job, dev: DevFiles, median_metric: str | None) -> N
     """Raise :class:`InputError` for a metric of ``--dev-scores`` or ``--median-metric`` that is not computed."""
     metrics = job.known_metrics
     known = [*labels_of(metrics), *job.scores]
-    names = {*known, *(m.key for m in metrics), *(m.name for m in metrics)}
     used = [(f"scores of {name} on the development set", each) for name in dev.scores for each in dev.scores[name]]
     if median_metric is not None:
         used.append(("--median-metric", median_metric))
     for where, name in used:
-        if name not in names:
+        if name not in job.scores and not metrics_named(name, metrics):
             raise InputError(f"{where}: {unknown_name('metric', name, known)}")

@@ -20,6 +20,7 @@ from .options import (
     METRICS,
     all_of,
     any_of,
+    by_position,
     output_options,
 )
 from .params import Name
@@ -40,7 +41,7 @@ ARGUMENTS = (
     ),
 )
 
-_, _, BY_POSITION, LOWER_IS_BETTER, _, _, _, DOCUMENTS, STRATA, INPUT_FORMAT, MAX_INPUT = INPUT
+_, _, _, LOWER_IS_BETTER, _, _, _, DOCUMENTS, STRATA, INPUT_FORMAT, MAX_INPUT = INPUT
 
 OUTPUTS = (
     option(
@@ -91,7 +92,7 @@ OUTPUTS = (
         "number per segment, or one for all runs. Without --refs, the FILEs of --baseline and --system have the "
         "scores, and --scores NAME names the metric.",
     ),
-    BY_POSITION,
+    by_position("runs", "--baseline and --system"),
     LOWER_IS_BETTER,
     option(
         "Input",

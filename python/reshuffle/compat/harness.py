@@ -42,7 +42,7 @@ class Counted(NamedTuple):
             raise InputError(
                 f"the number of references must be the same for all items, got {numbers[0]} to {numbers[-1]}"
             )
-        (counts,) = metric.suff_stats([hypotheses], [list(column) for column in zip(*references, strict=True)])
+        (counts,) = metric.suff_stats([list(column) for column in zip(*references, strict=True)], [hypotheses])
         return cls(metric, counts)
 
     @classmethod

@@ -28,10 +28,10 @@ class Corpus:
 
     Attributes
     ----------
-    systems : mapping of str to S hypotheses
-        The output of each system, at least one.
     references : columns of S references
         At least one column. None marks a missing reference.
+    systems : mapping of str to S hypotheses
+        The output of each system, at least one.
     reference_names : tuple of str
         Names of the columns of references in messages.
     sources : tuple of Column
@@ -48,8 +48,8 @@ class Corpus:
         If there are no references or no systems, numbers of segments differ, or all references are empty.
     """
 
-    systems: Mapping[str, Lines]
     references: Sequence[Sequence[str | None]]
+    systems: Mapping[str, Lines]
     reference_names: Sequence[str] = ()
     sources: Sequence[Column] = field(default=(), repr=False, compare=False)
     documents: Sequence[str] | None = field(default=None, repr=False)
@@ -140,8 +140,8 @@ class Corpus:
         if named is None:
             named = number_systems(segment_list("systems", systems))
         return cls(
-            {name: segment_list(name, lines) for name, lines in named.items()},
             reference_columns(references),
+            {name: segment_list(name, lines) for name, lines in named.items()},
         )
 
 
@@ -317,8 +317,8 @@ def read_corpus(
             segment = column.lines.index(None) + 1
             raise InputError(f"{column.place(segment)}: expected a string, got null: only references may be missing")
     return Corpus(
-        dict(zip([*system_names(systems), *made], (column.lines for column in sys_columns), strict=True)),
         [column.lines for column in ref_columns],
+        dict(zip([*system_names(systems), *made], (column.lines for column in sys_columns), strict=True)),
         tuple(column.name for column in ref_columns),
         tuple(columns),
         *(ids[group].lines if group in ids else None for group in PLURALS),

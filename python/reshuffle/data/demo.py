@@ -147,7 +147,7 @@ def demo_corpus() -> Corpus:
     for number, (name, rate) in enumerate(ERROR_RATES.items(), 1):
         random_bytes = random_bytes_of(number)
         systems[name] = [translated(sentence, rate, random_bytes) for sentence in reference]
-    return Corpus(systems, [reference], (REFERENCE_FILE,))
+    return Corpus([reference], systems, (REFERENCE_FILE,))
 
 
 def demo_runs(n: int) -> dict[str, list[list[str]]]:

@@ -483,7 +483,7 @@ def bootstrap_interval(
     b: ArrayLike | None = None,
     documents: DocumentIds | None = None,
     strata: StratumIds | None = None,
-    method: types.Interval | str = "percentile",
+    interval: types.Interval | str = "percentile",
     confidence_level: float = 0.95,
     n_resamples: int | Literal["auto"] | None = None,
     seed: int | ArrayLike | None = None,
@@ -498,7 +498,7 @@ def bootstrap_interval(
     normal and of Student's t distribution.
 
     =========== ============================================ ==============================================
-    method      ends                                         source
+    interval    ends                                         source
     =========== ============================================ ==============================================
     percentile  k-th smallest and largest, k = ⌊α(R + 1)/2⌋  Davison & Hinkley 1997, 5.3
     koehn       the same with k = ⌊α·R/2⌋ + 1                Koehn 2004, W04-3250, section 5
@@ -515,7 +515,7 @@ def bootstrap_interval(
     (:func:`reshuffle.approximate_randomization`). Its ends are θ ± z*·se, where z* is the k-th largest \|θ_r\|/se_r of
     R shuffles, k = ⌊α(R + 1)⌋, and se is by the delta method (Chung & Romano 2013, doi:10.1214/13-AOS1090).
 
-    docs/statistics.md defines every method and reports its empirical coverage.
+    docs/statistics.md defines every interval and reports its empirical coverage.
 
     Parameters
     ----------
@@ -526,10 +526,10 @@ def bootstrap_interval(
         As in :func:`reshuffle.bootstrap_test`. ``n_resamples`` is R, the number of draws, or of shuffles for
         ``ar-studentized``; ``delta``, ``jackknife`` and ``t`` use neither. ``auto`` stands for
         40/(1 − ``confidence_level``) − 1, so that about 20 draws lie beyond each end, but at least 10,000 and at most a
-        million. ``studentized`` and ``t`` do not support strata. Only the methods with draws support ``indices``,
+        million. ``studentized`` and ``t`` do not support strata. Only the intervals with draws support ``indices``,
         except ``studentized``.
-    method : str
-        One of the methods above. ``t`` is only for means of segment scores (no metric, or
+    interval : str
+        One of those above. ``t`` is only for means of segment scores (no metric, or
         :class:`reshuffle.SegmentScores`), and does not support documents.
     confidence_level : float
         Strictly between 0 and 1.
@@ -543,11 +543,11 @@ def bootstrap_interval(
     ------
     InputError
         If shapes differ, counts are not whole numbers, there are fewer than 2 segments or documents, an argument is out
-        of range, or the method does not support the metric, documents or strata.
+        of range, or the interval does not support the metric, documents or strata.
 
     Notes
     -----
-    Methods with draws cost as much as a bootstrap test. In addition, ``bca`` and ``jackknife`` compute S scores,
+    Intervals from draws cost as much as a bootstrap test. In addition, ``bca`` and ``jackknife`` compute S scores,
     ``studentized`` computes K derivatives and K²/2 sums for every draw (four times as many for a difference), and
     ``delta`` computes K derivatives. A derivative of a function in Python takes two scores.
 
@@ -557,37 +557,37 @@ def bootstrap_interval(
     >>> interval = bootstrap_interval(right, lambda totals: totals[..., 0] / 8)
     >>> interval.low, interval.high
     (0.375, 1.0)
-    >>> interval = bootstrap_interval(right, lambda totals: totals[..., 0] / 8, method="delta")
+    >>> interval = bootstrap_interval(right, lambda totals: totals[..., 0] / 8, interval="delta")
     >>> round(interval.low, 3), round(interval.high, 3)
     (0.429, 1.071)
-    >>> interval = bootstrap_interval([0.81, 0.84, 0.79, 0.9], method="t")  # the mean of segment scores
+    >>> interval = bootstrap_interval([0.81, 0.84, 0.79, 0.9], interval="t")  # the mean of segment scores
     >>> round(interval.low, 3), round(interval.high, 3)
     (0.759, 0.911)
     """
     confidence_level = check_level("confidence_level", confidence_level)
-    check_name("interval", method, list(INTERVALS))
-    number, _ = automatic(INTERVALS[method].enough_draws(confidence_level))
-    if b is None and INTERVALS[method].inverts is not None:
-        raise InputError(f"interval {method!r} is for differences: pass b, or choose another method")
+    check_name("interval", interval, list(INTERVALS))
+    number, _ = automatic(INTERVALS[interval].enough_draws(confidence_level))
+    if b is None and INTERVALS[interval].inverts is not None:
+        raise InputError(f"interval {interval!r} is for differences: pass b, or choose another")
 
-    def interval(estimate: Estimate) -> ConfidenceInterval:
+    def of_one(estimate: Estimate) -> ConfidenceInterval:
         metrics = (sample.metric for sample in estimate.replicates.samples)
-        checked = check_interval(method, *metrics, test=INTERVALS[method].inverts)
+        checked = check_interval(interval, *metrics, test=INTERVALS[interval].inverts)
         return checked.confidence_interval(estimate, confidence_level)
 
-    if indices is not None and INTERVALS[method].kinds != ["draws"]:
+    if indices is not None and INTERVALS[interval].kinds != ["draws"]:
         own = ", ".join(repr(name) for name, each in INTERVALS.items() if each.kinds == ["draws"])
-        raise InputError(f"interval {method!r} does not support indices: leave them out, or choose one of {own}")
+        raise InputError(f"interval {interval!r} does not support indices: leave them out, or choose one of {own}")
     units = Units(documents, strata)
     replay = Replay.from_arguments("indices", indices, n_resamples, seed, units)
     with reported(progress) as watched:
         resampling = resampling_settings(n_resamples, seed, threads, watched).with_number(number)
         request = _Request.from_arguments(a, b, metric, units, resampling, replay)
-        request.announce(INTERVALS[method].kinds)
+        request.announce(INTERVALS[interval].kinds)
         if not request.is_batch:
-            return interval(request.estimate())
-        low, high = np.array([(result.low, result.high) for result in request.map(interval)]).T
-    return ConfidenceInterval(low, high, confidence_level, method)
+            return of_one(request.estimate())
+        low, high = np.array([(result.low, result.high) for result in request.map(of_one)]).T
+    return ConfidenceInterval(low, high, confidence_level, interval)
 
 
 def standard_error(

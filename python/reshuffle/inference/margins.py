@@ -39,7 +39,7 @@ from ..errors import InputError, listed, quoted, unknown_name
 from ..metrics.base import Counts, Metric, Scores
 from ..metrics.black_box import CorpusFunction
 from ..resampling import resampler_of_sums
-from ..resampling.counting import labels_of
+from ..resampling.counting import labels_of, metrics_named
 from ..resampling.samples import BATCH_CELLS
 from .estimates import Estimate
 from .hypotheses import MISSING, Observed, Outcome
@@ -59,19 +59,15 @@ def check_margins(
     :class:`InputError` for a margin that is not a finite number above 0, an unknown name, or a metric without a margin.
     """
     labels = labels_of(metrics)
-    # For each metric its names, of which the first is the only one that no other metric shares.
-    names = [
-        [label.casefold(), m.name.casefold(), str(getattr(m, "key", m.name)).casefold()]
-        for label, m in zip(labels, metrics, strict=True)
-    ]
-    found: dict[str, float] = {}
-    for name, value in margins.items():
-        folded = str(name).casefold()
-        if not any(folded in own for own in names):
+    named = {name: metrics_named(str(name), metrics) for name in margins}
+    found: dict[int, float] = {}
+    # The margin of one metric replaces that of several with a name in common.
+    for name, own in sorted(named.items(), key=lambda item: -len(item[1])):
+        if not own:
             known = dict.fromkeys(str(getattr(m, "key", m.name)) for m in metrics)
             raise unknown_name("metric of a margin", str(name), [*known, *(x for x in labels if x not in known)])
-        found[folded] = _checked(str(name), value)
-    of_metrics = [next((found[name] for name in own if name in found), None) for own in names]
+        found |= dict.fromkeys(own, _checked(str(name), margins[name]))
+    of_metrics = [found.get(m) for m in range(len(metrics))]
     lacking = [label for label, margin in zip(labels, of_metrics, strict=True) if margin is None]
     if lacking:
         raise InputError(

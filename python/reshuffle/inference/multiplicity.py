@@ -29,16 +29,16 @@ from .step_down import Adjusted, StepDown, Unadjusted, running_maximum
 FAMILY_WISE, FALSE_DISCOVERY = "family-wise error rate", "false discovery rate"
 
 
-def experimentwise_error(level: float, n_tests: int) -> float:
-    """The probability of at least one false rejection in n independent tests at this level: 1 − (1 − level)ⁿ.
+def experimentwise_error(alpha: float, n_tests: int) -> float:
+    """The probability of at least one false rejection in n independent tests at level alpha: 1 − (1 − alpha)ⁿ.
 
     Riezler & Maxwell 2005 (W05-0908), section 4.4: it is .9954 for their 105 pairs at level .05.
 
     >>> round(experimentwise_error(0.05, 105), 4)
     0.9954
     """
-    level, n_tests = check_number("level", level, 0, 1), check_integer("n_tests", n_tests, 1)
-    return 1.0 if level == 1 else -math.expm1(n_tests * math.log1p(-level))
+    alpha, n_tests = check_number("alpha", alpha, 0, 1), check_integer("n_tests", n_tests, 1)
+    return 1.0 if alpha == 1 else -math.expm1(n_tests * math.log1p(-alpha))
 
 
 def per_comparison_level(error: float, n_tests: int) -> float:

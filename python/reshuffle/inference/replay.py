@@ -65,6 +65,5 @@ class Replay:
 
 def resampling_settings(n_resamples: Any, seed: Any, threads: int | None, progress: Any) -> Resampling:
     """The settings from arguments, of which None stands for the default."""
-    chosen = {"n_resamples": n_resamples, "seed": seed}
-    passed = {name: value for name, value in chosen.items() if value is not None}
-    return Resampling(threads=threads, progress=progress, **passed)
+    number = {} if n_resamples is None else {"n_resamples": n_resamples}
+    return Resampling(seed=seed, threads=threads, progress=progress, **number)

@@ -19,7 +19,7 @@ from ..resampling.stopping import AnyRule
 from ..resampling.supplied import Blocks
 from ..results import SignificanceResult
 from ..settings import ComparisonSettings, DocumentIds, Resampling, StratumIds, Units
-from ..validate import check_flag, check_name
+from ..validate import check_name
 from .batches import ONE_PAIR, run_batch
 from .plan import Plan
 from .replay import Replay, resampling_settings
@@ -27,14 +27,8 @@ from .running import records, run_tests
 from .steps import array_steps
 from .studentized import as_studentized
 
-# The method of bootstrap_test, and the name of the test in the registry.
-BOOTSTRAP_METHODS = {
-    "centred": "bootstrap",
-    "both": "bootstrap-both",
-    "percentile": "bootstrap-percentile",
-    "shift": "bootstrap-shift",
-    "paired": "paired-bootstrap",
-}
+SHUFFLE_TESTS = ("ar", "ar-studentized")
+BOOTSTRAP_TESTS = ("bootstrap", "bootstrap-both", "bootstrap-percentile", "bootstrap-shift", "paired-bootstrap")
 
 # The values of a null distribution, and their probabilities unless all values are equally likely.
 NullDistribution: TypeAlias = tuple[Scores, Scores | None]
@@ -87,7 +81,7 @@ def approximate_randomization(
     *,
     documents: DocumentIds | None = None,
     strata: StratumIds | None = None,
-    studentized: bool = False,
+    test: types.ShuffleTest | str = "ar",
     scheme: types.Scheme | str = "auto",
     stopping: types.Stopping | str | AnyRule | None = None,
     n_resamples: int | None = None,
@@ -138,12 +132,12 @@ def approximate_randomization(
         The document id of each segment. Segments of a document need not be adjacent. Counts are summed over each
         document before resampling.
     strata : sequence of S str or int, optional
-        The stratum id of each segment, as in :func:`bootstrap_test`. Only with ``studentized``: standard errors depend
-        on strata, but shuffles do not.
-    studentized : bool
-        Divide each difference, observed or shuffled, by its own standard error by the delta method. The test remains
-        exact under the null hypothesis above. In large samples it is also valid for systems that have equal scores
-        without being exchangeable, for example two outputs with different lengths (Janssen 1997,
+        The stratum id of each segment, as in :func:`bootstrap_test`. Only with ``ar-studentized``: standard errors
+        depend on strata, but shuffles do not.
+    test : {'ar', 'ar-studentized'}
+        ``ar-studentized`` divides each difference, observed or shuffled, by its own standard error by the delta method.
+        The test remains exact under the null hypothesis above. In large samples it is also valid for systems that have
+        equal scores without being exchangeable, for example two outputs with different lengths (Janssen 1997,
         doi:10.1016/S0167-7152(97)00043-6; Chung & Romano 2013, doi:10.1214/13-AOS1090), but not near a kink of the
         metric, as where outputs are about as long as their references. The metric needs derivatives; those of a
         callable are finite differences.
@@ -161,8 +155,8 @@ def approximate_randomization(
         ``greater``: the alternative hypothesis is that a scores higher than b. ``better``: that a is better than b,
         which depends on the metric; it needs the name of a metric or a :class:`~reshuffle.Metric`.
     seed : int, or (batch,) array_like of int, optional
-        0 to 2⁶⁴ − 1, 12345 by default. The same seed gives the same replicates on any machine and any number of
-        threads. For a batch, one seed for all problems or one for each.
+        The same seed gives the same result. From 0 to 2⁶⁴ − 1; None is 12345. The result is also the same on another
+        machine, and with another number of threads. For a batch, one seed for all problems or one for each.
     masks : (R, S) array_like of bool, or iterable of such blocks, optional
         The shuffles of another program, instead of ``n_resamples`` and ``seed``: shuffle r swaps the segments for which
         ``masks[r]`` is true (or 1). If an iterator yields blocks of rows, they are never all in memory.
@@ -190,13 +184,13 @@ def approximate_randomization(
     InputError
         If shapes differ, counts are not whole numbers, there are fewer than 2 segments or documents, an argument is
         out of range, ``exact`` would need more than 2³⁰ patterns, or ``masks`` are combined with ``n_resamples``,
-        ``seed``, ``scheme``, ``stopping``, ``studentized``, documents or strata.
+        ``seed``, ``scheme``, ``stopping``, ``ar-studentized``, documents or strata.
 
     Notes
     -----
     Cost: about S·K/6 additions of bytes, 64 per instruction, and two scores for each shuffle. A subgroup takes K·m/16
     additions and two scores for each shuffle, whatever S. Memory: S·K numbers, whatever R. With D documents, replace S
-    by D. ``studentized`` takes about three times as long.
+    by D. ``ar-studentized`` takes about three times as long.
 
     Convolution is for systems that differ in only one column of counts, such as the number of edits (TER, WER) or a
     segment score. Then t depends on one sum ±d_1 ± d_2 …, whose distribution takes at most d·Σ\|d_s\|/g additions,
@@ -239,7 +233,7 @@ def approximate_randomization(
 
     With each difference divided by its standard error:
 
-    >>> result = approximate_randomization(a, b, accuracy, studentized=True)
+    >>> result = approximate_randomization(a, b, accuracy, test="ar-studentized")
     >>> result.test, result.pvalue, round(result.statistic / result.standard_error, 3)
     ('ar-studentized', 0.21875, 1.871)
 
@@ -256,13 +250,13 @@ def approximate_randomization(
     >>> result.exceedances, result.n_resamples, result.scheme
     (27, 1000, 'replay')
     """
-    check_flag("studentized", studentized)
+    check_name("test", test, SHUFFLE_TESTS)
+    studentized = test == "ar-studentized"
     if strata is not None and not studentized:
         raise InputError(
             "strata: shuffles do not depend on them, only the standard errors of studentized differences do; leave "
-            "them out, or pass studentized=True"
+            "them out, or pass test='ar-studentized'"
         )
-    test = "ar-studentized" if studentized else "ar"
     plan = Plan.from_settings(ComparisonSettings(test=test, scheme=scheme, stopping=stopping, alternative=alternative))
     units = Units(documents, strata)
     replay = Replay.from_arguments("masks", masks, n_resamples, seed, units, ties)
@@ -270,7 +264,7 @@ def approximate_randomization(
         for argument, is_default in (
             ("scheme", scheme == "auto"),
             ("stopping", stopping is None),
-            ("studentized", not studentized),
+            (f"test {test!r}", not studentized),
         ):
             if not is_default:
                 raise InputError(
@@ -296,7 +290,7 @@ def bootstrap_test(
     b: ArrayLike,
     metric: MetricLike | None = None,
     *,
-    method: types.BootstrapMethod | str = "centred",
+    test: types.BootstrapTest | str = "bootstrap",
     documents: DocumentIds | None = None,
     strata: StratumIds | None = None,
     n_resamples: int | None = None,
@@ -313,30 +307,31 @@ def bootstrap_test(
     Each draw takes S segments with replacement, the same segments for both systems. Let d = score(a) − score(b), and
     let d_b be the difference on draw b. p = (c + 1)/(R + 1), where c is the number of draws for which
 
-    ========== ================================================= =============================================
-    method     condition (two-sided)                             source
-    ========== ================================================= =============================================
-    centred    \|d_b − d\| ≥ \|d\|                                Hall & Wilson 1991, doi:10.2307/2532163
-    percentile d_b ≤ 0 or d_b ≥ 0, whichever is rarer;           Davison & Hinkley 1997, 5.3
-               p is 2(c + 1)/(R + 1), at most 1
-    both       the larger p of ``centred`` and ``percentile``    those of both
-    shift      \|d_b\| − mean \|d_b\| ≥ \|d\|                     Riezler & Maxwell 2005, W05-0908, Fig. 2
-    paired     the system that scores higher does not win draw b Koehn 2004, W04-3250, section 6
-    ========== ================================================= =============================================
+    ==================== ================================================= =======================================
+    test                 condition (two-sided)                             source
+    ==================== ================================================= =======================================
+    bootstrap            \|d_b − d\| ≥ \|d\|                                Hall & Wilson 1991, doi:10.2307/2532163
+    bootstrap-percentile d_b ≤ 0 or d_b ≥ 0, whichever is rarer;           Davison & Hinkley 1997, 5.3
+                         p is 2(c + 1)/(R + 1), at most 1
+    bootstrap-both       the larger p of these two                         those of both
+    bootstrap-shift      \|d_b\| − mean \|d_b\| ≥ \|d\|                     Riezler & Maxwell 2005, W05-0908, Fig. 2
+    paired-bootstrap     the system that scores higher does not win draw b Koehn 2004, W04-3250, section 6
+    ==================== ================================================= =======================================
 
-    One-sided, ``percentile`` counts d_b ≤ 0 (``greater``) or d_b ≥ 0 (``less``), and p is (c + 1)/(R + 1).
+    The names are those of :func:`reshuffle.compare`. One-sided, ``bootstrap-percentile`` counts d_b ≤ 0 (``greater``)
+    or d_b ≥ 0 (``less``), and p is (c + 1)/(R + 1).
 
-    Null hypothesis: the expected difference is 0, on test sets of this size. The type-I error of ``centred`` and
-    ``percentile`` is close to nominal for most pairs. Where outputs differ in length, one of them may reject too often;
-    in simulations of equal scores with 500 segments ``both`` rejected .022 to .067 at .05. All reject too often if the
-    systems differ in few segments, or if few of them make the difference, and if the question is whether the scores of
-    the populations are equal and outputs are about as long as their references. Two-sided, ``percentile`` has p ≤ α
-    exactly when the percentile interval of :func:`bootstrap_interval` at the confidence level 1 − α excludes 0;
-    one-sided, exactly when that at 1 − 2α lies above 0 (``greater``) or below 0 (``less``). ``shift`` takes the
-    absolute value before centring, as published and as in sacreBLEU and Moses: under the null hypothesis it rejects in
-    about 11 % of tests at the 5 % level, and p is almost always below .43. ``paired`` is one-sided in the observed
-    direction: read as a two-sided test it rejects in about 10 % of tests at the 5 % level. docs/statistics.md has the
-    figures.
+    Null hypothesis: the expected difference is 0, on test sets of this size. The type-I error of ``bootstrap`` and
+    ``bootstrap-percentile`` is close to nominal for most pairs. Where outputs differ in length, one of them may reject
+    too often; in simulations of equal scores with 500 segments ``bootstrap-both`` rejected .022 to .067 at .05. All
+    reject too often if the systems differ in few segments, or if few of them make the difference, and if the question
+    is whether the scores of the populations are equal and outputs are about as long as their references. Two-sided,
+    ``bootstrap-percentile`` has p ≤ α exactly when the percentile interval of :func:`bootstrap_interval` at the
+    confidence level 1 − α excludes 0; one-sided, exactly when that at 1 − 2α lies above 0 (``greater``) or below 0
+    (``less``). ``bootstrap-shift`` takes the absolute value before centring, as published and as in sacreBLEU and
+    Moses: under the null hypothesis it rejects in about 11 % of tests at the 5 % level, and p is almost always below
+    .43. ``paired-bootstrap`` is one-sided in the observed direction: read as a two-sided test it rejects in about 10 %
+    of tests at the 5 % level. docs/statistics.md has the figures.
 
     Parameters
     ----------
@@ -348,17 +343,18 @@ def bootstrap_test(
         The stratum id of each segment; segments of a stratum need not be adjacent. A stratum is a part of the test set
         whose size was fixed by design. Each draw takes as many segments (or documents) from a stratum as it has. All
         segments of a document must be in the same stratum.
-    method : {'centred', 'both', 'percentile', 'shift', 'paired'}
+    test : {'bootstrap', 'bootstrap-both', 'bootstrap-percentile', 'bootstrap-shift', 'paired-bootstrap'}
         See above.
     alternative : {'two-sided', 'better', 'worse', 'greater', 'less'}
-        As for :func:`approximate_randomization`. ``shift`` is only two-sided.
+        As for :func:`approximate_randomization`. ``bootstrap-shift`` is only two-sided.
     indices : (R, n) array_like of int, or iterable of such blocks, optional
         The draws of another program, instead of ``n_resamples`` and ``seed``: draw b takes the segments ``indices[b]``,
         from 0 to S − 1. n is usually S. If an iterator yields blocks of rows, they are never all in memory. All
         problems of a batch share the draws.
     ties : {'>=', '>'}
-        ``>`` does not count draws for which both sides of the condition above are equal; for ``paired``, draws with
-        d_b = 0. Only with ``indices``, to reproduce the p-values of programs that count in this way, such as sacreBLEU.
+        ``>`` does not count draws for which both sides of the condition above are equal; for ``paired-bootstrap``,
+        draws with d_b = 0. Only with ``indices``, to reproduce the p-values of programs that count in this way, such as
+        sacreBLEU.
     keep_null_distribution : bool
         Return d_b − d of every draw, 8·R bytes. Not supported for a batch.
 
@@ -371,7 +367,7 @@ def bootstrap_test(
     Raises
     ------
     InputError
-        As :func:`approximate_randomization`, and for an unknown method, a document in several strata, more than 65,536
+        As :func:`approximate_randomization`, and for an unknown test, a document in several strata, more than 65,536
         strata, strata with only one segment each, or ``indices`` with ``n_resamples``, ``seed``, documents or strata.
 
     Notes
@@ -388,13 +384,13 @@ def bootstrap_test(
     >>> result.statistic, result.pvalue < 0.1
     (0.5, True)
     """
-    check_name("method", method, list(BOOTSTRAP_METHODS))
+    check_name("test", test, BOOTSTRAP_TESTS)
 
     def null(replicates: Replicates, result: SignificanceResult) -> NullDistribution:
         (scores,) = replicates.draws
         return scores[0] - scores[1] - result.statistic, None
 
-    plan = Plan.from_settings(ComparisonSettings(test=BOOTSTRAP_METHODS[method], alternative=alternative))
+    plan = Plan.from_settings(ComparisonSettings(test=test, alternative=alternative))
     units = Units(documents, strata)
     replay = Replay.from_arguments("indices", indices, n_resamples, seed, units, ties)
     if replay is not None:

@@ -354,8 +354,7 @@ def _groups(question: Question, comparisons: Sequence[MetricDifference], testing
     better = np.zeros((len(names), len(names)), dtype=np.bool_)
     different = [0] * len(names)
     for pair in comparisons:
-        p = pair.pvalue if pair.adjusted_pvalue is None else pair.adjusted_pvalue
-        if p <= testing.levels.alpha:
+        if pair.is_significant(testing.levels.alpha):
             a, b = place[pair.metric_a], place[pair.metric_b]
             different[a] |= 1 << b
             different[b] |= 1 << a

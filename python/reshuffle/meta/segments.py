@@ -17,7 +17,7 @@ from ..resampling import CountSample
 from ..resampling.units import Strata
 from ..results.studies import MetaEvaluation
 from ..settings import Levels, Resampling
-from ..validate import check_name
+from ..validate import DEFAULT_SEED, check_name
 from .coefficients import COEFFICIENTS, GROUPINGS, SEGMENT, TESTS, TIES
 from .comparing import Answer, Averages, Question, Testing, answered, averages_of, check_averages, set_seed
 from .costs import check_costs
@@ -96,7 +96,7 @@ def segments(
     confidence_level: float | None = None,
     alpha: float | None = None,
     n_resamples: int = 1_000,
-    seed: int = 12345,
+    seed: int | None = DEFAULT_SEED,
     threads: int | None = None,
     executor: AnyExecutor = None,
     progress: AnyProgress = None,

@@ -14,7 +14,7 @@ from ..metrics.native import NativeMetric, metric
 from ..metrics.registry import metric_specs
 from ..progress import AnyProgress, reported
 from ..results.studies import MetricAgreement, MetricDifference, SmoothingSetting, StudyResult
-from ..validate import check_name
+from ..validate import DEFAULT_SEED, check_name, chosen_seed
 from .material import TestSet, as_sets
 from .metric_scores import MetricScores
 from .segments import segments
@@ -92,7 +92,7 @@ def tune_smoothing(
     confidence_level: float | None = None,
     alpha: float | None = None,
     n_resamples: int = 1_000,
-    seed: int = 12345,
+    seed: int | None = DEFAULT_SEED,
     threads: int | None = None,
     progress: AnyProgress = None,
 ) -> StudyResult:
@@ -141,6 +141,7 @@ def tune_smoothing(
     >>> [(each.smoothing, each.value, round(each.tau, 3), each.selected) for each in result.tables["grid"]]
     [('1', 0.1, 1.0, True), ('1', 1.0, 0.667, False), ('7', 5.0, 1.0, True)]
     """
+    seed = chosen_seed(seed)
     sets = as_sets(test_sets)
     settings = _settings(sets)
     decides = _deciding(sets, average)

@@ -20,7 +20,7 @@ from ..resampling import CountSample
 from ..resampling.samples import Batch, resampler_of_sums
 from ..results.studies import MetaEvaluation, MetricSystemScore
 from ..settings import Levels, Resampling
-from ..validate import check_name
+from ..validate import DEFAULT_SEED, check_name
 from .coefficients import COEFFICIENTS, SYSTEM, TESTS
 from .comparing import Answer, Averages, Question, Testing, answered, averages_of, check_averages, set_seed
 from .evaluation import evaluation, people
@@ -86,7 +86,7 @@ def systems(
     confidence_level: float | None = None,
     alpha: float | None = None,
     n_resamples: int = 1_000,
-    seed: int = 12345,
+    seed: int | None = DEFAULT_SEED,
     threads: int | None = None,
     executor: AnyExecutor = None,
     progress: AnyProgress = None,

@@ -19,6 +19,7 @@ from ..data.files import has_lone_surrogate
 from ..data.formats.base import StrippedText
 from ..errors import SEGMENT_MESSAGE, InputError, Option, System, quoted, warn
 from ..lazy import lazy
+from ..names import metric_key
 from ..progress import AnyProgress, reported
 from ..types import MetricName, Tokenizer
 from ..validate import check_name, check_text
@@ -152,8 +153,8 @@ class NativeMetric(Metric):
 
     def suff_stats(
         self,
-        systems: Mapping[str, Sequence[str]] | Sequence[Sequence[str]],
         references: Sequence[Sequence[str | None]],
+        systems: Mapping[str, Sequence[str]] | Sequence[Sequence[str]],
         *,
         threads: int | None = None,
         progress: AnyProgress = None,
@@ -162,10 +163,10 @@ class NativeMetric(Metric):
 
         Parameters
         ----------
-        systems : k sequences of S hypotheses, or mapping of str to S hypotheses
-            Errors show the names of a mapping.
         references : S references, or columns of S references each
             None marks a missing reference. Every segment needs at least one.
+        systems : k sequences of S hypotheses, or mapping of str to S hypotheses
+            Errors show the names of a mapping.
         threads : int, optional
             One per processor core by default. The counts do not depend on it.
         progress : bool or Progress, optional
@@ -183,7 +184,7 @@ class NativeMetric(Metric):
 
         Examples
         --------
-        >>> metric("bleu").suff_stats([["a b c"]], [["a b d"]])
+        >>> metric("bleu").suff_stats([["a b d"]], [["a b c"]])
         array([[[3, 3, 2, 1, 0, 0, 3, 2, 1, 0]]])
         """
         named = named_columns("systems", systems) or number_systems(segment_list("systems", systems))
@@ -203,15 +204,15 @@ class NativeMetric(Metric):
         (counts,) = count_all([self], named, references, threads, progress)
         return counts
 
-    def counted_unchecked(self, systems: list[list[str]], references: list[list[str | None]]) -> Counts:
+    def counted_unchecked(self, references: list[list[str | None]], systems: list[list[str]]) -> Counts:
         """The counts of lists of lines, if the core tokenizes them. Errors are those of the core."""
         (counts,) = _core.count([self.core], systems, references)
         return counts
 
     def counted_tokens(
         self,
-        hypotheses: Sequence[Sequence[str]],
         references: Sequence[Sequence[Sequence[str]]],
+        hypotheses: Sequence[Sequence[str]],
         *,
         each_reference: bool = False,
     ) -> Counts:
@@ -219,10 +220,10 @@ class NativeMetric(Metric):
 
         Parameters
         ----------
-        hypotheses : list of S hypotheses
-            Each is a list of tokens. Tuples may be used for all lists. The tokens of a string are its characters.
         references : list of S lists of references
             Each reference is a list of tokens. Segments may have different numbers of references.
+        hypotheses : list of S hypotheses
+            Each is a list of tokens. Tuples may be used for all lists. The tokens of a string are its characters.
         each_reference : bool, optional
             Count each hypothesis against each of its references alone.
 
@@ -249,7 +250,7 @@ class NativeMetric(Metric):
         Examples
         --------
         >>> bleu = metric("bleu", tokenize="none", max_ngram_order=2)
-        >>> bleu.counted_tokens([["New York", "is", "big"]], [[["New York", "was", "big"]]])
+        >>> bleu.counted_tokens([[["New York", "was", "big"]]], [["New York", "is", "big"]])
         array([[3, 3, 2, 0, 3, 2]])
         """
         options = self.options
@@ -349,7 +350,9 @@ class NativeMetric(Metric):
 
 
 def metric(name: MetricName | str, **options: Any) -> NativeMetric:
-    """Create a metric from its name and options. ``reshuffle metrics`` lists them all.
+    """Create a metric from its name and options. ``reshuffle explain`` lists them all.
+
+    The name may be in any case, and that of reports: ``BLEU``, ``chrF2++``.
 
     Raises
     ------
@@ -363,7 +366,7 @@ def metric(name: MetricName | str, **options: Any) -> NativeMetric:
     >>> metric("bleu", trg_lang="zh").signature()
     'BLEU|case:mixed|eff:no|tok:zh|smooth:exp'
     """
-    return NativeMetric(name, options)
+    return NativeMetric(metric_key(name), options)
 
 
 def count_all(

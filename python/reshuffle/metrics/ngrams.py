@@ -40,16 +40,16 @@ class CommonNgrams(NamedTuple):
 
 
 def common_ngrams(
-    hypotheses: Sequence[Sequence[str]], references: Sequence[Sequence[Sequence[str]]], order: int = 4
+    references: Sequence[Sequence[Sequence[str]]], hypotheses: Sequence[Sequence[str]], order: int = 4
 ) -> CommonNgrams:
     """Find the n-grams that hypotheses have in common with each of their references, and how frequent these are.
 
     Parameters
     ----------
-    hypotheses : list of S hypotheses
-        Each is a list of tokens. Tuples may be used for all lists. The tokens of a string are its characters.
     references : list of S lists of references
         Each reference is a list of tokens. Segments may have different numbers of references.
+    hypotheses : list of S hypotheses
+        Each is a list of tokens. Tuples may be used for all lists. The tokens of a string are its characters.
     order : int, optional
         The length of the longest n-grams.
 
@@ -73,7 +73,7 @@ def common_ngrams(
 
     Examples
     --------
-    >>> found = common_ngrams([["a", "b", "a", "c"]], [[["a", "b", "a"]]], order=2)
+    >>> found = common_ngrams([[["a", "b", "a"]]], [["a", "b", "a", "c"]], order=2)
     >>> found.numbers  # the tokens a and b, and the bigrams a b and b a
     array([[2],
            [2]])

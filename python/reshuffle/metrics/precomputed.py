@@ -471,7 +471,7 @@ class OwnTexts(CountsOfFormula):
         if not isinstance(formula, NativeMetric):
             raise InputError(f"expected the name of a metric or reshuffle.metric(name), got {quoted(formula)}")
         corpus = Corpus.from_texts(self.references, self.systems)
-        counts = formula.suff_stats(corpus.systems, corpus.references, threads=self.threads)
+        counts = formula.suff_stats(corpus.references, corpus.systems, threads=self.threads)
         object.__setattr__(self, "counts", dict(zip(corpus.systems, counts, strict=True)))
         object.__setattr__(self, "formula", formula)
         object.__setattr__(self, "core", formula.core)

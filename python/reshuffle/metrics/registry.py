@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from .. import _core
+from ..names import WITH_TOKENIZE
 from .tokenizers import EXTERNAL, LANGUAGES, model_takers
 
 
@@ -70,10 +71,9 @@ def _options(metric: _core.MetricSpec) -> Iterator[OptionSpec]:
         choices = [*o.choices, *EXTERNAL] if o.name == "tokenize" else o.choices
         yield OptionSpec(o.name, o.about, o.kind, o.minimum, o.maximum, choices, o.default)
         if o.name == "tokenize":
+            model, language = WITH_TOKENIZE
             about = f"model file, for {model_takers()}"
-            yield OptionSpec("tokenizer_model", about, "path", None, None, [], None)
-            chosen = ", ".join(
-                f"{language.tokenizer} for {code}" for code, language in LANGUAGES.items() if len(code) == 2
-            )
+            yield OptionSpec(model, about, "path", None, None, [], None)
+            chosen = ", ".join(f"{each.tokenizer} for {code}" for code, each in LANGUAGES.items() if len(code) == 2)
             about = f"language of the texts, which selects the tokenizer unless tokenize does: {chosen}"
-            yield OptionSpec("trg_lang", about, "language", None, None, [], None)
+            yield OptionSpec(language, about, "language", None, None, [], None)

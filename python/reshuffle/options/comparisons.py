@@ -14,7 +14,7 @@ from .. import types
 from ..validate import check_n_resamples
 from .choices import AR, TESTS_WITH_OPTIONS, Simultaneous, WithMargin, reader
 from .declare import Check, Flag, Kind, Options, several
-from .groups import PYTHON, Computed, Progress, Threads
+from .groups import PYTHON, SYSTEM_OR_FILE, Computed, Progress, Threads
 
 if TYPE_CHECKING:
     from ..data.corpus import Lines
@@ -118,7 +118,7 @@ class Pairs(Test):
 
     baseline: Annotated[
         str | None,
-        Flag(metavar="NAME"),
+        Flag(metavar="NAME", note=SYSTEM_OR_FILE),
         Doc("The system that all others are compared with. By default the first."),
     ] = None
     all_pairs: Annotated[bool, Doc("Compare every pair of systems.")] = False
@@ -282,7 +282,7 @@ class Kept(Options):
 
 
 @frozen(slots=False, eq=False, repr=False)
-class Compare(Resampled, Kept, Intervals, Pairs, Tested, Stratified, Texts):
+class Compare(Resampled, Kept, Intervals, Tested, Pairs, Stratified, Texts):
     """:func:`reshuffle.compare`."""
 
 
@@ -312,7 +312,7 @@ class Score(Resampled, Draws, OptionalIntervals, Stratified, Texts):
 
 
 @frozen(slots=False, eq=False, repr=False)
-class CompareSets(Resampled, Kept, Intervals, Pairs, Tested):
+class CompareSets(Resampled, Kept, Intervals, Tested, Pairs):
     """:func:`reshuffle.compare_sets`."""
 
     TITLE: ClassVar[str] = "Input"
@@ -436,7 +436,7 @@ class Medians(Options):
 
 
 @frozen(slots=False, eq=False, repr=False)
-class CompareRuns(Resampled, Medians, Pairs, RunTests, Stratified):
+class CompareRuns(Resampled, Medians, RunTests, Pairs, Stratified):
     """:func:`reshuffle.compare_runs`."""
 
     references: Annotated[

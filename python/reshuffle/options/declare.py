@@ -49,12 +49,13 @@ class Flag(NamedTuple):
     """How an option is written on the command line: by default ``--name``, with hyphens for underscores.
 
     ``metavar`` stands for its value in the help. Without ``shown``, the option has no flag: its value is a Python
-    object, or the command reads it from files.
+    object, or the command reads it from files. ``note`` says how the value is written; the help has it in brackets.
     """
 
     names: Sequence[str] = ()
     metavar: str | None = None
     shown: bool = True
+    note: str = ""
 
 
 class Kind(NamedTuple):
@@ -197,12 +198,16 @@ class Option(NamedTuple):
         return f"{text}, optional" if self.default is None else text
 
     @property
+    def shown_default(self) -> Any:
+        """The default as callers write it: one value instead of a tuple of one."""
+        return self.default[0] if self.several and self.default and len(self.default) == 1 else self.default
+
+    @property
     def documented_default(self) -> str:
         """A sentence on the default, unless the text has one, or it is None or no."""
         if self.default in (None, False, ()) or "efault" in self.about or self.positional:
             return ""
-        shown = self.default[0] if self.several and len(self.default) == 1 else self.default
-        return f" By default {shown!r}." if not isinstance(self.default, Mapping) else ""
+        return f" By default {self.shown_default!r}." if not isinstance(self.default, Mapping) else ""
 
 
 def _names_in(kind: Any) -> tuple[str, ...]:
@@ -303,16 +308,21 @@ def called_with(record: Callable[P, R]) -> Callable[[Callable[[R], T]], Callable
         @functools.wraps(function)
         def public(*args: P.args, **kwargs: P.kwargs) -> T:
             try:
-                options = record(*args, **kwargs)
+                given = record(*args, **kwargs)
             except TypeError as error:  # names the record instead of the function
+                from ..names import metric_option_error  # --help does not need it
+
+                of_metric = metric_option_error(function.__name__, kwargs, list(options))
+                if of_metric is not None:
+                    raise TypeError(of_metric) from None
                 raise TypeError(str(error).replace(f"{record.__name__}.__init__()", f"{function.__name__}()")) from None
-            check(cast("Options", options))
-            return function(options)
+            check(cast("Options", given))
+            return function(given)
 
         options = options_of(record)
         kinds = {True: inspect.Parameter.POSITIONAL_OR_KEYWORD, False: inspect.Parameter.KEYWORD_ONLY}
         parameters = [
-            inspect.Parameter(name, kinds[option.positional], default=option.default)
+            inspect.Parameter(name, kinds[option.positional], default=option.shown_default)
             for name, option in options.items()
         ]
         returned = inspect.get_annotations(function).get("return", inspect.Signature.empty)

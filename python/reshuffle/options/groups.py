@@ -11,7 +11,7 @@ from attrs import field, frozen
 from typing_extensions import Doc
 
 from ..execution import check_executor
-from ..validate import MAX_SEED, MAX_THREADS
+from ..validate import DEFAULT_SEED, MAX_SEED, MAX_THREADS, chosen_seed
 from .declare import Check, Flag, Kind, Options, several
 
 if TYPE_CHECKING:
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 # The value is a Python object, or a command reads it from files.
 PYTHON = Flag(shown=False)
 DOCUMENTS = Flag(("--docs",), shown=False)
+# Notes on how values are written on the command line.
+SYSTEM_OR_FILE = "its name or file"
 
 
 def whole_numbers(value: int | Sequence[int]) -> tuple[int, ...]:
@@ -103,9 +105,10 @@ class Computed(Options):
         Doc(
             """The same seed gives the same result.
 
-            From 0 to 2⁶⁴ − 1. The result is also the same on another machine, and with another number of threads."""
+            From 0 to 2⁶⁴ − 1; None is 12345. The result is also the same on another machine, and with another number of
+            threads."""
         ),
-    ] = 12345
+    ] = field(default=DEFAULT_SEED, converter=chosen_seed)
     threads: Threads = None
     executor: Annotated[
         "AnyExecutor",

@@ -13,12 +13,21 @@ from typing_extensions import Doc
 from .. import types
 from .choices import AR, TESTS_WITH_OPTIONS, WithMargin, reader
 from .declare import Except, Flag, Kind, Options, several
-from .groups import PYTHON, Checkpointed, Computed, Inputs, numbers, whole_numbers
+from .groups import (
+    DOCUMENTS,
+    PYTHON,
+    SYSTEM_OR_FILE,
+    Checkpointed,
+    Computed,
+    Inputs,
+    numbers,
+    whole_numbers,
+)
 from .nulls import NULLS_WITH_OPTIONS, Documents, EqualScore, Margin, Noise, Replicate, Variants
 
 if TYPE_CHECKING:
     from ..resampling.counting import Metrics
-    from ..settings import StratumIds
+    from ..settings import DocumentIds, StratumIds
 
 # How a test is named, and how many of them; the type of what a converter takes is the type of the keyword argument.
 TestName = types.Test | str
@@ -31,7 +40,8 @@ VariancesName = types.Variances | str
 AdjustmentName = types.Adjustment | str
 WITH_OPTIONS = Kind("str, AR, Equivalence or NonInferiority, or sequence of these, optional", "test")
 # The types of options that several records declare, each with a text or a default of its own.
-TestNames = Annotated[tuple[TestName, ...], Flag(("--tests", "--test"))]
+TESTS = Flag(("--tests", "--test"), note="separated by commas or spaces")
+TestNames = Annotated[tuple[TestName, ...], TESTS]
 Sizes = Annotated[tuple[int, ...] | None, Ge(2), Flag(("--sizes", "--size"))]
 LevelList = Annotated[
     tuple[float, ...], Gt(0), Lt(1), Flag(("--alphas", "--alpha"), "LEVEL"), Doc("Significance levels.")
@@ -39,7 +49,7 @@ LevelList = Annotated[
 ConfidenceLevel = Annotated[float, Gt(0), Lt(1), Flag(("--confidence",), "LEVEL")]
 Baseline = Annotated[
     str | None,
-    Flag(metavar="NAME"),
+    Flag(metavar="NAME", note=SYSTEM_OR_FILE),
     Doc("The baseline of the pairs. By default the first system."),
 ]
 AllPairs = Annotated[bool, Doc("Use every pair of systems.")]
@@ -116,7 +126,7 @@ class Tested(Study):
 
     tests: Annotated[
         tuple[StudyTest, ...] | None,
-        Flag(("--tests", "--test")),
+        TESTS,
         WITH_OPTIONS,
         Doc(
             """Tests of :func:`reshuffle.compare`, by name; options follow a colon: ar:scheme=subgroup. By default
@@ -570,7 +580,9 @@ class Validate(StudyInputs, PoolReplicates, Binned, Pooled, Inputs):
         ),
     ] = field(default=("paired-bootstrap",), converter=tests, kw_only=True)
     baseline: Annotated[
-        str | None, Flag(metavar="NAME"), Doc("Compare each system with this one only. By default all pairs.")
+        str | None,
+        Flag(metavar="NAME", note=SYSTEM_OR_FILE),
+        Doc("Compare each system with this one only. By default all pairs."),
     ] = field(default=None, kw_only=True)
     confidence_level: Annotated[ConfidenceLevel, Doc("The confidence that a test needs to draw a conclusion.")] = field(
         default=0.95, kw_only=True
@@ -583,6 +595,12 @@ class Agreement(StudyInputs, Replicates, Binned, Inputs):
 
     TITLE: ClassVar[str] = "Study"
 
+    documents: Annotated[
+        "DocumentIds | None",
+        DOCUMENTS,
+        Kind("sequence of S str or int, optional"),
+        Doc("The document id of each segment. Whole documents are then resampled."),
+    ] = field(default=None, kw_only=True)
     # The default test of comparisons, and those of Graham et al. 2014 and of Riezler & Maxwell 2005.
     tests: Annotated[
         TestNames,

@@ -17,6 +17,7 @@ from ..results import Comparison, Flips, SegmentTable, SetComparison
 from ..results.studies import StudyResult
 from ..validate import check_name
 from .csv import as_csv
+from .differences import metric_difference_as_text, pair_as_text, run_difference_as_text
 from .flips import flip_columns, flips_as_csv, flips_as_json, flips_as_text
 from .frames import as_pandas, as_polars, rows_of
 from .json import as_json, sets_as_json
@@ -62,7 +63,9 @@ __all__ = [
     "flips_as_text",
     "frame_columns",
     "methods_sentence",
+    "metric_difference_as_text",
     "notebook_html",
+    "pair_as_text",
     "pieces",
     "plots_of",
     "preview_as_html",
@@ -71,6 +74,7 @@ __all__ = [
     "render_flips",
     "render_segments",
     "rows_of",
+    "run_difference_as_text",
     "segment_columns",
     "segments_as_dicts",
     "significance_as_text",

@@ -27,11 +27,11 @@ def _batch(result: SignificanceResult) -> list[str]:
 
 
 def _one(result: SignificanceResult) -> list[str]:
-    p = _equation("p", pvalue_cell(result.pvalue, random_replicates(result)))
+    p = equation("p", pvalue_cell(result.pvalue, random_replicates(result)))
     if result.adjusted_pvalue is not None:
-        p += ", " + _equation("adjusted p", pvalue_cell(result.adjusted_pvalue, random_replicates(result)))
+        p += ", " + equation("adjusted p", pvalue_cell(result.adjusted_pvalue, random_replicates(result)))
     difference = f"{result.metric}: a - b = {result.statistic:+.6g}"
-    replicates = _replicates(result)
+    replicates = replicates_in_words(result)
     return [
         f"{difference}, {p} ({result.test}, {_alternative(result)})",
         *([] if replicates is None else [replicates]),
@@ -43,12 +43,12 @@ def _alternative(result: SignificanceResult) -> str:
     return str(result.alternative) if result.margin is None else f"margin {number(result.margin)}"
 
 
-def _equation(name: str, cell: str) -> str:
+def equation(name: str, cell: str) -> str:
     """``p = 0.05``, or ``p < 0.0001``."""
     return f"{name} < {cell[1:]}" if cell.startswith("<") else f"{name} = {cell}"
 
 
-def _replicates(result: SignificanceResult) -> str | None:
+def replicates_in_words(result: SignificanceResult) -> str | None:
     """How p was computed from replicates; None for tests in closed form."""
     if result.exact_by == "convolution":
         return "Exact null distribution, by convolution."

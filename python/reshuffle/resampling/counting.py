@@ -12,7 +12,7 @@ import numpy as np
 
 from ..data.columns import Table, segment_list
 from ..data.corpus import Corpus, Lines
-from ..errors import InputError, quoted, warn
+from ..errors import InputError, quoted, unknown_name, warn
 from ..lazy import lazy
 from ..metrics.base import Counts, Metric
 from ..metrics.black_box import CorpusFunction
@@ -91,6 +91,24 @@ def labels_of(metrics: Sequence[Metric | CorpusFunction]) -> list[str]:
     return labels
 
 
+def metrics_named(name: str, metrics: Sequence[Metric | CorpusFunction]) -> list[int]:
+    """The indices of the metrics with a name, in any case: that of :func:`labels_of`, of reports, or of ``-m``.
+
+    A label belongs to one metric; two metrics may share another name.
+
+    >>> bleus = [metric("bleu"), metric("bleu", tokenize="intl"), metric("chrf", beta=3)]
+    >>> [metrics_named(name, bleus) for name in ("bleu", "BLEU tok:intl", "chrF", "chrF3", "TER")]
+    [[0, 1], [1], [2], [2], []]
+    """
+    folded = name.casefold()
+    labels = [label.casefold() for label in labels_of(metrics)]
+    if folded in labels:
+        return [labels.index(folded)]
+    return [
+        i for i, m in enumerate(metrics) if folded in (m.name.casefold(), str(getattr(m, "key", m.name)).casefold())
+    ]
+
+
 @dataclass(frozen=True)
 class Data:
     """The metrics to compute, and the texts; without texts if all metrics have precomputed counts."""
@@ -128,6 +146,13 @@ class Data:
         ['BLEU case:mixed tok:13a', 'BLEU case:lc tok:intl', 'chrF2']
         """
         return labels_of(self.metrics)
+
+    def label_of(self, name: str) -> str:
+        """The label of a metric, by any of its names (:func:`metrics_named`); of the first one that has it."""
+        found = metrics_named(name, self.metrics)
+        if not found:
+            raise unknown_name("metric", name, self.labels)
+        return self.labels[found[0]]
 
     @property
     def n_references(self) -> str | None:

@@ -77,7 +77,7 @@ class BesagClifford:
 
 @dataclass(frozen=True)
 class Gandy:
-    """Stop as soon as it is decided whether p ≤ ``level``, with a bounded probability of a wrong decision.
+    """Stop as soon as it is decided whether p ≤ ``alpha``, with a bounded probability of a wrong decision.
 
     For each test, the probability that the decision differs from that of infinitely many shuffles is at most ``risk``.
     A p far from the level needs a few hundred shuffles, and a p close to it very many. If R shuffles are used first,
@@ -87,8 +87,8 @@ class Gandy:
 
     Parameters
     ----------
-    level : float, optional
-        α. The default is the level of the comparison, or .05 outside a comparison.
+    alpha : float, optional
+        The default is that of the comparison, or .05 outside a comparison.
     risk : float
         ε, greater than 0 and at most ¼.
 
@@ -101,7 +101,7 @@ class Gandy:
     >>> import numpy as np
     >>> a, b = np.array([[1], [0], [1], [1]]), np.array([[0], [1], [1], [0]])
     >>> from reshuffle import approximate_randomization
-    >>> result = approximate_randomization(a, b, lambda t: t[..., 0] / 4, stopping=Gandy(level=0.01))
+    >>> result = approximate_randomization(a, b, lambda t: t[..., 0] / 4, stopping=Gandy(alpha=0.01))
     >>> result.pvalue > 0.01, result.n_resamples < 20, result.stopping.stopped
     (True, True, True)
     """
@@ -109,12 +109,12 @@ class Gandy:
     name: ClassVar[str] = "gandy"
     valid_at_all_levels: ClassVar[bool] = False
 
-    level: float | None = None
+    alpha: float | None = None
     risk: float = 0.001
 
     def __post_init__(self) -> None:
-        if self.level is not None:
-            check_level("level", self.level)
+        if self.alpha is not None:
+            check_level("alpha", self.alpha)
         if check_level("risk", self.risk) > 0.25:
             raise InputError(f"risk must be at most 0.25, got {self.risk!r}")
 
@@ -124,18 +124,18 @@ class Gandy:
         return signature.for_stopping(self.name, self._level, self.risk)
 
     def at(self, alpha: float) -> Gandy:
-        """The rule for tests at level ``alpha``; :class:`InputError` if the rule has a different level."""
-        if self.level not in (None, alpha):
+        """The rule for tests at level ``alpha``; :class:`InputError` if the rule has another one."""
+        if self.alpha not in (None, alpha):
             raise InputError(
-                f"Gandy has level {self.level}, but the comparison has alpha = {alpha} (by default "
-                "1 - confidence_level): leave out Gandy's level, or make both equal"
+                f"Gandy has alpha = {self.alpha}, but the comparison has alpha = {alpha} (by default "
+                "1 - confidence_level): leave out Gandy's alpha, or make both equal"
             )
         return Gandy(alpha, self.risk)
 
     @property
     def _level(self) -> float:
         """The level, or the default if there is none."""
-        return default_alpha() if self.level is None else self.level
+        return default_alpha() if self.alpha is None else self.alpha
 
     def core(self) -> _core.StoppingRule:
         """The rule's limits, computed in Rust."""

@@ -126,7 +126,10 @@ class Contribution:
 @documented
 @dataclass(frozen=True, slots=True)
 class PairedDifference:
-    """The difference between two systems under one metric, and its test."""
+    """The difference between two systems under one metric, and its test.
+
+    ``print(pair)`` shows the difference, p, and what they rest on, in a few lines.
+    """
 
     baseline: str
     system: str
@@ -171,6 +174,17 @@ class PairedDifference:
     bootstrap draws centred on 0. None for tests without replicates, and if the observed statistic is infinite.
     """
 
+    def __repr__(self) -> str:
+        return (
+            f"<PairedDifference: {self.metric}, {self.system} against {self.baseline}; "
+            f"difference={self.difference:.6g}, pvalue={self.test.pvalue:.6g}, test={self.test.test}>"
+        )
+
+    def __str__(self) -> str:
+        from ..report import pair_as_text
+
+        return pair_as_text(self)
+
     @property
     def difference(self) -> float:
         """score(system) − score(baseline), in the metric's units."""
@@ -181,8 +195,7 @@ class PairedDifference:
 
         For a test with a margin: whether equivalence or non-inferiority is shown.
         """
-        adjusted = self.test.adjusted_pvalue
-        return bool((self.test.pvalue if adjusted is None else adjusted) <= alpha)
+        return self.test.is_significant(alpha)
 
 
 @documented

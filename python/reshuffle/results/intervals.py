@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from .documented import documented
@@ -25,6 +26,15 @@ class ConfidenceInterval:
     share of cases that share replicates) or ``jackknife``. For systems with several runs, ``percentile``, ``welch-t``
     or ``hierarchical`` (:func:`reshuffle.inference.run_intervals.interval_of`).
     """
+
+    def __iter__(self) -> Iterator[Real]:
+        """The ends: ``low, high = interval``.
+
+        >>> low, high = ConfidenceInterval(0.2, 1.4, 0.95, "percentile")
+        >>> low, high
+        (0.2, 1.4)
+        """
+        return iter((self.low, self.high))
 
 
 def clopper_pearson(

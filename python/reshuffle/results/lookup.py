@@ -5,17 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ..errors import InputError, listed, printable, shortened, unknown_name
+from ..names import metric_key
 
 
 def metric_name(metric: str | None, known: Sequence[str]) -> str:
-    """The known name that equals ``metric``, ignoring case if need be. For None, the only known name."""
+    """The known name that equals ``metric``, ignoring case if need be. For None, the only known name.
+
+    >>> metric_name("chrf", ["BLEU", "chrF2"]), metric_name("Bleu", ["BLEU", "chrF2"])
+    ('chrF2', 'BLEU')
+    """
     if metric is None:
         if len(known) > 1:
             raise InputError(f"there are {len(known)} metrics: choose one of {listed(known)}")
         return known[0]
     if metric in known:
         return metric
-    alike = [name for name in known if name.casefold() == str(metric).casefold()]
+    folded, key = str(metric).casefold(), metric_key(str(metric))
+    alike = [name for name in known if name.casefold() == folded] or [n for n in known if metric_key(n) == key]
     if len(alike) != 1:
         raise unknown_name("metric", str(metric), known)
     return alike[0]

@@ -14,6 +14,7 @@ from .caveats import Caveat
 from .documented import documented
 from .intervals import ConfidenceInterval, clopper_pearson, may_lie_across, robbins
 from .scalars import Real, Whole
+from .verdicts import Tested
 
 # The schemes whose p-values have no interval: they are exact, or their replicates are not independent.
 WITHOUT_INTERVAL = ("exact", "subgroup", "replay")
@@ -40,7 +41,7 @@ class UsedStopping:
 
 @documented
 @dataclass(frozen=True, slots=True)
-class SignificanceResult:
+class SignificanceResult(Tested):
     """The result of one test of a pair of systems under one metric, or of a batch of such tests.
 
     ``print(result)`` shows it in words. For a batch, ``statistic``, ``pvalue``, ``exceedances``, ``n_resamples``,

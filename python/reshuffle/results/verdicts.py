@@ -2,9 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 Verdict: TypeAlias = Literal["better", "worse", "undecided"]
+
+
+class Tested:
+    """A record of a test, with ``pvalue`` and ``adjusted_pvalue``."""
+
+    __slots__ = ()
+
+    pvalue: Any
+    adjusted_pvalue: Any
+
+    @property
+    def final_pvalue(self) -> Any:
+        """The p-value that decides: adjusted, if there is an adjustment."""
+        return self.pvalue if self.adjusted_pvalue is None else self.adjusted_pvalue
+
+    def is_significant(self, alpha: float) -> bool:
+        """Whether p, adjusted if there is an adjustment, is at most ``alpha``: what a star marks in reports.
+
+        For a test with a margin: whether equivalence or non-inferiority is shown. False where nothing was tested.
+        """
+        p = self.final_pvalue
+        return p is not None and bool(p <= alpha)
 
 
 def sought_by(alternative: str, higher_is_better: bool) -> Literal["better", "worse"] | None:

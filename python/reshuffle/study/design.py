@@ -27,7 +27,7 @@ from ..lazy import lazy
 from ..options.declare import called_with
 from ..options.studies import Plan
 from ..resampling import CountSample
-from ..results.lookup import metric_name
+from ..resampling.counting import Data
 from ..results.studies import DetectableAtSize, PairError, PlannedPower, PlannedSize, PowerRate, StudyResult
 from ..validate import check_number
 from .calibration import ROUNDS, Calibrator, Efficiency
@@ -49,11 +49,11 @@ def _n_simulations(options: Plan, n_metrics: int) -> int:
     return len(ROUNDS) * len(options.power) * (n_metrics * n_sizes + n_differences)
 
 
-def _by_label(differences: Mapping[str, Sequence[float]], labels: Sequence[str]) -> dict[str, tuple[float, ...]]:
+def _by_label(differences: Mapping[str, Sequence[float]], data: Data) -> dict[str, tuple[float, ...]]:
     """The differences by the labels of the metrics, which may have been named in other ways."""
     found: dict[str, tuple[float, ...]] = {}
     for name, values in differences.items():
-        label = metric_name(name, labels)
+        label = data.label_of(name)
         found[label] = (*found.get(label, ()), *(_difference(label, each) for each in values))
     return found
 
@@ -117,7 +117,7 @@ def plan(options: Plan) -> StudyResult:
     """
     with started("plan", options) as (data, units, settings):
         settings = evolve(settings, alphas=(options.alpha,))
-        options = evolve(options, difference=_by_label(options.difference, data.labels))
+        options = evolve(options, difference=_by_label(options.difference, data))
         for test in settings.tests:
             check_test(test, settings.alternative, *(data.metrics if options.simulate else ()))
         n_simulations = _n_simulations(options, len(data.metrics)) * len(settings.tests)

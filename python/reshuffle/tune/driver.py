@@ -21,7 +21,7 @@ from ..progress import AnyProgress, reported
 from ..results.studies import StartingScores, TuningResult
 from ..seeds import derive_seed
 from ..types import OptimizerName
-from ..validate import MAX_SEED, MAX_THREADS, check_integer
+from ..validate import DEFAULT_SEED, MAX_SEED, MAX_THREADS, check_integer, chosen_seed
 from .choosing import Chosen, LinearModel, Model, check_features
 from .course import Course, decoded
 from .decoders import Decoder
@@ -78,7 +78,7 @@ def tune(
     dev_sources: Sequence[str] | None = None,
     test_sources: Sequence[str] | None = None,
     replications: int = 1,
-    seed: int = 12345,
+    seed: int | None = DEFAULT_SEED,
     seeds: Sequence[int] | None = None,
     rounds: int = 1,
     decoder: Decoder | None = None,
@@ -114,7 +114,8 @@ def tune(
     replications : int
         The number R of runs. Those of ``l1``, where nothing is random, are the variants of :func:`l1_variants`.
     seed : int
-        Run i has the seed ``derive_seed(seed, "run", i)``.
+        The same seed gives the same result. From 0 to 2⁶⁴ − 1; None is 12345. Run i has the seed
+        ``derive_seed(seed, "run", i)``.
     seeds : sequence of int, optional
         The seeds of the runs instead.
     rounds : int
@@ -160,6 +161,7 @@ def tune(
     """
     method = find_optimizer(optimizer)
     checked = method.checked(options)
+    seed = chosen_seed(seed)
     own_seeds = _seeds(replications, seed, seeds)
     check_integer("rounds", rounds, 1)
     if threads is not None:

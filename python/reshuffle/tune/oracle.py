@@ -16,7 +16,7 @@ from ..metrics.native import NativeMetric
 from ..progress import AnyProgress, reported
 from ..results import UsedMetric
 from ..results.studies import ChosenEntry, ListScore, OracleSearch, StudyResult
-from ..validate import MAX_SEED, check_integer
+from ..validate import DEFAULT_SEED, MAX_SEED, check_integer, chosen_seed
 from .choosing import first_best
 from .lists import NBest, additive
 
@@ -64,7 +64,7 @@ def oracle(
     *,
     scores: ArrayLike | None = None,
     random_starts: int = 20,
-    seed: int = 12345,
+    seed: int | None = DEFAULT_SEED,
     threads: int | None = None,
     progress: AnyProgress = None,
 ) -> Oracle:
@@ -89,6 +89,7 @@ def oracle(
         highest score of each list, the first of equals. By default it is the first entry.
     random_starts : int
     seed : int
+        The same seed gives the same result. From 0 to 2⁶⁴ − 1; None is 12345.
     threads, progress
         As for :meth:`NBest.count`.
 
@@ -115,6 +116,7 @@ def oracle(
     """
     counting = additive(metric)
     check_integer("random_starts", random_starts, 0)
+    seed = chosen_seed(seed)
     check_integer("seed", seed, 0, MAX_SEED)
     columns = reference_columns(references)
     rows = {"topbest": first_entries(lists) if scores is None else preferred(lists, scores)}

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 from ...errors import InputError, listed, unknown_name
 from ...meta.comparing import check_adjustment
 from ...meta.material import TestSet
+from ...names import metric_key
 from ...results.studies import MetaEvaluation
 from ...settings import Levels
 from ..executors import chosen_executor
@@ -73,9 +74,11 @@ def _metric(name: str | None, sets: Sequence[TestSet]) -> str | None:
     if name in labels:
         return name
     wanted = name.casefold().replace("=", ":").replace(",", " ")
-    same = [label for label in labels if label.casefold() == wanted] or [
-        label for label in labels if label.casefold().replace(" ", ":", 1) == wanted
-    ]
+    same = (
+        [label for label in labels if label.casefold() == wanted]
+        or [label for label in labels if label.casefold().replace(" ", ":", 1) == wanted]
+        or [label for label in labels if metric_key(label) == metric_key(name)]
+    )
     if len(same) == 1:
         return same[0]
     raise unknown_name("baseline metric", name, labels)

@@ -1,7 +1,8 @@
 """``reshuffle study``: a command for each study.
 
-To add a command, declare the options of the study in ``options/studies.py``, and write the command in ``commands.py``:
-its docstring is the help. The name of the command is that of the study (``StudyResult.study``); a test checks both.
+To add a command, declare the options of the study in ``options/studies.py``, and add a row to the table in
+``commands.py``: help, examples and record. The name of the command is that of the study (``StudyResult.study``); a test
+checks both.
 """
 
 from __future__ import annotations

@@ -28,15 +28,18 @@ TABLE = (option("Output", "--table", metavar="NAME", help="With csv: the table t
 
 
 def study_options(
-    record: type[Options], *others: Sequence[Decorator]
+    record: type[Options], *others: Sequence[Decorator], systems: str = "SYS SYS..."
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """The options of a study: those of its record, ``others``, input, metrics and output."""
-    systems = click.argument("systems", metavar="SYS SYS...", nargs=-1)
+    """The options of a study: those of its record, ``others``, input, metrics and output.
+
+    ``systems`` stands for the outputs in the usage.
+    """
+    outputs = click.argument("systems", metavar=systems, nargs=-1)
     reference = click.argument("reference", metavar="REF", required=False)
     output = output_options(get_args(types.Format), "text")
     decorate = all_of(INPUT, METRICS, declared_options(record), *others, (EXECUTOR,), TABLE, output)
 
     def options(command: Callable[..., Any]) -> Callable[..., Any]:
-        return reference(systems(decorate(command)))
+        return reference(outputs(decorate(command)))
 
     return options

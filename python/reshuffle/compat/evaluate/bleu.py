@@ -75,7 +75,7 @@ def _counted(
     bleu = metric("bleu", tokenize="none", **options)
     hypotheses = [list(tokenizer(text)) for text in predictions]
     tokens = [[list(tokenizer(text)) for text in items] for items in references]
-    counts = bleu.counted_tokens(hypotheses, tokens)
+    counts = bleu.counted_tokens(tokens, hypotheses)
     return Counted(bleu, counts), sum(min(map(len, items)) for items in tokens)
 
 

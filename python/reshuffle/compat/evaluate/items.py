@@ -53,5 +53,5 @@ def error(metric: NativeMetric, predictions: Sequence[str], references: list[lis
     """``standard_error`` as an entry of the result, if draws are asked for."""
     if n_resamples == 0:
         return {}
-    (counts,) = metric.suff_stats([list(predictions)], references)
+    (counts,) = metric.suff_stats(references, [list(predictions)])
     return {"standard_error": Counted(metric, counts).bootstrap_error(n_resamples)}

@@ -42,7 +42,7 @@ def multi_bleu(stem: str, hypotheses: bytes, lowercase: bool) -> str:
         "" if i >= covered else line for i, line in enumerate(references[0])
     ]  # a segment needs at least one reference
     bleu = metric("bleu", tokenize="multi-bleu", smooth_method="none", lowercase=lowercase)
-    counts: NDArray[Any] = np.array(bleu.suff_stats([lines], references)[0])
+    counts: NDArray[Any] = np.array(bleu.suff_stats(references, [lines])[0])
     hyp_len, ref_len = counts[:, 0], counts[:, 1]
     distance = np.abs(hyp_len - ref_len)
     ref_len[:] = np.where(

@@ -145,7 +145,7 @@ def _bleu_counts(systems: Sequence[list[list[str]]], columns: Sequence[list[list
     # Words have no space, and this tokenizer splits at ASCII space only.
     joined = [[" ".join(words) for words in text] for text in [*systems, *columns]]
     native = metric("bleu", tokenize="multi-bleu", smooth_method="none")
-    counts: Array = native.suff_stats(joined[:2], joined[2:]).astype(np.float64)
+    counts: Array = native.suff_stats(joined[2:], joined[:2]).astype(np.float64)
     return counts
 
 

@@ -118,8 +118,8 @@ def count(test_set: TestSet, options: Options) -> Counted:
         "mteval_quirks": True,
         "max_ngram_order": ORDERS,
     }
-    nist = metric("nist", **shared).suff_stats(texts, columns)
-    bleu = metric("bleu", smooth_method="mteval", **shared).suff_stats(texts, columns)
+    nist = metric("nist", **shared).suff_stats(columns, texts)
+    bleu = metric("bleu", smooth_method="mteval", **shared).suff_stats(columns, texts)
     if options.shortest:
         shortest = np.min([[len(words) for words in tokenize(c, options.tokenizer)] for c in columns], axis=0)
         bleu = np.array(bleu)

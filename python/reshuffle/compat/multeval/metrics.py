@@ -147,8 +147,8 @@ def _native_bleu() -> NativeMetric:
 
 def _count_split(outputs: Sequence[Sequence[str]], references: Sequence[Sequence[str]], threads: int | None) -> Counts:
     return _native_bleu().suff_stats(
-        [with_split_tokens(lines) for lines in outputs],
         [with_split_tokens(lines) for lines in references],
+        [with_split_tokens(lines) for lines in outputs],
         threads=threads,
     )
 
@@ -188,8 +188,8 @@ def _whole_edits(
 ) -> Counts:
     """Edits and mean lengths of references, of which MultEval keeps the integer part for each segment."""
     # Counts are in steps of fractions of a word, so that means are exact: so many steps are one word.
-    word = int(native.suff_stats([["a"]], [["a"]] * len(references))[0, 0, 1])
-    counts: Counts = native.suff_stats(outputs, references, threads=threads) // word
+    word = int(native.suff_stats([["a"]] * len(references), [["a"]])[0, 0, 1])
+    counts: Counts = native.suff_stats(references, outputs, threads=threads) // word
     return counts
 
 
@@ -207,7 +207,7 @@ def _meteor(options: OptionsOfMetrics) -> ScoredMetric:
         arrow=r" $\uparrow$",
         higher_is_better=True,
         formula=native,
-        counting=lambda outputs, references, threads: native.suff_stats(outputs, references, threads=threads),
+        counting=lambda outputs, references, threads: native.suff_stats(references, outputs, threads=threads),
         parts=("prec", "rec", "frag"),
         parts_of=lambda counts: _parts_of_meteor(native, counts),
     )

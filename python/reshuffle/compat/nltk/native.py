@@ -43,7 +43,7 @@ def check_orders(least: object, most: object, limit: int) -> None:
 def counts(native: NativeMetric, hypotheses: Any, references: Any, *, each_reference: bool = False) -> Array:
     """The counts of texts in NLTK's form. Raises :class:`NotNative` if they cannot be counted."""
     try:
-        return native.counted_tokens(hypotheses, references, each_reference=each_reference)
+        return native.counted_tokens(references, hypotheses, each_reference=each_reference)
     except (TypeError, ValueError) as error:
         raise _reason(error) from None
 
@@ -51,7 +51,7 @@ def counts(native: NativeMetric, hypotheses: Any, references: Any, *, each_refer
 def common(hypotheses: Any, references: Any, order: int) -> CommonNgrams:
     """The n-grams that hypotheses and references have in common. Raises :class:`NotNative` as :func:`counts` does."""
     try:
-        return common_ngrams(hypotheses, references, order)
+        return common_ngrams(references, hypotheses, order)
     except (TypeError, ValueError) as error:
         raise _reason(error) from None
 
@@ -59,7 +59,7 @@ def common(hypotheses: Any, references: Any, order: int) -> CommonNgrams:
 def of_lines(native: NativeMetric, hypotheses: list[str], references: list[str]) -> Array:
     """The counts of lines. Raises :class:`NotNative` if they cannot be counted."""
     try:
-        rows: Array = native.counted_unchecked([hypotheses], [[*references]])[0]
+        rows: Array = native.counted_unchecked([[*references]], [hypotheses])[0]
     except (TypeError, ValueError) as error:
         raise _reason(error) from None
     return rows

@@ -527,7 +527,7 @@ def _counted(
 def _count(native: NativeMetric, systems: list[list[str]], columns: Columns) -> NDArray[np.int64]:
     try:
         # Not `suff_stats`, because its checks take as long as counting a sentence.
-        return native.counted_unchecked(systems, columns)
+        return native.counted_unchecked(columns, systems)
     except UnicodeError:
         raise NotNative("a line is not valid Unicode: it has a lone surrogate") from None
     except InputError as error:

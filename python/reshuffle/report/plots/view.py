@@ -141,8 +141,7 @@ class View:
 
     def pvalue(self, pair: PairedDifference) -> float:
         """The p-value that is compared with α: the adjusted one, if there is an adjustment."""
-        adjusted = pair.test.adjusted_pvalue
-        return float(pair.test.pvalue if adjusted is None else adjusted)
+        return float(pair.test.final_pvalue)
 
     def pvalue_cell(self, pair: PairedDifference) -> str:
         """That p-value, formatted as in tables."""

@@ -114,7 +114,7 @@ class Family:
 
     def is_significant(self, pair: MetricDifference) -> bool:
         """Whether two metrics differ."""
-        return pvalue_of(pair) <= self.alpha
+        return pair.is_significant(self.alpha)
 
     def better(self, a: str, b: str) -> bool:
         """Whether the first metric agrees significantly better with people than the second."""
@@ -134,7 +134,7 @@ class Family:
 
 def pvalue_of(pair: MetricDifference) -> float:
     """The p-value that decides."""
-    return pair.pvalue if pair.adjusted_pvalue is None else pair.adjusted_pvalue
+    return float(pair.final_pvalue)
 
 
 def of_meta(study: StudyResult) -> MetaEvaluation:

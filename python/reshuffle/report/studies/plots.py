@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ...errors import InputError, listed, unknown_name
+from ...results.lookup import metric_name
 from ...results.studies import StudyResult
 from ...validate import check_name
 from .base import Figure
@@ -126,6 +127,8 @@ def records_of(study: StudyResult, name: str, figure: Figure, where: Mapping[str
         values = list(dict.fromkeys(getattr(record, field) for record in records))
         shown = [str(value) for value in values]
         if field in given:
+            if field == "metric":
+                given[field] = metric_name(given[field], shown)
             by_name = {str(value).casefold(): value for value in values}
             if str(given[field]).casefold() not in by_name:
                 check_name(field, str(given[field]), shown)

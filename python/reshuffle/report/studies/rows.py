@@ -8,7 +8,7 @@ from dataclasses import fields
 from typing import Any
 
 from ...results import ConfidenceInterval
-from ...results.studies import StudyResult, record_types
+from ...results.studies import ObservedDifference, RunDifference, StudyResult, SystemRuns, record_types
 from ...validate import check_name
 from ..frames import Columns
 
@@ -19,6 +19,13 @@ SEED = "UInt64"
 INTERVAL = "_interval"
 # The column of the keys of a field that maps names to records, by the name of the field.
 KEYS: Mapping[str, str] = {"scores": "metric"}
+# Columns that have the names of those of a comparison, instead of names of fields.
+OF_DIFFERENCE: Mapping[str, str] = {"low": "difference_low", "high": "difference_high"}
+RENAMED: Mapping[type, Mapping[str, str]] = {
+    SystemRuns: {"name": "system"},
+    RunDifference: OF_DIFFERENCE,
+    ObservedDifference: OF_DIFFERENCE,
+}
 
 
 def default_table(study: StudyResult) -> str:
@@ -30,10 +37,10 @@ def study_columns(study: StudyResult, table: str | None = None) -> Columns:
     """The columns of a table: a field each, but the ends of an interval are two.
 
     ``confidence_interval`` becomes ``low`` and ``high``, and ``NAME_interval`` becomes ``NAME_low`` and ``NAME_high``;
-    so does ``confidence_interval`` of a record that has other fields called ``low`` and ``high``. Tuples are joined by
-    commas. A field that maps names to numbers becomes ``FIELD.NAME`` for each name. A record with a field that maps
-    names to records has a row for each name, with the name in a column of its own (:data:`KEYS`) and the fields of both
-    records.
+    so does ``confidence_interval`` of a record that has other fields called ``low`` and ``high``. Some columns have
+    other names (:data:`RENAMED`). Tuples are joined by commas. A field that maps names to numbers becomes
+    ``FIELD.NAME`` for each name. A record with a field that maps names to records has a row for each name, with the
+    name in a column of its own (:data:`KEYS`) and the fields of both records.
     """
     name = default_table(study) if table is None else table
     check_name("table", name, list(study.tables))
@@ -76,4 +83,5 @@ def _plain_columns(
             columns[field.name] = ([None if value is None else ",".join(map(str, value)) for value in values], None)
         else:
             columns[field.name] = (values, SEED if field.name == "seed" else TYPES[kind])
-    return columns
+    names = RENAMED.get(record, {})
+    return {names.get(name, name): column for name, column in columns.items()}

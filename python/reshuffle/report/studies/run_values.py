@@ -53,8 +53,7 @@ def adjusts(result: RunComparison) -> bool:
 
 def is_significant(result: RunComparison, each: RunDifference) -> bool:
     """Whether a test of the exchange unit that decides rejects."""
-    p = each.pvalue if each.adjusted_pvalue is None else each.adjusted_pvalue
-    return each.exchange == result.default_exchange and bool(p <= result.plan["alpha"])
+    return each.exchange == result.default_exchange and each.is_significant(result.plan["alpha"])
 
 
 def verdict_of(result: RunComparison, each: RunDifference) -> Verdict:

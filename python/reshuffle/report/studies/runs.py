@@ -181,7 +181,7 @@ def _p_cells(result: RunComparison, tested: Sequence[RunDifference]) -> list[str
     for each in tested:
         marks = ("*" if is_significant(result, each) else "") + (EXACT if each.exact else "")
         marks += UNREACHABLE if each.smallest_pvalue > result.plan["alpha"] else ""
-        cells.append(pvalue(each, each.pvalue if each.adjusted_pvalue is None else each.adjusted_pvalue) + marks)
+        cells.append(pvalue(each, each.final_pvalue) + marks)
     return cells
 
 

@@ -74,13 +74,9 @@ def _is_adjusted(settings: Sequence[SmoothingSetting]) -> bool:
     return any(each.adjusted_pvalue is not None for each in settings)
 
 
-def _p(each: SmoothingSetting) -> float | None:
-    return each.pvalue if each.adjusted_pvalue is None else each.adjusted_pvalue
-
-
 def _difference(each: SmoothingSetting, with_interval: bool) -> list[str]:
     """The difference from the selected value, its interval and its p-value."""
-    p = _p(each)
+    p = each.final_pvalue
     if each.difference is None or p is None:
         return ["–"] * (3 if with_interval else 2)
     interval = each.confidence_interval
@@ -113,7 +109,7 @@ def conclusions(study: StudyResult) -> Iterator[str]:
             continue
         symbol = SYMBOLS[chosen.parameter]
         text = f"Smoothing {smoothing}: {symbol} = {_value(chosen.value)} has the largest τ, {chosen.tau:.4f}"
-        pvalues = [_p(each) for each in own]
+        pvalues = [each.final_pvalue for each in own]
         close = [_value(each.value) for each, p in zip(own, pvalues, strict=True) if p is not None and p > alpha]
         if close:
             text += (

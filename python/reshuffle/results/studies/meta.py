@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from ..documented import documented
 from ..intervals import ConfidenceInterval
+from ..verdicts import Tested
 from .base import StudyResult
 
 # The tables of a meta-evaluation.
@@ -58,7 +59,7 @@ class MetricAgreement:
 
 @documented
 @dataclass(frozen=True, slots=True)
-class MetricDifference:
+class MetricDifference(Tested):
     """The difference between the agreement of two metrics with people, and a test of it."""
 
     test_set: str
@@ -89,6 +90,11 @@ class MetricDifference:
     degrees_of_freedom: float | None
     n: int
     """As in :class:`MetricAgreement`."""
+
+    def __str__(self) -> str:
+        from ...report import metric_difference_as_text
+
+        return metric_difference_as_text(self)
 
 
 @documented

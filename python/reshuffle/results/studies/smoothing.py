@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 from ..documented import documented
 from ..intervals import ConfidenceInterval
+from ..verdicts import Tested
 
 
 @documented
 @dataclass(frozen=True, slots=True)
-class SmoothingSetting:
+class SmoothingSetting(Tested):
     """How well sentence BLEU agrees with people if the parameter of a smoothing has one value."""
 
     test_set: str

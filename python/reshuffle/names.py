@@ -1,0 +1,61 @@
+"""Names of metrics: those that users type, and those that reports print."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from . import _core
+
+# Options that Python adds to metrics with a tokenizer.
+WITH_TOKENIZE = ("tokenizer_model", "trg_lang")
+
+
+@cache
+def _keys() -> Mapping[str, str]:
+    """The name in the registry by each name in lower case: that one, and the name in reports without options."""
+    keys = [metric.name for metric in _core.metrics()]
+    return {_core.Metric(key, {}).name.casefold(): key for key in keys} | {key.casefold(): key for key in keys}
+
+
+def metric_key(name: str) -> str:
+    """The name of a metric in the registry, from that name or the one that reports print, in any case.
+
+    A name that no metric has is returned as it is.
+
+    >>> metric_key("BLEU"), metric_key("chrF2++"), metric_key("chrf"), metric_key("COMET")
+    ('bleu', 'chrf++', 'chrf', 'COMET')
+    """
+    return _keys().get(name.casefold(), name)
+
+
+def with_option(option: str, metrics: Sequence[object] = ()) -> str | None:
+    """The first of these metrics, or else of all, that has an option; None if there is none.
+
+    >>> with_option("tokenize", ["chrF2", "TER"]), with_option("beta"), with_option("bset")
+    ('bleu', 'chrf', None)
+    """
+    takers = [
+        spec.name
+        for spec in _core.metrics()
+        for names in [[each.name for each in spec.options]]
+        if option in names or (option in WITH_TOKENIZE and "tokenize" in names)
+    ]
+    keys = [metric_key(each) for each in metrics if isinstance(each, str)]
+    return next((key for key in keys if key in takers), next(iter(takers), None))
+
+
+def metric_option_error(function: str, options: Mapping[str, Any], known: Sequence[str]) -> str | None:
+    """The error for an option of a metric that was passed to a function that takes metrics; None if there is none."""
+    chosen = options.get("metrics", options.get("metric", ()))
+    metrics = [chosen] if isinstance(chosen, str) else chosen if isinstance(chosen, Sequence) else ()
+    for name, value in options.items():
+        metric = None if name in known else with_option(name, metrics)
+        if metric is not None:
+            written = name.replace("_", "-") if value is True else f"{name.replace('_', '-')}={value}"
+            return (
+                f"{function}() got an unexpected keyword argument {name!r}, which is an option of metrics: write "
+                f"metrics=reshuffle.metric({metric!r}, {name}={value!r}), on the command line -m {metric}:{written}"
+            )
+    return None

@@ -1,0 +1,127 @@
+"""One tested difference in words: what ``print`` shows of a pair of systems, of systems with runs, or of metrics."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ..errors import printable
+from ..results import ConfidenceInterval, PairedDifference
+from ..results.studies import MetricDifference, RunDifference
+from .cells import decimals_for
+from .notes import counted, number
+from .parts import part_name
+from .significance import equation, replicates_in_words
+
+# The most parts of a formula that fit into one line or two.
+MOST_PARTS = 12
+
+
+def pair_as_text(pair: PairedDifference) -> str:
+    """The difference of two systems, p, what it rests on, its parts and caveats, and the signature."""
+    test = pair.test
+    decimals = _decimals(pair.difference)
+    return _text(
+        _difference(f"{pair.system} − {pair.baseline}, {pair.metric}", pair, decimals),
+        _p(test, test.n_resamples if test.scheme != "exact" else None, f"{test.test}, {_side(test)}"),
+        replicates_in_words(test),
+        _rests_on(pair),
+        _parts(pair, decimals),
+        _caveats(pair.caveats),
+        f"Signature: {test.signature}",
+    )
+
+
+def run_difference_as_text(each: RunDifference) -> str:
+    """The difference of two systems with several runs, and p."""
+    score = "of all outputs of a system taken as one" if each.statistic == "pooled" else "the mean of the runs' scores"
+    replicates = f"{'all ' if each.exact else ''}{each.n_resamples:,} replicates" if each.n_resamples else "t test"
+    if each.degrees_of_freedom is not None:
+        replicates += f", {number(round(each.degrees_of_freedom, 2))} degrees of freedom"
+    smallest = f" The smallest p of this test here is {each.smallest_pvalue:.2g}." if each.smallest_pvalue else ""
+    needed = "" if each.runs_needed is None else f" To reach alpha it needs {each.runs_needed} runs of each system."
+    return _text(
+        _difference(f"{each.system} − {each.baseline}, {each.metric}", each, _decimals(each.difference)),
+        _p(each, each.n_resamples or None, f"exchange: {each.exchange}; {replicates}"),
+        f"Score: {score}.{smallest}{needed}",
+        _caveats(each.caveats),
+    )
+
+
+def metric_difference_as_text(each: MetricDifference) -> str:
+    """The difference of the agreement of two metrics with people, and p."""
+    grouping = "" if each.grouping is None else f", grouping {each.grouping}"
+    ties = "" if each.ties is None else f", ties {each.ties}"
+    test_set = f", {each.test_set}" if each.test_set else ""
+    where = f"{each.coefficient} with people ({each.level}s{grouping}{ties}{test_set})"
+    how = each.test if each.n_resamples is None else f"{each.test}, {each.n_resamples:,} replicates"
+    if each.degrees_of_freedom is not None:
+        how += f", {number(each.degrees_of_freedom)} degrees of freedom"
+    return _text(_difference(f"{each.metric_a} − {each.metric_b}, {where}", each, 4), _p(each, each.n_resamples, how))
+
+
+def _decimals(difference: float) -> int:
+    """Three digits of the difference, as the scores of its systems are not known."""
+    return decimals_for(abs(difference) * 10)
+
+
+def _text(*lines: str | None) -> str:
+    return "\n".join(printable(line) for line in lines if line)
+
+
+def _difference(what: str, each: Any, decimals: int) -> str:
+    interval: ConfidenceInterval | None = each.confidence_interval
+    text = f"{what}: {each.difference:+.{decimals}f}"
+    if interval is None:
+        return text
+    low, high = interval
+    level = number(100 * interval.confidence_level)
+    return f"{text}, {level}% CI {low:+.{decimals}f} to {high:+.{decimals}f} ({interval.method})"
+
+
+def _p(each: Any, n_resamples: int | None, how: str) -> str:
+    cells = [equation("p", _cell(each.pvalue, n_resamples))]
+    if each.adjusted_pvalue is not None:
+        cells.append(equation("adjusted p", _cell(each.adjusted_pvalue, n_resamples)))
+    return f"{', '.join(cells)} ({how})"
+
+
+def _cell(p: float, n_resamples: int | None) -> str:
+    """``p`` with as many decimals as 1/R has, at least four."""
+    if p < 1e-4:
+        return "<0.0001"
+    return f"{p:.{max(4, math.ceil(math.log10(n_resamples or 1)))}f}"
+
+
+def _side(test: Any) -> str:
+    return str(test.alternative) if test.margin is None else f"{test.alternative}, margin {number(test.margin)}"
+
+
+def _rests_on(pair: PairedDifference) -> str:
+    """On which segments or documents the difference rests."""
+    of_documents = pair.n_units != pair.n_segments
+    units = counted(pair.n_units, "document" if of_documents else "segment")
+    text = units
+    if pair.influence is not None:
+        effective = pair.influence.effective
+        text = f"{pair.influence.differing:,} of {units} differ"
+        text += "" if effective is None else f" (effective number {effective:.0f})"
+    parts = [text, *([counted(pair.n_segments, "segment")] if of_documents else [])]
+    if pair.intraclass_correlation is not None:
+        parts.append(f"intraclass correlation {pair.intraclass_correlation:.3f}")
+    if pair.design_effect is not None:
+        parts.append(f"design effect {pair.design_effect:.2f}")
+    return f"{', '.join(parts)}."
+
+
+def _parts(pair: PairedDifference, decimals: int) -> str | None:
+    """The contributions of the parts of the formula, if they were asked for."""
+    shown = [f"{part_name(each.part)} {each.difference:+.{decimals}f}" for each in pair.contributions or ()]
+    more = len(shown) - MOST_PARTS
+    if more > 0:
+        shown = [*shown[:MOST_PARTS], f"and {more} more"]
+    return f"Contributions: {', '.join(shown)}." if shown else None
+
+
+def _caveats(names: tuple[str, ...]) -> str | None:
+    return f"Caveats: {', '.join(names)}; the report of the whole comparison explains them." if names else None
