@@ -361,7 +361,7 @@ def test_the_counts_of_a_comparison_are_sent_once(monkeypatch: pytest.MonkeyPatc
 def test_agreement_with_people_is_the_same_with_an_executor(function: Any, options: dict[str, Any]) -> None:
     tables, votes = random_votes(3)
     test_set = (
-        random_matrices(4) if options["coefficients"] != "tau" else meta.TestSet.from_scores(tables, judgments=votes)
+        random_matrices(4) if options["coefficients"] != "tau" else meta.JudgedSet.from_scores(tables, judgments=votes)
     )
     executor = Copying()
     expected = function(test_set, n_resamples=600, **options)

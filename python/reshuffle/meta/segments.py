@@ -23,7 +23,7 @@ from .comparing import Answer, Averages, Question, Testing, answered, averages_o
 from .costs import check_costs
 from .evaluation import evaluation, people
 from .left_out import LeftOut, Votes, values_left_out, votes_left_out
-from .material import TestSet, as_sets
+from .material import JudgedSet, as_sets
 from .matrices import Cells, for_test, matrix_sample
 from .samples import Agreement, VotesSample, ratio_sample, standardised
 from .standard_errors import FEWEST, two_way
@@ -63,7 +63,7 @@ class SegmentSettings:
             raise InputError("test 'williams' is for Pearson's r at system level: use 'perm-both', or meta.systems")
         return replace(self, coefficients=coefficients, groupings=groupings)
 
-    def of(self, test_set: TestSet) -> list[tuple[str, str]]:
+    def of(self, test_set: JudgedSet) -> list[tuple[str, str]]:
         """The groupings and coefficients for the judgments of a test set."""
         has_scores = test_set.human is not None and test_set.human.segments is not None
         wanted = self.coefficients
@@ -81,7 +81,7 @@ class SegmentSettings:
 
 
 def segments(
-    test_sets: TestSet | Sequence[TestSet] | Mapping[str, TestSet],
+    test_sets: JudgedSet | Sequence[JudgedSet] | Mapping[str, JudgedSet],
     *,
     coefficients: types.MetaCoefficient | str | Sequence[types.MetaCoefficient | str] | None = None,
     groupings: types.Grouping | str | Sequence[types.Grouping | str] | None = None,
@@ -105,7 +105,7 @@ def segments(
 
     Parameters
     ----------
-    test_sets : TestSet, sequence of these, or mapping of str to TestSet
+    test_sets : JudgedSet, sequence of these, or mapping of str to JudgedSet
         All with the same metrics.
     coefficients : str or sequence of str, optional
         Names in :data:`reshuffle.meta.COEFFICIENTS`. By default ``tau`` where people voted, and ``pearson``,
@@ -169,12 +169,12 @@ def segments(
 
     Examples
     --------
-    >>> from reshuffle.meta import Judgments, ScoreTable, TestSet, segments
+    >>> from reshuffle.meta import Judgments, ScoreTable, JudgedSet, segments
     >>> votes = Judgments.from_votes(["a", "b"], 6, segment=[0, 1, 2, 3, 4, 5], better=[0] * 5 + [1],
     ...                              worse=[1] * 5 + [0])
     >>> scores = {"good": [[3, 3, 3, 3, 3, 1], [2, 2, 2, 2, 2, 2]], "poor": [[3, 1, 3, 1, 2, 3], [2, 2, 2, 2, 2, 2]]}
     >>> metrics = [ScoreTable(name, ("a", "b"), np.array(own, dtype=float), None, True) for name, own in scores.items()]
-    >>> result = segments(TestSet.from_scores(metrics, judgments=votes), n_resamples=999)
+    >>> result = segments(JudgedSet.from_scores(metrics, judgments=votes), n_resamples=999)
     >>> [(each.metric, round(each.value, 3), each.n) for each in result.results]
     [('good', 1.0, 6), ('poor', -0.167, 6)]
     >>> result.comparisons[0].difference > 1, result.comparisons[0].pvalue < 0.2
@@ -199,7 +199,7 @@ def names_of(names: str | Sequence[str] | None) -> tuple[str, ...]:
     return () if names is None else (names,) if isinstance(names, str) else tuple(dict.fromkeys(names))
 
 
-def segments_of(sets: Sequence[TestSet], settings: SegmentSettings, testing: Testing) -> MetaEvaluation:
+def segments_of(sets: Sequence[JudgedSet], settings: SegmentSettings, testing: Testing) -> MetaEvaluation:
     """The agreement on checked test sets: see :func:`segments`."""
     settings = settings.checked(testing.test)
     testing.check([m.label for m in sets[0].metrics])
@@ -238,7 +238,7 @@ def segments_of(sets: Sequence[TestSet], settings: SegmentSettings, testing: Tes
 
 
 def _over_sets(
-    sets: Sequence[TestSet], answers: Sequence[Answer], settings: SegmentSettings, testing: Testing
+    sets: Sequence[JudgedSet], answers: Sequence[Answer], settings: SegmentSettings, testing: Testing
 ) -> Iterator[Answer]:
     """The averages over test sets, and the values of all votes pooled."""
     by_key: dict[tuple[str | None, str], list[Answer]] = {}
@@ -253,7 +253,7 @@ def _over_sets(
 
 
 def _question(
-    test_set: TestSet, grouping: str, coefficient: str, settings: SegmentSettings, testing: Testing
+    test_set: JudgedSet, grouping: str, coefficient: str, settings: SegmentSettings, testing: Testing
 ) -> Question:
     """One coefficient on one test set."""
     if grouping == "votes":
@@ -261,7 +261,7 @@ def _question(
     return _of_cells(test_set, grouping, coefficient, testing)
 
 
-def _human_cells(test_set: TestSet, coefficient: str) -> Scores:
+def _human_cells(test_set: JudgedSet, coefficient: str) -> Scores:
     """The human scores of segments, higher for better; :class:`InputError` if there are none."""
     human = test_set.human
     if human is None or human.segments is None:
@@ -273,7 +273,7 @@ def _human_cells(test_set: TestSet, coefficient: str) -> Scores:
 
 
 def _vote_rows(
-    test_set: TestSet, cells: Scores, coefficient: str, settings: SegmentSettings, testing: Testing
+    test_set: JudgedSet, cells: Scores, coefficient: str, settings: SegmentSettings, testing: Testing
 ) -> Counts:
     """Concordant, discordant and tied votes, and those without a score, of each judged segment: (M, S', 4).
 
@@ -301,7 +301,7 @@ def _vote_rows(
     return np.ascontiguousarray(rows[:, rows.any(axis=(0, 2))])
 
 
-def _explained(values: Values, sets: Sequence[TestSet]) -> Values:
+def _explained(values: Values, sets: Sequence[JudgedSet]) -> Values:
     """With another reason for metrics that have no scores of segments on any test set."""
     lacking = [all(m.segments is None for m in own) for own in zip(*(each.metrics for each in sets), strict=True)]
     reasons = (NO_SEGMENTS if no else reason for no, reason in zip(lacking, values.reason, strict=True))
@@ -309,7 +309,7 @@ def _explained(values: Values, sets: Sequence[TestSet]) -> Values:
 
 
 def _of_votes(
-    name: str, sets: Sequence[TestSet], coefficient: str, settings: SegmentSettings, testing: Testing
+    name: str, sets: Sequence[JudgedSet], coefficient: str, settings: SegmentSettings, testing: Testing
 ) -> Question:
     """τ of all metrics from the votes of one test set, or of several taken as one."""
     ties = COEFFICIENTS[coefficient].ties or settings.ties
@@ -359,7 +359,7 @@ def _of_votes(
     return question
 
 
-def _with_swapped_cells(question: Question, test_set: TestSet, cells: Scores, settings: SegmentSettings) -> Question:
+def _with_swapped_cells(question: Question, test_set: JudgedSet, cells: Scores, settings: SegmentSettings) -> Question:
     """The question with a test that swaps scores of single outputs, or of systems."""
     assert question.test is not None
     unit, ties = TESTS[question.test].unit, question.ties
@@ -374,7 +374,7 @@ def _with_swapped_cells(question: Question, test_set: TestSet, cells: Scores, se
     return replace(question, tested=sample, compared=scores)
 
 
-def _votes_on(test_set: TestSet, coefficient: str, settings: SegmentSettings) -> Votes:
+def _votes_on(test_set: JudgedSet, coefficient: str, settings: SegmentSettings) -> Votes:
     """The votes of people, or for ``darr`` those that follow from their scores."""
     if coefficient == "darr":
         votes = votes_of_scores(_human_cells(test_set, "darr"), settings.minimum_difference)
@@ -425,7 +425,7 @@ def _tau_sample(coefficient: str, rows: Sequence[Counts], ties: str) -> CountSam
     return ratio_sample(coefficient, *tau_parts(np.concatenate(rows, axis=1)[..., :3], ties), strata=strata)
 
 
-def _of_cells(test_set: TestSet, grouping: str, coefficient: str, testing: Testing) -> Question:
+def _of_cells(test_set: JudgedSet, grouping: str, coefficient: str, testing: Testing) -> Question:
     """The agreement of all metrics with human scores of segments."""
     labels = tuple(m.label for m in test_set.metrics)
     cells, human = test_set.cells, _human_cells(test_set, coefficient)

@@ -15,7 +15,7 @@ from ..metrics.registry import metric_specs
 from ..progress import AnyProgress, reported
 from ..results.studies import MetricAgreement, MetricDifference, SmoothingSetting, StudyResult
 from ..validate import check_name
-from .material import TestSet, as_sets
+from .material import JudgedSet, as_sets
 from .metric_scores import MetricScores
 from .segments import segments
 
@@ -81,7 +81,7 @@ def smoothing_grid(grids: Mapping[str, Iterable[float]] | None = None, **options
 
 
 def tune_smoothing(
-    test_sets: TestSet | Sequence[TestSet] | Mapping[str, TestSet],
+    test_sets: JudgedSet | Sequence[JudgedSet] | Mapping[str, JudgedSet],
     *,
     ties: types.MetricTies | str = "half",
     average: bool = True,
@@ -103,7 +103,7 @@ def tune_smoothing(
 
     Parameters
     ----------
-    test_sets : TestSet, sequence of these, or mapping of str to TestSet
+    test_sets : JudgedSet, sequence of these, or mapping of str to JudgedSet
         With votes, and with the metrics of :func:`smoothing_grid`.
     ties, average, pooled, test, adjust, interval, confidence_level, alpha, n_resamples, seed, threads, progress
         As for :func:`reshuffle.meta.segments`. Without ``average``, the votes of all test sets taken as one decide.
@@ -132,12 +132,12 @@ def tune_smoothing(
 
     Examples
     --------
-    >>> from reshuffle.meta import Judgments, TestSet, smoothing_grid, tune_smoothing
+    >>> from reshuffle.meta import Judgments, JudgedSet, smoothing_grid, tune_smoothing
     >>> reference = ["the cat sat on the mat", "a dog barked at the moon", "all is well"]
     >>> systems = {"a": ["the cat sat on mat", "a dog at the moon", "all is"], "b": ["cat mat", "moon dog", "is all"]}
     >>> votes = Judgments.from_votes(["a", "b"], 3, segment=[0, 1, 2], better=[0, 0, 0], worse=[1, 1, 1])
     >>> grid = smoothing_grid({"1": [0.1, 1.0], "7": [5.0]}, tokenize="none")
-    >>> result = tune_smoothing(TestSet.from_texts(reference, systems, grid, judgments=votes), n_resamples=99)
+    >>> result = tune_smoothing(JudgedSet.from_texts(reference, systems, grid, judgments=votes), n_resamples=99)
     >>> [(each.smoothing, each.value, round(each.tau, 3), each.selected) for each in result.tables["grid"]]
     [('1', 0.1, 1.0, True), ('1', 1.0, 0.667, False), ('7', 5.0, 1.0, True)]
     """
@@ -203,7 +203,7 @@ class _Setting:
     value: float
 
 
-def _settings(sets: Sequence[TestSet]) -> dict[str, _Setting]:
+def _settings(sets: Sequence[JudgedSet]) -> dict[str, _Setting]:
     """The setting of every metric, by label; :class:`InputError` for metrics that are not of the grid."""
     for each in sets:
         if each.judgments is None:
@@ -230,7 +230,7 @@ def _default(option: str) -> float:
     return float(str(next(each.default for each in spec.options if each.name == option)))
 
 
-def _deciding(sets: Sequence[TestSet], average: bool) -> str:
+def _deciding(sets: Sequence[JudgedSet], average: bool) -> str:
     """The name of the test set whose votes decide."""
     if len(sets) == 1:
         return sets[0].name

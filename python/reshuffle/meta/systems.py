@@ -26,7 +26,7 @@ from .comparing import Answer, Averages, Question, Testing, answered, averages_o
 from .evaluation import evaluation, people
 from .human import HUMAN_SCORES
 from .human import human_scores as scores_of_votes
-from .material import TestSet, as_sets
+from .material import JudgedSet, as_sets
 from .matrices import Cells, matrix_sample, standardised_systems, systems_sample
 from .metric_scores import mean_of_cells, mean_sample
 from .samples import Agreement, DrawnSystems, MatrixSample, SystemDraws, drawn_scores
@@ -73,7 +73,7 @@ class SystemSettings:
 
 
 def systems(
-    test_sets: TestSet | Sequence[TestSet] | Mapping[str, TestSet],
+    test_sets: JudgedSet | Sequence[JudgedSet] | Mapping[str, JudgedSet],
     *,
     coefficients: types.MetaCoefficient | str | Sequence[types.MetaCoefficient | str] | None = None,
     human_scores: types.HumanScore | str | None = None,
@@ -95,7 +95,7 @@ def systems(
 
     Parameters
     ----------
-    test_sets : TestSet, sequence of these, or mapping of str to TestSet
+    test_sets : JudgedSet, sequence of these, or mapping of str to JudgedSet
         All with the same metrics, and at least 3 judged systems each.
     coefficients : str or sequence of str, optional
         Names in :data:`reshuffle.meta.COEFFICIENTS`: ``pearson``, ``spearman``, ``kendall-b``, ``accuracy``, which are
@@ -138,12 +138,12 @@ def systems(
     Examples
     --------
     >>> import numpy as np
-    >>> from reshuffle.meta import ScoreTable, TestSet, systems
+    >>> from reshuffle.meta import ScoreTable, JudgedSet, systems
     >>> names = ("a", "b", "c", "d", "e")
     >>> people = ScoreTable("DA", names, None, np.array([71.0, 74.0, 79.0, 68.0, 80.0]))
     >>> good = ScoreTable("good", names, None, np.array([0.31, 0.35, 0.37, 0.30, 0.40]))
     >>> poor = ScoreTable("poor", names, None, np.array([20.0, 22.0, 21.0, 19.5, 20.5]))
-    >>> result = systems(TestSet.from_scores([good, poor], human=people), coefficients="pearson")
+    >>> result = systems(JudgedSet.from_scores([good, poor], human=people), coefficients="pearson")
     >>> [(each.metric, round(each.value, 3)) for each in result.results]
     [('good', 0.97), ('poor', 0.497)]
     >>> result.comparisons[0].test, round(result.comparisons[0].pvalue, 3)
@@ -163,7 +163,7 @@ def systems(
         return systems_of(as_sets(test_sets), settings, testing)
 
 
-def systems_of(sets: Sequence[TestSet], settings: SystemSettings, testing: Testing) -> MetaEvaluation:
+def systems_of(sets: Sequence[JudgedSet], settings: SystemSettings, testing: Testing) -> MetaEvaluation:
     """The agreement on checked test sets: see :func:`systems`."""
     settings = settings.checked(testing.test)
     assert settings.coefficients is not None
@@ -206,7 +206,7 @@ def systems_of(sets: Sequence[TestSet], settings: SystemSettings, testing: Testi
     return evaluation(SYSTEM, sets, answers, plan, testing, described, scored)
 
 
-def _scored(test_set: TestSet, human: Scores) -> Iterator[MetricSystemScore]:
+def _scored(test_set: JudgedSet, human: Scores) -> Iterator[MetricSystemScore]:
     """The scores of each system by metrics and people, where there are both."""
     for m in test_set.metrics:
         for system, score, by_people in zip(test_set.systems, m.system_scores.tolist(), human.tolist(), strict=True):
@@ -214,7 +214,7 @@ def _scored(test_set: TestSet, human: Scores) -> Iterator[MetricSystemScore]:
                 yield MetricSystemScore(test_set.name, m.label, system, score, by_people)
 
 
-def judged_segments(test_set: TestSet, wanted: str | None) -> NDArray[np.intp] | None:
+def judged_segments(test_set: JudgedSet, wanted: str | None) -> NDArray[np.intp] | None:
     """The segments of which people judged an output; None where they scored systems as a whole.
 
     ``wanted`` is a name in ``HUMAN_SCORES`` or None, as for :meth:`People.of`.
@@ -245,7 +245,7 @@ class People:
     drawn: Callable[[Batch], Scores] | None
 
     @classmethod
-    def of(cls, test_set: TestSet, wanted: str | None) -> People:
+    def of(cls, test_set: JudgedSet, wanted: str | None) -> People:
         """From the judgments of a test set; ``wanted`` is a name in ``HUMAN_SCORES`` or None."""
         human, judgments = test_set.human, test_set.judgments
         if wanted is not None and judgments is None:
@@ -310,7 +310,7 @@ def _drawn_votes(judgments: Judgments, kind: str) -> Callable[[Batch], Scores]:
 
 
 def _question(
-    test_set: TestSet, human: People, draws: SystemDraws, coefficient: str, testing: Testing, seed: int
+    test_set: JudgedSet, human: People, draws: SystemDraws, coefficient: str, testing: Testing, seed: int
 ) -> Question:
     """One coefficient on one test set."""
     labels = tuple(m.label for m in test_set.metrics)
@@ -337,7 +337,7 @@ def _question(
 
 def _with_samples(
     question: Question,
-    test_set: TestSet,
+    test_set: JudgedSet,
     human: People,
     draws: SystemDraws,
     there: Flags,

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from ...errors import InputError, listed, unknown_name
 from ...meta.comparing import check_adjustment
-from ...meta.material import TestSet
+from ...meta.material import JudgedSet
 from ...results.studies import MetaEvaluation
 from ...settings import Levels
 from ..executors import chosen_executor
@@ -17,7 +17,7 @@ from ..output import chosen_output, destination
 from ..progress import progress_bar
 from .jobs import MetaJobs
 
-Evaluate: TypeAlias = Callable[[Sequence[TestSet], dict[str, Any]], MetaEvaluation]
+Evaluate: TypeAlias = Callable[[Sequence[JudgedSet], dict[str, Any]], MetaEvaluation]
 
 
 def run_meta(
@@ -65,7 +65,7 @@ def run_meta(
         write(result)
 
 
-def _metric(name: str | None, sets: Sequence[TestSet]) -> str | None:
+def _metric(name: str | None, sets: Sequence[JudgedSet]) -> str | None:
     """The label of a metric, from its label or, ignoring case, the beginning of only one label."""
     if name is None:
         return None
