@@ -12,7 +12,7 @@ from typing_extensions import Doc
 
 from .. import types
 from .declare import Except, Flag, Kind, Options, several
-from .groups import PYTHON, Checkpointed, Computed, Inputs, by_metric, numbers, whole_numbers
+from .groups import PYTHON, Alternative, Checkpointed, Computed, Inputs, by_metric, numbers, whole_numbers
 
 if TYPE_CHECKING:
     from ..resampling.counting import Metrics
@@ -114,10 +114,7 @@ class Tested(Study):
             ``bootstrap`` and, if two-sided, ``bootstrap-shift``."""
         ),
     ] = field(default=None, converter=optional(tests))
-    alternative: Annotated[
-        types.Alternative | str,
-        Doc("The alternative hypothesis: two-sided; better or worse than the baseline; greater or less in score."),
-    ] = "two-sided"
+    alternative: Alternative = "two-sided"
     alphas: LevelList = field(default=(0.01, 0.05, 0.1), converter=numbers)
 
 
