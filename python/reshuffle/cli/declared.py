@@ -66,6 +66,7 @@ def _help(each: Option, record: type[Options]) -> str:
     """The first paragraph of what the option does, with flags for Python's names, and its default."""
     text = " ".join(each.about.split("\n\n")[0].split())
     flags = {name: flag_of(other) for name, other in options_of(record).items() if other.flag.shown or other.flag.names}
+    flags["None"] = each.flag.none or "None"
     text = re.sub(r":func:`reshuffle\.([\w.]+)`", lambda found: f"'reshuffle {_command(found[1])}'", text)
     text = re.sub(r"(?:[Aa] name|[Nn]ames) in :data:`([^`]*)`", lambda found: _listed(each.choices, found[1]), text)
     text = re.sub(r"``(\w+)=\"([\w-]+)\"``", lambda found: f"{flags[found[1]]} {found[2]}", text)
