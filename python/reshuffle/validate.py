@@ -77,15 +77,17 @@ def check_number(what: str, value: object, minimum: float = -LARGEST, maximum: f
 
     >>> check_number("run_sd", -1, 0)
     Traceback (most recent call last):
-    reshuffle.errors.InputError: run_sd must be a number from 0 to 1e+100, got -1
+    reshuffle.errors.InputError: run_sd must be a number of at least 0, got -1
     """
     import numbers
 
-    if isinstance(value, numbers.Real) and not isinstance(value, bool):
-        real: Any = value
-        if minimum <= real <= maximum:
-            return float(real)
-    raise InputError(f"{what} must be a number from {minimum:g} to {maximum:g}, got {quoted(value)}")
+    real: Any = value if isinstance(value, numbers.Real) and not isinstance(value, bool) else float("nan")
+    if minimum <= real <= maximum:
+        return float(real)
+    # The largest number is of interest to those only who ask for more.
+    is_small = maximum == LARGEST and minimum != -LARGEST and not maximum < real < float("inf")
+    allowed = f"of at least {minimum:g}" if is_small else f"from {minimum:g} to {maximum:g}"
+    raise InputError(f"{what} must be a number {allowed}, got {quoted(value)}")
 
 
 def check_integer(what: str, value: object, minimum: int, maximum: int | None = None) -> int:

@@ -387,8 +387,11 @@ BAD: Mapping[str, tuple[tuple[str, ...], str]] = {
     "format without scores": (("segments", *VOTES, "--human-format", "table"), "--human-format needs --human: add it"),
     "word without option": (("segments", "ref.txt", *VOTES), "ref.txt: expected a file after an option: write --refs"),
     "unknown command": (("segment", *VOTES), "unknown command of 'reshuffle meta' 'segment': did you mean 'segm"),
-    "unknown coefficient": (("segments", *VOTES, "--coefficient", "taux"), "unknown coefficient 'taux'"),
-    "unknown ties": (("segments", *VOTES, "--ties", "hlaf"), "unknown value of --ties 'hlaf': did you mean 'half'?"),
+    "unknown coefficient": (
+        ("segments", *VOTES, "--coefficient", "taux"),
+        "unknown coefficient at segment level 'taux'",
+    ),
+    "unknown ties": (("segments", *VOTES, "--ties", "hlaf"), "unknown treatment of ties 'hlaf': did you mean 'half'?"),
     "unknown column": (("segments", *SCORES, "--columns", "sytem=X"), "unknown column of --columns 'sytem': did you"),
     "column without header": (("segments", *SCORES, "--columns", "system"), "--columns must be what columns hold and"),
     "column twice": (("segments", *SCORES, "--columns", "system=A", "system=B"), "--columns system is used twice"),

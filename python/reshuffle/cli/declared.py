@@ -117,7 +117,7 @@ def given_values(record: type[Options], options: dict[str, Any]) -> dict[str, An
         elif each.is_mapping:
             values[name] = margins_of(value) if get_origin(each.element.__args__[1]) is None else _lists(value)
         else:
-            values[name] = flattened(value) if each.several else value
+            values[name] = flattened(value) if each.several and isinstance(value[0], tuple) else value
     return values
 
 

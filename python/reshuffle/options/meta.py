@@ -94,6 +94,7 @@ class Votes(Options):
     TITLE: ClassVar[str] = "Agreement"
     ties: Annotated[
         types.MetricTies | str,
+        Kind(noun="treatment of ties"),
         Doc(
             """How a vote counts in ``tau`` if the metric gives both outputs the same score: half (half concordant, half
             discordant), discordant (WMT12), ignore (WMT13) or denominator (WMT14; the same values as half)."""
