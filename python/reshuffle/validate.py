@@ -72,8 +72,12 @@ def check_flag(what: str, value: object) -> bool:
     raise InputError(f"{what} must be True or False, got {quoted(value)}")
 
 
-def check_number(what: str, value: object, minimum: float = -LARGEST, maximum: float = LARGEST) -> float:
+def check_number(
+    what: str, value: object, minimum: float = -LARGEST, maximum: float = LARGEST, *, is_open: bool = False
+) -> float:
     """``value`` as a float, or :class:`InputError` if it is not a number in [minimum, maximum].
+
+    With ``is_open``, the minimum is not allowed, either.
 
     >>> check_number("run_sd", -1, 0)
     Traceback (most recent call last):
@@ -82,11 +86,14 @@ def check_number(what: str, value: object, minimum: float = -LARGEST, maximum: f
     import numbers
 
     real: Any = value if isinstance(value, numbers.Real) and not isinstance(value, bool) else float("nan")
-    if minimum <= real <= maximum:
+    if minimum <= real <= maximum and not (is_open and real == minimum):
         return float(real)
     # The largest number is of interest to those only who ask for more.
     is_small = maximum == LARGEST and minimum != -LARGEST and not maximum < real < float("inf")
-    allowed = f"of at least {minimum:g}" if is_small else f"from {minimum:g} to {maximum:g}"
+    if is_open:
+        allowed = f"above {minimum:g}" if is_small else f"above {minimum:g} and at most {maximum:g}"
+    else:
+        allowed = f"of at least {minimum:g}" if is_small else f"from {minimum:g} to {maximum:g}"
     raise InputError(f"{what} must be a number {allowed}, got {quoted(value)}")
 
 

@@ -212,8 +212,8 @@ def test_words_of_commands_for_none_and_flags_for_objects() -> None:
     assert (given.most, given.words, given.is_shown, given.share) == (None, ("a", "b"), False, 0.5)
     assert parsed(Limits, "--share", "1", "--most", "3").most == 3
     for words, message in [
-        (("--share", "0"), "--share must be above 0, got 0.0"),
-        (("--share", "1.5"), "--share must be a number from 0 to 1, got 1.5"),
+        (("--share", "0"), "--share must be a number above 0 and at most 1, got 0.0"),
+        (("--share", "1.5"), "--share must be a number above 0 and at most 1, got 1.5"),
         (("--most", "many"), "--most must be a whole number or all, got 'many'"),
         (("--most", "0"), "--most must be a whole number of at least 1, got 0"),
     ]:

@@ -369,8 +369,8 @@ def test_every_figure_is_drawn(result: TuningResult) -> None:
         ({"optimizer": 5}, "optimizer: expected a name or an optimizer with options, got 5"),
         ({"optimizer": tune.Kbmira(epochs=0)}, "epochs must be a whole number of at least 1, got 0"),
         ({"optimizer": tune.Kbmira(c=float("nan"))}, "c must be a number"),
-        ({"optimizer": tune.Kbmira(c=0)}, "c must be above 0, got 0"),
-        ({"optimizer": tune.Kbmira(decay=1.5)}, "decay must be a number from 0 to 1, got 1.5"),
+        ({"optimizer": tune.Kbmira(c=0)}, "c must be a number above 0, got 0"),
+        ({"optimizer": tune.Kbmira(decay=1.5)}, "decay must be a number above 0 and at most 1, got 1.5"),
         ({"optimizer": tune.Kbmira(background="modell")}, "unknown background 'modell'"),
         ({"optimizer": tune.Kbmira(safe_hope=1)}, "safe_hope must be True or False"),  # type: ignore[arg-type]
         ({"replications": 0}, "replications must be a whole number from 1 to 100000, got 0"),

@@ -255,7 +255,7 @@ def test_wrong_arguments(small: tune.NBest) -> None:
     cases: list[tuple[Callable[[], object], str]] = [
         (lambda: fit(small, [2, 3]), "targets: sentence 1 has the rows 0 to 1, got 2"),
         (lambda: fit(small, [1]), "targets: expected 2 numbers of rows"),
-        (lambda: fit(small, [1, 3], gamma=0.0), "gamma must be above 0, got 0.0"),
+        (lambda: fit(small, [1, 3], gamma=0.0), "gamma must be a number above 0, got 0.0"),
         (lambda: fit(small, [1, 3], gamma=float("nan")), "gamma must be a number"),
         (lambda: fit(small, [1, 3], per_step=0), "per_step"),
         (lambda: fit(small, [1, 3], limit=0), "limit"),

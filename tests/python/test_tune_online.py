@@ -414,7 +414,7 @@ def test_the_public_functions_refuse_wrong_arguments(folder: Path) -> None:
         (lambda: tune.xbleu(lists, b, lengths, initial=[1, 2]), "initial: expected 12 numbers, one per feature"),
         (lambda: tune.pro(lists, b[1:]), "scores: expected 49738 numbers"),
         (lambda: tune.pro(lists, b), "pairs of candidates whose scores differ"),
-        (lambda: tune.pro(lists, b, interpolation=0), "interpolation must be above 0, got 0"),
+        (lambda: tune.pro(lists, b, interpolation=0), "interpolation must be a number above 0 and at most 1, got 0"),
     ]
     for call, message in calls:
         with pytest.raises(InputError, match=message):

@@ -178,9 +178,8 @@ class Option(NamedTuple):
         elif self.number is float and strict and (low, high) == (0, 1):
             check_level(shown, value)
         elif self.number is float:
-            number = check_number(shown, value, -LARGEST if low is None else low, LARGEST if high is None else high)
-            if number == low and any(isinstance(rule, Gt) for rule in self.rules):
-                raise InputError(f"{shown} must be above {low:g}, got {quoted(value)}")
+            least, most = -LARGEST if low is None else low, LARGEST if high is None else high
+            check_number(shown, value, least, most, is_open=any(isinstance(rule, Gt) for rule in self.rules))
         elif self.element is bool:
             check_flag(shown, value)
         elif self.is_mapping and not isinstance(value, Mapping):

@@ -620,6 +620,7 @@ class TrainVariants(Watched):
     ] = field(default="sentbleu", kw_only=True)
     templates: Annotated[
         tuple[str, ...],
+        Flag(metavar="NAME"),
         Doc(
             """Features made from the entries: counts of n-grams.
 
