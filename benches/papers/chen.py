@@ -161,7 +161,7 @@ def found(options, repeats, ties):
         sets = []
         for pair in PAIRS[name]:
             references, outputs, judgments = judged(name, pair, repeats)
-            sets.append(meta.TestSet.from_texts(references, outputs, metrics, judgments=judgments, name=pair))
+            sets.append(meta.JudgedSet.from_texts(references, outputs, metrics, judgments=judgments, name=pair))
         results = meta.segments(sets, ties=ties, test=None, interval=None).results
         values[name] = [result.value for result in results if result.test_set == "average"]
     return values
@@ -243,7 +243,7 @@ for name, pairs in PAIRS.items():
     sets = []
     for pair in pairs:
         references, outputs, judgments = judged(name, pair)
-        sets.append(meta.TestSet.from_texts(references, outputs, metrics, judgments=judgments, name=pair))
+        sets.append(meta.JudgedSet.from_texts(references, outputs, metrics, judgments=judgments, name=pair))
     for human in meta.HUMAN_SCORES:
         options = {{"human_scores": human, "scored_segments": "all", "test": None, "interval": None}}
         result = meta.systems(sets, coefficients=["pearson", "spearman"], **options)

@@ -129,7 +129,7 @@ for pair in ["cs-en", "de-en", "fi-en", "lv-en", "ru-en", "tr-en", "zh-en"]:
     metrics += [metric("gtm"), metric("meteor", modules=["exact", "stem"])]
     human, published = table("DA", "HUMAN_score"), table("sentBLEU of WMT17", "sentBLEU")
     sets.append(
-        meta.TestSet.from_texts([references], {"outputs": outputs}, metrics, human=human, scores=published, name=pair)
+        meta.JudgedSet.from_texts([references], {"outputs": outputs}, metrics, human=human, scores=published, name=pair)
     )
 result = meta.segments(sets, coefficients="pearson", groupings="none")
 print(result.render("json"))

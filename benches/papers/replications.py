@@ -39,8 +39,8 @@ def lists(part, without):  # k-best lists without one of the features
 def tuned(without, preset, n):
     start = [weight for i, weight in enumerate(initial) if i != without]
     test = (lists("test", without), references["test"])
-    options = {"metric": bleu, "initial": start, "test": test, "replications": n, "preset": preset}
-    return tune.tune("mert", lists("dev", without), references["dev"], **options)
+    options = {"metric": bleu, "initial": start, "test": test, "replications": n}
+    return tune.tune(tune.Mert(preset=preset), lists("dev", without), references["dev"], **options)
 
 
 def pvalues(a, b, units, **options):

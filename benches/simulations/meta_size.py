@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reshuffle import meta
-from reshuffle.meta import ScoreTable, TestSet
+from reshuffle.meta import JudgedSet, ScoreTable
 
 Array = NDArray[np.float64]
 
@@ -76,7 +76,7 @@ def rejected(name: str, seed: int, tests: tuple[str, ...] | None = None) -> dict
     cells = [scores(rng, quality, case, second) for second in (False, True)]
     human = quality + rng.normal(0, 0.7, shape)
     tables = [ScoreTable(name, names, own, None) for name, own in zip("ab", cells, strict=True)]
-    test_set = TestSet.from_scores(tables, human=ScoreTable("people", names, human, None))
+    test_set = JudgedSet.from_scores(tables, human=ScoreTable("people", names, human, None))
     settings: dict[str, Any] = {"interval": None, "n_resamples": SHUFFLES, "seed": seed, "threads": 1}
     found = {}
     for test in AT_SEGMENTS if tests is None else tests:

@@ -321,7 +321,7 @@ OptimizerName: TypeAlias = Literal["mert", "kbmira", "pro", "xbleu", "l1"]
 """:data:`reshuffle.tune.OPTIMIZERS`."""
 
 MertPreset: TypeAlias = Literal["both", "moses", "cdec"]
-""":data:`reshuffle.tune.options.PRESETS`."""
+""":data:`reshuffle.options.tuning.PRESETS`."""
 
 OracleTable: TypeAlias = Literal["scores", "searches", "entries"]
 """:data:`reshuffle.results.studies.oracle.ORACLE_TABLES`."""

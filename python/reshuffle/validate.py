@@ -75,20 +75,29 @@ def check_flag(what: str, value: object) -> bool:
     raise InputError(f"{what} must be True or False, got {quoted(value)}")
 
 
-def check_number(what: str, value: object, minimum: float = -LARGEST, maximum: float = LARGEST) -> float:
+def check_number(
+    what: str, value: object, minimum: float = -LARGEST, maximum: float = LARGEST, *, is_open: bool = False
+) -> float:
     """``value`` as a float, or :class:`InputError` if it is not a number in [minimum, maximum].
+
+    With ``is_open``, the minimum is not allowed, either.
 
     >>> check_number("run_sd", -1, 0)
     Traceback (most recent call last):
-    reshuffle.errors.InputError: run_sd must be a number from 0 to 1e+100, got -1
+    reshuffle.errors.InputError: run_sd must be a number of at least 0, got -1
     """
     import numbers
 
-    if isinstance(value, numbers.Real) and not isinstance(value, bool):
-        real: Any = value
-        if minimum <= real <= maximum:
-            return float(real)
-    raise InputError(f"{what} must be a number from {minimum:g} to {maximum:g}, got {quoted(value)}")
+    real: Any = value if isinstance(value, numbers.Real) and not isinstance(value, bool) else float("nan")
+    if minimum <= real <= maximum and not (is_open and real == minimum):
+        return float(real)
+    # The largest number is of interest to those only who ask for more.
+    is_small = maximum == LARGEST and minimum != -LARGEST and not maximum < real < float("inf")
+    if is_open:
+        allowed = f"above {minimum:g}" if is_small else f"above {minimum:g} and at most {maximum:g}"
+    else:
+        allowed = f"of at least {minimum:g}" if is_small else f"from {minimum:g} to {maximum:g}"
+    raise InputError(f"{what} must be a number {allowed}, got {quoted(value)}")
 
 
 def chosen_seed(seed: int | None) -> int:

@@ -71,14 +71,14 @@ def random_votes(seed: int, n: int = 4, s: int = 60, m: int = 4) -> tuple[list[S
     return tables, judged("abcd"[:n], s, votes)
 
 
-def random_matrices(seed: int, n: int = 6, s: int = 25, m: int = 3) -> meta.TestSet:
+def random_matrices(seed: int, n: int = 6, s: int = 25, m: int = 3) -> meta.JudgedSet:
     """m metrics, increasingly noisy, and people, with gaps."""
     rng = np.random.default_rng(seed)
     quality = rng.normal(0, 1, (n, s)) + np.arange(n)[:, None] / 2
     tables = [table(f"m{k}", quality + rng.normal(0, 0.3 + 1.2 * k, (n, s))) for k in range(m)]
     human = np.round(quality + rng.normal(0, 0.3, (n, s)), 0)
     human[:, ::5] = np.nan
-    return meta.TestSet.from_scores(tables, human=table("h", human))
+    return meta.JudgedSet.from_scores(tables, human=table("h", human))
 
 
 def lines(path: Path) -> list[str]:

@@ -205,9 +205,9 @@ def test_plain_texts_are_lists(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         (lambda: mbr(LISTS, scores=[1.0]), "scores: expected one for each of the 2 entries, got the shape (1,)"),
         (lambda: mbr(LISTS, scores=[1, np.inf]), "scores: expected finite numbers, got inf for entry 1"),
         (lambda: mbr(LISTS, scores="ab"), "scores: expected 2 numbers, got 'ab'"),
-        (lambda: mbr(LISTS, scores=[1, 2], scale=-1), "scale: expected a number of at least 0, got -1"),
-        (lambda: mbr(LISTS, scores=[-3, -4.5], scale=1e308), "scale: 1e+308 times the scores, which are up to 4.5 in "
-         "magnitude, is too large for floating-point numbers: expected a smaller number"),
+        (lambda: mbr(LISTS, scores=[1, 2], scale=-1), "scale must be a number of at least 0, got -1.0"),
+        (lambda: mbr(LISTS, scores=[-3, -4.5e300], scale=1e10), "scale: 1e+10 times the scores, which are up to "
+         "4.5e+300 in magnitude, is too large for floating-point numbers: expected a smaller number"),
         (lambda: mbr(LISTS, scores=[-1e308, 1e308]), "scale: 1 times the scores, which are up to 1e+308 in "
          "magnitude, is too large for floating-point numbers: expected a smaller number"),
         (lambda: mbr(LISTS, metrics=["bleu"]), "metrics: corpus scores need references: add them, or leave "
@@ -271,8 +271,7 @@ def test_the_command_writes_a_report_and_the_chosen_entries(files: None, run: Ca
         ("--nbest n.txt --samples s.txt", "--nbest and --samples cannot be combined: leave out one of them"),
         ("n.txt", "n.txt: expected a file after an option: write --nbest NBEST --refs REF"),
         ("--nbest n.txt --scale 2", "--scale needs model scores: add --model FILE or --totals, or leave --scale out"),
-        ("--nbest n.txt --totals --scale 1e308", "scale: 1e+308 times the scores, which are up to 3 in magnitude, is "
-         "too large for floating-point numbers: expected a smaller number"),
+        ("--nbest n.txt --totals --scale 1e308", "--scale must be a number from 0 to 1e+100, got 1e+308"),
         ("--nbest n.txt --evaluate ter", "--evaluate needs references: add --refs REF"),
         ("--nbest n.txt --model w.txt --totals", "--model and --totals cannot be combined: leave out one of them"),
         ("--nbest n.txt --model 0.txt", "0.txt: all weights are 0: expected weights that prefer some entries"),

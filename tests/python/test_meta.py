@@ -20,7 +20,7 @@ from meta_material import (
     value,
 )
 from reshuffle import FromCounts, InputError, SegmentScores, compare, compare_sets, meta, metric
-from reshuffle.meta import Judgments, ScoreTable, TestSet
+from reshuffle.meta import JudgedSet, Judgments, ScoreTable
 from reshuffle.meta.coefficients import COEFFICIENTS
 from reshuffle.meta.samples import Agreement, MatrixSample
 from reshuffle.resampling import Batch
@@ -45,7 +45,7 @@ def as_metric(tables: list[ScoreTable], judgments: Judgments, ties: str = "half"
 def test_tests_and_intervals_of_tau_are_those_of_compare(ties: str) -> None:
     tables, judgments = random_votes(1)
     result = meta.segments(
-        TestSet.from_scores(tables, judgments=judgments), ties=ties, test="perm-inputs", n_resamples=999, seed=5
+        JudgedSet.from_scores(tables, judgments=judgments), ties=ties, test="perm-inputs", n_resamples=999, seed=5
     )
     settings: dict[str, Any] = {"all_pairs": True, "n_resamples": 999, "seed": 5}
     expected = compare(metrics=as_metric(tables, judgments, ties), test="ar", scheme="iid", **settings)
@@ -72,7 +72,7 @@ def test_tests_and_intervals_of_tau_are_those_of_compare(ties: str) -> None:
 
 def test_averages_of_tau_are_those_of_compare_sets() -> None:
     both = {f"set{at}": random_votes(at, s=40 + 10 * at) for at in (1, 2)}
-    sets = {name: TestSet.from_scores(tables, judgments=judgments) for name, (tables, judgments) in both.items()}
+    sets = {name: JudgedSet.from_scores(tables, judgments=judgments) for name, (tables, judgments) in both.items()}
     result = meta.segments(sets, test="perm-inputs", n_resamples=499)
     data = {name: reshuffle.TestSet(metrics=as_metric(*own)) for name, own in both.items()}
     expected = compare_sets(data, test="ar", scheme="iid", all_pairs=True, n_resamples=499)
@@ -90,7 +90,7 @@ def test_averages_of_tau_are_those_of_compare_sets() -> None:
 
 def test_means_of_groups_are_averaged_as_the_papers_do() -> None:
     sets = [
-        TestSet.from_scores(tables, judgments=own, name=f"s{at}")
+        JudgedSet.from_scores(tables, judgments=own, name=f"s{at}")
         for at, (tables, own) in enumerate(random_votes(at, s=30) for at in range(4))
     ]
     result = meta.segments(sets, average={"2012": ["s0", "s1"], "2013": ["s2"]}, n_resamples=99, test="boot-inputs")
@@ -116,7 +116,7 @@ def test_means_of_groups_are_averaged_as_the_papers_do() -> None:
 
 def test_pooled_tau_is_that_of_all_votes() -> None:
     both = [random_votes(at, s=30) for at in (1, 2)]
-    sets = [TestSet.from_scores(tables, judgments=own, name=f"s{at}") for at, (tables, own) in enumerate(both)]
+    sets = [JudgedSet.from_scores(tables, judgments=own, name=f"s{at}") for at, (tables, own) in enumerate(both)]
     result = meta.segments(sets, pooled=True, average=False, n_resamples=99)
     assert {each.test_set for each in result.results} == {"s0", "s1", "pooled"}
     assert {each.test_set for each in result.comparisons} == {"s0", "s1", "pooled"}
@@ -133,7 +133,7 @@ def test_pooled_tau_is_that_of_all_votes() -> None:
 def test_bootstrap_test_of_tau_inverts_its_interval() -> None:
     tables, judgments = random_votes(3)
     result = meta.segments(
-        TestSet.from_scores(tables, judgments=judgments), test="boot-inputs", n_resamples=999, adjust=None
+        JudgedSet.from_scores(tables, judgments=judgments), test="boot-inputs", n_resamples=999, adjust=None
     )
     for each in result.comparisons:
         assert each.confidence_interval is not None
@@ -146,11 +146,11 @@ def test_metrics_without_some_scores_are_compared_on_common_votes() -> None:
     tables, judgments = random_votes(4, m=2)
     assert tables[0].segments is not None
     tables[0].segments[:, :20] = np.nan
-    result = meta.segments(TestSet.from_scores(tables, judgments=judgments), n_resamples=199)
+    result = meta.segments(JudgedSet.from_scores(tables, judgments=judgments), n_resamples=199)
     late = judgments.segment >= 20
     rows = np.stack([judgments.segment, judgments.better, judgments.worse], axis=1)
     fewer = judged("abcd", 60, rows[late])
-    on_common = meta.segments(TestSet.from_scores(tables, judgments=fewer), n_resamples=199)
+    on_common = meta.segments(JudgedSet.from_scores(tables, judgments=fewer), n_resamples=199)
     assert value(result, "m0").value == value(on_common, "m0").value
     assert value(result, "m1").value != value(on_common, "m1").value
     assert value(result, "m1").n == judgments.n_votes
@@ -161,7 +161,7 @@ def test_metrics_without_some_scores_are_compared_on_common_votes() -> None:
 def test_identical_metrics_have_p_1_and_share_letters() -> None:
     tables, judgments = random_votes(6, m=2)
     same = [tables[0], ScoreTable("again", tables[0].systems, tables[0].segments, None, True), tables[1]]
-    result = meta.segments(TestSet.from_scores(same, judgments=judgments), n_resamples=199)
+    result = meta.segments(JudgedSet.from_scores(same, judgments=judgments), n_resamples=199)
     pair = next(each for each in result.comparisons if {each.metric_a, each.metric_b} == {"m0", "again"})
     assert (pair.difference, pair.pvalue, pair.adjusted_pvalue) == (0.0, 1.0, 1.0)
     letters = {each.metric: (each.rank, each.letters) for each in result.groups}
@@ -170,7 +170,7 @@ def test_identical_metrics_have_p_1_and_share_letters() -> None:
 
 def test_a_baseline_is_compared_with_all_others_without_a_ranking() -> None:
     tables, judgments = random_votes(7)
-    result = meta.segments(TestSet.from_scores(tables, judgments=judgments), baseline="m2", n_resamples=99)
+    result = meta.segments(JudgedSet.from_scores(tables, judgments=judgments), baseline="m2", n_resamples=99)
     assert [(each.metric_a, each.metric_b) for each in result.comparisons] == [("m0", "m2"), ("m1", "m2"), ("m3", "m2")]
     assert result.groups == ()
 
@@ -209,7 +209,7 @@ def test_every_coefficient_has_tests_and_intervals(test: str) -> None:
 def test_votes_are_counted_again_when_outputs_or_systems_are_swapped(ties: str) -> None:
     tables, judgments = random_votes(5)
     same = [*tables, ScoreTable("again", tables[0].systems, tables[0].segments, None, True)]
-    test_set = TestSet.from_scores(same, judgments=judgments)
+    test_set = JudgedSet.from_scores(same, judgments=judgments)
     usual = meta.segments(test_set, ties=ties, test="perm-inputs", n_resamples=99)
     for test in ("perm-both", "perm-systems"):
         result = meta.segments(test_set, ties=ties, test=test, n_resamples=99)
@@ -240,7 +240,7 @@ def test_identical_metrics_have_p_1_on_matrices() -> None:
     assert own is not None
     both = [table("x", own), table("y", 3 * own + 1), table("z", -own, higher=False)]
     assert test_set.human is not None
-    result = meta.segments(TestSet.from_scores(both, human=test_set.human), coefficients=ALL, n_resamples=49)
+    result = meta.segments(JudgedSet.from_scores(both, human=test_set.human), coefficients=ALL, n_resamples=49)
     assert {(pair.pvalue, abs(pair.difference) < 1e-9) for pair in result.comparisons} == {(1.0, True)}
 
 
@@ -265,17 +265,17 @@ def test_gaps_of_a_metric_restrict_comparisons_and_not_values() -> None:
     holes = first.copy()
     holes[:, 3:9] = np.nan
     result = meta.segments(
-        TestSet.from_scores([table("m0", holes), table("m1", second)], human=test_set.human),
+        JudgedSet.from_scores([table("m0", holes), table("m1", second)], human=test_set.human),
         coefficients="pearson",
         n_resamples=99,
     )
     full = meta.segments(
-        TestSet.from_scores([table("m0", first), table("m1", second)], human=test_set.human),
+        JudgedSet.from_scores([table("m0", first), table("m1", second)], human=test_set.human),
         coefficients="pearson",
         **QUIET,
     )
     common = meta.segments(
-        TestSet.from_scores(
+        JudgedSet.from_scores(
             [table("m0", holes), table("m1", np.where(np.isnan(holes), np.nan, second))], human=test_set.human
         ),
         coefficients="pearson",
@@ -305,14 +305,14 @@ def test_systems_are_scored_on_the_judged_segments_unless_all_are_wanted(from_vo
     references, systems = texts()
     names, few = tuple("abcde"), [1, 2, 5, 8, 9, 13, 21, 34]
 
-    def test_set(lines: list[int], judged_lines: list[int]) -> TestSet:
+    def test_set(lines: list[int], judged_lines: list[int]) -> JudgedSet:
         at = np.full((5, len(lines)), np.nan)
         at[:, judged_lines] = -np.arange(8) - np.array([[0.0], [3.0], [2.0], [4.0], [9.0]])
         at[2, judged_lines[3:]] = np.nan  # one judged output is enough for the segment
         votes = judged("abcde", len(lines), [(j, a, a + 1) for j in judged_lines for a in range(4)]).net()
         every = np.add.outer(np.arange(5.0), np.arange(40.0) ** 2 % 7)
         every[4, :20] = 0
-        return TestSet.from_texts(
+        return JudgedSet.from_texts(
             [references[i] for i in lines],
             {name: [output[i] for i in lines] for name, output in systems.items()},
             ["bleu", "ter"],
@@ -354,7 +354,7 @@ def test_systems_are_scored_on_the_judged_segments_unless_all_are_wanted(from_vo
 def test_intervals_of_native_metrics_draw_corpus_scores() -> None:
     references, systems = texts()
     human = ScoreTable("DA", tuple("abcde"), None, np.array([80.0, 79.0, 70.0, 71.0, 60.0]))
-    test_set = TestSet.from_texts(references, systems, ["bleu", "ter"], human=human)
+    test_set = JudgedSet.from_texts(references, systems, ["bleu", "ter"], human=human)
     result = meta.systems(test_set, coefficients=["pearson", "accuracy"], n_resamples=99, seed=3)
     bleu, ter = metric("bleu"), metric("ter")
     for name, m, sign in (("BLEU", bleu, 1), ("TER", ter, -1)):
@@ -382,7 +382,7 @@ def test_intervals_of_native_metrics_draw_corpus_scores() -> None:
 def test_human_scores_from_votes_are_drawn_with_the_segments(kind: str) -> None:
     tables, judgments = random_votes(9, n=4)
     result = meta.systems(
-        TestSet.from_scores(tables, judgments=judgments),
+        JudgedSet.from_scores(tables, judgments=judgments),
         human_scores=kind,
         scored_segments="all",
         coefficients="pearson",
@@ -428,7 +428,7 @@ def test_swapped_and_drawn_systems_keep_their_scores(name: str) -> None:
     }
     given = ScoreTable("given", tuple("abcdef"), None, np.array([5.0, 4.0, 4.5, 3.0, 1.0, 2.0]), True)
     human = ScoreTable("h", tuple("abcdef"), None, np.array([9.0, 8.5, 6.0, 5.0, 5.5, 2.0]), True)
-    test_set = TestSet.from_texts(references, systems, ["bleu", "ter"], human=human, scores=given)
+    test_set = JudgedSet.from_texts(references, systems, ["bleu", "ter"], human=human, scores=given)
     interval = name if name.startswith("boot") else None
     result = meta.systems(test_set, test=name, interval=interval, n_resamples=63)
     assert len(result.comparisons) == 4 * 3
@@ -469,7 +469,7 @@ def test_size_of_tests_between_metrics(test: str) -> None:
         rng = np.random.default_rng(seed)
         quality = rng.normal(0, 1, (8, 30)) + rng.normal(0, 0.5, (8, 1))
         metrics = [table(name, quality + rng.normal(0, 1, (8, 30))) for name in "xy"]
-        test_set = TestSet.from_scores(metrics, human=table("h", quality + rng.normal(0, 0.7, (8, 30))))
+        test_set = JudgedSet.from_scores(metrics, human=table("h", quality + rng.normal(0, 0.7, (8, 30))))
         settings: dict[str, Any] = {"test": test, "interval": None, "n_resamples": 99, "seed": seed}
         result = meta.systems(test_set, coefficients="pearson", **settings)
         found.setdefault("systems pearson", []).append(result.comparisons[0].pvalue)
@@ -494,30 +494,32 @@ def _votes(*votes: tuple[int, int, int], n_segments: int = 3, systems: str = "ab
     return judged(systems, n_segments, votes)
 
 
-def _set(**human: Any) -> TestSet:
-    return TestSet.from_scores(_scores()[0], **(human or {"human": _scores()[1]}))
+def _set(**human: Any) -> JudgedSet:
+    return JudgedSet.from_scores(_scores()[0], **(human or {"human": _scores()[1]}))
 
 
 BAD: dict[str, tuple[Callable[[], object], str]] = {
-    "nothing from people": (lambda: TestSet.from_scores(_scores()[0]), "no judgments and no human scores"),
-    "no metrics": (lambda: TestSet.from_scores([], human=_scores()[1]), "no metrics"),
+    "nothing from people": (lambda: JudgedSet.from_scores(_scores()[0]), "no judgments and no human scores"),
+    "no metrics": (lambda: JudgedSet.from_scores([], human=_scores()[1]), "no metrics"),
     "an unknown system": (
-        lambda: TestSet.from_scores(
+        lambda: JudgedSet.from_scores(
             ScoreTable("m", ("newsA", "b"), np.ones((2, 1)), None),
             human=ScoreTable("h", ("newA", "b"), np.ones((2, 1)), None),
         ),
         "unknown judged system 'newA': did you mean 'newsA'?",
     ),
     "no system in common": (
-        lambda: TestSet.from_scores([_scores()[0], ScoreTable("n", ("x",), np.ones((1, 3)), None)], human=_scores()[1]),
+        lambda: JudgedSet.from_scores(
+            [_scores()[0], ScoreTable("n", ("x",), np.ones((1, 3)), None)], human=_scores()[1]
+        ),
         "unknown system of n 'x'",
     ),
     "segments differ": (
-        lambda: TestSet.from_scores([_scores()[0], table("n", [[1.0], [2.0]])], human=_scores()[1]),
+        lambda: JudgedSet.from_scores([_scores()[0], table("n", [[1.0], [2.0]])], human=_scores()[1]),
         "n has 1 segments, the test set 3",
     ),
     "segments of SegmentScores differ": (
-        lambda: TestSet.from_scores(
+        lambda: JudgedSet.from_scores(
             [_scores()[0], SegmentScores("n", {"a": [1], "b": [2], "c": [3]})], human=_scores()[1]
         ),
         "n has 1 segments, the test set 3",
@@ -527,11 +529,11 @@ BAD: dict[str, tuple[Callable[[], object], str]] = {
         "a judgment of segment 5, but the test set has 3 segments",
     ),
     "the same metric twice": (
-        lambda: TestSet.from_scores([_scores()[0], _scores()[0]], human=_scores()[1]),
+        lambda: JudgedSet.from_scores([_scores()[0], _scores()[0]], human=_scores()[1]),
         "two metrics are called m",
     ),
     "a function of texts": (
-        lambda: TestSet.from_texts(
+        lambda: JudgedSet.from_texts(
             ["x", "y"],
             {"a": ["x", "y"], "b": ["x", "z"]},
             reshuffle.CorpusFunction("f", lambda h, r: 1.0),
@@ -540,19 +542,19 @@ BAD: dict[str, tuple[Callable[[], object], str]] = {
         "f is a function of texts",
     ),
     "a judged system without output": (
-        lambda: TestSet.from_texts(
+        lambda: JudgedSet.from_texts(
             ["x", "y"], {"a": ["x", "y"]}, judgments=_votes((0, 0, 1), n_segments=2, systems="ab")
         ),
         "unknown judged system 'b'",
     ),
     "no test set": (lambda: meta.segments([]), "no test sets"),
-    "no TestSet": (lambda: meta.segments([3]), "expected a meta.TestSet, got 3"),  # type: ignore[list-item]
+    "no JudgedSet": (lambda: meta.segments([3]), "expected a meta.JudgedSet, got 3"),  # type: ignore[list-item]
     "names of test sets": (
-        lambda: meta.segments([TestSet.from_scores(_scores()[0], human=_scores()[1], name="x")] * 2),
+        lambda: meta.segments([JudgedSet.from_scores(_scores()[0], human=_scores()[1], name="x")] * 2),
         "test sets need names of their own, other than average and pooled, got 'x'",
     ),
     "different metrics": (
-        lambda: meta.segments({"x": _set(), "y": TestSet.from_scores(table("n", np.eye(3)), human=_scores()[1])}),
+        lambda: meta.segments({"x": _set(), "y": JudgedSet.from_scores(table("n", np.eye(3)), human=_scores()[1])}),
         "'m' is not in all of them; test set 'y' has n",
     ),
     "coefficient": (lambda: meta.segments(_set(), coefficients="peerson"), "did you mean 'pearson'?"),
@@ -612,7 +614,7 @@ BAD: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "only systems scored": (
         lambda: meta.segments(
-            TestSet.from_scores(_scores()[0], human=ScoreTable("h", ("a", "b", "c"), None, np.array([0.0, 1, 2])))
+            JudgedSet.from_scores(_scores()[0], human=ScoreTable("h", ("a", "b", "c"), None, np.array([0.0, 1, 2])))
         ),
         "people scored systems but no segments",
     ),
@@ -620,7 +622,7 @@ BAD: dict[str, tuple[Callable[[], object], str]] = {
     "human scores": (lambda: meta.systems(_set(), human_scores="win"), "did you mean 'wins'?"),
     "cells are needed": (
         lambda: meta.systems(
-            TestSet.from_scores(
+            JudgedSet.from_scores(
                 [ScoreTable(n, tuple("abcd"), None, np.array([0.0, 1, 2, 3]) ** k) for k, n in ((1, "x"), (2, "y"))],
                 human=ScoreTable("h", tuple("abcd"), None, np.array([1.0, 3, 2, 5])),
             ),
@@ -641,7 +643,7 @@ def test_bad_input_is_explained(case: str) -> None:
 def test_systems_that_no_one_judged_are_left_out() -> None:
     references, outputs = texts(4, 6)
     judgments = _votes((0, 0, 1), (1, 2, 1), n_segments=6, systems="bcd")
-    test_set = TestSet.from_texts(references, outputs, judgments=judgments, name="x")
+    test_set = JudgedSet.from_texts(references, outputs, judgments=judgments, name="x")
     assert test_set.systems == ("b", "c", "d")
     assert test_set.left_out == ("a",)
     assert meta.segments(test_set, **QUIET).plan["left_out"] == {"x": ["a"]}
@@ -651,7 +653,7 @@ def test_judgments_follow_the_order_of_the_outputs() -> None:
     references, outputs = texts(4, 6)
     votes = judged("dcba", 6, [(0, 0, 1), (0, 0, 1), (0, 1, 0), (1, 2, 1), (2, 3, 0), (3, 1, 2)])
     for judgments in (votes, votes.net()):
-        own = TestSet.from_texts(references, outputs, judgments=judgments).judgments
+        own = JudgedSet.from_texts(references, outputs, judgments=judgments).judgments
         assert own is not None
         assert own.systems == ("a", "b", "c", "d")
         for kind in meta.HUMAN_SCORES:

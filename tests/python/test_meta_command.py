@@ -104,7 +104,7 @@ def test_the_example_of_the_help_gives_the_values_of_python(files: Path, run: An
     assert keys <= result.keys()
     assert {"low", "high"} <= result["confidence_interval"].keys()
     judgments = meta.read_judgments("cs-en.rank", systems=NAMES, sysmap="sysmap.tsv")
-    test_set = meta.TestSet.from_texts(read_lines("ref.txt"), outputs(), ["sentbleu"], judgments=judgments)
+    test_set = meta.JudgedSet.from_texts(read_lines("ref.txt"), outputs(), ["sentbleu"], judgments=judgments)
     (own,) = meta.segments(test_set).results
     assert result["value"] == own.value
     assert result["n"] == own.n == judgments.n_votes < judgments.n_raw
@@ -170,7 +170,7 @@ def test_every_option_of_segments_reaches_the_function(files: Path, run: Any) ->
         for name, file, higher in (("COMET", "comet.tsv", True), ("other", "other.tsv", False))
     ]
     own = meta.segments(
-        meta.TestSet.from_scores(scores, human=human), coefficients=["pearson", "tau23"], groupings=["sys", "item"],
+        meta.JudgedSet.from_scores(scores, human=human), coefficients=["pearson", "tau23"], groupings=["sys", "item"],
         test="perm-inputs", adjust="holm", interval="boot-both", confidence_level=0.9, alpha=0.2, seed=7,
         baseline="COMET", n_resamples=99,
     )  # fmt: skip
@@ -183,7 +183,7 @@ def test_every_option_of_systems_reaches_the_function(files: Path, run: Any) -> 
     options += ["--human-score", "expected-wins", "--scored-segments", "all"]
     found = results(run("meta", "systems", *VOTES, *options, *N, "--format", "json"))
     judgments = meta.read_judgments("cs-en.rank", systems=NAMES, sysmap="sysmap.tsv")
-    test_set = meta.TestSet.from_texts(read_lines("ref.txt"), outputs(), ["bleu", "wer"], judgments=judgments)
+    test_set = meta.JudgedSet.from_texts(read_lines("ref.txt"), outputs(), ["bleu", "wer"], judgments=judgments)
     settings: dict[str, Any] = {"coefficients": "pearson", "test": "williams", "scored_segments": "all"}
     own = meta.systems(test_set, human_scores="expected-wins", n_resamples=99, **settings)
     assert found["results"] == json.loads(own.render("json"))["results"]
@@ -387,8 +387,11 @@ BAD: Mapping[str, tuple[tuple[str, ...], str]] = {
     "format without scores": (("segments", *VOTES, "--human-format", "table"), "--human-format needs --human: add it"),
     "word without option": (("segments", "ref.txt", *VOTES), "ref.txt: expected a file after an option: write --refs"),
     "unknown command": (("segment", *VOTES), "unknown command of 'reshuffle meta' 'segment': did you mean 'segm"),
-    "unknown coefficient": (("segments", *VOTES, "--coefficient", "taux"), "unknown coefficient 'taux'"),
-    "unknown ties": (("segments", *VOTES, "--ties", "hlaf"), "unknown value of --ties 'hlaf': did you mean 'half'?"),
+    "unknown coefficient": (
+        ("segments", *VOTES, "--coefficient", "taux"),
+        "unknown coefficient at segment level 'taux'",
+    ),
+    "unknown ties": (("segments", *VOTES, "--ties", "hlaf"), "unknown treatment of ties 'hlaf': did you mean 'half'?"),
     "unknown column": (("segments", *SCORES, "--columns", "sytem=X"), "unknown column of --columns 'sytem': did you"),
     "column without header": (("segments", *SCORES, "--columns", "system"), "--columns must be what columns hold and"),
     "column twice": (("segments", *SCORES, "--columns", "system=A", "system=B"), "--columns system is used twice"),

@@ -14,7 +14,7 @@ import scipy.stats
 from benches.simulations.meta_size import rejected
 from meta_material import judged, random_matrices, random_votes, table, tau_by_loop
 from reshuffle import InputError, InputWarning, _core, meta
-from reshuffle.meta import TestSet, costs
+from reshuffle.meta import JudgedSet, costs
 from reshuffle.meta.left_out import LeftOut, values_left_out, votes_left_out
 from reshuffle.meta.standard_errors import AveragedErrors, Variance, t_test, two_way
 from reshuffle.meta.values import matrix_values
@@ -210,7 +210,7 @@ def test_the_default_is_t_both_with_holm() -> None:
 
 
 def test_votes_have_the_same_test_also_pooled() -> None:
-    sets = {f"set{seed}": TestSet.from_scores(tables, judgments=judgments)
+    sets = {f"set{seed}": JudgedSet.from_scores(tables, judgments=judgments)
             for seed, (tables, judgments) in ((seed, random_votes(seed)) for seed in (1, 2))}  # fmt: skip
     result = meta.segments(sets, pooled=True, n_resamples=49)
     assert {each.test for each in result.comparisons} == {"t-both"}
@@ -222,14 +222,14 @@ def test_votes_have_the_same_test_also_pooled() -> None:
 def test_few_systems_have_another_test_or_none() -> None:
     rng = np.random.default_rng(1)
     human = table("h", rng.normal(0, 1, (3, 20)))
-    few = TestSet.from_scores([table(name, rng.normal(0, 1, (3, 20))) for name in "xy"], human=human)
+    few = JudgedSet.from_scores([table(name, rng.normal(0, 1, (3, 20))) for name in "xy"], human=human)
     (found,) = meta.segments(few, coefficients="pearson", n_resamples=99).comparisons
     assert found.test == "perm-both"
     result = meta.segments(few, coefficients="pearson", test="t-both", n_resamples=99)
     assert not result.comparisons
     votes = judged("abc", 20, [(j, 0, 1 + j % 2) for j in range(20)])
     tables = [table(name, rng.normal(0, 1, (3, 20))) for name in "xy"]
-    (found,) = meta.segments(TestSet.from_scores(tables, judgments=votes), n_resamples=99).comparisons
+    (found,) = meta.segments(JudgedSet.from_scores(tables, judgments=votes), n_resamples=99).comparisons
     assert found.test == "perm-inputs"
     with pytest.raises(InputError, match="'t-both' is for segments: use 'williams'"):
         meta.systems(few, test="t-both")

@@ -23,7 +23,7 @@ from browser import Browser
 from meta_material import table
 from reshuffle import meta, read_html, read_json
 from reshuffle.errors import InputError
-from reshuffle.meta import TestSet
+from reshuffle.meta import JudgedSet
 from reshuffle.meta.coefficients import COEFFICIENTS, GROUPINGS, TESTS, TIES
 from reshuffle.meta.human import HUMAN_SCORES
 from reshuffle.report import Layout, Terminal
@@ -286,7 +286,7 @@ def test_the_default_on_few_systems_has_its_note() -> None:
     rng = np.random.default_rng(1)
     quality = rng.normal(0, 1, (4, 30))
     human, *tables = (table(name, quality + rng.normal(0, 1, (4, 30))) for name in ("people", "a", "b"))
-    few = TestSet.from_scores(tables, human=human)
+    few = JudgedSet.from_scores(tables, human=human)
     result = meta.segments(few, coefficients="pearson", groupings=["item"], interval=None)
     assert "T-BOTH by segment, with fewer than 6 systems" in prose(result)
 

@@ -12,7 +12,7 @@ import pytest
 from meta_material import judged, table, value
 from reshuffle import FromCounts, _core, derive_seed, meta
 from reshuffle.errors import InputError
-from reshuffle.meta import ScoreTable, TestSet
+from reshuffle.meta import JudgedSet, ScoreTable
 from reshuffle.meta.metric_scores import MetricScores
 from reshuffle.meta.soft_accuracy import PERMUTATIONS, _counts, _Material, pair_pvalues
 from reshuffle.resampling import CountSample
@@ -56,12 +56,12 @@ def soft(cells: Scores, human: Scores) -> float:
     return float(1 - np.abs(pvalues(cells) - pvalues(human)).mean())
 
 
-def material(seed: int, n: int = 4, s: int = 9) -> tuple[dict[str, Scores], Scores, TestSet]:
+def material(seed: int, n: int = 4, s: int = 9) -> tuple[dict[str, Scores], Scores, JudgedSet]:
     rng = np.random.default_rng(seed)
     human = np.round(rng.normal(0, 2, (n, s)) + np.arange(n)[:, None])
     cells = {name: np.round(human + rng.normal(0, noise, (n, s))) for name, noise in (("x", 1), ("y", 4), ("ter", 2))}
     tables = [table("x", cells["x"]), table("y", cells["y"]), table("ter", -cells["ter"], higher=False)]
-    return cells, human, TestSet.from_scores(tables, human=table("people", human))
+    return cells, human, JudgedSet.from_scores(tables, human=table("people", human))
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -77,7 +77,7 @@ def test_only_segments_that_all_have_scored_count() -> None:
     cells, human, _ = material(1)
     human[0, 2], cells["x"][3, 4] = np.nan, np.nan
     tables = [table("x", cells["x"]), table("y", cells["y"])]
-    result = meta.systems(TestSet.from_scores(tables, human=table("people", human)), **QUIET)
+    result = meta.systems(JudgedSet.from_scores(tables, human=table("people", human)), **QUIET)
     there = [0, 1, 3, 5, 6, 7, 8]
     for name in ("x", "y"):
         assert value(result, name).value == pytest.approx(soft(cells[name][:, there], human[:, there]), abs=1e-12)
@@ -138,7 +138,7 @@ def test_drawn_systems_leave_out_pairs_of_copies(interval: str) -> None:
 def test_identical_metrics_have_p_1_and_the_same_interval() -> None:
     cells, human, _ = material(5)
     tables = [table("x", cells["x"]), table("y", 3 * cells["x"] + 1), table("z", -cells["x"], higher=False)]
-    test_set = TestSet.from_scores(tables, human=table("people", human))
+    test_set = JudgedSet.from_scores(tables, human=table("people", human))
     for test in ("perm-both", "perm-inputs", "perm-systems", "boot-inputs", "boot-both", "boot-systems"):
         result = meta.systems(test_set, **SOFT, test=test, n_resamples=49)
         assert {(pair.pvalue, pair.difference) for pair in result.comparisons} == {(1.0, 0.0)}
@@ -155,7 +155,7 @@ def test_native_metrics_are_scored_by_their_formula() -> None:
     }
     human: Scores = np.round(rng.normal(0, 1, (4, 12)) - np.arange(4)[:, None])
     ratings = ScoreTable("people", tuple(systems), human, None, True)
-    test_set = TestSet.from_texts(references, systems, ["ter", "chrf"], human=ratings)
+    test_set = JudgedSet.from_texts(references, systems, ["ter", "chrf"], human=ratings)
     result = meta.systems(test_set, **SOFT, n_resamples=49)
     for m in test_set.metrics:
         counts = m.sample.counts  # type: ignore[union-attr]
@@ -192,7 +192,7 @@ def test_pvalues_equal_those_of_approximate_randomization(votes: bool) -> None:
     people: dict[str, Any] = {"judgments": judged("pqrs", 70, ballots)}
     if not votes:
         people = {"human": ScoreTable("people", tuple(systems), human, None, True)}
-    given = TestSet.from_texts(references, systems, ["bleu", "chrf", "ter", "nist"], **people)
+    given = JudgedSet.from_texts(references, systems, ["bleu", "chrf", "ter", "nist"], **people)
     chrf = given.metrics[1]
     assert chrf.sample is not None
     counts = np.stack([chrf.sample.counts[:, :, 0], chrf.sample.counts[:, :, 1]], axis=2)
@@ -219,7 +219,9 @@ def test_pvalues_equal_those_of_approximate_randomization(votes: bool) -> None:
 def test_votes_are_shares_of_wins() -> None:
     cells, human, _ = material(6)
     votes = [(s, a, b) for s in range(9) for a in range(4) for b in range(4) if human[a, s] > human[b, s]]
-    test_set = TestSet.from_scores([table("x", cells["x"]), table("y", cells["y"])], judgments=judged("abcd", 9, votes))
+    test_set = JudgedSet.from_scores(
+        [table("x", cells["x"]), table("y", cells["y"])], judgments=judged("abcd", 9, votes)
+    )
     result = meta.systems(test_set, **SOFT, n_resamples=99)
     won, voted = np.zeros((2, 4, 9))
     for s, a, b in votes:
@@ -248,7 +250,7 @@ def test_reasons() -> None:
     people = table("people", human)
 
     def reason(metric: ScoreTable, **human: Any) -> str | None:
-        result = meta.systems(TestSet.from_scores([metric, table("other", cells["y"])], **human), **QUIET)
+        result = meta.systems(JudgedSet.from_scores([metric, table("other", cells["y"])], **human), **QUIET)
         assert np.isnan(value(result, metric.name).value)
         return value(result, metric.name).reason
 
@@ -270,7 +272,7 @@ def test_reasons() -> None:
         "fewer than 2 segments have scores of all systems by people and all metrics"
     )
     # The other metrics still have values.
-    both = TestSet.from_scores([constant, table("y", cells["y"])], human=people)
+    both = JudgedSet.from_scores([constant, table("y", cells["y"])], human=people)
     result = meta.systems(both, **SOFT, n_resamples=49)
     assert not np.isnan(value(result, "y").value)
     assert result.comparisons == ()

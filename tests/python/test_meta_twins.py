@@ -15,7 +15,7 @@ import scipy.stats
 
 from meta_material import table
 from reshuffle import _core, meta
-from reshuffle.meta import TestSet
+from reshuffle.meta import JudgedSet
 
 Scores = np.ndarray[Any, Any]
 Flags = np.ndarray[Any, np.dtype[np.bool_]]
@@ -100,7 +100,7 @@ def of_systems(coefficient: str, x: Scores, y: Scores) -> float:
     return agreement(coefficient, "none", a[None], b[None])
 
 
-def material(seed: int) -> tuple[dict[str, Scores], Scores, TestSet]:
+def material(seed: int) -> tuple[dict[str, Scores], Scores, JudgedSet]:
     """Three metrics, one of which counts errors, and people: ties, gaps, a row without a spread."""
     rng = np.random.default_rng(seed)
     n, s = 5, 8
@@ -110,7 +110,7 @@ def material(seed: int) -> tuple[dict[str, Scores], Scores, TestSet]:
     cells["y"][:, 3] = 1.0  # a constant segment
     human[0, 2], cells["y"][4, 5], cells["ter"][2, 7] = np.nan, np.nan, np.nan
     tables = [table("x", cells["x"]), table("y", cells["y"]), table("ter", -cells["ter"], higher=False)]
-    return cells, human, TestSet.from_scores(tables, human=table("people", human))
+    return cells, human, JudgedSet.from_scores(tables, human=table("people", human))
 
 
 def standardised(cells: dict[str, Scores], human: Scores) -> dict[str, Scores]:
@@ -256,7 +256,7 @@ def test_letters_and_clusters_follow_from_adjusted_p() -> None:
     human = rng.normal(0, 1, (8, 60))
     noise = {"a": 0.1, "b": 0.1, "c": 2.0, "d": 2.1, "e": 60.0}
     tables = [table(name, human + rng.normal(0, own, human.shape)) for name, own in noise.items()]
-    test_set = TestSet.from_scores(tables, human=table("people", human))
+    test_set = JudgedSet.from_scores(tables, human=table("people", human))
     result = meta.segments(test_set, coefficients="pearson", interval=None, n_resamples=499)
     p = {frozenset((each.metric_a, each.metric_b)): each.adjusted_pvalue for each in result.comparisons}
     assert all(value is not None for value in p.values())
@@ -311,7 +311,7 @@ def test_huge_and_tiny_scores_agree_as_others_do(factor: float) -> None:
     tables = [table("x", cells["x"]), table("y", cells["y"])]
     scaled = [table("x", factor * cells["x"]), table("y", factor * cells["y"])]
     for people in (table("people", human), table("people", factor * human)):
-        usual, found = (TestSet.from_scores(each, human=people) for each in (tables, scaled))
+        usual, found = (JudgedSet.from_scores(each, human=people) for each in (tables, scaled))
         settings: dict[str, Any] = {"coefficients": ["pearson", "spearman"], "n_resamples": R, "interval": None}
         for one, other in zip(
             meta.segments(usual, **settings).results, meta.segments(found, **settings).results, strict=True
@@ -331,7 +331,7 @@ def test_williams_of_all_pairs_of_wmt12(data: Path, pair: str, n_metrics: int, n
     folder = data / "williams-test-examples" / "example-data-multi"
     human = meta.read_scores(folder / "mt-systems-scored-by-humans", language_pair=pair)
     tables = meta.read_all_scores(folder / "mt-systems-scored-by-metrics", language_pair=pair)
-    test_set = TestSet.from_scores(list(tables.values()), human=human)
+    test_set = JudgedSet.from_scores(list(tables.values()), human=human)
     assert (len(test_set.metrics), len(test_set.systems)) == (n_metrics, n_systems)
     result = meta.systems(test_set, coefficients="pearson")
     assert human.system_scores is not None

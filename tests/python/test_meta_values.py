@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from budgets import budget
 from meta_material import QUIET, Scores, Vote, judged, table, tau_by_loop, value
 from reshuffle import InputError, meta
-from reshuffle.meta import ScoreTable, TestSet
+from reshuffle.meta import JudgedSet, ScoreTable
 from reshuffle.meta.samples import agreement_of_rows, standardised
 
 
@@ -82,7 +82,7 @@ def test_correlations_of_cells_equal_scipy_group_by_group(
     cells: tuple[Scores, Scores], grouping: str, higher: bool
 ) -> None:
     x, y = cells
-    test_set = TestSet.from_scores(table("m", x if higher else -x, higher), human=table("h", y))
+    test_set = JudgedSet.from_scores(table("m", x if higher else -x, higher), human=table("h", y))
     names = ["pearson", "spearman", "kendall-b", "kendall-c"]
     result = meta.segments(test_set, coefficients=names, groupings=grouping, **QUIET)
     for name in names:
@@ -102,7 +102,7 @@ def test_calibrated_accuracy_is_the_best_over_all_thresholds(cells: tuple[Scores
     thresholds = sorted({0.0, *(abs(a - c) for own, _ in groups for a, c in combinations(own, 2))})
     scores = {e: mean_of_defined([accuracy_with_ties(*group, e) for group in groups]) for e in thresholds}
     best = max(scores.values()) if not math.isnan(scores[0.0]) else math.nan
-    test_set = TestSet.from_scores(table("m", x), human=table("h", y))
+    test_set = JudgedSet.from_scores(table("m", x), human=table("h", y))
     result = meta.segments(test_set, coefficients=["acc23", "tau23"], groupings=grouping, **QUIET)
     found = value(result, coefficient="acc23")
     assert found.value == pytest.approx(best, abs=1e-12, nan_ok=True)
@@ -129,7 +129,7 @@ def voted(draw: st.DrawFn) -> tuple[Scores, list[Vote]]:
 def test_tau_from_votes_equals_a_loop(case: tuple[Scores, list[Vote]], ties: str) -> None:
     x, votes = case
     judgments = judged("abcde"[: len(x)], x.shape[1], votes)
-    test_set = TestSet.from_scores(table("m", x), judgments=judgments)
+    test_set = JudgedSet.from_scores(table("m", x), judgments=judgments)
     found = value(meta.segments(test_set, ties=ties, **QUIET))
     compared = [
         (x[better, segment], x[worse, segment])
@@ -156,7 +156,7 @@ def test_darr_counts_pairs_with_a_large_human_difference(cells: tuple[Scores, Sc
         for better, worse in ((a, b), (b, a))
         if y[better, j] > y[worse, j] and y[better, j] - y[worse, j] >= least
     ]
-    test_set = TestSet.from_scores(table("m", x), human=table("h", y))
+    test_set = JudgedSet.from_scores(table("m", x), human=table("h", y))
     found = value(meta.segments(test_set, coefficients="darr", minimum_difference=least, **QUIET))
     expected = tau_by_loop(x, votes, "discordant")
     has_order = any(x[b, j] != x[w, j] for j, b, w in votes if not math.isnan(x[b, j] + x[w, j]))
@@ -178,7 +178,7 @@ SYSTEM_SCORE = st.one_of(st.integers(-3, 3).map(float), st.just(math.nan))
 def test_agreement_on_systems_equals_scipy_and_a_loop(scores: tuple[list[float], list[float]]) -> None:
     names = tuple("abcdefg"[: len(scores[0])])
     given_scores, human = (ScoreTable(name, names, None, np.array(own)) for name, own in zip("mh", scores, strict=True))
-    result = meta.systems(TestSet.from_scores(given_scores, human=human), **QUIET)
+    result = meta.systems(JudgedSet.from_scores(given_scores, human=human), **QUIET)
     both = [(a, b) for a, b in zip(*scores, strict=True) if not math.isnan(a)]
     x, y = [a for a, _ in both], [b for _, b in both]
     enough = len(x) >= 3 and len(set(x)) > 1 and len(set(y)) > 1
@@ -221,7 +221,7 @@ def test_williams_test_of_published_scores(data: Path) -> None:
     folder = data / "williams-test-examples" / "example-data"
     human = meta.read_scores(folder / "mt-systems-scored-by-humans", language_pair="es-en")
     tables = meta.read_all_scores(folder / "mt-systems-scored-by-metrics", language_pair="es-en")
-    test_set = TestSet.from_scores(list(tables.values()), human=human)
+    test_set = JudgedSet.from_scores(list(tables.values()), human=human)
     result = meta.systems(test_set, coefficients="pearson")
     printed = {"AMBER": 0.880651168828011, "BLEU_4_closest_cased": 0.760352368043568}
     assert {each.metric: each.value for each in result.results} == pytest.approx(printed, abs=1e-12)

@@ -9,15 +9,17 @@ from typing import Annotated, Any
 
 import click
 import pytest
-from annotated_types import Ge
-from attrs import frozen
+from annotated_types import Ge, Gt, Le, MinLen
+from attrs import field, frozen
 from typing_extensions import Doc
 
 import reshuffle
-from reshuffle import InputError, study
+import reshuffle.meta
+from reshuffle import InputError, study, tune
+from reshuffle.cli.command import Command
 from reshuffle.cli.declared import declared_options, flag_of, given_values, made
-from reshuffle.options import comparisons, studies
-from reshuffle.options.declare import Option, Options, call, called_with, options_of, taken
+from reshuffle.options import comparisons, meta, studies, tuning
+from reshuffle.options.declare import Flag, Option, Options, call, called_with, options_of, several, taken
 
 FUNCTIONS: dict[Callable[..., Any], type[Options]] = {
     reshuffle.compare: comparisons.Compare,
@@ -35,8 +37,27 @@ FUNCTIONS: dict[Callable[..., Any], type[Options]] = {
     study.agreement: studies.Agreement,
     study.multiplicity: studies.Multiplicity,
     study.exchange: studies.Exchange,
+    reshuffle.meta.segments: meta.Segments,
+    reshuffle.meta.systems: meta.Systems,
+    reshuffle.meta.tune_smoothing: meta.TuneSmoothing,
+    tune.tune: tuning.Tune,
+    tune.mert: tuning.FitMert,
+    tune.kbmira: tuning.FitKbmira,
+    tune.pro: tuning.FitPro,
+    tune.xbleu: tuning.FitXbleu,
+    tune.fit_l1: tuning.FitL1,
+    tune.train_variants: tuning.TrainVariants,
+    tune.oracle: tuning.Oracle,
+    tune.mbr: tuning.Mbr,
 }
-REQUIRED: dict[str, Any] = {"sets": {}, "references": None, "systems": {}}
+# Values of required arguments that would be refused after all others.
+REQUIRED: dict[str, Any] = {
+    "sets": {},
+    "systems": {},
+    **dict.fromkeys(("references", "lists", "counts", "scores", "lengths", "targets", "apply_to")),
+    "test_sets": [],
+    "optimizer": "mert",
+}
 
 
 def bad_values(option: Option) -> Iterator[Any]:
@@ -47,11 +68,11 @@ def bad_values(option: Option) -> Iterator[Any]:
         yield from (-1, 1.5, "x", True)
     elif option.number is float:
         yield from (float("nan"), float("inf"), "x", True)
-    elif option.element is bool:
+    elif option.is_flag:
         yield from (2, "yes")
     elif option.element is str or option.is_mapping:
         yield 5
-    if option.several:
+    if option.several and MinLen(0) not in option.rules:
         yield ()
 
 
@@ -60,7 +81,6 @@ CASES = [
     for function, record in FUNCTIONS.items()
     for option in options_of(record).values()
     for value in bad_values(option)
-    if not (value == () and option.name == "curve_sizes")  # there may be no curves
 ]
 
 
@@ -78,6 +98,40 @@ def test_a_bad_value_is_one_sentence_that_names_the_option(
     message = str(caught.value)
     assert "\n" not in message
     assert option.name in message or option.noun in message
+
+
+OPTIMIZER_CASES = [
+    (optimizer.options, option, value)
+    for optimizer in tune.OPTIMIZERS.values()
+    for option in options_of(optimizer.options).values()
+    for value in bad_values(option)
+]
+
+
+@pytest.mark.parametrize(
+    ("record", "option", "value"), OPTIMIZER_CASES, ids=[f"{r.__name__}-{o.name}-{v!r}" for r, o, v in OPTIMIZER_CASES]
+)
+def test_a_bad_option_of_an_optimizer_is_one_sentence_that_names_it(
+    record: Callable[..., Any], option: Option, value: Any
+) -> None:
+    given = value if not option.several or value == () else (value,)
+    with pytest.raises(InputError) as caught:
+        tune.tune(record(**{option.name: given}), None, [])
+    assert "\n" not in str(caught.value)
+    assert option.name in str(caught.value) or option.noun in str(caught.value)
+
+
+def test_coefficients_of_a_level_are_those_of_the_registry() -> None:
+    for record, level in ((meta.Segments, "segment"), (meta.Systems, "system")):
+        known = [name for name, each in reshuffle.meta.COEFFICIENTS.items() if level in each.levels]
+        assert list(options_of(record)["coefficients"].choices) == known
+
+
+def test_an_excepted_name_has_a_reason() -> None:
+    with pytest.raises(InputError, match=r"^test 'williams' is for Pearson's r at system level: use 'perm-both'"):
+        reshuffle.meta.segments([], test="williams")
+    with pytest.raises(InputError, match=r"^adjustment 'minp' needs shuffles, which the test 'boot-inputs' does not"):
+        reshuffle.meta.segments([], test="boot-inputs", adjust="minp")
 
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
@@ -110,7 +164,10 @@ def test_an_unknown_keyword_names_the_function(function: Callable[..., Any]) -> 
         function(sed=1)
 
 
-@pytest.mark.parametrize("record", FUNCTIONS.values(), ids=lambda record: record.__name__)
+RECORDS = [*FUNCTIONS.values(), *(each.options for each in tune.OPTIMIZERS.values())]
+
+
+@pytest.mark.parametrize("record", RECORDS, ids=lambda record: record.__name__)
 def test_flags_are_unique_and_have_help(record: type[Options]) -> None:
     def nothing(**options: Any) -> None: ...
 
@@ -126,6 +183,42 @@ def test_flags_are_unique_and_have_help(record: type[Options]) -> None:
         assert "``" not in param.help
         assert ":func:" not in param.help
         assert ":data:" not in param.help
+
+
+@frozen(kw_only=True, slots=False, eq=False, repr=False)
+class Limits(Options):
+    share: Annotated[float, Gt(0), Le(1), Doc("A share.")] = 0.5
+    most: Annotated[int | None, Ge(1), Flag(none="all"), Doc("Most items; ``None`` for no limit.")] = 9
+    words: Annotated[tuple[str, ...], MinLen(0), Doc("Words.")] = field(default=(), converter=several)
+    is_shown: Annotated[bool | dict[str, int], Flag(("--shown/--hidden",)), Doc("Show it.")] = True
+
+
+def parsed(record: type[Options], *words: str) -> Any:
+    """The record that a command makes of its arguments."""
+    found: list[dict[str, Any]] = []
+
+    def keep(**options: Any) -> None:
+        found.append(options)
+
+    decorated: Callable[..., Any] = keep
+    for decorate in declared_options(record):
+        decorated = decorate(decorated)
+    click.command(cls=Command)(decorated).main([*words], standalone_mode=False)
+    return made(record, given_values(record, found[0]))
+
+
+def test_words_of_commands_for_none_and_flags_for_objects() -> None:
+    given = parsed(Limits, "--most", "all", "--words", "a", "b", "--hidden")
+    assert (given.most, given.words, given.is_shown, given.share) == (None, ("a", "b"), False, 0.5)
+    assert parsed(Limits, "--share", "1", "--most", "3").most == 3
+    for words, message in [
+        (("--share", "0"), "--share must be a number above 0 and at most 1, got 0.0"),
+        (("--share", "1.5"), "--share must be a number above 0 and at most 1, got 1.5"),
+        (("--most", "many"), "--most must be a whole number or all, got 'many'"),
+        (("--most", "0"), "--most must be a whole number of at least 1, got 0"),
+    ]:
+        with pytest.raises(InputError, match=f"^{message}$"):
+            parsed(Limits, *words)
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)

@@ -192,7 +192,7 @@ def test_the_command_writes_a_report_and_the_outputs_of_each_choice(files: None,
     [
         ("--nbest n.txt", "no references: add --refs REF, with a segment for each sentence of the lists"),
         ("--nbest n.txt --refs ref --save full", "--save full: the folder is not empty: choose a new or empty one"),
-        ("--nbest n.txt --refs ref --random-starts -1", "random_starts must be a whole number of at least 0, got -1"),
+        ("--nbest n.txt --refs ref --random-starts -1", "--random-starts must be a whole number of at least 0, got -1"),
         ("--nbest n.txt --refs ref --model none", "none: no such file"),
     ],
 )

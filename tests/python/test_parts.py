@@ -361,7 +361,7 @@ def test_the_counts_of_a_comparison_are_sent_once(monkeypatch: pytest.MonkeyPatc
 def test_agreement_with_people_is_the_same_with_an_executor(function: Any, options: dict[str, Any]) -> None:
     tables, votes = random_votes(3)
     test_set = (
-        random_matrices(4) if options["coefficients"] != "tau" else meta.TestSet.from_scores(tables, judgments=votes)
+        random_matrices(4) if options["coefficients"] != "tau" else meta.JudgedSet.from_scores(tables, judgments=votes)
     )
     executor = Copying()
     expected = function(test_set, n_resamples=600, **options)
@@ -403,15 +403,15 @@ NBEST = [
 @pytest.mark.parametrize(
     ("optimizer", "options"),
     [
-        ("mert", {"restarts": 2}),
-        ("kbmira", {"epochs": 3}),
-        ("kbmira", {"epochs": 3, "metric": "chrf"}),
+        (tune.Mert(restarts=2), {}),
+        (tune.Kbmira(epochs=3), {}),
+        (tune.Kbmira(epochs=3), {"metric": "chrf"}),
         ("pro", {}),
-        ("pro", {"entry_scores": "moses"}),
-        ("xbleu", {"epochs": 3}),
+        (tune.Pro(entry_scores="moses"), {}),
+        (tune.Xbleu(epochs=3), {}),
     ],
 )
-def test_replications_are_the_same_with_an_executor(optimizer: str, options: dict[str, Any], tmp_path: Any) -> None:
+def test_replications_are_the_same_with_an_executor(optimizer: Any, options: dict[str, Any], tmp_path: Any) -> None:
     (tmp_path / "dev.nbest").write_text("\n".join(NBEST) + "\n")
     lists = tune.read_nbest(tmp_path / "dev.nbest")
     references = [f"w{s * 7 % 11} w1 w{s % 5}" for s in range(30)]
@@ -457,8 +457,8 @@ def test_real_workers_give_the_same_bytes_and_show_progress(
     assert compare_runs(REFERENCES, runs, **exchange) == compare_runs(REFERENCES, runs, executor=executor, **exchange)
     (tmp_path / "dev.nbest").write_text("\n".join(NBEST) + "\n")
     lists, lines = tune.read_nbest(tmp_path / "dev.nbest"), [f"w{s * 7 % 11} w1 w{s % 5}" for s in range(30)]
-    one = tune.tune("mert", lists, lines, replications=3, restarts=2)
-    assert one.result == tune.tune("mert", lists, lines, replications=3, restarts=2, executor=executor).result
+    one = tune.tune(tune.Mert(restarts=2), lists, lines, replications=3)
+    assert one.result == tune.tune(tune.Mert(restarts=2), lists, lines, replications=3, executor=executor).result
 
 
 @pytest.fixture

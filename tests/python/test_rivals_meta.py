@@ -72,7 +72,7 @@ def test_values_are_those_of_this_package(seed: int) -> None:
     human, first, second = matrix(seed)
     systems = ("a", "b", "c", "d")
     tables = [meta.ScoreTable(name, systems, cells, None, True) for name, cells in (("x", first), ("y", second))]
-    test_set = meta.TestSet.from_scores(tables, human=meta.ScoreTable("people", systems, human, None, True))
+    test_set = meta.JudgedSet.from_scores(tables, human=meta.ScoreTable("people", systems, human, None, True))
     for coefficient, grouping, value in (
         ("pearson", "none", mean_of_groups(pearson)),
         ("kendall-b", "item", mean_of_groups(kendall_b)),

@@ -39,6 +39,7 @@ from reshuffle.meta.human import HUMAN_SCORES
 from reshuffle.meta.systems import SCORED_SEGMENTS
 from reshuffle.metrics.precomputed import TREATMENTS_OF_MISSING
 from reshuffle.metrics.registry import metric_specs, tokenizer_specs
+from reshuffle.options.tuning import PRESETS
 from reshuffle.report import FLIP_FORMATS, FORMATS, PLOTS, SEGMENT_FORMATS, TABLES
 from reshuffle.report.studies import STUDIES
 from reshuffle.resampling.runs import STATISTICS
@@ -59,7 +60,7 @@ from reshuffle.study.populations import SAMPLING
 from reshuffle.study.power import MODELS
 from reshuffle.study.settings import STUDY_SCHEMES, STUDY_STOPPING
 from reshuffle.study.validation import TRUTHS
-from reshuffle.tune.options import OPTIMIZERS, PRESETS
+from reshuffle.tune.options import OPTIMIZERS
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -18,6 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reshuffle import FromCounts, InputError, compare_runs, derive_seed, metric, read_html, read_json, tune, types
+from reshuffle.options.declare import options_of
 from reshuffle.report import Layout, Terminal
 from reshuffle.report.plots import file_of
 from reshuffle.report.studies import STUDIES, draw_figure, render_study
@@ -26,7 +27,7 @@ from reshuffle.results.studies import TuningResult
 from reshuffle.tune.choosing import first_best, weighted_scores
 from reshuffle.tune.decoders import _best_k
 from reshuffle.tune.optimizers import FITS, VARIANTS
-from reshuffle.tune.options import OPTIMIZERS
+from reshuffle.tune.options import OPTIMIZERS, find_optimizer
 from reshuffle.tune.problem import Problem, sentence_metric_for
 from tuning_files import NAMES, references, write, write_all
 
@@ -65,15 +66,22 @@ def start(files: Path) -> tune.Weights:
     return tune.read_weights(files / "weights", NAMES)
 
 
+def chosen(name: str, **options: Any) -> tuple[Any, dict[str, Any]]:
+    """The optimizer with those of the options that it has, and the others."""
+    record = OPTIMIZERS[name].options
+    own = {key: value for key, value in options.items() if key in options_of(record)}
+    return record(**own), {key: value for key, value in options.items() if key not in own}
+
+
 def tuned(name: str, dev: Part, test: Part | None, start: Any, **options: Any) -> tune.Tuned:
-    settings: dict[str, Any] = {"metric": BLEU, "replications": 3, **SMALL[name], **options}
-    return tune.tune(name, *dev, initial=start, test=test, **settings)
+    optimizer, others = chosen(name, **{**SMALL[name], **options})
+    return tune.tune(optimizer, *dev, initial=start, test=test, **{"metric": BLEU, "replications": 3, **others})
 
 
 def test_every_optimizer_of_the_registry_has_a_function() -> None:
     assert list(OPTIMIZERS) == list(FITS) == list(get_args(types.OptimizerName))
     assert [name for name, each in OPTIMIZERS.items() if each.seeded is None] == list(VARIANTS)
-    assert all(each.checked({}) for each in OPTIMIZERS.values())
+    assert all(find_optimizer(each.options()) == (each, each.options()) for each in OPTIMIZERS.values())
 
 
 def by_hand(part: Part, weights: Mapping[str, float]) -> list[str]:
@@ -195,7 +203,7 @@ def test_l1_replications_are_variants(dev: Part, test_part: Part) -> None:
 def test_l1_can_tell_entries_apart_by_their_texts_alone(tmp_path: Path) -> None:
     write(tmp_path / "texts", ["0 ||| a b ||| x= 1", "0 ||| a c ||| x= 1", "1 ||| c ||| x= 2", "1 ||| b ||| x= 2"])
     lists, refs = tune.read_nbest(tmp_path / "texts"), ["a c", "c"]
-    found = tune.tune("l1", lists, refs, templates=["ngram:1"], gamma=0.1, metric="ter")
+    found = tune.tune(tune.L1(templates=["ngram:1"], gamma=0.1), lists, refs, metric="ter")
     assert found.dev.outputs() == [refs]
     with pytest.raises(InputError, match="the same features"):
         tune.tune("l1", lists, refs)
@@ -268,7 +276,8 @@ def test_rounds_join_the_lists_of_a_decoder(name: str, dev: Part, start: tune.We
         return seen[-1]
 
     initial = dict(zip(NAMES, start.dense, strict=True))
-    found = tune.tune(name, None, refs, initial=initial, metric=BLEU, rounds=4, decoder=watched, **SMALL[name])
+    optimizer, _ = chosen(name, **SMALL[name])
+    found = tune.tune(optimizer, None, refs, initial=initial, metric=BLEU, rounds=4, decoder=watched)
     assert 2 <= len(seen) <= 4
     joined = seen[0].merged(*seen[1:])
     assert len(found.dev.lists[0]) == len(joined) > len(seen[0])
@@ -357,12 +366,13 @@ def test_every_figure_is_drawn(result: TuningResult) -> None:
     ("change", "message"),
     [
         ({"optimizer": "mirt"}, "unknown optimizer 'mirt': did you mean 'mert'"),
-        ({"epoch": 3}, "unknown option of kbmira 'epoch': did you mean 'epochs'"),
-        ({"epochs": 0}, "epochs must be a whole number of at least 1, got 0"),
-        ({"c": float("nan")}, "c must be a finite number"),
-        ({"c": 0}, "c must be above 0, got 0"),
-        ({"background": "modell"}, "unknown background 'modell'"),
-        ({"safe_hope": 1}, "safe_hope must be True or False"),
+        ({"optimizer": 5}, "optimizer: expected a name or an optimizer with options, got 5"),
+        ({"optimizer": tune.Kbmira(epochs=0)}, "epochs must be a whole number of at least 1, got 0"),
+        ({"optimizer": tune.Kbmira(c=float("nan"))}, "c must be a number"),
+        ({"optimizer": tune.Kbmira(c=0)}, "c must be a number above 0, got 0"),
+        ({"optimizer": tune.Kbmira(decay=1.5)}, "decay must be a number above 0 and at most 1, got 1.5"),
+        ({"optimizer": tune.Kbmira(background="modell")}, "unknown background 'modell'"),
+        ({"optimizer": tune.Kbmira(safe_hope=1)}, "safe_hope must be True or False"),  # type: ignore[arg-type]
         ({"replications": 0}, "replications must be a whole number from 1 to 100000, got 0"),
         ({"seeds": []}, "seeds: expected"),
         ({"rounds": 2}, "rounds: more than one needs a decoder"),
@@ -396,10 +406,10 @@ def test_sparse_features_keep_their_proportions_in_mert(tmp_path: Path) -> None:
     lines = ["0 ||| a b ||| x= 1 s_a= 1", "0 ||| a b c ||| x= 1 s_b= 2", "1 ||| b ||| x= 0", "1 ||| a ||| x= 0 s_a= 1"]
     write(tmp_path / "sparse", lines)
     lists, refs = tune.read_nbest(tmp_path / "sparse"), ["a b c", "b"]
-    found = tune.tune("mert", lists, refs, metric="ter", initial={"x": 1.0, "s_a": -1.0, "s_b": -2.0}, preset="cdec")
+    found = tune.tune(tune.Mert(preset="cdec"), lists, refs, metric="ter", initial={"x": 1.0, "s_a": -1.0, "s_b": -2.0})
     weights = found.result.runs[0].weights
     assert weights["s_b"] == pytest.approx(2 * weights["s_a"])
-    without = tune.tune("mert", lists, refs, metric="ter", initial={"x": 1.0}, preset="cdec")
+    without = tune.tune(tune.Mert(preset="cdec"), lists, refs, metric="ter", initial={"x": 1.0})
     assert list(without.result.runs[0].weights) == ["x"]
     assert found.result.start is not None
     assert found.result.start.dev_score >= found.result.runs[0].dev_score

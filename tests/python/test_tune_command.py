@@ -22,6 +22,7 @@ from processes import wait_for_ends
 from reshuffle import metric, read_json, tune
 from reshuffle.cli.tune import COMMANDS
 from reshuffle.metrics.registry import metric_specs
+from reshuffle.options.declare import options_of
 from reshuffle.tune.options import OPTIMIZERS
 from tuning_files import NAMES, references, write, write_all
 
@@ -118,8 +119,8 @@ def test_every_optimizer_gives_the_result_of_python(name: str, files: Path, run:
         options[key] = [value] if key == "templates" else float(value) if "." in value else int(value)
     lists, other = tune.read_nbest("dev.nbest"), tune.read_nbest("test.nbest")
     own = tune.tune(
-        name, lists, references(40, 1), metric=metric("bleu", tokenize="none"), test=(other, references(40, 2)),
-        initial=tune.read_weights("weights", NAMES), replications=2, seed=7, **options,
+        OPTIMIZERS[name].options(**options), lists, references(40, 1), metric=metric("bleu", tokenize="none"),
+        test=(other, references(40, 2)), initial=tune.read_weights("weights", NAMES), replications=2, seed=7,
     ).result  # fmt: skip
     assert found["runs"] == json.loads(own.render("json"))["runs"]
     assert found["start"][0]["test_score"] == own.start.test_score  # type: ignore[union-attr]
@@ -246,15 +247,16 @@ def test_files_of_reports(files: Path, run: Any) -> None:
 
 @pytest.mark.parametrize("name", OPTIMIZERS)
 def test_help_has_a_flag_for_every_option(name: str, run: Any) -> None:
-    shown = run("tune", name, "--help").out
+    shown = run("tune", name, "--help-all").out
     groups = re.findall(r"^([\w ]+):$", shown, re.MULTILINE)
     assert groups == ["Examples", "Input", "Metrics", "Optimizer", "Replications", "Decoder", "Output"]
     flags = {option.name for spec in metric_specs() for option in spec.options}
-    for option in OPTIMIZERS[name].options:
-        assert option.name not in flags
-        assert f"  --{option.name.replace('_', '-')}" in shown
+    for option in options_of(OPTIMIZERS[name].options):
+        assert option not in flags
+        assert f"  --{option.replace('_', '-')}" in shown
     assert max(map(len, shown.splitlines())) <= 100
     assert name in run("tune", "--help").out
+    assert len(run("tune", name, "--help").out.splitlines()) <= 50
 
 
 def test_the_demo_has_lists(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Any) -> None:
@@ -341,7 +343,7 @@ def test_bad_input_is_one_sentence(name: str, case: str, message: str, files: Pa
         ("mert dev.nbest dev.ref", "dev.nbest, dev.ref: expected a file after an option"),
         ("mart --nbest dev.nbest --refs dev.ref", "unknown optimizer 'mart': did you mean 'mert'"),
         ("mert --nbest gone --refs dev.ref", "gone: no such file"),
-        ("mert --nbest dev.nbest --refs dev.ref --preset mose", "unknown --preset 'mose': did you mean 'moses'"),
+        ("mert --nbest dev.nbest --refs dev.ref --preset mose", "unknown preset 'mose': did you mean 'moses'"),
         ("mert --nbest dev.nbest --refs dev.ref --restarts -1", "restarts must be a whole number of at least 0"),
         ("mert --nbest dev.nbest other --refs dev.ref", "dev.nbest, other: the dense features of joined lists must be"),
         ("mert --nbest dev.nbest --refs dev.ref --smoothing 3", "--smoothing does not apply to bleu"),

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from budgets import budget
 from reshuffle import InputError, StudyResult, metric, read_html, read_json, read_lines, types
 from reshuffle.cli.root import cli
-from reshuffle.meta import Judgments, TestSet, segments, smoothing_grid, tune_smoothing
+from reshuffle.meta import JudgedSet, Judgments, segments, smoothing_grid, tune_smoothing
 from reshuffle.meta.smoothing import GRIDS
 from reshuffle.report.plots import file_of
 from reshuffle.report.studies import STUDIES, draw_figure
@@ -56,7 +56,7 @@ def test_every_value_of_the_grid_equals_a_loop_over_votes(case: tuple[list[list[
     texts, refs, votes = case
     names = {f"s{i}": own for i, own in enumerate(texts)}
     judged = judgments_of(votes, len(texts), len(refs))
-    test_set = TestSet.from_texts(refs, names, smoothing_grid(SMALL, tokenize="none"), judgments=judged)
+    test_set = JudgedSet.from_texts(refs, names, smoothing_grid(SMALL, tokenize="none"), judgments=judged)
     grid = tune_smoothing(test_set, test=None).tables["grid"]
     assert [(each.smoothing, each.value) for each in grid] == [(s, v) for s, values in SMALL.items() for v in values]
     for each in grid:
@@ -75,7 +75,7 @@ def test_every_value_of_the_grid_equals_a_loop_over_votes(case: tuple[list[list[
 
 
 @pytest.fixture(scope="module")
-def wmt08(data: Path) -> dict[str, TestSet]:
+def wmt08(data: Path) -> dict[str, JudgedSet]:
     """French and German into English of 2008 with the votes of their own tasks, at a small grid."""
     found = {}
     for code, language in (("fr", "French"), ("de", "German")):
@@ -83,7 +83,7 @@ def wmt08(data: Path) -> dict[str, TestSet]:
         outputs = {path.stem: read_lines(str(path)) for path in sorted((folder / "sys").iterdir())}
         judged = votes_of_2008(data, f"WMT08 {language}-English News", list(outputs))
         grid = smoothing_grid({"1": [0.1, 0.9], "7": [1.0, 5.0]})
-        found[f"{code}-en"] = TestSet.from_texts(
+        found[f"{code}-en"] = JudgedSet.from_texts(
             read_lines(str(folder / "ref.txt")), outputs, grid, judgments=judged, name=f"{code}-en"
         )
     return found
@@ -96,7 +96,7 @@ def votes_of_2008(data: Path, task: str, systems: list[str]) -> Judgments:
     return read_judgments(path, systems=systems, language_pair=task, n_segments=2051, unknown="drop")
 
 
-def test_several_test_sets_select_by_the_average(wmt08: dict[str, TestSet]) -> None:
+def test_several_test_sets_select_by_the_average(wmt08: dict[str, JudgedSet]) -> None:
     result = tune_smoothing(wmt08, n_resamples=199, pooled=True)
     grid = result.tables["grid"]
     by_set = {(each.test_set, each.smoothing, each.value): each for each in grid}
@@ -128,13 +128,13 @@ def test_several_test_sets_select_by_the_average(wmt08: dict[str, TestSet]) -> N
     assert {each.difference for each in without.tables["grid"]} == {None}
 
 
-def _only(test_set: TestSet, part: str) -> TestSet:
+def _only(test_set: JudgedSet, part: str) -> JudgedSet:
     from dataclasses import replace
 
     return replace(test_set, metrics=tuple(m for m in test_set.metrics if part in m.label))
 
 
-def test_reports_and_figures(wmt08: dict[str, TestSet]) -> None:
+def test_reports_and_figures(wmt08: dict[str, JudgedSet]) -> None:
     result = tune_smoothing(wmt08, n_resamples=99)
     assert read_json(result.render("json")) == result
     for fmt in get_args(types.Format):
@@ -155,7 +155,7 @@ def test_reports_and_figures(wmt08: dict[str, TestSet]) -> None:
 def test_undefined_values_are_reported() -> None:
     texts = {"s0": ["x", "x"], "s1": ["y", "y"]}
     judged = judgments_of([(0, 0, 1), (1, 1, 0)], 2, 2)
-    result = tune_smoothing(TestSet.from_texts(["a b", "c d"], texts, smoothing_grid(SMALL), judgments=judged))
+    result = tune_smoothing(JudgedSet.from_texts(["a b", "c d"], texts, smoothing_grid(SMALL), judgments=judged))
     assert all(np.isnan(each.tau) and not each.selected for each in result.tables["grid"])
     assert "Smoothing 1: τ is not defined." in str(result)
     read = read_json(result.render("json"))
@@ -192,10 +192,10 @@ def test_other_metrics_and_other_judgments_are_refused() -> None:
     for other in ("chrf", "sentbleu:smoothing=2"):
         chosen = metric("chrf") if other == "chrf" else metric("sentbleu", smoothing="2")
         with pytest.raises(InputError, match="is not sentence BLEU with smoothing 1, 4, 6 or 7: make the metrics by"):
-            tune_smoothing(TestSet.from_texts(["a b", "c d"], texts, chosen, judgments=judged))
+            tune_smoothing(JudgedSet.from_texts(["a b", "c d"], texts, chosen, judgments=judged))
 
 
-def test_the_command_gives_the_numbers_of_the_function(data: Path, wmt08: dict[str, TestSet], tmp_path: Path) -> None:
+def test_the_command_gives_the_numbers_of_the_function(data: Path, wmt08: dict[str, JudgedSet], tmp_path: Path) -> None:
     sets = {
         name: {
             "judgments": str(data / "wmt08-judgments/wmt08-human-judgments.csv"),

@@ -56,7 +56,7 @@ def twenty() -> list[NativeMetric]:
     ]
 
 
-def matrices() -> meta.TestSet | None:
+def matrices() -> meta.JudgedSet | None:
     """The scores of people and of the 20 metrics as tables; None without the data."""
     folder = FOLDER / SET
     outputs = {path.stem: read_lines(str(path)) for path in sorted(folder.glob("sys/*.txt"))}
@@ -69,13 +69,13 @@ def matrices() -> meta.TestSet | None:
         unknown="drop",
         n_segments=1_002,
     )
-    scored = meta.TestSet.from_texts([read_lines(str(folder / "ref-A.txt"))], outputs, twenty(), human=human)
+    scored = meta.JudgedSet.from_texts([read_lines(str(folder / "ref-A.txt"))], outputs, twenty(), human=human)
     tables = [
         meta.ScoreTable(m.label, scored.systems, m.segments, None, m.higher_is_better)
         for m in scored.metrics
         if m.segments is not None
     ]
-    return meta.TestSet.from_scores(tables, human=human)
+    return meta.JudgedSet.from_scores(tables, human=human)
 
 
 def meta_cases(texts: Texts) -> list[Race]:
@@ -93,18 +93,18 @@ def meta_cases(texts: Texts) -> list[Race]:
     ]
 
 
-def signed(test_set: meta.TestSet) -> list[Array]:
+def signed(test_set: meta.JudgedSet) -> list[Array]:
     """The cells of each metric, higher is better."""
     return [m.sign * np.asarray(m.segments) for m in test_set.metrics]
 
 
-def human_cells(test_set: meta.TestSet) -> Array:
+def human_cells(test_set: meta.JudgedSet) -> Array:
     """The cells of people."""
     assert test_set.human is not None
     return np.asarray(test_set.human.segments)
 
 
-def perm_both(test_set: meta.TestSet, coefficient: str, grouping: str, replicates: int) -> Race:
+def perm_both(test_set: meta.JudgedSet, coefficient: str, grouping: str, replicates: int) -> Race:
     """One coefficient: a pair of metrics in numpy, all pairs here."""
     human, scores = human_cells(test_set), signed(test_set)
     n_metrics = len(scores)
@@ -149,7 +149,7 @@ def same_tests(expected: tuple[float, float, int], *others: tuple[float, float, 
         same_pvalues(expected[1], expected[2], p, n)
 
 
-def calibration(test_set: meta.TestSet) -> Race:
+def calibration(test_set: meta.JudgedSet) -> Race:
     """acc23 of all metrics."""
     human, scores = human_cells(test_set), signed(test_set)
 
@@ -167,7 +167,7 @@ def calibration(test_set: meta.TestSet) -> Race:
     )
 
 
-def calibrated_draws(test_set: meta.TestSet, replicates: int = 128) -> Race:
+def calibrated_draws(test_set: meta.JudgedSet, replicates: int = 128) -> Race:
     """acc23 of a metric over all outputs on draws of segments, the same ones in both.
 
     The other way, which was ours before, takes one draw after the other: the weights of all pairs in the order of their
@@ -220,7 +220,7 @@ def same_values(expected: list[float], *others: list[float]) -> None:
         same_scores(expected, other)
 
 
-def soft(test_set: meta.TestSet) -> Race:
+def soft(test_set: meta.JudgedSet) -> Race:
     """Soft accuracy of all metrics, on the segments that people rated."""
     human, scores = human_cells(test_set), signed(test_set)
     rated = ~np.isnan(human).any(axis=0)
@@ -287,14 +287,14 @@ def tau(texts: Texts) -> list[Race]:
     ]
 
 
-def judged(folder: Path, metrics: list[NativeMetric]) -> meta.TestSet:
+def judged(folder: Path, metrics: list[NativeMetric]) -> meta.JudgedSet:
     """A language pair from its files."""
     pair = folder.name.removeprefix(f"{YEAR}-")
     outputs = {path.stem: read_lines(str(path)) for path in sorted(folder.glob("sys/*.txt"))}
     judgments = meta.read_judgments(
         str(folder / f"judgments/{pair}.rank"), sysmap=str(folder / "judgments/sysmap.tsv"), systems=list(outputs)
     )
-    return meta.TestSet.from_texts(
+    return meta.JudgedSet.from_texts(
         [read_lines(str(folder / "ref.txt"))], outputs, metrics, judgments=judgments, name=pair
     )
 

@@ -9,7 +9,7 @@ from typing import Any, get_origin
 from ..errors import either
 from ..options.declare import Option, Options, check, options_of
 from .command import option
-from .params import Margin, Name, NameList, NumberList, Replicates, flattened, margins_of
+from .params import Margin, Name, NameList, NumberList, NumberOr, Replicates, flattened, margins_of
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -35,13 +35,15 @@ def _default_flag(each: Option) -> str:
 def _option(each: Option, record: type[Options]) -> Decorator:
     names = each.flag.names or (_default_flag(each),)
     attributes: dict[str, Any] = {"help": _help(each, record), "default": None}
-    if each.element is bool:
+    if each.is_flag:
         attributes["is_flag"] = True
         return option(each.title, *names, each.name, **attributes)
     kind, metavar = _type(each)
     repeated = each.several or each.is_mapping
     metavar = each.flag.metavar or metavar
     attributes |= {"type": kind, "metavar": f"{metavar}..." if repeated else metavar, "multiple": repeated}
+    if each.several and kind is str:
+        attributes |= {"greedy": True, "noun": "word"}
     return option(each.title, *names, each.name, **attributes)
 
 
@@ -52,6 +54,8 @@ def _type(each: Option) -> tuple[Any, str]:
     if each.choices:
         noun = f"value of {flag_of(each)}" if "_" in each.noun else each.noun
         return (NameList if each.several else Name)(noun, each.choices, each.has_options), "NAME"
+    if each.flag.none is not None:
+        return NumberOr(each.flag.none), f"N|{each.flag.none}"
     if each.number is not None:
         number = "N" if each.number is int else "VALUE"
         return (NumberList(each.number) if each.several else each.number), number
@@ -62,14 +66,15 @@ def _help(each: Option, record: type[Options]) -> str:
     """The first paragraph of what the option does, with flags for Python's names, and its default."""
     text = " ".join(each.about.split("\n\n")[0].split())
     flags = {name: flag_of(other) for name, other in options_of(record).items() if other.flag.shown or other.flag.names}
+    flags["None"] = each.flag.none or "None"
     text = re.sub(r":func:`reshuffle\.([\w.]+)`", lambda found: f"'reshuffle {_command(found[1])}'", text)
-    text = re.sub(r"(?:[Aa] name|[Nn]ames) in :data:`[^`]*`", lambda _: _listed(each.choices), text)
+    text = re.sub(r"(?:[Aa] name|[Nn]ames) in :data:`([^`]*)`", lambda found: _listed(each.choices, found[1]), text)
     text = re.sub(r"``(\w+)=\"([\w-]+)\"``", lambda found: f"{flags[found[1]]} {found[2]}", text)
     text = re.sub(r"``([^`]+)``", lambda found: flags.get(found[1], found[1]), text)
     text, *stated = re.split(r" By default (.*)\.$", text)
     if each.flag.note:
         text = re.sub(r"\.(?= [A-Z-]|$)", lambda _: f" ({each.flag.note}).", text, count=1)
-    default = each.default
+    default = each.flag.none if each.default is None else each.default
     if stated:
         return f"{text}  [default: {stated[0]}]"
     if default is None or default in (False, (), {}):
@@ -79,9 +84,10 @@ def _help(each: Option, record: type[Options]) -> str:
     return f"{text}  [default: {' '.join(map(_shown, default)) if each.several else _shown(default)}]"
 
 
-def _listed(names: Sequence[str]) -> str:
-    """The names of a list that Python's documentation refers to."""
-    return f"{either(names)} ('reshuffle metrics' describes them)"
+def _listed(names: Sequence[str], registry: str) -> str:
+    """The names of a registry that Python's documentation refers to."""
+    described = registry.startswith("reshuffle.inference.")
+    return f"{either(names)} ('reshuffle metrics' describes them)" if described else either(names)
 
 
 def _command(function: str) -> str:
@@ -110,10 +116,12 @@ def given_values(record: type[Options], options: dict[str, Any]) -> dict[str, An
         value = options.pop(name, None) if each.flag.shown else None
         if value is None or value == ():
             continue
-        if each.is_mapping:
+        if value == each.flag.none:
+            values[name] = None
+        elif each.is_mapping:
             values[name] = margins_of(value) if get_origin(each.element.__args__[1]) is None else _lists(value)
         else:
-            values[name] = flattened(value) if each.several else value
+            values[name] = flattened(value) if each.several and isinstance(value[0], tuple) else value
     return values
 
 

@@ -100,13 +100,13 @@ def _metrics(corpus: Corpus, progress: Progress) -> MetaEvaluation:
     """How well metrics agree with the votes."""
     from ..data.demo import demo_votes
     from ..data.judgments import Judgments
-    from ..meta import TestSet, segments
+    from ..meta import JudgedSet, segments
 
     names = list(corpus.systems)
     votes = [(segment - 1, names.index(better), names.index(worse)) for segment, better, worse in demo_votes()]
     segment, better, worse = zip(*votes, strict=True)
     judgments = Judgments.from_votes(names, corpus.n_segments, segment, better, worse).net()
-    test_set = TestSet.from_texts(
+    test_set = JudgedSet.from_texts(
         corpus.references, corpus.systems, ["sentbleu", "chrf", "ter"], judgments=judgments, progress=progress
     )
     return segments(test_set, progress=progress)

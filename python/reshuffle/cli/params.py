@@ -269,6 +269,22 @@ class Replicates(click.ParamType):  # type: ignore[type-arg]
         return number
 
 
+class NumberOr(IntParam):
+    """A whole number, or a word such as ``all``."""
+
+    name = "number"
+
+    def __init__(self, word: str) -> None:
+        self._word = word
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        try:
+            return value if value == self._word else int(value)
+        except ValueError:
+            flag = param.opts[0] if param is not None else "expected"
+            raise InputError(f"{flag} must be a whole number or {self._word}, got {quoted(value)}") from None
+
+
 class Size(IntParam):
     """A number of bytes."""
 

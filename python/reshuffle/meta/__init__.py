@@ -1,8 +1,8 @@
 """Do metrics agree with people? Coefficients of agreement, intervals, and tests between metrics.
 
-A :class:`TestSet` has the scores of metrics, computed here or read from files, and human judgments of the same outputs:
-votes between pairs of outputs, or scores. :func:`segments` compares them at segment level, :func:`systems` at system
-level.
+A :class:`JudgedSet` has the scores of metrics, computed here or read from files, and human judgments of the same
+outputs: votes between pairs of outputs, or scores. :func:`segments` compares them at segment level, :func:`systems` at
+system level.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     )
     from .coefficients import COEFFICIENTS, TESTS
     from .human import HUMAN_SCORES, human_scores
-    from .material import TestSet
+    from .material import JudgedSet
     from .metric_scores import MetricScores
     from .segments import segments
     from .smoothing import smoothing_grid, tune_smoothing
@@ -38,6 +38,7 @@ __all__ = [
     "HUMAN_SCORES",
     "TESTS",
     "HumanScores",
+    "JudgedSet",
     "Judgments",
     "MetaEvaluation",
     "MetricAgreement",
@@ -47,7 +48,6 @@ __all__ = [
     "MetricSystemScore",
     "ScoreTable",
     "SmoothingSetting",
-    "TestSet",
     "human_scores",
     "read_all_scores",
     "read_judgments",
@@ -78,7 +78,7 @@ _find = lazy_names(
         ),
         "coefficients": ("COEFFICIENTS", "TESTS"),
         "human": ("HUMAN_SCORES", "human_scores"),
-        "material": ("TestSet",),
+        "material": ("JudgedSet",),
         "metric_scores": ("MetricScores",),
         "segments": ("segments",),
         "smoothing": ("smoothing_grid", "tune_smoothing"),

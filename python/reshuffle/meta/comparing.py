@@ -6,11 +6,12 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
-from typing import ClassVar, TypeAlias
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .._core import Progress
 from ..errors import InputError, quoted, unknown_name
 from ..inference.clustering import clusters, groups_without_difference, letters, positions
 from ..inference.estimates import Estimate
@@ -20,8 +21,8 @@ from ..inference.multiplicity import ADJUSTMENTS
 from ..inference.plan import Plan
 from ..inference.rankings import MOST_GROUPS
 from ..inference.running import run_on_test_set
-from ..inference.tests import ADJUSTMENT_CHOICES
 from ..metrics.base import Scores, tolerance
+from ..options.meta import Averages, Evaluation, WithBaseline
 from ..resampling import Pairs, Replicates, Sample
 from ..resampling.averaged import AveragedMetric, AveragedSample
 from ..results import ConfidenceInterval
@@ -34,9 +35,6 @@ from .samples import DECIMALS
 from .standard_errors import AveragedErrors, Errors, TTest, t_test
 from .values import Values
 from .williams import WilliamsResult, williams
-
-# Whether to average over test sets, or names of groups of test sets, which are averaged first.
-Averages: TypeAlias = bool | Mapping[str, Sequence[str]]
 
 # The tests of the engine, by the kind of replicates.
 ENGINE_TESTS = {"shuffles": "ar", "draws": "bootstrap-percentile"}
@@ -58,6 +56,18 @@ class Testing:
     interval: str | None
     levels: Levels
     resampling: Resampling
+
+    @classmethod
+    def from_options(cls, options: Evaluation, progress: Progress | None) -> Testing:
+        """From the options of a function, and what watches it."""
+        return cls(
+            "none" if options.test is None else options.test,
+            options.baseline if isinstance(options, WithBaseline) else None,
+            options.adjust,
+            options.interval,
+            Levels.for_tests("percentile", options.confidence_level, options.alpha),
+            Resampling(options.n_resamples, options.seed, options.threads, progress, options.executor),
+        )
 
     def pairs(self, labels: Sequence[str]) -> Pairs:
         """All pairs of metrics, or those of each metric with the baseline."""
@@ -87,26 +97,9 @@ class Testing:
         self.resampling.progress.plan(steps)
 
     def check(self, labels: Sequence[str]) -> None:
-        """:class:`InputError` for unknown names and numbers out of range."""
-        check_name("test", self.test, ["auto", "none", *TESTS])
-        check_adjustment(self.test, self.adjust)
-        drawn = [test.name for test in TESTS.values() if test.replicates == "draws"]
-        if self.interval is not None:
-            check_name("interval", self.interval, drawn)
+        """:class:`InputError` for a baseline that is no metric."""
         if self.baseline is not None and self.baseline not in labels:
             raise unknown_name("baseline metric", self.baseline, labels)
-        self.resampling.check()
-
-
-def check_adjustment(test: str, adjust: str | None) -> None:
-    """:class:`InputError` for an unknown adjustment, or one that a test does not support."""
-    check_name("adjustment", adjust or "none", list(ADJUSTMENT_CHOICES))
-    if adjust in ("tukey", "scheffe"):
-        raise InputError(f"adjustment {adjust!r} is for tests of systems: use 'maxt', 'holm' or another one")
-    if adjust == "minp" and test in TESTS and TESTS[test].replicates == "draws":
-        raise InputError(
-            f"adjustment 'minp' needs shuffles, which the test {test!r} does not make: use 'maxt', or a test 'perm-…'"
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -381,8 +374,6 @@ def check_averages(average: Averages, names: Sequence[str]) -> None:
     for name, own in average.items():
         if name in (*names, "average", "pooled"):
             raise InputError(f"average: the name {quoted(name)} is that of a test set or of another mean")
-        if isinstance(own, str) or not own:
-            raise InputError(f"average: expected names of test sets for {quoted(name)}, got {quoted(own)}")
         for each in own:
             check_name("test set", each, names)
             if each in seen:

@@ -11,7 +11,7 @@ from ..errors import InputError, warn
 from ..metrics.base import thread_count
 from .coefficients import COEFFICIENTS, TESTS
 from .comparing import Testing
-from .material import TestSet
+from .material import JudgedSet
 
 # The most pairs of outputs that the core calibrates in replicates, which it holds in memory.
 MOST_PAIRS = 1 << 24
@@ -28,7 +28,7 @@ def pairs_of_outputs(there: NDArray[np.bool_], grouping: str) -> int:
     return int((sizes.astype(np.int64) * (sizes - 1) // 2).sum())
 
 
-def check_costs(questions: list[tuple[TestSet, str, str]], testing: Testing) -> None:
+def check_costs(questions: list[tuple[JudgedSet, str, str]], testing: Testing) -> None:
     """Warn of questions (test set, grouping, coefficient) that take minutes, and refuse those that are too large."""
     seconds: dict[str, float] = {}
     for test_set, grouping, coefficient in questions:

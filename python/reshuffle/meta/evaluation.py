@@ -12,7 +12,7 @@ from ..metrics.base import Scores
 from ..results.studies import HumanScores, MetaEvaluation, MetricSystemScore
 from .coefficients import TESTS
 from .comparing import Answer, Testing
-from .material import TestSet
+from .material import JudgedSet
 from .metric_scores import mean_of_cells
 
 # The settings in the signature.
@@ -24,7 +24,7 @@ SIGNED = (
 
 def evaluation(
     level: str,
-    sets: Sequence[TestSet],
+    sets: Sequence[JudgedSet],
     answers: Sequence[Answer],
     settings: Mapping[str, Any],
     testing: Testing,
@@ -74,7 +74,7 @@ def evaluation(
     )
 
 
-def people(test_set: TestSet, scores: Scores | None) -> Iterator[HumanScores]:
+def people(test_set: JudgedSet, scores: Scores | None) -> Iterator[HumanScores]:
     """Human scores of each system, and how much was judged. ``scores`` are by default means of scores of segments."""
     n = len(test_set.systems)
     judged = np.zeros((n, test_set.n_segments), dtype=np.bool_)

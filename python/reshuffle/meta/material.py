@@ -1,6 +1,6 @@
 """What a meta-evaluation works on: the scores of metrics, and human judgments of the same outputs.
 
-:class:`TestSet` is made from texts and metrics, from scores of other programs, or from both. Systems that no one
+:class:`JudgedSet` is made from texts and metrics, from scores of other programs, or from both. Systems that no one
 judged are left out when it is made.
 """
 
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
     from ..data.judgments import Judgments
     from ..data.score_tables import ScoreTable
 
-__all__ = ["MetricScores", "TestSet"]
+__all__ = ["JudgedSet", "MetricScores"]
 
 # Scores of metrics from other programs, as public functions take them.
 OtherScores: TypeAlias = "ScoreTable | SegmentScores | Sequence[ScoreTable | SegmentScores]"
 
 
 @dataclass(frozen=True, eq=False)
-class TestSet:
+class JudgedSet:
     """A test set of a meta-evaluation: systems, scores of metrics, and human judgments.
 
     Make it by :meth:`from_texts` or :meth:`from_scores`.
@@ -82,7 +82,7 @@ class TestSet:
         if repeated is not None:
             raise InputError(f"two metrics are called {repeated}: rename one of them")
 
-    def on(self, segments: NDArray[np.intp]) -> TestSet:
+    def on(self, segments: NDArray[np.intp]) -> JudgedSet:
         """The same test set with these segments alone, in increasing order; itself if these are all."""
         if len(segments) == self.n_segments:
             return self
@@ -111,7 +111,7 @@ class TestSet:
         reference: str | Sequence[str] | None = None,
         threads: int | None = None,
         progress: AnyProgress = None,
-    ) -> TestSet:
+    ) -> JudgedSet:
         """Score the outputs of systems that people judged.
 
         Parameters
@@ -142,11 +142,11 @@ class TestSet:
         Examples
         --------
         >>> import numpy as np
-        >>> from reshuffle.meta import ScoreTable, TestSet
+        >>> from reshuffle.meta import ScoreTable, JudgedSet
         >>> references = ["the cat sat on the mat", "a dog barked at the moon"]
         >>> systems = {"a": ["the cat sat", "a dog"], "b": references, "c": ["mat", "the moon"]}
         >>> ratings = ScoreTable("DA", ("a", "b"), np.array([[60.0, 55.0], [99.0, 90.0]]), None, True)
-        >>> test_set = TestSet.from_texts(references, systems, ["sentbleu", "ter"], human=ratings, name="xx-en")
+        >>> test_set = JudgedSet.from_texts(references, systems, ["sentbleu", "ter"], human=ratings, name="xx-en")
         >>> test_set.systems, test_set.left_out, [m.label for m in test_set.metrics]
         (('a', 'b'), ('c',), ['sentBLEU', 'TER'])
         """
@@ -165,7 +165,7 @@ class TestSet:
         scores: OtherScores,
         name: str,
         resampling: Resampling,
-    ) -> TestSet:
+    ) -> JudgedSet:
         """From checked texts and metrics: see :meth:`from_texts`."""
         judged = _judged(data.names, judgments, human, name)
         if resampling.progress is not None:
@@ -186,7 +186,7 @@ class TestSet:
         judgments: Judgments | None = None,
         human: ScoreTable | None = None,
         name: str = "",
-    ) -> TestSet:
+    ) -> JudgedSet:
         """From scores of other programs, without texts.
 
         Parameters
@@ -205,10 +205,10 @@ class TestSet:
         Examples
         --------
         >>> import numpy as np
-        >>> from reshuffle.meta import ScoreTable, TestSet
+        >>> from reshuffle.meta import ScoreTable, JudgedSet
         >>> ratings = ScoreTable("DA", ("a", "b"), np.array([[60.0, 55.0], [99.0, 90.0]]), None, True)
         >>> comet = ScoreTable("COMET", ("b", "a"), np.array([[0.9, 0.8], [0.5, np.nan]]), None, True)
-        >>> test_set = TestSet.from_scores(comet, human=ratings)
+        >>> test_set = JudgedSet.from_scores(comet, human=ratings)
         >>> test_set.metrics[0].segments
         array([[0.5, nan],
                [0.9, 0.8]])
@@ -239,7 +239,7 @@ class TestSet:
         judgments: Judgments | None,
         human: ScoreTable | None,
         left_out: tuple[str, ...],
-    ) -> TestSet:
+    ) -> JudgedSet:
         """With judgments and human scores of these systems, in this order."""
         if judgments is not None:
             judgments = _votes_of(judgments, systems, n_segments)
@@ -353,7 +353,7 @@ def _human_of(human: ScoreTable, systems: tuple[str, ...], n_segments: int) -> S
     )
 
 
-def check_same_metrics(sets: Sequence[TestSet]) -> tuple[str, ...]:
+def check_same_metrics(sets: Sequence[JudgedSet]) -> tuple[str, ...]:
     """The labels of the metrics; :class:`InputError` if test sets have different ones."""
     labels = tuple(m.label for m in sets[0].metrics)
     for other in sets[1:]:
@@ -370,9 +370,9 @@ def check_same_metrics(sets: Sequence[TestSet]) -> tuple[str, ...]:
     return labels
 
 
-def as_sets(test_sets: TestSet | Sequence[TestSet] | Mapping[str, TestSet]) -> list[TestSet]:
+def as_sets(test_sets: JudgedSet | Sequence[JudgedSet] | Mapping[str, JudgedSet]) -> list[JudgedSet]:
     """One or several test sets as a list with distinct names, and metrics in the same order."""
-    if isinstance(test_sets, TestSet):
+    if isinstance(test_sets, JudgedSet):
         found = [test_sets]
     elif isinstance(test_sets, Mapping):
         found = [replace(each, name=name) for name, each in test_sets.items()]
@@ -381,8 +381,8 @@ def as_sets(test_sets: TestSet | Sequence[TestSet] | Mapping[str, TestSet]) -> l
     if not found:
         raise InputError("no test sets: expected at least one")
     for each in found:
-        if not isinstance(each, TestSet):
-            raise InputError(f"expected a meta.TestSet, got {quoted(each)}")
+        if not isinstance(each, JudgedSet):
+            raise InputError(f"expected a meta.JudgedSet, got {quoted(each)}")
     names = [each.name or f"set {at}" for at, each in enumerate(found, 1)] if len(found) > 1 else [found[0].name]
     repeated = next((name for name in names if names.count(name) > 1 or name in ("average", "pooled")), None)
     if repeated is not None:

@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
 
-from .. import _core, types
+from .. import _core
 from ..errors import InputError, either
-from ..execution import AnyExecutor
 from ..metrics.base import Counts, Scores, thread_count
-from ..progress import AnyProgress, reported
+from ..options.declare import called_with
+from ..options.meta import Segments
+from ..progress import reported
 from ..resampling import CountSample
 from ..resampling.units import Strata
 from ..results.studies import MetaEvaluation
-from ..settings import Levels, Resampling
-from ..validate import DEFAULT_SEED, check_name
-from .coefficients import COEFFICIENTS, GROUPINGS, SEGMENT, TESTS, TIES
-from .comparing import Answer, Averages, Question, Testing, answered, averages_of, check_averages, set_seed
+from .coefficients import COEFFICIENTS, SEGMENT, TESTS
+from .comparing import Answer, Question, Testing, answered, averages_of, check_averages, set_seed
 from .costs import check_costs
 from .evaluation import evaluation, people
 from .left_out import LeftOut, Votes, values_left_out, votes_left_out
-from .material import TestSet, as_sets
+from .material import JudgedSet, as_sets
 from .matrices import Cells, for_test, matrix_sample
 from .samples import Agreement, VotesSample, ratio_sample, standardised
 from .standard_errors import FEWEST, two_way
@@ -34,118 +33,9 @@ OF_VOTES = ("tau",)
 OF_SCORES = ("pearson", "kendall-b", "acc23")
 
 
-@dataclass(frozen=True)
-class SegmentSettings:
-    """The settings of :func:`segments` that say what is computed."""
-
-    coefficients: str | Sequence[str] | None = None
-    groupings: str | Sequence[str] | None = None
-    ties: str = "half"
-    minimum_difference: float = 25.0
-    average: Averages = True
-    pooled: bool = False
-
-    def checked(self, test: str) -> SegmentSettings:
-        """With tuples of names; :class:`InputError` for unknown ones, or a test at system level."""
-        known = [name for name, each in COEFFICIENTS.items() if SEGMENT in each.levels]
-        for name in names_of(self.coefficients):
-            check_name("coefficient at segment level", name, known)
-        for name in names_of(self.groupings):
-            check_name("grouping", name, list(GROUPINGS))
-        check_name("ties", self.ties, list(TIES))
-        if not (np.isfinite(self.minimum_difference) and self.minimum_difference >= 0):
-            raise InputError(f"minimum_difference must be a number from 0, got {self.minimum_difference}")
-        coefficients = None if self.coefficients is None else names_of(self.coefficients)
-        groupings = None if self.groupings is None else names_of(self.groupings)
-        if coefficients == () or groupings == ():
-            raise InputError("no coefficients or groupings: expected at least one, or None for the default")
-        if test == "williams":
-            raise InputError("test 'williams' is for Pearson's r at system level: use 'perm-both', or meta.systems")
-        return replace(self, coefficients=coefficients, groupings=groupings)
-
-    def of(self, test_set: TestSet) -> list[tuple[str, str]]:
-        """The groupings and coefficients for the judgments of a test set."""
-        has_scores = test_set.human is not None and test_set.human.segments is not None
-        wanted = self.coefficients
-        if wanted is None:
-            wanted = (*(OF_VOTES if test_set.judgments is not None else ()), *(OF_SCORES if has_scores else ()))
-        found: list[tuple[str, str]] = []
-        for name in wanted:
-            entry = COEFFICIENTS[name]
-            if entry.human == "votes" or name == "darr":
-                found.append(("votes", name))
-            else:
-                own = ("item" if entry.pairs else "none",) if self.groupings is None else self.groupings
-                found.extend((grouping, name) for grouping in own)
-        return found
-
-
-def segments(
-    test_sets: TestSet | Sequence[TestSet] | Mapping[str, TestSet],
-    *,
-    coefficients: types.MetaCoefficient | str | Sequence[types.MetaCoefficient | str] | None = None,
-    groupings: types.Grouping | str | Sequence[types.Grouping | str] | None = None,
-    ties: types.MetricTies | str = "half",
-    minimum_difference: float = 25.0,
-    average: Averages = True,
-    pooled: bool = False,
-    test: types.MetaTest | str | None = "auto",
-    baseline: str | None = None,
-    adjust: types.MetaAdjustment | str | None = "auto",
-    interval: types.MetaInterval | str | None = "boot-inputs",
-    confidence_level: float | None = None,
-    alpha: float | None = None,
-    n_resamples: int = 1_000,
-    seed: int | None = DEFAULT_SEED,
-    threads: int | None = None,
-    executor: AnyExecutor = None,
-    progress: AnyProgress = None,
-) -> MetaEvaluation:
+@called_with(Segments)
+def segments(options: Segments) -> MetaEvaluation:
     """How well metrics agree with people segment by segment, with intervals and tests of all pairs of metrics.
-
-    Parameters
-    ----------
-    test_sets : TestSet, sequence of these, or mapping of str to TestSet
-        All with the same metrics.
-    coefficients : str or sequence of str, optional
-        Names in :data:`reshuffle.meta.COEFFICIENTS`. By default ``tau`` where people voted, and ``pearson``,
-        ``kendall-b`` and ``acc23`` where they scored segments.
-    groupings : str or sequence of str, optional
-        ``none``, ``sys`` or ``item``: all cells as one group, or the mean over systems or over segments. By default
-        ``item`` for coefficients that count pairs, and ``none`` for correlations. ``tau`` and ``darr`` always compare
-        outputs of the same segment; their grouping is called ``votes``.
-    ties : {'half', 'discordant', 'ignore', 'denominator'}
-        How a vote counts in ``tau`` if the metric gives both outputs the same score.
-    minimum_difference : float
-        For ``darr``: the smallest difference of two human scores that counts, in their points.
-    average : bool or mapping of str to sequence of str
-        With several test sets, also the mean over them. A mapping names groups of test sets, such as years: the result
-        has the mean of each group, and ``average`` is the mean of these means and of test sets in no group.
-    pooled : bool
-        With several test sets, also ``tau`` and ``darr`` of all votes taken as one test set.
-    test : str or None
-        A name in :data:`reshuffle.meta.TESTS` other than ``williams``. The default, ``auto``, is ``t-both``, which asks
-        about other systems and segments. It needs four of each; with fewer, ``auto`` is ``perm-inputs`` for ``tau`` and
-        ``darr``, and ``perm-both`` for others. None or ``none`` for no tests. For ``tau`` and ``darr``, ``perm-inputs``
-        swaps the counts of votes, ``perm-both`` and ``perm-systems`` swap standardised scores and count votes again.
-        ``perm-both``, ``perm-inputs`` and ``boot-inputs`` ask about these systems: where metrics favour some systems,
-        they reject about a quarter of true null hypotheses about other systems (docs/statistics.md, Size of tests
-        between metrics).
-    baseline : str, optional
-        A metric that all others are compared with. By default all pairs are compared, and metrics are ranked.
-    adjust : str or None
-        As for :func:`reshuffle.compare`, within a family: all pairs for one coefficient on one test set. ``auto`` is
-        ``holm`` for ``t-both``, and step-down ``maxt`` for others; ``minp`` is for tests ``perm-*``.
-    interval : {'boot-inputs', 'boot-both', 'boot-systems'} or None
-        What is drawn for percentile intervals: segments with all their judgments, systems, or both. None for no
-        intervals.
-    confidence_level, alpha : float, optional
-        0.95, and 1 − confidence_level.
-    n_resamples : int
-        The number of shuffles or draws. All metrics have the same ones.
-    seed, threads, executor, progress
-        As for :func:`reshuffle.compare`. Workers of an executor compute sums of votes, and shuffles. Test set i of
-        several has the seed ``derive_seed(seed, "test-set", i)``.
 
     Returns
     -------
@@ -169,43 +59,28 @@ def segments(
 
     Examples
     --------
-    >>> from reshuffle.meta import Judgments, ScoreTable, TestSet, segments
+    >>> from reshuffle.meta import Judgments, ScoreTable, JudgedSet, segments
     >>> votes = Judgments.from_votes(["a", "b"], 6, segment=[0, 1, 2, 3, 4, 5], better=[0] * 5 + [1],
     ...                              worse=[1] * 5 + [0])
     >>> scores = {"good": [[3, 3, 3, 3, 3, 1], [2, 2, 2, 2, 2, 2]], "poor": [[3, 1, 3, 1, 2, 3], [2, 2, 2, 2, 2, 2]]}
     >>> metrics = [ScoreTable(name, ("a", "b"), np.array(own, dtype=float), None, True) for name, own in scores.items()]
-    >>> result = segments(TestSet.from_scores(metrics, judgments=votes), n_resamples=999)
+    >>> result = segments(JudgedSet.from_scores(metrics, judgments=votes), n_resamples=999)
     >>> [(each.metric, round(each.value, 3), each.n) for each in result.results]
     [('good', 1.0, 6), ('poor', -0.167, 6)]
     >>> result.comparisons[0].difference > 1, result.comparisons[0].pvalue < 0.2
     (True, True)
     """
-    testing = Testing(
-        "none" if test is None else test,
-        baseline,
-        adjust,
-        interval,
-        Levels.for_tests("percentile", confidence_level, alpha),
-        Resampling(n_resamples, seed, threads, executor=executor),
-    )
-    settings = SegmentSettings(coefficients, groupings, ties, minimum_difference, average, pooled)
-    with reported(progress) as watched:
-        testing = replace(testing, resampling=replace(testing.resampling, progress=watched))
-        return segments_of(as_sets(test_sets), settings, testing)
+    sets = as_sets(options.test_sets)
+    with reported(options.progress) as watched:
+        return _evaluated(sets, options, Testing.from_options(options, watched))
 
 
-def names_of(names: str | Sequence[str] | None) -> tuple[str, ...]:
-    """One or several names, without repeats."""
-    return () if names is None else (names,) if isinstance(names, str) else tuple(dict.fromkeys(names))
-
-
-def segments_of(sets: Sequence[TestSet], settings: SegmentSettings, testing: Testing) -> MetaEvaluation:
-    """The agreement on checked test sets: see :func:`segments`."""
-    settings = settings.checked(testing.test)
+def _evaluated(sets: Sequence[JudgedSet], options: Segments, testing: Testing) -> MetaEvaluation:
+    """The agreement on checked test sets."""
     testing.check([m.label for m in sets[0].metrics])
-    check_averages(settings.average, [each.name for each in sets])
+    check_averages(options.average, [each.name for each in sets])
     answers: list[Answer] = []
-    check_costs([(each, *question) for each in sets for question in settings.of(each)], testing)
+    check_costs([(each, *question) for each in sets for question in _questions(options, each)], testing)
     testing.announce(
         [
             (
@@ -213,32 +88,49 @@ def segments_of(sets: Sequence[TestSet], settings: SegmentSettings, testing: Tes
                 1.0 if grouping == "votes" else 20.0 if grouping == "item" else 100.0,
             )
             for each in sets
-            for grouping, coefficient in settings.of(each)
+            for grouping, coefficient in _questions(options, each)
         ]
     )
     for at, test_set in enumerate(sets):
         seed = set_seed(testing.resampling.seed, at, len(sets))
         answers += [
-            answered(_question(test_set, grouping, coefficient, settings, testing), testing, seed)
-            for grouping, coefficient in settings.of(test_set)
+            answered(_question(test_set, grouping, coefficient, options, testing), testing, seed)
+            for grouping, coefficient in _questions(options, test_set)
         ]
     if not answers:
         raise InputError("people scored systems but no segments: use meta.systems (reshuffle meta systems)")
     if len(sets) > 1:
-        answers += list(_over_sets(sets, answers, settings, testing))
+        answers += list(_over_sets(sets, answers, options, testing))
     plan = {
         "coefficients": list(dict.fromkeys(answer.question.coefficient for answer in answers)),
         "groupings": list(dict.fromkeys(answer.question.grouping for answer in answers)),
-        "ties": settings.ties,
-        "minimum_difference": settings.minimum_difference,
-        "average": settings.average if len(sets) > 1 else False,
-        "pooled": settings.pooled and len(sets) > 1,
+        "ties": options.ties,
+        "minimum_difference": options.minimum_difference,
+        "average": options.average if len(sets) > 1 else False,
+        "pooled": options.pooled and len(sets) > 1,
     }
     return evaluation(SEGMENT, sets, answers, plan, testing, [each for s in sets for each in people(s, None)])
 
 
+def _questions(options: Segments, test_set: JudgedSet) -> list[tuple[str, str]]:
+    """The groupings and coefficients for the judgments of a test set."""
+    has_scores = test_set.human is not None and test_set.human.segments is not None
+    wanted = options.coefficients
+    if wanted is None:
+        wanted = (*(OF_VOTES if test_set.judgments is not None else ()), *(OF_SCORES if has_scores else ()))
+    found: list[tuple[str, str]] = []
+    for name in wanted:
+        entry = COEFFICIENTS[name]
+        if entry.human == "votes" or name == "darr":
+            found.append(("votes", name))
+        else:
+            own = ("item" if entry.pairs else "none",) if options.groupings is None else options.groupings
+            found.extend((grouping, name) for grouping in own)
+    return found
+
+
 def _over_sets(
-    sets: Sequence[TestSet], answers: Sequence[Answer], settings: SegmentSettings, testing: Testing
+    sets: Sequence[JudgedSet], answers: Sequence[Answer], options: Segments, testing: Testing
 ) -> Iterator[Answer]:
     """The averages over test sets, and the values of all votes pooled."""
     by_key: dict[tuple[str | None, str], list[Answer]] = {}
@@ -246,22 +138,20 @@ def _over_sets(
         by_key.setdefault(answer.question.key, []).append(answer)
     for (grouping, coefficient), own in by_key.items():
         if len(own) == len(sets):
-            yield from averages_of(own, settings.average, testing)
-        if settings.pooled and grouping == "votes" and len(own) == len(sets):
-            question = _of_votes("pooled", sets, coefficient, settings, testing)
+            yield from averages_of(own, options.average, testing)
+        if options.pooled and grouping == "votes" and len(own) == len(sets):
+            question = _of_votes("pooled", sets, coefficient, options, testing)
             yield answered(question, testing, testing.resampling.seed)
 
 
-def _question(
-    test_set: TestSet, grouping: str, coefficient: str, settings: SegmentSettings, testing: Testing
-) -> Question:
+def _question(test_set: JudgedSet, grouping: str, coefficient: str, options: Segments, testing: Testing) -> Question:
     """One coefficient on one test set."""
     if grouping == "votes":
-        return _of_votes(test_set.name, [test_set], coefficient, settings, testing)
+        return _of_votes(test_set.name, [test_set], coefficient, options, testing)
     return _of_cells(test_set, grouping, coefficient, testing)
 
 
-def _human_cells(test_set: TestSet, coefficient: str) -> Scores:
+def _human_cells(test_set: JudgedSet, coefficient: str) -> Scores:
     """The human scores of segments, higher for better; :class:`InputError` if there are none."""
     human = test_set.human
     if human is None or human.segments is None:
@@ -272,9 +162,7 @@ def _human_cells(test_set: TestSet, coefficient: str) -> Scores:
     return human.segments if human.higher_is_better else -human.segments
 
 
-def _vote_rows(
-    test_set: TestSet, cells: Scores, coefficient: str, settings: SegmentSettings, testing: Testing
-) -> Counts:
+def _vote_rows(test_set: JudgedSet, cells: Scores, coefficient: str, options: Segments, testing: Testing) -> Counts:
     """Concordant, discordant and tied votes, and those without a score, of each judged segment: (M, S', 4).
 
     With ``darr``, two outputs whose human scores differ enough are a vote.
@@ -283,7 +171,7 @@ def _vote_rows(
     cells = np.ascontiguousarray(cells)
     if coefficient == "darr":
         human = np.ascontiguousarray(_human_cells(test_set, coefficient))
-        least = settings.minimum_difference
+        least = options.minimum_difference
         counts, _ = _core.meta_pair_counts(
             cells, human, "item", minimum_difference=least, threads=threads, progress=progress
         )
@@ -301,26 +189,24 @@ def _vote_rows(
     return np.ascontiguousarray(rows[:, rows.any(axis=(0, 2))])
 
 
-def _explained(values: Values, sets: Sequence[TestSet]) -> Values:
+def _explained(values: Values, sets: Sequence[JudgedSet]) -> Values:
     """With another reason for metrics that have no scores of segments on any test set."""
     lacking = [all(m.segments is None for m in own) for own in zip(*(each.metrics for each in sets), strict=True)]
     reasons = (NO_SEGMENTS if no else reason for no, reason in zip(lacking, values.reason, strict=True))
     return values._replace(reason=tuple(reasons))
 
 
-def _of_votes(
-    name: str, sets: Sequence[TestSet], coefficient: str, settings: SegmentSettings, testing: Testing
-) -> Question:
+def _of_votes(name: str, sets: Sequence[JudgedSet], coefficient: str, options: Segments, testing: Testing) -> Question:
     """τ of all metrics from the votes of one test set, or of several taken as one."""
-    ties = COEFFICIENTS[coefficient].ties or settings.ties
+    ties = COEFFICIENTS[coefficient].ties or options.ties
     labels = tuple(m.label for m in sets[0].metrics)
     cells = [each.cells for each in sets]
-    rows = [_vote_rows(*each, coefficient, settings, testing) for each in zip(sets, cells, strict=True)]
+    rows = [_vote_rows(*each, coefficient, options, testing) for each in zip(sets, cells, strict=True)]
     no_votes = NO_VOTES
     if coefficient == "darr":
         no_votes = (
             "no two outputs of a segment that the metric scored have human scores that differ by "
-            f"{settings.minimum_difference:g} or more"
+            f"{options.minimum_difference:g} or more"
         )
     values = _explained(vote_values(np.concatenate(rows, axis=1), ties, no_votes), sets)
     chosen = np.flatnonzero(~np.isnan(values.value))
@@ -335,7 +221,7 @@ def _of_votes(
     common = own
     there = [np.where(np.isnan(each[chosen]).any(axis=0), np.nan, each[chosen]) for each in cells]
     if any(each[..., 3].any() for each in own) or coefficient == "darr":
-        common = [_vote_rows(*each, coefficient, settings, testing) for each in zip(sets, there, strict=True)]
+        common = [_vote_rows(*each, coefficient, options, testing) for each in zip(sets, there, strict=True)]
     n_common = int(sum(each[:1, :, :3].sum() for each in common))
     if not chosen.size or sum(each.shape[1] for each in common) < 2:
         return replace(question, note="fewer than 2 segments have votes on outputs that all metrics scored")
@@ -350,23 +236,23 @@ def _of_votes(
         test=wanted,
     )
     if wanted == "t-both":
-        votes = [_votes_on(each, coefficient, settings) for each in sets]
+        votes = [_votes_on(each, coefficient, options) for each in sets]
         return _with_errors(question, lambda: votes_left_out(there, votes, ties), "perm-inputs", testing)
     if wanted in ("perm-both", "perm-systems"):
         if len(sets) > 1:
             return replace(question, tested=None, test=None, note="votes of several test sets have only 'perm-inputs'")
-        return _with_swapped_cells(question, sets[0], cells[0][chosen], settings)
+        return _with_swapped_cells(question, sets[0], cells[0][chosen], options)
     return question
 
 
-def _with_swapped_cells(question: Question, test_set: TestSet, cells: Scores, settings: SegmentSettings) -> Question:
+def _with_swapped_cells(question: Question, test_set: JudgedSet, cells: Scores, options: Segments) -> Question:
     """The question with a test that swaps scores of single outputs, or of systems."""
     assert question.test is not None
     unit, ties = TESTS[question.test].unit, question.ties
     assert unit is not None
     assert ties is not None
     there = ~np.isnan(cells).any(axis=0)
-    votes = _votes_on(test_set, question.coefficient, settings)
+    votes = _votes_on(test_set, question.coefficient, options)
     scaled = np.ascontiguousarray(standardised(np.where(there, cells, np.nan)))
     metric = Agreement(question.coefficient)
     scores = question.compared
@@ -374,10 +260,10 @@ def _with_swapped_cells(question: Question, test_set: TestSet, cells: Scores, se
     return replace(question, tested=sample, compared=scores)
 
 
-def _votes_on(test_set: TestSet, coefficient: str, settings: SegmentSettings) -> Votes:
+def _votes_on(test_set: JudgedSet, coefficient: str, options: Segments) -> Votes:
     """The votes of people, or for ``darr`` those that follow from their scores."""
     if coefficient == "darr":
-        votes = votes_of_scores(_human_cells(test_set, "darr"), settings.minimum_difference)
+        votes = votes_of_scores(_human_cells(test_set, "darr"), options.minimum_difference)
     else:
         judgments = test_set.judgments
         assert judgments is not None
@@ -425,7 +311,7 @@ def _tau_sample(coefficient: str, rows: Sequence[Counts], ties: str) -> CountSam
     return ratio_sample(coefficient, *tau_parts(np.concatenate(rows, axis=1)[..., :3], ties), strata=strata)
 
 
-def _of_cells(test_set: TestSet, grouping: str, coefficient: str, testing: Testing) -> Question:
+def _of_cells(test_set: JudgedSet, grouping: str, coefficient: str, testing: Testing) -> Question:
     """The agreement of all metrics with human scores of segments."""
     labels = tuple(m.label for m in test_set.metrics)
     cells, human = test_set.cells, _human_cells(test_set, coefficient)

@@ -8,14 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from .. import _core, signature, types
+from .. import _core, signature
 from ..errors import InputError, either
 from ..metrics.native import NativeMetric, metric
 from ..metrics.registry import metric_specs
-from ..progress import AnyProgress, reported
+from ..options.declare import call, called_with, taken
+from ..options.meta import Averages, Segments, TuneSmoothing
+from ..progress import reported
 from ..results.studies import MetricAgreement, MetricDifference, SmoothingSetting, StudyResult
-from ..validate import DEFAULT_SEED, check_name, chosen_seed
-from .material import TestSet, as_sets
+from ..validate import check_name
+from .material import JudgedSet, as_sets
 from .metric_scores import MetricScores
 from .segments import segments
 
@@ -80,33 +82,12 @@ def smoothing_grid(grids: Mapping[str, Iterable[float]] | None = None, **options
     return found
 
 
-def tune_smoothing(
-    test_sets: TestSet | Sequence[TestSet] | Mapping[str, TestSet],
-    *,
-    ties: types.MetricTies | str = "half",
-    average: bool = True,
-    pooled: bool = False,
-    test: types.MetaTest | str | None = "auto",
-    adjust: types.MetaAdjustment | str | None = "auto",
-    interval: types.MetaInterval | str | None = "boot-inputs",
-    confidence_level: float | None = None,
-    alpha: float | None = None,
-    n_resamples: int = 1_000,
-    seed: int | None = DEFAULT_SEED,
-    threads: int | None = None,
-    progress: AnyProgress = None,
-) -> StudyResult:
+@called_with(TuneSmoothing)
+def tune_smoothing(options: TuneSmoothing) -> StudyResult:
     """Which ε, K and α of Chen & Cherry's smoothings agree best with people's votes.
 
     For every smoothing in the grid, the value with the largest Kendall τ is selected, on average over the test sets.
     The other values are compared with it.
-
-    Parameters
-    ----------
-    test_sets : TestSet, sequence of these, or mapping of str to TestSet
-        With votes, and with the metrics of :func:`smoothing_grid`.
-    ties, average, pooled, test, adjust, interval, confidence_level, alpha, n_resamples, seed, threads, progress
-        As for :func:`reshuffle.meta.segments`. Without ``average``, the votes of all test sets taken as one decide.
 
     Returns
     -------
@@ -132,35 +113,26 @@ def tune_smoothing(
 
     Examples
     --------
-    >>> from reshuffle.meta import Judgments, TestSet, smoothing_grid, tune_smoothing
+    >>> from reshuffle.meta import Judgments, JudgedSet, smoothing_grid, tune_smoothing
     >>> reference = ["the cat sat on the mat", "a dog barked at the moon", "all is well"]
     >>> systems = {"a": ["the cat sat on mat", "a dog at the moon", "all is"], "b": ["cat mat", "moon dog", "is all"]}
     >>> votes = Judgments.from_votes(["a", "b"], 3, segment=[0, 1, 2], better=[0, 0, 0], worse=[1, 1, 1])
     >>> grid = smoothing_grid({"1": [0.1, 1.0], "7": [5.0]}, tokenize="none")
-    >>> result = tune_smoothing(TestSet.from_texts(reference, systems, grid, judgments=votes), n_resamples=99)
+    >>> result = tune_smoothing(JudgedSet.from_texts(reference, systems, grid, judgments=votes), n_resamples=99)
     >>> [(each.smoothing, each.value, round(each.tau, 3), each.selected) for each in result.tables["grid"]]
     [('1', 0.1, 1.0, True), ('1', 1.0, 0.667, False), ('7', 5.0, 1.0, True)]
     """
-    seed = chosen_seed(seed)
-    sets = as_sets(test_sets)
+    sets = as_sets(options.test_sets)
     settings = _settings(sets)
-    decides = _deciding(sets, average)
-    common: dict[str, Any] = {
-        "coefficients": "tau",
-        "ties": ties,
-        "average": average,
-        "pooled": pooled or decides == "pooled",
-        "adjust": adjust,
-        "interval": interval,
-        "confidence_level": confidence_level,
-        "alpha": alpha,
-        "n_resamples": n_resamples,
-        "seed": seed,
-        "threads": threads,
-    }
-    with reported(progress) as watched:
-        common["progress"] = watched
-        values = segments(sets, test=None, **{**common, "interval": None})
+    decides = _deciding(sets, options.average)
+    with reported(options.progress) as watched:
+        common: dict[str, Any] = {
+            "coefficients": "tau",
+            "pooled": options.pooled or decides == "pooled",
+            "progress": watched,
+        }
+        untested = taken(Segments, options, **common, test_sets=sets, test=None, interval=None)
+        values = call(segments, untested)
         found: list[SmoothingSetting] = []
         tests: list[str] = []
         for smoothing in dict.fromkeys(each.smoothing for each in settings.values()):
@@ -168,9 +140,12 @@ def tune_smoothing(
             results = [each for each in values.results if each.metric in own]
             chosen = _best([each for each in results if each.test_set == decides])
             comparisons: tuple[MetricDifference, ...] = ()
-            if chosen is not None and len(own) > 1 and test not in (None, "none"):
+            if chosen is not None and len(own) > 1 and options.test not in (None, "none"):
                 subset = [replace(s, metrics=tuple(m for m in s.metrics if m.label in own)) for s in sets]
-                tested = segments(subset, test="perm-inputs" if test == "auto" else test, baseline=chosen, **common)
+                test = "perm-inputs" if options.test == "auto" else options.test
+                tested = call(
+                    segments, taken(Segments, options, **common, test_sets=subset, test=test, baseline=chosen)
+                )
                 comparisons = tested.comparisons
                 tests += tested.plan["tests"]
             found += _records(own, results, chosen, comparisons)
@@ -178,10 +153,10 @@ def tune_smoothing(
         **{key: value for key, value in values.plan.items() if key not in UNUSED},
         "grids": {s: [each.value for each in settings.values() if each.smoothing == s] for s in _smoothings(found)},
         "decides": decides,
-        "test": "none" if test is None else test,
+        "test": "none" if options.test is None else options.test,
         "tests": list(dict.fromkeys(tests)),
-        "adjust": adjust,
-        "interval": interval,
+        "adjust": options.adjust,
+        "interval": options.interval,
     }
     signed = {key: plan[key] for key in SIGNED if key in plan and (key != "test_sets" or any(plan[key]))}
     return StudyResult(
@@ -190,7 +165,7 @@ def tune_smoothing(
         metrics=(),
         tables={"grid": tuple(found)},
         truths={},
-        signature=signature.for_study("tune-smoothing", signed, seed, [_common_signature(sets[0].metrics)]),
+        signature=signature.for_study("tune-smoothing", signed, options.seed, [_common_signature(sets[0].metrics)]),
         version=_core.VERSION,
     )
 
@@ -204,7 +179,7 @@ class _Setting:
     value: float
 
 
-def _settings(sets: Sequence[TestSet]) -> dict[str, _Setting]:
+def _settings(sets: Sequence[JudgedSet]) -> dict[str, _Setting]:
     """The setting of every metric, by label; :class:`InputError` for metrics that are not of the grid."""
     for each in sets:
         if each.judgments is None:
@@ -231,7 +206,7 @@ def _default(option: str) -> float:
     return float(str(next(each.default for each in spec.options if each.name == option)))
 
 
-def _deciding(sets: Sequence[TestSet], average: bool) -> str:
+def _deciding(sets: Sequence[JudgedSet], average: Averages) -> str:
     """The name of the test set whose votes decide."""
     if len(sets) == 1:
         return sets[0].name

@@ -22,7 +22,7 @@ from ..seeds import derive_seed
 from ..settings import Resampling
 from .coefficients import COEFFICIENTS, SYSTEM, TESTS
 from .comparing import Question, Testing
-from .material import TestSet
+from .material import JudgedSet
 from .metric_scores import MetricScores, mean_sample
 from .samples import DECIMALS, Agreement, Replicated, ratio_sample, standardised, with_ties, with_values
 from .values import Values
@@ -36,7 +36,7 @@ PERMUTATIONS = 1_000
 Counted = tuple[_core.Metric, NDArray[np.int64], bool, bool]
 
 
-def soft_question(test_set: TestSet, uses_votes: bool, testing: Testing, seed: int) -> Question:
+def soft_question(test_set: JudgedSet, uses_votes: bool, testing: Testing, seed: int) -> Question:
     """Soft pairwise accuracy of all metrics on a test set, with samples for intervals and tests.
 
     The value is 1 − mean |p_human − p_metric| over all pairs of systems. p is that of a one-sided paired permutation
@@ -89,14 +89,14 @@ class _Material:
     ``segments`` the numbers of the segments.
     """
 
-    test_set: TestSet
+    test_set: JudgedSet
     segments: NDArray[np.intp]
     people: CountSample | None
     rows: list[int]
     reasons: list[str | None]
 
     @classmethod
-    def of(cls, test_set: TestSet, uses_votes: bool) -> _Material:
+    def of(cls, test_set: JudgedSet, uses_votes: bool) -> _Material:
         """From a test set."""
         human = None
         if not uses_votes and test_set.human is not None and test_set.human.segments is not None:

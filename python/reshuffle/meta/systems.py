@@ -3,117 +3,44 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import types
 from ..data.judgments import Judgments
 from ..errors import InputError
-from ..execution import AnyExecutor
 from ..metrics.base import Scores
-from ..progress import AnyProgress, reported
+from ..options.declare import called_with
+from ..options.meta import Systems
+from ..progress import reported
 from ..resampling import CountSample
 from ..resampling.samples import Batch, resampler_of_sums
 from ..results.studies import MetaEvaluation, MetricSystemScore
-from ..settings import Levels, Resampling
-from ..validate import DEFAULT_SEED, check_name
 from .coefficients import COEFFICIENTS, SYSTEM, TESTS
-from .comparing import Answer, Averages, Question, Testing, answered, averages_of, check_averages, set_seed
+from .comparing import Answer, Question, Testing, answered, averages_of, check_averages, set_seed
 from .evaluation import evaluation, people
 from .human import HUMAN_SCORES
 from .human import human_scores as scores_of_votes
-from .material import TestSet, as_sets
+from .material import JudgedSet, as_sets
 from .matrices import Cells, matrix_sample, standardised_systems, systems_sample
 from .metric_scores import mean_of_cells, mean_sample
 from .samples import Agreement, DrawnSystems, MatrixSample, SystemDraws, drawn_scores
-from .segments import names_of
 from .soft_accuracy import soft_question
 from .values import system_values
 
 Flags = NDArray[np.bool_]
 
+
 # On which segments metrics score the systems: those that people judged, or all of them.
 SCORED_SEGMENTS = ("judged", "all")
 
-DEFAULT = ("pearson", "spearman", "kendall-b", "accuracy")
 
-
-@dataclass(frozen=True)
-class SystemSettings:
-    """The settings of :func:`systems` that say what is computed."""
-
-    coefficients: str | Sequence[str] | None = None
-    human_scores: str | None = None
-    scored_segments: str = "judged"
-    average: Averages = True
-
-    def checked(self, test: str) -> SystemSettings:
-        """With a tuple of names; :class:`InputError` for unknown ones, or if the test is not for the coefficients."""
-        known = [name for name, each in COEFFICIENTS.items() if SYSTEM in each.levels]
-        coefficients = DEFAULT if self.coefficients is None else names_of(self.coefficients)
-        for name in coefficients:
-            check_name("coefficient at system level", name, known)
-        if not coefficients:
-            raise InputError("no coefficients: expected at least one, or None for the default")
-        if self.human_scores is not None:
-            check_name("human scores", self.human_scores, list(HUMAN_SCORES))
-        check_name("scored segments", self.scored_segments, SCORED_SEGMENTS)
-        others = [name for name in coefficients if name != "pearson"]
-        if test == "t-both":
-            raise InputError("test 't-both' is for segments: use 'williams', 'perm-systems', or meta.segments")
-        if test == "williams" and others:
-            raise InputError(
-                f"test 'williams' is for 'pearson', not for {others[0]!r}: leave out the test, or {others[0]}"
-            )
-        return replace(self, coefficients=coefficients)
-
-
-def systems(
-    test_sets: TestSet | Sequence[TestSet] | Mapping[str, TestSet],
-    *,
-    coefficients: types.MetaCoefficient | str | Sequence[types.MetaCoefficient | str] | None = None,
-    human_scores: types.HumanScore | str | None = None,
-    scored_segments: types.ScoredSegments | str = "judged",
-    average: Averages = True,
-    test: types.MetaTest | str | None = "auto",
-    baseline: str | None = None,
-    adjust: types.MetaAdjustment | str | None = "auto",
-    interval: types.MetaInterval | str | None = "boot-inputs",
-    confidence_level: float | None = None,
-    alpha: float | None = None,
-    n_resamples: int = 1_000,
-    seed: int | None = DEFAULT_SEED,
-    threads: int | None = None,
-    executor: AnyExecutor = None,
-    progress: AnyProgress = None,
-) -> MetaEvaluation:
+@called_with(Systems)
+def systems(options: Systems) -> MetaEvaluation:
     """How well metrics agree with people on systems, with intervals and tests of all pairs of metrics.
-
-    Parameters
-    ----------
-    test_sets : TestSet, sequence of these, or mapping of str to TestSet
-        All with the same metrics, and at least 3 judged systems each.
-    coefficients : str or sequence of str, optional
-        Names in :data:`reshuffle.meta.COEFFICIENTS`: ``pearson``, ``spearman``, ``kendall-b``, ``accuracy``, which are
-        the default, and ``soft-accuracy``, which needs scores or votes of segments.
-    human_scores : {'wins', 'expected-wins', 'wins-or-ties'}, optional
-        How systems are scored by votes (:func:`reshuffle.meta.human_scores`). By default the scores of systems that
-        people gave, else the mean of their scores of segments, else ``wins``.
-    scored_segments : {'judged', 'all'}
-        On which segments metrics score the systems: those of which people judged an output of some system, or all. The
-        segments are the same for all systems. On segments that people did not see, systems may be better or worse. All
-        are scored where people scored systems as a whole. Given scores of systems remain as they are.
-    average : bool or mapping of str to sequence of str
-        As for :func:`reshuffle.meta.segments`.
-    test : str or None
-        A name in :data:`reshuffle.meta.TESTS`. The default, ``auto``, is ``williams`` for ``pearson`` with 4 systems or
-        more, and ``perm-systems`` for others. Both ask about other systems, too. None or ``none`` for no tests.
-    baseline, adjust, interval, confidence_level, alpha, n_resamples, seed, threads, executor, progress
-        As for :func:`reshuffle.meta.segments`. Williams' test has the adjustment ``holm`` by default.
 
     Returns
     -------
@@ -138,46 +65,35 @@ def systems(
     Examples
     --------
     >>> import numpy as np
-    >>> from reshuffle.meta import ScoreTable, TestSet, systems
+    >>> from reshuffle.meta import ScoreTable, JudgedSet, systems
     >>> names = ("a", "b", "c", "d", "e")
     >>> people = ScoreTable("DA", names, None, np.array([71.0, 74.0, 79.0, 68.0, 80.0]))
     >>> good = ScoreTable("good", names, None, np.array([0.31, 0.35, 0.37, 0.30, 0.40]))
     >>> poor = ScoreTable("poor", names, None, np.array([20.0, 22.0, 21.0, 19.5, 20.5]))
-    >>> result = systems(TestSet.from_scores([good, poor], human=people), coefficients="pearson")
+    >>> result = systems(JudgedSet.from_scores([good, poor], human=people), coefficients="pearson")
     >>> [(each.metric, round(each.value, 3)) for each in result.results]
     [('good', 0.97), ('poor', 0.497)]
     >>> result.comparisons[0].test, round(result.comparisons[0].pvalue, 3)
     ('williams', 0.138)
     """
-    testing = Testing(
-        "none" if test is None else test,
-        baseline,
-        adjust,
-        interval,
-        Levels.for_tests("percentile", confidence_level, alpha),
-        Resampling(n_resamples, seed, threads, executor=executor),
-    )
-    settings = SystemSettings(coefficients, human_scores, scored_segments, average)
-    with reported(progress) as watched:
-        testing = replace(testing, resampling=replace(testing.resampling, progress=watched))
-        return systems_of(as_sets(test_sets), settings, testing)
+    sets = as_sets(options.test_sets)
+    with reported(options.progress) as watched:
+        return _evaluated(sets, options, Testing.from_options(options, watched))
 
 
-def systems_of(sets: Sequence[TestSet], settings: SystemSettings, testing: Testing) -> MetaEvaluation:
-    """The agreement on checked test sets: see :func:`systems`."""
-    settings = settings.checked(testing.test)
-    assert settings.coefficients is not None
+def _evaluated(sets: Sequence[JudgedSet], options: Systems, testing: Testing) -> MetaEvaluation:
+    """The agreement on checked test sets."""
     testing.check([m.label for m in sets[0].metrics])
-    check_averages(settings.average, [each.name for each in sets])
+    check_averages(options.average, [each.name for each in sets])
     answers: list[Answer] = []
-    testing.announce([(f"{name} {each.name}".rstrip(), 1.0) for each in sets for name in settings.coefficients])
+    testing.announce([(f"{name} {each.name}".rstrip(), 1.0) for each in sets for name in options.coefficients])
     described, kinds, scored = [], [], []
     segments: dict[str, int | None] = {}
     for at, whole in enumerate(sets):
-        judged = judged_segments(whole, settings.human_scores)
+        judged = judged_segments(whole, options.human_scores)
         segments[whole.name] = None if judged is None else len(judged)
-        test_set = whole if judged is None or settings.scored_segments == "all" else whole.on(judged)
-        human = People.of(test_set, settings.human_scores)
+        test_set = whole if judged is None or options.scored_segments == "all" else whole.on(judged)
+        human = People.of(test_set, options.human_scores)
         described += list(people(whole, human.scores))
         scored += list(_scored(test_set, human.scores))
         kinds.append(human.kind)
@@ -186,27 +102,27 @@ def systems_of(sets: Sequence[TestSet], settings: SystemSettings, testing: Testi
         given = np.stack([m.sign * m.system_scores for m in test_set.metrics])
         samples = [m.sample for m in test_set.metrics]
         draws = SystemDraws(samples, given, signs, human.drawn, human.scores, test_set.n_segments)
-        for coefficient in settings.coefficients:
+        for coefficient in options.coefficients:
             question = replace(
                 _question(test_set, human, draws, coefficient, testing, seed),
                 segments=[None if m.is_given else test_set.n_segments for m in test_set.metrics],
                 judged_segments=segments[whole.name],
             )
             answers.append(answered(question, testing, seed))
-    for coefficient in settings.coefficients:
+    for coefficient in options.coefficients:
         own = [answer for answer in answers if answer.question.coefficient == coefficient]
-        answers += list(averages_of(own, settings.average, testing))
+        answers += list(averages_of(own, options.average, testing))
     plan = {
-        "coefficients": list(settings.coefficients),
+        "coefficients": list(options.coefficients),
         "human_scores": ", ".join(dict.fromkeys(kinds)),
-        "scored_segments": settings.scored_segments,
+        "scored_segments": options.scored_segments,
         "judged_segments": segments,
-        "average": settings.average if len(sets) > 1 else False,
+        "average": options.average if len(sets) > 1 else False,
     }
     return evaluation(SYSTEM, sets, answers, plan, testing, described, scored)
 
 
-def _scored(test_set: TestSet, human: Scores) -> Iterator[MetricSystemScore]:
+def _scored(test_set: JudgedSet, human: Scores) -> Iterator[MetricSystemScore]:
     """The scores of each system by metrics and people, where there are both."""
     for m in test_set.metrics:
         for system, score, by_people in zip(test_set.systems, m.system_scores.tolist(), human.tolist(), strict=True):
@@ -214,7 +130,7 @@ def _scored(test_set: TestSet, human: Scores) -> Iterator[MetricSystemScore]:
                 yield MetricSystemScore(test_set.name, m.label, system, score, by_people)
 
 
-def judged_segments(test_set: TestSet, wanted: str | None) -> NDArray[np.intp] | None:
+def judged_segments(test_set: JudgedSet, wanted: str | None) -> NDArray[np.intp] | None:
     """The segments of which people judged an output; None where they scored systems as a whole.
 
     ``wanted`` is a name in ``HUMAN_SCORES`` or None, as for :meth:`People.of`.
@@ -245,7 +161,7 @@ class People:
     drawn: Callable[[Batch], Scores] | None
 
     @classmethod
-    def of(cls, test_set: TestSet, wanted: str | None) -> People:
+    def of(cls, test_set: JudgedSet, wanted: str | None) -> People:
         """From the judgments of a test set; ``wanted`` is a name in ``HUMAN_SCORES`` or None."""
         human, judgments = test_set.human, test_set.judgments
         if wanted is not None and judgments is None:
@@ -310,7 +226,7 @@ def _drawn_votes(judgments: Judgments, kind: str) -> Callable[[Batch], Scores]:
 
 
 def _question(
-    test_set: TestSet, human: People, draws: SystemDraws, coefficient: str, testing: Testing, seed: int
+    test_set: JudgedSet, human: People, draws: SystemDraws, coefficient: str, testing: Testing, seed: int
 ) -> Question:
     """One coefficient on one test set."""
     labels = tuple(m.label for m in test_set.metrics)
@@ -337,7 +253,7 @@ def _question(
 
 def _with_samples(
     question: Question,
-    test_set: TestSet,
+    test_set: JudgedSet,
     human: People,
     draws: SystemDraws,
     there: Flags,

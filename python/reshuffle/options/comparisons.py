@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args
 
-from annotated_types import Gt, Lt
 from attrs import field, frozen
 from typing_extensions import Doc
 
@@ -14,7 +13,7 @@ from .. import types
 from ..validate import check_n_resamples
 from .choices import AR, TESTS_WITH_OPTIONS, Simultaneous, WithMargin, reader
 from .declare import Check, Flag, Kind, Options, several
-from .groups import PYTHON, SYSTEM_OR_FILE, Computed, Progress, Threads
+from .groups import PYTHON, SYSTEM_OR_FILE, Alpha, Alternative, Computed, ConfidenceLevel, Progress, Threads
 
 if TYPE_CHECKING:
     from ..data.corpus import Lines
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 
 AnyNumber = int | Literal["auto"]
 ExchangeName = Literal["auto", "all"] | types.Exchange | str
-Level = Annotated[float | None, Gt(0), Lt(1)]
 
 
 def exchanges(value: ExchangeName | Sequence[ExchangeName]) -> tuple[ExchangeName, ...]:
@@ -122,17 +120,7 @@ class Pairs(Test):
         Doc("The system that all others are compared with. By default the first."),
     ] = None
     all_pairs: Annotated[bool, Doc("Compare every pair of systems.")] = False
-    alternative: Annotated[
-        types.Alternative | str,
-        Doc(
-            """The alternative hypothesis: two-sided; better or worse than the baseline under each metric; greater or
-            less in score.
-
-            ``better``: that the system is better than the baseline under the metric: scores higher, or lower where
-            lower is better. ``greater``: that it scores higher, whether or not higher is
-            better."""
-        ),
-    ] = "two-sided"
+    alternative: Alternative = "two-sided"
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
@@ -177,8 +165,7 @@ class Tested(Test):
         ),
     ] = "metric"
     alpha: Annotated[
-        Level,
-        Flag(metavar="LEVEL"),
+        Alpha,
         Doc(
             """Significance level: a star marks p, or adjusted p, <= alpha. By default 1 minus ``confidence_level``, or
             half of that with margins."""
@@ -206,9 +193,7 @@ class Intervals(Options):
         ),
     ] = field(default="percentile", converter=interval_choice)
     confidence_level: Annotated[
-        Level,
-        Flag(("--confidence",), "LEVEL"),
-        Doc("Confidence level of the intervals. By default 0.95, or 1 minus 2*alpha with margins."),
+        ConfidenceLevel, Doc("Confidence level of the intervals. By default 0.95, or 1 minus 2*alpha with margins.")
     ] = None
 
 
@@ -300,9 +285,7 @@ class OptionalIntervals(Options):
         ),
     ] = None
     confidence_level: Annotated[
-        Level,
-        Flag(("--confidence",), "LEVEL"),
-        Doc("Confidence level of the intervals. By default 0.95 with ``interval``."),
+        ConfidenceLevel, Doc("Confidence level of the intervals. By default 0.95 with ``interval``.")
     ] = None
 
 
@@ -405,14 +388,8 @@ class RunTests(Test):
         Literal["metric", "all"] | str,
         Doc("Tests that are adjusted together: the pairs under each metric (metric) or under all metrics (all)."),
     ] = "metric"
-    alpha: Annotated[
-        Level, Flag(metavar="LEVEL"), Doc("Significance level. By default 1 minus ``confidence_level``.")
-    ] = None
-    confidence_level: Annotated[
-        Level,
-        Flag(("--confidence",), "LEVEL"),
-        Doc("Confidence level of the intervals of differences. By default 0.95."),
-    ] = None
+    alpha: Alpha = None
+    confidence_level: ConfidenceLevel = None
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)

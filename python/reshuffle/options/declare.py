@@ -44,18 +44,23 @@ class Options:
 
     TITLE: ClassVar[str] = "Options"
 
+    def check_together(self) -> None:
+        """Raise :class:`InputError` for options that do not fit each other. Each of them has been checked."""
+
 
 class Flag(NamedTuple):
     """How an option is written on the command line: by default ``--name``, with hyphens for underscores.
 
-    ``metavar`` stands for its value in the help. Without ``shown``, the option has no flag: its value is a Python
-    object, or the command reads it from files. ``note`` says how the value is written; the help has it in brackets.
+    ``metavar`` stands for its value in the help, and the word ``none`` for the value None. Without ``shown``, the
+    option has no flag: its value is a Python object, or the command reads it from files. ``note`` says how the value is
+    written; the help has it in brackets.
     """
 
     names: Sequence[str] = ()
     metavar: str | None = None
     shown: bool = True
     note: str = ""
+    none: str | None = None
 
 
 class Kind(NamedTuple):
@@ -67,9 +72,10 @@ class Kind(NamedTuple):
 
 
 class Except(NamedTuple):
-    """Names of the option's ``Literal`` type that cannot be used here."""
+    """Names of the option's ``Literal`` type that cannot be used here, and what an error says of them."""
 
     names: tuple[str, ...]
+    reason: str = ""
 
 
 class Check(NamedTuple):
@@ -111,8 +117,17 @@ class Option(NamedTuple):
     @property
     def choices(self) -> tuple[str, ...]:
         """The names to choose from; empty if the value is no such name."""
-        left_out = [name for rule in self.rules if isinstance(rule, Except) for name in rule.names]
-        return tuple(name for name in _names_in(self.element) if name not in left_out)
+        return tuple(name for name in _names_in(self.element) if name not in self.excepted)
+
+    @property
+    def excepted(self) -> dict[str, str]:
+        """The names that cannot be used here, and what an error says of them."""
+        return {name: rule.reason for rule in self.rules if isinstance(rule, Except) for name in rule.names}
+
+    @property
+    def is_flag(self) -> bool:
+        """Whether the value is True or False; it may also be an object that only Python has."""
+        return self.element is bool or bool in get_args(self.element)
 
     @property
     def noun(self) -> str:
@@ -161,6 +176,9 @@ class Option(NamedTuple):
     def _check_one(self, shown: str, value: Any) -> None:
         low, high, strict = _limits(self.rules)
         if self.choices and (isinstance(value, str) or not self.takes_objects):
+            reason = self.excepted.get(value) if isinstance(value, str) else None
+            if reason:
+                raise InputError(reason)
             check_name(self.noun, value, self.choices)
         elif self.choices:
             self._check_object(shown, value)
@@ -169,7 +187,8 @@ class Option(NamedTuple):
         elif self.number is float and strict and (low, high) == (0, 1):
             check_level(shown, value)
         elif self.number is float:
-            check_number(shown, value, -LARGEST if low is None else low, LARGEST if high is None else high)
+            least, most = -LARGEST if low is None else low, LARGEST if high is None else high
+            check_number(shown, value, least, most, is_open=any(isinstance(rule, Gt) for rule in self.rules))
         elif self.element is bool:
             check_flag(shown, value)
         elif self.is_mapping and not isinstance(value, Mapping):
@@ -220,14 +239,14 @@ def _names_in(kind: Any) -> tuple[str, ...]:
 
 
 def _limits(rules: Sequence[Any]) -> tuple[float | None, float | None, bool]:
-    """The smallest and the largest value, and whether they are excluded."""
+    """The smallest and the largest value, and whether both are excluded."""
     low: Any = next(
         (getattr(rule, "ge", getattr(rule, "gt", None)) for rule in rules if isinstance(rule, Ge | Gt)), None
     )
     high: Any = next(
         (getattr(rule, "le", getattr(rule, "lt", None)) for rule in rules if isinstance(rule, Le | Lt)), None
     )
-    return low, high, any(isinstance(rule, Gt | Lt) for rule in rules)
+    return low, high, not any(isinstance(rule, Ge | Le) for rule in rules)
 
 
 def options_of(record: Callable[..., Any]) -> dict[str, Option]:
@@ -296,6 +315,7 @@ def check(options: Options, names: Mapping[str, str] | None = None) -> None:
     """
     for name, option in options_of(type(options)).items():
         option.check((names or {}).get(name, name), getattr(options, name))
+    options.check_together()
 
 
 def called_with(record: Callable[P, R]) -> Callable[[Callable[[R], T]], Callable[P, T]]:

@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
-from annotated_types import Ge, Le
+from annotated_types import Ge, Gt, Le, Lt
 from attrs import field, frozen
 from typing_extensions import Doc
 
+from .. import types
 from ..execution import check_executor
 from ..validate import DEFAULT_SEED, MAX_SEED, MAX_THREADS, chosen_seed
 from .declare import Check, Flag, Kind, Options, several
@@ -37,6 +38,11 @@ def whole_numbers(value: int | Sequence[int]) -> tuple[int, ...]:
 def numbers(value: float | Sequence[float]) -> tuple[float, ...]:
     """One number or several as a tuple of floats."""
     return tuple(float(each) if _is(each, Real) else each for each in several(value))
+
+
+def real(value: float) -> float:
+    """A number as a float."""
+    return float(value) if _is(value, Real) else value
 
 
 def _is(value: object, kind: type) -> bool:
@@ -81,7 +87,28 @@ class Inputs(Options):
     )  # fmt: skip
 
 
+Seed = Annotated[
+    int,
+    Ge(0),
+    Le(MAX_SEED),
+    Doc(
+        """The same seed gives the same result.
+
+        From 0 to 2⁶⁴ − 1; None is 12345. The result is also the same on another machine, and with another number of
+        threads."""
+    ),
+]
 Threads = Annotated[int | None, Ge(1), Le(MAX_THREADS), Doc("Threads to use. By default all cores.")]
+Executor = Annotated[
+    "AnyExecutor",
+    PYTHON,
+    Check(lambda _, value: check_executor(value)),
+    Kind("concurrent.futures.Executor or object with ``get_executor()``, optional"),
+    Doc(
+        """A pool of processes, a Dask client or the like, whose workers compute the result, with one thread each:
+        see docs/clusters.md. The result has the same bytes."""
+    ),
+]
 Progress = Annotated[
     "AnyProgress",
     PYTHON,
@@ -93,33 +120,32 @@ Progress = Annotated[
 ]
 
 
+# What several records declare, some of them with another text or default.
+Level = Annotated[float | None, Gt(0), Lt(1)]
+ConfidenceLevel = Annotated[
+    Level, Flag(("--confidence",), "LEVEL"), Doc("Confidence level of the intervals. By default 0.95.")
+]
+Alpha = Annotated[Level, Flag(metavar="LEVEL"), Doc("Significance level. By default 1 minus ``confidence_level``.")]
+Alternative = Annotated[
+    types.Alternative | str,
+    Doc(
+        """The alternative hypothesis: two-sided; better or worse than the baseline under each metric; greater or less
+        in score.
+
+        ``better``: that the system is better than the baseline under the metric: scores higher, or lower where lower is
+        better. ``greater``: that it scores higher, whether or not higher is better."""
+    ),
+]
+
+
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
 class Computed(Options):
     """What computes a result, and how it is watched."""
 
     TITLE: ClassVar[str] = "Resampling"
-    seed: Annotated[
-        int,
-        Ge(0),
-        Le(MAX_SEED),
-        Doc(
-            """The same seed gives the same result.
-
-            From 0 to 2⁶⁴ − 1; None is 12345. The result is also the same on another machine, and with another number of
-            threads."""
-        ),
-    ] = field(default=DEFAULT_SEED, converter=chosen_seed)
+    seed: Seed = field(default=DEFAULT_SEED, converter=chosen_seed)
     threads: Threads = None
-    executor: Annotated[
-        "AnyExecutor",
-        PYTHON,
-        Check(lambda _, value: check_executor(value)),
-        Kind("concurrent.futures.Executor or object with ``get_executor()``, optional"),
-        Doc(
-            """A pool of processes, a Dask client or the like, whose workers compute the result, with one thread each:
-            see docs/clusters.md. The result has the same bytes."""
-        ),
-    ] = None
+    executor: Executor = None
     progress: Progress = None
 
 

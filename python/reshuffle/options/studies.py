@@ -17,6 +17,7 @@ from .groups import (
     DOCUMENTS,
     PYTHON,
     SYSTEM_OR_FILE,
+    Alternative,
     Checkpointed,
     Computed,
     Inputs,
@@ -133,10 +134,7 @@ class Tested(Study):
             ``ar``, ``bootstrap-both``, ``bootstrap`` and, if two-sided, ``bootstrap-shift``."""
         ),
     ] = field(default=None, converter=optional(tests_with_options))
-    alternative: Annotated[
-        types.Alternative | str,
-        Doc("The alternative hypothesis: two-sided; better or worse than the baseline; greater or less in score."),
-    ] = "two-sided"
+    alternative: Alternative = "two-sided"
     alphas: LevelList = field(default=(0.01, 0.05, 0.1), converter=numbers)
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ..lazy import lazy_names
 
 if TYPE_CHECKING:
+    from ..options.tuning import L1, Kbmira, Mert, Pro, Xbleu
     from .choosing import Chosen, LinearModel, Model
     from .decoders import Decoder, command_decoder, simulated_decoder, write_weights
     from .driver import Tuned, tune
@@ -21,24 +22,27 @@ if TYPE_CHECKING:
     from .mbr import MinimumRisk, mbr
     from .mert import mert
     from .online import Learned, expected_score, kbmira, pro, xbleu
-    from .options import OPTIMIZERS, Optimizer, OptimizerOption
+    from .options import OPTIMIZERS, Optimizer
     from .oracle import Oracle, oracle
     from .samples import read_samples
     from .variants import TrainedVariants, train_variants
     from .weights import Weights, read_weights, weights_by_name
 
 __all__ = [
+    "L1",
     "OPTIMIZERS",
     "Chosen",
     "Decoder",
+    "Kbmira",
     "Learned",
     "LinearModel",
+    "Mert",
     "MinimumRisk",
     "Model",
     "NBest",
     "Optimizer",
-    "OptimizerOption",
     "Oracle",
+    "Pro",
     "Reranker",
     "SelectionStep",
     "Sparse",
@@ -46,6 +50,7 @@ __all__ = [
     "Tuned",
     "Variant",
     "Weights",
+    "Xbleu",
     "closest",
     "command_decoder",
     "expected_score",
@@ -72,6 +77,7 @@ __all__ = [
 _find = lazy_names(
     __name__,
     {
+        ".options.tuning": ("Kbmira", "L1", "Mert", "Pro", "Xbleu"),
         "choosing": ("Chosen", "LinearModel", "Model"),
         "decoders": ("Decoder", "command_decoder", "simulated_decoder", "write_weights"),
         "driver": ("Tuned", "tune"),
@@ -80,7 +86,7 @@ _find = lazy_names(
         "mbr": ("MinimumRisk", "mbr"),
         "mert": ("mert",),
         "online": ("Learned", "expected_score", "kbmira", "pro", "xbleu"),
-        "options": ("OPTIMIZERS", "Optimizer", "OptimizerOption"),
+        "options": ("OPTIMIZERS", "Optimizer"),
         "oracle": ("Oracle", "oracle"),
         "samples": ("read_samples",),
         "variants": ("TrainedVariants", "train_variants"),

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InputError, quoted
+from ..options.tuning import Optimization
 from ..seeds import derive_seed
 from .choosing import Model
 from .decoders import Decoder
@@ -33,7 +34,7 @@ class Course:
     """Rounds of decoding and optimization."""
 
     method: Optimizer
-    options: Mapping[str, Any]
+    options: Optimization
     decoder: Decoder | None
     folder: Path
     executor: Any = None
@@ -55,11 +56,11 @@ class Course:
         runs = [Run(seed, problem, model, ((1, trace),)) for seed, (model, trace) in zip(seeds, each, strict=True)]
         return [self._later(i, run, options[i], rounds) for i, run in enumerate(runs)]
 
-    def options_of(self, n: int) -> Sequence[Mapping[str, Any]]:
+    def options_of(self, n: int) -> Sequence[Optimization]:
         """The options of each of n runs."""
         return [self.options] * n if self.method.name not in VARIANTS else VARIANTS[self.method.name](self.options, n)
 
-    def _later(self, i: int, run: Run, options: Mapping[str, Any], rounds: int) -> Run:
+    def _later(self, i: int, run: Run, options: Optimization, rounds: int) -> Run:
         """The rounds of a run after the first."""
         for number in range(2, rounds + 1):
             assert self.decoder is not None

@@ -10,29 +10,23 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ..data.corpus import reference_columns
 from ..errors import InputError, quoted
-from ..execution import AnyExecutor, check_executor
 from ..leftovers import leftover
-from ..metrics.base import MetricLike
-from ..progress import AnyProgress, reported
+from ..options.declare import called_with
+from ..options.tuning import Tune
+from ..progress import reported
 from ..results.studies import StartingScores, TuningResult
 from ..seeds import derive_seed
-from ..types import OptimizerName
-from ..validate import DEFAULT_SEED, MAX_SEED, MAX_THREADS, check_integer, chosen_seed
+from ..validate import MAX_SEED, check_integer
 from .choosing import Chosen, LinearModel, Model, check_features
 from .course import Course, decoded
-from .decoders import Decoder
 from .lists import NBest, additive
 from .options import find_optimizer
 from .outcome import tuning_result
 from .problem import Problem, sentence_metric_for
 from .weights import Weights, weights_by_name
-
-# Each run has weights, a course and an output in memory.
-MAX_REPLICATIONS = 100_000
 
 References: TypeAlias = "Sequence[str] | Sequence[Sequence[str | None]]"
 
@@ -64,74 +58,9 @@ class Tuned:
         return str(self.result)
 
 
-def tune(
-    optimizer: OptimizerName | str,
-    lists: NBest | None,
-    references: References,
-    *,
-    metric: MetricLike = "bleu",
-    sentence_metric: MetricLike | None = None,
-    initial: Weights | Mapping[str, float] | ArrayLike | None = None,
-    dev: tuple[NBest, References] | None = None,
-    test: tuple[NBest, References] | None = None,
-    sources: Sequence[str] | None = None,
-    dev_sources: Sequence[str] | None = None,
-    test_sources: Sequence[str] | None = None,
-    replications: int = 1,
-    seed: int | None = DEFAULT_SEED,
-    seeds: Sequence[int] | None = None,
-    rounds: int = 1,
-    decoder: Decoder | None = None,
-    threads: int | None = None,
-    executor: AnyExecutor = None,
-    progress: AnyProgress = None,
-    **options: Any,
-) -> Tuned:
+@called_with(Tune)
+def tune(options: Tune) -> Tuned:
     """Tune weights of features on k-best lists, with several seeds: each replication is a system.
-
-    Parameters
-    ----------
-    optimizer : {'mert', 'kbmira', 'pro', 'xbleu', 'l1'}
-        A name in :data:`reshuffle.tune.OPTIMIZERS`.
-    lists : NBest or None
-        The lists to tune on. None if a decoder writes those of the first round, with the initial weights.
-    references : N references, or columns of N references each
-    metric : str or metric
-        The corpus metric: what ``mert`` optimises, and the metric of all scores of the result.
-    sentence_metric : str or metric, optional
-        The metric of single entries that ``pro``, ``xbleu`` and ``l1`` need. By default, sentence BLEU for BLEU and
-        NIST, otherwise the metric itself. Scores are divided by 100, and error rates are negated. ``kbmira`` uses it if
-        it is given, or the metric is not BLEU: an entry gains its score times the length of the reference.
-    initial : Weights, mapping, or (F,) array, optional
-        Initial weights, from which ``mert``, ``kbmira`` and ``xbleu`` search; the result has their scores. Limits in
-        :class:`Weights` are those of random restarts.
-    dev : NBest and references, optional
-        Development lists for the scores of the result. By default those that are tuned on.
-    test : NBest and references, optional
-        Test lists.
-    sources, dev_sources, test_sources : sequence of str, optional
-        The source of each sentence, for templates of ``l1``.
-    replications : int
-        The number R of runs. Those of ``l1``, where nothing is random, are the variants of :func:`l1_variants`.
-    seed : int
-        The same seed gives the same result. From 0 to 2⁶⁴ − 1; None is 12345. Run i has the seed
-        ``derive_seed(seed, "run", i)``.
-    seeds : sequence of int, optional
-        The seeds of the runs instead.
-    rounds : int
-        How often to tune. Before each round but the first, the decoder writes lists for the weights so far, which are
-        joined with those before. A run whose decoder writes nothing new stops.
-    decoder : callable, optional
-        From weights by name, and a folder for its files, to lists: :func:`command_decoder`, :func:`simulated_decoder`,
-        or a function. Its sentences have the ids of ``lists``.
-    threads : int, optional
-        One per processor core by default. Results do not depend on it.
-    executor : concurrent.futures.Executor or object with ``get_executor()``, optional
-        Such as a pool of processes or a Dask client. Its workers run the replications of the first round. Not for
-        ``l1``, which reads texts. Results are the same.
-    progress : bool or Progress, optional
-    **options
-        Those of the optimizer: see its entry in :data:`reshuffle.tune.OPTIMIZERS`.
 
     Returns
     -------
@@ -159,60 +88,62 @@ def tune(
     ([['a b c'], ['a b c']], 0.0)
     >>> Path("e.nbest").unlink()
     """
-    method = find_optimizer(optimizer)
-    checked = method.checked(options)
-    seed = chosen_seed(seed)
-    own_seeds = _seeds(replications, seed, seeds)
-    check_integer("rounds", rounds, 1)
-    if threads is not None:
-        check_integer("threads", threads, 1, MAX_THREADS)
-    if rounds > 1 and decoder is None:
+    method, own = find_optimizer(options.optimizer)
+    seeds = _seeds(options)
+    if options.rounds > 1 and options.decoder is None:
         raise InputError("rounds: more than one needs a decoder, which writes lists for the weights of each round")
-    check_executor(executor)
-    corpus_metric = additive(metric)
-    if sentence_metric is not None and method.optimises == "corpus":
+    metric = additive(options.metric)
+    asked = options.sentence_metric is not None
+    if asked and method.optimises == "corpus":
         raise InputError(f"{method.name} optimises the corpus score: leave sentence_metric out")
     with (
-        reported(progress) as watched,
+        reported(options.progress) as watched,
         tempfile.TemporaryDirectory(prefix="reshuffle-") as folder,
         leftover(lambda: shutil.rmtree(folder, ignore_errors=True)),
     ):
-        columns = reference_columns(references)
-        begin = _initial(initial, lists)
-        if lists is None:
-            if decoder is None or begin is None:
-                raise InputError("no lists: expected lists to tune on, or a decoder and initial weights")
-            lists = decoded(decoder, begin, Path(folder) / "0")
+        columns = reference_columns(options.references)
+        begin = _initial(options.initial, options.lists)
+        lists = _lists(options, begin, Path(folder) / "0")
         problem = Problem(
-            lists, columns, corpus_metric, sentence_metric_for(corpus_metric, sentence_metric),
-            sentence_metric is not None, begin, *_limits(initial), sources=sources, threads=threads or 0,
-            progress=watched,
+            lists, columns, metric, sentence_metric_for(metric, options.sentence_metric), asked, begin,
+            *_limits(options.initial), sources=options.sources, threads=options.threads or 0, progress=watched,
         )  # fmt: skip
         lists.check_references(len(columns[0]) if columns else 0)
-        problem.check(made=bool(checked.get("templates")))
-        held_out = {name: _HeldOut.of(name, given, lists, problem) for name, given in (("dev", dev), ("test", test))}
-        course = Course(method, checked, decoder, Path(folder), executor)
-        found = course.runs(problem, own_seeds, rounds)
+        problem.check(made=bool(getattr(own, "templates", ())))
+        held_out = {name: _HeldOut.of(name, getattr(options, name), lists, problem) for name in ("dev", "test")}
+        course = Course(method, own, options.decoder, Path(folder), options.executor)
+        found = course.runs(problem, seeds, options.rounds)
     models = tuple(run.model for run in found)
-    every_source = {"dev": dev_sources if dev is not None else sources, "test": test_sources}
+    sources = options.sources if options.dev is None else options.dev_sources
+    every_source = {"dev": sources, "test": options.test_sources}
     chosen = {
         name: None if part is None else part.chosen(models, every_source[name]) for name, part in held_out.items()
     }
-    on_dev = chosen["dev"] or _chosen(models, [run.problem for run in found], sources)
+    on_dev = chosen["dev"] or _chosen(models, [run.problem for run in found], options.sources)
     start = _start(problem, held_out, every_source)
-    result = tuning_result(course, problem, found, on_dev, chosen["test"], start, seed if seeds is None else None)
-    return Tuned(result, models, on_dev, chosen["test"])
+    seed = options.seed if options.seeds is None else None
+    return Tuned(
+        tuning_result(course, problem, found, on_dev, chosen["test"], start, seed), models, on_dev, chosen["test"]
+    )
 
 
-def _seeds(replications: int, seed: int, seeds: Sequence[int] | None) -> list[int]:
+def _seeds(options: Tune) -> list[int]:
     """The seed of each run."""
+    n, seeds = options.replications, options.seeds
     if seeds is None:
-        check_integer("replications", replications, 1, MAX_REPLICATIONS)
-        return [derive_seed(seed, "run", i) for i in range(replications)]
-    found = [check_integer("seeds", each, 0, MAX_SEED) for each in seeds]
-    if not found or replications not in (1, len(found)):
-        raise InputError(f"seeds: expected {replications}, one for each replication, got {len(found)}")
-    return found
+        return [derive_seed(options.seed, "run", i) for i in range(n)]
+    if n not in (1, len(seeds)):
+        raise InputError(f"seeds: expected {n}, one for each replication, got {len(seeds)}")
+    return [check_integer("seeds", each, 0, MAX_SEED) for each in seeds]
+
+
+def _lists(options: Tune, begin: Mapping[str, float] | None, folder: Path) -> NBest:
+    """The lists to tune on: those that are given, or those of the decoder for the initial weights."""
+    if options.lists is not None:
+        return options.lists
+    if options.decoder is None or begin is None:
+        raise InputError("no lists: expected lists to tune on, or a decoder and initial weights")
+    return decoded(options.decoder, begin, folder)
 
 
 def _limits(initial: object) -> tuple[Any, Any]:

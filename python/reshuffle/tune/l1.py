@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,7 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
 from ..errors import InputError, quoted
-from ..progress import AnyProgress, reported
+from ..metrics.base import thread_count
+from ..options.declare import called_with
+from ..options.tuning import FitL1
+from ..progress import reported
 from ..validate import check_integer
 from .choosing import first_best, weighted_scores
 from .lists import NBest, Sparse, gathered, joined
@@ -192,47 +194,14 @@ def template_features(
     return found if segmentations is not None else gathered(found, lists.text_of)
 
 
-def fit_l1(
-    lists: NBest,
-    targets: ArrayLike,
-    *,
-    templates: Sequence[str] = (),
-    sources: Sequence[str] | None = None,
-    edges: bool = False,
-    minimum: int = 1,
-    gamma: float = 1.0,
-    per_step: int | Sequence[int] = 10,
-    limit: int | None = None,
-    tolerance: float = 1e-4,
-    threads: int = 0,
-    progress: AnyProgress = None,
-) -> Reranker:
+@called_with(FitL1)
+def fit_l1(options: FitL1) -> Reranker:
     """Train a log-linear reranker whose features are selected on the way.
 
     The objective is −Σ ln p(target) + γ‖w‖₁, a sum over lists. From weights of 0, each step adds the features with the
     largest derivatives of the loss, if they exceed γ, and optimises all weights (Riezler & Maxwell 2005, section 3;
     Perkins, Lacker & Theiler 2003). Without a limit the result is the optimum over all features, whatever ``per_step``
     is. Nothing is random: results are the same bytes for any number of threads.
-
-    Parameters
-    ----------
-    lists : NBest
-        Their features, dense and sparse, are candidates for selection like all others.
-    targets : (N,) array_like of int
-        The rows of the entries to be preferred, from :func:`closest`.
-    templates, sources, edges, minimum
-        More features, as for :func:`template_features`.
-    gamma : float
-        γ > 0, in nats per unit of weight. Weights depend on the scale of features.
-    per_step : int or sequence of int
-        The most features that a step adds; of several numbers, one for each step, the last one for all later steps.
-    limit : int, optional
-        The most features that are selected.
-    tolerance : float
-        By how much a derivative may violate the conditions of the optimum.
-    threads : int
-        0 means all cores.
-    progress : Progress or bool, optional
 
     Returns
     -------
@@ -261,32 +230,26 @@ def fit_l1(
     ['a c']
     >>> Path("dev.nbest").unlink()
     """
-    numbers = [per_step] if isinstance(per_step, int) else list(per_step)
-    for number in numbers:
-        check_integer("per_step", number, 1)
-    if limit is not None:
-        check_integer("limit", limit, 1)
-    check_integer("threads", threads, 0)
-    for name, value in (("gamma", gamma), ("tolerance", tolerance)):
-        if not (isinstance(value, (int, float)) and math.isfinite(value) and value > 0):
-            raise InputError(f"{name} must be a positive number, got {quoted(value)}")
-    within = _within(lists, targets)
+    lists, templates = options.lists, options.templates
+    within = _within(lists, options.targets)
     sparse = lists.sparse
     if templates:
-        made = template_features(lists, templates, sources=sources, edges=edges, minimum=minimum)
+        made = template_features(
+            lists, templates, sources=options.sources, edges=options.edges, minimum=options.minimum
+        )
         sparse = made if sparse is None else joined(sparse, made)
     rows: Any = None if sparse is None else (sparse.indptr, sparse.indices, sparse.values, len(sparse.names))
-    with reported(progress) as watched:
+    with reported(options.progress) as watched:
         weights, selected, steps, (inside, outside) = _core.tune_l1(
-            lists.offsets, lists.dense, rows, within, gamma=float(gamma), per_step=numbers, limit=limit,
-            tolerance=float(tolerance), threads=threads, progress=watched,
+            lists.offsets, lists.dense, rows, within, gamma=options.gamma, per_step=list(options.per_step),
+            limit=options.limit, tolerance=options.tolerance, threads=thread_count(options.threads), progress=watched,
         )  # fmt: skip
     names = [*lists.names, *([] if sparse is None else sparse.names)]
     kept = {names[i]: float(weights[i]) for i in selected if weights[i] != 0.0}
     done = tuple(SelectionStep(*step) for step in steps)
     loss = done[-1].loss if done else float(np.log(np.diff(lists.offsets)).sum())
     objective = done[-1].objective if done else loss
-    return Reranker(kept, tuple(templates), edges, float(gamma), done, loss, objective, inside, outside)
+    return Reranker(kept, templates, options.edges, options.gamma, done, loss, objective, inside, outside)
 
 
 def _within(lists: NBest, targets: ArrayLike) -> NDArray[np.int64]:

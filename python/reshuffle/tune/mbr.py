@@ -10,10 +10,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from .. import _core, signature
 from ..data.corpus import number_of_references, reference_columns
-from ..errors import InputError, Option, quoted, warn
-from ..metrics.base import MetricLike, Scores
+from ..errors import InputError, Option, warn
+from ..metrics.base import Scores
 from ..metrics.native import NativeMetric
-from ..progress import AnyProgress, reported
+from ..options.declare import called_with
+from ..options.tuning import Mbr
+from ..progress import reported
 from ..results import UsedMetric
 from ..results.studies import MbrChoice, MbrScore, StudyResult
 from .choosing import first_best
@@ -55,48 +57,13 @@ class MinimumRisk:
         return self.lists.hypotheses(self.rows)
 
 
-def mbr(
-    lists: NBest,
-    metric: MetricLike = "chrf",
-    *,
-    scores: ArrayLike | None = None,
-    scale: float = 1.0,
-    exclude_self: bool = False,
-    references: Sequence[str] | Sequence[Sequence[str | None]] | None = None,
-    metrics: Sequence[MetricLike] | None = None,
-    threads: int | None = None,
-    progress: AnyProgress = None,
-) -> MinimumRisk:
+@called_with(Mbr)
+def mbr(options: Mbr) -> MinimumRisk:
     """Choose the entry of each list that agrees best with the others (Kumar & Byrne 2004, N04-1022).
 
     The expected utility of entry i is Σ_j p_j·u(i, j), where u is the segment score of i with entry j as the only
     reference, and p_j is the probability of j in its list. The entry with the highest expected utility is chosen, or
     the lowest for metrics where lower is better; the first of equals.
-
-    Parameters
-    ----------
-    lists : NBest
-        K-best lists, or samples from a model (:func:`read_samples`).
-    metric : str or Metric
-        The utility: any metric of the core that counts texts, such as ``chrf``, ``bleu``, ``sentbleu``, ``ter`` or
-        ``meteor``.
-    scores : (K,) array of numbers, optional
-        The model score of each entry, as a logarithm, for example ``lists.totals``: p is the softmax of ``scale`` times
-        the score over the list. By default all entries of a list have the same probability, as samples should; an
-        entry that comes twice counts twice.
-    scale : float
-        For ``scores``: at 0 all entries are equally probable, and the larger it is, the more the best ones count.
-        Choose it on a development set, because of a tuned model only the ratios of the weights have a meaning. An
-        :class:`InputWarning` says if it leaves the probabilities nearly uniform.
-    exclude_self : bool
-        Leave entry i itself out of its sum, and divide by 1 − p_i. By default it counts, as in the definition: the list
-        stands for the distribution.
-    references : N references, or columns of N references each, optional
-        For the corpus scores of the chosen entries, and of those that the decoder prefers.
-    metrics : sequence of str or Metric, optional
-        For ``references``; by default ``metric``.
-    threads, progress
-        As for :meth:`NBest.count`.
 
     Returns
     -------
@@ -122,19 +89,20 @@ def mbr(
     >>> found.outputs(), found.utilities.round(1).tolist()
     (['the cat sat'], [52.5, 47.7, 45.6, 25.0])
     """
-    utility = additive(metric)
-    scored = [] if references is None else [additive(each) for each in ([utility] if metrics is None else metrics)]
-    if references is None and metrics is not None:
+    lists, scores, metrics = options.lists, options.scores, options.metrics
+    utility = additive(options.metric)
+    if options.references is None and metrics is not None:
         raise InputError("metrics: corpus scores need references: add them, or leave metrics out")
-    columns = None if references is None else reference_columns(references)
-    p = probabilities(lists, scores, scale)
-    if scores is not None and scale > 0:
+    columns = None if options.references is None else reference_columns(options.references)
+    scored = [] if columns is None else [additive(each) for each in ([utility] if metrics is None else metrics)]
+    p = probabilities(lists, scores, options.scale)
+    if scores is not None and options.scale > 0:
         _warn_if_uniform(lists, p)
     topbest = first_entries(lists) if scores is None else first_best(lists.offsets, model_scores(lists, scores))
     weights = np.bincount(lists.text_of, p).astype(np.float64, copy=False)
-    with reported(progress) as watched:
-        others, own = utility.utilities_of_lists(lists.core, weights, threads, watched)
-        if exclude_self:
+    with reported(options.progress) as watched:
+        others, own = utility.utilities_of_lists(lists.core, weights, options.threads, watched)
+        if options.exclude_self:
             # An entry that comes several times has copies among the others.
             copies = weights[lists.text_of] - p
             rest = np.where(p < 1.0, 1.0 - p, np.nan)
@@ -147,14 +115,14 @@ def mbr(
         found = [
             MbrScore(choice, each.name, float(each.score(counts[own_rows].sum(axis=0))))
             for each in scored
-            for counts in (lists.count(each, columns or [], threads=threads, progress=watched),)
+            for counts in (lists.count(each, columns or [], threads=options.threads, progress=watched),)
             for choice, own_rows in choices.items()
         ]
     plan = {
         "utility": utility.name,
         "probabilities": "uniform" if scores is None else "softmax",
-        "scale": None if scores is None else float(scale),
-        "exclude_self": exclude_self,
+        "scale": None if scores is None else options.scale,
+        "exclude_self": options.exclude_self,
         "sentences": lists.n_sentences,
         "entries": len(lists),
     }
@@ -173,11 +141,9 @@ def probabilities(lists: NBest, scores: ArrayLike | None = None, scale: float = 
     if scores is None:
         equal: NDArray[np.float64] = np.repeat(1.0 / sizes, sizes)
         return equal
-    if isinstance(scale, bool) or not isinstance(scale, int | float | np.number) or not 0 <= scale < np.inf:
-        raise InputError(f"scale: expected a number of at least 0, got {quoted(scale)}")
     starts, array = lists.offsets[:-1], model_scores(lists, scores)
     with np.errstate(over="ignore", invalid="ignore"):
-        scaled = float(scale) * array
+        scaled = scale * array
         below = scaled - np.repeat(np.maximum.reduceat(scaled, starts), sizes)
     if not np.isfinite(below).all():
         raise InputError(

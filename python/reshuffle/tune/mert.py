@@ -2,76 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Literal
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
 from ..errors import InputError, quoted
-from ..metrics.base import MetricLike
-from ..progress import AnyProgress, reported
-from ..types import MertPreset
-from .lists import NBest, additive
+from ..metrics.base import thread_count
+from ..options.declare import called_with, chosen, options_of
+from ..options.tuning import FitMert, Mert
+from ..progress import reported
+from .lists import additive
 from .online import Learned, starting_weights
 
 Floats = NDArray[np.float64]
 
 
-def mert(
-    lists: NBest,
-    counts: NDArray[np.int64],
-    *,
-    metric: MetricLike = "bleu",
-    initial: ArrayLike | None = None,
-    low: ArrayLike | None = None,
-    high: ArrayLike | None = None,
-    seeds: Sequence[int] = (12345,),
-    preset: MertPreset | Literal["moses", "cdec", "both"] = "both",
-    restarts: int | None = None,
-    random_directions: int | None = None,
-    max_steps: int = 1000,
-    margin: float = 0.1,
-    min_width: float = 1e-9,
-    threads: int = 0,
-    progress: AnyProgress = None,
-) -> Learned:
+@called_with(FitMert)
+def mert(options: FitMert) -> Learned:
     """Minimum error rate training (Och 2003, P03-1021; Bertoldi et al. 2009, doi:10.2478/v10108-009-0003-2).
 
     From each start, search lines along all axes and some random directions, exactly: the corpus score is constant
     between the places where another entry becomes the best one of a sentence. Move to the middle of the best part of
     all lines, until no line has a better score. The best end of all starts wins.
-
-    Parameters
-    ----------
-    lists : NBest
-    counts : (K, T) array of int64
-        The counts of each entry, from :meth:`NBest.count`.
-    metric : str or Metric
-        The metric of these counts. Error rates are minimised.
-    initial : array, optional
-        The weights of one start. By default that of each dense feature is 1. Weights of sparse features are not
-        searched: they keep their proportions to each other, as one more feature, and are 0 if they are not given.
-    low, high : (F,) arrays, optional
-        Restarts are drawn uniformly between these weights; -1 and 1 by default.
-    seeds : sequence of int
-        One run for each seed, which decides restarts and directions.
-    preset : {'both', 'moses', 'cdec'}
-        ``moses``: 20 random restarts; ``cdec``: 5 random directions, whose elements are drawn between -1 and 1 before
-        they are scaled to length 1; ``both`` has both.
-    restarts, random_directions : int, optional
-        Replace the numbers of the preset.
-    max_steps : int
-        The most steps from a start.
-    margin : float
-        How far outside the last corner of a line to go, if the best part has no end.
-    min_width : float
-        Narrower parts are not chosen.
-    threads : int
-        The number of threads; 0 for all cores. Results do not depend on it.
-    progress : optional
-        As for :func:`reshuffle.compare`.
 
     Returns
     -------
@@ -100,23 +52,23 @@ def mert(
     (True, [[0.0]])
     >>> Path("d.nbest").unlink()
     """
-    core, width = additive(metric).core, len(lists.names)
+    lists, initial = options.lists, options.initial
+    core, width = additive(options.metric).core, len(lists.names)
     start = starting_weights(lists, np.ones(width) if initial is None else initial)
     features, begin = lists.dense, start[:width]
-    ranges = [_limits(limit, width, name, at) for limit, name, at in ((low, "low", -1.0), (high, "high", 1.0))]
+    low, high = _limits(options.low, width, "low", -1.0), _limits(options.high, width, "high", 1.0)
     sparse = lists.sparse
     if sparse is not None and start[width:].any():
         rows = np.repeat(np.arange(len(lists)), np.diff(sparse.indptr))
         column = np.bincount(rows, sparse.values * start[width:][sparse.indices], minlength=len(lists))
         features = np.column_stack([features, column])
-        begin = np.append(begin, 1.0)
-        ranges = [np.append(limit, at) for limit, at in zip(ranges, (0.0, 2.0), strict=True)]
-    with reported(progress) as watched:
+        begin, low, high = np.append(begin, 1.0), np.append(low, 0.0), np.append(high, 2.0)
+    counts = np.ascontiguousarray(options.counts, dtype=np.int64)
+    with reported(options.progress) as watched:
         weights, _, _, scores, _ = _core.tune_mert(
-            lists.offsets, features, np.ascontiguousarray(counts, dtype=np.int64), core, start=begin.tolist(),
-            low=ranges[0].tolist(), high=ranges[1].tolist(), seeds=list(seeds), preset=preset, restarts=restarts,
-            random_directions=random_directions, margin=margin, min_width=min_width, max_steps=max_steps,
-            threads=threads, progress=watched,
+            lists.offsets, features, counts, core, start=begin.tolist(), low=low.tolist(), high=high.tolist(),
+            seeds=list(options.seeds), threads=thread_count(options.threads), progress=watched,
+            **chosen(options, *options_of(Mert)),
         )  # fmt: skip
     return Learned(_with_sparse(weights, start, width), scores[:, :, 1])
 

@@ -1,4 +1,4 @@
-"""The optimizers as functions from a problem, the values of all options and seeds to weights."""
+"""The optimizers as functions from a problem, their options and seeds to weights."""
 
 from __future__ import annotations
 
@@ -7,9 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
+from attrs import evolve
 from numpy.typing import NDArray
 
 from ..errors import InputError, listed
+from ..options.declare import call, taken
+from ..options.tuning import L1, FitKbmira, FitL1, FitMert, FitPro, FitXbleu, Kbmira, Mert, Pro, Xbleu
 from .choosing import LinearModel, Model
 from .l1 import closest, fit_l1, l1_variants
 from .mert import mert
@@ -50,65 +53,70 @@ def _fitted(problem: Problem, learned: Learned, *names: str) -> Fitted:
     return Fitted(_linear(problem, learned.weights), columns)
 
 
-def _fit_mert(problem: Problem, options: Mapping[str, Any], seeds: Sequence[int]) -> Fitted:
-    learned = mert(
-        problem.lists, problem.counts, metric=problem.metric, initial=problem.start(), low=problem.low,
-        high=problem.high, seeds=seeds, threads=problem.threads, progress=problem.progress, **options,
+def _fit_mert(problem: Problem, options: Mert, seeds: Sequence[int]) -> Fitted:
+    own = taken(
+        FitMert, options, lists=problem.lists, counts=problem.counts, metric=problem.metric, initial=problem.start(),
+        low=problem.low, high=problem.high, seeds=seeds, **_watched(problem),
     )  # fmt: skip
-    return _fitted(problem, learned, "score of start")
+    return _fitted(problem, call(mert, own), "score of start")
 
 
-def _fit_kbmira(problem: Problem, options: Mapping[str, Any], seeds: Sequence[int]) -> Fitted:
+def _watched(problem: Problem) -> dict[str, Any]:
+    return {"threads": problem.threads or None, "progress": problem.progress}
+
+
+def _fit_kbmira(problem: Problem, options: Kbmira, seeds: Sequence[int]) -> Fitted:
     # Without a metric of sentences, BLEU of the corpus so far is what an entry gains.
-    own = problem.metric.key == "bleu" and not problem.asked
-    gains = None if own else problem.scores * np.repeat(problem.lengths, np.diff(problem.lists.offsets))
-    learned = kbmira(
-        problem.lists, problem.counts, metric=problem.metric, gains=gains, initial=problem.start(), seeds=seeds,
-        threads=problem.threads, progress=problem.progress, **options,
+    is_own = problem.metric.key == "bleu" and not problem.asked
+    gains = None if is_own else problem.scores * np.repeat(problem.lengths, np.diff(problem.lists.offsets))
+    own = taken(
+        FitKbmira, options, lists=problem.lists, counts=problem.counts, metric=problem.metric, gains=gains,
+        initial=problem.start(), seeds=seeds, **_watched(problem),
     )  # fmt: skip
-    return _fitted(problem, learned, "score after epoch")
+    return _fitted(problem, call(kbmira, own), "score after epoch")
 
 
-def _fit_pro(problem: Problem, options: Mapping[str, Any], seeds: Sequence[int]) -> Fitted:
+def _fit_pro(problem: Problem, options: Pro, seeds: Sequence[int]) -> Fitted:
     later = problem.previous is not None
-    own = {name: value for name, value in options.items() if name != "entry_scores"}
-    own["interpolation"] = options["interpolation"] if later else 1.0
-    scores = problem.bleu_plus_one if options["entry_scores"] == "moses" else problem.scores
-    learned = pro(
-        problem.lists, scores, seeds=seeds, previous=problem.start() if later else None, threads=problem.threads,
-        progress=problem.progress, **own,
+    own = taken(
+        FitPro, options, lists=problem.lists,
+        scores=problem.bleu_plus_one if options.entry_scores == "moses" else problem.scores,
+        interpolation=options.interpolation if later else 1.0, previous=problem.start() if later else None, seeds=seeds,
+        **_watched(problem),
     )  # fmt: skip
-    return _fitted(problem, learned, "pairs", "loss", "gradient", "steps")
+    return _fitted(problem, call(pro, own), "pairs", "loss", "gradient", "steps")
 
 
-def _fit_xbleu(problem: Problem, options: Mapping[str, Any], seeds: Sequence[int]) -> Fitted:
-    learned = xbleu(
-        problem.lists, problem.scores, problem.lengths, initial=problem.start(), seeds=seeds, threads=problem.threads,
-        progress=problem.progress, **options,
+def _fit_xbleu(problem: Problem, options: Xbleu, seeds: Sequence[int]) -> Fitted:
+    own = taken(
+        FitXbleu, options, lists=problem.lists, scores=problem.scores, lengths=problem.lengths, initial=problem.start(),
+        seeds=seeds, **_watched(problem),
     )  # fmt: skip
+    learned = call(xbleu, own)
     if len(learned.weights) < len(seeds):  # without random numbers, all runs are the same
         learned = Learned(*(np.repeat(rows, len(seeds), axis=0) for rows in (learned.weights, learned.trace)))
     return _fitted(problem, learned, "objective after epoch")
 
 
-def _variants(options: Mapping[str, Any], n: int) -> list[dict[str, Any]]:
+def _variants(options: L1, n: int) -> list[L1]:
     """The options of n rerankers that are taken to be equally good; those given if there is only one."""
     if n == 1:
-        return [dict(options)]
-    if not any(template.startswith("ngram:") for template in options["templates"]):
+        return [options]
+    if not any(template.startswith("ngram:") for template in options.templates):
         raise InputError(
             "nothing in l1 is random: its replications are variants with redundant features, which need a template "
-            f"that counts n-grams, such as ngram:2; got {listed(options['templates']) or 'no templates'}"
+            f"that counts n-grams, such as ngram:2; got {listed(options.templates) or 'no templates'}"
         )
-    found = l1_variants(n, templates=options["templates"], per_step=options["per_step"])
-    return [{**options, "templates": list(each.templates), "per_step": each.per_step} for each in found]
+    found = l1_variants(n, templates=options.templates, per_step=options.per_step)
+    return [evolve(options, templates=each.templates, per_step=each.per_step) for each in found]
 
 
-def _fit_l1(problem: Problem, options: Mapping[str, Any], seeds: Sequence[int]) -> Fitted:
-    targets = closest(problem.lists, problem.scores)
-    found = fit_l1(
-        problem.lists, targets, sources=problem.sources, threads=problem.threads, progress=problem.progress, **options,
+def _fit_l1(problem: Problem, options: L1, seeds: Sequence[int]) -> Fitted:
+    own = taken(
+        FitL1, options, lists=problem.lists, targets=closest(problem.lists, problem.scores), sources=problem.sources,
+        **_watched(problem),
     )  # fmt: skip
+    found = call(fit_l1, own)
     trace: dict[str, list[list[float]]] = {
         "selected": [[step.selected for step in found.steps]],
         "not zero": [[step.nonzero for step in found.steps]],
@@ -117,7 +125,8 @@ def _fit_l1(problem: Problem, options: Mapping[str, Any], seeds: Sequence[int]) 
     return Fitted([found], trace)
 
 
-Fit: TypeAlias = Callable[[Problem, Mapping[str, Any], Sequence[int]], Fitted]
+# The options are those of the optimizer.
+Fit: TypeAlias = Callable[[Problem, Any, Sequence[int]], Fitted]
 
 FITS: Mapping[str, Fit] = {
     "mert": _fit_mert,
@@ -128,24 +137,24 @@ FITS: Mapping[str, Fit] = {
 }
 
 
-def _reads_mert(problem: Problem, options: Mapping[str, Any]) -> Sequence[str]:
+def _reads_mert(problem: Problem, options: Mert) -> Sequence[str]:
     return ("counts",)
 
 
-def _reads_kbmira(problem: Problem, options: Mapping[str, Any]) -> Sequence[str]:
+def _reads_kbmira(problem: Problem, options: Kbmira) -> Sequence[str]:
     return ("counts",) if problem.metric.key == "bleu" and not problem.asked else ("counts", "scores", "lengths")
 
 
-def _reads_pro(problem: Problem, options: Mapping[str, Any]) -> Sequence[str]:
-    return ("bleu_plus_one",) if options["entry_scores"] == "moses" else ("scores",)
+def _reads_pro(problem: Problem, options: Pro) -> Sequence[str]:
+    return ("bleu_plus_one",) if options.entry_scores == "moses" else ("scores",)
 
 
-def _reads_xbleu(problem: Problem, options: Mapping[str, Any]) -> Sequence[str]:
+def _reads_xbleu(problem: Problem, options: Xbleu) -> Sequence[str]:
     return "scores", "lengths"
 
 
 # The attributes of a problem that an optimizer reads, besides features and weights. Those that read texts are missing.
-READS: Mapping[str, Callable[[Problem, Mapping[str, Any]], Sequence[str]]] = {
+READS: Mapping[str, Callable[[Problem, Any], Sequence[str]]] = {
     "mert": _reads_mert,
     "kbmira": _reads_kbmira,
     "pro": _reads_pro,
@@ -153,4 +162,4 @@ READS: Mapping[str, Callable[[Problem, Mapping[str, Any]], Sequence[str]]] = {
 }
 
 # For optimizers without random numbers: from options and the number of runs to the options of each run.
-VARIANTS: Mapping[str, Callable[[Mapping[str, Any], int], Sequence[Mapping[str, Any]]]] = {"l1": _variants}
+VARIANTS: Mapping[str, Callable[[Any, int], Sequence[Any]]] = {"l1": _variants}

@@ -11,12 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 from .. import _core, signature
 from ..data.corpus import number_of_references, reference_columns
 from ..errors import InputError, quoted
-from ..metrics.base import MetricLike, Scores, thread_count
+from ..metrics.base import Scores, thread_count
 from ..metrics.native import NativeMetric
-from ..progress import AnyProgress, reported
+from ..options.declare import called_with
+from ..options.tuning import Oracle as OracleOptions
+from ..progress import reported
 from ..results import UsedMetric
 from ..results.studies import ChosenEntry, ListScore, OracleSearch, StudyResult
-from ..validate import DEFAULT_SEED, MAX_SEED, check_integer, chosen_seed
 from .choosing import first_best
 from .lists import NBest, additive
 
@@ -57,17 +58,8 @@ class Oracle:
         return self.lists.hypotheses(self.rows[choice])
 
 
-def oracle(
-    lists: NBest,
-    references: Sequence[str] | Sequence[Sequence[str | None]],
-    metric: MetricLike = "bleu",
-    *,
-    scores: ArrayLike | None = None,
-    random_starts: int = 20,
-    seed: int | None = DEFAULT_SEED,
-    threads: int | None = None,
-    progress: AnyProgress = None,
-) -> Oracle:
+@called_with(OracleOptions)
+def oracle(options: OracleOptions) -> Oracle:
     """Find the entries with the best and the worst corpus score: the limits of any reranking.
 
     A corpus score is no sum over sentences, so choosing the best entry of each sentence (``sentence-oracle``) is not
@@ -77,21 +69,6 @@ def oracle(
     improves the score. For ratios of two counts, such as TER, the linear steps lead to the best of all choices
     (Dinkelbach 1967, doi:10.1287/mnsc.13.7.492). For other metrics the oracle is a lower bound of it; searches from
     different starts with the same end are a good sign.
-
-    Parameters
-    ----------
-    lists : NBest
-    references : N references, or columns of N references each
-    metric : str or Metric
-        Any metric of the core that counts texts.
-    scores : (K,) array of numbers, optional
-        The model score of each entry, for example ``lists.totals`` or :meth:`LinearModel.scores`: ``topbest`` has the
-        highest score of each list, the first of equals. By default it is the first entry.
-    random_starts : int
-    seed : int
-        The same seed gives the same result. From 0 to 2⁶⁴ − 1; None is 12345.
-    threads, progress
-        As for :meth:`NBest.count`.
 
     Returns
     -------
@@ -114,16 +91,14 @@ def oracle(
     >>> [round(found.scores[choice], 2) for choice in ("worst", "topbest", "oracle")], found.outputs()
     ([28.57, 28.57, 14.29], ['a b c e', 'f g'])
     """
-    counting = additive(metric)
-    check_integer("random_starts", random_starts, 0)
-    seed = chosen_seed(seed)
-    check_integer("seed", seed, 0, MAX_SEED)
-    columns = reference_columns(references)
+    lists, scores, random_starts = options.lists, options.scores, options.random_starts
+    counting = additive(options.metric)
+    columns = reference_columns(options.references)
     rows = {"topbest": first_entries(lists) if scores is None else preferred(lists, scores)}
     sign = 1.0 if counting.higher_is_better else -1.0
     searches: list[OracleSearch] = []
-    with reported(progress) as watched:
-        counts = lists.count(counting, columns, threads=threads, progress=watched)
+    with reported(options.progress) as watched:
+        counts = lists.count(counting, columns, threads=options.threads, progress=watched)
         sentence = counting.segment_scores(counts)
         for best, factor in (("oracle", sign), ("worst", -sign)):
             start = f"sentence-{best}"
@@ -135,8 +110,8 @@ def oracle(
                 np.array([rows["topbest"], rows[start]]),
                 worst=best == "worst",
                 random_starts=random_starts,
-                seed=seed,
-                threads=thread_count(threads),
+                seed=options.seed,
+                threads=thread_count(options.threads),
                 progress=watched,
             )
             rows[best] = chosen
@@ -150,7 +125,7 @@ def oracle(
         "sentences": lists.n_sentences,
         "entries": len(lists),
         "random_starts": random_starts,
-        "seed": seed,
+        "seed": options.seed,
     }
     result = _result(lists, counting, number_of_references(columns), plan, (rows, found, sentence, searches))
     return Oracle(lists, rows, found, result)

@@ -7,6 +7,9 @@ from typing import Any
 
 from .. import _core, signature
 from ..data.corpus import number_of_references
+from ..options.declare import chosen as chosen_values
+from ..options.declare import options_of
+from ..options.tuning import Optimization
 from ..results import UsedMetric
 from ..results.studies import StartingScores, TuningResult, TuningRun, TuningStep
 from .choosing import Chosen
@@ -72,20 +75,20 @@ def tuning_result(
 
 def _is_seeded(course: Course) -> bool:
     """Whether seeds make a difference."""
-    return course.method.seeded is not None and course.options.get("method") != "lbfgs"
+    return course.method.seeded is not None and getattr(course.options, "method", None) != "lbfgs"
 
 
 def _uses_sentences(course: Course, problem: Problem) -> bool:
     """Whether the metric of sentences was needed."""
     kind = course.method.optimises
-    return (kind == "sentence" and course.options.get("entry_scores") != "moses") or (
+    return (kind == "sentence" and getattr(course.options, "entry_scores", None) != "moses") or (
         kind == "background" and (problem.asked or problem.metric.key != "bleu")
     )
 
 
 def _plan(course: Course, problem: Problem, found: Sequence[Run], chosen: Mapping[str, Chosen]) -> dict[str, Any]:
     """What was done, without the metric of sentences and the seed; ``chosen`` by the name of lists."""
-    method, options = course.method, course.options
+    method, options = course.method, _values(course.options)
     plan: dict[str, Any] = {
         "optimizer": method.name,
         "about": method.about,
@@ -104,10 +107,15 @@ def _plan(course: Course, problem: Problem, found: Sequence[Run], chosen: Mappin
     }
     if method.name in VARIANTS and len(found) > 1:
         plan["variants"] = [
-            {name: value for name, value in own.items() if value != options[name]}
+            {name: value for name, value in _values(own).items() if value != options[name]}
             for own in course.options_of(len(found))
         ]
     return plan
+
+
+def _values(options: Optimization) -> dict[str, Any]:
+    """The options of an optimizer, as plain values by name."""
+    return chosen_values(options, *options_of(type(options)))
 
 
 def _weights(run: Run) -> dict[str, float]:

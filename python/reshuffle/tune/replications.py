@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ..execution import Execution, run_job
 from ..lazy import lazy
+from ..options.tuning import Optimization
 from .lists import NBest, Sparse
 from .optimizers import FITS, READS, Fitted
 from .problem import Problem
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def replications(
-    name: str, problem: Problem, options: Mapping[str, Any], seeds: Sequence[int], executor: Any = None
+    name: str, problem: Problem, options: Optimization, seeds: Sequence[int], executor: Any = None
 ) -> Fitted:
     """What an optimizer finds with each of some seeds.
 
@@ -57,7 +58,7 @@ class ReplicationsJob:
     items: ClassVar[str] = "replications"
 
     name: str
-    options: Mapping[str, Any]
+    options: Optimization
     seeds: tuple[int, ...]
     features: Features
     sparse: Sparse | None
@@ -71,12 +72,12 @@ class ReplicationsJob:
     known: Mapping[str, NDArray[Any]]
 
     @classmethod
-    def of(cls, name: str, problem: Problem, options: Mapping[str, Any], seeds: Sequence[int]) -> ReplicationsJob:
+    def of(cls, name: str, problem: Problem, options: Optimization, seeds: Sequence[int]) -> ReplicationsJob:
         """What workers need of a problem."""
         lists = problem.lists
         return cls(
             name,
-            dict(options),
+            options,
             tuple(seeds),
             Features(lists.offsets, lists.names, lists.dense),
             lists.sparse,

@@ -7,12 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..errors import InputError, listed
-from ..metrics.base import MetricLike
 from ..metrics.native import NativeMetric
-from ..progress import AnyProgress
-from ..validate import check_integer
+from ..options.declare import call, called_with, chosen, taken
+from ..options.tuning import FitL1, TrainVariants
 from .l1 import Reranker, Variant, closest, fit_l1, l1_variants
-from .lists import NBest, additive
+from .lists import additive
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,47 +47,12 @@ def names_of_variants(n: int) -> list[str]:
     return [f"variant {number}" for number in range(1, n + 1)]
 
 
-def train_variants(
-    lists: NBest,
-    references: Sequence[str] | Sequence[Sequence[str | None]],
-    apply_to: NBest,
-    *,
-    n: int = 6,
-    sentence_metric: MetricLike = "sentbleu",
-    templates: Sequence[str] = ("ngram:2", "ngram:3"),
-    per_step: int = 10,
-    limit: int = 100,
-    gamma: float = 1.0,
-    threads: int = 0,
-    progress: AnyProgress = None,
-) -> TrainedVariants:
+@called_with(TrainVariants)
+def train_variants(options: TrainVariants) -> TrainedVariants:
     """Train equivalent rerankers on lists, and apply them to other lists (Riezler & Maxwell 2005, section 4.3).
 
     Pairs of them are the systems of the null ``variants`` of :func:`reshuffle.study.type1`. :func:`l1_variants` says
     how they differ. All end with the same number of features.
-
-    Parameters
-    ----------
-    lists : NBest
-        The lists for training.
-    references : N references, or columns of N references each
-        Of the lists for training.
-    apply_to : NBest
-        The lists from which the variants choose. They need the same dense features.
-    n : int
-        The number of variants, at least 2.
-    sentence_metric : str or Metric
-        The entry with the best score under this metric is the one to be preferred.
-    templates : sequence of str
-        N-grams of :func:`template_features`.
-    per_step : int
-        The number of features that the first variant adds in a step. Variant i adds i − 1 more.
-    limit : int
-        The number of features of each variant. Weights that the penalty sets to 0 are among them.
-    gamma : float
-        As for :func:`fit_l1`.
-    threads, progress
-        As for :func:`fit_l1`.
 
     Returns
     -------
@@ -120,9 +84,8 @@ def train_variants(
     0.0
     >>> Path("all.nbest").unlink()
     """
-    check_integer("n", n, 2)
-    check_integer("limit", limit, 1)
-    by = additive(sentence_metric)
+    lists, apply_to = options.lists, options.apply_to
+    by = additive(options.sentence_metric)
     if set(lists.names) != set(apply_to.names):
         different = sorted(set(lists.names) ^ set(apply_to.names))
         raise InputError(
@@ -130,22 +93,19 @@ def train_variants(
             f"{listed(different)}"
         )
     lists.check_choice()
-    targets = closest(
-        lists, lists.sentence_scores(by, references, threads=threads or None), higher_is_better=by.higher_is_better
-    )
-    variants = l1_variants(n, templates=templates, per_step=per_step)
+    scores = lists.sentence_scores(by, options.references, threads=options.threads)
+    targets = closest(lists, scores, higher_is_better=by.higher_is_better)
+    variants = l1_variants(options.n, templates=options.templates, per_step=options.per_step)
     rerankers, outputs = [], {}
-    for name, variant in zip(names_of_variants(n), variants, strict=True):
-        reranker = fit_l1(
-            lists, targets, templates=variant.templates, per_step=variant.per_step, limit=limit, gamma=gamma,
-            threads=threads, progress=progress,
-        )  # fmt: skip
-        _check_selected(name, reranker, limit)
+    for name, variant in zip(names_of_variants(options.n), variants, strict=True):
+        own = taken(FitL1, options, targets=targets, templates=variant.templates, per_step=variant.per_step)
+        reranker = call(fit_l1, own)
+        _check_selected(name, reranker, options.limit)
         rerankers.append(reranker)
         outputs[name] = apply_to.hypotheses(reranker.choose(apply_to))
     plan = {
-        "n": n, "lists": lists.n_sentences, "sentence_metric": _spelled(by), "templates": list(templates),
-        "per_step": per_step, "limit": limit, "gamma": float(gamma),
+        "n": options.n, "lists": lists.n_sentences, "sentence_metric": _spelled(by),
+        **chosen(options, "templates", "per_step", "limit", "gamma"),
     }  # fmt: skip
     return TrainedVariants(outputs, tuple(rerankers), variants, plan, _about(variants, plan, rerankers))
 

@@ -11,7 +11,9 @@ import click
 
 from ... import types
 from ...errors import either
+from ...options.tuning import Mbr, Oracle
 from ..command import Command, option
+from ..declared import declared_options
 from ..options import all_of, any_of, input_options, output_options
 from ..params import Metric, Name
 from ..tune.options import ARGUMENTS, OF_TEXTS
@@ -66,8 +68,6 @@ INPUT = (
     MAX_INPUT,
 )  # fmt: skip
 
-THREADS = option("Computation", "--threads", type=int, metavar="N", help="Threads to use.  [default: all cores]")
-
 
 def _table(names: object, default: str) -> Any:
     return option(
@@ -89,6 +89,7 @@ def _table(names: object, default: str) -> Any:
         "reshuffle oracle --samples a.txt b.txt c.txt --refs ref.txt -m chrf -o oracle.json",
     ),
     arguments=ARGUMENTS,
+    common=("nbest", "samples", "refs", "model", "metric", "save", "outputs", "fmt"),
     context_settings={"allow_extra_args": True},
 )
 @all_of(
@@ -104,11 +105,7 @@ def _table(names: object, default: str) -> Any:
             help=f"The corpus metric: {either(OF_TEXTS)}. Options follow the name, as in bleu:tokenize=none, or are "
             "flags, as in --tokenize none.  [default: bleu]",
         ),
-        option("Computation", "--random-starts", type=int, default=20, show_default=True, metavar="N",
-               help="Number of searches that start from greedy choices, in random orders of the sentences."),
-        option("Computation", "--seed", type=int, default=12345, show_default=True, metavar="N",
-               help="The same seed gives the same result, on any machine and number of threads."),
-        THREADS,
+        *declared_options(Oracle),
         option(
             "Output",
             "--save",
@@ -141,16 +138,13 @@ def oracle_command(context: click.Context, /, **options: Any) -> None:
         "reshuffle mbr --nbest test.nbest.gz --totals --scale 0.5 -m bleu --refs test.ref --evaluate bleu chrf ter",
     ),
     arguments=ARGUMENTS,
+    common=("nbest", "samples", "per_sentence", "refs", "model", "metric", "save", "outputs", "fmt"),
     context_settings={"allow_extra_args": True},
 )
 @all_of(
     INPUT,
     (
-        option("Probabilities", "--scale", type=float, metavar="X",
-               help="With --model or --totals: probabilities are the softmax of X times the model scores.  "
-               "[default: 1]"),
-        option("Probabilities", "--exclude-self", is_flag=True,
-               help="Leave an entry itself out of its expected utility."),
+        *declared_options(Mbr, ("scale", "exclude_self")),
         option(
             "Metrics",
             "-m",
@@ -163,7 +157,7 @@ def oracle_command(context: click.Context, /, **options: Any) -> None:
         ),
         option("Metrics", "--evaluate", multiple=True, type=Metric(), metavar="NAME...",
                help="With --refs: the metrics that score the outputs.  [default: that of -m]"),
-        THREADS,
+        *declared_options(Mbr, ("threads",)),
         option("Output", "--save", metavar="FILE",
                help="Write the chosen entries to FILE, one line for each sentence."),
     ),

@@ -7,14 +7,18 @@ from dataclasses import dataclass
 from typing import Any, get_args
 
 import numpy as np
+from attrs import evolve
 from numpy.typing import NDArray
 
 from ... import types
 from ..._core import Progress
 from ...data.files import STDIN, check_stdin, display_name
 from ...errors import InputError, listed
+from ...options.declare import call
+from ...options.tuning import Mbr, Oracle
 from ...results.studies import StudyResult
 from ...tune import LinearModel, NBest, mbr, oracle, read_samples, read_weights
+from ..declared import given_values, made
 from ..job import metrics_of
 from ..metric_options import MetricChoice
 from ..output import binary_destination, chosen_output, destination
@@ -29,12 +33,14 @@ def run_oracle(arguments: Sequence[str], options: dict[str, Any]) -> None:
         raise InputError("no references: add --refs REF, with a segment for each sentence of the lists")
     folder = options.pop("save")
     (metric,) = metrics_of([options.pop("metric") or MetricChoice("bleu")], options)
-    settings = {name: options.pop(name) for name in ("random_starts", "seed", "threads")}
+    inputs = {"lists": None, "references": (), "metric": metric}
+    chosen = made(Oracle, inputs | given_values(Oracle, options))
 
     def compute(progress: Progress) -> StudyResult:
         target = None if folder is None else prepared_folder(folder)
         lists = files.lists()
-        found = oracle(lists, files.references(), metric, scores=files.scores(lists), progress=progress, **settings)
+        given = {"lists": lists, "references": files.references(), "scores": files.scores(lists), "progress": progress}
+        found = call(oracle, evolve(chosen, **given))
         if target is not None:
             for choice in found.rows:
                 _write(str(target / choice), [], found.outputs(choice))
@@ -46,26 +52,20 @@ def run_oracle(arguments: Sequence[str], options: dict[str, Any]) -> None:
 def run_mbr(arguments: Sequence[str], options: dict[str, Any]) -> None:
     """Read the files, decode, and write the report, and the chosen entries if a file is given."""
     files = _Files.from_options(arguments, options)
-    save, scale, evaluate = options.pop("save"), options.pop("scale"), options.pop("evaluate")
-    if scale is not None and files.model is None and not files.totals:
+    save, evaluate = options.pop("save"), options.pop("evaluate")
+    if options["scale"] is not None and files.model is None and not files.totals:
         raise InputError("--scale needs model scores: add --model FILE or --totals, or leave --scale out")
     if evaluate and not files.refs:
         raise InputError("--evaluate needs references: add --refs REF")
     utility, *metrics = metrics_of([options.pop("metric") or MetricChoice("chrf"), *evaluate], options)
-    settings = {name: options.pop(name) for name in ("exclude_self", "threads")}
+    inputs = {"lists": None, "metric": utility, "metrics": metrics or None}
+    chosen = made(Mbr, inputs | given_values(Mbr, options))
 
     def compute(progress: Progress) -> StudyResult:
         lists = files.lists()
-        found = mbr(
-            lists,
-            utility,
-            scores=files.scores(lists),
-            scale=1.0 if scale is None else scale,
-            references=files.references() if files.refs else None,
-            metrics=metrics or None,
-            progress=progress,
-            **settings,
-        )
+        references = files.references() if files.refs else None
+        given = {"lists": lists, "references": references, "scores": files.scores(lists), "progress": progress}
+        found = call(mbr, evolve(chosen, **given))
         if save is not None:
             _write(save, files.inputs, found.outputs())
         return found.result

@@ -18,7 +18,7 @@ from ...data.reading import split_name
 from ...data.score_tables import ScoreTable, read_all_scores, read_scores
 from ...data.system_names import SystemMap, read_sysmap
 from ...errors import InputError, quoted, unknown_name
-from ...meta.material import TestSet
+from ...meta.material import JudgedSet
 from ...resampling.counting import Data, labels_of
 from ...sets import on_test_set
 from ...settings import Resampling
@@ -129,7 +129,7 @@ class MetaJob:
                     raise InputError(f"--lower-is-better {name} is for --metric-scores, not for -m: leave it out")
                 raise unknown_name("name in --lower-is-better", name, known)
 
-    def read(self, resampling: Resampling) -> TestSet:
+    def read(self, resampling: Resampling) -> JudgedSet:
         """Read all files, and score the outputs."""
         sysmap = None if self.files.sysmap is None else read_sysmap(self.files.sysmap, max_input=self.max_input)
         if self.texts is None:
@@ -137,9 +137,9 @@ class MetaJob:
         (references, systems, metrics), _ = self.texts.read()
         data = Data.from_arguments(references, systems, metrics, warn_of_duplicates=False)
         reader = _Reader(self, sysmap, data.names, data.n_segments)
-        return TestSet.from_data(data, reader.judgments(), reader.human, reader.scores(), self.name, resampling)
+        return JudgedSet.from_data(data, reader.judgments(), reader.human, reader.scores(), self.name, resampling)
 
-    def _from_scores(self, sysmap: SystemMap | None) -> TestSet:
+    def _from_scores(self, sysmap: SystemMap | None) -> JudgedSet:
         """Without texts, the systems are those that metrics scored, and all files tell how many segments there are."""
         scores = _Reader(self, sysmap, None, None).scores()
         names = tuple(dict.fromkeys(system for table in scores for system in table.systems))
@@ -149,7 +149,7 @@ class MetaJob:
         sizes = [each.n_segments for each in (*scores, human, judgments) if each is not None]
         n_segments = max((n for n in sizes if n is not None), default=1)
         padded = [_padded(table, n_segments) for table in scores]
-        return TestSet.from_scores(
+        return JudgedSet.from_scores(
             padded,
             judgments=judgments,
             human=None if human is None else _padded(human, n_segments),
@@ -309,7 +309,7 @@ class MetaJobs:
         own = [] if self.manifest is None else [self.manifest]
         return [*own, *(file for job in self.jobs.values() for file in job.inputs)]
 
-    def read(self, resampling: Resampling) -> list[TestSet]:
+    def read(self, resampling: Resampling) -> list[JudgedSet]:
         """Read the files of all test sets, and score the outputs."""
         found = []
         for name, job in self.jobs.items():

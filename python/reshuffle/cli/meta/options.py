@@ -10,13 +10,13 @@ from ... import types
 from ...errors import InputError, either, quoted, unknown_name
 from ..command import option
 from ..habits import EXTERNAL
-from ..options import Decorator, adjustment, any_of, input_options, output_options, resampling_options
-from ..params import Metric, Name, NameList, StrParam
+from ..options import Decorator, any_of, input_options, output_options
+from ..params import Metric, Name, StrParam
 
 ARGUMENTS = (
     (
         "FILE",
-        "Outputs and references: UTF-8 text with one segment per line, mteval, tables (FILE#NAME) or JSON lines, as "
+        "Outputs and references: UTF-8 text with one segment per line. Or mteval, tables (FILE#NAME) or JSON lines, as "
         "for 'reshuffle compare'; - is standard input. Counts of 'reshuffle count' (.npz, .npy) can stand in place of "
         "--refs; --systems are then names in them.",
     ),
@@ -26,9 +26,6 @@ ARGUMENTS = (
 
 # What columns can be named.
 COLUMNS = get_args(types.ScoreColumn)
-
-# The choice of no tests or intervals.
-NONE = "none"
 
 
 class ColumnName(StrParam):
@@ -74,7 +71,7 @@ HUMAN = (
         "People",
         "--judgments",
         metavar="FILE",
-        help="Votes between pairs of outputs: a .rank file of WMT's metrics task, or WMT's CSV of rankings.",
+        help="Votes between pairs of outputs. From a .rank file of WMT's metrics task, or WMT's CSV of rankings.",
     ),
     option(
         "People",
@@ -87,8 +84,8 @@ HUMAN = (
         "People",
         "--human",
         metavar="FILE",
-        help="Human scores, such as DA or MQM, of segments or systems: a table with a header (TSV, CSV), JSON lines, "
-        "or mt-metrics-eval's *.seg.score and *.sys.score. FILE#NAME names the column or metric.",
+        help="Human scores (DA, MQM ...) of segments or systems. From a table with a header (TSV, CSV), JSON lines, or "
+        "mt-metrics-eval's *.seg.score and *.sys.score. FILE#NAME names the column or metric.",
     ),
     option(
         "People",
@@ -159,7 +156,7 @@ OUTPUTS = (
         multiple=True,
         greedy=True,
         metavar="DIR|FILE...",
-        help="The outputs: files, or folders with a file for each system. Those that no one judged are left out.",
+        help="Output files, or folders with one for each system. Those that no one judged are left out.",
     ),
     option(
         "Input",
@@ -168,7 +165,7 @@ OUTPUTS = (
         multiple=True,
         greedy=True,
         metavar="[NAME=]FILE...",
-        help="Scores of a metric that another program computed, in the formats of --human; FILE#NAME names the column "
+        help="Scores of a metric that another program computed. In the formats of --human; FILE#NAME names the column "
         "or metric. FILE alone: all metrics in it.",
     ),
     option(
@@ -187,11 +184,9 @@ SETS = (
         "Input",
         "--manifest",
         metavar="FILE",
-        help="A JSON or TOML file with several test sets: {'sets': {NAME: {'judgments': FILE, 'references': FILE, "
-        "'systems': DIR}}}. The other keys are options of this command, with _ for -, and of metrics.",
+        help="A JSON or TOML file with several test sets. Its form: {'sets': {NAME: {'judgments': FILE, 'references': "
+        "FILE, 'systems': DIR}}}. The other keys are options of this command, with _ for -, and of metrics.",
     ),
-    option("Input", "--no-average", "average", is_flag=True, flag_value=False, default=True,
-           help="With several test sets: leave out the average over them."),
 )  # fmt: skip
 
 
@@ -214,65 +209,6 @@ def metrics_option(default: str) -> tuple[Decorator, ...]:
     )
 
 
-def chosen_coefficients(names: tuple[str, ...], default: str) -> Decorator:
-    """``--coefficient``, with the coefficients of a level and what the help says of the default."""
-    return option(
-        "Agreement",
-        "--coefficient",
-        "--coefficients",
-        "coefficients",
-        multiple=True,
-        type=NameList("coefficient", names),
-        metavar="NAME...",
-        help=f"{either(names)}.  [default: {default}]",
-    )
-
-
-def chosen_test(names: tuple[str, ...], default: str) -> tuple[Decorator, ...]:
-    """The options of tests, with the tests of a level and what the help says of the default."""
-    return (
-        option(
-            "Test",
-            "--test",
-            type=Name("test", ("auto", *names, "none")),
-            default="auto",
-            show_default=True,
-            metavar="NAME",
-            help=f"How metrics are compared: {either([*names, NONE])}. auto: {default}.",
-        ),
-        option("Test", "--baseline", metavar="METRIC",
-               help="Compare the other metrics with this one.  [default: all pairs, and a ranking]"),
-        ADJUST,
-        option("Test", "--alpha", type=float, metavar="LEVEL",
-               help="Significance level.  [default: 1 - confidence]"),
-    )  # fmt: skip
-
-
-ADJUST = adjustment(types.MetaAdjustment, " minp needs one of the tests perm-*.")
-
-
-def intervals(drawn: tuple[str, ...] = get_args(types.MetaInterval), note: str = "") -> tuple[Decorator, ...]:
-    """The options of intervals, with what a command can draw, and a note on it."""
-    what = {"boot-inputs": "segments with all their judgments", "boot-systems": "systems", "boot-both": "both"}
-    shown = either([f"{what[name]} ({name})" for name in what if name in drawn])
-    return (
-        option(
-            "Intervals",
-            "--interval",
-            type=Name("interval", (*drawn, NONE)),
-            default="boot-inputs",
-            show_default=True,
-            metavar="NAME",
-            help=f"Percentile intervals from draws of {shown}; or none.{note}",
-        ),
-        option("Intervals", "--confidence", "confidence_level", type=float, metavar="LEVEL",
-               help="Confidence level.  [default: 0.95]"),
-    )  # fmt: skip
-
-
-RESAMPLING = resampling_options("Shuffles or draws", 1000, automatic=False)
-
-
 def chosen_table(names: tuple[str, ...]) -> tuple[Decorator, ...]:
     """``--table``, with the tables of a command."""
     return (
@@ -288,3 +224,8 @@ def chosen_table(names: tuple[str, ...]) -> tuple[Decorator, ...]:
 
 
 output = output_options(get_args(types.Format), "text")
+
+# What the short help of all commands shows.
+COMMON = (
+    "judgments", "human", "refs", "systems", "metric_scores", "manifest", "metrics", "test", "outputs", "fmt",
+)  # fmt: skip

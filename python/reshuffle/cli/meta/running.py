@@ -4,72 +4,73 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import Any, TypeVar
+
+from attrs import evolve
 
 from ...errors import InputError, listed, unknown_name
-from ...meta.comparing import check_adjustment
-from ...meta.material import TestSet
+from ...meta.material import JudgedSet
 from ...names import metric_key
-from ...results.studies import MetaEvaluation
-from ...settings import Levels
+from ...options.declare import call
+from ...options.meta import Evaluation
+from ...results.studies import StudyResult
+from ..declared import given_values, made
 from ..executors import chosen_executor
-from ..job import FLAGS
 from ..output import chosen_output, destination
 from ..progress import progress_bar
 from .jobs import MetaJobs
 
-Evaluate: TypeAlias = Callable[[Sequence[TestSet], dict[str, Any]], MetaEvaluation]
+Record = TypeVar("Record", bound=Evaluation)
 
 
-def run_meta(
-    arguments: Sequence[str], options: dict[str, Any], default: str, tables: Sequence[str], evaluate: Evaluate
-) -> None:
-    """Read the files, evaluate, and write the report.
+def chosen(record: type[Record], arguments: Sequence[str], options: dict[str, Any]) -> Record:
+    """The options of a function of :mod:`reshuffle.meta`, taken out of ``options``, without its test sets.
 
-    ``arguments`` are words that belong to no option, ``default`` is the metric on texts if none is named, and
-    ``tables`` are those of the result.
+    ``arguments`` are words that belong to no option.
     """
     if arguments:
         raise InputError(
             f"{listed(arguments)}: expected a file after an option: write --refs REF --systems SYS SYS and --judgments "
             "FILE or --human FILE"
         )
-    levels = Levels.for_tests(None, options.pop("confidence_level"), options.pop("alpha"), names=FLAGS)
-    settings = {name: options.pop(name) for name in ("test", "baseline", "adjust", "interval", "average")}
-    if settings["interval"] == "none":
-        settings["interval"] = None
-    check_adjustment(settings["test"], settings["adjust"])  # before files are read
+    found: Record = made(record, {"test_sets": (), **given_values(record, options)})
+    return found
+
+
+def run_meta(
+    function: Callable[..., StudyResult],
+    chosen: Evaluation,
+    options: dict[str, Any],
+    default: str,
+    tables: Sequence[str],
+) -> None:
+    """Read the files, evaluate, and write the report.
+
+    ``chosen`` are the options of the function, and ``options`` the others of its command. ``default`` is the metric on
+    texts if none is named, and ``tables`` are those of the result.
+    """
     reports, layout = chosen_output(options)
     executor = options.pop("executor")
+    options |= {"n_resamples": chosen.n_resamples, "seed": chosen.seed, "threads": chosen.threads}
     jobs = MetaJobs.from_options(options, default)
     if options:
         raise TypeError(f"options that nothing uses: {', '.join(options)}")
-    every = tables
     with (
-        destination(reports, jobs.inputs, layout, every) as write,
-        chosen_executor(executor, jobs.resampling.threads) as workers,
+        destination(reports, jobs.inputs, layout, tables) as write,
+        chosen_executor(executor, chosen.threads) as workers,
     ):
         with progress_bar() as progress:
-            resampling = replace(jobs.resampling, progress=progress, executor=workers)
-            sets = jobs.read(resampling)
-            settings["baseline"] = _metric(settings["baseline"], sets)
-            settings |= {
-                "confidence_level": levels.confidence_level,
-                "alpha": levels.alpha,
-                "n_resamples": resampling.n_resamples,
-                "seed": resampling.seed,
-                "threads": resampling.threads,
-                "executor": workers,
-                "progress": progress,
-            }
-            result = evaluate(sets, settings)
+            sets = jobs.read(replace(jobs.resampling, progress=progress, executor=workers))
+            given = {"test_sets": sets, "executor": workers, "progress": progress}
+            baseline = getattr(chosen, "baseline", None)
+            if baseline is not None:
+                given["baseline"] = _metric(baseline, sets)
+            result = call(function, evolve(chosen, **given))
         write(result)
 
 
-def _metric(name: str | None, sets: Sequence[TestSet]) -> str | None:
+def _metric(name: str, sets: Sequence[JudgedSet]) -> str:
     """The label of a metric, from its label or, ignoring case, the beginning of only one label."""
-    if name is None:
-        return None
     labels = [m.label for m in sets[0].metrics]
     if name in labels:
         return name

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, get_args
+from typing import Any
 
 import click
 
-from ... import types
 from ...errors import InputError, quoted, unknown_name
+from ...options.meta import TuneSmoothing
 from ..command import Command, option
-from ..options import Decorator, all_of, output_options
-from ..params import Name, StrParam
-from .options import ADJUST, ARGUMENTS, HUMAN, OUTPUTS, RESAMPLING, SETS, intervals
+from ..declared import declared_options
+from ..options import EXECUTOR, Decorator, all_of
+from ..params import StrParam
+from .options import ARGUMENTS, COMMON, HUMAN, OUTPUTS, SETS, output
 
 # The options of other commands of this group that have no place here, with their values if they are not set.
 NOT_FOR_VOTES: Mapping[str, Any] = {
@@ -51,7 +52,7 @@ class Grid(StrParam):
             raise InputError(f"--grid {value}: expected numbers separated by commas, got {quoted(numbers)}") from None
 
 
-TUNING = (
+GRID = (
     option(
         "Tuning",
         "--grid",
@@ -62,32 +63,7 @@ TUNING = (
         help="The smoothings to tune and the values to try, as in 1=0.05,0.1 4=1,5,10: epsilon of smoothing 1, K of 4 "
         "and 7, alpha of 6.  [default: all four, 11 values each]",
     ),
-    option(
-        "Tuning",
-        "--ties",
-        type=Name("value of --ties", get_args(types.MetricTies)),
-        default="half",
-        show_default=True,
-        metavar="NAME",
-        help="How a vote counts if the metric gives both outputs the same score: half (half concordant, half "
-        "discordant), discordant (WMT12), ignore (WMT13) or denominator (WMT14; the same values as half).",
-    ),
-    option("Tuning", "--pooled", is_flag=True,
-           help="With several test sets: also tau of all votes taken as one test set. With --no-average, "
-                "it decides which value is best."),
-    option(
-        "Test",
-        "--test",
-        type=Name("test", ("auto", "perm-inputs", "boot-inputs", "none")),
-        default="auto",
-        show_default=True,
-        metavar="NAME",
-        help="How other values are compared with the best one: perm-inputs (auto), boot-inputs or none.",
-    ),
-    ADJUST,
-    option("Test", "--alpha", type=float, metavar="LEVEL",
-           help="Significance level.  [default: 1 - confidence]"),
-)  # fmt: skip
+)
 
 
 def for_votes(options: tuple[Decorator, ...]) -> tuple[Decorator, ...]:
@@ -109,16 +85,17 @@ def for_votes(options: tuple[Decorator, ...]) -> tuple[Decorator, ...]:
         "reshuffle meta tune-smoothing --manifest sets.toml --lowercase -o grid.html",
     ),
     arguments=ARGUMENTS,
+    common=(*COMMON, "grids"),
     context_settings={"allow_extra_args": True},
 )
 @all_of(
     for_votes(HUMAN),
     for_votes(OUTPUTS),
     SETS,
-    TUNING,
-    intervals(("boot-inputs",)),
-    RESAMPLING,
-    output_options(get_args(types.Format), "text"),
+    GRID,
+    declared_options(TuneSmoothing),
+    (EXECUTOR,),
+    output,
 )
 @click.pass_context
 def tune_smoothing_command(context: click.Context, /, **options: Any) -> None:
@@ -127,6 +104,10 @@ def tune_smoothing_command(context: click.Context, /, **options: Any) -> None:
     Kendall's tau on votes for every value of a grid (Chen & Cherry 2014); for each smoothing the best value, on average
     over the test sets; and tests of the other values against it. Options of sentbleu, such as --lowercase, may follow.
     """
-    from .tuning import run_tuning
+    from ...meta import tune_smoothing
+    from .running import chosen, run_meta
+    from .tuning import metrics_of_grids
 
-    run_tuning(context.args, options)
+    record = chosen(TuneSmoothing, context.args, options)
+    options |= {**NOT_FOR_VOTES, "table": None, "metrics": metrics_of_grids(options)}
+    run_meta(tune_smoothing, record, options, "sentbleu", ())

@@ -6,20 +6,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import click
-from click.core import ParameterSource
+from attrs import evolve
 
 from ...errors import InputError, either
+from ...options.declare import call
+from ...options.tuning import TrainVariants
 from ..command import option
+from ..declared import declared_options, given_values, made
+from ..metric_options import MetricChoice
 from ..params import names_in
 from ..tune.options import CountedMetric
 
 if TYPE_CHECKING:
     from ..._core import Progress
     from ...tune import TrainedVariants
-    from ..metric_options import MetricChoice
 
-GROUP = "Variants (--null variants)"
+GROUP = TrainVariants.TITLE
+# The options of the training that a command has, beside files and the metric.
+DECLARED = ("n", "templates", "per_step", "limit", "gamma")
 
 TRAINING = (
     option(
@@ -31,22 +35,11 @@ TRAINING = (
         "are meant to be equally good.",
     ),
     option(GROUP, "--apply", metavar="NBEST", help="K-best lists of the test set, from which the variants choose."),
-    option(GROUP, "--variants", "n", type=int, default=6, show_default=True, metavar="N",
-           help="Number of variants. The first has no redundant features; each further one adds one more feature per "
-           "step."),
-    option(GROUP, "--templates", multiple=True, greedy=True, noun="word", metavar="NAME...",
-           help="Features made from the entries: counts of n-grams.  [default: ngram:2 ngram:3]"),
-    option(GROUP, "--sentence-metric", type=CountedMetric(), default="sentbleu", show_default=True, metavar="METRIC",
-           help="Train towards the entry with the best score under this metric."),
-    option(GROUP, "--per-step", type=int, default=10, show_default=True, metavar="N",
-           help="Features that the first variant adds in each step."),
-    option(GROUP, "--limit", type=int, default=100, show_default=True, metavar="N",
-           help="Number of features at which the selection of each variant ends."),
-    option(GROUP, "--gamma", type=float, default=1.0, show_default=True, metavar="VALUE",
-           help="Strength of the l1 penalty."),
+    option(GROUP, "--sentence-metric", type=CountedMetric(), metavar="METRIC",
+           help="Train towards the entry with the best score under this metric.  [default: sentbleu]"),
+    *declared_options(TrainVariants, DECLARED),
 )  # fmt: skip
 
-OWN = ("train", "apply", "n", "templates", "sentence_metric", "per_step", "limit", "gamma")
 # Options that name outputs of systems, which do not exist before the training.
 OF_SYSTEMS = ("scores", "parses")
 
@@ -58,16 +51,15 @@ class Training:
     train: str
     references: str
     apply_to: str
-    n: int
+    chosen: TrainVariants
     sentence_metric: MetricChoice
-    settings: Mapping[str, Any]
     result: TrainedVariants | None = field(default=None, init=False)
 
     @classmethod
     def from_options(cls, options: dict[str, Any], nulls: Sequence[str]) -> Training | None:
         """Take the options out of ``options``; None without ``--train``. :class:`InputError` if they do not fit."""
-        own = {name: options.pop(name) for name in OWN}
-        used = [name for name in own if _is_given(name)]
+        own = {name: options.pop(name) for name in ("train", "apply", "sentence_metric", *DECLARED)}
+        used = [name for name, value in own.items() if value not in (None, ())]
         if not used and list(nulls) == ["variants"] and not options["systems"] and not options["scores"]:
             raise InputError(
                 "--null variants needs systems that should be equally good: add two or more SYS after REF, or --train "
@@ -85,20 +77,18 @@ class Training:
         for name in OF_SYSTEMS:
             if options[name]:
                 raise InputError(f"--{name} needs outputs of systems, and --train makes them: leave it out")
-        if own["n"] < 2:
-            raise InputError(f"--variants must be at least 2, got {own['n']}")
-        settings = {name: own[name] for name in ("per_step", "limit", "gamma")}
-        if own["templates"]:
-            settings["templates"] = [name for word in own["templates"] for name in names_in(word)]
-        train, references = own["train"]
-        return cls(train, references, own["apply"], own["n"], own["sentence_metric"], settings)
+        own["templates"] = tuple(name for word in own["templates"] for name in names_in(word))
+        (train, references), apply_to = own["train"], own["apply"]
+        metric = own["sentence_metric"] or MetricChoice("sentbleu")
+        inputs = {"lists": None, "references": (), "apply_to": None}
+        return cls(train, references, apply_to, made(TrainVariants, inputs | given_values(TrainVariants, own)), metric)
 
     @property
     def names(self) -> list[str]:
         """The names of the systems."""
         from ...tune.variants import names_of_variants
 
-        return names_of_variants(self.n)
+        return names_of_variants(self.chosen.n)
 
     @property
     def files(self) -> list[str]:
@@ -114,16 +104,16 @@ class Training:
 
         lists = read_nbest(self.train)
         references = read_references([self.references], None, MAX_INPUT)
-        self.result = train_variants(
-            lists, references, read_nbest(self.apply_to, dense=lists.names), n=self.n,
-            sentence_metric=metric(self.sentence_metric.name, **self.sentence_metric.options), threads=threads or 0,
-            progress=progress, **self.settings,
-        )  # fmt: skip
+        given = {
+            "lists": lists,
+            "references": references,
+            "apply_to": read_nbest(self.apply_to, dense=lists.names),
+            "sentence_metric": metric(self.sentence_metric.name, **self.sentence_metric.options),
+            "threads": threads,
+            "progress": progress,
+        }
+        self.result = call(train_variants, evolve(self.chosen, **given))
         return self.result.outputs
-
-
-def _is_given(name: str) -> bool:
-    return click.get_current_context().get_parameter_source(name) is ParameterSource.COMMANDLINE
 
 
 def _flag(name: str) -> str:

@@ -13,12 +13,15 @@ from typing import Any, get_args
 import click
 
 from ... import types
+from ...options.declare import options_of
 from ...tune.options import OPTIMIZERS, Optimizer
 from ..command import Command
+from ..declared import declared_options
 from ..groups import CommandGroup
 from ..options import all_of, output_options
 from .options import (
     ARGUMENTS,
+    COMMON,
     INPUT,
     LOOP,
     METRIC,
@@ -26,7 +29,6 @@ from .options import (
     SENTENCE_METRIC,
     SOURCES,
     TABLE,
-    own_options,
     replications,
 )
 from .rerank import rerank_command
@@ -74,13 +76,14 @@ ABOUT: Mapping[str, str] = {
 def _command(optimizer: Optimizer) -> click.Command:
     """The command of an optimizer."""
     sentences = (SENTENCE_METRIC[optimizer.optimises],) if optimizer.optimises in SENTENCE_METRIC else ()
-    with_sources = SOURCES if any(option.name == "templates" for option in optimizer.options) else ()
+    with_sources = SOURCES if "templates" in options_of(optimizer.options) else ()
 
     @click.command(
         optimizer.name,
         cls=Command,
         examples=EXAMPLES[optimizer.name],
         arguments=ARGUMENTS,
+        common=COMMON,
         context_settings={"allow_extra_args": True},
         help=f"{optimizer.about}\n\n{ABOUT[optimizer.name]}",
     )
@@ -89,7 +92,7 @@ def _command(optimizer: Optimizer) -> click.Command:
         with_sources,
         METRIC,
         sentences,
-        own_options(optimizer),
+        declared_options(optimizer.options),
         replications(optimizer),
         LOOP,
         SAVE,

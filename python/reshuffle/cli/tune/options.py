@@ -9,11 +9,13 @@ import click
 
 from ... import types
 from ...errors import InputError, either, quoted
-from ...tune.options import Optimizer, OptimizerOption
+from ...options.tuning import Tune
+from ...tune.options import Optimizer
 from ..command import option
+from ..declared import declared_options
 from ..habits import EXTERNAL
 from ..options import Decorator, any_of, executor_option, input_options
-from ..params import IntParam, Metric, Name
+from ..params import Metric, Name
 
 ARGUMENTS = (
     (
@@ -32,23 +34,6 @@ ARGUMENTS = (
 
 # The metrics that read texts.
 OF_TEXTS = [name for name in get_args(types.MetricName) if name != "depf"]
-
-
-class Limit(IntParam):
-    """A number, or ``all`` for no limit."""
-
-    name = "limit"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if value is None or isinstance(value, int):
-            return value
-        if value == "all":
-            return "all"
-        try:
-            return int(value)
-        except ValueError:
-            flag = param.opts[0] if param is not None else "expected"
-            raise InputError(f"{flag} must be a whole number or all, got {quoted(value)}") from None
 
 
 INPUT = (
@@ -155,33 +140,15 @@ SENTENCE_METRIC: Mapping[str, Decorator] = {
     )
 }
 
-_SEEDED = (
-    "How many runs, each with a seed of its own.",
-    "The seeds of the runs are derived from it. The same seed gives the same result, on any machine and number of "
-    "threads.",
-)
-_VARIANTS = (
-    "How many runs. The first is as given; the others are variants with redundant features and more features per step, "
-    "and need a template ngram:N.",
-    "Without effect: nothing is random.",
-)
-
 
 def replications(optimizer: Optimizer) -> Sequence[Decorator]:
-    """The options of the runs, and what a seed decides for this optimizer."""
-    runs, seed = _VARIANTS if optimizer.seeded is None else _SEEDED
-    return (
-        option("Replications", "--replications", type=int, default=1, show_default=True, metavar="N", help=runs),
-        option("Replications", "--seed", type=int, default=12345, show_default=True, metavar="N", help=seed),
-        option("Replications", "--threads", type=int, metavar="N", help="Threads to use.  [default: all cores]"),
-        # An optimizer without random numbers reads texts, which workers do not have.
-        *([] if optimizer.seeded is None else [executor_option("Replications")]),
-    )
+    """The options of the runs and rounds."""
+    # An optimizer without random numbers reads texts, which workers do not have.
+    executor = () if optimizer.seeded is None else (executor_option("Replications"),)
+    return (*declared_options(Tune), *executor)
 
 
 LOOP = (
-    option("Decoder", "--rounds", type=int, default=1, show_default=True, metavar="N",
-           help="Rounds of tuning. The decoder runs between them, and its lists are joined with the earlier ones."),
     option(
         "Decoder",
         "--decoder",
@@ -220,22 +187,5 @@ TABLE = (
     ),
 )
 
-METAVARS = {"integer": "N", "limit": "N|all", "positive": "X", "nonnegative": "X", "choice": "NAME", "texts": "NAME..."}
-
-
-def own_options(optimizer: Optimizer) -> Sequence[Decorator]:
-    """A flag for each option of an optimizer."""
-    return [_own(each) for each in optimizer.options]
-
-
-def _own(each: OptimizerOption) -> Decorator:
-    flag = f"--{each.name.replace('_', '-')}"
-    if each.kind == "flag":
-        return option("Optimizer", flag, is_flag=True, help=each.about)
-    kinds: dict[str, Any] = {"integer": int, "limit": Limit(), "positive": float, "nonnegative": float}
-    kinds["choice"] = Name(flag, each.choices)
-    default = "all" if each.kind == "limit" and each.default is None else each.default
-    shown = "" if default in (None, ()) else f"  [default: {default}]"
-    more: dict[str, Any] = {"multiple": True, "greedy": True} if each.kind == "texts" else {"type": kinds[each.kind]}
-    # Without a default here: only options that are given are passed on.
-    return option("Optimizer", flag, metavar=METAVARS[each.kind], help=f"{each.about}{shown}", **more)
+# What the short help shows.
+COMMON = ("nbest", "refs", "init", "test", "metric", "replications", "save", "outputs", "fmt")

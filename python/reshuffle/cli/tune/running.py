@@ -5,18 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 
+from attrs import evolve
+
 from ... import types
 from ..._core import Progress
 from ...data.files import STDIN, check_stdin
 from ...errors import InputError, listed
 from ...metrics.native import NativeMetric
+from ...options.declare import call
+from ...options.tuning import Tune
 from ...tune import NBest, Weights, command_decoder, read_weights, simulated_decoder, tune
 from ...tune.decoders import Decoder
 from ...tune.options import Optimizer
 from ...tune.problem import BY_SENTENCE_BLEU, shared_options
 from ...tune.weights import read_named_weights
-from ...validate import MAX_THREADS, check_integer
+from ...validate import check_integer
 from ..command import words
+from ..declared import given_values, made
 from ..executors import chosen_executor
 from ..job import metrics_of
 from ..metric_options import MetricChoice
@@ -39,42 +44,27 @@ def run_tune(optimizer: Optimizer, arguments: Sequence[str], options: dict[str, 
             f"{listed(arguments)}: expected a file after an option: write --nbest LISTS --refs REF and --test LISTS REF"
         )
     reports, layout = chosen_output(options)
-    own = _own(optimizer, options)
+    own = made(optimizer.options, given_values(optimizer.options, options))  # before files are read
     metric, sentence = _metrics(optimizer, options)
-    files = _Files(options, optimizer)
-    executor = options.pop("executor", None)
-    folder, settings = options.pop("save"), {name: options.pop(name) for name in ("replications", "seed", "threads")}
-    if settings["threads"] is not None:
-        check_integer("--threads", settings["threads"], 1, MAX_THREADS)
+    inputs = {"optimizer": own, "lists": None, "references": (), "metric": metric, "sentence_metric": sentence}
+    chosen = made(Tune, inputs | given_values(Tune, options))
+    files = _Files(options, chosen.rounds)
+    executor, folder = options.pop("executor", None), options.pop("save")
     if options:
         raise TypeError(f"options that nothing uses: {', '.join(options)}")
     tables = get_args(types.TuneTable)
     with (
         destination(reports, files.inputs, layout, tables) as write,
-        chosen_executor(executor, settings["threads"]) as workers,
+        chosen_executor(executor, chosen.threads) as workers,
         cleanup(),  # of a decoder
     ):
         target = None if folder is None else prepared_folder(folder)
         with progress_bar() as progress:
             material = files.read(metric, progress)
-            tuned = tune(
-                optimizer.name, metric=metric, sentence_metric=sentence, executor=workers, progress=progress,
-                **material, **settings, **own,
-            )  # fmt: skip
+            tuned = call(tune, evolve(chosen, executor=workers, progress=progress, **material))
             if target is not None:
                 save(tuned, target)
         write(tuned.result)
-
-
-def _own(optimizer: Optimizer, options: dict[str, Any]) -> dict[str, Any]:
-    """The options of the optimizer that are given."""
-    given = {}
-    for each in optimizer.options:
-        value = options.pop(each.name)
-        if each.kind == "flag" or value not in (None, ()):
-            given[each.name] = None if value == "all" else list(value) if each.kind == "texts" else value
-    optimizer.checked(given)  # before files are read
-    return given
 
 
 def _metrics(optimizer: Optimizer, options: dict[str, Any]) -> tuple[NativeMetric, NativeMetric | None]:
@@ -90,14 +80,13 @@ def _metrics(optimizer: Optimizer, options: dict[str, Any]) -> tuple[NativeMetri
 class _Files:
     """The checked files of a command."""
 
-    def __init__(self, options: dict[str, Any], optimizer: Optimizer) -> None:
+    def __init__(self, options: dict[str, Any], rounds: int) -> None:
         """Check all that can be checked before files are read, and remove the options used here from ``options``."""
         self.nbest, self.refs, self.init = (options.pop(name) for name in ("nbest", "refs", "init"))
         self.held_out = {name: _pair(name, options.pop(name)) for name in ("dev", "test")}
         self.sources = {name: options.pop(name, None) for name in ("sources", "dev_sources", "test_sources")}
-        self.rounds, self.decoder, self.simulate, self.size = (
-            options.pop(name) for name in ("rounds", "decoder", "simulate", "size")
-        )
+        self.rounds = rounds
+        self.decoder, self.simulate, self.size = (options.pop(name) for name in ("decoder", "simulate", "size"))
         self.first_id, self.input_format, self.max_input = (
             options.pop(name) for name in ("first_id", "input_format", "max_input")
         )
@@ -114,7 +103,6 @@ class _Files:
             raise InputError("no lists: add --nbest NBEST")
         if not self.nbest and self.init is None:
             raise InputError("without --nbest, the decoder needs weights for the first lists: add --init FILE")
-        check_integer("--rounds", self.rounds, 1)
         if self.rounds > 1 and not loop:
             raise InputError("--rounds needs a decoder: add --decoder COMMAND, or --simulate NBEST")
         if loop and self.rounds == 1 and self.nbest:
@@ -144,7 +132,6 @@ class _Files:
             "lists": lists,
             "references": references,
             "initial": self._initial(large if lists is None else lists),
-            "rounds": self.rounds,
             "decoder": self._decoder(large, n),
         }
         sizes = {"sources": n}

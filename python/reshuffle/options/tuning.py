@@ -1,0 +1,737 @@
+"""The options of what is done with k-best lists: optimizers of weights, oracles, and minimum Bayes risk decoding."""
+
+# Annotations are evaluated here, unlike elsewhere: types of modules that take long to import are in quotes.
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+
+from annotated_types import Ge, Gt, Le, MinLen
+from attrs import field, frozen
+from attrs.converters import optional
+from typing_extensions import Doc
+
+from .. import types
+from ..errors import InputError, quoted
+from ..validate import DEFAULT_SEED, MAX_SEED, check_integer, chosen_seed
+from .declare import Check, Flag, Kind, Options, check, several
+from .groups import PYTHON, Executor, Progress, Seed, Threads, real, whole_numbers
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+
+    from ..metrics.base import MetricLike
+    from ..tune.decoders import Decoder
+    from ..tune.lists import NBest
+    from ..tune.weights import Weights
+
+    References = Sequence[str] | Sequence[Sequence[str | None]]
+
+# Each run has weights, a course and an output in memory.
+MAX_REPLICATIONS = 100_000
+
+# The presets of ``mert``.
+PRESETS: dict[str, str] = {
+    "both": "the given start and 20 random restarts, along all axes and 5 random directions",
+    "moses": "the given start and 20 random restarts, along all axes",
+    "cdec": "the given start only, along all axes and 5 random directions",
+}
+
+SEVERAL_REFERENCES = Kind("N references, or columns of N references each")
+ARRAY_OF_WEIGHTS = Kind("array, optional")
+
+
+def seed_list(value: int | Sequence[int]) -> tuple[int, ...]:
+    """One seed or several as a tuple."""
+    return several(value)
+
+
+def names(value: str | Sequence[str]) -> tuple[str, ...]:
+    """One name or several as a tuple."""
+    return several(value)
+
+
+def check_each(least: int, most: int | None = None) -> Check:
+    """A check of whole numbers that may be repeated."""
+
+    def checked(shown: str, value: Sequence[object]) -> None:
+        if not value:
+            raise InputError(f"{shown}: expected at least one, got none")
+        for each in value:
+            check_integer(shown, each, least, most)
+
+    return Check(checked)
+
+
+@frozen(kw_only=True, slots=False, eq=False, repr=False)
+class Optimization(Options):
+    """The base of the options of an optimizer."""
+
+    TITLE: ClassVar[str] = "Optimizer"
+
+
+@frozen(kw_only=True, slots=False)
+class Mert(Optimization):
+    """Minimum error rate training, with its options: for :func:`reshuffle.tune.tune`.
+
+    See :func:`reshuffle.tune.mert`.
+    """
+
+    preset: Annotated[
+        types.MertPreset | str,
+        Doc(
+            "; ".join(f"{name}: {about}" for name, about in PRESETS.items())
+            + ".\n\nElements of a random direction are drawn between -1 and 1, before it is scaled to length 1."
+        ),
+    ] = "both"
+    restarts: Annotated[int | None, Ge(0), Doc("Number of random restarts, instead of the preset's.")] = None
+    random_directions: Annotated[int | None, Ge(0), Doc("Number of random directions, instead of the preset's.")] = None
+    max_steps: Annotated[int, Ge(1), Doc("Maximum number of steps from each start.")] = 1000
+    margin: Annotated[
+        float,
+        Gt(0),
+        Flag(metavar="X"),
+        Doc("How far to go past the last corner of a line, if the best part has no end."),
+    ] = field(default=0.1, converter=real)
+    min_width: Annotated[
+        float, Gt(0), Flag(metavar="X"), Doc("Parts of a line that are not wider than this are skipped.")
+    ] = field(default=1e-9, converter=real)
+
+
+@frozen(kw_only=True, slots=False)
+class Kbmira(Optimization):
+    """Batch MIRA, with its options: for :func:`reshuffle.tune.tune`. See :func:`reshuffle.tune.kbmira`."""
+
+    epochs: Annotated[int, Ge(1), Doc("Passes over all sentences.")] = 60
+    c: Annotated[float, Gt(0), Flag(metavar="X"), Doc("Largest step size (C of the paper).")] = field(
+        default=0.01, converter=real
+    )
+    decay: Annotated[
+        float,
+        Gt(0),
+        Le(1),
+        Flag(metavar="X"),
+        Doc(
+            """Factor by which the background shrinks after each sentence.
+
+            The background begins as one of each count."""
+        ),
+    ] = field(default=0.999, converter=real)
+    background: Annotated[
+        Literal["hope", "model"] | str,
+        Doc("The entry whose counts enter the background: the hope, or that with the best model score."),
+    ] = "hope"
+    safe_hope: Annotated[
+        bool,
+        Doc(
+            """Scale model scores down in the choice of the hope, if its own is more than five times its BLEU times the
+            reference's length."""
+        ),
+    ] = False
+
+
+@frozen(kw_only=True, slots=False)
+class Ranking(Optimization):
+    """The options of pairwise ranking."""
+
+    samples: Annotated[
+        int | None, Ge(1), Flag(none="all"), Doc("Pairs of entries drawn for each sentence. ``None`` for every pair.")
+    ] = 5000
+    threshold: Annotated[
+        float, Ge(0), Flag(metavar="X"), Doc("Leave out pairs whose scores (0 to 1) differ by less than this.")
+    ] = field(default=0.05, converter=real)
+    kept: Annotated[
+        int | None,
+        Ge(1),
+        Flag(none="all"),
+        Doc("Pairs kept for each sentence, those that differ most. ``None`` for no limit."),
+    ] = 50
+    penalty: Annotated[
+        float,
+        Gt(0),
+        Flag(metavar="X"),
+        Doc(
+            """Strength of the l2 penalty: factor of half the sum of squared weights.
+
+            λ: the classifier minimises the sum of its log losses plus λ/2 times the sum of squared weights. It is
+            scikit-learn's ``LogisticRegression(C=1/λ, fit_intercept=False)``."""
+        ),
+    ] = field(default=1.0, converter=real)
+    interpolation: Annotated[
+        float,
+        Gt(0),
+        Le(1),
+        Flag(metavar="X"),
+        Doc("From round 2 on: share of the new weights, the rest being the last ones."),
+    ] = field(default=0.1, converter=real)
+
+
+@frozen(kw_only=True, slots=False)
+class Pro(Ranking):
+    """Pairwise ranking, with its options: for :func:`reshuffle.tune.tune`. See :func:`reshuffle.tune.pro`."""
+
+    entry_scores: Annotated[
+        Literal["metric", "moses"] | str,
+        Doc(
+            """How entries are scored. metric: by the metric of sentences; moses: by BLEU with 1 added to matches and
+            totals of all orders, as in Moses' pro."""
+        ),
+    ] = "metric"
+
+
+@frozen(kw_only=True, slots=False)
+class Xbleu(Optimization):
+    """Expected sentence BLEU, with its options: for :func:`reshuffle.tune.tune`. See :func:`reshuffle.tune.xbleu`."""
+
+    method: Annotated[
+        Literal["sgd", "lbfgs"] | str,
+        Doc(
+            """sgd: stochastic gradient descent; lbfgs: L-BFGS, without random numbers.
+
+            L-BFGS is that of SciPy; it finds one run and reports no progress."""
+        ),
+    ] = "sgd"
+    penalty: Annotated[
+        float,
+        Ge(0),
+        Flag(metavar="X"),
+        Doc(
+            """Strength of the l2 penalty: factor of the sum of squared weights.
+
+            λ. The paper has 10."""
+        ),
+    ] = field(default=10.0, converter=real)
+    epochs: Annotated[
+        int, Ge(1), Doc("Passes over all sentences. lbfgs makes at most ten times as many iterations.")
+    ] = 30
+    rate: Annotated[
+        float,
+        Gt(0),
+        Flag(metavar="X"),
+        Doc(
+            """Initial learning rate of sgd.
+
+            η₀: the rate of step t, from 0, is η₀/(1 + t/N). It must be below N/2λ. The paper does not name its own."""
+        ),
+    ] = field(default=0.1, converter=real)
+
+
+@frozen(kw_only=True, slots=False)
+class L1(Optimization):
+    """A reranker with an ℓ1 penalty, with its options: for :func:`reshuffle.tune.tune`.
+
+    See :func:`reshuffle.tune.fit_l1`.
+    """
+
+    templates: Annotated[
+        tuple[str, ...],
+        MinLen(0),
+        Flag(metavar="NAME"),
+        Doc(
+            """Features made from the entries: ngram:2 counts bigrams, presence:2 says which there are (also of orders 1
+            to 9); phrase: phrase pairs; words: pairs of source and target words.
+
+            See :func:`reshuffle.tune.template_features`."""
+        ),
+    ] = field(default=(), converter=names)
+    gamma: Annotated[
+        float,
+        Gt(0),
+        Flag(metavar="X"),
+        Doc(
+            """Strength of the l1 penalty: factor of the sum of absolute weights.
+
+            γ, in nats per unit of weight. Weights depend on the scale of features."""
+        ),
+    ] = field(default=1.0, converter=real)
+    per_step: Annotated[int, Ge(1), Doc("Maximum number of features that a step adds.")] = 10
+    limit: Annotated[
+        int | None, Ge(1), Flag(none="all"), Doc("Maximum number of selected features. By default all.")
+    ] = None
+    edges: Annotated[bool, Doc("Put <s> and </s> around entries before n-grams are counted.")] = False
+    minimum: Annotated[int, Ge(1), Doc("Leave out made features that differ within fewer lists than this number.")] = 1
+    tolerance: Annotated[
+        float,
+        Gt(0),
+        Flag(metavar="X"),
+        Doc("Largest violation of the conditions of an optimum at which a fit ends."),
+    ] = field(default=1e-4, converter=real)
+
+
+AnyOptimizer = types.OptimizerName | str | Optimization
+
+
+@frozen(kw_only=True, slots=False, eq=False, repr=False)
+class Watched(Options):
+    """Threads, and how a result is watched."""
+
+    TITLE: ClassVar[str] = "Computation"
+    threads: Threads = None
+    progress: Progress = None
+
+
+@frozen(kw_only=True, slots=False, eq=False, repr=False)
+class Seeds(Options):
+    """A run for each seed."""
+
+    seeds: Annotated[
+        tuple[int, ...],
+        check_each(0, MAX_SEED),
+        PYTHON,
+        Kind("int or sequence of int"),
+        Doc("One run for each seed, which decides all random choices."),
+    ] = field(default=(12345,), converter=seed_list)
+
+
+@frozen(kw_only=True, slots=False, eq=False, repr=False)
+class Started(Options):
+    """The weights with which a search begins."""
+
+    initial: Annotated[
+        "ArrayLike | None", PYTHON, ARRAY_OF_WEIGHTS, Doc("The weights at the start. By default each is 0.")
+    ] = None
+
+
+@frozen(kw_only=True, slots=False, eq=False, repr=False)
+class Counted(Options):
+    """Lists whose entries have been counted."""
+
+    lists: Annotated["NBest", PYTHON, Kind("NBest"), Doc("The k-best lists.")] = field(kw_only=False)
+    counts: Annotated[
+        "NDArray[np.int64]",
+        PYTHON,
+        Kind("(K, T) array of int64"),
+        Doc("The counts of each entry, from :meth:`NBest.count`."),
+    ] = field(kw_only=False)
+
+
+@frozen(kw_only=True, slots=False, eq=False, repr=False)
+class Scored(Options):
+    """Lists whose entries have been scored."""
+
+    lists: Annotated["NBest", PYTHON, Kind("NBest"), Doc("The k-best lists.")] = field(kw_only=False)
+    scores: Annotated[
+        "ArrayLike",
+        PYTHON,
+        Kind("(K,) array"),
+        Doc(
+            """The sentence score of each entry from 0 to 1, larger is better: for example
+            ``lists.sentence_scores("sentbleu", references) / 100``, with any smoothing."""
+        ),
+    ] = field(kw_only=False)
+
+
+@frozen(slots=False, eq=False, repr=False)
+class FitMert(Watched, Seeds, Mert, Counted):
+    """:func:`reshuffle.tune.mert`."""
+
+    metric: Annotated[
+        "MetricLike",
+        PYTHON,
+        Kind("str or metric"),
+        Doc("The metric of these counts. Error rates are minimised."),
+    ] = field(default="bleu", kw_only=True)
+    initial: Annotated[
+        "ArrayLike | None",
+        PYTHON,
+        ARRAY_OF_WEIGHTS,
+        Doc(
+            """The weights of one start. By default that of each dense feature is 1. Weights of sparse features are not
+            searched: they keep their proportions to each other, as one more feature, and are 0 if they are not
+            given."""
+        ),
+    ] = field(default=None, kw_only=True)
+    low: Annotated[
+        "ArrayLike | None",
+        PYTHON,
+        Kind("(F,) array, optional"),
+        Doc("Restarts are drawn uniformly from these weights on. By default from -1 on."),
+    ] = field(default=None, kw_only=True)
+    high: Annotated[
+        "ArrayLike | None",
+        PYTHON,
+        Kind("(F,) array, optional"),
+        Doc("Restarts are drawn uniformly up to these weights. By default up to 1."),
+    ] = field(default=None, kw_only=True)
+
+
+@frozen(slots=False, eq=False, repr=False)
+class FitKbmira(Watched, Seeds, Kbmira, Started, Counted):
+    """:func:`reshuffle.tune.kbmira`."""
+
+    metric: Annotated[
+        "MetricLike",
+        PYTHON,
+        Kind("str or metric"),
+        Doc("The metric of these counts. The result is best under it. Without ``gains`` it has to be BLEU."),
+    ] = field(default="bleu", kw_only=True)
+    gains: Annotated[
+        "ArrayLike | None",
+        PYTHON,
+        Kind("(K,) array, optional"),
+        Doc(
+            """What each entry gains, larger is better: for example sentence BLEU times the length of the reference. By
+            default the gain is BLEU of the entry together with a background of earlier entries, times the reference
+            length of both, without smoothing and with equal weights of the orders."""
+        ),
+    ] = field(default=None, kw_only=True)
+
+
+@frozen(slots=False, eq=False, repr=False)
+class FitPro(Watched, Seeds, Ranking, Scored):
+    """:func:`reshuffle.tune.pro`."""
+
+    previous: Annotated[
+        "ArrayLike | None", PYTHON, ARRAY_OF_WEIGHTS, Doc("Weights of the decode before. By default each is 0.")
+    ] = field(default=None, kw_only=True)
+    interpolation: Annotated[
+        float,
+        Gt(0),
+        Le(1),
+        Doc(
+            """The part of the new weights in the result: new · part + previous · (1 − part). Hopkins & May use .1
+            between decodes."""
+        ),
+    ] = field(default=1.0, converter=real, kw_only=True)
+
+
+@frozen(slots=False, eq=False, repr=False)
+class FitXbleu(Watched, Seeds, Xbleu, Started, Scored):
+    """:func:`reshuffle.tune.xbleu`."""
+
+    lengths: Annotated[
+        "ArrayLike",
+        PYTHON,
+        Kind("(N,) array"),
+        Doc("The length of each sentence's reference in words; the mean length if there are several."),
+    ] = field(kw_only=False)
+
+
+@frozen(slots=False, eq=False, repr=False)
+class FitL1(Watched, L1):
+    """:func:`reshuffle.tune.fit_l1`."""
+
+    lists: Annotated[
+        "NBest",
+        PYTHON,
+        Kind("NBest"),
+        Doc("Their features, dense and sparse, are candidates for selection like those of ``templates``."),
+    ] = field(kw_only=False)
+    targets: Annotated[
+        "ArrayLike",
+        PYTHON,
+        Kind("(N,) array of int"),
+        Doc("The rows of the entries to be preferred, from :func:`closest`."),
+    ] = field(kw_only=False)
+    sources: Annotated[
+        "Sequence[str] | None",
+        PYTHON,
+        Kind("sequence of str, optional"),
+        Doc("The source of each sentence, for the templates ``phrase`` and ``words``."),
+    ] = field(default=None, kw_only=True)
+    per_step: Annotated[
+        tuple[int, ...],
+        check_each(1),
+        Kind("int or sequence of int"),
+        Doc(
+            """Maximum number of features that a step adds; of several numbers, one for each step, the last one for all
+            later steps."""
+        ),
+    ] = field(default=(10,), converter=whole_numbers, kw_only=True)
+
+
+@frozen(kw_only=True, slots=False, eq=False, repr=False)
+class Rounds(Options):
+    """Rounds of decoding and tuning."""
+
+    TITLE: ClassVar[str] = "Decoder"
+    rounds: Annotated[
+        int,
+        Ge(1),
+        Doc(
+            """Rounds of tuning. The decoder runs between them, and its lists are joined with the earlier ones.
+
+            A run whose decoder writes nothing new for its weights stops."""
+        ),
+    ] = 1
+    decoder: Annotated[
+        "Decoder | None",
+        PYTHON,
+        Kind("callable, optional"),
+        Doc(
+            """From weights by name, and a folder for its files, to lists: :func:`command_decoder`,
+            :func:`simulated_decoder`, or a function. Its sentences have the ids of ``lists``."""
+        ),
+    ] = None
+
+
+@frozen(kw_only=True, slots=False, eq=False, repr=False)
+class Replications(Options):
+    """The runs of an optimizer."""
+
+    TITLE: ClassVar[str] = "Replications"
+    replications: Annotated[
+        int,
+        Ge(1),
+        Le(MAX_REPLICATIONS),
+        Doc(
+            """How many runs, each with a seed of its own.
+
+            Nothing in ``l1`` is random: its runs are the variants of :func:`l1_variants`, and need a template
+            ``ngram:N``."""
+        ),
+    ] = 1
+    seed: Annotated[
+        Seed,
+        Doc(
+            """The seeds of the runs are derived from it. The same seed gives the same result, on any machine and number
+            of threads.
+
+            Run i has the seed ``derive_seed(seed, "run", i)``."""
+        ),
+    ] = field(default=DEFAULT_SEED, converter=chosen_seed)
+    seeds: Annotated[
+        tuple[int, ...] | None,
+        check_each(0, MAX_SEED),
+        PYTHON,
+        Kind("sequence of int, optional"),
+        Doc("The seeds of the runs instead."),
+    ] = field(default=None, converter=optional(seed_list))
+    threads: Threads = None
+    executor: Annotated[
+        Executor,
+        Doc(
+            """A pool of processes, a Dask client or the like, whose workers run the replications of the first round:
+            see docs/clusters.md. Not for ``l1``, which reads texts. The result has the same bytes."""
+        ),
+    ] = None
+    progress: Progress = None
+
+
+@frozen(slots=False, eq=False, repr=False)
+class Tune(Rounds, Replications):
+    """:func:`reshuffle.tune.tune`."""
+
+    TITLE: ClassVar[str] = "Input"
+
+    optimizer: Annotated[
+        AnyOptimizer,
+        PYTHON,
+        Kind("str, Mert, Kbmira, Pro, Xbleu or L1"),
+        Doc(
+            """A name in :data:`reshuffle.tune.OPTIMIZERS`, or the optimizer with options, such as
+            ``tune.Mert(restarts=5)``."""
+        ),
+    ] = field(kw_only=False)
+    lists: Annotated[
+        "NBest | None",
+        PYTHON,
+        Kind("NBest or None"),
+        Doc("""The lists to tune on. None if a decoder writes those of the first round, with the initial weights."""),
+    ] = field(kw_only=False)
+    references: Annotated["References", PYTHON, SEVERAL_REFERENCES, Doc("The references of these lists.")] = field(
+        kw_only=False
+    )
+    metric: Annotated[
+        "MetricLike",
+        PYTHON,
+        Kind("str or metric"),
+        Doc("The corpus metric: what ``mert`` optimises, and the metric of all scores of the result."),
+    ] = field(default="bleu", kw_only=True)
+    sentence_metric: Annotated[
+        "MetricLike | None",
+        PYTHON,
+        Kind("str or metric, optional"),
+        Doc(
+            """The metric of single entries that ``pro``, ``xbleu`` and ``l1`` need. By default, sentence BLEU for BLEU
+            and NIST, otherwise the metric itself. Scores are divided by 100, and error rates are negated. ``kbmira``
+            uses it if it is given, or the metric is not BLEU: an entry gains its score times the length of the
+            reference."""
+        ),
+    ] = field(default=None, kw_only=True)
+    initial: Annotated[
+        "Weights | Mapping[str, float] | ArrayLike | None",
+        PYTHON,
+        Kind("Weights, mapping, or (F,) array, optional"),
+        Doc(
+            """Initial weights, from which ``mert``, ``kbmira`` and ``xbleu`` search; the result has their scores.
+            Limits in :class:`Weights` are those of random restarts."""
+        ),
+    ] = field(default=None, kw_only=True)
+    dev: Annotated[
+        "tuple[NBest, References] | None",
+        PYTHON,
+        Kind("NBest and references, optional"),
+        Doc("Development lists for the scores of the result. By default those that are tuned on."),
+    ] = field(default=None, kw_only=True)
+    test: Annotated[
+        "tuple[NBest, References] | None", PYTHON, Kind("NBest and references, optional"), Doc("Test lists.")
+    ] = field(default=None, kw_only=True)
+    sources: Annotated[
+        "Sequence[str] | None",
+        PYTHON,
+        Kind("sequence of str, optional"),
+        Doc("The source of each sentence, for templates of ``l1``."),
+    ] = field(default=None, kw_only=True)
+    dev_sources: Annotated[
+        "Sequence[str] | None", PYTHON, Kind("sequence of str, optional"), Doc("The same for ``dev``.")
+    ] = field(default=None, kw_only=True)
+    test_sources: Annotated[
+        "Sequence[str] | None", PYTHON, Kind("sequence of str, optional"), Doc("The same for ``test``.")
+    ] = field(default=None, kw_only=True)
+
+    def check_together(self) -> None:
+        if isinstance(self.optimizer, Optimization):
+            check(self.optimizer)
+        elif not isinstance(self.optimizer, str):
+            raise InputError(f"optimizer: expected a name or an optimizer with options, got {quoted(self.optimizer)}")
+
+
+@frozen(slots=False, eq=False, repr=False)
+class TrainVariants(Watched):
+    """:func:`reshuffle.tune.train_variants`."""
+
+    TITLE: ClassVar[str] = "Variants (--null variants)"
+
+    lists: Annotated["NBest", PYTHON, Kind("NBest"), Doc("The lists for training.")] = field(kw_only=False)
+    references: Annotated["References", PYTHON, SEVERAL_REFERENCES, Doc("Of the lists for training.")] = field(
+        kw_only=False
+    )
+    apply_to: Annotated[
+        "NBest",
+        PYTHON,
+        Kind("NBest"),
+        Doc("The lists from which the variants choose. They need the same dense features."),
+    ] = field(kw_only=False)
+    n: Annotated[
+        int,
+        Ge(2),
+        Flag(("--variants",)),
+        Doc(
+            """Number of variants. The first has no redundant features; each further one adds one more feature per
+            step."""
+        ),
+    ] = field(default=6, kw_only=True)
+    sentence_metric: Annotated[
+        "MetricLike",
+        PYTHON,
+        Kind("str or metric"),
+        Doc("The entry with the best score under this metric is the one to be preferred."),
+    ] = field(default="sentbleu", kw_only=True)
+    templates: Annotated[
+        tuple[str, ...],
+        Flag(metavar="NAME"),
+        Doc(
+            """Features made from the entries: counts of n-grams.
+
+            See :func:`reshuffle.tune.template_features`."""
+        ),
+    ] = field(default=("ngram:2", "ngram:3"), converter=names, kw_only=True)
+    per_step: Annotated[int, Ge(1), Doc("Features that the first variant adds in each step.")] = field(
+        default=10, kw_only=True
+    )
+    limit: Annotated[
+        int,
+        Ge(1),
+        Doc(
+            """Number of features at which the selection of each variant ends.
+
+            Features whose weight the penalty sets to 0 are among them."""
+        ),
+    ] = field(default=100, kw_only=True)
+    gamma: Annotated[float, Gt(0), Doc("Strength of the l1 penalty.\n\nAs for :func:`fit_l1`.")] = field(
+        default=1.0, converter=real, kw_only=True
+    )
+
+
+MODEL_SCORES = Annotated["ArrayLike | None", PYTHON, Kind("(K,) array of numbers, optional")]
+
+
+@frozen(slots=False, eq=False, repr=False)
+class Oracle(Watched):
+    """:func:`reshuffle.tune.oracle`."""
+
+    TITLE: ClassVar[str] = "Computation"
+
+    lists: Annotated["NBest", PYTHON, Kind("NBest"), Doc("The k-best lists.")] = field(kw_only=False)
+    references: Annotated["References", PYTHON, SEVERAL_REFERENCES, Doc("Their references.")] = field(kw_only=False)
+    metric: Annotated["MetricLike", PYTHON, Kind("str or metric"), Doc("Any metric of the core that counts texts.")] = (
+        field(default="bleu", kw_only=False)
+    )
+    scores: Annotated[
+        MODEL_SCORES,
+        Doc(
+            """The model score of each entry, for example ``lists.totals`` or :meth:`LinearModel.scores`: ``topbest``
+            has the highest score of each list, the first of equals. By default it is the first entry."""
+        ),
+    ] = field(default=None, kw_only=True)
+    random_starts: Annotated[
+        int,
+        Ge(0),
+        Doc("Number of searches that start from greedy choices, in random orders of the sentences."),
+    ] = field(default=20, kw_only=True)
+    seed: Seed = field(default=DEFAULT_SEED, converter=chosen_seed, kw_only=True)
+
+
+@frozen(slots=False, eq=False, repr=False)
+class Mbr(Watched):
+    """:func:`reshuffle.tune.mbr`."""
+
+    TITLE: ClassVar[str] = "Probabilities"
+
+    lists: Annotated[
+        "NBest",
+        PYTHON,
+        Kind("NBest"),
+        Doc("K-best lists, or samples from a model (:func:`read_samples`)."),
+    ] = field(kw_only=False)
+    metric: Annotated[
+        "MetricLike",
+        PYTHON,
+        Kind("str or metric"),
+        Doc(
+            """The utility: any metric of the core that counts texts, such as ``chrf``, ``bleu``, ``sentbleu``, ``ter``
+            or ``meteor``."""
+        ),
+    ] = field(default="chrf", kw_only=False)
+    scores: Annotated[
+        MODEL_SCORES,
+        Doc(
+            """The model score of each entry, as a logarithm, for example ``lists.totals``: p is the softmax of
+            ``scale`` times the score over the list. By default all entries of a list have the same probability, as
+            samples should; an entry that comes twice counts twice."""
+        ),
+    ] = field(default=None, kw_only=True)
+    scale: Annotated[
+        float,
+        Ge(0),
+        Flag(metavar="X"),
+        Doc(
+            """With model scores: probabilities are the softmax of this number times the scores.
+
+            At 0 all entries are equally probable, and the larger it is, the more the best ones count. Choose it on a
+            development set, because of a tuned model only the ratios of the weights have a meaning. An
+            :class:`InputWarning` says if it leaves the probabilities nearly uniform."""
+        ),
+    ] = field(default=1.0, converter=real, kw_only=True)
+    exclude_self: Annotated[
+        bool,
+        Doc(
+            """Leave an entry itself out of its expected utility.
+
+            Entry i is left out of its sum, which is divided by 1 − p_i. By default it counts, as in the definition: the
+            list stands for the distribution."""
+        ),
+    ] = field(default=False, kw_only=True)
+    references: Annotated[
+        "References | None",
+        PYTHON,
+        Kind("N references, or columns of N references each, optional"),
+        Doc("For the corpus scores of the chosen entries, and of those that the decoder prefers."),
+    ] = field(default=None, kw_only=True)
+    metrics: Annotated[
+        "Sequence[MetricLike] | None",
+        PYTHON,
+        Kind("sequence of str or metric, optional"),
+        Doc("For ``references``. By default ``metric``."),
+    ] = field(default=None, kw_only=True)
