@@ -259,7 +259,7 @@ def test_identical_systems_stop_at_once_with_p_one() -> None:
         ({"stopping": "gandi"}, "unknown stopping rule 'gandi': did you mean 'gandy'"),
         ({"test": "bootstrap:stopping=gandy"}, "^the test 'bootstrap' has no options: leave out ':stopping=gandy'$"),
         ({"test": "t-test:stopping=gandy"}, "^the test 't-test' has no options: leave out ':stopping=gandy'$"),
-        ({"stopping": 20}, "stopping must be .*BesagClifford or Gandy, optional, got 20"),
+        ({"stopping": 20}, "unknown stopping rule '20'; known: besag-clifford, gandy"),
         ({"stopping": Gandy(0.01)}, r"Gandy has level 0.01, but the comparison has alpha = 0.05 .*: leave out"),
         *(
             (
