@@ -12,7 +12,7 @@ from reshuffle.meta import Judgments
 
 CORPUS = demo_corpus()
 TWO = {name: CORPUS.systems[name] for name in ("baseline", "tuned")}
-RUNS = {name: [lines, lines[::-1], lines[3:] + lines[:3]] for name, lines in TWO.items()}
+RUNS = {name: [lines, lines[::-1], [*lines[3:], *lines[:3]]] for name, lines in TWO.items()}
 
 
 def of_pairs(**options: Any) -> list[Any]:

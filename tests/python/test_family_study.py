@@ -101,8 +101,7 @@ def test_adjusted_p_values_are_those_of_compare(test: str) -> None:
     for name, pvalues in found.items():
         comparison = compare(
             metrics=quality,
-            test=test,
-            scheme="iid" if test == "ar" else "auto",
+            test="ar:scheme=iid" if test == "ar" else test,
             adjust=name,
             all_pairs=True,
             n_resamples=199,

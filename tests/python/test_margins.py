@@ -372,7 +372,7 @@ def test_studies_in_rust_have_the_p_of_each_simulated_test_set() -> None:
     [({}, (0.9, 0.05)), ({"alpha": 0.01}, (0.98, 0.01)), ({"confidence_level": 0.95}, (0.95, 0.025)),
      ({"confidence_level": 0.8, "alpha": 0.1}, (0.8, 0.1))],
 )  # fmt: skip
-def test_the_confidence_level_is_one_less_twice_alpha(options: dict[str, float], expected: tuple[float, float]) -> None:
+def test_the_confidence_level_is_one_less_twice_alpha(options: dict[str, Any], expected: tuple[float, float]) -> None:
     result = compared(ratings(*some_scores(1)), "equivalence", 1, **options)
     assert (result.confidence_level, result.alpha) == expected
     assert (

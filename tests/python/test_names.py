@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import reshuffle
-from reshuffle import InputError, _core, compare, metric
+from reshuffle import Equivalence, InputError, _core, compare, metric
 from reshuffle.metrics.registry import metric_specs
 from reshuffle.names import metric_key, with_option
 from reshuffle.results.lookup import metric_name
@@ -47,7 +47,7 @@ def test_results_are_looked_up_by_any_name() -> None:
 
 @pytest.mark.parametrize("name", ["bleu", "BLEU", "Bleu"])
 def test_margins_and_differences_are_named_in_any_case(name: str) -> None:
-    result = compare(REFERENCE, SYSTEMS, name, test="equivalence", margins={name.swapcase(): 50}, n_resamples=19)
+    result = compare(REFERENCE, SYSTEMS, name, test=Equivalence({name.swapcase(): 50}), n_resamples=19)
     assert result.comparisons[0].test.margin == 50
     planned = plan(REFERENCE, SYSTEMS, ["chrf", name], difference={"chrF2": 1, name.swapcase(): 2}, simulate=False)
     assert planned.plan["difference"] == {"chrF2": [1.0], "BLEU": [2.0]}
@@ -56,7 +56,7 @@ def test_margins_and_differences_are_named_in_any_case(name: str) -> None:
 def test_the_margin_of_one_metric_replaces_that_of_several_with_its_name() -> None:
     both = [metric("bleu"), metric("bleu", tokenize="char")]
     for margins in ({"bleu": 50, "bleu tok:char": 40}, {"bleu tok:char": 40, "BLEU": 50}):
-        result = compare(REFERENCE, SYSTEMS, both, test="equivalence", margins=margins, n_resamples=19)
+        result = compare(REFERENCE, SYSTEMS, both, test=Equivalence(margins), n_resamples=19)
         assert [pair.test.margin for pair in result.comparisons] == [50, 40]
 
 

@@ -187,8 +187,7 @@ def test_adjusted_p_values_of_simulations_are_those_of_compare(test: str) -> Non
     for adjust in ("none", "holm", "by", "maxt"):
         comparison = compare(
             metrics=metrics,
-            test=test,
-            scheme="iid" if test == "ar" else "auto",
+            test="ar:scheme=iid" if test == "ar" else test,
             adjust=None if adjust == "none" else adjust,
             all_pairs=True,
             n_resamples=199,

@@ -71,7 +71,7 @@ def test_a_comparison_with_exact_tests_alone_has_a_seed_if_intervals_are_drawn()
 
 def test_keys_of_a_signature_are_unambiguous() -> None:
     rating = SegmentScores("rating", {"a": [0.5, 1, 2, 1], "b": [1.5, 2, 0, 0]})
-    signature = compare(metrics=rating, documents=[1, 1, 2, 3], test="ar", n_resamples=99, scheme="iid").signature
+    signature = compare(metrics=rating, documents=[1, 1, 2, 3], test="ar:scheme=iid", n_resamples=99).signature
     assert "rating|mean:segments|resolution:10^-1|" in signature
     assert "|unit:document[3]|" in signature
     keys = [part.split(":")[0] for part in signature.split("|")]

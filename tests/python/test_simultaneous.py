@@ -33,7 +33,7 @@ def bleu(seed: int, systems: int = 4, segments: int = 50) -> FromCounts:
 
 
 def compared(metrics: Any, **options: Any) -> Comparison:
-    settings = {"all_pairs": True, "interval": "simultaneous", "n_resamples": 199} | options
+    settings: dict[str, Any] = {"all_pairs": True, "interval": "simultaneous", "n_resamples": 199} | options
     return compare(metrics=metrics, **settings)
 
 

@@ -181,4 +181,4 @@ def test_wrong_arguments(files: Path) -> None:
     with pytest.raises(InputError, match="limit = 99,999 is not reached and variants could not differ"):
         trained(files, limit=99_999)
     with pytest.raises(InputError, match=r"null must be str, EqualScore, .* or sequence of these, got "):
-        type1(read_lines(files / "test.ref"), trained(files).outputs, null=trained(files))
+        type1(read_lines(files / "test.ref"), trained(files).outputs, null=trained(files))  # type: ignore[arg-type]

@@ -6,7 +6,7 @@ users type may stand for a class with some of its options set: ``ar-studentized`
 
 # Annotations are evaluated here, unlike elsewhere: types of modules that take long to import are in quotes.
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Union
 
@@ -39,13 +39,14 @@ class Choice(Options):
 
 
 # By the name that users type, what makes the choice from its options.
-Named = Mapping[str, partial[Choice]]
+Named = Mapping[str, partial[Any]]
 
 
-def read(noun: str, text: str, named: Named, known: Collection[str]) -> str | Choice:
+def read(noun: str, text: Any, named: Named, known: Collection[str]) -> Any:
     """``NAME`` as it is, or the choice that ``NAME:OPTION=VALUE,OPTION`` stands for.
 
-    ``noun`` says what it is a name of, ``named`` has the names with options, and ``known`` all names.
+    ``noun`` says what it is a name of, ``named`` has the names with options, and ``known`` all names. What is no text
+    with a colon stays as it is, for the check of the option.
 
     >>> read("test", "ar:scheme=subgroup,stopping=gandy", TESTS_WITH_OPTIONS, ("t-test", "ar"))
     AR(scheme='subgroup', stopping='gandy', studentized=False)
@@ -57,10 +58,10 @@ def read(noun: str, text: str, named: Named, known: Collection[str]) -> str | Ch
     InputError
         If the name, an option or a value does not exist, or an option comes twice.
     """
-    name, colon, rest = text.partition(":")
+    if not isinstance(text, str) or ":" not in text:
+        return text
+    name, _, rest = text.partition(":")
     check_name(noun, name, list(known))
-    if not colon:
-        return name
     if name not in named:
         raise InputError(f"the {noun} {name!r} has no options: leave out {text[len(name) :]!r}")
     make = named[name]
@@ -107,15 +108,6 @@ def _number(where: str, written: str, kind: type[int] | type[float], value: str 
     except ValueError:
         expected = "a whole number" if kind is int else "a number"
         raise InputError(f"{where}: {written} must be {expected}, got {quoted(value or '')}") from None
-
-
-def reader(noun: str, named: Named, known: Collection[str]) -> Callable[[Any], Any]:
-    """A converter of an option: text with options becomes a choice, and everything else stays as it is."""
-
-    def converted(value: Any) -> Any:
-        return read(noun, value, named, known) if isinstance(value, str) and ":" in value else value
-
-    return converted
 
 
 def _scheme(name: str) -> dict[str, Any]:
@@ -269,11 +261,12 @@ class Simultaneous(Choice):
 TESTS_WITH_OPTIONS: Named = {
     "ar": partial(AR, studentized=False),
     "ar-studentized": partial(AR, studentized=True),
-    **{
-        f"{name}{suffix}": partial(record, **own)
-        for name, record in (("equivalence", Equivalence), ("non-inferiority", NonInferiority))
-        for suffix, own in (("", {"by": "bootstrap"}), ("-studentized", {"by": "studentized"}), ("-ar", {"by": "ar"}))
-    },
+    "equivalence": partial(Equivalence, by="bootstrap"),
+    "equivalence-studentized": partial(Equivalence, by="studentized"),
+    "equivalence-ar": partial(Equivalence, by="ar"),
+    "non-inferiority": partial(NonInferiority, by="bootstrap"),
+    "non-inferiority-studentized": partial(NonInferiority, by="studentized"),
+    "non-inferiority-ar": partial(NonInferiority, by="ar"),
 }
 
 

@@ -4,14 +4,14 @@
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, get_args
 
 from attrs import field, frozen
 from typing_extensions import Doc
 
 from .. import types
 from ..validate import check_n_resamples
-from .choices import AR, TESTS_WITH_OPTIONS, Simultaneous, WithMargin, reader
+from .choices import AR, TESTS_WITH_OPTIONS, Simultaneous, WithMargin, read
 from .declare import Check, Flag, Kind, Options, several
 from .groups import PYTHON, SYSTEM_OR_FILE, Alpha, Alternative, Computed, ConfidenceLevel, Progress, Threads
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from ..settings import DocumentIds, StratumIds
 
 AnyNumber = int | Literal["auto"]
+TestChoice = types.TestChoice | str | AR | WithMargin
+IntervalChoice = types.IntervalChoice | str | Simultaneous | None
 ExchangeName = Literal["auto", "all"] | types.Exchange | str
 
 
@@ -30,11 +32,19 @@ def exchanges(value: ExchangeName | Sequence[ExchangeName]) -> tuple[ExchangeNam
     return several(value)
 
 
-def interval_choice(value: Any) -> Any:
+def test_choice(value: TestChoice) -> TestChoice:
+    """A test, with options or without."""
+    found: TestChoice = read("test", value, TESTS_WITH_OPTIONS, get_args(types.TestChoice))
+    return found
+
+
+def interval_choice(value: IntervalChoice) -> IntervalChoice:
     """An interval, with options or without."""
     if value == "simultaneous":
         return Simultaneous()
-    return reader("interval", {"simultaneous": partial(Simultaneous)}, get_args(types.IntervalChoice))(value)
+    with_options = {"simultaneous": partial(Simultaneous)}
+    found: IntervalChoice = read("interval", value, with_options, get_args(types.IntervalChoice))
+    return found
 
 
 @frozen(slots=False, eq=False, repr=False)
@@ -128,7 +138,7 @@ class Tested(Test):
     """The test, and what is decided by it."""
 
     test: Annotated[
-        types.TestChoice | str | AR | WithMargin,
+        TestChoice,
         Kind("str, AR, Equivalence or NonInferiority", "test"),
         Doc(
             """A name in :data:`reshuffle.inference.tests.TESTS`; ``auto`` is ``bootstrap-both``, or ``ar`` for systems
@@ -142,7 +152,7 @@ class Tested(Test):
             ``sign-test`` are for metrics that are means of segment scores: :class:`~reshuffle.SegmentScores`.
             :class:`~reshuffle.Equivalence` and :class:`~reshuffle.NonInferiority` need a margin for each metric."""
         ),
-    ] = field(default="auto", converter=reader("test", TESTS_WITH_OPTIONS, get_args(types.TestChoice)))
+    ] = field(default="auto", converter=test_choice)
     adjust: Annotated[
         types.Adjustment | str | None,
         Kind("str or None", "adjustment"),
@@ -179,7 +189,7 @@ class Intervals(Options):
 
     TITLE: ClassVar[str] = "Intervals"
     interval: Annotated[
-        types.IntervalChoice | str | Simultaneous | None,
+        IntervalChoice,
         Kind("str, Simultaneous or None", "interval"),
         Doc(
             """Confidence intervals of scores and differences: a name in

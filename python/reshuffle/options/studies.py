@@ -11,7 +11,7 @@ from attrs.converters import optional
 from typing_extensions import Doc
 
 from .. import types
-from .choices import AR, TESTS_WITH_OPTIONS, WithMargin, reader
+from .choices import AR, TESTS_WITH_OPTIONS, WithMargin, read
 from .declare import Except, Flag, Kind, Options, several
 from .groups import (
     DOCUMENTS,
@@ -73,7 +73,7 @@ def tests(value: TestName | Sequence[TestName]) -> tuple[TestName, ...]:
 
 def tests_with_options(value: StudyTest | Sequence[StudyTest]) -> tuple[StudyTest, ...]:
     """One test or several as a tuple, which may have options of their own."""
-    return tuple(map(reader("test", TESTS_WITH_OPTIONS, get_args(types.Test)), several(value)))
+    return tuple(read("test", each, TESTS_WITH_OPTIONS, get_args(types.Test)) for each in several(value))
 
 
 def layouts(value: LayoutName | Sequence[LayoutName]) -> tuple[LayoutName, ...]:
@@ -88,7 +88,7 @@ def models(value: ModelName | Sequence[ModelName]) -> tuple[ModelName, ...]:
 
 def nulls(value: NullName | Sequence[NullName]) -> tuple[NullName, ...]:
     """One null hypothesis or several as a tuple, which may have options of their own."""
-    return tuple(map(reader("null", NULLS_WITH_OPTIONS, get_args(types.Null)), several(value)))
+    return tuple(read("null", each, NULLS_WITH_OPTIONS, get_args(types.Null)) for each in several(value))
 
 
 def exchanges(value: ExchangeName | Sequence[ExchangeName]) -> tuple[ExchangeName, ...]:

@@ -11,7 +11,6 @@ import ast
 import inspect
 import re
 import textwrap
-from functools import cache
 from itertools import groupby
 from typing import Any, NamedTuple, TypeVar
 
@@ -49,7 +48,6 @@ class _Docstring:
         return _with_fields(self.text, fields_of(owner))
 
 
-@cache
 def fields_of(record: type[Any]) -> dict[str, Field]:
     """The fields of a record by name; none where Python has no source.
 

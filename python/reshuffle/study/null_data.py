@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -62,17 +62,18 @@ class TrainedSystems(Protocol):
 
 @frozen(kw_only=True, slots=False)
 class NullOptions:
-    """The null hypotheses by name, and their options, which all nulls of a study share; None for those without a use.
+    """The null hypotheses by name, and their options, which all nulls of a study share.
 
-    See :mod:`reshuffle.options.nulls`.
+    ``used`` are the options that the nulls have: see :mod:`reshuffle.options.nulls`.
     """
 
     null: tuple[str, ...] = ("swap",)
-    equalize: str | None = None
+    used: Collection[str] = ()
+    equalize: str = "mix"
     document_size: int | None = None
     icc: float | None = None
-    noise: float | None = None
-    runs: int | None = None
+    noise: float = 0.05
+    runs: int = 1
     variants: TrainedSystems | None = None
     margins: Mapping[str, float] = field(default=None, converter=by_metric)
 
@@ -83,7 +84,7 @@ class NullOptions:
         for name in found["null"]:
             if name in NULLS_WITH_OPTIONS:
                 found = NULLS_WITH_OPTIONS[name]().settings | found
-        return cls(**found)
+        return cls(**found, used=tuple(found))
 
     def resolved(self, has_documents: bool) -> NullOptions:
         """The options with the default of the other option, if one of those of simulated documents was chosen."""
@@ -93,8 +94,9 @@ class NullOptions:
         return evolve(self, document_size=size, icc=ICC if self.icc is None else self.icc)
 
     def plan(self) -> dict[str, Any]:
-        """The options for plans."""
-        values = {option: getattr(self, option) for option in ("equalize", "document_size", "icc", "noise", "runs")}
+        """The options that the nulls use, for plans; None for the others."""
+        options = ("equalize", "document_size", "icc", "noise", "runs")
+        values = {option: getattr(self, option) if option in self.used else None for option in options}
         return {**values, "variants": None if self.variants is None else dict(self.variants.plan)}
 
 
