@@ -28,7 +28,7 @@ from reshuffle import (
 )
 from reshuffle.cli.params import NameList
 from reshuffle.inference.tests import TESTS
-from reshuffle.options.choices import TESTS_WITH_OPTIONS, Choice, merged, read
+from reshuffle.options.choices import TESTS_WITH_OPTIONS, Choice, Named, merged, read
 from reshuffle.options.declare import options_of
 from reshuffle.options.nulls import NULLS_WITH_OPTIONS
 from reshuffle.options.studies import Type1
@@ -39,15 +39,16 @@ from reshuffle.study.nulls import NULLS
 from test_options import bad_values
 
 INTERVALS = {"simultaneous": partial(Simultaneous)}
-NAMED = {
+NAMED: dict[str, tuple[Named, tuple[str, ...]]] = {
     "test": (TESTS_WITH_OPTIONS, get_args(types.TestChoice)),
     "null": (NULLS_WITH_OPTIONS, get_args(types.Null)),
     "interval": (INTERVALS, get_args(types.IntervalChoice)),
 }
 
 
-def of_text(noun: str, text: str) -> str | Choice:
-    return read(noun, text, *NAMED[noun])
+def of_text(noun: str, text: str) -> Any:
+    named, known = NAMED[noun]
+    return read(noun, text, named, known)
 
 
 def ratings(n: int = 60, systems: str = "ab") -> SegmentScores:
@@ -373,7 +374,7 @@ def test_a_margin_of_the_tests_is_that_of_the_null(arguments: dict[str, Any]) ->
 
 
 def test_a_null_without_options_has_those_of_another_or_their_defaults() -> None:
-    def found(*names: str | Choice) -> dict[str, Any]:
+    def found(*names: Any) -> dict[str, Any]:
         plan = NullOptions.from_options(Type1(null=names)).plan()
         return {name: value for name, value in plan.items() if value is not None}
 
