@@ -179,7 +179,10 @@ def _value(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, Mapping):
-        return ",".join(f"{key}={_value(each)}" for key, each in value.items())
+        of_metrics = {
+            key: repr(each).removesuffix(".0") if isinstance(each, float) else each for key, each in value.items()
+        }
+        return ",".join(f"{key}={_value(each)}" for key, each in of_metrics.items())
     if isinstance(value, list | tuple):
         return ",".join(map(_value, value))
     return repr(value) if isinstance(value, float) else str(value)

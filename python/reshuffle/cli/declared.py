@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, get_origin
+from typing import Any
 
 from ..errors import either
 from ..options.declare import Option, Options, check, options_of
 from .command import option
-from .params import Margin, Name, NameList, NumberList, Replicates, flattened, margins_of
+from .params import Name, NameList, NumberList, OfMetric, Replicates, flattened
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -55,7 +55,7 @@ def _type(each: Option) -> tuple[Any, str]:
     if each.number is not None:
         number = "N" if each.number is int else "VALUE"
         return (NumberList(each.number) if each.several else each.number), number
-    return (Margin() if each.is_mapping else str), "VALUE"
+    return (OfMetric() if each.is_mapping else str), "VALUE"
 
 
 def _help(each: Option, record: type[Options]) -> str:
@@ -107,7 +107,7 @@ def given_values(record: type[Options], options: dict[str, Any]) -> dict[str, An
         if value is None or value == ():
             continue
         if each.is_mapping:
-            values[name] = margins_of(value) if get_origin(each.element.__args__[1]) is None else _lists(value)
+            values[name] = _lists(value)
         else:
             values[name] = flattened(value) if each.several else value
     return values

@@ -196,13 +196,13 @@ class NumberList(StrParam):
         raise InputError(f"{option} must be {what} separated by commas or spaces, got {quoted(value)}")
 
 
-class Margin(StrParam):
+class OfMetric(StrParam):
     """A metric and a number: ``bleu=0.5``."""
 
-    name = "margin"
+    name = "number"
 
     def accepts(self, word: str) -> bool:
-        """Whether a word after the first is another margin, and not a file whose name has an equals sign."""
+        """Whether a word after the first is another such pair, and not a file whose name has an equals sign."""
         return self._parsed(word) is not None
 
     @staticmethod
@@ -218,8 +218,8 @@ class Margin(StrParam):
             return value
         parsed = self._parsed(value)
         if parsed is None:
-            option = param.opts[0] if param is not None else "--margin"
-            raise InputError(f"{option} must be a metric and a number, such as {option} bleu=0.5, got {quoted(value)}")
+            option = param.opts[0] if param is not None else "expected"
+            raise InputError(f"{option} must be a metric and a number, such as bleu=0.5, got {quoted(value)}")
         return parsed
 
 
@@ -230,16 +230,6 @@ def flattened(values: tuple[tuple[Any, ...], ...] | None) -> tuple[Any, ...] | N
     (('ar', 'bootstrap', 't-test'), None)
     """
     return tuple(value for each in values for value in each) if values else None
-
-
-def margins_of(given: Sequence[tuple[str, float]]) -> dict[str, float]:
-    """The values of ``--margin`` by metric. :class:`InputError` if a metric is given twice."""
-    margins: dict[str, float] = {}
-    for name, value in given:
-        if name in margins:
-            raise InputError(f"--margin {name} is used twice: leave out one of them")
-        margins[name] = value
-    return margins
 
 
 class Numbers(StrParam):

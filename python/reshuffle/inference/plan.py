@@ -175,21 +175,10 @@ def _check_shuffling(
     scheme = settings.scheme
     check_name("scheme", scheme, SCHEMES)
     rule = resolve_stopping(settings.stopping)
-    if test.margin is not None and test.replicates == "shuffles":
-        if rule is not None or scheme == "subgroup":
-            what = f"the scheme {scheme!r}" if rule is None else f"the stopping rule {rule.name!r}"
-            raise InputError(f"test {test.name!r} does not support {what}: leave it out")
+    if test.replicates != "shuffles":  # such tests have neither of them
+        return Shuffling()
+    if test.margin is not None:
         return Shuffling(scheme)
-    if test.replicates != "shuffles":
-        if rule is None and scheme == "auto":
-            return Shuffling()
-        raise InputError(
-            "{what} is for tests with shuffles, not for {test}: use {tests}, or leave out the {kind}",
-            what=f"the scheme {scheme!r}" if rule is None else f"the stopping rule {rule.name!r}",
-            test=_named(test),
-            tests=Argument("test", tuple(other.name for other in _like(test) if other.replicates == "shuffles")),
-            kind="scheme" if rule is None else "rule",
-        )
     can_be_iid = scheme in ("auto", "iid")
     if adjustment is not None and adjustment.from_replicates:
         # All pairs must have the same shuffles, and p must come from the same shuffles as the adjusted p.

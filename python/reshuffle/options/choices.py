@@ -81,7 +81,7 @@ def read(noun: str, text: str, named: Named, known: Collection[str]) -> str | Ch
 def _value(where: str, options: Mapping[str, Option], written: str, value: str | None) -> tuple[str, Any]:
     """The name of an option and its value, as text has them. The name of a metric gives it a margin."""
     each = options.get(written.replace("-", "_"))
-    if each is None:
+    if each is None or each.is_mapping:
         margins = next((key for key, other in options.items() if other.is_mapping), None)
         if margins is None or value is None:
             examples = [_written(other) for other in options.values()]
@@ -116,6 +116,11 @@ def reader(noun: str, named: Named, known: Collection[str]) -> Callable[[Any], A
         return read(noun, value, named, known) if isinstance(value, str) and ":" in value else value
 
     return converted
+
+
+def _scheme(name: str) -> dict[str, Any]:
+    """The setting of a scheme; none for ``auto``, so that it is that of the other tests of a study."""
+    return {} if name == "auto" else {"scheme": name}
 
 
 @frozen(slots=False)
@@ -162,7 +167,7 @@ class AR(Choice):
     def settings(self) -> dict[str, Any]:
         """The test and its options as settings of a comparison."""
         name = "ar-studentized" if self.studentized else "ar"
-        return {"test": name, "scheme": self.scheme, "stopping": self.stopping}
+        return {"test": name, "stopping": self.stopping} | _scheme(self.scheme)
 
 
 @frozen(slots=False)
@@ -172,8 +177,11 @@ class WithMargin(Choice):
     margins: Annotated[
         Mapping[str, float],
         Kind("mapping of str to float"),
-        Doc("The margin of each metric, a positive number in points of the metric: ``{'bleu': 0.5}``."),
-    ] = field(converter=by_metric)
+        Doc(
+            """The margin of each metric, a positive number in points of the metric: ``{'bleu': 0.5}``. In a study, by
+            default that of another test."""
+        ),
+    ] = field(default=None, converter=by_metric)
     by: Annotated[
         Literal["bootstrap", "studentized", "ar"],
         Kind(noun="way to test"),
@@ -204,7 +212,7 @@ class WithMargin(Choice):
     def settings(self) -> dict[str, Any]:
         """The test and its options as settings of a comparison."""
         name = self.shows if self.by == "bootstrap" else f"{self.shows}-{self.by}"
-        return {"test": name, "margins": self.margins} | ({"scheme": self.scheme} if self.by == "ar" else {})
+        return {"test": name, "margins": self.margins} | _scheme(self.scheme)
 
 
 @frozen(slots=False)
@@ -285,10 +293,10 @@ def merged(noun: str, choices: Sequence[str | Choice], key: str) -> dict[str, An
         names.append(name)
         for option, value in own.items():
             before = found.get(option)
-            if None not in (before, value) and value != before:
+            if not any(each in (None, {}) for each in (before, value)) and value != before:
                 values = f"{quoted(before)} and {quoted(value)}"
                 raise InputError(f"the {noun}s of a study share their options, but {option} is {values}: choose one")
-            found[option] = before if value is None else value
+            found[option] = before if value in (None, {}) and before is not None else value
     return found | {key: tuple(names)}
 
 

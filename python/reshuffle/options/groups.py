@@ -43,8 +43,10 @@ def _is(value: object, kind: type) -> bool:
 
 
 def by_metric(value: Mapping[str, float] | None) -> Mapping[str, float]:
-    """A number for each metric; none for None."""
-    return dict(value) if isinstance(value, Mapping) else {} if value is None else value
+    """A float for each metric; none for None. Whole numbers make the same results as floats, to the byte."""
+    if not isinstance(value, Mapping):
+        return {} if value is None else value
+    return {name: float(each) if _is(each, Real) else each for name, each in value.items()}
 
 
 @frozen(slots=False, eq=False, repr=False)

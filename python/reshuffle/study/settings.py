@@ -18,7 +18,7 @@ from ..inference.margins import check_margins
 from ..inference.pvalues import largest_rank
 from ..inference.steps import Step
 from ..inference.tests import DEFAULT, TESTS
-from ..options.choices import Choice, merged
+from ..options.choices import Choice, WithMargin, merged
 from ..options.declare import several, taken
 from ..options.groups import Computed, by_metric
 from ..options.studies import Pairs, Replicates, SharedDraws, Simulated, Sized, Tested
@@ -207,10 +207,15 @@ def settings_of(study: str, options: StudyOptions) -> Iterator[StudySettings]:
 
 def tests_with_options(tests: Sequence[str | Choice]) -> dict[str, Any]:
     """The names of the tests of a study, and their options as settings; :class:`InputError` if they do not fit."""
+    for each in tests:
+        if isinstance(each, WithMargin) and each.scheme != "auto":
+            raise InputError(
+                f"scheme {each.scheme!r} is for tests without a margin: studies choose that of "
+                f"{each.settings['test']!r}"
+            )
     found = merged("test", tests, "test")
     found["tests"] = found.pop("test")
     if "scheme" in found:
-        found["scheme"] = "iid" if found["scheme"] == "auto" else found["scheme"]
         check_name("scheme of a study", found["scheme"], STUDY_SCHEMES)
     if found.get("stopping") is not None:
         check_name("stopping rule of a study", found["stopping"], STUDY_STOPPING)

@@ -115,7 +115,7 @@ def train_variants(
     >>> made = tune.train_variants(lists, refs, lists, n=2, templates=["ngram:2"], per_step=2, limit=4)
     >>> [reranker.steps[-1].selected for reranker in made.rerankers]
     [4, 4]
-    >>> found = study.type1(refs, made.outputs, null="variants", variants=made, tests="ar", simulations=10)
+    >>> found = study.type1(refs, made.outputs, null=study.Variants(made), tests="ar", simulations=10)
     >>> found.rates[0].rate  # both choose the same
     0.0
     >>> Path("all.nbest").unlink()

@@ -21,7 +21,7 @@ MeanAndHalfWidth: TypeAlias = "tuple[float | None, float | None]"
 # A mean length over n references is whole after multiplication by n, or by a multiple of n.
 DIVISORS = range(1, 61)
 
-TESTS = {"ar": "ar", "bs": "bootstrap"}
+TESTS = {"ar": "ar:scheme=iid", "bs": "bootstrap"}
 
 
 class Sound(NamedTuple):
@@ -44,7 +44,6 @@ def tested(test: str, samples: Sequence[Sample], n_resamples: int, n_draws: int,
         metrics=metrics,
         baseline="0",
         test=TESTS[test],
-        scheme="iid" if test == "ar" else "auto",
         n_resamples=n_resamples,
         adjust=None,
         interval="percentile" if together else None,
