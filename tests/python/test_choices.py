@@ -1,0 +1,463 @@
+"""Names with options of their own: text and objects, errors, and how the tests and nulls of a study share options."""
+
+from __future__ import annotations
+
+import json
+import math
+from functools import partial
+from typing import Any, get_args
+
+import attrs
+import numpy as np
+import pytest
+
+from reshuffle import (
+    AR,
+    BesagClifford,
+    Equivalence,
+    Gandy,
+    InputError,
+    NonInferiority,
+    SegmentScores,
+    Simultaneous,
+    TestSet,
+    compare,
+    compare_sets,
+    study,
+    types,
+)
+from reshuffle.cli.params import NameList
+from reshuffle.inference.tests import TESTS
+from reshuffle.options.choices import TESTS_WITH_OPTIONS, Choice, merged, read
+from reshuffle.options.declare import options_of
+from reshuffle.options.nulls import NULLS_WITH_OPTIONS
+from reshuffle.options.studies import Type1
+from reshuffle.settings import TESTS_WITH_MARGIN
+from reshuffle.study import Documents, EqualScore, Margin, Noise, Replicate, Variants
+from reshuffle.study.null_data import NullOptions
+from reshuffle.study.nulls import NULLS
+from test_options import bad_values
+
+INTERVALS = {"simultaneous": partial(Simultaneous)}
+NAMED = {
+    "test": (TESTS_WITH_OPTIONS, get_args(types.TestChoice)),
+    "null": (NULLS_WITH_OPTIONS, get_args(types.Null)),
+    "interval": (INTERVALS, get_args(types.IntervalChoice)),
+}
+
+
+def of_text(noun: str, text: str) -> str | Choice:
+    return read(noun, text, *NAMED[noun])
+
+
+def ratings(n: int = 60, systems: str = "ab") -> SegmentScores:
+    rng = np.random.default_rng(4)
+    return SegmentScores("rating", {name: rng.integers(0, 30, n).tolist() for name in systems})
+
+
+# --- Text and objects
+
+
+SAME: list[tuple[str, str, str | Choice]] = [
+    ("test", "ar", "ar"),
+    ("test", "t-test", "t-test"),
+    ("test", "ar:scheme=subgroup", AR(scheme="subgroup")),
+    ("test", "ar:scheme=iid,stopping=gandy", AR(scheme="iid", stopping="gandy")),
+    ("test", "ar-studentized:stopping=besag-clifford", AR(studentized=True, stopping="besag-clifford")),
+    ("test", "equivalence:bleu=0.5,ter=1", Equivalence({"bleu": 0.5, "ter": 1})),
+    ("test", "equivalence-studentized:chrF2++=1e-1", Equivalence({"chrF2++": 0.1}, by="studentized")),
+    ("test", "equivalence-ar:scheme=exact,rating=2", Equivalence({"rating": 2}, by="ar", scheme="exact")),
+    ("test", "equivalence-ar:a=2,scheme=exact,b=1", Equivalence({"a": 2, "b": 1}, by="ar", scheme="exact")),
+    ("test", "non-inferiority:bleu=1", NonInferiority({"bleu": 1})),
+    ("test", "non-inferiority-ar:bleu=1", NonInferiority({"bleu": 1}, by="ar")),
+    ("null", "swap", "swap"),
+    ("null", "noise:rate=0.1", Noise(rate=0.1)),
+    ("null", "replicate:runs=3", Replicate(runs=3)),
+    ("null", "equal-score:equalize=drop-words", EqualScore(equalize="drop-words")),
+    ("null", "margin:equalize=drop-words,bleu=1", Margin({"bleu": 1}, equalize="drop-words")),
+    ("null", "documents:size=9,icc=0.1", Documents(size=9, icc=0.1)),
+    ("null", "documents-as-units:icc=0.2", Documents(icc=0.2, as_units=True)),
+    ("interval", "simultaneous:scores=ar-studentized", Simultaneous(scores="ar-studentized")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("noun", "text", "expected"), SAME)
+def test_text_stands_for_the_object(noun: str, text: str, expected: str | Choice) -> None:
+    found = of_text(noun, text)
+    assert type(found) is type(expected)
+    assert found == expected
+
+
+def written(noun: str, choice: Choice) -> str:
+    """The text of a choice: its name, and all options that the name leaves open."""
+    named = NAMED[noun][0]
+    key = noun if noun != "interval" else None
+    name = "simultaneous" if key is None else choice.settings[key]
+    parts: list[str] = []
+    for field in attrs.fields(type(choice)):
+        value = getattr(choice, field.name)
+        if field.name in named[name].keywords or value is None:
+            continue
+        if isinstance(value, dict):
+            parts += [f"{metric}={margin}" for metric, margin in value.items()]
+        elif isinstance(value, bool):
+            parts.append(field.name if value else f"{field.name}=no")
+        else:
+            parts.append(f"{field.name}={value}")
+    return f"{name}:{','.join(parts)}"
+
+
+@pytest.mark.parametrize(("noun", "choice"), [(noun, each) for noun, _, each in SAME if isinstance(each, Choice)])
+def test_an_object_has_a_text_that_is_read_back(noun: str, choice: Choice) -> None:
+    assert of_text(noun, written(noun, choice)) == choice
+    assert eval(repr(choice), {type(choice).__name__: type(choice)}) == choice
+
+
+def test_names_stand_for_objects_with_the_own_options_of_the_name() -> None:
+    assert {name: TESTS_WITH_OPTIONS[name]().settings["test"] for name in TESTS_WITH_OPTIONS} == {
+        name: name for name in TESTS_WITH_OPTIONS
+    }
+    assert {name: NULLS_WITH_OPTIONS[name]().settings["null"] for name in NULLS_WITH_OPTIONS} == {
+        name: name for name in NULLS_WITH_OPTIONS
+    }
+    assert {*TESTS_WITH_OPTIONS} == {"ar", "ar-studentized", *TESTS_WITH_MARGIN}
+    assert {*NULLS_WITH_OPTIONS} <= {*NULLS}
+
+
+# --- Errors
+
+
+@pytest.mark.parametrize(
+    ("noun", "text", "message"),
+    [
+        ("test", "arr:scheme=iid", "unknown test 'arr': did you mean 'ar'"),
+        ("test", "t-test:scheme=iid", "the test 't-test' has no options: leave out ':scheme=iid'"),
+        ("test", "auto:scheme=iid", "the test 'auto' has no options: leave out ':scheme=iid'"),
+        ("test", "ar:", "unknown option of test ar ''; known: scheme, stopping"),
+        ("test", "ar:schema=iid", "unknown option of test ar 'schema': did you mean 'scheme'"),
+        ("test", "ar:studentized", "unknown option of test ar 'studentized'"),
+        ("test", "ar:scheme", "test ar: scheme has no value: write scheme=VALUE"),
+        ("test", "ar:scheme=idd", "unknown scheme 'idd': did you mean 'iid'"),
+        ("test", "ar:scheme=", "unknown scheme ''"),
+        ("test", "ar:stopping=gandi", "unknown stopping rule 'gandi': did you mean 'gandy'"),
+        ("test", "ar:scheme=iid,scheme=iid", "ar:scheme=iid,scheme=iid: scheme is set twice"),
+        ("test", "equivalence:bleu=1,bleu=2", "equivalence:bleu=1,bleu=2: bleu is set twice"),
+        ("test", "equivalence:bleu=much", "test equivalence: bleu must be a number, got 'much'"),
+        ("test", "equivalence:bleu=", "test equivalence: bleu must be a number, got ''"),
+        ("test", "equivalence:bleu", "unknown option of test equivalence 'bleu'; known: METRIC=VALUE, scheme"),
+        ("test", "equivalence:margins", "unknown option of test equivalence 'margins'"),
+        ("test", "equivalence:scheme=exact", "scheme 'exact' is for shuffles: leave it out, or use by='ar', as "),
+        ("test", "equivalence-ar:bleu=1,scheme=subgroup", "unknown scheme 'subgroup'"),
+        ("null", "swop:rate=0.1", "unknown null 'swop': did you mean 'swap'"),
+        ("null", "variants:runs=2", "the null 'variants' has no options: leave out ':runs=2'"),
+        ("null", "noise:rate=1", "rate must lie strictly between 0 and 1, got 1.0"),
+        ("null", "noise:rate=x", "null noise: rate must be a number, got 'x'"),
+        ("null", "replicate:runs=1.5", "null replicate: runs must be a whole number, got '1.5'"),
+        ("null", "documents:size=1", "size must be a whole number of at least 2, got 1"),
+        ("null", "equal-score:equalize=mixed", "unknown equalize 'mixed': did you mean 'mix'"),
+        ("interval", "bca:scores=t", "the interval 'bca' has no options: leave out ':scores=t'"),
+        ("interval", "simultaneous:scores=simultaneous", "unknown interval 'simultaneous'"),
+    ],
+)
+def test_text_that_stands_for_nothing_is_one_sentence(noun: str, text: str, message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        of_text(noun, text)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ["equivalence-ar:scheme=exact", "equivalence", "non-inferiority-studentized"])
+def test_a_margin_that_is_missing_is_asked_for(text: str) -> None:
+    name = text.partition(":")[0]
+    with pytest.raises(InputError, match=f"test '{name}' needs a margin .*: write {name}:rating=VALUE, in points of"):
+        compare(metrics=ratings(), test=text, n_resamples=9)
+
+
+def test_the_name_of_an_option_may_be_that_of_a_metric() -> None:
+    own = SegmentScores("margins", ratings().scores)
+    (pair,) = compare(metrics=own, test="equivalence:margins=2", n_resamples=9).comparisons
+    assert pair.test.margin == 2
+
+
+RECORDS: dict[type[Choice], dict[str, Any]] = {
+    AR: {}, Equivalence: {}, NonInferiority: {}, Simultaneous: {}, EqualScore: {}, Margin: {}, Documents: {}, Noise: {},
+    Replicate: {}, Variants: {"trained": None},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("record", RECORDS, ids=lambda record: record.__name__)
+def test_bad_values_of_objects_are_refused_with_their_name(record: type[Choice]) -> None:
+    assert record(**RECORDS[record])
+    for option in options_of(record).values():
+        assert option.about
+        for value in bad_values(option):
+            with pytest.raises(InputError) as caught:
+                record(**RECORDS[record] | {option.name: value})
+            assert option.name in str(caught.value) or option.noun in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"test": 5}, "test must be str, AR, Equivalence or NonInferiority, got 5"),
+        ({"test": Noise()}, "test must be str, AR, Equivalence or NonInferiority, got Noise"),
+        ({"test": ["ar"]}, "test must be str, AR, Equivalence or NonInferiority, got "),
+        ({"interval": AR()}, "interval must be str, Simultaneous or None, got AR"),
+        ({"interval": 5}, "interval must be str, Simultaneous or None, got 5"),
+        ({"test": "ar:scheme"}, "scheme has no value"),
+        ({"interval": "simultanous"}, "unknown interval 'simultanous': did you mean 'simultaneous'"),
+    ],
+)
+def test_other_objects_are_refused(options: dict[str, Any], message: str) -> None:
+    for call in (lambda: compare(metrics=ratings(), **options), lambda: compare_sets({}, **options)):
+        with pytest.raises(InputError) as caught:
+            call()
+        assert message in str(caught.value)
+
+
+# --- Every name in comparisons and studies
+
+
+@pytest.mark.parametrize("name", TESTS)
+def test_every_test_can_be_named_by_text_or_object(name: str) -> None:
+    if name not in TESTS_WITH_OPTIONS:
+        with pytest.raises(InputError, match=f"the test '{name}' has no options"):
+            compare(metrics=ratings(), test=f"{name}:scheme=iid")
+        return
+    text = "rating=9" if name in TESTS_WITH_MARGIN else "scheme=iid"
+    choice = of_text("test", f"{name}:{text}")
+    options: dict[str, Any] = {"n_resamples": 99, "interval": None}
+    by_text = compare(metrics=ratings(), test=f"{name}:{text}", **options)
+    assert by_text == compare(metrics=ratings(), test=choice, **options)
+    assert {pair.test.test for pair in by_text.comparisons} == {name}
+    of_sets = compare_sets({"one": TestSet(metrics=ratings())}, test=choice, average=False, **options)
+    assert of_sets == compare_sets({"one": TestSet(metrics=ratings())}, test=f"{name}:{text}", average=False, **options)
+
+
+def test_options_reach_the_result() -> None:
+    options: dict[str, Any] = {"n_resamples": 99, "interval": None}
+    (pair,) = compare(metrics=ratings(9), test="ar:scheme=subgroup", **options).comparisons
+    assert pair.test.scheme == "subgroup"
+    for rule in (BesagClifford(3), Gandy(0.05)):
+        (pair,) = compare(metrics=ratings(), test=AR(studentized=True, stopping=rule), **options).comparisons
+        assert pair.test.test == "ar-studentized"
+        assert pair.test.stopping is not None
+        assert pair.test.stopping.rule == rule.name
+    assert compare(metrics=ratings(), test=AR(), **options) == compare(metrics=ratings(), test="ar", **options)
+    wide = compare(metrics=ratings(), interval=Simultaneous(), n_resamples=99)
+    assert wide.interval is not None
+    assert wide.interval.simultaneous
+    assert wide == compare(metrics=ratings(), interval="simultaneous", n_resamples=99)
+
+
+SMALL: dict[str, Any] = {"simulations": 3, "n_resamples": 19, "alphas": 0.1}
+WORDS = ["a b c d e f", "b c d e", "c d e f g", "a d e f g h", "b b c d", "e f g a"] * 5
+SYSTEMS = {
+    "x": WORDS[1:] + WORDS[:1],
+    "y": [line.replace("d", "z") for line in WORDS],
+    "z": [line.replace("e", "z").replace("b", "z") for line in WORDS],
+}
+
+
+@pytest.mark.parametrize("name", NULLS)
+def test_every_null_can_be_named(name: str) -> None:
+    text = {
+        "margin": "margin:bleu=1",
+        "documents": "documents:size=3",
+        "documents-as-units": "documents-as-units:icc=.05",
+    }
+    own = text.get(name, name)
+    found = study.type1(WORDS, SYSTEMS, tests="ar", null=own, **SMALL)
+    assert found.plan["null"] == [name]
+    again = study.type1(WORDS, SYSTEMS, tests="ar", null=of_text("null", own), **SMALL)
+    assert found.render("json") == again.render("json")
+
+
+@pytest.mark.parametrize("run", [study.type1, study.power, study.sensitivity])
+def test_every_test_with_options_can_be_named_in_studies(run: Any) -> None:
+    quality, other = ratings(), SegmentScores("other", ratings(60, "ba").scores)
+    metrics = [quality, other] if run is study.sensitivity else quality
+    margins = {"rating": 5, "other": 5} if run is study.sensitivity else {"rating": 5}
+    named = [
+        (text, of_text("test", text))
+        for text in ("ar:scheme=subgroup", "ar-studentized:scheme=subgroup")
+    ]  # fmt: skip
+    named += [
+        (f"{name}:" + ",".join(f"{m}={v}" for m, v in margins.items()), partial(TESTS_WITH_OPTIONS[name], margins)())
+        for name in TESTS_WITH_MARGIN
+    ]
+    assert {choice.settings["test"] for _, choice in named if isinstance(choice, Choice)} == {*TESTS_WITH_OPTIONS}
+    if run is not study.type1:  # power against margins is not defined
+        named = named[:2]
+    by_text, by_object = (run(metrics=metrics, tests=list(each), **SMALL) for each in zip(*named, strict=True))
+    assert by_text.render("json") == by_object.render("json")
+    assert by_text.plan["scheme"] == "subgroup"
+
+
+# --- What the tests and nulls of a study share
+
+
+BOTH = {"test": ("equivalence", "non-inferiority"), "margins": {"x": 1}}
+
+
+@pytest.mark.parametrize(
+    ("choices", "expected"),
+    [
+        (["ar", "bootstrap"], {"test": ("ar", "bootstrap")}),
+        (
+            ["ar:scheme=orbit", "ar-studentized"],
+            {"test": ("ar", "ar-studentized"), "scheme": "orbit", "stopping": None},
+        ),
+        (
+            [AR(scheme="orbit"), AR(studentized=True)],
+            {"test": ("ar", "ar-studentized"), "scheme": "orbit", "stopping": None},
+        ),
+        ([AR(stopping="besag-clifford"), "t-test"], {"test": ("ar", "t-test"), "stopping": "besag-clifford"}),
+        (
+            ["ar:scheme=subgroup", Equivalence({"x": 1}, by="ar")],
+            {"test": ("ar", "equivalence-ar"), "scheme": "subgroup", "stopping": None, "margins": {"x": 1}},
+        ),
+        ([Equivalence({"x": 1}), NonInferiority({"x": 1.0})], BOTH),
+        ([Equivalence({"x": 1}), NonInferiority()], BOTH),
+        ([Equivalence(), NonInferiority({"x": 1})], BOTH),
+    ],
+)
+def test_the_tests_of_a_study_share_their_options(choices: list[Any], expected: dict[str, Any]) -> None:
+    assert (
+        merged("test", [of_text("test", each) if isinstance(each, str) else each for each in choices], "test")
+        == expected
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"tests": ["ar:scheme=iid", "ar-studentized:scheme=subgroup"]},
+         "the tests of a study share their options, but scheme is 'iid' and 'subgroup': choose one"),
+        ({"tests": ["equivalence:rating=1", "non-inferiority:rating=2"]},
+         "the tests of a study share their options, but margins is {'rating': 1.0} and {'rating': 2.0}: choose one"),
+        ({"tests": ["ar", AR()]}, "tests: 'ar' is given twice: leave one out"),
+        ({"tests": ["ar", "ar"]}, "tests: 'ar' is given twice: leave one out"),
+        ({"null": ["swap", "noise:rate=0.1", Noise(rate=0.2)]}, "nulls: 'noise' is given twice: leave one out"),
+        ({"null": ["equal-score:equalize=mix", "margin:rating=1,equalize=drop-words"]},
+         "the nulls of a study share their options, but equalize is 'mix' and 'drop-words': choose one"),
+        ({"tests": "equivalence:rating=1", "null": "margin:rating=2"},
+         "the tests and the null 'margin' of a study share their margins, got {'rating': 1.0} and {'rating': 2.0}"),
+        ({"tests": "ar:scheme=exact"}, "unknown scheme of a study 'exact'"),
+        ({"tests": "equivalence-ar:rating=1,scheme=iid"},
+         "scheme 'iid' is for tests without a margin: studies choose that of 'equivalence-ar'"),
+        ({"tests": AR(stopping=BesagClifford(3))}, "unknown stopping rule of a study"),
+        ({"tests": 5}, "tests must be str, AR, Equivalence or NonInferiority, or sequence of these, optional, got 5"),
+        ({"null": Documents(size=200)}, "documents of 200 segments need at least 400 segments, but there are only 60"),
+    ],
+)  # fmt: skip
+def test_options_that_cannot_be_shared_are_refused(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        study.type1(metrics=ratings(), **SMALL, **arguments)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"tests": "equivalence:rating=1", "null": "margin"},
+        {"tests": "equivalence", "null": "margin:rating=1"},
+        {"tests": Equivalence({"rating": 1}), "null": Margin({"rating": 1})},
+    ],
+)
+def test_a_margin_of_the_tests_is_that_of_the_null(arguments: dict[str, Any]) -> None:
+    expected = study.type1(metrics=ratings(90, "abc"), tests="equivalence:rating=1", null="margin:rating=1", **SMALL)
+    assert study.type1(metrics=ratings(90, "abc"), **SMALL, **arguments).render("json") == expected.render("json")
+    assert "|margins:rating=1|" in expected.signature
+
+
+def test_a_null_without_options_has_those_of_another_or_their_defaults() -> None:
+    def found(*names: str | Choice) -> dict[str, Any]:
+        plan = NullOptions.from_options(Type1(null=names)).plan()
+        return {name: value for name, value in plan.items() if value is not None}
+
+    assert found("swap") == {}
+    assert found("noise", "swap") == {"noise": 0.05}
+    assert found("documents:size=9", "documents-as-units") == {"document_size": 9}
+    assert found("margin", EqualScore(equalize="drop-words")) == {"equalize": "drop-words"}
+    assert found("equal-score", "replicate") == {"equalize": "mix", "runs": 1}
+
+
+# --- The command line
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("ar", ("ar",)),
+        ("ar,bootstrap", ("ar", "bootstrap")),
+        ("ar:scheme=subgroup,bootstrap", ("ar:scheme=subgroup", "bootstrap")),
+        ("bootstrap,ar:scheme=iid,stopping=gandy,t-test", ("bootstrap", "ar:scheme=iid,stopping=gandy", "t-test")),
+        ("ar:scheme=iid ar-studentized:scheme=iid", ("ar:scheme=iid", "ar-studentized:scheme=iid")),
+        ("equivalence:bleu=1,ter=2,ar", ("equivalence:bleu=1,ter=2", "ar")),
+        ("equivalence:bleu=1,non-inferiority", ("equivalence:bleu=1", "non-inferiority")),
+    ],
+)
+def test_lists_of_names_are_split_between_names(text: str, expected: tuple[str, ...]) -> None:
+    assert NameList("test", get_args(types.Test), True).convert(text, None, None) == expected
+
+
+def test_words_that_go_on_a_list_may_have_options() -> None:
+    names = NameList("null", get_args(types.Null), True)
+    assert names.accepts("documents:size=9,icc=0.1")
+    assert names.accepts("documets:size=9")  # misspelt, and no file
+    assert not names.accepts("size=9")
+    assert not NameList("test", get_args(types.Test)).accepts("bootstrap:scheme=iid")
+
+
+COMMAND = ("study", "type1", "reference.txt", "baseline.txt", "tuned.txt", "--simulations", "3", "-n", "19")
+
+
+def test_options_follow_names_on_the_command_line(run: Any, demo: Any) -> None:
+    def plan(*words: str) -> dict[str, Any]:
+        outcome = run(*COMMAND, *words, "--format", "json")
+        assert outcome.code == 0, outcome.err
+        found: dict[str, Any] = json.loads(outcome.out)["plan"]
+        return found
+
+    both = plan("--tests", "ar:scheme=subgroup,bootstrap")
+    assert (both["tests"], both["scheme"]) == (["ar", "bootstrap"], "subgroup")
+    assert plan("--tests", "ar:scheme=subgroup", "bootstrap") == both
+    two = plan("--tests", "ar", "--null", "documents:size=9,icc=0.1", "swap")
+    assert (two["null"], two["document_size"], two["icc"]) == (["documents", "swap"], 9, 0.1)
+    assert plan("--null", "documents:size=9,icc=0.1", "--null", "swap", "--tests", "ar") == two
+    # Files may follow a list.
+    words = ("study", "type1", "--tests", "ar:scheme=iid", "--simulations", "3", "-n", "19", *COMMAND[2:5])
+    assert run(*words).code == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--tests", "ar:schema=iid"), "unknown option of test ar 'schema': did you mean 'scheme'"),
+        (("--tests", "bootstrap:scheme=iid"), "the test 'bootstrap' has no options: leave out ':scheme=iid'"),
+        (("--tests", "arr:scheme=iid"), "unknown test 'arr': did you mean 'ar'"),
+        (("--tests", "ar:scheme=iid,bootstrop"), "unknown option of test ar 'bootstrop'"),
+        (("--null", "documents:size=9", "documents:icc=0.1"), "nulls: 'documents' is given twice"),
+        (("--null", "noise:rate=2"), "rate must lie strictly between 0 and 1, got 2"),
+        (("--null", "variants:x=1"), "the null 'variants' has no options"),
+    ],
+)
+def test_wrong_options_of_names_are_one_sentence(run: Any, demo: Any, words: tuple[str, ...], message: str) -> None:
+    outcome = run(*COMMAND, *words)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert message in outcome.err
+    assert outcome.err.count("\n") == 1
+
+
+def test_comparisons_have_options_on_the_command_line_as_in_python(run: Any, demo: Any) -> None:
+    files = ("compare", "reference.txt", "baseline.txt", "tuned.txt", "larger.txt", "-n", "199", "--format", "json")
+    found = json.loads(run(*files, "--test", "ar:scheme=subgroup", "--interval", "delta").out)
+    assert {pair["scheme"] for pair in found["comparisons"]} == {"subgroup"}
+    wide = json.loads(run(*files, "--test", "ar-studentized", "--interval", "simultaneous:scores=ar-studentized").out)
+    assert wide["interval"]["simultaneous"]
+    assert wide["interval"]["name"] == "ar-studentized"
+    outcome = run(*files[:-2], "--interval", "t:scores=t")
+    assert outcome.err == "reshuffle: error: the interval 't' has no options: leave out ':scores=t'\n"
+    assert math.isclose(wide["confidence_level"], 0.95)
