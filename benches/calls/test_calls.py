@@ -139,11 +139,11 @@ def test_compare(
 
 
 FORMS: Mapping[str, Mapping[str, Any]] = {
-    "p alone": {"test": "ar"},
-    "maxT": {"test": "ar", "adjust": "maxt"},
-    "studentized maxT": {"test": "ar-studentized", "adjust": "maxt"},
-    "delta intervals": {"test": "ar", "interval": "delta"},
-    "auto": {"test": "ar", "scheme": "auto"},
+    "p alone": {"test": "ar:scheme=iid"},
+    "maxT": {"test": "ar:scheme=iid", "adjust": "maxt"},
+    "studentized maxT": {"test": "ar-studentized:scheme=iid", "adjust": "maxt"},
+    "delta intervals": {"test": "ar:scheme=iid", "interval": "delta"},
+    "auto": {"test": "ar"},
 }
 
 
@@ -159,7 +159,7 @@ def test_all_pairs(
     differs, should not make users wait."""
     few = dict(list(systems.items())[:8])
     counts = dict(zip(few, reshuffle.metric(name).suff_stats(list(few.values()), references), strict=True))
-    options = {"scheme": "iid", "adjust": None, "interval": None, "all_pairs": True, **FORMS[form]}
+    options = {"adjust": None, "interval": None, "all_pairs": True, **FORMS[form]}
     metrics = reshuffle.FromCounts(name, counts, name)
     result = benchmark(reshuffle.compare, metrics=metrics, n_resamples=10_000, **options)
     assert len(result.comparisons) == 28

@@ -159,9 +159,9 @@ END
 python cut.py
 """
 LENGTHS = (
-    "reshuffle study type1 wmt17-en-de/ref.txt wmt17-en-de/sys/LIUM-NMT.4900.txt short.txt --null equal-score "
-    "--equalize drop-words --tests ar ar-studentized bootstrap bootstrap-percentile bootstrap-both --sizes 500 "
-    "--alphas 0.05 --simulations 2000 -n 399",
+    "reshuffle study type1 wmt17-en-de/ref.txt wmt17-en-de/sys/LIUM-NMT.4900.txt short.txt --null "
+    "equal-score:equalize=drop-words --tests ar ar-studentized bootstrap bootstrap-percentile bootstrap-both "
+    "--sizes 500 --alphas 0.05 --simulations 2000 -n 399",
     "reshuffle score wmt17-en-de/ref.txt wmt17-en-de/sys/LIUM-NMT.4900.txt -m bleu length",
     "reshuffle score wmt17-en-de/ref.txt short.txt -m bleu length",
 )

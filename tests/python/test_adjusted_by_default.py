@@ -6,13 +6,12 @@ import csv
 import io
 import json
 from html import unescape
-from itertools import product
 from typing import Any
 
 import numpy as np
 import pytest
 
-from margins import margins
+from margins import chosen, with_margins
 from pages import markup
 from reshuffle import Comparison, InputError, SegmentScores, compare, experimentwise_error, score
 from reshuffle.inference.multiplicity import ADJUSTMENTS, holm, per_comparison_level
@@ -66,7 +65,7 @@ def words(comparison: Comparison, fmt: str = "text") -> str:
 @pytest.mark.parametrize("test", TESTS)
 def test_auto_is_the_own_max_t_of_the_test_or_holm(test: str) -> None:
     expected = next(iter(TESTS[test].step_down), "holm")
-    chosen: dict[str, Any] = {"test": test, **margins(test, "easy")}
+    chosen: dict[str, Any] = {"test": with_margins(test, "easy")}
     several = compared(**chosen)
     assert adjustment(several) == expected
     assert several == compared(**chosen, adjust=expected)
@@ -82,16 +81,16 @@ def test_auto_is_the_own_max_t_of_the_test_or_holm(test: str) -> None:
     ("options", "expected"),
     [
         ({}, "maxt"),
-        ({"scheme": "iid"}, "maxt"),
-        ({"scheme": "subgroup"}, "holm"),
-        ({"scheme": "exact", "n": 10}, "holm"),
-        ({"stopping": "besag-clifford"}, "holm"),
-        ({"stopping": "besag-clifford", "scheme": "iid"}, "holm"),
-        ({"stopping": "gandy"}, None),
+        ({"test": "ar:scheme=iid"}, "maxt"),
+        ({"test": "ar:scheme=subgroup"}, "holm"),
+        ({"test": "ar:scheme=exact", "n": 10}, "holm"),
+        ({"test": "ar:stopping=besag-clifford"}, "holm"),
+        ({"test": "ar:stopping=besag-clifford,scheme=iid"}, "holm"),
+        ({"test": "ar:stopping=gandy"}, None),
         ({"k": 2, "metrics": ("easy", "noisy")}, "holm"),
-        ({"k": 2, "metrics": ("easy", "noisy"), "family": "all", "stopping": "besag-clifford"}, "holm"),
+        ({"k": 2, "metrics": ("easy", "noisy"), "family": "all", "test": "ar:stopping=besag-clifford"}, "holm"),
         ({"k": 2, "metrics": ("easy", "noisy"), "family": "all"}, "maxt"),
-        ({"k": 2, "metrics": ("easy", "noisy"), "stopping": "gandy"}, None),
+        ({"k": 2, "metrics": ("easy", "noisy"), "test": "ar:stopping=gandy"}, None),
         ({"k": 2, "family": "all"}, None),
         ({"k": 3, "all_pairs": False}, "maxt"),
     ],
@@ -122,9 +121,11 @@ def message(**options: Any) -> str | None:
 @pytest.mark.parametrize("k", [2, 3])
 @pytest.mark.parametrize("test", TESTS)
 def test_auto_is_never_the_reason_of_an_error(test: str, k: int, family: str) -> None:
-    for scheme, rule in product(SCHEMES, [None, *STOPPING]):
-        options: dict[str, Any] = {"k": k, "n": 8, "test": test, "scheme": scheme, "stopping": rule, "n_resamples": 9}
-        options |= margins(test, "easy")
+    every = [with_margins(test, "easy")]
+    if test in ("ar", "ar-studentized"):
+        every = [chosen(test, scheme=scheme, stopping=rule) for scheme in SCHEMES for rule in (None, *STOPPING)]
+    for each in every:
+        options: dict[str, Any] = {"k": k, "n": 8, "test": each, "n_resamples": 9}
         assert message(**options, family=family) == message(**options, adjust="none")
 
 
@@ -137,7 +138,7 @@ def test_exact_p_values_of_one_pair_stay_exact_under_several_metrics() -> None:
 
 
 def test_without_an_adjustment_stars_depend_on_p() -> None:
-    options: dict[str, Any] = {"k": 6, "metrics": ("noisy",), "scheme": "iid"}
+    options: dict[str, Any] = {"k": 6, "metrics": ("noisy",), "test": "ar:scheme=iid"}
     plain = compared(**options, adjust="none")
     assert plain == compared(**options, adjust=None)
     assert adjusted(plain) == [None] * 15
@@ -154,13 +155,14 @@ def test_without_an_adjustment_stars_depend_on_p() -> None:
 
 
 def test_gandys_rule_is_not_adjusted_and_a_note_says_so() -> None:
-    several = compared(stopping="gandy", n_resamples=20_000)
+    several = compared(test="ar:stopping=gandy", n_resamples=20_000)
     assert kinds(several)[:2] == ["not-adjusted", "many-tests"]
     assert "and cannot be adjusted for 3 tests: use the rule besag-clifford for adjusted p." in words(several)
-    assert "not-adjusted" not in kinds(compared(stopping="gandy", adjust="none"))
-    assert kinds(compared(2, stopping="gandy", n_resamples=20_000)) == []
+    assert "not-adjusted" not in kinds(compared(test="ar:stopping=gandy", adjust="none"))
+    assert kinds(compared(2, test="ar:stopping=gandy", n_resamples=20_000)) == []
     # Every family has one test: there is nothing to adjust.
-    two: dict[str, Any] = {"k": 2, "metrics": ("easy", "noisy"), "stopping": "gandy", "n_resamples": 20_000}
+    two: dict[str, Any] = {"k": 2, "metrics": ("easy", "noisy"), "test": "ar:stopping=gandy"}
+    two["n_resamples"] = 20_000
     assert kinds(compared(**two)) == ["many-tests"]
     assert kinds(compared(**two, family="all")) == ["not-adjusted", "many-tests"]
 
@@ -193,7 +195,7 @@ def test_max_t_over_all_metrics_is_at_least_that_over_each(test: str) -> None:
 
 def test_a_family_of_all_metrics_counts_in_auto_and_in_notes() -> None:
     options: dict[str, Any] = {"metrics": ("easy", "noisy"), "adjust": "holm"}
-    many: dict[str, Any] = {**options, "scheme": "iid", "n_resamples": "auto"}
+    many: dict[str, Any] = {**options, "test": "ar:scheme=iid", "n_resamples": "auto"}
     assert compared(**many, family="all", alpha=0.01).n_resamples == 11_999
     assert compared(**many, alpha=0.001).n_resamples == 59_999
     # The smallest adjusted p is 3/100 over a metric, and 6/100 over both.
@@ -203,8 +205,9 @@ def test_a_family_of_all_metrics_counts_in_auto_and_in_notes() -> None:
     assert (caveat.values["family"], caveat.values["smallest"], caveat.values["enough"]) == (6, 0.06, 2399)
     assert all("few-replicates" in pair.caveats for pair in few.comparisons)
     # 2/2^7 for two sides, times 3 or 6.
-    assert "few-units" not in kinds(compared(**options, n=7, scheme="exact"))
-    (caveat,) = (c for c in compared(**options, n=7, scheme="exact", family="all").caveats if c.kind == "few-units")
+    exact: dict[str, Any] = {**options, "n": 7, "test": "ar:scheme=exact"}
+    assert "few-units" not in kinds(compared(**exact))
+    (caveat,) = (c for c in compared(**exact, family="all").caveats if c.kind == "few-units")
     assert caveat.values["smallest"] == pytest.approx(6 / 2**6)
 
 
@@ -229,8 +232,8 @@ def test_stars_and_intervals_are_compared_within_the_family() -> None:
         ({"adjust": "holms"}, "unknown adjustment 'holms': did you mean 'holm'. Known: auto, none, bonferroni, holm,"),
         ({"adjust": ""}, "unknown adjustment ''; known: auto, none, "),
         ({"adjust": "none", "family": "all"}, "family 'all' needs adjusted p-values, but the adjustment is 'none'"),
-        ({"adjust": "maxt", "scheme": "exact"}, "adjustment 'maxt' needs the scheme 'iid', got 'exact'"),
-        ({"adjust": "maxt", "stopping": "gandy"}, "adjustment 'maxt' needs all shuffles of every pair"),
+        ({"adjust": "maxt", "test": "ar:scheme=exact"}, "adjustment 'maxt' needs the scheme 'iid', got 'exact'"),
+        ({"adjust": "maxt", "test": "ar:stopping=gandy"}, "adjustment 'maxt' needs all shuffles of every pair"),
         ({"adjust": "maxt", "test": "t-test"}, "adjustment 'maxt' does not support the test 't-test': use test='ar', "),
     ],
 )

@@ -37,11 +37,11 @@ def pvalues(result: reshuffle.Comparison) -> list[tuple[float, float | None]]:
 
 
 TESTS = [
-    {"test": "ar", "scheme": "iid"},
-    {"test": "ar", "scheme": "iid", "adjust": "minp", "family": "all"},
-    {"test": "ar", "scheme": "subgroup", "adjust": "holm"},
-    {"test": "ar", "stopping": "besag-clifford", "adjust": "holm"},
-    {"test": "ar", "scheme": "exact", "adjust": "none", "systems": "ab"},
+    {"test": "ar:scheme=iid"},
+    {"test": "ar:scheme=iid", "adjust": "minp", "family": "all"},
+    {"test": "ar:scheme=subgroup", "adjust": "holm"},
+    {"test": "ar:stopping=besag-clifford", "adjust": "holm"},
+    {"test": "ar:scheme=exact", "adjust": "none", "systems": "ab"},
     {"test": "ar-studentized", "family": "all"},
     {"test": "ar-studentized", "adjust": "minp"},
     {"test": "bootstrap-both", "family": "all"},
@@ -85,8 +85,8 @@ def test_whole_runs_are_tested_in_the_direction_of_each_metric() -> None:
 
 @pytest.mark.parametrize("scheme", ["iid", "orbit", "subgroup"])
 def test_studies_test_in_the_direction_of_each_metric(scheme: str) -> None:
-    options: dict[str, Any] = {"tests": ("ar", "bootstrap"), "simulations": 30, "n_resamples": 39, "alphas": 0.2}
-    options |= {"scheme": scheme, "sampling": "fixed"}
+    options: dict[str, Any] = {"simulations": 30, "n_resamples": 39, "alphas": 0.2, "sampling": "fixed"}
+    options["tests"] = (f"ar:scheme={scheme}", "bootstrap")
     upright, mixed = upside_down(scores)
     expected = study.type1(metrics=upright, alternative="greater", **options)
     found = study.type1(metrics=mixed, alternative="better", **options)

@@ -83,7 +83,7 @@ def test_means_are_compared_by_the_definition(seed: int, systems: int, segments:
 def test_simultaneous_intervals_are_those_of_tukey_and_scheffe(adjust: str) -> None:
     k, n = 4, 12
     metric = SegmentScores("rating", ratings(3, k, n))
-    comparison = compare(metrics=metric, test="anova", adjust=adjust, simultaneous=True, all_pairs=True)
+    comparison = compare(metrics=metric, test="anova", adjust=adjust, interval="simultaneous", all_pairs=True)
     df = (k - 1) * (n - 1)
     critical = {
         "tukey": scipy.stats.studentized_range.ppf(0.95, k, df) / np.sqrt(2),
@@ -271,8 +271,8 @@ def test_unsupported_options_are_refused() -> None:
         compare(metrics=metric, test="anova", adjust="maxt")
     with pytest.raises(InputError, match="adjustment 'scheffe' does not support the test 'ar': use test='anova', or"):
         compare(metrics=metric, test="ar", adjust="scheffe")
-    with pytest.raises(InputError, match="the scheme 'exact' is for tests with shuffles, not for the test 'anova'"):
-        compare(metrics=metric, test="anova", scheme="exact")
+    with pytest.raises(InputError, match="the test 'anova' has no options: leave out ':scheme=exact'"):
+        compare(metrics=metric, test="anova:scheme=exact")
     with pytest.raises(InputError, match="only one segment"):
         compare(metrics=SegmentScores("x", {"a": [1.0], "b": [2.0]}), test="anova")
 

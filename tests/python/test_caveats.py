@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from budgets import budget
 from counts import lengths, near_kink
-from margins import margins
+from margins import with_margins
 from pages import markup
 from reshuffle import (
     Caveat,
@@ -50,7 +50,7 @@ def ratings(n: int = SEGMENTS, k: int = 2, apart: float = 0.0) -> SegmentScores:
 
 
 def compared(ratings_: SegmentScores | FromCounts, **options: Any) -> Comparison:
-    return compare(metrics=ratings_, **{"test": "ar", "scheme": "iid", "n_resamples": 999, "interval": None, **options})
+    return compare(metrics=ratings_, **{"test": "ar:scheme=iid", "n_resamples": 999, "interval": None, **options})
 
 
 def apart_in(n: int, most: float = 1.0) -> SegmentScores:
@@ -66,11 +66,11 @@ LENGTH = CorpusFunction("length", lambda hypotheses, _: float(sum(map(len, hypot
 
 CASES: dict[str, tuple[Callable[[], Comparison], dict[str, Any]]] = {
     "liberal": (
-        lambda: compared(ratings(apart=30.0), test="bootstrap-shift", scheme="auto"),
+        lambda: compared(ratings(apart=30.0), test="bootstrap-shift"),
         {"test": "bootstrap-shift", "rate": 0.11, "level": 0.05},
     ),
     "all-exchangeable": (
-        lambda: compared(ratings(k=3), test="permutation", scheme="auto"),
+        lambda: compared(ratings(k=3), test="permutation"),
         {
             "test": "permutation",
             "systems": 3,
@@ -80,11 +80,11 @@ CASES: dict[str, tuple[Callable[[], Comparison], dict[str, Any]]] = {
         },
     ),
     "approximate": (
-        lambda: compared(lengths(), test="anova", scheme="auto"),
+        lambda: compared(lengths(), test="anova"),
         {"metric": "F", "test": "anova", "unit": "segment"},
     ),
     "undecided": (
-        lambda: compared(ratings(apart=30.0), scheme="auto", stopping="gandy", n_resamples=9),
+        lambda: compared(ratings(apart=30.0), test="ar:stopping=gandy", n_resamples=9),
         {"undecided": 1, "tests": 1, "n_resamples": 9},
     ),
     "other-test": (
@@ -99,7 +99,7 @@ CASES: dict[str, tuple[Callable[[], Comparison], dict[str, Any]]] = {
         {"metric": "F", "pairs": 1, "tests": 1, "system": "short", "baseline": "long", "test": "ar"},
     ),
     "near-kink": (
-        lambda: compared(near_kink(), test="bootstrap", scheme="auto"),
+        lambda: compared(near_kink(), test="bootstrap"),
         {
             "metric": "BLEU",
             "pairs": 1,
@@ -123,7 +123,7 @@ CASES: dict[str, tuple[Callable[[], Comparison], dict[str, Any]]] = {
         {"metric": "rating"},
     ),
     "not-adjusted": (
-        lambda: compared(ratings(k=3, apart=30.0), all_pairs=True, scheme="auto", stopping="gandy"),
+        lambda: compared(ratings(k=3, apart=30.0), all_pairs=True, test="ar:stopping=gandy"),
         {"tests": 3, "rule": "gandy", "instead": "besag-clifford"},
     ),
     "many-tests": (
@@ -152,15 +152,15 @@ CASES: dict[str, tuple[Callable[[], Comparison], dict[str, Any]]] = {
         {"n_resamples": 1_000_000, "enough": 1_999_999},
     ),
     "small-sample": (
-        lambda: compared(ratings(20), test="bootstrap", scheme="auto"),
+        lambda: compared(ratings(20), test="bootstrap"),
         {"units": 20, "unit": "segment", "enough": 40, "test": True, "interval": False},
     ),
     "few-differing": (
-        lambda: compared(apart_in(5), test="bootstrap-both", scheme="auto"),
+        lambda: compared(apart_in(5), test="bootstrap-both"),
         {"differing": 5, "units": 300, "unit": "segment", "few": 30, "test": "bootstrap-both", "by_default": False},
     ),
     "skewed": (
-        lambda: compared(apart_in(40, 300.0), scheme="auto"),
+        lambda: compared(apart_in(40, 300.0), test="ar"),
         {"metric": "rating", "units": 300, "effective": 1.276, "pairs": 1, "system": "b", "baseline": "a"},
     ),
     "rare-segments": (
@@ -205,12 +205,12 @@ def test_all_kinds_of_caveats_are_tested_and_documented() -> None:
 def test_an_unproblematic_comparison_has_no_caveats() -> None:
     large = ratings(SEGMENTS_WITH_RARE, apart=30.0)
     assert compared(large).caveats == ()
-    assert compared(large, interval="percentile", scheme="auto").caveats == ()
-    assert compared(large, interval="normal", scheme="auto", n_resamples=400).caveats == ()
+    assert compared(large, interval="percentile", test="ar").caveats == ()
+    assert compared(large, interval="normal", test="ar", n_resamples=400).caveats == ()
     assert score(metrics=ratings(), interval="t").caveats == ()
     assert score(metrics=ratings(), interval="percentile").caveats == ()
-    assert compared(ratings(4), scheme="exact").caveats[0].kind == "few-units"
-    assert compared(ratings(), test="t-test", scheme="auto").caveats == ()
+    assert compared(ratings(4), test="ar:scheme=exact").caveats[0].kind == "few-units"
+    assert compared(ratings(), test="t-test").caveats == ()
     # An adjustment accounts for the number of tests.
     large = ratings(SEGMENTS_WITH_RARE, k=3, apart=30.0)
     assert compared(large, all_pairs=True, adjust="holm").caveats == ()
@@ -234,7 +234,7 @@ def kinds(comparison: Comparison) -> list[str]:
 
 @pytest.mark.parametrize("name", TESTS)
 def test_tests_that_reject_too_often_are_flagged_wherever_they_are_printed(name: str) -> None:
-    comparison = compared(ratings(apart=30.0), test=name, scheme="auto", **margins(name, "rating"))
+    comparison = compared(ratings(apart=30.0), test=with_margins(name, "rating"))
     is_liberal = name in ("bootstrap-shift", "paired-bootstrap")
     assert ("liberal" in kinds(comparison)) == is_liberal
     assert ("of true null hypotheses at 0.05: use ar or bootstrap" in str(comparison)) == is_liberal
@@ -296,11 +296,11 @@ def test_exact_tests_have_no_such_limit_and_do_not_count() -> None:
 
 
 def test_few_units_count_after_adjustment_too() -> None:
-    comparison = compared(ratings(9, 6), all_pairs=True, adjust="holm", scheme="auto")
+    comparison = compared(ratings(9, 6), all_pairs=True, adjust="holm", test="ar")
     assert kinds(comparison) == ["few-units"]
     assert comparison.caveats[0].values["smallest"] == pytest.approx(15 / 2**8)
     assert "ways: adjusted p cannot be below 0.0586" in " ".join(str(comparison).split())
-    assert "few-units" not in kinds(compared(ratings(10, 6), all_pairs=True, adjust="holm", scheme="auto"))
+    assert "few-units" not in kinds(compared(ratings(10, 6), all_pairs=True, adjust="holm", test="ar"))
 
 
 @pytest.mark.parametrize(
@@ -316,9 +316,9 @@ def test_few_units_count_after_adjustment_too() -> None:
         ({"adjust": "minp"}, 47_999),
         ({"adjust": "none"}, 10_000),
         ({"test": "bootstrap-shift"}, 47_999),  # by Holm's method, as in the next two
-        ({"stopping": "besag-clifford"}, 47_999),
-        ({"scheme": "subgroup"}, 47_999),
-        ({"stopping": "gandy"}, 10_000),
+        ({"test": "ar:stopping=besag-clifford"}, 47_999),
+        ({"test": "ar:scheme=subgroup"}, 47_999),
+        ({"test": "ar:stopping=gandy"}, 10_000),
         ({"adjust": "maxt"}, 10_000),
         ({"adjust": "maxt", "alpha": 0.001}, 19_999),
         ({"alpha": 0.001}, 19_999),
@@ -330,8 +330,8 @@ def test_few_units_count_after_adjustment_too() -> None:
         ({"test": "t-test", "adjust": "holm", "interval": "percentile"}, 10_000),
         ({"test": "t-test", "interval": "percentile", "confidence_level": 0.999}, 39_999),
         ({"interval": "normal", "confidence_level": 0.999}, 19_999),
-        ({"scheme": "exact", "adjust": "holm", "interval": "percentile"}, 10_000),
-        ({"stopping": "besag-clifford", "adjust": "holm"}, 47_999),
+        ({"test": "ar:scheme=exact", "adjust": "holm", "interval": "percentile"}, 10_000),
+        ({"test": "ar:stopping=besag-clifford", "adjust": "holm"}, 47_999),
     ],
 )
 def test_auto_chooses_the_number_that_the_comparison_needs(
@@ -341,7 +341,7 @@ def test_auto_chooses_the_number_that_the_comparison_needs(
     monkeypatch.setattr(enough, "BEYOND", 1)
     monkeypatch.setattr(enough, "SMALLEST", 500)
     expected = 500 if expected == 10_000 else (expected + 1) // 20 - 1
-    own = ratings(24, 16) if options.get("scheme") != "exact" else ratings(8, 16)
+    own = ratings(24, 16) if options.get("test") != "ar:scheme=exact" else ratings(8, 16)
     options = {"test": "ar", "interval": None, **options}
     comparison = compare(metrics=own, all_pairs=True, **options, n_resamples="auto")
     assert comparison.n_resamples == expected
@@ -352,10 +352,10 @@ def test_auto_chooses_the_number_that_the_comparison_needs(
 
 def test_the_smallest_p_of_a_doubled_one_sided_p_needs_twice_as_many_draws(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(TESTS, "bootstrap", replace(TESTS["bootstrap"], tails=2))
-    options: dict[str, Any] = {"test": "bootstrap", "adjust": "holm", "n_resamples": "auto", "scheme": "auto"}
+    options: dict[str, Any] = {"test": "bootstrap", "adjust": "holm", "n_resamples": "auto"}
     assert sixteen(**options).n_resamples == 95_999
     assert sixteen(**options, alternative="less").n_resamples == 47_999
-    few = compared(ratings(apart=30.0), test="bootstrap", n_resamples=30, scheme="auto").caveats[0]
+    few = compared(ratings(apart=30.0), test="bootstrap", n_resamples=30).caveats[0]
     assert (few.values["smallest"], few.values["enough"]) == (pytest.approx(2 / 31), 799)
 
 
@@ -468,7 +468,7 @@ def test_small_samples_are_reported_for_draws_only(n: int, documents: bool) -> N
     own = ratings(3 * n if documents else n)
     unit = "document" if documents else "segment"
     for test, interval in (("bootstrap", None), ("ar", "percentile"), ("ar", "delta"), ("bootstrap", "bca")):
-        comparison = compared(own, test=test, interval=interval, documents=ids, scheme="auto", n_resamples=2000)
+        comparison = compared(own, test=test, interval=interval, documents=ids, n_resamples=2000)
         found = [c.values for c in comparison.caveats if c.kind == "small-sample"]
         of_test, of_interval = test == "bootstrap", interval in ("percentile", "bca")
         expected = {"units": n, "unit": unit, "enough": 40, "test": of_test, "interval": of_interval}
@@ -506,7 +506,7 @@ def test_tests_and_intervals_by_different_methods_may_disagree() -> None:
     scores = np.ones(60)
     scores[0] = -400
     own = SegmentScores("rating", {"a": np.zeros(60), "b": scores})
-    comparison = compared(own, test="sign-test", interval="delta", scheme="auto")
+    comparison = compared(own, test="sign-test", interval="delta")
     (caveat,) = comparison.caveats
     assert (caveat.kind, caveat.values["reasons"], caveat.values["starred"]) == ("star-and-interval", ("method",), 1)
     assert "disagree for 1 of 1 pair (1 has a star, although the interval contains 0)" in " ".join(
@@ -562,9 +562,9 @@ def test_exact_p_values_are_marked_in_their_rows() -> None:
 def test_p_values_below_a_ten_thousandth_are_printed_as_that(fmt: str) -> None:
     own = ratings(apart=30.0)
     tiny = [
-        compared(own, test="t-test", scheme="auto"),
+        compared(own, test="t-test"),
         compared(own, n_resamples=100_000),
-        compared(SegmentScores("m", {"a": [0] * 60, "b": [1] * 60}), scheme="exact"),
+        compared(SegmentScores("m", {"a": [0] * 60, "b": [1] * 60}), test="ar:scheme=exact"),
     ]
     for comparison in tiny:
         p = comparison.comparisons[0].test.pvalue

@@ -399,14 +399,12 @@ BAD = {
     ),  # the wording of click's message depends on its version
     "unknown interval": ((*COMPARE[1:], "--interval", "BCa"), "unknown interval 'BCa': did you mean 'bca'"),
     "scheme of draws": (
-        (*COMPARE[1:], "--scheme", "exact"),
-        "the scheme 'exact' is for tests with shuffles, not for the default test 'bootstrap-both': use --test ar or "
-        "ar-studentized, or leave out the scheme\n",
+        (*COMPARE[1:], "--test", "bootstrap:scheme=exact"),
+        "the test 'bootstrap' has no options: leave out ':scheme=exact'\n",
     ),
     "stopping of draws": (
         (*COMPARE[1:], "--stopping", "gandy"),
-        "the stopping rule 'gandy' is for tests with shuffles, not for the default test 'bootstrap-both': use --test "
-        "ar or ar-studentized, or leave out the rule\n",
+        "there is no option --stopping: use --test ar:stopping=NAME\n",
     ),
     "adjustment of draws": (
         (*COMPARE[1:], "--adjust", "minp"),

@@ -13,10 +13,13 @@ import pytest
 
 import reshuffle
 from reshuffle import (
+    AR,
     CorpusFunction,
+    Equivalence,
     FromCounts,
     InputError,
     SegmentScores,
+    Simultaneous,
     _core,
     approximate_randomization,
     compare,
@@ -212,10 +215,17 @@ TAKERS: dict[str, Callable[[Any], object]] = {
     **{
         name: lambda junk, name=name: shown(SegmentScores("x", SCORES), **{name: junk})  # type: ignore[misc]
         for name in (
-            "test", "scheme", "stopping", "alternative", "adjust", "family", "interval", "confidence_level", "alpha",
-            "baseline", "all_pairs", "simultaneous", "margins", "seed", "threads", "executor", "documents", "strata",
+            "test", "alternative", "adjust", "family", "interval", "confidence_level", "alpha",
+            "baseline", "all_pairs", "seed", "threads", "executor", "documents", "strata",
         )
     },
+    **{
+        f"{name} of shuffles": lambda junk, name=name: shown(SegmentScores("x", SCORES), test=AR(**{name: junk}))  # type: ignore[misc]
+        for name in ("scheme", "stopping", "studentized")
+    },
+    "margins": lambda junk: shown(SegmentScores("x", SCORES), test=Equivalence(junk)),
+    "margin": lambda junk: shown(SegmentScores("x", SCORES), test=Equivalence({"x": junk})),
+    "interval of scores": lambda junk: shown(SegmentScores("x", SCORES), interval=Simultaneous(scores=junk)),
     "studentized": lambda junk: approximate_randomization(SCORES["a"], SCORES["b"], studentized=junk, n_resamples=9),
     "difference to plan for": lambda junk: str(
         study.plan(metrics=SegmentScores("x", SCORES), difference={"x": junk}, simulate=False)

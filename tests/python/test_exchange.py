@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from budgets import budget
-from margins import margins
+from margins import with_margins
 from reshuffle import (
     Corpus,
     CorpusFunction,
@@ -112,8 +112,7 @@ def test_only_tests_of_exchangeability_check_it_and_not_for_functions_of_texts()
     systems = {name: corpus.systems[name][:50] for name in ("tuned", "larger")}
     for test in TESTS.values():
         if test.kind == "any":
-            chosen = {"test": test.name, **margins(test.name, "bleu")}
-            comparison = compare(references, systems, "bleu", **chosen, n_resamples=9)
+            comparison = compare(references, systems, "bleu", test=with_margins(test.name, "bleu"), n_resamples=9)
             assert (comparison.comparisons[0].exchangeability is not None) == (test.name in ("ar", "permutation"))
     of_texts = compare(references, systems, CorpusFunction("words", words), test="ar", n_resamples=9)
     assert of_texts.comparisons[0].exchangeability is None

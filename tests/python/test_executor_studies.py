@@ -40,7 +40,7 @@ SMALL: dict[str, Any] = {"simulations": 12, "n_resamples": 99}
 STUDIES: dict[str, Callable[..., StudyResult]] = {
     "type1": lambda **own: study.type1(**texts(), metrics=["bleu", "chrf"], null=["swap", "noise"], **SMALL, **own),
     "type1, margins": lambda **own: study.type1(
-        metrics=scores(), null="swap", tests=["equivalence"], margins={"quality": 2.0}, **SMALL, **own
+        metrics=scores(), null="swap", tests=["equivalence:quality=2"], **SMALL, **own
     ),
     "power": lambda **own: study.power(
         **texts(), models=["eta", "real", "parametric"], effects=[0, 0.5], size_adjusted=True, **SMALL, **own

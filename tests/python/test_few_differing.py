@@ -231,7 +231,7 @@ def test_adjustments_of_p_values_get_the_p_of_ar() -> None:
 
 def test_simultaneous_intervals_keep_their_test() -> None:
     own = scores(few(6), noise(seed=2))
-    comparison = compare(metrics=own, all_pairs=True, simultaneous=True, n_resamples=999)
+    comparison = compare(metrics=own, all_pairs=True, interval="simultaneous", n_resamples=999)
     assert {pair.test.test for pair in comparison.comparisons} == {DEFAULT}
     assert "few-differing" in kinds(comparison)
 

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from budgets import budget
 from counts import bleu_counts
 from reshuffle import (
+    AR,
     BesagClifford,
     CorpusFunction,
     Formula,
@@ -161,11 +162,12 @@ def test_the_histogram_of_a_pair_is_that_of_the_null_distribution(test: str, mea
     assert [pair.null for pair in without.comparisons] == [pair.null for pair in comparison.comparisons[:2]]
 
 
-@pytest.mark.parametrize("options", [{"scheme": "iid"}, {"scheme": "subgroup"}], ids=str)
-def test_the_scheme_decides_which_shuffles_are_counted(options: dict[str, Any]) -> None:
-    comparison = compare(metrics=[NATIVE, replace_name(IN_PYTHON)], test="ar", all_pairs=True, n_resamples=R, **options)
+@pytest.mark.parametrize("scheme", ["iid", "subgroup"])
+def test_the_scheme_decides_which_shuffles_are_counted(scheme: str) -> None:
+    metrics = [NATIVE, replace_name(IN_PYTHON)]
+    comparison = compare(metrics=metrics, test=f"ar:scheme={scheme}", all_pairs=True, n_resamples=R)
     for pair in comparison.comparisons:
-        check(shuffled((pair.system, pair.baseline), **options), pair.null)
+        check(shuffled((pair.system, pair.baseline), scheme=scheme), pair.null)
         assert pair.null is not None
         assert sum(pair.null.counts) == pair.test.n_resamples
 
@@ -181,7 +183,7 @@ def test_exact_tests_have_all_patterns_or_probabilities(alternative: str) -> Non
     edits = {name: rng.integers(0, 9, (70, 1)) for name in SYSTEMS}
     for counts, formula, by in ((few, BLEU, "patterns"), (edits, lambda t: t[..., 0] / 70, "convolution")):
         comparison = compare(
-            metrics=FromCounts("m", counts, formula), test="ar", scheme="exact", all_pairs=True, alternative=alternative
+            metrics=FromCounts("m", counts, formula), test="ar:scheme=exact", all_pairs=True, alternative=alternative
         )
         for pair in comparison.comparisons:
             assert pair.test.exact_by == by
@@ -229,11 +231,9 @@ def mean(totals: Any) -> Any:
 def test_a_stopped_test_has_the_shuffles_that_it_used(measure: FromCounts, rule: Any, studentized: bool) -> None:
     if studentized and measure is IN_PYTHON:
         pytest.skip(OTHER_DERIVATIVES)
-    test = "ar-studentized" if studentized else "ar"
+    test = AR(studentized=studentized, stopping=rule)
     alpha = rule.level if isinstance(rule, Gandy) else 0.05
-    comparison = compare(
-        metrics=measure, test=test, stopping=rule, all_pairs=True, n_resamples=R, adjust="none", alpha=alpha
-    )
+    comparison = compare(metrics=measure, test=test, all_pairs=True, n_resamples=R, adjust="none", alpha=alpha)
     for pair in comparison.comparisons:
         check(shuffled((pair.system, pair.baseline), stopping=rule, studentized=studentized), pair.null)
         assert pair.null is not None
@@ -314,13 +314,11 @@ def n_words(hypotheses: Sequence[str], references: Any) -> float:
 @pytest.mark.parametrize("test", ["ar", "ar-studentized", "permutation", "bootstrap-both"])
 def test_functions_of_texts_have_the_histograms_of_the_same_counts(test: str) -> None:
     counts = {name: np.array([[len(line.split())] for line in lines]) for name, lines in TEXTS.items()}
-    options: dict[str, Any] = {"test": test, "n_resamples": 99, "all_pairs": True}
-    if test.startswith("ar"):
-        options["scheme"] = "iid"
-    of_texts = compare(TEXTS["base"], TEXTS, CorpusFunction("words", n_words), **options)
-    of_counts = compare(
-        metrics=FromCounts("words", counts, lambda t: t[..., 0] / 30), **{**options, "test": test.partition("-st")[0]}
-    )
+    iid = ":scheme=iid" if test.startswith("ar") else ""
+    options: dict[str, Any] = {"n_resamples": 99, "all_pairs": True}
+    of_texts = compare(TEXTS["base"], TEXTS, CorpusFunction("words", n_words), test=f"{test}{iid}", **options)
+    metrics = FromCounts("words", counts, lambda t: t[..., 0] / 30)
+    of_counts = compare(metrics=metrics, test=f"{test.partition('-st')[0]}{iid}", **options)
     assert [pair.null for pair in of_counts.comparisons] == [pair.null for pair in of_texts.comparisons]
     assert [found.draws for found in of_counts.scores] == [found.draws for found in of_texts.scores]
 
@@ -340,9 +338,9 @@ def test_missing_scores_leave_histograms_of_all_replicates(test: str) -> None:
 
 @pytest.mark.parametrize("test", ["ar", "ar-studentized", "bootstrap-both", "permutation"])
 def test_identical_systems_have_a_single_bin(test: str) -> None:
-    options: dict[str, Any] = {"scheme": "iid"} if test.startswith("ar") else {}
+    test += ":scheme=iid" if test.startswith("ar") else ""
     same = FromCounts("BLEU", dict.fromkeys(SYSTEMS, COUNTS["base"]), BLEU)
-    comparison = compare(metrics=same, test=test, all_pairs=True, n_resamples=99, **options)
+    comparison = compare(metrics=same, test=test, all_pairs=True, n_resamples=99)
     assert [pair.null for pair in comparison.comparisons] == [NullHistogram(0.0, 0.0, (99,), 0.0)] * 3
     assert read_json(render(comparison, "json")) == comparison
 
@@ -359,9 +357,7 @@ def test_statistics_that_are_not_finite_are_left_out() -> None:
     # All segments differ by the same amount, so the standard error of the observed difference is 0.
     rows = {"base": np.arange(20.0), "first": np.arange(20.0) + 1}
     for adjust in ("none", "maxt"):
-        (pair,) = compare(
-            metrics=SegmentScores("x", rows), test="ar-studentized", scheme="iid", adjust=adjust
-        ).comparisons
+        (pair,) = compare(metrics=SegmentScores("x", rows), test="ar-studentized:scheme=iid", adjust=adjust).comparisons
         assert pair.test.standard_error == 0
         # Without an adjustment the difference is not divided where shuffles have the same order without division.
         assert (pair.null is None) == (adjust == "maxt")

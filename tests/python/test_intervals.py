@@ -367,7 +367,7 @@ def test_the_interval_excludes_0_exactly_when_the_test_rejects(scheme: str, leve
         a, b = rng.integers(0, 9, (2, 9)) + np.array([[0.0], [shift]])
         ratings = SegmentScores("rating", {"a": a.tolist(), "b": b.tolist()})
         (pair,) = compare(
-            metrics=ratings, test="ar-studentized", interval="ar-studentized", confidence_level=level, scheme=scheme,
+            metrics=ratings, test=f"ar-studentized:scheme={scheme}", interval="ar-studentized", confidence_level=level,
             n_resamples=199,
         ).comparisons  # fmt: skip
         interval = pair.confidence_interval

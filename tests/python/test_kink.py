@@ -258,7 +258,10 @@ def counts_of_two() -> FromCounts:
     ("options", "message"),
     [
         ({"test": "bootstrap-kink", "adjust": "maxt"}, "adjustment 'maxt' does not support the test 'bootstrap-kink'"),
-        ({"test": "bootstrap-kink", "simultaneous": True}, "no simultaneous intervals for the test 'bootstrap-kink'"),
+        (
+            {"test": "bootstrap-kink", "interval": "simultaneous"},
+            "no simultaneous intervals for the test 'bootstrap-kink'",
+        ),
         ({"interval": "bootstrap-kink"}, "interval 'bootstrap-kink' inverts the test 'bootstrap-kink', but the test"),
         (
             {"test": "bootstrap-kink", "interval": "bootstrap-kink", "n_resamples": 19},

@@ -17,13 +17,15 @@ from hypothesis import strategies as st
 
 from browser import Browser
 from budgets import budget
-from margins import WITH_MARGIN
+from margins import WITH_MARGIN, chosen
 from pages import markup
 from reshuffle import (
     Comparison,
     CorpusFunction,
+    Equivalence,
     FromCounts,
     InputError,
+    NonInferiority,
     SegmentScores,
     approximate_randomization,
     compare,
@@ -51,9 +53,9 @@ def ratings(a: Any, b: Any, **options: Any) -> SegmentScores:
     return SegmentScores("rating", {"b": b, "a": a}, **options)
 
 
-def compared(scores: Any, test: str, margin: float, **options: Any) -> Comparison:
-    defaults: dict[str, Any] = {"n_resamples": 199, "margins": {"rating": margin}}
-    return compare(metrics=scores, test=test, **{**defaults, **options})
+def compared(scores: Any, test: str, margin: float, scheme: str = "auto", **options: Any) -> Comparison:
+    own = {"margins": {"rating": margin}} | ({} if scheme == "auto" else {"scheme": scheme})
+    return compare(metrics=scores, test=chosen(test, **own), **{"n_resamples": 199, **options})
 
 
 def only(comparison: Comparison) -> Any:
@@ -263,7 +265,7 @@ def corpus() -> tuple[Any, dict[str, Any]]:
 
 
 @pytest.mark.parametrize(
-    ("margins", "chosen"),
+    ("margins", "metrics"),
     [
         ({"bleu": 4, "ter": 2}, ["bleu", "ter"]),
         ({"BLEU": 4, "TER": 2}, ["bleu", "ter"]),
@@ -272,8 +274,8 @@ def corpus() -> tuple[Any, dict[str, Any]]:
         ({"bleu": 4, "BLEU case:lc": 2}, [metric("bleu"), metric("bleu", lowercase=True)]),
     ],
 )
-def test_margins_have_the_names_of_metrics_that_users_type(margins: dict[str, float], chosen: Any) -> None:
-    result = compare(*corpus(), chosen, test="equivalence", margins=margins, n_resamples=99)
+def test_margins_have_the_names_of_metrics_that_users_type(margins: dict[str, float], metrics: Any) -> None:
+    result = compare(*corpus(), metrics, test=Equivalence(margins), n_resamples=99)
     assert [pair.test.margin for pair in result.comparisons] == [4, 4, 2, 2]
     assert "|margin:4,2|" in result.signature
     assert "alternative:" not in result.signature
@@ -281,17 +283,16 @@ def test_margins_have_the_names_of_metrics_that_users_type(margins: dict[str, fl
 
 
 def test_for_error_rates_non_inferior_means_not_higher() -> None:
-    result = compare(*corpus(), ["bleu", "ter"], test="non-inferiority", margins={"bleu": 0.1, "ter": 0.1},
-                     n_resamples=999)  # fmt: skip
+    test = NonInferiority({"bleu": 0.1, "ter": 0.1})
+    result = compare(*corpus(), ["bleu", "ter"], test=test, n_resamples=999)
     better = [pair for pair in result.comparisons if pair.system == "larger"]
     assert [pair.test.pvalue for pair in better] == [0.001, 0.001]
-    turned = compare(*corpus(), ["bleu", "ter"], test="non-inferiority", margins={"bleu": 0.1, "ter": 0.1},
-                     n_resamples=999, baseline="larger")  # fmt: skip
+    turned = compare(*corpus(), ["bleu", "ter"], test=test, n_resamples=999, baseline="larger")
     assert all(pair.test.pvalue > 0.99 for pair in turned.comparisons)
 
 
 def test_holm_is_the_adjustment_of_several_pairs() -> None:
-    result = compare(*corpus(), "bleu", test="equivalence", margins={"bleu": 9}, n_resamples=999, all_pairs=True)
+    result = compare(*corpus(), "bleu", test="equivalence:bleu=9", n_resamples=999, all_pairs=True)
     assert result.test is not None
     assert (result.test.adjustment, result.rankings, result.detectable) == ("holm", (), ())
     p = sorted(pair.test.pvalue for pair in result.comparisons)
@@ -302,11 +303,11 @@ def test_holm_is_the_adjustment_of_several_pairs() -> None:
 def test_formulas_and_functions_of_texts_have_margins_where_the_test_supports_them() -> None:
     reference, systems = corpus()
     function = CorpusFunction("words", lambda hypotheses, _: sum(len(h.split()) for h in hypotheses) / len(hypotheses))
-    result = compare(reference, systems, function, test="equivalence", margins={"words": 3}, n_resamples=49)
+    result = compare(reference, systems, function, test="equivalence:words=3", n_resamples=49)
     assert {pair.test.pvalue for pair in result.comparisons} == {1 / 50}
     rng = np.random.default_rng(8)
     counts = FromCounts("F", {name: rng.integers(1, 9, (50, 2)) for name in "ab"}, lambda t: t[..., 0] / t[..., 1])
-    pair = only(compare(metrics=counts, test="equivalence-studentized", margins={"f": 1}, n_resamples=199))
+    pair = only(compare(metrics=counts, test="equivalence-studentized:f=1", n_resamples=199))
     a, b = (counts.counts[name] for name in "ba")
     error = standard_error(a, counts.score, b=b)
     interval = pair.confidence_interval
@@ -319,7 +320,7 @@ def test_averages_over_test_sets_have_the_same_margin() -> None:
         name: TestSet(found.references[0][part], {s: found.systems[s][part] for s in ("baseline", "tuned")})
         for name, part in {"news": slice(0, 200), "talks": slice(200, 400)}.items()
     }
-    result = compare_sets(sets, test="equivalence", margins={"bleu": 5}, n_resamples=499)
+    result = compare_sets(sets, test="equivalence:bleu=5", n_resamples=499)
     assert result.average is not None
     for comparison in (*result.sets.values(), result.average):
         pair = only(comparison)
@@ -332,7 +333,7 @@ def test_averages_over_test_sets_have_the_same_margin() -> None:
     with pytest.raises(
         InputError, match=r"'equivalence-studentized' does not support averages .*: use test='equivalence'"
     ):
-        compare_sets(sets, test="equivalence-studentized", margins={"bleu": 5}, n_resamples=99)
+        compare_sets(sets, test="equivalence-studentized:bleu=5", n_resamples=99)
 
 
 def test_a_study_has_margins() -> None:
@@ -343,8 +344,7 @@ def test_a_study_has_margins() -> None:
     experiment = Experiment([population], Selection(), 3)
     found = testing.Testing(["ar", *WITH_MARGIN], n_resamples=99, margins={"x": 0.8}).run(experiment, 3)
     counts = experiment.data_set(1)[0][..., 0] / 1000
-    alone = compare(metrics=ratings(*counts), test="equivalence", margins={"rating": 0.8}, n_resamples=99,
-                    seed=experiment.seed_of(1))  # fmt: skip
+    alone = compare(metrics=ratings(*counts), test="equivalence:rating=0.8", n_resamples=99, seed=experiment.seed_of(1))
     assert found.pvalue.shape == (7, 1, 3)
     assert found.pvalue[1, 0, 1] == only(alone).test.pvalue
 
@@ -359,7 +359,7 @@ def test_studies_in_rust_have_the_p_of_each_simulated_test_set() -> None:
     for i, (a, b) in enumerate(experiment.data_set(simulation)[0] for simulation in range(5)):
         both = FromCounts("BLEU", {"b": b, "a": a}, bleu)
         for t, test in enumerate(tests, 1):
-            options: dict[str, Any] = {"test": test, "margins": {"bleu": 3}, "n_resamples": 99, "interval": None}
+            options: dict[str, Any] = {"test": f"{test}:bleu=3", "n_resamples": 99, "interval": None}
             alone = compare(metrics=both, seed=experiment.seed_of(i), **options)
             assert found[t, 0, i] == only(alone).test.pvalue
 
@@ -395,21 +395,22 @@ def test_the_confidence_level_is_one_less_twice_alpha(options: dict[str, float],
         ({"margins": {"rating": True}}, "got True"),
         ({"margins": {"ratign": 1}}, "unknown metric of a margin 'ratign': did you mean 'rating'"),
         ({"margins": {"rating": 1, "bleu": 1}}, "unknown metric of a margin 'bleu'"),
-        ({"margins": {}}, "test 'equivalence' needs a margin for each metric, but there is none for rating: add "
-         "--margin rating=VALUE, in points of the metric (margins={'rating': VALUE})"),
+        ({"margins": {}}, "test 'equivalence' needs a margin for each metric, but there is none for rating: write "
+         "equivalence:rating=VALUE, in points of the metric"),
         ({"margins": None}, "needs a margin for each metric"),
         ({"margins": 0.5}, "margins must be a mapping of metrics to numbers, such as {'bleu': 0.5}, got 0.5"),
-        ({"test": "bootstrap-both"}, "margins are for tests of equivalence and non-inferiority, not for the default "
-         "test 'bootstrap-both': use test='equivalence' or 'non-inferiority', or leave them out"),
-        ({"test": "ar"}, "not for the test 'ar'"),
+        ({"test": "equivalence"}, "test 'equivalence' needs a margin for each metric, but there is none for rating: "
+         "write equivalence:rating=VALUE, in points of the metric"),
+        ({"test": "bootstrap-both:rating=1"}, "the test 'bootstrap-both' has no options: leave out ':rating=1'"),
+        ({"test": "ar:rating=1"}, "unknown option of test ar 'rating'"),
         ({"alternative": "greater"}, "test 'equivalence' has no other alternative than equivalence, got 'greater'"),
         ({"adjust": "maxt"}, "adjustment 'maxt' does not support the test 'equivalence'"),
-        ({"simultaneous": True}, "there are no simultaneous intervals for the test 'equivalence'"),
-        ({"scheme": "iid"}, "the scheme 'iid' is for tests with shuffles, not for the test 'equivalence': use "
-         "test='equivalence-ar', or leave out the scheme"),
-        ({"test": "equivalence-ar", "scheme": "subgroup"}, "'equivalence-ar' does not support the scheme 'subgroup'"),
-        ({"test": "equivalence-ar", "stopping": "gandy"}, "does not support the stopping rule 'gandy': leave it out"),
-        ({"test": "equivalence-ar", "scheme": "exact"}, "scheme 'exact' would need 2^60 patterns of swaps"),
+        ({"interval": "simultaneous"}, "there are no simultaneous intervals for the test 'equivalence'"),
+        ({"scheme": "iid"}, "scheme 'iid' is for shuffles: leave it out, or use by='ar', as equivalence-ar"),
+        ({"by": "ar", "scheme": "subgroup"}, "unknown scheme 'subgroup'"),
+        ({"by": "shuffles"}, "unknown way to test 'shuffles'"),
+        ({"test": "equivalence-ar:stopping=gandy"}, "stopping"),
+        ({"by": "ar", "scheme": "exact"}, "scheme 'exact' would need 2^60 patterns of swaps"),
         ({"alpha": 0.5}, "alpha must be below 0.5 for the test 'equivalence', got 0.5"),
         ({"alpha": 0.05, "confidence_level": 0.95}, "with the test 'equivalence', confidence_level must be "
          "1 - 2*alpha, 0.9, got 0.95: leave out one of them"),
@@ -418,11 +419,10 @@ def test_the_confidence_level_is_one_less_twice_alpha(options: dict[str, float],
     ],
 )  # fmt: skip
 def test_what_cannot_be_combined_is_refused_in_one_sentence(options: dict[str, Any], message: str) -> None:
+    own = {"margins": {"rating": 1}} | {key: options[key] for key in ("margins", "by", "scheme") if key in options}
+    others = {"n_resamples": 99} | {key: options[key] for key in options if key not in own}
     with pytest.raises(InputError) as error:
-        compare(
-            metrics=ratings(*some_scores(1)),
-            **{"test": "equivalence", "margins": {"rating": 1}, "n_resamples": 99, **options},
-        )
+        compare(metrics=ratings(*some_scores(1)), **{"test": Equivalence(**own), **others})
     assert message in str(error.value)
     assert "\n" not in str(error.value)
 
@@ -432,9 +432,9 @@ def test_what_cannot_be_combined_is_refused_in_one_sentence(options: dict[str, A
 )
 def test_variants_are_refused_for_metrics_that_they_do_not_apply_to(test: str, kind: str) -> None:
     function = CorpusFunction("words", lambda hypotheses, _: float(len(hypotheses)))
-    chosen = "bleu" if kind else function
+    of = "bleu" if kind else function
     with pytest.raises(InputError, match=rf"test '{test}' is for {kind}.*: use equivalence$"):
-        compare(*corpus(), chosen, test=test, margins={"bleu" if kind else "words": 1}, n_resamples=9)
+        compare(*corpus(), of, test=chosen(test, margins={"bleu" if kind else "words": 1}), n_resamples=9)
 
 
 # --- The command line
@@ -443,28 +443,29 @@ def test_variants_are_refused_for_metrics_that_they_do_not_apply_to(test: str, k
 FILES = ("reference.txt", "baseline.txt", "tuned.txt")
 
 
-def test_margins_follow_one_flag_or_several(run: Any, demo: Any) -> None:
-    common = ("compare", *FILES, "-m", "bleu", "ter", "-n", "99", "--test", "equivalence", "--format", "json")
-    one = run(*common, "--margin", "bleu=5", "TER=2")
-    two = run(*common, "--margin", "TER=2", "--margin", "BLEU=5")
-    between = run("compare", "--margin", "bleu=5", "ter=2", *FILES, *common[4:])
+def test_margins_follow_the_test(run: Any, demo: Any) -> None:
+    common = ("compare", *FILES, "-m", "bleu", "ter", "-n", "99", "--format", "json")
+    one = run(*common, "--test", "equivalence:bleu=5,TER=2")
+    other = run("compare", "--test", "equivalence:TER=2,BLEU=5", *common[1:])
     assert one.code == 0
-    assert one.out == two.out == between.out
+    assert one.out == other.out
     assert [pair["margin"] for pair in json.loads(one.out)["comparisons"]] == [5, 2]
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--margin", "bleu"), "--margin must be a metric and a number, such as --margin bleu=0.5, got 'bleu'"),
-        (("--margin", "bleu=x"), "--margin must be a metric and a number, such as --margin bleu=0.5, got 'bleu=x'"),
-        (("--margin", "blue=1"), "unknown metric of a margin 'blue': did you mean 'bleu'"),
-        (("--margin", "bleu=1", "bleu=2"), "--margin bleu is used twice: leave out one of them"),
-        (("--margin", "bleu=1", "--confidence", "0.95", "--alpha", "0.05"), "--confidence must be 1 - 2*alpha, 0.9"),
+        (("equivalence",), "write equivalence:BLEU=VALUE, in points of the metric"),
+        (("equivalence:bleu",), "unknown option of test equivalence 'bleu'; known: METRIC=VALUE, scheme"),
+        (("equivalence:bleu=x",), "test equivalence: bleu must be a number, got 'x'"),
+        (("equivalence:blue=1",), "unknown metric of a margin 'blue': did you mean 'bleu'"),
+        (("equivalence:bleu=1,bleu=2",), "equivalence:bleu=1,bleu=2: bleu is set twice"),
+        (("equivalence:bleu=1", "--confidence", "0.95", "--alpha", "0.05"), "--confidence must be 1 - 2*alpha, 0.9"),
+        (("equivalence", "--margin", "bleu=1"), "there is no option --margin: write the margin after the test"),
     ],
 )  # fmt: skip
 def test_bad_margins_give_one_sentence_and_exit_code_2(run: Any, demo: Any, arguments: Any, message: str) -> None:
-    outcome = run("compare", *FILES, "-n", "99", "--test", "equivalence", *arguments)
+    outcome = run("compare", *FILES, "-n", "99", "--test", *arguments)
     assert (outcome.code, outcome.out) == (2, "")
     assert message in outcome.err
     assert outcome.err.count("\n") == 1
@@ -473,28 +474,27 @@ def test_bad_margins_give_one_sentence_and_exit_code_2(run: Any, demo: Any, argu
 # --- Reports
 
 
-def result(test: str = "equivalence", **options: Any) -> Comparison:
+def result(test: str = "equivalence", margin: float = 5, **options: Any) -> Comparison:
     reference, systems = corpus()
-    defaults: dict[str, Any] = {"margins": {"bleu": 5}, "n_resamples": 199}
-    return compare(reference, systems, "bleu", test=test, **{**defaults, **options})
+    return compare(reference, systems, "bleu", test=f"{test}:bleu={margin}", **{"n_resamples": 199, **options})
 
 
 SENTENCES: list[tuple[dict[str, Any], str]] = [
     ({}, "tuned is equivalent to baseline within ±5 BLEU, and larger is not shown to be equivalent to it."),
-    ({"margins": {"bleu": 1}}, "tuned and larger are not shown to be equivalent to baseline within ±1 BLEU."),
-    ({"margins": {"bleu": 40}}, "tuned and larger are equivalent to baseline within ±40 BLEU."),
+    ({"margin": 1}, "tuned and larger are not shown to be equivalent to baseline within ±1 BLEU."),
+    ({"margin": 40}, "tuned and larger are equivalent to baseline within ±40 BLEU."),
     (
-        {"all_pairs": True, "margins": {"bleu": 6}},
+        {"all_pairs": True, "margin": 6},
         "1 of 3 pairs is equivalent within ±6 BLEU, and the others are not shown to be.",
     ),
-    ({"all_pairs": True, "margins": {"bleu": 0.5}}, "No pair is shown to be equivalent within ±0.5 BLEU."),
+    ({"all_pairs": True, "margin": 0.5}, "No pair is shown to be equivalent within ±0.5 BLEU."),
     ({"test": "non-inferiority"}, "tuned and larger are not worse than baseline by more than 5 BLEU."),
     (
-        {"test": "non-inferiority", "baseline": "larger", "margins": {"bleu": 1}},
+        {"test": "non-inferiority", "baseline": "larger", "margin": 1},
         "baseline and tuned are not shown to be non-inferior to larger (not worse by more than 1 BLEU).",
     ),
     (
-        {"test": "non-inferiority", "all_pairs": True, "margins": {"bleu": 1}},
+        {"test": "non-inferiority", "all_pairs": True, "margin": 1},
         "3 of 3 pairs are non-inferior (the system is not worse than its baseline by more than 1 BLEU).",
     ),
 ]
@@ -524,12 +524,12 @@ def test_no_report_calls_a_system_better_or_ranks_it(fmt: str, test: str, all_pa
 def test_stars_and_intervals_agree_unless_p_is_adjusted() -> None:
     kinds = [caveat.kind for caveat in result().caveats]
     assert "star-and-interval" not in kinds
-    unadjusted = result(adjust="none", margins={"bleu": 5})
+    unadjusted = result(adjust="none")
     sentence = next(
         line for line in render(unadjusted, layout=Layout(terminal=Terminal())).splitlines() if "not adj" in line
     )
     assert "if all differences were at the margin" in sentence
-    adjusted = [result(margins={"bleu": m / 10}, n_resamples=999) for m in range(40, 60)]
+    adjusted = [result(margin=m / 10, n_resamples=999) for m in range(40, 60)]
     found = [c for each in adjusted for c in each.caveats if c.kind == "star-and-interval"]
     assert found
     text = " ".join(" ".join(render(each).split()) for each in adjusted)

@@ -48,7 +48,7 @@ def test_tests_and_intervals_of_tau_are_those_of_compare(ties: str) -> None:
         TestSet.from_scores(tables, judgments=judgments), ties=ties, test="perm-inputs", n_resamples=999, seed=5
     )
     settings: dict[str, Any] = {"all_pairs": True, "n_resamples": 999, "seed": 5}
-    expected = compare(metrics=as_metric(tables, judgments, ties), test="ar", scheme="iid", **settings)
+    expected = compare(metrics=as_metric(tables, judgments, ties), test="ar:scheme=iid", **settings)
     for record in expected.scores:
         found = value(result, record.system)
         assert found.value == pytest.approx(record.score)
@@ -75,7 +75,7 @@ def test_averages_of_tau_are_those_of_compare_sets() -> None:
     sets = {name: TestSet.from_scores(tables, judgments=judgments) for name, (tables, judgments) in both.items()}
     result = meta.segments(sets, test="perm-inputs", n_resamples=499)
     data = {name: reshuffle.TestSet(metrics=as_metric(*own)) for name, own in both.items()}
-    expected = compare_sets(data, test="ar", scheme="iid", all_pairs=True, n_resamples=499)
+    expected = compare_sets(data, test="ar:scheme=iid", all_pairs=True, n_resamples=499)
     for name, comparison in {**expected.sets, "average": expected.average}.items():
         assert comparison is not None
         pairs = {(each.system, each.baseline): each for each in comparison.comparisons}

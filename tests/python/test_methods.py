@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from margins import WITH_MARGIN, margins
+from margins import WITH_MARGIN, with_margins
 from reshuffle import (
+    AR,
     BesagClifford,
     Comparison,
     CorpusFunction,
@@ -102,7 +103,7 @@ def test_keys_are_unique() -> None:
 
 
 CASES: list[dict[str, Any]] = [
-    *({"test": test, **margins(test, "rating")} for test in TESTS),
+    *({"test": with_margins(test, "rating")} for test in TESTS),
     *({"test": "ar", "adjust": name} for name in ADJUSTMENTS if name not in ("tukey", "scheffe")),
     *({"test": "anova", "adjust": name} for name in ("tukey", "scheffe")),
     *(
@@ -110,9 +111,9 @@ CASES: list[dict[str, Any]] = [
         for name in INTERVALS
         if name != "studentized"
     ),
-    {"test": "ar", "stopping": BesagClifford(5)},
-    {"test": "ar", "stopping": Gandy(0.05)},
-    {"test": "ar", "scheme": "subgroup", "adjust": "none"},
+    {"test": AR(stopping=BesagClifford(5))},
+    {"test": AR(stopping=Gandy(0.05))},
+    {"test": "ar:scheme=subgroup", "adjust": "none"},
     {"test": "ar", "all_pairs": True},
 ]
 
@@ -130,7 +131,7 @@ def test_the_paragraph_names_and_cites_what_was_used(options: dict[str, Any]) ->
         expected.append(ADJUSTMENTS[used.adjustment].source)
     if comparison.interval is not None:
         expected.append(INTERVALS[comparison.interval.name].source)
-    if "stopping" in options:
+    if isinstance(options["test"], AR) and options["test"].stopping is not None:
         expected.append(STOPPING_RULES[comparison.comparisons[0].test.stopping.rule])  # type: ignore[union-attr]
     if options.get("all_pairs"):
         assert comparison.rankings
@@ -157,7 +158,7 @@ SHARE = re.compile(r"(2?)\(([cb][₁₂]?) \+ 1\)/\(([Rn]) \+ 1\)|([cb])/([Rn])\
 def compared_by(test: str, **options: Any) -> Comparison:
     """Systems compared with a baseline by a test."""
     chosen: dict[str, Any] = {"n_resamples": 200, "seed": 77, "interval": None} | options
-    return compare(metrics=RATINGS, test=test, **margins(test, "rating"), **chosen)
+    return compare(metrics=RATINGS, test=with_margins(test, "rating"), **chosen)
 
 
 def on_pvalues(text: str) -> tuple[str, str]:
@@ -315,7 +316,9 @@ def test_the_paragraph_is_true_for_every_test_set() -> None:
     assert "99 shuffles of resampling units within each test set, but exact p-values for 2 of 4 tests" in text
     assert "seeds derived from 12345" in text
     assert "Holm (Holm, 1979) over the 4 pairs on all 2 test sets" in text
-    assert "with exact p-values from all shuffles" in uneven_sets(scheme="exact", average=False).methods_sentence()
+    assert (
+        "with exact p-values from all shuffles" in uneven_sets(test="ar:scheme=exact", average=False).methods_sentence()
+    )
 
 
 @pytest.mark.parametrize("fmt", ["latex", "typst"])

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 import reshuffle
 from budgets import budget
-from reshuffle import InputError, SegmentScores, compare, score, segment_scores
+from reshuffle import InputError, SegmentScores, Simultaneous, compare, score, segment_scores
 from reshuffle.data.scores import read_numbers
 from reshuffle.inference.hypotheses import Hypotheses
 from reshuffle.inference.plan import Plan
@@ -78,7 +78,7 @@ QUICK = settings(max_examples=budget(40), deadline=None, suppress_health_check=[
 @QUICK
 @given(tables(), st.sampled_from(["two-sided", "greater", "less"]), st.sampled_from(["ar", "ar-studentized"]))
 def test_exact_tests_are_those_of_the_two_systems_alone(table: Table, alternative: str, test: str) -> None:
-    options: Any = {"test": test, "scheme": "exact", "alternative": alternative, "interval": None}
+    options: Any = {"test": f"{test}:scheme=exact", "alternative": alternative, "interval": None}
     together = compare(metrics=ratings(table), all_pairs=True, **options)
     for pair in together.comparisons:
         names = pair.baseline, pair.system
@@ -140,13 +140,15 @@ def test_closed_forms_drop_documents_and_strata_without_scores(
 def test_shuffles_are_those_of_the_differences_with_zeros(test: str) -> None:
     """A segment that one of the systems lacks adds nothing to the difference, and its flip is not used."""
     table = random_table()
-    together = compare(metrics=ratings(table), test=test, scheme="iid", n_resamples=499, all_pairs=True, interval=None)
+    together = compare(
+        metrics=ratings(table), test=f"{test}:scheme=iid", n_resamples=499, all_pairs=True, interval=None
+    )
     for pair in together.comparisons:
         a, b = (np.array(table[name]) for name in (pair.system, pair.baseline))
         differences = np.where(np.isnan(a - b), 0, a - b).round(1)
         zeros = {"b": np.zeros(90).tolist(), "a": differences.tolist()}
         # The same shuffles of the same differences; for means z increases with the difference.
-        expected = compare(metrics=ratings(zeros, "error"), test="ar", scheme="iid", n_resamples=499, interval=None)
+        expected = compare(metrics=ratings(zeros, "error"), test="ar:scheme=iid", n_resamples=499, interval=None)
         assert expected.comparisons[0].test.exceedances == pair.test.exceedances
 
 
@@ -189,8 +191,8 @@ def test_other_metrics_in_the_same_comparison_keep_their_bytes() -> None:
         {"test": "ar", "adjust": "maxt"},
         {"test": "bootstrap-both", "adjust": "maxt"},
         {"test": "ar-studentized", "adjust": "minp"},
-        {"test": "ar", "stopping": "besag-clifford"},
-        {"test": "ar", "scheme": "subgroup"},
+        {"test": "ar:stopping=besag-clifford"},
+        {"test": "ar:scheme=subgroup"},
     ):
         arguments: Any = {**options, "all_pairs": True, "n_resamples": 300}
         metrics = [ratings(whole, "error", "x"), ratings(table), ratings(whole, "pairwise", "y")]
@@ -250,10 +252,8 @@ def test_families_may_span_complete_and_incomplete_metrics(test: str) -> None:
 @pytest.mark.parametrize("test", ["ar-studentized", "bootstrap", "bootstrap-both"])
 def test_simultaneous_intervals_that_exclude_0_have_a_star(test: str, family: str) -> None:
     metrics = [ratings(random_table(60, 0, seed=5), "error", "x"), ratings(random_table(60))]
-    options: Any = {"interval": "ar-studentized"} if test == "ar-studentized" else {}
-    result = compare(
-        metrics=metrics, test=test, family=family, all_pairs=True, simultaneous=True, n_resamples=199, **options
-    )
+    interval = Simultaneous(scores="ar-studentized" if test == "ar-studentized" else "percentile")
+    result = compare(metrics=metrics, test=test, family=family, all_pairs=True, interval=interval, n_resamples=199)
     for pair in result.comparisons:
         interval = pair.confidence_interval
         assert interval is not None

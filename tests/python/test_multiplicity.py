@@ -625,11 +625,8 @@ def test_adjustments_of_p_values_follow_their_definitions(values: list[float]) -
 def test_reports_name_the_error_rate_that_an_adjustment_controls() -> None:
     scores = SegmentScores("score", {name: np.arange(30) % (k + 3) for k, name in enumerate("abc")})
     for name, adjustment in ADJUSTMENTS.items():
-        test = {"tukey": "permutation", "scheffe": "anova"}.get(name, "ar")
-        scheme = "iid" if test == "ar" else "auto"
-        comparison = compare(
-            metrics=scores, test=test, scheme=scheme, all_pairs=True, adjust=name, n_resamples=99, interval=None
-        )
+        test = {"tukey": "permutation", "scheffe": "anova"}.get(name, "ar:scheme=iid")
+        comparison = compare(metrics=scores, test=test, all_pairs=True, adjust=name, n_resamples=99, interval=None)
         false_stars = {
             "family-wise error rate": "the chance of any false star",
             "false discovery rate": "the expected share of false stars among the stars",

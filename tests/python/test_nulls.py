@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 from reshuffle import InputError, SegmentScores, metric
 from reshuffle.metrics.base import Counts
+from reshuffle.options.nulls import NULLS_WITH_OPTIONS
 from reshuffle.resampling.counting import Data
 from reshuffle.settings import Resampling, Units
-from reshuffle.study import type1
+from reshuffle.study import Documents, Margin, type1
 from reshuffle.study.document_nulls import influences
 from reshuffle.study.equal_scores import closest
 from reshuffle.study.experiments import Experiment
@@ -48,7 +49,8 @@ def material(metrics: Any = "bleu", systems: Any = None, documents: Sequence[int
 
 
 def built(name: str, of: Material, baseline: str | None = None, all_pairs: bool = False, **options: Any) -> NullData:
-    found = NullOptions(**options).resolved(of.documents is not None)
+    own = NULLS_WITH_OPTIONS[name]().settings if name in NULLS_WITH_OPTIONS else {}
+    found = NullOptions(**own | {"null": (name,)} | options).resolved(of.documents is not None)
     return NULLS[name].build(Request(of, found, Resampling(), baseline, all_pairs))
 
 
@@ -112,7 +114,7 @@ def test_the_system_is_worse_than_the_baseline_by_the_margin(margin: float) -> N
 
 def test_tests_with_a_margin_have_their_size_at_the_margin() -> None:
     study = type1(
-        REFERENCES, SYSTEMS, [BLEU, TER], null="margin", equalize="drop-words", margins={"bleu": 1, "TER": 2},
+        REFERENCES, SYSTEMS, [BLEU, TER], null="margin:equalize=drop-words,bleu=1,TER=2",
         tests=["equivalence", "non-inferiority"], simulations=150, n_resamples=99, alphas=0.1,
     )  # fmt: skip
     assert [(rate.test, rate.metric) for rate in study.rates] == [
@@ -128,9 +130,12 @@ def test_tests_with_a_margin_have_their_size_at_the_margin() -> None:
     [
         ({"tests": "equivalence"}, "test 'equivalence' needs a margin for each metric, but there is none for BLEU"),
         ({"null": "margin"}, "null 'margin' needs a margin for each metric, but there is none for BLEU"),
-        ({"margins": {"bleu": 1}}, "margins are for tests of equivalence and non-inferiority and for the null"),
-        ({"null": "margin", "margins": {"bleu": 0}}, "the margin of bleu must be a finite number above 0"),
-        ({"null": "margin", "margins": {"bleu": 1, "chrf": 1}}, "unknown metric of a margin 'chrf'"),
+        (
+            {"null": "margin:bleu=1", "tests": "equivalence:bleu=2"},
+            "the tests and the null 'margin' of a study share their margins, got {'bleu': 2.0} and {'bleu': 1.0}",
+        ),
+        ({"null": Margin({"bleu": 0})}, "the margin of bleu must be a finite number above 0"),
+        ({"null": Margin({"bleu": 1, "chrf": 1})}, "unknown metric of a margin 'chrf'"),
     ],
 )
 def test_margins_that_cannot_be_used_are_refused(arguments: dict[str, Any], message: str) -> None:
@@ -246,14 +251,14 @@ def test_real_documents_are_drawn_and_swapped_whole() -> None:
         assert (is_swapped | (sums == own).all(axis=(0, 2))).all()
         assert 5 < is_swapped.sum() < 19
         assert "resample segments as if" in null.truth or "as they should" in null.truth
-    with pytest.raises(InputError, match="document_size and icc are for simulated documents"):
+    with pytest.raises(InputError, match="size and icc are for simulated documents"):
         built("documents", of, icc=0.2)
 
 
 def test_sizes_of_simulated_documents_are_in_segments() -> None:
     study = type1(
-        REFERENCES, SYSTEMS, null=["documents", "documents-as-units"], tests="ar", sizes=[50, 120], simulations=5,
-        n_resamples=19, document_size=20, icc=0.05, alphas=0.1,
+        REFERENCES, SYSTEMS, null=["documents:size=20,icc=0.05", "documents-as-units"], tests="ar", sizes=[50, 120],
+        simulations=5, n_resamples=19, alphas=0.1,
     )  # fmt: skip
     assert [(rate.null, rate.size) for rate in study.rates] == [
         ("documents", 40), ("documents", 120), ("documents-as-units", 40), ("documents-as-units", 120)
@@ -266,17 +271,18 @@ def test_sizes_of_simulated_documents_are_in_segments() -> None:
     ("arguments", "message"),
     [
         ({}, "the null 'documents' needs the documents of segments, but there are none: add --docs (documents), or"),
-        ({"document_size": 80}, "documents of 80 segments (document_size) need at least 160 segments, but there are"),
+        ({"size": 80}, "documents of 80 segments need at least 160 segments, but there are"),
         ({"icc": 0.95}, "under BLEU can have an intraclass correlation of at most 0."),
-        ({"icc": 0.1, "sizes": 25}, "sizes: 25 segments are fewer than two documents of 15 (document_size)"),
+        ({"icc": 0.1, "sizes": 25}, "sizes: 25 segments are fewer than two documents of 15"),
         ({"icc": 0.1, "sizes": 121}, "sizes: 121 segments were asked for, but the pool has only 120"),
         ({"icc": 1}, "icc must lie strictly between 0 and 1, got 1"),
-        ({"document_size": 1}, "document_size must be a whole number of at least 2, got 1"),
+        ({"size": 1}, "size must be a whole number of at least 2, got 1"),
     ],
 )
 def test_documents_that_cannot_be_simulated_are_refused(arguments: dict[str, Any], message: str) -> None:
+    own = {name: value for name, value in arguments.items() if name != "sizes"}
     with pytest.raises(InputError) as raised:
-        type1(REFERENCES, SYSTEMS, null="documents", simulations=2, **arguments)
+        type1(REFERENCES, SYSTEMS, null=Documents(**own), simulations=2, sizes=arguments.get("sizes"))
     assert message in str(raised.value)
 
 
@@ -363,7 +369,7 @@ def test_few_runs_support_no_conclusion() -> None:
 
 def test_too_few_runs_are_refused() -> None:
     with pytest.raises(InputError, match="it needs at least 4 runs of one system, but there are only 3: give more"):
-        type1(REFERENCES, SYSTEMS, null="replicate", runs=2)
+        type1(REFERENCES, SYSTEMS, null="replicate:runs=2")
 
 
 def test_variants_are_all_pairs_and_their_equivalence_is_an_assumption() -> None:
@@ -385,14 +391,14 @@ def test_variants_are_all_pairs_and_their_equivalence_is_an_assumption() -> None
             "sampling 'fixed' takes all 120 segments, so that all simulated test sets are the same",
         ),
         ({"sampling": "subset"}, "scores were made equal: use 'replace', or 'subset' with smaller sizes"),
-        ({"equalize": "mixed"}, "unknown equalize 'mixed': did you mean 'mix'?"),
-        ({"noise": 0}, "noise must lie strictly between 0 and 1, got 0"),
-        ({"runs": 0}, "runs must be a whole number of at least 1, got 0"),
+        ({"null": "equal-score:equalize=mixed"}, "unknown equalize 'mixed': did you mean 'mix'?"),
+        ({"null": "noise:rate=0"}, "rate must lie strictly between 0 and 1, got 0"),
+        ({"null": "replicate:runs=0"}, "runs must be a whole number of at least 1, got 0"),
     ],
 )
 def test_populations_without_swaps_must_be_drawn_from(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError) as raised:
-        type1(REFERENCES, SYSTEMS, null="equal-score", simulations=2, **arguments)
+        type1(REFERENCES, SYSTEMS, **{"null": "equal-score", "simulations": 2, **arguments})
     assert message in str(raised.value)
 
 
@@ -407,9 +413,10 @@ def test_subsets_of_a_pool_of_equal_scores_are_said_to_vary_less() -> None:
 
 
 def test_every_null_says_what_is_true() -> None:
+    own = {"margin": "margin:bleu=1", "documents": "documents:icc=0.05"}
     study = type1(
-        REFERENCES, SYSTEMS, null=list(NULLS), tests="ar", sizes=60, simulations=4, n_resamples=19, alphas=0.1,
-        margins={"bleu": 1}, icc=0.05,
+        REFERENCES, SYSTEMS, null=[own.get(name, name) for name in NULLS], tests="ar", sizes=60, simulations=4,
+        n_resamples=19, alphas=0.1,
     )  # fmt: skip
     assert [rate.null for rate in study.rates] == list(NULLS) == list(study.truths)
     assert all(truth.endswith(".") for truth in study.truths.values())

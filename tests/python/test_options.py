@@ -161,7 +161,7 @@ def test_a_new_option_is_one_declaration() -> None:
 
 
 def test_a_record_takes_the_options_that_it_shares() -> None:
-    chosen = studies.Type1(tests="ar", seed=7, noise=0.1)
-    settings = taken(studies.NullDetails, chosen)
-    assert settings.noise == 0.1
+    chosen = studies.Type1(tests="ar", seed=7, weight_sets=2)
+    settings = taken(studies.SharedDraws, chosen)
+    assert settings.weight_sets == 2
     assert not hasattr(settings, "seed")

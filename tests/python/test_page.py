@@ -69,7 +69,7 @@ RESULTS = Lazy[Comparison | SetComparison](
         "missing": lambda: compare(metrics=ratings(numbered(4), missing=5), all_pairs=True, n_resamples=199),
         "one-sided": lambda: compare(metrics=ratings(numbered(3)), all_pairs=True, alternative="less", n_resamples=199),
         "exact": lambda: compare(
-            metrics=ratings(numbered(3), 10), test="ar", scheme="exact", interval=None, adjust="holm"
+            metrics=ratings(numbered(3), 10), test="ar:scheme=exact", interval=None, adjust="holm"
         ),
         "no adjustment": lambda: compare(
             metrics=ratings(numbered(3)), test="t-test", interval="t", adjust="none", all_pairs=True

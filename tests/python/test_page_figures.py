@@ -525,7 +525,7 @@ class TestNullDistribution:
 
     def test_few_different_values_are_filled_as_a_whole(self, browser: Browser) -> None:
         scores = {"a": [4, 4, 3, 4, 2, 4, 4, 3], "b": [1, 2, 1, 0, 2, 1, 0, 3], "c": [2, 1, 1, 1, 2, 0, 1, 3]}
-        result = compare(metrics=SegmentScores("r", scores), test="ar-studentized", scheme="exact", all_pairs=True)
+        result = compare(metrics=SegmentScores("r", scores), test="ar-studentized:scheme=exact", all_pairs=True)
         browser.open(result.render("html"))
         for pair in result.comparisons:
             for first, second in ((pair.system, pair.baseline), (pair.baseline, pair.system)):

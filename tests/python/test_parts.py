@@ -250,14 +250,14 @@ ALL_METRICS = ["bleu", "ter", RATINGS, FromCounts("share", COUNTS, share), FromC
     "options",
     [
         {},
-        {"test": "ar", "all_pairs": True, "adjust": "maxt", "scheme": "iid"},
+        {"test": "ar:scheme=iid", "all_pairs": True, "adjust": "maxt"},
         {"test": "ar", "adjust": "minp", "family": "all", "metrics": ["bleu", "ter"]},
-        {"test": "ar", "scheme": "subgroup"},
-        {"test": "ar", "stopping": "besag-clifford", "scheme": "iid"},
+        {"test": "ar:scheme=subgroup"},
+        {"test": "ar:stopping=besag-clifford,scheme=iid"},
         {"test": "ar-studentized", "adjust": "maxt"},
         {"test": "permutation", "metrics": ["bleu", FromCounts("share", COUNTS, share)]},
         {"test": "bootstrap-percentile", "strata": ["a"] * 60 + ["b"] * 60, "interval": "bca"},
-        {"documents": [i // 6 for i in range(120)], "simultaneous": True, "metrics": ["chrf", RATINGS]},
+        {"documents": [i // 6 for i in range(120)], "interval": "simultaneous", "metrics": ["chrf", RATINGS]},
         {"metrics": [OwnTexts("wer", REFERENCES, SYSTEMS), "bleu"], "n_resamples": 200},
     ],
     ids=lambda options: options.get("test", "default"),
@@ -274,7 +274,7 @@ def test_a_comparison_is_the_same_with_an_executor(options: dict[str, Any]) -> N
 
 def test_calls_of_a_function_of_texts_are_counted_wherever_they_are_made() -> None:
     function = CorpusFunction("words", words)
-    arguments: dict[str, Any] = {"metrics": function, "n_resamples": 600, "test": "ar", "scheme": "iid"}
+    arguments: dict[str, Any] = {"metrics": function, "n_resamples": 600, "test": "ar:scheme=iid"}
     expected = compare(REFERENCES, SYSTEMS, **arguments)
     with ThreadPoolExecutor(3) as threads:
         for executor in (Copying(), threads):

@@ -226,7 +226,7 @@ def test_the_forest_shows_the_differences_from_the_baseline() -> None:
 
 
 def test_simultaneous_intervals_are_named() -> None:
-    comparison = compared(numbered(3), all_pairs=False, simultaneous=True, test="bootstrap")
+    comparison = compared(numbered(3), all_pairs=False, interval="simultaneous", test="bootstrap")
     assert ", simultaneous 95% CI (→ better)" in comparison.plot.forest().get_xlabel()
     assert "rating, 95% CI (→ better)" in comparison.plot.ranking().get_xlabel()
 

@@ -121,11 +121,11 @@ def comparisons() -> Iterator[tuple[str, dict[str, Any]]]:
             for interval in ("percentile", "bca", "studentized", "delta", "ar-studentized")[: 5 if every else 3]:
                 yield f"{kind} {test} {interval}", {**options, "test": test, "interval": interval}
         for scheme in ("iid", "subgroup"):
-            yield f"{kind} {scheme}", {**options, "test": "ar", "scheme": scheme}
+            yield f"{kind} {scheme}", {**options, "test": f"ar:scheme={scheme}"}
         for test in ("equivalence", "non-inferiority-studentized"):
-            margins = {"bleu": 4, chosen[1] if isinstance(chosen[1], str) else chosen[1].name: 0.5}
+            other = chosen[1] if isinstance(chosen[1], str) else chosen[1].name
             for of_scores in ("percentile", None):
-                of_margins = {"test": test, "margins": margins, "interval": of_scores}
+                of_margins = {"test": f"{test}:bleu=4,{other}=0.5", "interval": of_scores}
                 yield f"{kind} {test} {of_scores}", {**options, **of_margins}
 
 
@@ -314,7 +314,7 @@ CALLS = {
     "compare": "reshuffle.compare(corpus.references, corpus.systems, ['bleu', reshuffle.CorpusFunction('slow', slow)], "
     "n_resamples=200, progress=True)",
     "error": "try: reshuffle.compare(corpus.references, corpus.systems, 'bleu', n_resamples=60000, "
-    "test='ar', interval='studentized', simultaneous=True, progress=True)\nexcept ValueError: pass",
+    "test='ar', interval='simultaneous:scores=studentized', progress=True)\nexcept ValueError: pass",
 }
 
 

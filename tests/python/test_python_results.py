@@ -77,19 +77,19 @@ RESULTS = Lazy[Comparison](
         "score": lambda: score(REFERENCES, SYSTEMS, ["bleu", "ter"]),
         "score with intervals": lambda: score(REFERENCES, SYSTEMS, "bleu", interval="delta"),
         "without replicates": lambda: compare(metrics=ratings(), test="t-test", interval="t"),
-        "few replicates": lambda: compare(metrics=ratings(), test="ar", scheme="iid", n_resamples=9, interval=None),
+        "few replicates": lambda: compare(metrics=ratings(), test="ar:scheme=iid", n_resamples=9, interval=None),
         "few units": lambda: compare(
-            metrics=ratings(2, 4), test="ar", scheme="iid", n_resamples=99, interval=None, all_pairs=True
+            metrics=ratings(2, 4), test="ar:scheme=iid", n_resamples=99, interval=None, all_pairs=True
         ),
         "undecided": lambda: compare(
-            metrics=ratings(9), test="ar", stopping="gandy", n_resamples=60, interval=None, all_pairs=True
+            metrics=ratings(9), test="ar:stopping=gandy", n_resamples=60, interval=None, all_pairs=True
         ),
         "near alpha": lambda: compare(
-            metrics=ratings(9), test="ar", scheme="iid", n_resamples=60, interval=None, all_pairs=True
+            metrics=ratings(9), test="ar:scheme=iid", n_resamples=60, interval=None, all_pairs=True
         ),
         "liberal": lambda: compare(metrics=ratings(), test="bootstrap-shift", n_resamples=999),
         "auto": lambda: compare(
-            metrics=ratings(2), test="ar", scheme="iid", n_resamples="auto", alpha=1e-5, interval=None
+            metrics=ratings(2), test="ar:scheme=iid", n_resamples="auto", alpha=1e-5, interval=None
         ),
         "lengths": lambda: compare(metrics=lengths(), test="ar", n_resamples=999),
         "function of texts": lambda: compare(

@@ -150,7 +150,7 @@ def test_large_numbers_have_commas_and_levels_all_their_digits() -> None:
     assert wide.confidence_interval is not None
     header = render(score(metrics=SegmentScores("x", [[1, 2, 3]]), interval="t", confidence_level=0.9999))
     assert "99.99% CI" in header
-    adjusted = " ".join(render(many(60, test="ar", scheme="auto", n_resamples=99, adjust="holm")).split())
+    adjusted = " ".join(render(many(60, test="ar", n_resamples=99, adjust="holm")).split())
     assert "Holm over 1,770 pairs; family-wise" in adjusted
 
 

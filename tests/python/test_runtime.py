@@ -254,9 +254,7 @@ def long_comparison(folder: Path, *options: str) -> list[str]:
         "-n",
         str(10**12),
         "--test",
-        "ar",
-        "--scheme",
-        "iid",
+        "ar:scheme=iid",
         "--interval",
         "delta",
         *options,
@@ -871,7 +869,7 @@ def test_the_progress_bar_does_not_go_into_the_file_of_the_report(tmp_path: Path
         "import reshuffle.progress as bars; bars.BAR_DELAY_SECONDS = 0.0; from reshuffle.cli.main import main; main()"
     )
     compare = shlex.join(long_comparison(tmp_path)[3:]).replace(str(10**12), "200000")
-    command = compare.replace("compare", "score").replace(" --test ar --scheme iid", "")
+    command = compare.replace("compare", "score").replace(" --test ar:scheme=iid", "")
     shell = f"{sys.executable} -c {shlex.quote(source)} {command.replace('delta', 'percentile')} > report"
     child = pexpect.spawn("bash", ["-c", shell], cwd=str(tmp_path), dimensions=(24, 100), timeout=60, encoding="utf-8")
     child.logfile_read = io.StringIO()

@@ -15,10 +15,12 @@ from typing import Any, cast, get_args
 
 import numpy as np
 import pytest
+from attrs import evolve
 
-from margins import margins
+from margins import with_margins
 from mutations import crashes
 from reshuffle import (
+    AR,
     BesagClifford,
     Caveat,
     Comparison,
@@ -41,6 +43,7 @@ from reshuffle.data.demo import demo_corpus
 from reshuffle.data.from_json import TEXTS_OF_CAVEATS
 from reshuffle.inference.intervals import INTERVALS
 from reshuffle.inference.tests import TESTS
+from reshuffle.options.choices import WithMargin
 from reshuffle.report import render
 from reshuffle.results import (
     Brevity,
@@ -84,17 +87,17 @@ def metrics() -> Mapping[str, Any]:
 
 
 EVERY = [
-    *({"test": test, **margins(test, "rating")} for test in TESTS),
+    *({"test": with_margins(test, "rating")} for test in TESTS),
     *({"test": "ar", "adjust": name} for name in get_args(types.Adjustment) if name not in ("tukey", "scheffe")),
     *({"test": "anova", "adjust": name} for name in ("tukey", "scheffe")),
     *(
         {"interval": name, "test": INTERVALS[name].inverts or "ar-studentized", "adjust": "none"}
         for name in get_args(types.Interval)
     ),
-    *({"test": "ar", "scheme": name} for name in get_args(types.Scheme)),
-    *({"test": "ar", "adjust": "holm", "stopping": rule} for rule in (BesagClifford(2), BesagClifford(60))),
-    *({"test": "ar-studentized", "stopping": Gandy(level)} for level in (0.05, 0.3)),
-    {"simultaneous": True, "family": "all"},
+    *({"test": AR(scheme=name)} for name in get_args(types.Scheme)),
+    *({"test": AR(stopping=rule), "adjust": "holm"} for rule in (BesagClifford(2), BesagClifford(60))),
+    *({"test": AR(studentized=True, stopping=Gandy(level)), "alpha": level} for level in (0.05, 0.3)),
+    {"interval": "simultaneous", "family": "all"},
 ]
 
 
@@ -114,11 +117,11 @@ def assert_read_back(comparison: Comparison) -> None:
 def test_the_result_of_every_test_adjustment_interval_and_rule_is_read_back(options: dict[str, Any]) -> None:
     rating, some_missing = (metrics()[name] for name in ("rating", "some missing"))
     arguments: dict[str, Any] = {"n_resamples": 99, "all_pairs": True, **options}
-    if "stopping" in options and options["stopping"] == Gandy(0.3):
-        arguments["alpha"] = 0.3
     assert_read_back(compare(metrics=rating, **arguments))
     with contextlib.suppress(InputError):  # some are not for documents, or not for missing scores
-        both = {**arguments, **margins(arguments.get("test", "ar"), "rating", "NaN", margin=0.1)}
+        test, both = arguments.get("test"), dict(arguments)
+        if isinstance(test, WithMargin):
+            both["test"] = evolve(test, margins={"rating": 0.1, "NaN": 0.1})
         assert_read_back(compare(metrics=[rating, some_missing], documents=[i // 2 for i in range(SEGMENTS)], **both))
 
 
@@ -261,9 +264,9 @@ def documents() -> list[Any]:
     many = [
         rare(),
         compare(REFERENCES, SYSTEMS, metrics()["function"], n_resamples=9, test="ar"),
-        compare(metrics=metrics()["rating"], test="equivalence", margins={"rating": 1}, n_resamples=9),
+        compare(metrics=metrics()["rating"], test="equivalence:rating=1", n_resamples=9),
         compare(metrics=some, strata=[i // 8 for i in range(SEGMENTS)], n_resamples=9, all_pairs=True),
-        compare(metrics=metrics()["rating"], stopping=BesagClifford(3), test="ar", all_pairs=True),
+        compare(metrics=metrics()["rating"], test=AR(stopping=BesagClifford(3)), all_pairs=True),
         compare(REFERENCES, SYSTEMS, "bleu", documents=[i // 2 for i in range(SEGMENTS)], n_resamples=9),
         replace(score(REFERENCES, SYSTEMS), averaged_over=("news", "talks")),
         compare(REFERENCES, SYSTEMS, ["bleu", some], n_resamples=9, with_texts=True),

@@ -106,7 +106,7 @@ def test_logs_beside_texts_and_groups(run: Any) -> None:
     assert metrics(run("compare", "--scores", "f1", "a.json", "b.json", "--docs", "docs.txt", *options)) == docs
     named = ("--scores", "f1", "a.named.json", "b.named.json")
     # Documents in another order have other draws; exact p do not depend on the order.
-    exact = ("--test", "ar", "--scheme", "exact", "--format", "csv")
+    exact = ("--test", "ar:scheme=exact", "--format", "csv")
     lines = run("compare", *named, "--docs", "docs.tsv#doc", *exact).out.splitlines()
     expected = run("compare", "--scores", "f1", "a.da", "b.da", "--docs", "docs.txt", *exact).out.splitlines()
     found, wanted = (dict(zip(*(each[at].split(",") for at in (0, -1)), strict=False)) for each in (lines, expected))

@@ -40,7 +40,7 @@ def test_a_derived_seed_gives_the_results_of_its_integer_and_a_signature_with_it
     bleu = FromCounts("m", counts, "bleu")
     seed = derive_seed(derive_seed(12345, "simulation", 7), "test-set", 3)
     derived, plain = (
-        compare(metrics=bleu, n_resamples=99, seed=s, interval="percentile", test="ar", scheme="iid")
+        compare(metrics=bleu, n_resamples=99, seed=s, interval="percentile", test="ar:scheme=iid")
         for s in (seed, int(seed))
     )
     assert "|n:99|seed:12345>simulation[7]>test-set[3]|" in derived.signature

@@ -19,7 +19,7 @@ from scipy.special import ndtri
 
 import reshuffle
 from budgets import budget
-from margins import margins
+from margins import with_margins
 from meteor_files import write_meteor
 from reshuffle import (
     CorpusFunction,
@@ -205,7 +205,7 @@ def test_bca_intervals_of_an_average_add_up_the_moments_of_the_test_sets() -> No
 @pytest.mark.parametrize("test", [name for name, test in TESTS.items() if test.averages])
 def test_results_are_the_same_bytes_on_any_number_of_threads(test: str) -> None:
     sets = sets_of(*random_sets(2, 4, (70, 40, 33)))
-    options: dict[str, Any] = {"test": test, "n_resamples": 300, "all_pairs": True, **margins(test, "bleu")}
+    options: dict[str, Any] = {"test": with_margins(test, "bleu"), "n_resamples": 300, "all_pairs": True}
     one, four = (compare_sets(sets, threads=threads, **options) for threads in (1, 4))
     assert one == four
 
@@ -316,7 +316,7 @@ def test_averages_are_families_of_their_own() -> None:
 @pytest.mark.parametrize("family", ["sets", "all"])
 @pytest.mark.parametrize("test", ["bootstrap-both", "bootstrap", "ar-studentized"])
 def test_simultaneous_intervals_over_test_sets_exclude_0_only_with_a_star(test: str, family: str) -> None:
-    options: dict[str, Any] = {"test": test, "n_resamples": 999, "all_pairs": True, "simultaneous": True}
+    options: dict[str, Any] = {"test": test, "n_resamples": 999, "all_pairs": True, "interval": "simultaneous"}
     found = compare_sets(two_metrics(1), family=family, average=False, **options)
     within = compare_sets(two_metrics(1), family={"sets": "metric", "all": "set"}[family], average=False, **options)
     excluded = 0
@@ -348,8 +348,7 @@ def test_the_family_wise_error_rate_over_test_sets_is_at_most_alpha(adjust: str,
         for family in ("sets", "metric"):
             found = compare_sets(
                 sets,
-                test="ar",
-                scheme="iid",
+                test="ar:scheme=iid",
                 adjust=adjust,
                 family=family,
                 all_pairs=True,
@@ -368,7 +367,7 @@ def test_the_family_wise_error_rate_over_test_sets_is_at_most_alpha(adjust: str,
 
 def test_stopping_rules_end_the_shuffles_of_averages() -> None:
     sets, n = random_sets(3, 2, (40, 30)), 3000
-    found = average(compare_sets(sets_of(*sets), test="ar", stopping="besag-clifford", n_resamples=n, seed=SEED))
+    found = average(compare_sets(sets_of(*sets), test="ar:stopping=besag-clifford", n_resamples=n, seed=SEED))
     (pair,) = found.comparisons
     reached = np.abs(shuffled_differences(sets, 1, 0, 1500)) >= abs(pair.difference) - 1e-9
     stop = int(np.flatnonzero(np.cumsum(reached) == 20)[0]) + 1
@@ -432,7 +431,7 @@ def test_functions_and_formulas_in_python_have_the_averages_of_native_metrics() 
     means = {name: rated(lengths[t]) for t, name in enumerate("uv")}
     assert (
         function.comparisons[0].test.pvalue
-        == average(compare_sets(means, test="ar", scheme="iid", n_resamples=50)).comparisons[0].test.pvalue
+        == average(compare_sets(means, test="ar:scheme=iid", n_resamples=50)).comparisons[0].test.pvalue
     )
     assert function.metrics[0].evaluations is not None
     assert function.metrics[0].evaluations > 4 * 2 * 50
@@ -468,15 +467,15 @@ def test_tests_without_averages_compare_the_test_sets(test: str) -> None:
     rng = np.random.default_rng(1)
     sets = {name: rated(rng.normal(size=(2, 20)).tolist()) for name in "ab"}
     with pytest.raises(InputError, match=f"the test '{test}' does not support averages over test sets: use "):
-        compare_sets(sets, test=test, n_resamples=99, **margins(test, "rating"))
-    of_sets = compare_sets(sets, test=test, n_resamples=99, average=False, **margins(test, "rating"))
+        compare_sets(sets, test=with_margins(test, "rating"), n_resamples=99)
+    of_sets = compare_sets(sets, test=with_margins(test, "rating"), n_resamples=99, average=False)
     assert of_sets["a"].comparisons
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"test": "ar", "scheme": "exact"}, "scheme 'exact' does not support averages over test sets: use 'iid', or"),
+        ({"test": "ar:scheme=exact"}, "scheme 'exact' does not support averages over test sets: use 'iid', or"),
         ({"interval": "t"}, "interval 't' does not support averages over test sets: use 'percentile', "),
         ({"interval": "studentized"}, "interval 'studentized' does not support averages"),
         ({"missing_systems": "ignore"}, "unknown missing_systems 'ignore'; known: error, drop"),
@@ -552,9 +551,9 @@ def test_a_result_is_shown_in_one_line() -> None:
 
 
 def test_one_test_set_is_compared_as_without_the_others() -> None:
-    found = compare_sets({"u": some_texts("a", "b")}, "ter", test="ar", scheme="iid", n_resamples=99)
+    found = compare_sets({"u": some_texts("a", "b")}, "ter", test="ar:scheme=iid", n_resamples=99)
     alone = compare(
-        *some_texts("a", "b"), "ter", test="ar", scheme="iid", n_resamples=99, seed=derive_seed(12345, "test-set", 0)
+        *some_texts("a", "b"), "ter", test="ar:scheme=iid", n_resamples=99, seed=derive_seed(12345, "test-set", 0)
     )
     assert found["u"] == alone
     # The average over one test set is the test set.

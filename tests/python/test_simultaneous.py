@@ -33,7 +33,7 @@ def bleu(seed: int, systems: int = 4, segments: int = 50) -> FromCounts:
 
 
 def compared(metrics: Any, **options: Any) -> Comparison:
-    settings = {"all_pairs": True, "simultaneous": True, "n_resamples": 199} | options
+    settings = {"all_pairs": True, "interval": "simultaneous", "n_resamples": 199} | options
     return compare(metrics=metrics, **settings)
 
 
@@ -100,7 +100,7 @@ def test_ends_from_draws_follow_their_definition(test: str) -> None:
     got: list[Any] = [pair.confidence_interval for pair in comparison.comparisons]
     np.testing.assert_allclose([[each.low for each in got], [each.high for each in got]], expected)
     # Wider than single intervals, but by less than Bonferroni's quantile of a normal distribution, 2.64 for six pairs.
-    for each, alone in zip(got, compared(data, test=test, simultaneous=False).comparisons, strict=True):
+    for each, alone in zip(got, compared(data, test=test, interval="percentile").comparisons, strict=True):
         own = alone.confidence_interval
         assert own is not None
         assert 1 < (each.high - each.low) / (own.high - own.low) < 1.6
@@ -108,10 +108,10 @@ def test_ends_from_draws_follow_their_definition(test: str) -> None:
 
 def test_a_family_of_one_pair_has_the_interval_by_inversion() -> None:
     """For two systems the largest |z| is that of the pair."""
-    options: dict[str, Any] = {"test": "ar-studentized", "scheme": "iid", "interval": "ar-studentized"}
+    test = "ar-studentized:scheme=iid"
     for data in (ratings(1, 2), bleu(3, 2)):
-        (one,) = compared(data, **options).comparisons
-        (other,) = compared(data, simultaneous=False, **options).comparisons
+        (one,) = compared(data, test=test, interval="simultaneous:scores=ar-studentized").comparisons
+        (other,) = compared(data, test=test, interval="ar-studentized").comparisons
         assert one.confidence_interval is not None
         assert other.confidence_interval is not None
         assert one.test.adjusted_pvalue == one.test.pvalue == other.test.pvalue
@@ -158,7 +158,7 @@ def test_constant_differences_have_an_interval_of_width_0_and_a_star(test: str, 
 
 def test_scores_keep_their_intervals_and_reports_say_what_holds() -> None:
     metrics = [ratings(2), bleu(2)]
-    plain, wide = (compared(metrics, simultaneous=simultaneous) for simultaneous in (False, True))
+    plain, wide = (compared(metrics, interval=interval) for interval in ("percentile", "simultaneous"))
     assert [score.confidence_interval for score in plain.scores] == [score.confidence_interval for score in wide.scores]
     assert plain.interval is not None
     assert wide.interval is not None
@@ -199,12 +199,18 @@ def test_tests_without_simultaneous_intervals_are_refused(test: str) -> None:
         ({"adjust": "holm"}, r"belong to the adjustment 'maxt', but the adjustment is 'holm'"),
         ({"adjust": None}, r"but the adjustment is 'none'"),
         ({"adjust": "minp", "test": "ar-studentized"}, r"but the adjustment is 'minp'"),
-        ({"scheme": "exact", "test": "ar-studentized"}, r"the scheme 'exact' does not provide: leave one"),
-        ({"stopping": "gandy", "test": "ar-studentized"}, r"the stopping rule 'gandy' does not provide"),
+        ({"test": "ar-studentized:scheme=exact"}, r"the scheme 'exact' does not provide: leave one"),
+        ({"test": "ar-studentized:stopping=gandy"}, r"the stopping rule 'gandy' does not provide"),
         ({"alternative": "greater"}, r"are two-sided, but the alternative is 'greater'"),
-        ({"interval": "bca"}, r"the interval of scores must be 'percentile', got 'bca'"),
-        ({"interval": None}, r"the interval of scores must be 'percentile', got None"),
-        ({"interval": "t", "test": "ar-studentized"}, r"the interval of scores must be 'percentile' or"),
+        ({"interval": "simultaneous:scores=bca"}, r"the interval of scores must be 'percentile', got 'bca'"),
+        ({"interval": "simultaneous:scores=bcaa"}, r"unknown interval 'bcaa': did you mean 'bca'"),
+        ({"interval": "simultaneous:score=bca"}, r"unknown option of interval simultaneous 'score': did you mean 'sco"),
+        ({"interval": "simultaneous:scores"}, r"interval simultaneous: scores has no value: write scores=VALUE"),
+        ({"interval": "t:scores=t"}, r"the interval 't' has no options: leave out ':scores=t'"),
+        (
+            {"interval": "simultaneous:scores=t", "test": "ar-studentized"},
+            r"the interval of scores must be 'percentile' or",
+        ),
         ({"alpha": 0.01}, r"alpha must be 1 - confidence, 0.05, got 0.01"),
         ({"n_resamples": 38}, r"need at least 39 replicates at confidence level 0.95, got 38: increase n_resamples"),
         ({"n_resamples": 18, "test": "bootstrap"}, r"need at least 19 replicates at confidence level 0.95, got 18"),

@@ -56,7 +56,7 @@ def compared(metric: Metric, counts: Array, test: str, seed: int) -> Comparison:
         seed=seed,
         threads=1,
         confidence_level=LEVEL,
-        simultaneous=True,
+        interval="simultaneous",
     )
 
 

@@ -15,6 +15,7 @@ from click.testing import CliRunner, Result
 from numpy.typing import NDArray
 
 from reshuffle import (
+    AR,
     BesagClifford,
     CorpusFunction,
     Formula,
@@ -256,12 +257,9 @@ def test_identical_systems_stop_at_once_with_p_one() -> None:
     ("options", "message"),
     [
         ({"stopping": "gandi"}, "unknown stopping rule 'gandi': did you mean 'gandy'"),
-        ({"stopping": "gandy", "test": "bootstrap"}, "rule 'gandy' is for .* not for the test 'bootstrap': use"),
-        (
-            {"stopping": "besag-clifford", "test": "t-test"},
-            "^the stopping rule 'besag-clifford' is for tests with shuffles, not for the test 't-test': use test='ar' "
-            "or 'ar-studentized', or leave out the rule$",
-        ),
+        ({"test": "bootstrap:stopping=gandy"}, "^the test 'bootstrap' has no options: leave out ':stopping=gandy'$"),
+        ({"test": "t-test:stopping=gandy"}, "^the test 't-test' has no options: leave out ':stopping=gandy'$"),
+        ({"stopping": 20}, "unknown stopping rule '20'; known: besag-clifford, gandy"),
         ({"stopping": Gandy(0.01)}, r"Gandy has level 0.01, but the comparison has alpha = 0.05 .*: leave out"),
         *(
             (
@@ -289,9 +287,15 @@ def test_identical_systems_stop_at_once_with_p_one() -> None:
     ],
 )
 def test_impossible_stopping_is_refused(options: dict[str, Any], message: str) -> None:
-    scores = SegmentScores("rating", {"b": [1, 2, 3], "a": [2, 3, 5]})
+    own = {name: value for name, value in options.items() if name in ("scheme", "stopping")}
+    others = {name: value for name, value in options.items() if name not in own}
+
+    def call() -> object:
+        scores = SegmentScores("rating", {"b": [1, 2, 3], "a": [2, 3, 5]})
+        return compare(metrics=scores, **{"test": AR(**own), **others})
+
     with pytest.raises(InputError, match=message):
-        compare(metrics=scores, **{"test": "ar", **options})
+        call()
 
 
 @pytest.mark.parametrize(
@@ -330,7 +334,7 @@ def test_stopping_uses_iid_shuffles_in_the_default_scheme(rule: str) -> None:
 @pytest.mark.parametrize(("adjust", "by_hand"), [("holm", holm), ("bonferroni", bonferroni)])
 def test_besag_clifford_p_values_can_be_adjusted(adjust: str, by_hand: Any) -> None:
     corpus = demo.demo_corpus()
-    options: dict[str, Any] = {"all_pairs": True, "test": "ar", "n_resamples": 2000, "stopping": "besag-clifford"}
+    options: dict[str, Any] = {"all_pairs": True, "test": "ar:stopping=besag-clifford", "n_resamples": 2000}
     options["strata"] = ["news"] * 20 + ["talks"] * (corpus.n_segments - 20)
     plain = compare(corpus.references, corpus.systems, **options)
     result = compare(corpus.references, corpus.systems, adjust=adjust, **options)
@@ -356,19 +360,20 @@ def test_besag_clifford_p_values_can_be_adjusted(adjust: str, by_hand: Any) -> N
 
 def test_the_caveat_on_few_replicates_uses_their_maximum_not_those_used() -> None:
     ratings = SegmentScores("rating", {"b": [1, 2, 3, 4] * 10, "a": [2, 1, 4, 3] * 10})  # equal means
-    result = compare(metrics=ratings, test="ar", n_resamples=5000, stopping=BesagClifford(2), interval="t")
+    result = compare(metrics=ratings, test=AR(stopping=BesagClifford(2)), n_resamples=5000, interval="t")
     assert result.comparisons[0].test.n_resamples == 2
     assert "cannot be below" not in render(result, "text")
-    result = compare(metrics=ratings, test="ar", n_resamples=10, stopping=BesagClifford(2), interval="t")
+    result = compare(metrics=ratings, test=AR(stopping=BesagClifford(2)), n_resamples=10, interval="t")
     assert "With 10 replicates p cannot be below 0.091, too few" in render(result, "text")
 
 
 def test_each_test_of_a_comparison_stops_independently() -> None:
     corpus = demo.demo_corpus()
-    options: dict[str, Any] = {"all_pairs": True, "test": "ar", "n_resamples": 2000, "interval": "delta"}
-    options["confidence_level"] = 0.9
-    everything = compare(corpus.references, corpus.systems, ["bleu", "chrf"], **options)
-    early = compare(corpus.references, corpus.systems, ["bleu", "chrf"], stopping="gandy", **options)
+    options: dict[str, Any] = {"all_pairs": True, "n_resamples": 2000, "interval": "delta", "confidence_level": 0.9}
+    everything, early = (
+        compare(corpus.references, corpus.systems, ["bleu", "chrf"], test=test, **options)
+        for test in ("ar", "ar:stopping=gandy")
+    )
     assert early.test is not None
     assert early.test.stopping == "gandy[0.1,0.001]"
     assert "|stopping:gandy[0.1,0.001]|n:2000|" in early.signature
@@ -397,8 +402,8 @@ def run(*args: str) -> Result:
 
 def test_stopping_works_on_the_command_line(tmp_path: Any) -> None:
     files = list(map(str, demo.write_demo(str(tmp_path))))
-    common = ["compare", *files, "--test", "ar", "-n", "3000", "--interval", "delta"]
-    found = json.loads(run(*common, "--stopping", "besag-clifford", "--format", "json").output)
+    common = ["compare", *files, "-n", "3000", "--interval", "delta", "--test"]
+    found = json.loads(run(*common, "ar:stopping=besag-clifford", "--format", "json").output)
     assert "|stopping:besag-clifford[20]|n:3000|" in found["signature"]
     for pair in found["comparisons"]:
         stopped = pair["exceedances"] == 20
@@ -406,6 +411,6 @@ def test_stopping_works_on_the_command_line(tmp_path: Any) -> None:
         assert asdict(expected) == pair["stopping"]
         assert pair["n_resamples"] < 3000 if stopped else pair["n_resamples"] == 3000
     assert {pair["stopping"]["stopped"] for pair in found["comparisons"]} == {False, True}
-    assert json.loads(run(*common, "--format", "json").output)["comparisons"][0]["stopping"] is None
-    text = " ".join(run(*common, "--stopping", "besag-clifford").output.split())
+    assert json.loads(run(*common, "ar", "--format", "json").output)["comparisons"][0]["stopping"] is None
+    text = " ".join(run(*common, "ar:stopping=besag-clifford").output.split())
     assert "Sequential stopping (Besag & Clifford 1991): each test ends after 20 shuffles" in text

@@ -10,7 +10,7 @@ import pytest
 
 from reshuffle import Corpus, metric
 from reshuffle.results.studies import Rate
-from reshuffle.study import type1
+from reshuffle.study import Documents, type1
 
 pytestmark = pytest.mark.slow
 
@@ -68,7 +68,7 @@ def test_ar_is_exact_however_test_sets_are_drawn(wmt17: Corpus, sampling: str, n
 @pytest.mark.parametrize("icc", OF_DOCUMENTS)
 def test_segments_of_documents_make_ar_liberal_and_documents_as_units_do_not(wmt17: Corpus, icc: float) -> None:
     found = rates(
-        wmt17, null=["documents", "documents-as-units"], tests="ar", sizes=600, icc=icc, alphas=0.05, n_resamples=199
+        wmt17, null=[Documents(icc=icc), "documents-as-units"], tests="ar", sizes=600, alphas=0.05, n_resamples=199
     )
     assert found["ar", "documents", 0.05].rate == pytest.approx(OF_DOCUMENTS[icc], abs=0.035)
     assert 0.035 < found["ar", "documents-as-units", 0.05].rate < 0.065
@@ -84,7 +84,7 @@ def test_equal_scores_of_lengths_on_both_sides_of_the_reference_make_ar_liberal(
     longer = [" ".join(word for word in line.split() for _ in range(1 + (rng.random() < 0.06))) for line in lines]
     corpus = Corpus({"system": lines, "longer": longer}, wmt17.references)
     found = rates(
-        corpus, ("system", "longer"), null="equal-score", equalize="drop-words", sizes=1000, alphas=0.05,
+        corpus, ("system", "longer"), null="equal-score:equalize=drop-words", sizes=1000, alphas=0.05,
         tests=["ar", "ar-studentized", "bootstrap-percentile"], n_resamples=199, simulations=1000,
     )  # fmt: skip
     assert found["ar", "equal-score", 0.05].rate > 0.08

@@ -98,11 +98,12 @@ def test_stopping_leaves_power_as_it_is() -> None:
     settings: dict[str, Any] = {"tests": ("ar", "bootstrap"), "sizes": (30, 80), "simulations": 60, "n_resamples": 250}
     settings |= {"effects": (0, 0.3), "models": ("eta", "parametric")}
     whole = power(metrics=normal_scores(), **settings)
-    stopped = power(metrics=normal_scores(), stopping="besag-clifford", **settings)
+    stopping: dict[str, Any] = {**settings, "tests": ("ar:stopping=besag-clifford", "bootstrap")}
+    stopped = power(metrics=normal_scores(), **stopping)
     assert stopped.tables == whole.tables
     assert stopped.plan["exceedances"] == 26
     with pytest.raises(InputError, match="size-adjusted power needs the p of all shuffles"):
-        power(metrics=normal_scores(), stopping="besag-clifford", size_adjusted=True, **settings)
+        power(metrics=normal_scores(), size_adjusted=True, **stopping)
 
 
 @pytest.mark.parametrize("name", ["bleu", "chrf", "ter"])
@@ -226,7 +227,7 @@ BAD_POWER: list[tuple[dict[str, Any], str]] = [
     ({"sizes": 201}, "200"),
     ({"simulations": 0}, "simulations"),
     (
-        {"scheme": "orbit", "sampling": "fixed"},
+        {"tests": "ar:scheme=orbit", "sampling": "fixed"},
         "scheme 'orbit' needs systems without a difference: use 'iid' or 'subgroup'",
     ),
     ({"alphas": 1.5}, "alphas"),
@@ -425,7 +426,7 @@ def test_sensitivity_of_metrics() -> None:
         references, systems, ["bleu", "nist", "chrf"], tests=("ar", "bootstrap"), effects=(0, 0.5), sizes=30,
         alphas=0.05, simulations=60, n_resamples=99,
     )  # fmt: skip
-    compared = compare(references, systems, ["bleu", "nist", "chrf"], test="ar", scheme="auto", interval="delta")
+    compared = compare(references, systems, ["bleu", "nist", "chrf"], test="ar", interval="delta")
     scores = {(s.metric, s.system): s for s in compared.scores}
     for own in study.tables["scored"]:
         expected = scores[own.metric, own.system]

@@ -120,12 +120,11 @@ def test_text_fits_the_terminal(width: int) -> None:
 def test_tests_of_equivalence_are_not_called_two_sided() -> None:
     metric = SegmentScores("q", {"a": [0.1, 0.5, 0.3, 0.2] * 5, "b": [0.2, 0.4, 0.3, 0.1] * 5})
     for tests, shown in (
-        (["equivalence", "equivalence-ar"], "Tests: equivalence and equivalence-ar, with 19 replicates each."),
-        (["equivalence", "ar"], "Tests: equivalence and ar, ar two-sided, with 19 replicates each."),
+        (["equivalence:q=0.1", "equivalence-ar"], "Tests: equivalence and equivalence-ar, with 19 replicates each."),
+        (["equivalence:q=0.1", "ar"], "Tests: equivalence and ar, ar two-sided, with 19 replicates each."),
         (["bootstrap", "ar"], "Tests: bootstrap and ar, two-sided, with 19 replicates each."),
     ):
-        margins = {"q": 0.1} if "equivalence" in tests else None
-        found = study.type1(metrics=metric, tests=tests, margins=margins, simulations=5, n_resamples=19)
+        found = study.type1(metrics=metric, tests=tests, simulations=5, n_resamples=19)
         assert shown in found.render("text")
 
 
@@ -472,9 +471,9 @@ def test_a_table_is_chosen_for_csv(run: Any) -> None:
             (*(word if word != "20" else "0" for word in ARGUMENTS),),
             "simulations must be a whole number of at least 1, got 0",
         ),
-        ((*ARGUMENTS, "--scheme", "exact"), "unknown scheme 'exact'"),
+        ((*ARGUMENTS, "--tests", "ar:scheme=exact"), "unknown scheme of a study 'exact'"),
         ((*ARGUMENTS, "--sampling", "all"), "unknown sampling 'all'"),
-        ((*ARGUMENTS, "--margin", "bleu=1", "bleu=2"), "--margin bleu is used twice: leave out one of them"),
+        ((*ARGUMENTS, "--tests", "equivalence:bleu=1,bleu=2"), "equivalence:bleu=1,bleu=2: bleu is set twice"),
         ((*ARGUMENTS, "--table", "rates"), "--table is for the format csv, not text"),
         ((*ARGUMENTS, "--format", "csv", "--table", "rate"), "unknown table 'rate': did you mean 'rates'?"),
         ((*ARGUMENTS, "--strata", "reference.txt"), "--strata does not apply to studies"),

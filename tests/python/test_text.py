@@ -591,7 +591,7 @@ def sets(means: dict[str, dict[str, dict[str, float]]], **options: Any) -> SetCo
         test_set: TestSet(metrics=[ratings(name, of, name != "TER") for name, of in metrics.items()])
         for test_set, metrics in means.items()
     }
-    chosen: dict[str, Any] = {"all_pairs": True, "test": "ar", "scheme": "iid", "n_resamples": 199, "interval": None}
+    chosen: dict[str, Any] = {"all_pairs": True, "test": "ar:scheme=iid", "n_resamples": 199, "interval": None}
     return compare_sets(tested, **(chosen | options))
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from reshuffle import InputError, compare, read_lines, tune
-from reshuffle.study import type1
+from reshuffle.study import Variants, type1
 
 WORDS = "the a cat dog house sees sleeps runs old new on under here there now".split()
 OPTIONS = {"n": 3, "templates": ["ngram:2"], "per_step": 3, "limit": 12, "gamma": 0.3}
@@ -99,7 +99,7 @@ def test_one_command_is_the_study_of_the_outputs(files: Path, here: None, run: C
     report = json.loads(found.out)
     made = trained(files)
     study = type1(
-        read_lines("test.ref"), made.outputs, ["bleu", "nist"], null="variants", variants=made, tests="ar",
+        read_lines("test.ref"), made.outputs, ["bleu", "nist"], null=Variants(made), tests="ar",
         simulations=20, n_resamples=39,
     )  # fmt: skip
     assert report["rates"] == json.loads(study.render("json"))["rates"]
@@ -118,7 +118,7 @@ def test_the_first_variant_can_be_the_baseline_of_all_pairs(files: Path) -> None
     made = trained(files, n=4)
     reference = read_lines(files / "test.ref")
     study = type1(
-        reference, made.outputs, null="variants", variants=made, baseline="variant 1", sampling="fixed", tests="ar",
+        reference, made.outputs, null=Variants(made), baseline="variant 1", sampling="fixed", tests="ar",
         n_resamples=99,
     )  # fmt: skip
     assert "The 3 pairs took turns" in study.truths["variants"]
@@ -180,6 +180,5 @@ def test_wrong_arguments(files: Path) -> None:
         trained(files, n=1)
     with pytest.raises(InputError, match="limit = 99,999 is not reached and variants could not differ"):
         trained(files, limit=99_999)
-    made = trained(files)
-    with pytest.raises(InputError, match="variants is for the null 'variants', which is not in this study"):
-        type1(read_lines(files / "test.ref"), made.outputs, variants=made)
+    with pytest.raises(InputError, match=r"null must be str, EqualScore, .* or sequence of these, got "):
+        type1(read_lines(files / "test.ref"), trained(files).outputs, null=trained(files))

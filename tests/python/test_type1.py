@@ -13,7 +13,7 @@ import scipy.stats
 from numpy.typing import NDArray
 
 import reshuffle
-from reshuffle import InputError, SegmentScores, approximate_randomization, derive_seed
+from reshuffle import AR, InputError, SegmentScores, approximate_randomization, derive_seed
 from reshuffle.inference.hypotheses import Hypotheses
 from reshuffle.inference.plan import Plan
 from reshuffle.inference.running import run_tests
@@ -160,7 +160,7 @@ def test_stopping_leaves_all_rates_as_they_are(n: int, exceedances: int) -> None
     """For 1,000 shuffles, α·(R + 1) is not a whole number."""
     settings: dict[str, Any] = {"tests": ["ar", "ar-studentized", "bootstrap"], "simulations": 40, "n_resamples": n}
     whole = type1(metrics=scores(), **settings)
-    stopped = type1(metrics=scores(), stopping="besag-clifford", **settings)
+    stopped = type1(metrics=scores(), **settings | {"tests": ["ar:stopping=besag-clifford", *settings["tests"][1:]]})
     assert stopped.rates == whole.rates
     assert stopped.tables["pvalues"] != whole.tables["pvalues"]
     assert (stopped.plan["stopping"], stopped.plan["exceedances"]) == ("besag-clifford", exceedances)
@@ -197,19 +197,24 @@ def test_verdicts_compare_the_interval_with_the_level() -> None:
         ({"sizes": 1}, "sizes must be a whole number of at least 2, got 1"),
         ({"sizes": 30, "sampling": "fixed"}, "sampling 'fixed' takes all 60 segments"),
         ({"sampling": "all"}, "unknown sampling 'all'"),
-        ({"scheme": "exact"}, "unknown scheme 'exact'"),
-        ({"stopping": "gandy"}, "unknown stopping rule 'gandy'"),
-        ({"stopping": "besag-clifford", "scheme": "orbit"}, "needs independent shuffles, as the scheme 'iid' makes"),
-        ({"stopping": "besag-clifford", "tests": "bootstrap"}, "is for 'ar' and 'ar-studentized', but the tests are"),
+        ({"tests": "ar:scheme=exact"}, "unknown scheme of a study 'exact'"),
+        ({"tests": "ar:stopping=gandy"}, "unknown stopping rule of a study 'gandy'"),
+        ({"tests": "ar:stopping=besag-clifford,scheme=orbit"}, "needs independent shuffles, as the scheme 'iid' makes"),
+        ({"tests": "bootstrap:stopping=besag-clifford"}, "the test 'bootstrap' has no options: leave out ':stopping="),
+        ({"tests": ["ar:scheme=orbit", "ar-studentized:scheme=iid"]}, "but scheme is 'orbit' and 'iid': choose one"),
+        ({"tests": ["ar", AR(scheme="orbit")]}, "tests: 'ar' is given twice"),
         ({"simulations": 0}, "simulations must be a whole number of at least 1, got 0"),
         ({"n_resamples": 0}, "n_resamples must be a whole number of at least 1, got 0"),
         ({"baseline": "c"}, "unknown baseline 'c'"),
-        ({"noise": 0.1}, "noise is for the null 'noise', which is not in this study: leave it out"),
-        ({"runs": 2}, "runs is for the null 'replicate', which is not in this study"),
-        ({"icc": 0.2}, "icc is for the null 'documents' or 'documents-as-units'"),
+        ({"null": "swap:rate=0.1"}, "the null 'swap' has no options: leave out ':rate=0.1'"),
+        ({"null": "noise:rat=0.1"}, "unknown option of null noise 'rat': did you mean 'rate'"),
         (
-            {"null": "documents", "documents": list(range(30)) * 2, "document_size": 5},
-            "document_size is for data without documents, but there are documents: leave it out",
+            {"null": ["documents:icc=0.1", "documents-as-units:icc=0.2"]},
+            "the nulls of a study share their options, but icc is 0.1 and 0.2: choose one",
+        ),
+        (
+            {"null": "documents:size=5", "documents": list(range(30)) * 2},
+            "null 'documents': size and icc are for simulated documents, but there are real ones: leave out these",
         ),
         ({"weight_sets": 0}, "weight_sets must be a whole number of at least 1, got 0"),
         ({"seed": -1}, "seed must be a whole number from 0"),

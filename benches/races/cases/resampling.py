@@ -195,7 +195,7 @@ def pairs(texts: Texts) -> list[Race]:
     counts = dict(zip(names, rows, strict=True))
     theirs = sacrebleu_test(sacrebleu.significance._paired_ar_test, counts[OTHER], counts[BASELINE], SHUFFLES)
     n_pairs = len(counts) * (len(counts) - 1) // 2
-    options: dict[str, Any] = {"test": "ar", "scheme": "iid", "all_pairs": True, "interval": None, "adjust": None}
+    options: dict[str, Any] = {"test": "ar:scheme=iid", "all_pairs": True, "interval": None, "adjust": None}
 
     def ours(threads: int | None = None) -> Callable[[], Outcome]:
         def run() -> Outcome:
