@@ -250,8 +250,8 @@ class NonInferiority(WithMargin):
 class Simultaneous(Choice):
     """Intervals of the differences in a family that hold at once with the confidence level.
 
-    >>> Simultaneous(scores="bootstrap-t")
-    Simultaneous(scores='bootstrap-t')
+    >>> Simultaneous(scores="ar-studentized")
+    Simultaneous(scores='ar-studentized')
     """
 
     scores: Annotated[
@@ -281,7 +281,7 @@ def merged(noun: str, choices: Sequence[str | Choice], key: str) -> dict[str, An
     """The names of several choices, in a tuple, and their options, which they share.
 
     >>> merged("test", ["bootstrap", Equivalence({"bleu": 1})], "test")
-    {'margins': {'bleu': 1}, 'test': ('bootstrap', 'equivalence')}
+    {'margins': {'bleu': 1.0}, 'test': ('bootstrap', 'equivalence')}
     """
     found: dict[str, Any] = {}
     names: list[str] = []

@@ -34,7 +34,7 @@ def exchanges(value: ExchangeName | Sequence[ExchangeName]) -> tuple[ExchangeNam
 
 def interval_choice(value: Any) -> Any:
     """An interval, with options or without."""
-    if value == "simultaneous":
+    if isinstance(value, str) and value == "simultaneous":
         return Simultaneous()
     return reader("interval", {"simultaneous": partial(Simultaneous)}, get_args(types.IntervalChoice))(value)
 
