@@ -39,7 +39,7 @@ class Choice(Options):
 
 
 # By the name that users type, what makes the choice from its options.
-Named = Mapping[str, partial[Choice]]
+Named = Mapping[str, partial[Any]]
 
 
 def read(noun: str, text: str, named: Named, known: Collection[str]) -> str | Choice:
@@ -75,7 +75,8 @@ def read(noun: str, text: str, named: Named, known: Collection[str]) -> str | Ch
             raise InputError(f"{text}: {written} is set twice")
         else:
             values[key] = read_value
-    return make(**values)
+    choice: Choice = make(**values)
+    return choice
 
 
 def _value(where: str, options: Mapping[str, Option], written: str, value: str | None) -> tuple[str, Any]:
@@ -266,13 +267,16 @@ class Simultaneous(Choice):
         return {"interval": self.scores, "simultaneous": True}
 
 
+# How tests with a margin are done, by the end of their names.
+_BY: Mapping[str, Any] = {"": "bootstrap", "-studentized": "studentized", "-ar": "ar"}
+
 TESTS_WITH_OPTIONS: Named = {
     "ar": partial(AR, studentized=False),
     "ar-studentized": partial(AR, studentized=True),
     **{
-        f"{name}{suffix}": partial(record, **own)
+        f"{name}{suffix}": partial(record, by=by)
         for name, record in (("equivalence", Equivalence), ("non-inferiority", NonInferiority))
-        for suffix, own in (("", {"by": "bootstrap"}), ("-studentized", {"by": "studentized"}), ("-ar", {"by": "ar"}))
+        for suffix, by in _BY.items()
     },
 }
 

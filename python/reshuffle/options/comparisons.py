@@ -32,6 +32,11 @@ def exchanges(value: ExchangeName | Sequence[ExchangeName]) -> tuple[ExchangeNam
     return several(value)
 
 
+def named_test(value: Any) -> Any:
+    """A test, with options or without."""
+    return reader("test", TESTS_WITH_OPTIONS, get_args(types.TestChoice))(value)
+
+
 def interval_choice(value: Any) -> Any:
     """An interval, with options or without."""
     if isinstance(value, str) and value == "simultaneous":
@@ -154,7 +159,7 @@ class Tested(Test):
             ``sign-test`` are for metrics that are means of segment scores: :class:`~reshuffle.SegmentScores`.
             :class:`~reshuffle.Equivalence` and :class:`~reshuffle.NonInferiority` need a margin for each metric."""
         ),
-    ] = field(default="auto", converter=reader("test", TESTS_WITH_OPTIONS, get_args(types.TestChoice)))
+    ] = field(default="auto", converter=named_test)
     adjust: Annotated[
         types.Adjustment | str | None,
         Kind("str or None", "adjustment"),
