@@ -252,8 +252,15 @@ def test_families_may_span_complete_and_incomplete_metrics(test: str) -> None:
 @pytest.mark.parametrize("test", ["ar-studentized", "bootstrap", "bootstrap-both"])
 def test_simultaneous_intervals_that_exclude_0_have_a_star(test: str, family: str) -> None:
     metrics = [ratings(random_table(60, 0, seed=5), "error", "x"), ratings(random_table(60))]
-    interval = Simultaneous(scores="ar-studentized" if test == "ar-studentized" else "percentile")
-    result = compare(metrics=metrics, test=test, family=family, all_pairs=True, interval=interval, n_resamples=199)
+    of_scores = "ar-studentized" if test == "ar-studentized" else "percentile"
+    result = compare(
+        metrics=metrics,
+        test=test,
+        family=family,
+        all_pairs=True,
+        interval=Simultaneous(scores=of_scores),
+        n_resamples=199,
+    )
     for pair in result.comparisons:
         interval = pair.confidence_interval
         assert interval is not None
