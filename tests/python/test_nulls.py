@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from reshuffle import InputError, SegmentScores, metric
 from reshuffle.metrics.base import Counts
+from reshuffle.options.nulls import NULLS_WITH_OPTIONS
 from reshuffle.resampling.counting import Data
 from reshuffle.settings import Resampling, Units
 from reshuffle.study import Documents, Margin, type1
@@ -48,7 +49,8 @@ def material(metrics: Any = "bleu", systems: Any = None, documents: Sequence[int
 
 
 def built(name: str, of: Material, baseline: str | None = None, all_pairs: bool = False, **options: Any) -> NullData:
-    found = NullOptions(**options).resolved(of.documents is not None)
+    own = NULLS_WITH_OPTIONS[name]().settings if name in NULLS_WITH_OPTIONS else {}
+    found = NullOptions(**own | {"null": (name,)} | options).resolved(of.documents is not None)
     return NULLS[name].build(Request(of, found, Resampling(), baseline, all_pairs))
 
 

@@ -243,6 +243,7 @@ def kinds_of_seeds() -> list[str]:
         (types.Adjustment, ADJUSTMENT_CHOICES),
         (types.Family, FAMILIES),
         (types.Interval, INTERVALS),
+        (types.IntervalChoice, [*INTERVALS, "simultaneous"]),
         (types.Format, FORMATS),
         (types.Table, TABLES),
         (types.SegmentFormat, SEGMENT_FORMATS),

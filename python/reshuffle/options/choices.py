@@ -76,7 +76,8 @@ def read(noun: str, text: Any, named: Named, known: Collection[str]) -> Any:
             raise InputError(f"{text}: {written} is set twice")
         else:
             values[key] = read_value
-    return make(**values)
+    choice: Choice = make(**values)
+    return choice
 
 
 def _value(where: str, options: Mapping[str, Option], written: str, value: str | None) -> tuple[str, Any]:
@@ -242,8 +243,8 @@ class NonInferiority(WithMargin):
 class Simultaneous(Choice):
     """Intervals of the differences in a family that hold at once with the confidence level.
 
-    >>> Simultaneous(scores="bootstrap-t")
-    Simultaneous(scores='bootstrap-t')
+    >>> Simultaneous(scores="ar-studentized")
+    Simultaneous(scores='ar-studentized')
     """
 
     scores: Annotated[
@@ -257,6 +258,9 @@ class Simultaneous(Choice):
         """The intervals of scores, and those of differences."""
         return {"interval": self.scores, "simultaneous": True}
 
+
+# How tests with a margin are done, by the end of their names.
+_BY: Mapping[str, Any] = {"": "bootstrap", "-studentized": "studentized", "-ar": "ar"}
 
 TESTS_WITH_OPTIONS: Named = {
     "ar": partial(AR, studentized=False),
@@ -274,7 +278,7 @@ def merged(noun: str, choices: Sequence[str | Choice], key: str) -> dict[str, An
     """The names of several choices, in a tuple, and their options, which they share.
 
     >>> merged("test", ["bootstrap", Equivalence({"bleu": 1})], "test")
-    {'margins': {'bleu': 1}, 'test': ('bootstrap', 'equivalence')}
+    {'margins': {'bleu': 1.0}, 'test': ('bootstrap', 'equivalence')}
     """
     found: dict[str, Any] = {}
     names: list[str] = []

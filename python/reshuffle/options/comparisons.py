@@ -40,7 +40,7 @@ def test_choice(value: TestChoice) -> TestChoice:
 
 def interval_choice(value: IntervalChoice) -> IntervalChoice:
     """An interval, with options or without."""
-    if value == "simultaneous":
+    if isinstance(value, str) and value == "simultaneous":
         return Simultaneous()
     with_options = {"simultaneous": partial(Simultaneous)}
     found: IntervalChoice = read("interval", value, with_options, get_args(types.IntervalChoice))
