@@ -410,7 +410,7 @@ class FitL1(Watched, L1):
         SourceLines,
         Doc("The source of each sentence, for the templates ``phrase`` and ``words``."),
     ] = field(default=None, kw_only=True)
-    per_step: Annotated[  # type: ignore[assignment]  # one number, or one for each step
+    per_step: Annotated[
         tuple[int, ...],
         check_each(1),
         Kind("int or sequence of int"),
@@ -418,7 +418,7 @@ class FitL1(Watched, L1):
             """Maximum number of features that a step adds; of several numbers, one for each step, the last one for all
             later steps."""
         ),
-    ] = field(default=(10,), converter=whole_numbers, kw_only=True)
+    ] = field(default=(10,), converter=whole_numbers, kw_only=True)  # type: ignore[assignment]
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
