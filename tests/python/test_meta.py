@@ -581,7 +581,7 @@ BAD: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "grouping": (lambda: meta.segments(_set(), groupings="items"), "did you mean 'item'?"),
     "ties": (lambda: meta.segments(_set(), ties="halve"), "did you mean 'half'?"),
-    "minimum": (lambda: meta.segments(_set(), minimum_difference=-1), "must be a number from 0"),
+    "minimum": (lambda: meta.segments(_set(), minimum_difference=-1), "must be a number of at least 0"),
     "test": (lambda: meta.segments(_set(), test="perm"), "unknown test 'perm'"),
     "williams on segments": (lambda: meta.segments(_set(), test="williams"), "is for Pearson's r at system level"),
     "williams of others": (lambda: meta.systems(_set(), test="williams"), "not for 'spearman'"),

@@ -121,6 +121,15 @@ def test_a_bad_option_of_an_optimizer_is_one_sentence_that_names_it(
     assert option.name in str(caught.value) or option.noun in str(caught.value)
 
 
+@pytest.mark.parametrize("record", [each.options for each in tune.OPTIMIZERS.values()], ids=lambda each: each.__name__)
+def test_options_of_optimizers_are_documented(record: type[Options]) -> None:
+    text = record.__doc__ or ""
+    assert re.findall(r"^(\w+) : ", text[text.index("\n\nParameters\n----------\n") :], re.M) == list(
+        options_of(record)
+    )
+    assert getattr(tune, record.__name__) is record
+
+
 def test_coefficients_of_a_level_are_those_of_the_registry() -> None:
     for record, level in ((meta.Segments, "segment"), (meta.Systems, "system")):
         known = [name for name, each in reshuffle.meta.COEFFICIENTS.items() if level in each.levels]

@@ -259,9 +259,6 @@ class Simultaneous(Choice):
         return {"interval": self.scores, "simultaneous": True}
 
 
-# How tests with a margin are done, by the end of their names.
-_BY: Mapping[str, Any] = {"": "bootstrap", "-studentized": "studentized", "-ar": "ar"}
-
 TESTS_WITH_OPTIONS: Named = {
     "ar": partial(AR, studentized=False),
     "ar-studentized": partial(AR, studentized=True),

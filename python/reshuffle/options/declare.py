@@ -354,6 +354,12 @@ def called_with(record: Callable[P, R]) -> Callable[[Callable[[R], T]], Callable
     return decorate
 
 
+def documented(record: type[R]) -> type[R]:
+    """Add the parameters to the docstring of a record that users make. To be applied after attrs' decorator."""
+    record.__doc__ = _with_parameters(f"{inspect.cleandoc(record.__doc__ or '')}\n", options_of(record)).rstrip()
+    return record
+
+
 def call(function: Callable[..., T], options: Options) -> T:
     """The result of a function that :func:`called_with` has made, from its record, which has been checked."""
     result: T = inspect.unwrap(function)(options)

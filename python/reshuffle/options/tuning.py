@@ -13,7 +13,7 @@ from typing_extensions import Doc
 from .. import types
 from ..errors import InputError, quoted
 from ..validate import DEFAULT_SEED, MAX_SEED, check_integer, chosen_seed
-from .declare import Check, Flag, Kind, Options, check, several
+from .declare import Check, Flag, Kind, Options, check, documented, several
 from .groups import PYTHON, Executor, Progress, Seed, Threads, real, whole_numbers
 
 if TYPE_CHECKING:
@@ -37,8 +37,24 @@ PRESETS: dict[str, str] = {
     "cdec": "the given start only, along all axes and 5 random directions",
 }
 
-SEVERAL_REFERENCES = Kind("N references, or columns of N references each")
-ARRAY_OF_WEIGHTS = Kind("array, optional")
+# The types of options that several records declare, most of them with a text of its own.
+Share = Annotated[float, Gt(0), Le(1), Flag(metavar="X")]
+Positive = Annotated[float, Gt(0), Flag(metavar="X")]
+NotNegative = Annotated[float, Ge(0), Flag(metavar="X")]
+Limit = Annotated[int | None, Ge(1), Flag(none="all")]
+Lists = Annotated["NBest", PYTHON, Kind("NBest"), Doc("The k-best lists.")]
+ListsAndReferences = Annotated[
+    "tuple[NBest, References] | None", PYTHON, Kind("NBest and references, optional"), Doc("Test lists.")
+]
+OfLists = Annotated[
+    "References", PYTHON, Kind("N references, or columns of N references each"), Doc("The references of the lists.")
+]
+AnyMetric = Annotated["MetricLike", PYTHON, Kind("str or metric"), Doc("Any metric of the core that counts texts.")]
+SourceLines = Annotated["Sequence[str] | None", PYTHON, Kind("sequence of str, optional")]
+Initial = Annotated[
+    "ArrayLike | None", PYTHON, Kind("array, optional"), Doc("The weights at the start. By default each is 0.")
+]
+ModelScores = Annotated["ArrayLike | None", PYTHON, Kind("(K,) array of numbers, optional")]
 
 
 def seed_list(value: int | Sequence[int]) -> tuple[int, ...]:
@@ -70,6 +86,7 @@ class Optimization(Options):
     TITLE: ClassVar[str] = "Optimizer"
 
 
+@documented
 @frozen(kw_only=True, slots=False)
 class Mert(Optimization):
     """Minimum error rate training, with its options: for :func:`reshuffle.tune.tune`.
@@ -88,29 +105,23 @@ class Mert(Optimization):
     random_directions: Annotated[int | None, Ge(0), Doc("Number of random directions, instead of the preset's.")] = None
     max_steps: Annotated[int, Ge(1), Doc("Maximum number of steps from each start.")] = 1000
     margin: Annotated[
-        float,
-        Gt(0),
-        Flag(metavar="X"),
+        Positive,
         Doc("How far to go past the last corner of a line, if the best part has no end."),
     ] = field(default=0.1, converter=real)
-    min_width: Annotated[
-        float, Gt(0), Flag(metavar="X"), Doc("Parts of a line that are not wider than this are skipped.")
-    ] = field(default=1e-9, converter=real)
+    min_width: Annotated[Positive, Doc("Parts of a line that are not wider than this are skipped.")] = field(
+        default=1e-9, converter=real
+    )
 
 
+@documented
 @frozen(kw_only=True, slots=False)
 class Kbmira(Optimization):
     """Batch MIRA, with its options: for :func:`reshuffle.tune.tune`. See :func:`reshuffle.tune.kbmira`."""
 
     epochs: Annotated[int, Ge(1), Doc("Passes over all sentences.")] = 60
-    c: Annotated[float, Gt(0), Flag(metavar="X"), Doc("Largest step size (C of the paper).")] = field(
-        default=0.01, converter=real
-    )
+    c: Annotated[Positive, Doc("Largest step size (C of the paper).")] = field(default=0.01, converter=real)
     decay: Annotated[
-        float,
-        Gt(0),
-        Le(1),
-        Flag(metavar="X"),
+        Share,
         Doc(
             """Factor by which the background shrinks after each sentence.
 
@@ -134,22 +145,16 @@ class Kbmira(Optimization):
 class Ranking(Optimization):
     """The options of pairwise ranking."""
 
-    samples: Annotated[
-        int | None, Ge(1), Flag(none="all"), Doc("Pairs of entries drawn for each sentence. ``None`` for every pair.")
-    ] = 5000
-    threshold: Annotated[
-        float, Ge(0), Flag(metavar="X"), Doc("Leave out pairs whose scores (0 to 1) differ by less than this.")
-    ] = field(default=0.05, converter=real)
+    samples: Annotated[Limit, Doc("Pairs of entries drawn for each sentence. ``None`` for every pair.")] = 5000
+    threshold: Annotated[NotNegative, Doc("Leave out pairs whose scores (0 to 1) differ by less than this.")] = field(
+        default=0.05, converter=real
+    )
     kept: Annotated[
-        int | None,
-        Ge(1),
-        Flag(none="all"),
+        Limit,
         Doc("Pairs kept for each sentence, those that differ most. ``None`` for no limit."),
     ] = 50
     penalty: Annotated[
-        float,
-        Gt(0),
-        Flag(metavar="X"),
+        Positive,
         Doc(
             """Strength of the l2 penalty: factor of half the sum of squared weights.
 
@@ -158,14 +163,12 @@ class Ranking(Optimization):
         ),
     ] = field(default=1.0, converter=real)
     interpolation: Annotated[
-        float,
-        Gt(0),
-        Le(1),
-        Flag(metavar="X"),
+        Share,
         Doc("From round 2 on: share of the new weights, the rest being the last ones."),
     ] = field(default=0.1, converter=real)
 
 
+@documented
 @frozen(kw_only=True, slots=False)
 class Pro(Ranking):
     """Pairwise ranking, with its options: for :func:`reshuffle.tune.tune`. See :func:`reshuffle.tune.pro`."""
@@ -179,6 +182,7 @@ class Pro(Ranking):
     ] = "metric"
 
 
+@documented
 @frozen(kw_only=True, slots=False)
 class Xbleu(Optimization):
     """Expected sentence BLEU, with its options: for :func:`reshuffle.tune.tune`. See :func:`reshuffle.tune.xbleu`."""
@@ -192,9 +196,7 @@ class Xbleu(Optimization):
         ),
     ] = "sgd"
     penalty: Annotated[
-        float,
-        Ge(0),
-        Flag(metavar="X"),
+        NotNegative,
         Doc(
             """Strength of the l2 penalty: factor of the sum of squared weights.
 
@@ -205,9 +207,7 @@ class Xbleu(Optimization):
         int, Ge(1), Doc("Passes over all sentences. lbfgs makes at most ten times as many iterations.")
     ] = 30
     rate: Annotated[
-        float,
-        Gt(0),
-        Flag(metavar="X"),
+        Positive,
         Doc(
             """Initial learning rate of sgd.
 
@@ -216,6 +216,7 @@ class Xbleu(Optimization):
     ] = field(default=0.1, converter=real)
 
 
+@documented
 @frozen(kw_only=True, slots=False)
 class L1(Optimization):
     """A reranker with an ℓ1 penalty, with its options: for :func:`reshuffle.tune.tune`.
@@ -235,9 +236,7 @@ class L1(Optimization):
         ),
     ] = field(default=(), converter=names)
     gamma: Annotated[
-        float,
-        Gt(0),
-        Flag(metavar="X"),
+        Positive,
         Doc(
             """Strength of the l1 penalty: factor of the sum of absolute weights.
 
@@ -245,15 +244,11 @@ class L1(Optimization):
         ),
     ] = field(default=1.0, converter=real)
     per_step: Annotated[int, Ge(1), Doc("Maximum number of features that a step adds.")] = 10
-    limit: Annotated[
-        int | None, Ge(1), Flag(none="all"), Doc("Maximum number of selected features. By default all.")
-    ] = None
+    limit: Annotated[Limit, Doc("Maximum number of selected features. By default all.")] = None
     edges: Annotated[bool, Doc("Put <s> and </s> around entries before n-grams are counted.")] = False
     minimum: Annotated[int, Ge(1), Doc("Leave out made features that differ within fewer lists than this number.")] = 1
     tolerance: Annotated[
-        float,
-        Gt(0),
-        Flag(metavar="X"),
+        Positive,
         Doc("Largest violation of the conditions of an optimum at which a fit ends."),
     ] = field(default=1e-4, converter=real)
 
@@ -287,16 +282,14 @@ class Seeds(Options):
 class Started(Options):
     """The weights with which a search begins."""
 
-    initial: Annotated[
-        "ArrayLike | None", PYTHON, ARRAY_OF_WEIGHTS, Doc("The weights at the start. By default each is 0.")
-    ] = None
+    initial: Initial = None
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
 class Counted(Options):
     """Lists whose entries have been counted."""
 
-    lists: Annotated["NBest", PYTHON, Kind("NBest"), Doc("The k-best lists.")] = field(kw_only=False)
+    lists: Lists = field(kw_only=False)
     counts: Annotated[
         "NDArray[np.int64]",
         PYTHON,
@@ -309,7 +302,7 @@ class Counted(Options):
 class Scored(Options):
     """Lists whose entries have been scored."""
 
-    lists: Annotated["NBest", PYTHON, Kind("NBest"), Doc("The k-best lists.")] = field(kw_only=False)
+    lists: Lists = field(kw_only=False)
     scores: Annotated[
         "ArrayLike",
         PYTHON,
@@ -326,15 +319,11 @@ class FitMert(Watched, Seeds, Mert, Counted):
     """:func:`reshuffle.tune.mert`."""
 
     metric: Annotated[
-        "MetricLike",
-        PYTHON,
-        Kind("str or metric"),
+        AnyMetric,
         Doc("The metric of these counts. Error rates are minimised."),
     ] = field(default="bleu", kw_only=True)
     initial: Annotated[
-        "ArrayLike | None",
-        PYTHON,
-        ARRAY_OF_WEIGHTS,
+        Initial,
         Doc(
             """The weights of one start. By default that of each dense feature is 1. Weights of sparse features are not
             searched: they keep their proportions to each other, as one more feature, and are 0 if they are not
@@ -360,9 +349,7 @@ class FitKbmira(Watched, Seeds, Kbmira, Started, Counted):
     """:func:`reshuffle.tune.kbmira`."""
 
     metric: Annotated[
-        "MetricLike",
-        PYTHON,
-        Kind("str or metric"),
+        AnyMetric,
         Doc("The metric of these counts. The result is best under it. Without ``gains`` it has to be BLEU."),
     ] = field(default="bleu", kw_only=True)
     gains: Annotated[
@@ -381,13 +368,11 @@ class FitKbmira(Watched, Seeds, Kbmira, Started, Counted):
 class FitPro(Watched, Seeds, Ranking, Scored):
     """:func:`reshuffle.tune.pro`."""
 
-    previous: Annotated[
-        "ArrayLike | None", PYTHON, ARRAY_OF_WEIGHTS, Doc("Weights of the decode before. By default each is 0.")
-    ] = field(default=None, kw_only=True)
+    previous: Annotated[Initial, Doc("Weights of the decode before. By default each is 0.")] = field(
+        default=None, kw_only=True
+    )
     interpolation: Annotated[
-        float,
-        Gt(0),
-        Le(1),
+        Share,
         Doc(
             """The part of the new weights in the result: new · part + previous · (1 − part). Hopkins & May use .1
             between decodes."""
@@ -412,9 +397,7 @@ class FitL1(Watched, L1):
     """:func:`reshuffle.tune.fit_l1`."""
 
     lists: Annotated[
-        "NBest",
-        PYTHON,
-        Kind("NBest"),
+        Lists,
         Doc("Their features, dense and sparse, are candidates for selection like those of ``templates``."),
     ] = field(kw_only=False)
     targets: Annotated[
@@ -424,9 +407,7 @@ class FitL1(Watched, L1):
         Doc("The rows of the entries to be preferred, from :func:`closest`."),
     ] = field(kw_only=False)
     sources: Annotated[
-        "Sequence[str] | None",
-        PYTHON,
-        Kind("sequence of str, optional"),
+        SourceLines,
         Doc("The source of each sentence, for the templates ``phrase`` and ``words``."),
     ] = field(default=None, kw_only=True)
     per_step: Annotated[
@@ -437,7 +418,7 @@ class FitL1(Watched, L1):
             """Maximum number of features that a step adds; of several numbers, one for each step, the last one for all
             later steps."""
         ),
-    ] = field(default=(10,), converter=whole_numbers, kw_only=True)
+    ] = field(default=(10,), converter=whole_numbers, kw_only=True)  # type: ignore[assignment]
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
@@ -529,13 +510,9 @@ class Tune(Rounds, Replications):
         Kind("NBest or None"),
         Doc("""The lists to tune on. None if a decoder writes those of the first round, with the initial weights."""),
     ] = field(kw_only=False)
-    references: Annotated["References", PYTHON, SEVERAL_REFERENCES, Doc("The references of these lists.")] = field(
-        kw_only=False
-    )
+    references: OfLists = field(kw_only=False)
     metric: Annotated[
-        "MetricLike",
-        PYTHON,
-        Kind("str or metric"),
+        AnyMetric,
         Doc("The corpus metric: what ``mert`` optimises, and the metric of all scores of the result."),
     ] = field(default="bleu", kw_only=True)
     sentence_metric: Annotated[
@@ -559,26 +536,16 @@ class Tune(Rounds, Replications):
         ),
     ] = field(default=None, kw_only=True)
     dev: Annotated[
-        "tuple[NBest, References] | None",
-        PYTHON,
-        Kind("NBest and references, optional"),
+        ListsAndReferences,
         Doc("Development lists for the scores of the result. By default those that are tuned on."),
     ] = field(default=None, kw_only=True)
-    test: Annotated[
-        "tuple[NBest, References] | None", PYTHON, Kind("NBest and references, optional"), Doc("Test lists.")
-    ] = field(default=None, kw_only=True)
+    test: ListsAndReferences = field(default=None, kw_only=True)
     sources: Annotated[
-        "Sequence[str] | None",
-        PYTHON,
-        Kind("sequence of str, optional"),
+        SourceLines,
         Doc("The source of each sentence, for templates of ``l1``."),
     ] = field(default=None, kw_only=True)
-    dev_sources: Annotated[
-        "Sequence[str] | None", PYTHON, Kind("sequence of str, optional"), Doc("The same for ``dev``.")
-    ] = field(default=None, kw_only=True)
-    test_sources: Annotated[
-        "Sequence[str] | None", PYTHON, Kind("sequence of str, optional"), Doc("The same for ``test``.")
-    ] = field(default=None, kw_only=True)
+    dev_sources: Annotated[SourceLines, Doc("The same for ``dev``.")] = field(default=None, kw_only=True)
+    test_sources: Annotated[SourceLines, Doc("The same for ``test``.")] = field(default=None, kw_only=True)
 
     def check_together(self) -> None:
         if isinstance(self.optimizer, Optimization):
@@ -593,14 +560,10 @@ class TrainVariants(Watched):
 
     TITLE: ClassVar[str] = "Variants (--null variants)"
 
-    lists: Annotated["NBest", PYTHON, Kind("NBest"), Doc("The lists for training.")] = field(kw_only=False)
-    references: Annotated["References", PYTHON, SEVERAL_REFERENCES, Doc("Of the lists for training.")] = field(
-        kw_only=False
-    )
+    lists: Annotated[Lists, Doc("The lists for training.")] = field(kw_only=False)
+    references: Annotated[OfLists, Doc("Of the lists for training.")] = field(kw_only=False)
     apply_to: Annotated[
-        "NBest",
-        PYTHON,
-        Kind("NBest"),
+        Lists,
         Doc("The lists from which the variants choose. They need the same dense features."),
     ] = field(kw_only=False)
     n: Annotated[
@@ -613,9 +576,7 @@ class TrainVariants(Watched):
         ),
     ] = field(default=6, kw_only=True)
     sentence_metric: Annotated[
-        "MetricLike",
-        PYTHON,
-        Kind("str or metric"),
+        AnyMetric,
         Doc("The entry with the best score under this metric is the one to be preferred."),
     ] = field(default="sentbleu", kw_only=True)
     templates: Annotated[
@@ -639,12 +600,9 @@ class TrainVariants(Watched):
             Features whose weight the penalty sets to 0 are among them."""
         ),
     ] = field(default=100, kw_only=True)
-    gamma: Annotated[float, Gt(0), Doc("Strength of the l1 penalty.\n\nAs for :func:`fit_l1`.")] = field(
+    gamma: Annotated[Positive, Doc("Strength of the l1 penalty.\n\nAs for :func:`fit_l1`.")] = field(
         default=1.0, converter=real, kw_only=True
     )
-
-
-MODEL_SCORES = Annotated["ArrayLike | None", PYTHON, Kind("(K,) array of numbers, optional")]
 
 
 @frozen(slots=False, eq=False, repr=False)
@@ -653,13 +611,11 @@ class Oracle(Watched):
 
     TITLE: ClassVar[str] = "Computation"
 
-    lists: Annotated["NBest", PYTHON, Kind("NBest"), Doc("The k-best lists.")] = field(kw_only=False)
-    references: Annotated["References", PYTHON, SEVERAL_REFERENCES, Doc("Their references.")] = field(kw_only=False)
-    metric: Annotated["MetricLike", PYTHON, Kind("str or metric"), Doc("Any metric of the core that counts texts.")] = (
-        field(default="bleu", kw_only=False)
-    )
+    lists: Lists = field(kw_only=False)
+    references: OfLists = field(kw_only=False)
+    metric: AnyMetric = field(default="bleu", kw_only=False)
     scores: Annotated[
-        MODEL_SCORES,
+        ModelScores,
         Doc(
             """The model score of each entry, for example ``lists.totals`` or :meth:`LinearModel.scores`: ``topbest``
             has the highest score of each list, the first of equals. By default it is the first entry."""
@@ -680,22 +636,18 @@ class Mbr(Watched):
     TITLE: ClassVar[str] = "Probabilities"
 
     lists: Annotated[
-        "NBest",
-        PYTHON,
-        Kind("NBest"),
+        Lists,
         Doc("K-best lists, or samples from a model (:func:`read_samples`)."),
     ] = field(kw_only=False)
     metric: Annotated[
-        "MetricLike",
-        PYTHON,
-        Kind("str or metric"),
+        AnyMetric,
         Doc(
             """The utility: any metric of the core that counts texts, such as ``chrf``, ``bleu``, ``sentbleu``, ``ter``
             or ``meteor``."""
         ),
     ] = field(default="chrf", kw_only=False)
     scores: Annotated[
-        MODEL_SCORES,
+        ModelScores,
         Doc(
             """The model score of each entry, as a logarithm, for example ``lists.totals``: p is the softmax of
             ``scale`` times the score over the list. By default all entries of a list have the same probability, as
@@ -703,9 +655,7 @@ class Mbr(Watched):
         ),
     ] = field(default=None, kw_only=True)
     scale: Annotated[
-        float,
-        Ge(0),
-        Flag(metavar="X"),
+        NotNegative,
         Doc(
             """With model scores: probabilities are the softmax of this number times the scores.
 

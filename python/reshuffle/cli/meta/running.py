@@ -61,7 +61,7 @@ def run_meta(
     ):
         with progress_bar() as progress:
             sets = jobs.read(replace(jobs.resampling, progress=progress, executor=workers))
-            given = {"test_sets": sets, "executor": workers, "progress": progress}
+            given: dict[str, Any] = {"test_sets": sets, "executor": workers, "progress": progress}
             baseline = getattr(chosen, "baseline", None)
             if baseline is not None:
                 given["baseline"] = _metric(baseline, sets)

@@ -104,7 +104,7 @@ class Training:
 
         lists = read_nbest(self.train)
         references = read_references([self.references], None, MAX_INPUT)
-        given = {
+        given: dict[str, Any] = {
             "lists": lists,
             "references": references,
             "apply_to": read_nbest(self.apply_to, dense=lists.names),
