@@ -81,7 +81,7 @@ def _help(each: Option, record: type[Options]) -> str:
 
 def _listed(names: Sequence[str]) -> str:
     """The names of a list that Python's documentation refers to."""
-    return f"{either(names)} ('reshuffle metrics' describes them)"
+    return f"{either(names)} ('reshuffle explain' describes them)"
 
 
 def _command(function: str) -> str:
