@@ -154,7 +154,6 @@ OUTPUTS = (
     option(
         "Input",
         "--systems",
-        "--system",
         "systems",
         multiple=True,
         greedy=True,
@@ -240,7 +239,7 @@ def chosen_test(names: tuple[str, ...], default: str) -> tuple[Decorator, ...]:
             metavar="NAME",
             help=f"How metrics are compared: {either([*names, NONE])}. auto: {default}.",
         ),
-        option("Test", "--baseline", metavar="METRIC",
+        option("Test", "--baseline-metric", "baseline", metavar="METRIC",
                help="Compare the other metrics with this one.  [default: all pairs, and a ranking]"),
         ADJUST,
         option("Test", "--alpha", type=float, metavar="LEVEL",
