@@ -27,7 +27,7 @@ def metric_key(name: str) -> str:
     >>> metric_key("BLEU"), metric_key("chrF2++"), metric_key("chrf"), metric_key("COMET")
     ('bleu', 'chrf++', 'chrf', 'COMET')
     """
-    return _keys().get(name.casefold(), name)
+    return _keys().get(str(name).casefold(), name)
 
 
 def is_metric(name: str) -> bool:
