@@ -181,8 +181,8 @@ REPEATED = {
                "--simulations", "2"), "--simulations is used twice, with '1' and '2'"),
     "two words": (("plot", "a.json", "null", "--pair", "a", "b", "--pair", "c", "d", "-o", "x.pdf"),
                   "--pair is used twice, with 'a b' and 'c d'"),
-    "several words": (("tune", "mert", "--nbest", "n", "--refs", "r", "--test", "t", "s", "--test", "u", "v"),
-                      "--test is used twice, with 't s' and 'u v'"),
+    "several words": (("tune", "mert", "--nbest", "n", "--refs", "r", "--test-set", "t", "s", "--test-set", "u", "v"),
+                      "--test-set is used twice, with 't s' and 'u v'"),
     "demo": (("demo", "--write", "a", "--write", "b"), "--write is used twice, with 'a' and 'b'"),
 }  # fmt: skip
 
