@@ -13,7 +13,7 @@ __all__ = ["RERANKERS"]
 
 FOLDER = "kbest-wmt11-de-en"
 TRAIN = f"reshuffle tune l1 --nbest {FOLDER}/dev.nbest.gz --refs {FOLDER}/dev.ref"
-APPLY = f"--test {FOLDER}/test.nbest.gz {FOLDER}/test.ref -m bleu:tokenize=none"
+APPLY = f"--test-set {FOLDER}/test.nbest.gz {FOLDER}/test.ref -m bleu:tokenize=none"
 METRICS = "-m nist:tokenize=none bleu:tokenize=none"
 TESTS = ("ar", "bootstrap-shift", "bootstrap")
 

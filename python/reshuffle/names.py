@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from . import _core
-
 # Options that Python adds to metrics with a tokenizer.
 WITH_TOKENIZE = ("tokenizer_model", "trg_lang")
 
@@ -15,6 +13,8 @@ WITH_TOKENIZE = ("tokenizer_model", "trg_lang")
 @cache
 def _keys() -> Mapping[str, str]:
     """The name in the registry by each name in lower case: that one, and the name in reports without options."""
+    from . import _core  # the help of commands does not need it
+
     keys = [metric.name for metric in _core.metrics()]
     return {_core.Metric(key, {}).name.casefold(): key for key in keys} | {key.casefold(): key for key in keys}
 
@@ -27,7 +27,12 @@ def metric_key(name: str) -> str:
     >>> metric_key("BLEU"), metric_key("chrF2++"), metric_key("chrf"), metric_key("COMET")
     ('bleu', 'chrf++', 'chrf', 'COMET')
     """
-    return _keys().get(name.casefold(), name)
+    return _keys().get(str(name).casefold(), name)
+
+
+def is_metric(name: str) -> bool:
+    """Whether a metric of the registry has this name."""
+    return name.casefold() in _keys()
 
 
 def with_option(option: str, metrics: Sequence[object] = ()) -> str | None:
@@ -36,6 +41,8 @@ def with_option(option: str, metrics: Sequence[object] = ()) -> str | None:
     >>> with_option("tokenize", ["chrF2", "TER"]), with_option("beta"), with_option("bset")
     ('bleu', 'chrf', None)
     """
+    from . import _core
+
     takers = [
         spec.name
         for spec in _core.metrics()

@@ -23,6 +23,7 @@ import pytest
 
 from reshuffle import InputError, compare, read_corpus, report
 from reshuffle.cli import output
+from reshuffle.cli.explained import KINDS
 from reshuffle.cli.params import Option
 from reshuffle.cli.root import cli
 from reshuffle.metrics.registry import metric_specs
@@ -180,8 +181,8 @@ REPEATED = {
                "--simulations", "2"), "--simulations is used twice, with '1' and '2'"),
     "two words": (("plot", "a.json", "null", "--pair", "a", "b", "--pair", "c", "d", "-o", "x.pdf"),
                   "--pair is used twice, with 'a b' and 'c d'"),
-    "several words": (("tune", "mert", "--nbest", "n", "--refs", "r", "--test", "t", "s", "--test", "u", "v"),
-                      "--test is used twice, with 't s' and 'u v'"),
+    "several words": (("tune", "mert", "--nbest", "n", "--refs", "r", "--test-set", "t", "s", "--test-set", "u", "v"),
+                      "--test-set is used twice, with 't s' and 'u v'"),
     "demo": (("demo", "--write", "a", "--write", "b"), "--write is used twice, with 'a' and 'b'"),
 }  # fmt: skip
 
@@ -274,7 +275,7 @@ def test_the_methods_follow_the_text(demo: Path, run: Any) -> None:
 
 def test_names_of_metrics_are_case_insensitive(demo: Path, run: Any) -> None:
     assert run(*COMPARE, "-m", "BLEU", "-m", "TER").out == run(*COMPARE, "-m", "bleu", "-m", "ter").out
-    assert run("metrics", "chrF++").out == run("metrics", "chrf++").out
+    assert run("explain", "chrF++").out == run("explain", "chrf++").out
 
 
 def test_the_same_metric_twice_is_refused(demo: Path, run: Any) -> None:
@@ -498,34 +499,69 @@ def test_the_demo_does_not_overwrite_its_files(tmp_path: Path, run: Any, monkeyp
     assert "exists already: choose another directory" in again.err
 
 
-def test_metrics_lists_the_registries(run: Any) -> None:
-    text = run("metrics").out
-    document = json.loads(run("metrics", "--format", "json").out)
-    assert document["unicode"] in text
-    for names in (document["metrics"], document["tokenizers"], document["tests"], document["intervals"]):
+def test_explain_lists_the_registries(run: Any) -> None:
+    text = run("explain").out
+    document = json.loads(run("explain", "--format", "json").out)
+    assert document.pop("unicode") in text
+    assert list(document) == [kind.key for kind in KINDS]
+    for names in document.values():
         assert all(entry["name"] in text for entry in names)
     options = {option.name for option in next(spec for spec in metric_specs() if spec.name == "bleu").options}
     assert {entry["name"] for entry in document["metrics"][0]["options"]} == options
 
 
-def test_metrics_lists_the_options_of_named_metrics(run: Any) -> None:
-    text = run("metrics", "ter", "chrf++").out
+def test_explain_lists_the_options_of_named_metrics(run: Any) -> None:
+    text = run("explain", "ter", "chrf++").out
     assert "--variant" in text
     assert "--word-order" in text
     assert "with --no-punct" in " ".join(text.split())
     assert "--smooth-method" not in text
-    document = json.loads(run("metrics", "ter", "--format", "json").out)
+    document = json.loads(run("explain", "ter", "--format", "json").out)
     assert [m["name"] for m in document["metrics"]] == ["ter"]
-    assert run("metrics", "chrf", "--format", "markdown").out.count("\n## ") == 1
-    outcome = run("metrics", "trr")
-    assert (outcome.code, outcome.err.split(":")[2].strip()) == (2, "unknown metric 'trr'")
+    assert run("explain", "chrf", "--format", "markdown").out.count("\n## ") == 1
+    outcome = run("explain", "trr")
+    assert outcome.code == 2
+    assert outcome.err == (
+        "reshuffle: error: unknown name 'trr': did you mean 'ter'? 'reshuffle explain' lists all names\n"
+    )
 
 
-@pytest.mark.parametrize("command", ["compare", "score", "runs", "plot", "metrics", "demo"])
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.key)
+def test_every_name_is_explained(run: Any, kind: Any) -> None:
+    entries = list(kind.entries())
+    assert len({entry.name for entry in entries}) == len(entries)
+    texts = [" ".join(part.split()) for part in run("explain", *(entry.name for entry in entries)).out.split("\n\n")]
+    for entry in entries:
+        heading = f"{entry.name}: {kind.noun} ({kind.chosen_by})"
+        (own,) = (text for text in texts if text.startswith(heading))
+        for words in (entry.about, *entry.facts.values(), entry.source.strip("–")):
+            assert " ".join(words.split()) in own
+    table = run("explain", kind.key).out
+    assert table.startswith(f"{kind.title} (")
+    assert table.count("\n") < run("explain").out.count("\n")
+
+
+def test_what_has_the_same_name_is_explained_together(run: Any) -> None:
+    text = run("explain", "studentized", "ar-studentized", "BLEU").out
+    titles = re.findall(r"^(\S+: [a-z ]+) \(", text, flags=re.MULTILINE)
+    assert titles == [
+        "studentized: confidence interval", "ar-studentized: significance test", "ar-studentized: confidence interval",
+        "bleu: metric",
+    ]  # fmt: skip
+
+
+def test_the_sizes_and_caveats_of_tests_are_explained(run: Any) -> None:
+    text = " ".join(run("explain", "bootstrap-shift", "permutation", "run").out.split())
+    assert "Rejects about 11% of true null hypotheses at 0.05: use ar or bootstrap-both." in text
+    assert "the chance of any false star was 0.15 at 0.05" in text
+    assert "Question would new runs differ on these segments?" in text
+
+
+@pytest.mark.parametrize("command", ["compare", "score", "runs", "plot", "explain", "demo"])
 def test_every_command_has_help_with_examples(run: Any, command: str) -> None:
     out = run(command, "--help").out
     assert f"Usage: reshuffle {command}" in out
-    if command in ("compare", "score", "runs", "plot"):
+    if command != "demo":
         assert "Examples:" in out
 
 
@@ -923,7 +959,7 @@ def test_what_files_and_columns_are_called_is_printable_in_a_terminal(
         ((*compare, "--baseline", hostile.upper()), 2),
         (("compare", "reference.txt", "baseline.txt", f"{hostile}.txt", f"{hostile}.txt"), 0),
         (("score", "reference.txt", f"{hostile}.txt", "-m", f"bleu:{hostile}=1"), 2),
-        (("metrics", hostile), 2),
+        (("explain", hostile), 2),
         ((f"{hostile}",), 2),
         (("compare", f"--{hostile}"), 2),
     ):

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reshuffle import InputError, metric, types
-from reshuffle.cli.habits import NAMES, OPTIONS
+from reshuffle.cli.habits import COMMANDS, NAMES, OPTIONS
 from reshuffle.cli.metric_options import MetricChoice, is_metric, parse_metric
 from reshuffle.metrics.registry import metric_specs
 
@@ -154,16 +154,53 @@ def test_options_of_other_tools_get_a_hint(run: Any, option: str) -> None:
     assert outcome.err == f"reshuffle: error: there is no option {option}: {OPTIONS[option]}\n"
 
 
+@pytest.mark.parametrize(
+    ("args", "advice"),
+    [
+        (("compare", *TEXTS, "--json"), "--json: use --format json"),
+        (("meta", "segments", "--json"), "--json: use --format json"),
+        (("tune", "mert", "--to_json"), "--to_json: use --format json"),
+        (("compare", *TEXTS, "-s", "chrF2"), "-s: use -m chrF2"),
+        (("score", *TEXTS, "-s", "exp"), "-s: use --smooth-method, or -m for metrics"),
+        (("compare", *TEXTS, "--n_resamples", "9"), "--n_resamples: use --n-resamples"),
+        (("compare", *TEXTS, "--random-state=1"), "--random-state: use --seed"),
+        (("study", "type1", *TEXTS, "--confidence-level", "0.9"), None),
+        (("runs", "--refs", "ref.txt", "--paired-bs"), None),
+        (("runs", "--refs", "ref.txt", "-i", "x"), None),
+        (("score", *TEXTS, "--permutation"), None),
+    ],
+)
+def test_an_option_is_advised_by_meaning_where_the_command_has_it(
+    run: Any, args: tuple[str, ...], advice: str | None
+) -> None:
+    outcome = run(*args)
+    assert outcome.code == 2
+    if advice is None:
+        assert "there is no option" not in outcome.err
+        assert "o such option" in outcome.err
+    else:
+        assert outcome.err == f"reshuffle: error: there is no option {advice}\n"
+
+
+@pytest.mark.parametrize(("name", "meant"), sorted(COMMANDS.items()))
+def test_commands_of_other_names_get_a_hint(run: Any, name: str, meant: str) -> None:
+    from reshuffle.cli.root import cli
+
+    assert meant in cli.list_commands(click.Context(cli))
+    assert name not in cli.list_commands(click.Context(cli))
+    assert run(name, "x").err == f"reshuffle: error: there is no command {name!r}: use 'reshuffle {meant}'\n"
+
+
 def test_no_option_of_reshuffle_gets_the_hint_for_another_tool() -> None:
     from reshuffle.cli.command import Command
     from reshuffle.cli.root import cli
-    from reshuffle.cli.studies import COMMANDS
+    from reshuffle.cli.studies import COMMANDS as STUDIES
 
     context = click.Context(cli)
-    every = [*(cli.get_command(context, name) for name in cli.list_commands(context)), *COMMANDS.values()]
+    every = [*(cli.get_command(context, name) for name in cli.list_commands(context)), *STUDIES.values()]
     commands = [command for command in every if isinstance(command, Command)]
     scoring = ["compare", "score", "runs", "flips", "count", "plan", "oracle", "mbr"]
-    assert [command.name for command in commands] == [*scoring, *COMMANDS]
+    assert [command.name for command in commands] == [*scoring, *STUDIES]
     assert not {name for command in commands for param in command.params for name in param.opts} & set(OPTIONS)
 
 

@@ -553,10 +553,10 @@ def test_the_runs_of_the_demo_are_compared_as_it_says(tmp_path: Path, monkeypatc
 
 
 def test_exchange_units_are_listed(run: Any) -> None:
-    listed = json.loads(run("metrics", "--format", "json").out)["exchanges"]
+    listed = json.loads(run("explain", "--format", "json").out)["exchanges"]
     assert [unit["name"] for unit in listed] == list(EXCHANGES)
     assert all(unit["about"] and unit["null"] and unit["source"] for unit in listed)
-    text = run("metrics").out
+    text = run("explain").out
     assert all(name in text for name in EXCHANGES)
 
 

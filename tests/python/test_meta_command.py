@@ -160,7 +160,7 @@ def test_ties_and_repeats_count_as_their_options_say(files: Path, run: Any, ties
 def test_every_option_of_segments_reaches_the_function(files: Path, run: Any) -> None:
     options = (
         "--coefficient", "pearson", "tau23", "--grouping", "sys", "item", "--test", "perm-inputs", "--adjust", "holm",
-        "--interval", "boot-both", "--confidence", "0.9", "--alpha", "0.2", "--seed", "7", "--baseline", "COMET",
+        "--interval", "boot-both", "--confidence", "0.9", "--alpha", "0.2", "--seed", "7", "--baseline-metric", "COMET",
         "--lower-is-better", "other", *N,
     )  # fmt: skip
     found = results(run("meta", "segments", *SCORES, *options, "--format", "json"))
@@ -353,9 +353,9 @@ def test_saved_results_are_read_and_plotted(files: Path, run: Any) -> None:
 def test_a_baseline_is_named_as_on_the_command_line(files: Path, run: Any) -> None:
     metrics = ("-m", "sentbleu:smoothing=0", "sentbleu:smoothing=7", "wer")
     for name, label in (("wer", "WER"), ("WER", "WER"), ("sentBLEU smooth:0", "sentBLEU smooth:0")):
-        found = results(run("meta", "segments", *VOTES, *metrics, "--baseline", name, *N, "--format", "json"))
+        found = results(run("meta", "segments", *VOTES, *metrics, "--baseline-metric", name, *N, "--format", "json"))
         assert {each["metric_b"] for each in found["comparisons"]} == {label}
-    outcome = run("meta", "segments", *VOTES, *metrics, "--baseline", "sentbleu", *N)
+    outcome = run("meta", "segments", *VOTES, *metrics, "--baseline-metric", "sentbleu", *N)
     assert outcome.code == 2
     assert "unknown baseline metric 'sentbleu'" in outcome.err
 
@@ -407,7 +407,7 @@ BAD: Mapping[str, tuple[tuple[str, ...], str]] = {
         "--lower-is-better WER is for --metric-scores, not for -m: leave it out",
     ),
     "metric from elsewhere": (("segments", *VOTES, "-m", "comet"), "'comet' is not computed here: read its scores"),
-    "unknown baseline": (("segments", *SCORES, "--baseline", "BLEU"), "unknown baseline metric 'BLEU'"),
+    "unknown baseline": (("segments", *SCORES, "--baseline-metric", "BLEU"), "unknown baseline metric 'BLEU'"),
     "alpha": (("segments", *SCORES, "--alpha", "2"), "--alpha must lie strictly between 0 and 1, got 2.0"),
     "resamples": (("segments", *SCORES, "-n", "0"), "-n must be"),
     "williams of rho": (

@@ -267,3 +267,43 @@ def test_a_record_takes_the_options_that_it_shares() -> None:
     settings = taken(studies.SharedDraws, chosen)
     assert settings.weight_sets == 2
     assert not hasattr(settings, "seed")
+
+
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
+def test_a_default_of_several_values_is_shown_as_callers_write_it(function: Callable[..., Any]) -> None:
+    parameters, options = inspect.signature(function).parameters, options_of(FUNCTIONS[function])
+    for name, parameter in parameters.items():
+        default = parameter.default
+        assert not (isinstance(default, tuple) and len(default) == 1), name
+        assert default == (options[name].default[0] if options[name].default == (default,) else options[name].default)
+
+
+@pytest.mark.parametrize("function", [reshuffle.compare, reshuffle.compare_sets, reshuffle.compare_runs])
+def test_pairs_are_chosen_before_the_test(function: Callable[..., Any]) -> None:
+    names = list(inspect.signature(function).parameters)
+    test = names.index("test" if "test" in names else "exchange")
+    assert names[test - 3 : test] == ["baseline", "all_pairs", "alternative"]
+
+
+@pytest.mark.parametrize("record", FUNCTIONS.values(), ids=lambda record: record.__name__)
+def test_no_seed_is_the_default_seed(record: type[Options]) -> None:
+    options = options_of(record)
+    if "seed" in options:
+        required = {name: REQUIRED[name] for name, each in options.items() if each.default is inspect.Parameter.empty}
+        make: Callable[..., Any] = record
+        assert make(**required, seed=None).seed == make(**required).seed == options["seed"].default == 12345
+
+
+@pytest.mark.parametrize(
+    ("command", "texts"),
+    [
+        (("compare", "--help"), ["are compared with (its name or file).  [default: the first]"]),
+        (("compare", "--help-all"), ["in points of the metric (as in bleu=0.5)."]),
+        (("study", "type1", "--help"), ["by name (separated by commas or spaces).", "if --icc is given]"]),
+        (("study", "exchange", "--help"), ["[OPTIONS] REF RUN RUN..."]),
+        (("runs", "--help-all"), ["or the runs in one, are in the order of --baseline and --system."]),
+    ],
+)
+def test_the_help_says_how_values_are_written(run: Any, command: tuple[str, ...], texts: list[str]) -> None:
+    shown = " ".join(run(*command).out.split())
+    assert all(" ".join(text.split()) in shown for text in texts)

@@ -86,7 +86,7 @@ def test_version_and_help_import_neither_numpy_nor_the_engine(option: str) -> No
 
 
 HELP = [
-    *([name] for name in "compare score flips runs meta tune rerank study plot metrics demo".split()),
+    *([name] for name in "compare score flips runs meta tune rerank study plot explain demo".split()),
     *(["study", name] for name in COMMANDS),
     *(["meta", name] for name in META_COMMANDS),
     *(["tune", name] for name in OPTIMIZERS),
@@ -134,7 +134,7 @@ def test_the_command_line_starts_no_threads_of_blas() -> None:
 import os, sys
 os.environ.pop("OPENBLAS_NUM_THREADS", None)
 from reshuffle.cli.root import cli
-cli(["metrics"], standalone_mode=False)
+cli(["explain"], standalone_mode=False)
 print("numpy" in sys.modules, os.environ["OPENBLAS_NUM_THREADS"])
 """
     assert python(source).endswith("1\n")

@@ -207,7 +207,7 @@ def test_given_counts_are_saved_with_their_formula(tmp_path: Path, stored: Count
     again = open_counts(tmp_path / "b.npz")
     assert again.systems == ("tuned", "baseline")
     assert reshuffle.compare(metrics=again) == reshuffle.compare(metrics=stored.chosen(["tuned", "baseline"]))
-    with pytest.raises(InputError, match="mine cannot be saved: expected a metric of 'reshuffle metrics'"):
+    with pytest.raises(InputError, match="mine cannot be saved: expected a metric of 'reshuffle explain'"):
         save_counts(
             tmp_path / "c.npz", metrics=FromCounts("mine", {"A": np.array([[3, 4]])}, lambda totals: totals[..., 0])
         )

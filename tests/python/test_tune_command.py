@@ -27,7 +27,7 @@ from reshuffle.tune.options import OPTIMIZERS
 from tuning_files import NAMES, references, write, write_all
 
 LISTS = ("--nbest", "dev.nbest", "--refs", "dev.ref")
-TEST = ("--test", "test.nbest", "test.ref")
+TEST = ("--test-set", "test.nbest", "test.ref")
 SMALL = {
     "mert": ("--restarts", "2", "--random-directions", "2"),
     "kbmira": ("--epochs", "5"),
@@ -69,8 +69,8 @@ def kbest(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_the_documented_command_gives_the_documented_json(kbest: Path, run: Any) -> None:
     """With fewer sentences and restarts than in the slow test below, so that it is fast."""
     command = (
-        "tune mert --nbest dev.nbest.gz --refs dev.ref --init init.opt --test test.nbest.gz test.ref --replications 20 "
-        "--format json --restarts 1 --random-directions 0"
+        "tune mert --nbest dev.nbest.gz --refs dev.ref --init init.opt --test-set test.nbest.gz test.ref "
+        "--replications 20 --format json --restarts 1 --random-directions 0"
     )
     _has_the_documented_shape(results(run(*command.split())))
 
@@ -83,8 +83,8 @@ def test_the_documented_command_on_all_sentences(
     for file in (data / "kbest-wmt11-de-en").iterdir():
         Path(file.name).write_bytes(file.read_bytes())
     command = (
-        "tune mert --nbest dev.nbest.gz --refs dev.ref --init init.opt --test test.nbest.gz test.ref --replications 20 "
-        "--format json"
+        "tune mert --nbest dev.nbest.gz --refs dev.ref --init init.opt --test-set test.nbest.gz test.ref "
+        "--replications 20 --format json"
     )
     found = results(run(*command.split()))
     _has_the_documented_shape(found)
@@ -349,7 +349,10 @@ def test_bad_input_is_one_sentence(name: str, case: str, message: str, files: Pa
         ("mert --nbest dev.nbest --refs dev.ref --smoothing 3", "--smoothing does not apply to bleu"),
         ("mert --nbest dev.nbest --refs dev.ref --sentence-metric ter", "--sentence-metric"),
         ("pro --nbest dev.nbest --refs dev.ref --kept many", "--kept must be a whole number or all, got 'many'"),
-        ("pro --nbest dev.nbest --refs dev.ref --test test.nbest", "--test: expected lists and their references"),
+        (
+            "pro --nbest dev.nbest --refs dev.ref --test-set test.nbest",
+            "--test-set: expected lists and their references",
+        ),
         ("kbmira --nbest dev.nbest --refs dev.ref --rounds 3", "--rounds needs a decoder"),
         ("kbmira --nbest dev.nbest --refs dev.ref --size 3", "--size is for --simulate"),
         ("kbmira --nbest dev.nbest --refs dev.ref --decoder x", "a decoder needs several rounds"),
@@ -370,7 +373,7 @@ def test_bad_input_is_one_sentence(name: str, case: str, message: str, files: Pa
             "l1 --nbest dev.nbest --refs dev.ref --templates words --sources short",
             "short has 1 sources for lists of 40",
         ),
-        ("l1 --nbest dev.nbest --refs dev.ref --test-sources short", "--test-sources needs --test"),
+        ("l1 --nbest dev.nbest --refs dev.ref --test-sources short", "--test-sources needs --test-set"),
         ("l1 --nbest dev.nbest --refs dev.ref --replications 2", "replications are variants with redundant features"),
     ],
 )

@@ -168,7 +168,8 @@ class Command(click.Command):
         return param.name in (*self.common, "help_all") if is_short else param is not HELP_ALL
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        check_habits(args, [name for param in self.params for name in param.opts])
+        every = self.get_params(ctx)
+        check_habits(args, [name for param in every for name in (*param.opts, *param.secondary_opts)])
         # A NUL is a safe mark, because no argument can contain one. Before -#NAME it keeps click from seeing options
         # there, and in values such as those of --scores and --set it separates the words.
         spread = _spread(args, self._takers())
@@ -308,7 +309,7 @@ def _unmarked(value: Any) -> Any:
 
 @cache
 def _metric_flags() -> list[Option]:
-    """A flag for every option of any metric. ``reshuffle metrics NAME`` describes them."""
+    """A flag for every option of any metric. ``reshuffle explain NAME`` describes them."""
     from .metric_options import flag, flags
 
     def hidden(name: str, kind: str, choices: Sequence[str]) -> Option:

@@ -14,11 +14,10 @@ from ..options.comparisons import CompareSets, Score
 from .command import Command
 from .declared import given_values, made
 from .options import ARGUMENTS, COUNTS, compare_options, flip_options, score_options
-from .params import Metric, Name, option
+from .params import Name, option
 
 if TYPE_CHECKING:
     from ..results import Comparison, SetComparison
-    from .metric_options import MetricChoice
 
 # A command imports what it runs in its body: --help and completion should not wait for numpy.
 
@@ -369,8 +368,16 @@ def plot_command(result: str, kind: str, output: str, **options: Any) -> None:
     plot(result, kind, output, PlotOptions(**options))
 
 
-@click.command("metrics")
-@click.argument("names", metavar="[NAME...]", nargs=-1, type=Metric())
+EXPLAIN_EXAMPLES = """\b
+Examples:
+  reshuffle explain
+  reshuffle explain bootstrap-both
+  reshuffle explain chrF2 maxt bca
+  reshuffle explain tests --format markdown"""
+
+
+@click.command("explain", epilog=EXPLAIN_EXAMPLES)
+@click.argument("names", metavar="[NAME...]", nargs=-1)
 @option(
     "--format",
     "fmt",
@@ -379,13 +386,15 @@ def plot_command(result: str, kind: str, output: str, **options: Any) -> None:
     show_default=True,
     help="text, json or markdown.",
 )
-def metrics_command(names: tuple[MetricChoice, ...], fmt: str) -> None:
-    """List metrics, tests and more, or the options of a metric.
+def explain_command(names: tuple[str, ...], fmt: str) -> None:
+    """Explain a metric, test, interval or any other name.
 
-    Without NAME: all metrics, tokenizers, tests, intervals, adjustments and exchange units of runs. With NAME: the
-    options of these metrics.
+    NAME is anything that an option takes by name: a metric, tokenizer, test, scheme, stopping rule, interval,
+    adjustment, family, exchange unit of runs, study, null hypothesis, model, coefficient or optimizer. The answer has
+    what it is, its options and caveats, and the paper. Without NAME: lists of all. A kind of names, such as tests, is
+    listed alone.
     """
     from .listing import CATALOGUE_FORMATS
     from .output import terminal
 
-    click.echo(CATALOGUE_FORMATS[fmt](terminal(), [metric.name for metric in names]), nl=False)
+    click.echo(CATALOGUE_FORMATS[fmt](terminal(), names), nl=False)

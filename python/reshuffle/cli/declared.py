@@ -13,6 +13,9 @@ from .params import Name, NameList, NumberList, NumberOr, OfMetric, Replicates, 
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
+# The most names that the help of an option lists if 'reshuffle explain' has all of them.
+MOST_NAMES = 8
+
 
 def declared_options(record: type[Options], only: Collection[str] = ()) -> list[Decorator]:
     """The options of a record, in its order, or only those with these names."""
@@ -85,9 +88,12 @@ def _help(each: Option, record: type[Options]) -> str:
 
 
 def _listed(names: Sequence[str], registry: str) -> str:
-    """The names of a registry that Python's documentation refers to."""
-    described = registry.startswith("reshuffle.inference.")
-    return f"{either(names)} ('reshuffle metrics' describes them)" if described else either(names)
+    """The names of a registry that Python's documentation refers to: the first ones, if there are many."""
+    if not registry.startswith("reshuffle.inference."):
+        return either(names)
+    if len(names) <= MOST_NAMES:
+        return f"{either(names)} ('reshuffle explain' describes them)"
+    return f"{', '.join(names[:MOST_NAMES])} … ('reshuffle explain' describes all {len(names)})"
 
 
 def _command(function: str) -> str:

@@ -64,7 +64,7 @@ def _write_lists(directory: str) -> None:
     from ..data.demo_lists import write_demo_lists
 
     dev, dev_refs, test, test_refs, weights = map(str, write_demo_lists(directory))
-    command = ["tune", "mert", "--nbest", dev, "--refs", dev_refs, "--init", weights, "--test", test, test_refs]
+    command = ["tune", "mert", "--nbest", dev, "--refs", dev_refs, "--init", weights, "--test-set", test, test_refs]
     command += ["--replications", "5"]
     click.echo(f"Wrote 5 files. Now try:\n  {printable(shlex.join(['reshuffle', *command]))}")
 

@@ -1,13 +1,17 @@
-"""Advice for arguments that are right in other tools, or nearly right here."""
+"""Advice for arguments that are right in other tools, or nearly right here: by what they mean, not by their letters."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 
 from ..errors import InputError, quoted, shortened
+from ..names import is_metric
 
 _NO_DOWNLOADS = "test sets are not downloaded; run 'sacrebleu -t SET -l PAIR --echo ref > ref.txt' first"
 _ALREADY_TESTED = "'reshuffle compare' always tests"
+
+_AFTER_REF = "outputs of systems are arguments after REF"
 
 # Options of sacreBLEU and MultEval that have another name here. None of the keys is an option of a command that scores.
 OPTIONS: Mapping[str, str] = {
@@ -18,13 +22,12 @@ OPTIONS: Mapping[str, str] = {
     "--paired-bs-n": "use -n",
     "--paired-jobs": "use --threads",
     "--confidence-n": "use -n",
-    "--input": "outputs of systems are arguments after REF",
-    "-i": "outputs of systems are arguments after REF",
+    "--input": _AFTER_REF,
+    "-i": _AFTER_REF,
     "--hyps-baseline": "use 'reshuffle runs' with --baseline FILE FILE ..., a FILE for each run of the optimizer; with "
     "one run of each system, REF and SYS are arguments, the baseline first: reshuffle compare REF BASELINE SYS",
     "--boot-samples": "use -n",
     "--ar-shuffles": "use -n",
-    "--latex": "use --format latex -o FILE",
     "--num-refs": "write each reference to a file of its own and use --refs FILE FILE",
     "--test-set": _NO_DOWNLOADS,
     "-t": _NO_DOWNLOADS,
@@ -32,7 +35,7 @@ OPTIONS: Mapping[str, str] = {
     "-l": "use --trg-lang, for the language of the texts",
     "-tok": "use --tokenize",
     "-lc": "use --lowercase",
-    "-s": "use --smooth-method",
+    "-s": "use --smooth-method, or -m for metrics",
     "-sv": "use --smooth-value",
     "--force": "tokenized text gives only a warning, so leave --force out",
     "-sl": "use 'reshuffle score --segments'",
@@ -40,8 +43,8 @@ OPTIONS: Mapping[str, str] = {
     "-b": "use 'reshuffle score --format csv'",
     "--score-only": "use 'reshuffle score --format csv'",
     "-f": "use --format",
-    "-w": "use --format json for all digits",
-    "--width": "use --format json for all digits",
+    "-w": "use --digits N, or --format json for all digits",
+    "--width": "use --digits N, or --format json for all digits",
     "--scheme": "use --test ar:scheme=NAME",
     "--stopping": "use --test ar:stopping=NAME",
     "--margin": "write the margin after the test: --test equivalence:METRIC=VALUE",
@@ -56,6 +59,42 @@ OPTIONS: Mapping[str, str] = {
     "--ter-asian-support": "use --asian-support, or -m ter:asian-support",
     "--ter-no-punct": "use --no-punct, or -m ter:no-punct",
     "--ter-normalized": "use --normalized, or -m ter:normalized",
+}
+# Names that SciPy, comet-compare, R and other programs have for options, or that one expects.
+SAME: Mapping[str, Sequence[str]] = {
+    "--format csv": ("--csv", "--to-csv"),
+    "--format html": ("--html", "--to-html"),
+    "--format json": ("--json", "--to_json", "--to-json", "--as-json"),
+    "--format latex -o FILE": ("--latex", "--tex"),
+    "--format markdown": ("--markdown", "--md"),
+    "--format": ("--output-type", "--fmt"),
+    "-o": ("--out", "--output-file", "--outfile", "--save-to"),
+    "-n": (
+        "--n-permutations", "--permutations", "--num-permutations", "--n-bootstrap", "--num-bootstrap", "--n-boot",
+        "--bootstrap-samples", "--num-samples", "--num_splits", "--num-splits", "--num-resamples", "--resamples",
+        "--iterations", "--trials", "--shuffles", "--draws", "--replicates",
+    ),
+    "--seed": ("--random-state", "--random_state", "--random-seed", "--rng"),
+    "--confidence": ("--confidence-level", "--confidence_level", "--conf-level", "--ci", "--level"),
+    "--alpha": ("--significance-level", "--significance", "--sig-level"),
+    "--alternative": ("--t_test_alternative", "--side", "--sides", "--tail", "--tails"),
+    "--alternative better": ("--one-sided", "--one-tailed"),
+    "--adjust": ("--correction", "--adjustment", "--p-adjust", "--multiple-testing", "--multiple-comparisons"),
+    "--test": ("--method", "--statistical-test", "--significance-test"),
+    "--test ar": ("--ar", "--permutation", "--permutation-test", "--approximate-randomization", "--randomization"),
+    "--test bootstrap-both": ("--bootstrap",),
+    "--threads": ("-j", "--jobs", "--n-jobs", "--workers", "--num-workers", "--num_workers", "--num-threads"),
+    "--refs FILE FILE": ("--references", "--reference", "-r"),
+    "--docs": ("--documents", "--doc-ids", "--docids"),
+    "--lowercase": ("--lower", "--ignore-case", "--uncased"),
+    "--tokenize": ("--tokenizer", "--tok"),
+    "--margin": ("--equivalence-margin", "--margins", "--delta"),
+    "--all-pairs": ("--pairwise", "--all"),
+}  # fmt: skip
+OPTIONS = {**OPTIONS, **{name: f"use {option}" for option, names in SAME.items() for name in names}}
+OPTIONS = {
+    **OPTIONS,
+    **dict.fromkeys(("--hypotheses", "--hyps", "--hypothesis", "--translations", "--outputs-of-systems"), _AFTER_REF),
 }
 # Short forms of the same.
 OPTIONS = {
@@ -93,19 +132,61 @@ NAMES: Mapping[str, Mapping[str, str]] = {
 }
 
 
+# What other programs, or earlier builds, call commands.
+COMMANDS: Mapping[str, str] = {
+    **dict.fromkeys(("metrics", "list", "describe", "info"), "explain"),
+    **dict.fromkeys(("test", "significance", "paired", "ttest", "bootstrap"), "compare"),
+    **dict.fromkeys(("bleu", "evaluate", "eval"), "score"),
+    **dict.fromkeys(("multeval", "optimizer-runs"), "runs"),
+    **dict.fromkeys(("figure", "show"), "plot"),
+    **dict.fromkeys(("power", "sample-size"), "plan"),
+}
+
+
 def check_habits(args: Sequence[str], own: Collection[str] = ()) -> None:
     """Raise :class:`InputError` for an option of another tool, with the one to use here.
 
-    ``own`` are options of the command, which are not meant.
+    ``own`` are options of the command, which are not meant. An option that the command does not have is not advised.
     """
-    for arg in args:
-        if arg == "--":
+    for option, value in zip(args, [*args[1:], ""], strict=True):
+        if option == "--":
             return
-        option = arg.split("=", 1)[0]
-        if option.startswith("--hyps-sys"):  # of MultEval, with a number
-            raise InputError(f"there is no option {option}: use 'reshuffle runs' with --system NAME FILE FILE ...")
-        if option in OPTIONS and option not in own:
-            raise InputError(f"there is no option {option}: {OPTIONS[option]}")
+        name = option.split("=", 1)[0]
+        if name in own or not name.startswith("-"):
+            continue
+        if name.startswith("--hyps-sys"):  # of MultEval, with a number
+            raise InputError(f"there is no option {name}: use 'reshuffle runs' with --system NAME FILE FILE ...")
+        advice = _advice(name, value, own)
+        if advice is not None and _has_what_is_advised(name, advice, own):
+            raise InputError(f"there is no option {name}: {advice}")
+
+
+def _advice(name: str, value: str, own: Collection[str]) -> str | None:
+    if name == "-s" and is_metric(value.partition(":")[0]):
+        return f"use -m {shortened(value)}"
+    with_hyphens = name[:2] + name[2:].replace("_", "-")
+    if name not in OPTIONS and with_hyphens != name and with_hyphens in own:
+        return f"use {with_hyphens}"
+    return OPTIONS.get(name)
+
+
+def _has_what_is_advised(name: str, advice: str, own: Collection[str]) -> bool:
+    """Whether the command has the option that the text names first, or the argument. Other commands have their own.
+
+    >>> [_has_what_is_advised("--method", "use --test, or --exchange", [own]) for own in ("--test", "--exchange")]
+    [True, False]
+    """
+    if not own or advice.startswith("use 'reshuffle"):
+        return True
+    if advice == _AFTER_REF:
+        return "reference" in own
+    named = [each for each in re.findall(r"(?<![\w-])--?[a-z][\w-]*", re.sub(r"'[^']*'", "", advice)) if each != name]
+    return not named or named[0] in own
+
+
+def command_advice(name: str) -> str | None:
+    """The command that is called otherwise elsewhere."""
+    return COMMANDS.get(name.lower())
 
 
 def name_advice(kind: str, name: str) -> InputError | None:

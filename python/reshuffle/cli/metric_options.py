@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 
 from ..errors import InputError, quoted, unknown_name
 from ..metrics.registry import OptionSpec, metric_specs
+from ..names import is_metric as is_metric_name
 from ..names import metric_key
 from ..validate import check_name
 from .habits import name_advice
@@ -81,7 +82,7 @@ def is_metric(word: str) -> bool:
     >>> is_metric("BLEU:lowercase"), is_metric("chrF2++"), is_metric("ref.txt"), is_metric("./ter")
     (True, True, False, False)
     """
-    return metric_key(word.partition(":")[0]) in metric_names()
+    return is_metric_name(word.partition(":")[0])
 
 
 def parse_metric(text: str, folder: Path = Path()) -> MetricChoice:

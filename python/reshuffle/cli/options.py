@@ -175,7 +175,7 @@ METRICS = (
         metavar="NAME...",
         help=f"{any_of(types.MetricName)}. Several names may follow one -m, up to the first word that is not a metric "
         "(write ./ter for a file called ter). Options follow a name, as in bleu:tokenize=intl,lowercase, or are flags "
-        "for all metrics that have them, as in --lowercase; 'reshuffle metrics NAME' lists them.  [default: bleu]",
+        "for all metrics that have them, as in --lowercase; 'reshuffle explain NAME' lists them.  [default: bleu]",
     ),
 )
 
@@ -189,7 +189,7 @@ def adjustment(names: object, note: str = "") -> Decorator:
         default="auto",
         show_default=True,
         metavar="NAME",
-        help=f"Adjust p for multiple comparisons: {any_of(names)}; 'reshuffle metrics' describes them.{note}",
+        help=f"Adjust p for multiple comparisons: {any_of(names)}; 'reshuffle explain' describes them.{note}",
     )
 
 

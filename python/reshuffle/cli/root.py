@@ -14,6 +14,7 @@ import click
 from .. import __version__
 from ..errors import InputError, quoted
 from ..validate import check_name
+from .habits import command_advice
 from .params import COMMAND_LINE
 from .process import check_room, single_threaded_blas
 
@@ -43,7 +44,7 @@ SECTIONS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     },
     "Help": {
         "demo": (".demo:demo_command", "Compare four synthetic systems on a built-in corpus."),
-        "metrics": (".commands:metrics_command", "List metrics, tests and more, or the options of a metric."),
+        "explain": (".commands:explain_command", "Explain a metric, test, interval or any other name."),
     },
 }
 LONGEST_NAME = max(len(name) for section in SECTIONS.values() for name in section)
@@ -104,6 +105,9 @@ class Commands(click.Group):
                     f"unknown command {quoted(name)}: to compare systems write 'reshuffle compare {words}', to score "
                     "them 'reshuffle score ...'"
                 )
+            meant = command_advice(name)
+            if meant is not None:
+                raise InputError(f"there is no command {quoted(name)}: use 'reshuffle {meant}'")
             check_name("command", name, self.list_commands(ctx))
         return super().resolve_command(ctx, args)
 

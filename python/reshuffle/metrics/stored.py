@@ -375,7 +375,7 @@ def _described(m: CountedMetric, label: str, n_references: str | None) -> dict[s
     formula: Metric = m.formula if isinstance(m, FromCounts | OwnTexts | StoredCounts) else m
     if not isinstance(formula, NativeMetric):
         raise InputError(
-            f"{m.name} cannot be saved: expected a metric of 'reshuffle metrics', or counts that one of them scores, "
+            f"{m.name} cannot be saved: expected a metric of 'reshuffle explain', or counts that one of them scores, "
             f"got {quoted(m)}"
         )
     options = dict(formula.options)

@@ -178,7 +178,7 @@ class WithBaseline(Options):
     TITLE: ClassVar[str] = "Test"
     baseline: Annotated[
         str | None,
-        Flag(metavar="METRIC"),
+        Flag(("--baseline-metric",), "METRIC"),
         Doc("Compare the other metrics with this one. By default all pairs are compared, and metrics are ranked."),
     ] = None
 

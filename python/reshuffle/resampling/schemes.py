@@ -34,7 +34,12 @@ from .replicates import Replicates
 from .samples import Pairs
 from .stopping import AnyRule
 
-SCHEMES = ("auto", "iid", "subgroup", "exact")
+SCHEMES: Mapping[str, str] = {
+    "auto": "exact where that costs no more than iid, else iid",
+    "iid": "Monte Carlo: R independent shuffles, each unit swapped with probability 1/2; p = (c + 1)/(R + 1)",
+    "subgroup": "a random group of 2^m >= R shuffles, which is faster; p = c/2^m",
+    "exact": "all patterns of swaps, by enumeration or convolution; no Monte Carlo error",
+}
 
 
 @dataclass(frozen=True)

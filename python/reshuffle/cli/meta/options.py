@@ -151,7 +151,6 @@ OUTPUTS = (
     option(
         "Input",
         "--systems",
-        "--system",
         "systems",
         multiple=True,
         greedy=True,
@@ -203,7 +202,7 @@ def metrics_option(default: str) -> tuple[Decorator, ...]:
             type=OutputMetric(),
             metavar="NAME...",
             help=f"{any_of(types.MetricName)}. Several names may follow one -m. Options follow a name, as in "
-            "sentbleu:smoothing=7, or are flags for all metrics that have them; 'reshuffle metrics NAME' lists them.  "
+            "sentbleu:smoothing=7, or are flags for all metrics that have them; 'reshuffle explain NAME' lists them.  "
             f"[default: {default}, if there are texts]",
         ),
     )

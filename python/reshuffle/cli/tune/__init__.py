@@ -36,7 +36,7 @@ from .rerank import rerank_command
 __all__ = ["COMMANDS", "rerank_command", "tune_group"]
 
 LISTS = "--nbest dev.nbest --refs dev.ref"
-TEST = "--test test.nbest test.ref"
+TEST = "--test-set test.nbest test.ref"
 EXAMPLES: Mapping[str, tuple[str, ...]] = {
     "mert": (
         f"reshuffle tune mert {LISTS} {TEST} --replications 9",

@@ -66,7 +66,8 @@ INPUT = (
     ),
     option(
         "Input",
-        "--dev",
+        "--dev-set",
+        "dev",
         greedy=True,
         joined=True,
         noun="file",
@@ -75,7 +76,8 @@ INPUT = (
     ),
     option(
         "Input",
-        "--test",
+        "--test-set",
+        "test",
         greedy=True,
         joined=True,
         noun="file",
@@ -91,8 +93,8 @@ INPUT = (
 SOURCES = (
     option("Input", "--sources", metavar="FILE",
            help="The source of each sentence, for the templates phrase and words."),
-    option("Input", "--dev-sources", metavar="FILE", help="The same for --dev."),
-    option("Input", "--test-sources", metavar="FILE", help="The same for --test."),
+    option("Input", "--dev-sources", metavar="FILE", help="The same for --dev-set."),
+    option("Input", "--test-sources", metavar="FILE", help="The same for --test-set."),
 )  # fmt: skip
 
 

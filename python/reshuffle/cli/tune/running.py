@@ -41,7 +41,8 @@ def run_tune(optimizer: Optimizer, arguments: Sequence[str], options: dict[str, 
     """
     if arguments:
         raise InputError(
-            f"{listed(arguments)}: expected a file after an option: write --nbest LISTS --refs REF and --test LISTS REF"
+            f"{listed(arguments)}: expected a file after an option: write --nbest LISTS --refs REF and --test-set "
+            "LISTS REF"
         )
     reports, layout = chosen_output(options)
     own = made(optimizer.options, given_values(optimizer.options, options))  # before files are read
@@ -113,7 +114,7 @@ class _Files:
             check_integer("--size", self.size, 1)
         for name in ("dev", "test"):
             if self.sources[f"{name}_sources"] is not None and self.held_out[name] is None:
-                raise InputError(f"--{name}-sources needs --{name}")
+                raise InputError(f"--{name}-sources needs --{name}-set")
 
     @property
     def inputs(self) -> list[str]:
@@ -175,6 +176,6 @@ def _pair(name: str, value: str | None) -> list[str] | None:
     files = words(value)
     if len(files) < 2:
         raise InputError(
-            f"--{name}: expected lists and their references, got {listed(files)}: write --{name} NBEST REF"
+            f"--{name}-set: expected lists and their references, got {listed(files)}: write --{name}-set NBEST REF"
         )
     return files

@@ -1,0 +1,382 @@
+"""Everything that is chosen by name, as ``reshuffle explain`` tells it: made from the registries."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import Any
+
+from .. import _core
+from ..errors import InputError, either, quoted, shortened
+from ..inference.estimates import MEANS, SUMS
+from ..inference.exchange import EXCHANGES
+from ..inference.few_differing import FEW_DIFFERING, FOR_FEW
+from ..inference.hypotheses import FAMILIES
+from ..inference.intervals import INTERVALS, Interval
+from ..inference.multiplicity import ADJUSTMENTS, Adjustment
+from ..inference.tests import ADJUSTMENT_CHOICES, DEFAULT, TEST_CHOICES, TESTS, SignificanceTest
+from ..meta.coefficients import COEFFICIENTS
+from ..meta.coefficients import TESTS as META_TESTS
+from ..metrics.registry import MetricSpec, OptionSpec, metric_specs, tokenizer_specs
+from ..names import metric_key
+from ..report import computed
+from ..resampling.schemes import SCHEMES
+from ..resampling.stopping import STOPPING
+from ..results import UsedTest
+from ..signature import for_metric
+from ..study.nulls import NULLS
+from ..study.power import MODELS
+from ..study.testing import SCHEMES as STUDY_SCHEMES
+from ..tune.options import OPTIMIZERS
+from .metric_options import describe_option, flag
+from .studies import COMMANDS
+
+# Which metrics a test or an interval is for, by its kind.
+METRICS_OF: Mapping[str, str] = {
+    SUMS: "metrics that are computed from summed counts, so no functions of texts",
+    MEANS: "means of segment scores: --scores, and metrics whose score is such a mean",
+}
+# The tests with shuffles of pairs, whose null distribution --scheme and --stopping are about.
+SHUFFLED = ("ar", "ar-studentized")
+# When --test auto takes a test.
+WHEN: Mapping[str, str] = {
+    DEFAULT: f"by default (auto), for systems that differ in {FEW_DIFFERING} segments or more",
+    FOR_FEW: f"by default (auto), for systems that differ in fewer than {FEW_DIFFERING} segments",
+}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A name and what it stands for.
+
+    Attributes
+    ----------
+    name : str
+    about : str
+        One line, for lists.
+    source : str
+        The paper, or empty.
+    facts : mapping of str to str
+        What else there is to say, by heading.
+    options : sequence of rows
+        Options of a metric or an optimizer: flag, what it takes, default, description.
+    data : mapping
+        Other values, for JSON.
+    """
+
+    name: str
+    about: str
+    source: str = ""
+    facts: Mapping[str, str] = field(default_factory=dict)
+    options: Sequence[Sequence[str]] = ()
+    data: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of things that are chosen by name.
+
+    Attributes
+    ----------
+    key : str
+        Its name in JSON, which ``reshuffle explain`` also takes.
+    noun, title : str
+        What one is, and the heading of all.
+    chosen_by : str
+        The option or command with which one is chosen.
+    entries : callable
+        All of them.
+    about : str
+        The heading of what each does.
+    columns : mapping of str to str
+        Further columns of the list: the heading, and the key in ``data``.
+    """
+
+    key: str
+    noun: str
+    title: str
+    chosen_by: str
+    entries: Callable[[], Iterable[Entry]]
+    about: str = "About"
+    columns: Mapping[str, str] = field(default_factory=dict)
+
+
+def _metrics() -> Iterable[Entry]:
+    for spec in metric_specs():
+        core = _core.Metric(spec.name, {})  # it does not look for installed files: the same on every machine
+        signature = for_metric(core.name, core.signature, "1")
+        yield Entry(
+            spec.name,
+            spec.about,
+            spec.source,
+            {"In reports": core.name, "Counts": ", ".join(core.columns), "Signature": signature},
+            [[flag(o.name), _takes(o), _default(o.default), describe_option(o.about)] for o in spec.options],
+            {"columns": core.columns, "signature": signature, "options": _option_data(spec)},
+        )
+
+
+def _option_data(spec: MetricSpec) -> list[dict[str, Any]]:
+    return [{"name": o.name, "takes": _takes(o), "default": o.default, "about": o.about} for o in spec.options]
+
+
+def _takes(option: OptionSpec) -> str:
+    if option.kind == "choice":
+        return ", ".join(option.choices)
+    if option.kind == "choices":
+        return f"one or more of {', '.join(option.choices)}, separated by commas"
+    if option.kind == "path":
+        return "a path"
+    if option.kind == "language":
+        return "an ISO 639 code"
+    if option.kind == "flag":
+        return "yes or no"
+    what = {"real": "a number from ", "reals": "numbers separated by commas, from "}.get(option.kind, "")
+    return f"{what}{option.minimum:.10g} to {option.maximum:.10g}"
+
+
+def _default(value: object) -> str:
+    return {None: "–", False: "no", True: "yes"}[value] if isinstance(value, bool | None) else str(value)
+
+
+def _tokenizers() -> Iterable[Entry]:
+    return (Entry(spec.name, spec.about) for spec in tokenizer_specs())
+
+
+def _tests() -> Iterable[Entry]:
+    yield from (Entry(name, about, "–") for name, about in TEST_CHOICES.items() if name not in TESTS)
+    for test in TESTS.values():
+        about = f"{test.title}: {test.about}"
+        yield Entry(test.name, about, test.source, _facts_of_test(test), data={"alternatives": [*test.alternatives]})
+
+
+def _facts_of_test(test: SignificanceTest) -> dict[str, str]:
+    used = UsedTest(test.name, test.title, test.alternatives[0], test.replicates)
+    smallest = test.smallest_numerator(test.alternatives[0])
+    others = [name for name, each in ADJUSTMENTS.items() if each.of_pvalues is not None]
+    own = {
+        "When": WHEN.get(test.name, ""),
+        "Null hypothesis": f"a difference of at least the margin ({test.margin} is shown if it is rejected)"
+        if test.margin is not None
+        else computed.NULLS[test.name].format(unit="segment"),
+        "p-value": computed.pvalue_sentence(used).removeprefix("Here "),
+        "Smallest p": "" if test.replicates is None else f"{smallest}/(R + 1) for R {test.replicates} (-n)",
+        "For": METRICS_OF.get(test.kind, ""),
+        "Alternatives": "" if test.margin else f"{', '.join(test.alternatives)} (--alternative)",
+        "Adjustments": f"{', '.join([*test.step_down, *others])} (--adjust)",
+        "Options": "--margin METRIC=VALUE, which it needs"
+        if test.margin
+        else "--scheme, --stopping"
+        if test.name in SHUFFLED
+        else "",
+        "Caveats": " ".join(_caveats_of_test(test)),
+    }
+    return {heading: text for heading, text in own.items() if text}
+
+
+def _caveats_of_test(test: SignificanceTest) -> Iterable[str]:
+    if test.liberal is not None:
+        yield f"Rejects about {100 * test.liberal:.0f}% of true null hypotheses at 0.05: use ar or {DEFAULT}."
+    if test.liberal_family is not None:
+        yield (
+            f"Where the variances of systems differ, the chance of any false star was {test.liberal_family:g} at 0.05, "
+            "in a simulation."
+        )
+    if test.needs_exchangeable:
+        yield (
+            "Rejects too often or too rarely where equally good systems are not exchangeable, as when one has longer "
+            "outputs; a note says so."
+        )
+    if test.needs_all_systems:
+        yield "Needs the scores of all systems on each segment."
+    if test.approximate_unless_mean:
+        yield "Approximate for scores that are not means of segment scores."
+    if test.for_texts is not None:
+        yield f"Functions of texts are tested by {test.for_texts} instead."
+    if not test.averages:
+        yield "Not for averages over test sets."
+
+
+def _intervals() -> Iterable[Entry]:
+    return (Entry(each.name, each.about, each.source, _facts_of_interval(each)) for each in INTERVALS.values())
+
+
+def _facts_of_interval(interval: Interval) -> dict[str, str]:
+    ends = computed.ENDS[interval.name].ends.format(alpha="α")
+    own = {
+        "Ends": f"{ends}; α is 1 − confidence" if "α" in ends else ends,
+        "For": METRICS_OF.get(interval.kind, ""),
+        "Replicates": "bootstrap draws (-n)" if interval.draws else "none",
+        "Options": f"only with --test {interval.inverts}, which it inverts" if interval.inverts else "",
+        "Scores": f"those of single systems have the interval {interval.of_scores}" if interval.of_scores else "",
+        "Caveats": "" if interval.averages else "Not for averages over test sets.",
+    }
+    return {heading: text for heading, text in own.items() if text}
+
+
+def _adjustments() -> Iterable[Entry]:
+    for name, about in ADJUSTMENT_CHOICES.items():
+        adjustment = ADJUSTMENTS.get(name)
+        facts = {} if adjustment is None else _facts_of_adjustment(adjustment)
+        yield Entry(name, about, "–" if adjustment is None else adjustment.source, facts)
+
+
+def _facts_of_adjustment(adjustment: Adjustment) -> dict[str, str]:
+    having = [test.name for test in TESTS.values() if adjustment.name in test.step_down]
+    formula = computed.ADJUSTED[adjustment.name].format(m="m", k="k", replicates="replicates").replace("m = m", "m")
+    return {
+        "Controls": adjustment.rate,
+        "Adjusted p": formula.replace("k = k", "k"),
+        "Tests": "all" if adjustment.of_pvalues is not None else ", ".join(having),
+    } | ({"Caveats": "m tests need up to m times as many replicates (-n auto)."} if adjustment.multiplies else {})
+
+
+def _families() -> Iterable[Entry]:
+    return (Entry(name, about) for name, about in FAMILIES.items())
+
+
+def _schemes() -> Iterable[Entry]:
+    for name in dict.fromkeys((*SCHEMES, *STUDY_SCHEMES)):
+        of_study = f"In studies: {STUDY_SCHEMES[name]}." if name in STUDY_SCHEMES else "Not in studies."
+        about = SCHEMES.get(name, f"in studies only: {STUDY_SCHEMES.get(name)}")
+        yield Entry(name, about, facts={"Studies": of_study, "Tests": ", ".join(SHUFFLED)})
+
+
+def _stopping() -> Iterable[Entry]:
+    for name, rule in STOPPING.items():
+        first, *more = re.sub("``", "", inspect.getdoc(rule) or "").split("\n\n")
+        details = " ".join(more[0].split()) if more else ""
+        yield Entry(name, " ".join(first.split()), facts={"How": details, "Tests": ", ".join(SHUFFLED)})
+
+
+def _exchanges() -> Iterable[Entry]:
+    for unit in EXCHANGES.values():
+        runs = f"at least {unit.needs_runs} of each system{', equally many' if unit.equal_runs else ''}"
+        facts = {
+            "Question": unit.question,
+            "Null hypothesis": unit.null,
+            "Runs": runs,
+            "Score": f"{' or '.join(unit.statistics)} (--statistic)",
+            "Caveats": unit.caveat,
+        }
+        data = {"null": unit.null, "caveat": unit.caveat}
+        yield Entry(unit.name, unit.about, unit.source, {k: v for k, v in facts.items() if v}, data=data)
+
+
+def _studies() -> Iterable[Entry]:
+    for name, command in COMMANDS.items():
+        _, _, details = inspect.cleandoc(command.help or "").partition("\n\n")
+        facts = {"How": " ".join(details.split()), "Options": f"reshuffle study {name} --help"}
+        yield Entry(name, command.get_short_help_str(200), facts=facts)
+
+
+def _nulls() -> Iterable[Entry]:
+    for null in NULLS.values():
+        metrics = "simulated for each metric on its own" if null.per_metric else "the same simulations for all metrics"
+        yield Entry(null.name, null.about, null.source, {"In reports": null.title, "Metrics": metrics})
+
+
+def _models() -> Iterable[Entry]:
+    return (Entry(each.name, each.title, each.source, {"True": each.truth}) for each in MODELS.values())
+
+
+def _coefficients() -> Iterable[Entry]:
+    for each in COEFFICIENTS.values():
+        facts = {"Command": either(f"reshuffle meta {level}s" for level in each.levels)}
+        facts |= {"People": each.human} if "segment" in each.levels else {}
+        facts |= {"Ties": f"{each.ties} (of the metric)"} if each.ties is not None else {}
+        yield Entry(each.name, f"{each.title}: {each.about}", each.source, facts)
+
+
+def _meta_tests() -> Iterable[Entry]:
+    for test in META_TESTS.values():
+        facts = {"Null hypothesis": test.null, "Replicates": test.replicates or "none"}
+        yield Entry(test.name, f"{test.title}: {test.about}", test.source, facts)
+
+
+def _optimizers() -> Iterable[Entry]:
+    for each in OPTIMIZERS.values():
+        facts = {"Random": each.seeded or "nothing", "Command": f"reshuffle tune {each.name}"}
+        rows = [[flag(o.name), _kind_of(o), _default(o.default), o.about] for o in each.options]
+        yield Entry(each.name, each.about, each.source, facts, rows)
+
+
+def _kind_of(option: Any) -> str:
+    named = {
+        "integer": f"a whole number, at least {option.least}",
+        "limit": f"a whole number, at least {option.least}",
+        "positive": "a number above 0",
+        "nonnegative": "a number, at least 0",
+        "flag": "yes or no",
+        "texts": "names",
+    }
+    return ", ".join(option.choices) or named[option.kind]
+
+
+KINDS: Sequence[Kind] = (
+    Kind("metrics", "metric", "Metrics", "-m", _metrics),
+    Kind("tokenizers", "tokenizer", "Tokenizers", "--tokenize", _tokenizers),
+    Kind("tests", "significance test", "Tests", "--test", _tests),
+    Kind("schemes", "scheme", "Schemes of shuffles", "--scheme", _schemes),
+    Kind("stopping", "stopping rule", "Stopping rules of shuffles", "--stopping", _stopping),
+    Kind("intervals", "confidence interval", "Intervals", "--interval", _intervals),
+    Kind("adjustments", "adjustment for multiple tests", "Adjustments", "--adjust", _adjustments),
+    Kind("families", "family of tests", "Families", "--family", _families),
+    Kind(
+        "exchanges",
+        "exchange unit of runs",
+        "Exchange units of runs",
+        "reshuffle runs --exchange",
+        _exchanges,
+        "What is exchanged",
+        {"Null hypothesis": "null", "Caveat": "caveat"},
+    ),
+    Kind("studies", "study", "Studies", "reshuffle study", _studies),
+    Kind("nulls", "null hypothesis of studies", "Null hypotheses of studies", "--null", _nulls),
+    Kind(
+        "models",
+        "model of the true difference",
+        "Models of the true difference in studies of power",
+        "--models",
+        _models,
+    ),
+    Kind(
+        "coefficients",
+        "coefficient of agreement with people",
+        "Coefficients of agreement with people",
+        "reshuffle meta --coefficient",
+        _coefficients,
+    ),
+    Kind("meta_tests", "test of two metrics", "Tests of two metrics", "reshuffle meta --test", _meta_tests),
+    Kind("optimizers", "optimizer of weights", "Optimizers of weights", "reshuffle tune", _optimizers),
+)
+
+
+def chosen(names: Sequence[str]) -> list[tuple[Kind, list[Entry]]]:
+    """The entries with these names, or of these kinds, in the order of the names; all by kind without names.
+
+    A metric may be named as reports do. :class:`~reshuffle.InputError` for a name that nothing has.
+    """
+    every = [(kind, list(kind.entries())) for kind in KINDS]
+    if not names:
+        return every
+    found: dict[str, tuple[Kind, list[Entry]]] = {}
+    for name in names:
+        own = [(kind, [entry for entry in entries if kind.key == name or _has(entry, name)]) for kind, entries in every]
+        if not any(entries for _, entries in own):
+            raise _unknown(name, [entry.name for _, entries in every for entry in entries])
+        found |= {f"{kind.key} {entries[0].name} {len(entries)}": (kind, entries) for kind, entries in own if entries}
+    return list(found.values())
+
+
+def _has(entry: Entry, name: str) -> bool:
+    return entry.name.casefold() == name.casefold() or entry.name == metric_key(name)
+
+
+def _unknown(name: str, known: Sequence[str]) -> InputError:
+    """The error for a name that nothing has: a list of more than a hundred names would not help."""
+    near = get_close_matches(name.casefold(), known, n=1)
+    meant = f": did you mean {quoted(near[0])}?" if near else ":"
+    return InputError(f"unknown name {quoted(shortened(name))}{meant} 'reshuffle explain' lists all names")
