@@ -28,7 +28,7 @@ from reshuffle import (
 )
 from reshuffle.cli.params import NameList
 from reshuffle.inference.tests import TESTS
-from reshuffle.options.choices import TESTS_WITH_OPTIONS, Choice, Named, merged, read
+from reshuffle.options.choices import INTERVALS_WITH_OPTIONS, TESTS_WITH_OPTIONS, Choice, Named, merged, read
 from reshuffle.options.declare import options_of
 from reshuffle.options.nulls import NULLS_WITH_OPTIONS
 from reshuffle.options.studies import Type1
@@ -38,11 +38,10 @@ from reshuffle.study.null_data import NullOptions
 from reshuffle.study.nulls import NULLS
 from test_options import bad_values
 
-INTERVALS = {"simultaneous": partial(Simultaneous)}
 NAMED: dict[str, tuple[Named, tuple[str, ...]]] = {
     "test": (TESTS_WITH_OPTIONS, get_args(types.TestChoice)),
     "null": (NULLS_WITH_OPTIONS, get_args(types.Null)),
-    "interval": (INTERVALS, get_args(types.IntervalChoice)),
+    "interval": (INTERVALS_WITH_OPTIONS, get_args(types.IntervalChoice)),
 }
 
 

@@ -22,6 +22,9 @@ from ..meta.coefficients import COEFFICIENTS
 from ..meta.coefficients import TESTS as META_TESTS
 from ..metrics.registry import MetricSpec, OptionSpec, metric_specs, tokenizer_specs
 from ..names import metric_key
+from ..options.choices import TESTS_WITH_OPTIONS, Named
+from ..options.declare import Option, options_of
+from ..options.nulls import NULLS_WITH_OPTIONS
 from ..report import computed
 from ..resampling.schemes import SCHEMES
 from ..resampling.stopping import STOPPING
@@ -39,7 +42,7 @@ METRICS_OF: Mapping[str, str] = {
     SUMS: "metrics that are computed from summed counts, so no functions of texts",
     MEANS: "means of segment scores: --scores, and metrics whose score is such a mean",
 }
-# The tests with shuffles of pairs, whose null distribution --scheme and --stopping are about.
+# The tests with shuffles of pairs, which schemes and stopping rules are for.
 SHUFFLED = ("ar", "ar-studentized")
 # When --test auto takes a test.
 WHEN: Mapping[str, str] = {
@@ -62,7 +65,7 @@ class Entry:
     facts : mapping of str to str
         What else there is to say, by heading.
     options : sequence of rows
-        Options of a metric or an optimizer: flag, what it takes, default, description.
+        Options: how each is written, what it takes, its default, its description.
     data : mapping
         Other values, for JSON.
     """
@@ -149,7 +152,9 @@ def _tests() -> Iterable[Entry]:
     yield from (Entry(name, about, "–") for name, about in TEST_CHOICES.items() if name not in TESTS)
     for test in TESTS.values():
         about = f"{test.title}: {test.about}"
-        yield Entry(test.name, about, test.source, _facts_of_test(test), data={"alternatives": [*test.alternatives]})
+        options = _with_options(test.name, TESTS_WITH_OPTIONS)
+        data = {"alternatives": [*test.alternatives]}
+        yield Entry(test.name, about, test.source, _facts_of_test(test), options, data)
 
 
 def _facts_of_test(test: SignificanceTest) -> dict[str, str]:
@@ -166,10 +171,8 @@ def _facts_of_test(test: SignificanceTest) -> dict[str, str]:
         "For": METRICS_OF.get(test.kind, ""),
         "Alternatives": "" if test.margin else f"{', '.join(test.alternatives)} (--alternative)",
         "Adjustments": f"{', '.join([*test.step_down, *others])} (--adjust)",
-        "Options": "--margin METRIC=VALUE, which it needs"
-        if test.margin
-        else "--scheme, --stopping"
-        if test.name in SHUFFLED
+        "Options": f"after a colon, as in {test.name}:{'bleu=0.5' if test.margin else 'scheme=subgroup'}"
+        if test.name in TESTS_WITH_OPTIONS
         else "",
         "Caveats": " ".join(_caveats_of_test(test)),
     }
@@ -275,7 +278,8 @@ def _studies() -> Iterable[Entry]:
 def _nulls() -> Iterable[Entry]:
     for null in NULLS.values():
         metrics = "simulated for each metric on its own" if null.per_metric else "the same simulations for all metrics"
-        yield Entry(null.name, null.about, null.source, {"In reports": null.title, "Metrics": metrics})
+        facts = {"In reports": null.title, "Metrics": metrics}
+        yield Entry(null.name, null.about, null.source, facts, _with_options(null.name, NULLS_WITH_OPTIONS))
 
 
 def _models() -> Iterable[Entry]:
@@ -299,28 +303,37 @@ def _meta_tests() -> Iterable[Entry]:
 def _optimizers() -> Iterable[Entry]:
     for each in OPTIMIZERS.values():
         facts = {"Random": each.seeded or "nothing", "Command": f"reshuffle tune {each.name}"}
-        rows = [[flag(o.name), _kind_of(o), _default(o.default), o.about] for o in each.options]
-        yield Entry(each.name, each.about, each.source, facts, rows)
+        yield Entry(each.name, each.about, each.source, facts, _declared(options_of(each.options)))
 
 
-def _kind_of(option: Any) -> str:
-    named = {
-        "integer": f"a whole number, at least {option.least}",
-        "limit": f"a whole number, at least {option.least}",
-        "positive": "a number above 0",
-        "nonnegative": "a number, at least 0",
-        "flag": "yes or no",
-        "texts": "names",
-    }
-    return ", ".join(option.choices) or named[option.kind]
+def _with_options(name: str, named: Named) -> list[list[str]]:
+    """The options that follow a name and a colon."""
+    if name not in named:
+        return []
+    make = named[name]
+    return _declared({key: each for key, each in options_of(make.func).items() if key not in make.keywords})
+
+
+def _declared(options: Mapping[str, Option]) -> list[list[str]]:
+    """A row for each option: how it is written, what it takes, its default and what it does."""
+    return [
+        [
+            "METRIC=VALUE" if each.is_mapping else each.name.replace("_", "-"),
+            ", ".join(each.choices) or each.documented_type.removesuffix(", optional"),
+            "–" if each.default in (None, inspect.Parameter.empty) else _default(each.default),
+            re.sub("``", "", " ".join(each.about.split("\n\n")[0].split())),
+        ]
+        for each in options.values()
+        if each.flag.shown
+    ]
 
 
 KINDS: Sequence[Kind] = (
     Kind("metrics", "metric", "Metrics", "-m", _metrics),
     Kind("tokenizers", "tokenizer", "Tokenizers", "--tokenize", _tokenizers),
     Kind("tests", "significance test", "Tests", "--test", _tests),
-    Kind("schemes", "scheme", "Schemes of shuffles", "--scheme", _schemes),
-    Kind("stopping", "stopping rule", "Stopping rules of shuffles", "--stopping", _stopping),
+    Kind("schemes", "scheme", "Schemes of shuffles", "--test ar:scheme=NAME", _schemes),
+    Kind("stopping", "stopping rule", "Stopping rules of shuffles", "--test ar:stopping=NAME", _stopping),
     Kind("intervals", "confidence interval", "Intervals", "--interval", _intervals),
     Kind("adjustments", "adjustment for multiple tests", "Adjustments", "--adjust", _adjustments),
     Kind("families", "family of tests", "Families", "--family", _families),
