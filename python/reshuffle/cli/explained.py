@@ -22,7 +22,7 @@ from ..meta.coefficients import COEFFICIENTS
 from ..meta.coefficients import TESTS as META_TESTS
 from ..metrics.registry import MetricSpec, OptionSpec, metric_specs, tokenizer_specs
 from ..names import metric_key
-from ..options.choices import TESTS_WITH_OPTIONS, Named
+from ..options.choices import INTERVALS_WITH_OPTIONS, TESTS_WITH_OPTIONS, Named
 from ..options.declare import Option, options_of
 from ..options.nulls import NULLS_WITH_OPTIONS
 from ..report import computed
@@ -203,7 +203,10 @@ def _caveats_of_test(test: SignificanceTest) -> Iterable[str]:
 
 
 def _intervals() -> Iterable[Entry]:
-    return (Entry(each.name, each.about, each.source, _facts_of_interval(each)) for each in INTERVALS.values())
+    for each in INTERVALS.values():
+        yield Entry(each.name, each.about, each.source, _facts_of_interval(each))
+    about = "intervals of the differences in a family that hold at once with the confidence level"
+    yield Entry("simultaneous", about, options=_with_options("simultaneous", INTERVALS_WITH_OPTIONS))
 
 
 def _facts_of_interval(interval: Interval) -> dict[str, str]:
@@ -319,7 +322,9 @@ def _declared(options: Mapping[str, Option]) -> list[list[str]]:
     return [
         [
             "METRIC=VALUE" if each.is_mapping else each.name.replace("_", "-"),
-            ", ".join(each.choices) or each.documented_type.removesuffix(", optional"),
+            "a number"
+            if each.is_mapping
+            else ", ".join(each.choices) or each.documented_type.removesuffix(", optional"),
             "–" if each.default in (None, inspect.Parameter.empty) else _default(each.default),
             re.sub("``", "", " ".join(each.about.split("\n\n")[0].split())),
         ]

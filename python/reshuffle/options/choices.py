@@ -262,13 +262,16 @@ class Simultaneous(Choice):
 TESTS_WITH_OPTIONS: Named = {
     "ar": partial(AR, studentized=False),
     "ar-studentized": partial(AR, studentized=True),
-    "equivalence": partial(Equivalence, by="bootstrap"),
-    "equivalence-studentized": partial(Equivalence, by="studentized"),
+    "equivalence": partial(Equivalence, by="bootstrap", scheme="auto"),
+    "equivalence-studentized": partial(Equivalence, by="studentized", scheme="auto"),
     "equivalence-ar": partial(Equivalence, by="ar"),
-    "non-inferiority": partial(NonInferiority, by="bootstrap"),
-    "non-inferiority-studentized": partial(NonInferiority, by="studentized"),
+    "non-inferiority": partial(NonInferiority, by="bootstrap", scheme="auto"),
+    "non-inferiority-studentized": partial(NonInferiority, by="studentized", scheme="auto"),
     "non-inferiority-ar": partial(NonInferiority, by="ar"),
 }
+
+
+INTERVALS_WITH_OPTIONS: Named = {"simultaneous": partial(Simultaneous)}
 
 
 def merged(noun: str, choices: Sequence[str | Choice], key: str) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 # Annotations are evaluated here, unlike elsewhere: types of modules that take long to import are in quotes.
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, get_args
 
 from attrs import field, frozen
@@ -11,7 +10,7 @@ from typing_extensions import Doc
 
 from .. import types
 from ..validate import check_n_resamples
-from .choices import AR, TESTS_WITH_OPTIONS, Simultaneous, WithMargin, read
+from .choices import AR, INTERVALS_WITH_OPTIONS, TESTS_WITH_OPTIONS, Simultaneous, WithMargin, read
 from .declare import Check, Flag, Kind, Options, several
 from .groups import PYTHON, SYSTEM_OR_FILE, Alpha, Alternative, Computed, ConfidenceLevel, Progress, Threads
 
@@ -42,8 +41,7 @@ def interval_choice(value: IntervalChoice) -> IntervalChoice:
     """An interval, with options or without."""
     if isinstance(value, str) and value == "simultaneous":
         return Simultaneous()
-    with_options = {"simultaneous": partial(Simultaneous)}
-    found: IntervalChoice = read("interval", value, with_options, get_args(types.IntervalChoice))
+    found: IntervalChoice = read("interval", value, INTERVALS_WITH_OPTIONS, get_args(types.IntervalChoice))
     return found
 
 

@@ -117,7 +117,7 @@ class Option(NamedTuple):
     @property
     def choices(self) -> tuple[str, ...]:
         """The names to choose from; empty if the value is no such name."""
-        return tuple(name for name in _names_in(self.element) if name not in self.excepted)
+        return tuple(dict.fromkeys(name for name in _names_in(self.element) if name not in self.excepted))
 
     @property
     def excepted(self) -> dict[str, str]:
