@@ -186,7 +186,7 @@ class WithMargin(Choice):
     scheme: Annotated[
         types.Scheme | str,
         Except(("subgroup",)),
-        Doc("With ``by='ar'``: shuffles by Monte Carlo (iid), all of them (exact), or auto."),
+        Doc("For ``by='ar'``, as in equivalence-ar: shuffles by Monte Carlo (iid), all of them (exact), or auto."),
     ] = field(default="auto", kw_only=True)
 
     def __attrs_post_init__(self) -> None:
@@ -262,11 +262,11 @@ class Simultaneous(Choice):
 TESTS_WITH_OPTIONS: Named = {
     "ar": partial(AR, studentized=False),
     "ar-studentized": partial(AR, studentized=True),
-    "equivalence": partial(Equivalence, by="bootstrap", scheme="auto"),
-    "equivalence-studentized": partial(Equivalence, by="studentized", scheme="auto"),
+    "equivalence": partial(Equivalence, by="bootstrap"),
+    "equivalence-studentized": partial(Equivalence, by="studentized"),
     "equivalence-ar": partial(Equivalence, by="ar"),
-    "non-inferiority": partial(NonInferiority, by="bootstrap", scheme="auto"),
-    "non-inferiority-studentized": partial(NonInferiority, by="studentized", scheme="auto"),
+    "non-inferiority": partial(NonInferiority, by="bootstrap"),
+    "non-inferiority-studentized": partial(NonInferiority, by="studentized"),
     "non-inferiority-ar": partial(NonInferiority, by="ar"),
 }
 
