@@ -182,6 +182,10 @@ def test_an_option_is_advised_by_meaning_where_the_command_has_it(
         assert outcome.err == f"reshuffle: error: there is no option {advice}\n"
 
 
+def test_a_command_without_arguments_gets_no_advice(run: Any) -> None:
+    assert run("compare").err.startswith("reshuffle: error: no reference and no systems: add REF and SYS")
+
+
 @pytest.mark.parametrize(("name", "meant"), sorted(COMMANDS.items()))
 def test_commands_of_other_names_get_a_hint(run: Any, name: str, meant: str) -> None:
     from reshuffle.cli.root import cli

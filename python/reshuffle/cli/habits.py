@@ -148,7 +148,7 @@ def check_habits(args: Sequence[str], own: Collection[str] = ()) -> None:
 
     ``own`` are options of the command, which are not meant. An option that the command does not have is not advised.
     """
-    for option, value in zip(args, [*args[1:], ""], strict=True):
+    for option, value in zip(args, [*args, ""][1:], strict=True):
         if option == "--":
             return
         name = option.split("=", 1)[0]
