@@ -28,7 +28,8 @@ class Caveat:
         - ``near-kink``: under a metric with a brevity penalty, lengths are so near those of the references that a
           difference of expected scores need not be one of the populations; the worst pair, how many standard errors its
           lengths are from those of the references, the bias of its difference in standard errors, the share of the
-          difference that the penalty makes, and the test to use instead;
+          difference that the penalty makes, whether this limits the test or the interval, the test if it is one by
+          shuffles (``swaps``), and the one to use instead;
         - ``not-ranked``: there is no ranking under a metric, because scores are missing and pairs of systems were
           compared on different segments;
         - ``not-adjusted``: p-values are not adjusted although there are several tests, because the stopping rule only
@@ -41,7 +42,8 @@ class Caveat:
         - ``auto-limit``: ``auto`` used its maximum number of replicates, which is not enough;
         - ``small-sample``: there are too few segments or documents for a bootstrap test or an interval from draws;
         - ``few-differing``: two systems differ in so few segments or documents that bootstrap tests are unreliable; so
-          they are tested by ``ar`` (``by_default``), or should be;
+          they are tested by ``ar`` (``by_default``), or should be; near the kink of a brevity penalty by
+          ``bootstrap-kink`` as well, and the larger p counts (``at_kink`` pairs);
         - ``skewed``: a significant difference rests on few segments or documents, and their influences are so skewed
           that tests may reject too often; the effective number of those that differ, and how many would be enough;
         - ``rare-segments``: there is a significant difference, but so few segments that a rare kind of segment may be
