@@ -37,6 +37,7 @@ def main() -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--pairs", type=int, default=10, metavar="N", help="pairs of systems (default: %(default)s)")
+    parser.add_argument("--skip", type=int, default=0, metavar="N", help="leave out the first pairs (default: none)")
     parser.add_argument("--simulations", type=int, default=4000, metavar="N", help="per pair (default: %(default)s)")
     parser.add_argument("--test", default="bootstrap-both", metavar="NAME", help="(default: %(default)s)")
     given = parser.parse_args()
@@ -48,7 +49,7 @@ def main() -> None:
     print(f"{given.test}, promised power {POWER}; {given.simulations} simulations, others than those of the plan")
     print("| pair | metric | difference | segments by a z-test | its power | segments planned | power |")
     print("|---|---|---|---|---|---|---|")
-    for first, second in pairs(len(data.names), given.pairs):
+    for first, second in pairs(len(data.names), given.pairs)[given.skip :]:
         names = data.names[first], data.names[second]
         population = material.population((second, first))
         for m, name in enumerate(METRICS):

@@ -17,7 +17,7 @@ import scipy.stats
 from benches.data import Array, Texts
 from reshuffle import Metric, SegmentScores, metric, tokenize
 
-__all__ = ["NULLS", "PAIRS", "Cuts", "Pair", "Population"]
+__all__ = ["ANY", "NULLS", "PAIRS", "WRONG", "Cuts", "Pair", "Population"]
 
 Outputs: TypeAlias = list[list[str]]  # the tokens of each segment
 
@@ -323,7 +323,7 @@ EXPECTATION_SAMPLES, EXPECTATION_BLOCK = 20_000, 500
 
 @dataclass(frozen=True)
 class Cuts:
-    """One system at two lengths, relative to the reference: wrong words are cut or repeated.
+    """One system at two lengths, relative to the reference: wrong words, or those of ``words``, are cut or repeated.
 
     ``nested``: the second output is the first with more words cut, as when a decoder stops earlier. Otherwise each
     has its own random words cut.
@@ -333,6 +333,7 @@ class Cuts:
     longer: float
     shorter: float
     nested: bool
+    words: Words = WRONG
 
     def outputs(self, texts: Texts, rng: np.random.Generator) -> tuple[Outputs, list[Outputs]]:
         """The references and both outputs."""
@@ -341,9 +342,14 @@ class Cuts:
         second = self._resized(first if self.nested else outputs, references, self.shorter, rng)
         return references, [first, second]
 
-    @staticmethod
-    def _resized(outputs: Outputs, references: Outputs, ratio: float, rng: np.random.Generator) -> Outputs:
-        return resized(outputs, round(ratio * _length(references)), WRONG.mark(outputs, references), rng)
+    def _resized(self, outputs: Outputs, references: Outputs, ratio: float, rng: np.random.Generator) -> Outputs:
+        return resized(outputs, round(ratio * _length(references)), self.words.mark(outputs, references), rng)
+
+    def as_cut(self, texts: Texts, swapped: float = 0.0) -> Population:
+        """Both outputs as they are, swapped with this probability in each segment of a sample."""
+        references, pair = self.outputs(texts, np.random.default_rng(SEED))
+        about = f"{self._about}, and swapped with probability {swapped:g}" if swapped else self._about
+        return Population(about, BLEU, np.stack([count(outputs, references) for outputs in pair]), swapped)
 
     def of_equal_scores(self, texts: Texts) -> Population:
         """Equal scores of the populations: words of the better output are replaced."""

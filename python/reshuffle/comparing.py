@@ -20,10 +20,10 @@ from .inference.decomposition import contributions_of
 from .inference.distributions import distributions_of_scores
 from .inference.enough import automatic
 from .inference.estimates import Estimate
-from .inference.few_differing import FOR_FEW
+from .inference.few_differing import FOR_FEW, TESTS_OF_FEW
 from .inference.hypotheses import Hypotheses, Outcome, family_size
 from .inference.intervals import INTERVALS, Interval, check_interval
-from .inference.kink import brevity_of
+from .inference.kink import FOR_POPULATIONS, brevity_of
 from .inference.multiplicity import experimentwise_error, per_comparison_level
 from .inference.plan import Plan
 from .inference.rankings import with_rankings
@@ -273,7 +273,8 @@ class Inferred(NamedTuple):
     @property
     def has_few(self) -> bool:
         """Are there pairs that got another test because they differ in few units?"""
-        return self.plan is not None and self.plan.automatic and any(p.test.test == FOR_FEW for p in self.comparisons)
+        used = {pair.test.test for pair in self.comparisons}
+        return self.plan is not None and self.plan.automatic and not used.isdisjoint(TESTS_OF_FEW)
 
     def interval_of(self, m: int, a: int, b: int | None = None) -> ConfidenceInterval | None:
         """The interval of system a's score under metric m, or with b that of the difference a − b.
@@ -335,8 +336,11 @@ def comparisons_of(design: Design, sets: Sequence[Resampled]) -> list[Comparison
         data = each.data
         tests = records(plan, replicates, on_set, own, data.labels, data.n_references)
         found.append(_comparison(each, _inferred(design, each, own, tests)))
-    if plan.automatic and all(pair.test.test == FOR_FEW for each in found for pair in each.comparisons):
-        found = [replace(each, test=plan.for_few.used) for each in found]
+    used = {pair.test.test for each in found for pair in each.comparisons}
+    if plan.automatic and used.issubset(TESTS_OF_FEW):
+        # With an adjustment, that of ``ar``.
+        decided = FOR_POPULATIONS if used == {FOR_POPULATIONS} and plan.adjustment is None else FOR_FEW
+        found = [replace(each, test=plan.for_few_by(decided).used) for each in found]
     by_rule = plan.unadjusted_by_rule
     return [
         with_rankings(

@@ -363,7 +363,7 @@ def test_the_pvalues_in_the_documentation(data: Path) -> None:
     page = Path(__file__).resolve().parents[2] / "docs/coming-from.md"
     section = page.read_text("utf-8").split("## MultEval\n")[1].split("\n## ")[0]
     shown = re.findall(r"^\| `(\w+)` \|.*?\| (\.\d+) \| (\.\d+) \| (\.\d+) \|$", section, re.MULTILINE)
-    assert len(shown) == 6
+    assert len(shown) == 7
     files = {f"--{system}": [str(data / SET / system / f"opt{run}.txt") for run in range(3)] for system in SYSTEMS[:2]}
     texts = read_texts([str(data / SET / "ref.txt")], files)
     done = evaluation.Evaluated.of(texts, metrics_named(["bleu", "ter", "length"], OptionsOfMetrics()), None)

@@ -13,20 +13,21 @@ import scipy.integrate
 import scipy.stats
 
 from reshuffle import Comparison, FromCounts, InputError, SegmentScores, compare, metric
-from reshuffle.inference.caveats import NEAR_KINK
 from reshuffle.inference.estimates import Estimate
 from reshuffle.inference.hypotheses import Hypotheses
 from reshuffle.inference.intervals import INTERVALS
-from reshuffle.inference.kink import DIRECTIONS, INNER, LEVELS, SHARES, SHIFT, brevity_of
+from reshuffle.inference.kink import DIRECTIONS, INNER, LEVELS, NEAR_KINK, SHARES, SHIFT, brevity_of, is_near_kink
 from reshuffle.inference.plan import Plan
 from reshuffle.inference.running import run_tests
 from reshuffle.inference.tests import TESTS
 from reshuffle.metrics.base import Counts, Scores
+from reshuffle.report import methods_sentence
 from reshuffle.resampling import CountSample, Replicates
-from reshuffle.settings import Units
+from reshuffle.settings import ComparisonSettings, Units
 
 BLEU = metric("bleu")
 SEGMENTS, DRAWS = 120, 299
+AUTO = Plan.from_settings(ComparisonSettings(test="auto"))
 
 
 def outputs(n: int, seed: int, length: float, cut: float = 0.0) -> Counts:
@@ -45,14 +46,29 @@ def outputs(n: int, seed: int, length: float, cut: float = 0.0) -> Counts:
 
 
 def population(length: float, cut: float) -> Counts:
-    """Two outputs of many segments with equal BLEU: matches of the better one are taken away."""
-    counts = outputs(20_000, 1, length, cut)
+    """Two outputs of many segments with equal BLEU."""
+    return thinned(outputs(20_000, 1, length, cut), 0.0)
+
+
+def of_equal_expectations(length: float, cut: float, segments: int) -> Counts:
+    """Two outputs of many segments whose expected BLEU of S segments is equal."""
+    counts, rng = population(length, cut), np.random.default_rng(3)
+    found = []
+    for _ in range(40):
+        scores = BLEU.score(counts[:, rng.integers(counts.shape[1], size=(100, segments))].sum(axis=2))
+        found.append(scores[0] - scores[1])
+    return thinned(outputs(20_000, 1, length, cut), -float(np.mean(found)))
+
+
+def thinned(counts: Counts, difference: float) -> Counts:
+    """Two outputs with this difference of BLEU: matches of one of them are taken away."""
     scores = BLEU.score(counts.sum(axis=1))
-    better = int(scores[1] > scores[0])
-    order = np.random.default_rng(2).permutation(np.flatnonzero(counts[better, :, 2] > counts[better, :, 3]))
-    totals = np.repeat(counts[better].sum(axis=0)[None], len(order) + 1, axis=0)
+    which = int(scores[0] - scores[1] < difference)
+    wanted = scores[1] + difference if which == 0 else scores[0] - difference
+    order = np.random.default_rng(2).permutation(np.flatnonzero(counts[which, :, 2] > counts[which, :, 3]))
+    totals = np.repeat(counts[which].sum(axis=0)[None], len(order) + 1, axis=0)
     totals[:, 2] -= np.arange(len(order) + 1)
-    counts[better, order[: np.abs(BLEU.score(totals) - scores[1 - better]).argmin()], 2] -= 1
+    counts[which, order[: np.abs(BLEU.score(totals) - wanted).argmin()], 2] -= 1
     return counts
 
 
@@ -64,7 +80,8 @@ def drawn(counts: Counts, seed: int = 7, draws: int = DRAWS, **units: Any) -> Re
 
 def p_of(replicates: Replicates, test: str = "bootstrap-kink", alternative: str = "two-sided") -> tuple[float, int]:
     """p of a test, and its number of exceedances."""
-    outcome = run_tests(Plan(TESTS[test], alternative), [replicates], Hypotheses.from_pairs([(0, 1)]))
+    plan = AUTO if test == "auto" else Plan(TESTS[test], alternative)
+    outcome = run_tests(plan, [replicates], Hypotheses.from_pairs([(0, 1)]))
     return float(outcome.pvalue[0]), int(outcome.exceedances[0])
 
 
@@ -277,21 +294,28 @@ def test_what_is_not_supported_is_refused(options: dict[str, Any], message: str)
 # Size.
 
 
-def sizes(simulations: int, segments: int, length: float, cut: float, tests: list[str]) -> dict[str, float]:
-    """How often tests reject at .05 where the scores of the populations are equal."""
-    counts = population(length, cut)
-    assert abs(float(np.diff(BLEU.score(counts.sum(axis=1)))[0])) < 1e-3
+def sizes(counts: Counts, simulations: int, segments: int, tests: list[str]) -> dict[str, float]:
+    """How often tests reject at .05, and how often the default does without the note ``near-kink``."""
     rng = np.random.default_rng(11)
-    rejected = dict.fromkeys(tests, 0)
+    rejected = dict.fromkeys([*tests, "auto without a note"], 0)
     for seed in range(simulations):
         replicates = drawn(counts[:, rng.integers(counts.shape[1], size=segments)], seed)
+        p = {test: p_of(replicates, test)[0] for test in tests}
         for test in tests:
-            rejected[test] += p_of(replicates, test)[0] <= 0.05
+            rejected[test] += p[test] <= 0.05
+        if p.get("auto", 1) <= 0.05:
+            (brevity,) = brevity_of(replicates.samples[0], [(0, 1)])
+            rejected["auto without a note"] += not is_near_kink(brevity)
     return {test: n / simulations for test, n in rejected.items()}
 
 
+def test_populations_have_equal_scores() -> None:
+    for length, cut in ((1.0, 0.004), (1.003, 0.003)):
+        assert abs(float(np.diff(BLEU.score(population(length, cut).sum(axis=1)))[0])) < 1e-3
+
+
 def test_the_default_rejects_equal_scores_of_populations_near_the_kink_and_this_test_does_not() -> None:
-    found = sizes(120, 200, 1.0, 0.004, ["bootstrap-both", "bootstrap-kink"])
+    found = sizes(population(1.0, 0.004), 120, 200, ["bootstrap-both", "bootstrap-kink"])
     assert found["bootstrap-both"] > 0.1
     assert found["bootstrap-kink"] <= 0.03
 
@@ -299,9 +323,22 @@ def test_the_default_rejects_equal_scores_of_populations_near_the_kink_and_this_
 @pytest.mark.slow
 @pytest.mark.parametrize(("length", "cut"), [(1.0, 0.004), (1.0, 0.01), (1.003, 0.003), (0.99, 0.015), (1.05, 0.01)])
 def test_size_at_the_kink(length: float, cut: float) -> None:
-    found = sizes(1000, 500, length, cut, ["bootstrap-both", "bootstrap", "bootstrap-kink"])
+    found = sizes(population(length, cut), 1000, 500, ["bootstrap-both", "bootstrap", "bootstrap-kink"])
     print(f"lengths {length} and {length - cut}: {found}")
     assert found["bootstrap-kink"] < 0.05 + 3 * (0.05 * 0.95 / 1000) ** 0.5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("segments", "cut"), [(100, 0.002), (100, 0.006), (500, 0.002), (500, 0.006)])
+def test_size_of_the_default_under_both_null_hypotheses(segments: int, cut: float) -> None:
+    """At the kink, with fewer than 30 segments that differ and with more, where it rejects up to .06."""
+    limit = 0.06 + 3 * (0.06 * 0.94 / 1000) ** 0.5
+    of_expected = sizes(of_equal_expectations(1.0, cut, segments), 1000, segments, ["auto", "ar"])
+    of_populations = sizes(population(1.0, cut), 1000, segments, ["auto", "ar"])
+    print(f"{segments} segments, lengths 1.0 and {1 - cut}: {of_expected} {of_populations}")
+    assert of_expected["auto"] < limit
+    assert of_populations["auto without a note"] < limit
+    assert of_populations["ar"] > limit
 
 
 # The note.
@@ -368,7 +405,8 @@ def test_the_note_near_the_kink_is_in_the_report() -> None:
     [
         ({"interval": None}, "p is about"),
         ({"test": "bootstrap-kink"}, "the interval is about"),
-        ({"test": "ar"}, "p and the interval are about"),
+        ({"test": "bootstrap-both"}, "p and the interval are about"),
+        ({"test": "ar"}, "populations differ, and the interval is about"),
         ({"test": "bootstrap-kink", "interval": "bootstrap-kink"}, None),
         ({"test": "bootstrap-kink", "interval": None}, None),
     ],
@@ -380,13 +418,94 @@ def test_the_note_names_what_is_about_expected_scores(options: dict[str, Any], w
         assert what in " ".join(str(found).split())
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_pairs_that_differ_in_few_segments_have_the_note_too(seed: int) -> None:
-    """Their default test is ``ar``, which rejects equal scores of such outputs far too often."""
-    counts = outputs(100, seed, 1.0, 0.004)
-    found = compare(metrics=FromCounts("BLEU", {"long": counts[0], "short": counts[1]}, "bleu"), n_resamples=99)
-    assert found.comparisons[0].test.test == "ar"
-    assert {"near-kink", "few-differing"} <= {caveat.kind for caveat in found.caveats}
+# The default for outputs that differ in few segments.
+
+
+def with_few(seed: int, *more: Counts, segments: int = 100, cut: float = 0.004, **options: Any) -> Comparison:
+    counts = outputs(segments, seed, 1.0, cut)
+    systems = {"long": counts[0], "short": counts[1], **{f"other {i}": rows for i, rows in enumerate(more)}}
+    return compare(metrics=FromCounts("BLEU", systems, "bleu"), **{"n_resamples": 999, **options})
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "better", "worse"])
+@pytest.mark.parametrize("seed", range(4))
+def test_the_larger_p_decides_where_few_segments_differ(seed: int, alternative: str) -> None:
+    by_default, *by_name = (
+        with_few(seed, test=test, alternative=alternative).comparisons[0].test
+        for test in ("auto", "ar", "bootstrap-kink")
+    )
+    assert by_default == max(by_name, key=lambda test: test.pvalue)
+
+
+def test_swaps_decide_where_their_p_is_larger() -> None:
+    """With four segments that differ, no p is below 1/8."""
+    counts = outputs(100, 1, 1.0)
+    counts[1, :4, [0, 6, 7, 8, 9]] -= 2
+    counts[1, :4, 2:6] -= [3, 1, 1, 1]
+    external = FromCounts("BLEU", {"long": counts[0], "short": counts[1]}, "bleu")
+    found = compare(metrics=external, n_resamples=999, interval=None)
+    (pair,) = found.comparisons
+    assert (pair.test.test, pair.test.scheme, pair.test.pvalue) == ("ar", "exact", 1 / 8)
+    assert compare(metrics=external, n_resamples=999, test="bootstrap-kink").comparisons[0].test.pvalue < 1 / 8
+    (caveat,) = (caveat for caveat in found.caveats if caveat.kind == "few-differing")
+    assert caveat.values["at_kink"] == 1
+    assert "few-units" in pair.caveats
+
+
+def test_the_notes_say_what_holds_for_the_test_that_decided() -> None:
+    found = with_few(1)
+    assert found.comparisons[0].test.test == "bootstrap-kink"
+    assert found.test is not None
+    assert found.test.name == "bootstrap-kink"
+    text = " ".join(str(found).split())
+    assert (
+        "so p is that of approximate randomization (ar) or, as both are about as long as the references, that of "
+        "bootstrap-kink, whichever is larger." in text
+    )
+    assert "the interval is about expected scores" in text
+    assert "not-exchangeable" not in found.comparisons[0].caveats
+    assert "test:auto" in found.signature
+    assert "p is the larger one of those of ar and bootstrap-kink." in " ".join(methods_sentence(found).split())
+
+
+def test_a_test_by_swaps_that_is_asked_for_is_not_said_to_be_about_expected_scores() -> None:
+    text = " ".join(str(with_few(1, test="ar", interval=None)).split())
+    assert (
+        "ar may reject although neither expected scores nor those of the populations differ; use bootstrap-kink."
+        in text
+    )
+    assert "about expected scores" not in text
+
+
+@pytest.mark.parametrize("adjust", ["auto", "holm"])
+def test_adjusted_p_of_such_pairs(adjust: str) -> None:
+    other = outputs(100, 9, 1.0)[0]
+    own, ar, kink = (
+        with_few(1, other, all_pairs=True, test=t, adjust=a, interval=None)
+        for t, a in (("auto", adjust), ("ar", "none"), ("bootstrap-kink", "none"))
+    )
+    by_pair = [{(p.system, p.baseline): p.test for p in each.comparisons} for each in (own, ar, kink)]
+    pair = next(key for key in by_pair[0] if set(key) == {"long", "short"})
+    test, *alone = (tests[pair] for tests in by_pair)
+    assert test.pvalue == max(each.pvalue for each in alone)
+    assert test.adjusted_pvalue is not None
+    assert test.adjusted_pvalue >= min(1, 3 * test.pvalue) if adjust == "auto" else test.adjusted_pvalue >= test.pvalue
+    others = {key: value.test for key, value in by_pair[0].items() if key != pair}
+    assert set(others.values()) == {"bootstrap-both"}
+    assert "few-differing" in {caveat.kind for caveat in own.caveats}
+
+
+def test_where_all_pairs_differ_in_few_segments_near_the_kink() -> None:
+    counts = outputs(100, 1, 1.0, 0.002)
+    third = outputs(100, 1, 1.0, 0.004)[1]
+    external = FromCounts("BLEU", {"long": counts[0], "short": counts[1], "shorter": third}, "bleu")
+    given: dict[str, Any] = {"metrics": external, "all_pairs": True, "interval": None, "n_resamples": 999}
+    own, ar = (compare(**given, test=test) for test in ("auto", "ar"))
+    kink = compare(**given, test="bootstrap-kink", adjust="none")
+    assert own.test == ar.test
+    for found, by_swaps, at_kink in zip(own.comparisons, ar.comparisons, kink.comparisons, strict=True):
+        assert found.test.pvalue == max(by_swaps.test.pvalue, at_kink.test.pvalue)
+        assert found.test.adjusted_pvalue == max(by_swaps.test.adjusted_pvalue or 0, min(1, 3 * found.test.pvalue))
 
 
 @pytest.mark.parametrize(("length", "cut"), [(1.1, 0.004), (0.9, 0.004)])

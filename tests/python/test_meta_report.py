@@ -263,6 +263,20 @@ def test_reports_of_one_group_say_which_tests_take_segments_as_given(test: str, 
     assert "about these segments" not in prose(evaluation(ranked().results, by_segment, ranked().groups))
 
 
+def test_reports_by_segment_say_which_test_of_systems_rejects_too_often() -> None:
+    sentence = "BOOT-SYSTEMS of r by segment: in simulations of metrics that favour some systems"
+
+    def shown(**changes: str) -> str:
+        given: dict[str, Any] = {"coefficient": "pearson", "test": "boot-systems", "grouping": "item", **changes}
+        own = [replace(each, **given) for each in ranked().comparisons]
+        return prose(evaluation(ranked().results, own, ranked().groups))
+
+    assert sentence in shown()
+    assert "it rejected up to 11% of true null hypotheses at level 0.05" in shown()
+    for other in ({"coefficient": "kendall-b"}, {"test": "perm-systems"}, {"grouping": "none"}):
+        assert sentence not in shown(**other)
+
+
 def test_reports_of_few_systems_say_what_is_known_of_the_default() -> None:
     sentence = (
         "T-BOTH by segment, with fewer than 6 systems: in simulations of metrics that favour some of four systems"

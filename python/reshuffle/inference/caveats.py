@@ -11,25 +11,23 @@ import numpy as np
 
 from ..metrics.base import Scores
 from ..resampling.stopping import STOPPING
-from ..results import Brevity, Caveat, Comparison, PairedDifference, SignificanceResult, UsedTest
+from ..results import Caveat, Comparison, PairedDifference, SignificanceResult, UsedTest
 from ..settings import default_alpha
-from .concentration import Tested, concentrated, rare_segments
+from .concentration import BY_SWAPS, Tested, concentrated, holds_at_kink, rare_segments
 from .enough import LARGEST
 from .hypotheses import OVER_METRICS
 from .intervals import INTERVALS
+from .kink import FOR_POPULATIONS, is_near_kink
 from .multiplicity import ADJUSTMENTS, over_independent
 from .plan import Plan
 from .rankings import can_be_ranked, has_all_pairs
-from .tests import FOR_POPULATIONS, INSTEAD, TESTS
+from .tests import INSTEAD, TESTS
 
 # Bootstrap tests and intervals from draws are unreliable with fewer resampling units: docs/statistics.md has figures.
 SMALL_SAMPLE = 40
 # Outputs count as exchangeable if a difference's standard deviation over shuffles, divided by its standard error, is
 # between these limits.
 EXCHANGEABLE = (0.8, 1.25)
-# From which bias on, in standard errors of a difference, expected scores and scores of populations are worth telling
-# apart: docs/statistics.md has figures.
-NEAR_KINK = 0.3
 
 
 @dataclass(frozen=True)
@@ -80,7 +78,7 @@ def with_caveats(
     are the comparisons on other test sets. ``automatic`` says that the test was chosen by ``auto``.
     """
     found = [
-        *_of_tests(comparison, enough, unadjusted_by_rule, others),
+        *_of_tests(comparison, enough, unadjusted_by_rule, others, automatic),
         *_of_concentration(comparison, automatic),
         *_of_intervals(comparison),
     ]
@@ -122,16 +120,15 @@ def _families(comparison: Comparison, others: Sequence[Comparison] = ()) -> list
     ]
 
 
-def is_near_kink(brevity: Brevity | None) -> bool:
-    """Whether the lengths are so near the kink of a brevity penalty that two null hypotheses differ."""
-    return brevity is not None and brevity.bias >= NEAR_KINK
-
-
 # Caveats about tests.
 
 
 def _of_tests(
-    comparison: Comparison, enough: int | None, unadjusted_by_rule: bool, others: Sequence[Comparison]
+    comparison: Comparison,
+    enough: int | None,
+    unadjusted_by_rule: bool,
+    others: Sequence[Comparison],
+    automatic: bool,
 ) -> Iterator[_Found]:
     test, alpha = comparison.test, comparison.alpha
     if not comparison.comparisons or test is None or alpha is None:
@@ -151,15 +148,15 @@ def _of_tests(
         yield from _approximate(group)
         yield from _other_test(group, plan)
         yield from _dependence(group)
-        yield from _not_exchangeable(group)
-        yield from _near_kink(comparison, group)
+        yield from _not_exchangeable(group, automatic)
+        yield from _near_kink(comparison, group, automatic)
     yield from _not_ranked(comparison)
     yield from _not_adjusted(comparison, unadjusted_by_rule)
     yield from _many_tests(comparison, alpha)
     if plan.test.replicates is None:
         return
     # Each of these explains the next ones or makes them irrelevant, unless it is about some of the pairs only.
-    few_units = _few_units(comparison, plan, families, alpha)
+    few_units = _few_units(comparison, plan, families, alpha, automatic)
     yield from few_units
     if not few_units or few_units[0].pairs is not None:
         yield from (
@@ -223,13 +220,18 @@ def _dependence(group: _Group) -> Iterator[_Found]:
         yield _Found(Caveat("dependence", values), group.pairs)
 
 
-def _not_exchangeable(group: _Group) -> Iterator[_Found]:
-    """Over shuffles, some differences under one metric have another spread than over samples."""
+def _not_exchangeable(group: _Group, automatic: bool) -> Iterator[_Found]:
+    """Over shuffles, some differences under one metric have another spread than over samples.
+
+    Not where another test than that of shuffles must have a small p, too.
+    """
     low, high = EXCHANGEABLE
     ratios = {
         index: pair.exchangeability
         for index, pair in zip(group.pairs, group.differences, strict=True)
-        if pair.exchangeability is not None and not low <= pair.exchangeability.ratio <= high
+        if pair.exchangeability is not None
+        and not low <= pair.exchangeability.ratio <= high
+        and not holds_at_kink(pair, automatic)
     }
     if not ratios:
         return
@@ -250,15 +252,22 @@ def _not_exchangeable(group: _Group) -> Iterator[_Found]:
     yield _Found(Caveat("not-exchangeable", values), list(ratios))
 
 
-def _near_kink(comparison: Comparison, group: _Group) -> Iterator[_Found]:
+def _near_kink(comparison: Comparison, group: _Group, automatic: bool) -> Iterator[_Found]:
     """Under one metric, some expected differences are far from those of the populations, because of a kink."""
-    by_test, by_interval = _tests_expectations(comparison), _follows_expectations(comparison)
-    near = group.where(lambda pair: is_near_kink(pair.brevity))
-    if not near or not (by_test or by_interval):
+
+    def by_test(pair: PairedDifference) -> bool:
+        """Whether the test does not hold its level for equal scores of populations."""
+        return comparison.test is not None and pair.test.test != FOR_POPULATIONS and not holds_at_kink(pair, automatic)
+
+    by_interval = _follows_expectations(comparison)
+    near = group.where(lambda pair: is_near_kink(pair.brevity) and (by_interval or by_test(pair)))
+    if not near:
         return
+    pairs = [comparison.comparisons[index] for index in near]
     worst, brevity = max(
-        ((pair, pair.brevity) for pair in group.differences if pair.brevity is not None), key=lambda pair: pair[1].bias
+        ((pair, pair.brevity) for pair in pairs if pair.brevity is not None), key=lambda pair: pair[1].bias
     )
+    tests = {pair.test.test for pair in pairs if by_test(pair)}
     values = {
         "metric": group.metric,
         "pairs": len(near),
@@ -268,16 +277,12 @@ def _near_kink(comparison: Comparison, group: _Group) -> Iterator[_Found]:
         "lengths": (brevity.system, brevity.baseline),
         "bias": brevity.bias,
         "share": brevity.share,
-        "test": by_test,
+        "test": bool(tests),
+        "swaps": next((name for name in BY_SWAPS if name in tests), None),
         "interval": by_interval,
         "instead": FOR_POPULATIONS,
     }
     yield _Found(Caveat("near-kink", values), near)
-
-
-def _tests_expectations(comparison: Comparison) -> bool:
-    """Whether the test, if there is one, does not hold its level for equal scores of populations."""
-    return comparison.test is not None and comparison.test.name != FOR_POPULATIONS
 
 
 def _follows_expectations(comparison: Comparison) -> bool:
@@ -327,9 +332,14 @@ def _smallest_adjusted(plan: Plan, smallest: Scores) -> Scores:
     return smallest if plan.n_sets == 1 else over_independent(smallest, plan.n_sets)
 
 
-def _few_units(comparison: Comparison, plan: Plan, families: Sequence[_Group], alpha: float) -> list[_Found]:
+def _few_units(
+    comparison: Comparison, plan: Plan, families: Sequence[_Group], alpha: float, automatic: bool
+) -> list[_Found]:
     """Too few resampling units: even the smallest possible p, after adjustment, is above alpha."""
-    by_swaps = [TESTS[pair.test.test].replicates in ("shuffles", "permutations") for pair in comparison.comparisons]
+    by_swaps = [
+        TESTS[pair.test.test].replicates in ("shuffles", "permutations") or holds_at_kink(pair, automatic)
+        for pair in comparison.comparisons
+    ]
     if not any(by_swaps):
         return []
     permuted, k = plan.test.replicates == "permutations", len(comparison.systems)

@@ -9,9 +9,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..results import Caveat, Influence, PairedDifference
-from .few_differing import FEW_DIFFERING, FOR_FEW
+from .few_differing import FEW_DIFFERING, TESTS_OF_FEW
+from .kink import is_near_kink
 
-__all__ = ["RARE", "SEGMENTS_WITH_RARE", "SKEWED", "Tested", "concentrated", "rare_segments"]
+__all__ = [
+    "BY_SWAPS",
+    "RARE",
+    "SEGMENTS_WITH_RARE",
+    "SKEWED",
+    "Tested",
+    "concentrated",
+    "holds_at_kink",
+    "rare_segments",
+]
 
 # Tests may reject too often with fewer than SKEWED·G₁² units, for the skewness G₁ of the influences. Cochran 1977
 # (Sampling Techniques, 2.15) has 25·G₁² for the coverage of intervals of one mean.
@@ -52,6 +62,20 @@ class _Pair(NamedTuple):
 Found = tuple[Caveat, Sequence[int]]
 
 
+def holds_at_kink(pair: PairedDifference, automatic: bool) -> bool:
+    """Whether p is the larger one of those by swaps and of the bootstrap with least favourable lengths.
+
+    That is so by default for pairs that differ in few units and are near the kink of a brevity penalty.
+    """
+    return (
+        automatic
+        and pair.test.test in TESTS_OF_FEW
+        and pair.influence is not None
+        and 0 < pair.influence.differing < FEW_DIFFERING
+        and is_near_kink(pair.brevity)
+    )
+
+
 def concentrated(tested: Tested) -> Iterator[Found]:
     """The caveats of the pairs under one metric, each with the indices of its pairs."""
     known = [
@@ -61,9 +85,15 @@ def concentrated(tested: Tested) -> Iterator[Found]:
     ]
     few = [each for each in known if 0 < each.influence.differing < FEW_DIFFERING]
     if tested.automatic:
-        yield from _few_differing(tested, [each for each in few if each.pair.test.test == FOR_FEW], by_default=True)
+        yield from _few_differing(
+            tested, [each for each in few if each.pair.test.test in TESTS_OF_FEW], by_default=True
+        )
     asked_for = [
-        each for each in few if each.pair.test.test not in (*BY_SWAPS, *OF_RANKS) and each.pair.n_units >= tested.small
+        each
+        for each in few
+        if each.pair.test.test not in (*BY_SWAPS, *OF_RANKS)
+        and each.pair.n_units >= tested.small
+        and not holds_at_kink(each.pair, tested.automatic)
     ]
     yield from _few_differing(tested, asked_for, by_default=False)
     yield from _skewed(tested, known)
@@ -81,6 +111,7 @@ def _few_differing(tested: Tested, few: Sequence[_Pair], by_default: bool) -> It
         "test": fewest.pair.test.test,
         "exact": sum(each.pair.test.scheme == "exact" for each in few),
         "by_default": by_default,
+        "at_kink": sum(holds_at_kink(each.pair, tested.automatic) for each in few),
     }
     yield Caveat("few-differing", values), [each.at for each in few]
 

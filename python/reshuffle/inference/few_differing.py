@@ -6,6 +6,11 @@ A unit in which two systems are equal adds nothing to any shuffle or draw of the
 The choice is made for each pair under each metric, not for a family: one pair of near copies among many systems must
 not change the test of the others, because approximate randomization needs exchangeable outputs. No swap changes the
 number of units that differ, so under exchangeability the test remains exact among the samples for which it is chosen.
+
+Near the kink of a brevity penalty, outputs of different length are so far from exchangeable that the test would reject
+equal scores several times too often. There, p is the larger one of this test and ``bootstrap-kink``: it is valid
+wherever one of them is, and under exchangeability whatever the data say about the kink, because it is never smaller
+than the p of swaps.
 """
 
 from __future__ import annotations
@@ -18,14 +23,17 @@ from numpy.typing import NDArray
 
 from ..metrics.base import Scores
 from ..resampling.schemes import Shuffling, shuffle
+from .distributions import null_distributions_of_draws
 from .hypotheses import MISSING, Observed, Outcome
+from .kink import FOR_POPULATIONS, brevity_of, is_near_kink, least_favourable_of
 from .randomization import outcome_of_shuffles
 
 # Pairs that differ in fewer units are not tested by the bootstrap unless it is asked for: docs/statistics.md has the
 # table of sizes.
 FEW_DIFFERING = 30
-# The test of such pairs.
+# The test of such pairs, and those that may decide: near a kink, the one with the larger p.
 FOR_FEW = "ar"
+TESTS_OF_FEW = (FOR_FEW, FOR_POPULATIONS)
 
 Index = NDArray[np.intp]
 
@@ -39,22 +47,50 @@ def few_differing(observed: Observed) -> Index:
     return np.flatnonzero([0 < n < FEW_DIFFERING for n in numbers])
 
 
+def near_kink(observed: Observed, few: Index) -> Index:
+    """Those of the hypotheses ``few`` whose systems are near the kink of a brevity penalty."""
+    hypotheses = observed.hypotheses
+    found = []
+    for h in few.tolist():
+        sample = observed.replicates.samples[int(hypotheses.metric[h])]
+        (brevity,) = brevity_of(sample, [(int(hypotheses.a[h]), int(hypotheses.b[h]))])
+        if is_near_kink(brevity):
+            found.append(h)
+    return np.array(found, dtype=np.intp)
+
+
+def at_kink(observed: Observed, outcome: Outcome, near: Index) -> Outcome:
+    """The outcome with the larger one of its p-values and those of ``bootstrap-kink`` for the hypotheses ``near``."""
+    found = least_favourable_of(observed, near.tolist())
+    decides = found.pvalue > outcome.pvalue[near]
+    changed, at = near[decides], np.flatnonzero(decides)
+    columns = _changeable(observed, outcome)
+    for name in ("pvalue", "exceedances", "n_resamples", "wins", "ties"):
+        columns[name][changed] = getattr(found, name)[at]
+    if changed.size and columns["null"] is not None:
+        columns["null"][changed] = null_distributions_of_draws(observed)[changed]
+    for name, value in (("test", FOR_POPULATIONS), ("scheme", ""), ("bits", MISSING), ("tails", 1)):
+        columns[name][changed] = value
+    return replace(outcome, **columns)
+
+
+def _changeable(observed: Observed, outcome: Outcome) -> dict[str, Any]:
+    """Copies of the columns in which tests differ, filled where they were missing."""
+    n = len(outcome.pvalue)
+
+    def filled(column: Any, missing: Any) -> Any:
+        return np.full(n, missing) if column is None else column.copy()
+
+    names = {name: filled(getattr(outcome, name), "").astype("<U16") for name in ("test", "scheme")}
+    numbers = {name: filled(getattr(outcome, name), MISSING) for name in ("bits", "wins", "ties")}
+    own = {name: getattr(outcome, name).copy() for name in ("pvalue", "exceedances", "n_resamples")}
+    null = None if outcome.null is None else outcome.null.copy()
+    return {**names, **numbers, **own, "tails": filled(outcome.tails, observed.tails), "null": null}
+
+
 def retested(observed: Observed, outcome: Outcome, few: Index) -> Outcome:
     """The outcome with the hypotheses ``few`` tested by ``ar``: exactly where that costs no more than R shuffles."""
-    n = len(outcome.pvalue)
-    missing = np.full(n, MISSING)
-    columns: dict[str, Any] = {
-        "pvalue": outcome.pvalue.copy(),
-        "exceedances": outcome.exceedances.copy(),
-        "n_resamples": outcome.n_resamples.copy(),
-        "test": np.full(n, "", dtype="<U8"),
-        "scheme": np.full(n, "", dtype="<U8"),
-        "bits": missing.copy(),
-        "tails": np.full(n, observed.tails) if outcome.tails is None else outcome.tails.copy(),
-        "wins": missing if outcome.wins is None else outcome.wins.copy(),
-        "ties": missing if outcome.ties is None else outcome.ties.copy(),
-        "null": None if outcome.null is None else outcome.null.copy(),
-    }
+    columns = _changeable(observed, outcome)
     for h in few.tolist():
         own = _tested_alone(observed, h)
         values = {
@@ -94,11 +130,11 @@ def _tested_alone(observed: Observed, h: int) -> Outcome:
 
 
 def adjusted_for_few(observed: Observed, pvalues: Scores, adjusted: Scores, few: Index) -> Scores:
-    """Adjusted p-values from draws, of which those of ``few`` are at least m·p, for the p of ``ar`` and m tests.
+    """Adjusted p-values from replicates, of which those of ``few`` are at least m·p, for m tests and their own p.
 
-    A false star of such a pair needs p ≤ α/m, and its draws can only raise the adjusted p of other pairs. So for q of
-    them in a family, the family-wise error rate is at most that of the other pairs plus αq/m, however unreliable the
-    draws are, and at most α where they are reliable.
+    A false star of such a pair needs p ≤ α/m, and its replicates can only raise the adjusted p of other pairs. So for q
+    of them in a family, the family-wise error rate is at most that of the other pairs plus αq/m, however unreliable the
+    replicates are, and at most α where they are reliable.
     """
     found = adjusted.copy()
     sizes = np.bincount(observed.hypotheses.family)[observed.hypotheses.family]

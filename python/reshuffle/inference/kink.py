@@ -19,7 +19,7 @@ decreases, so there is a smallest α at which it rejects, and that is p.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -50,6 +50,11 @@ CELLS = 1 << 15
 REACH = 10.0
 # By how many standard errors the lengths of a sample may be off, for the bias near a kink.
 SHIFT = 2.0
+# From which bias on, in standard errors of a difference, expected scores and scores of populations are worth telling
+# apart: docs/statistics.md has figures.
+NEAR_KINK = 0.3
+# The test, and the interval, of scores of populations.
+FOR_POPULATIONS = "bootstrap-kink"
 
 
 def lengths_of(sample: Sample) -> CountSample | None:
@@ -91,6 +96,11 @@ def brevity_of(sample: Sample, pairs: Pairs) -> list[Brevity | None]:
         varies = variance > 0 and (errors[rows] > 0).all()
         found.append(_brevity(sample.scores[rows], excess[rows], errors[rows], variance) if varies else None)
     return found
+
+
+def is_near_kink(brevity: Brevity | None) -> bool:
+    """Whether the lengths are so near the kink of a brevity penalty that two null hypotheses differ."""
+    return brevity is not None and brevity.bias >= NEAR_KINK
 
 
 def _variances(sample: CountSample, pairs: Pairs) -> Scores:
@@ -263,19 +273,27 @@ def least_favourable(observed: Observed) -> Outcome:
 
     For a score without a kink, or with both systems far from it, the same as ``bootstrap``.
     """
-    hypotheses, replicates = observed.hypotheses, observed.replicates
-    exceedances, wins, ties = np.empty((3, len(hypotheses)), dtype=np.int64)
-    rows = zip(observed.statistic.tolist(), observed.thresholds.tolist(), observed.each_alternative, strict=True)
-    for h, (statistic, threshold, alternative) in enumerate(rows):
-        drawn = observed.drawn_differences(h)
-        wins[h], ties[h] = np.count_nonzero(drawn > 0), np.count_nonzero(drawn == 0)
-        exceedances[h] = np.count_nonzero(reached(drawn - statistic, threshold, alternative))
-        indices = (int(column[h]) for column in (hypotheses.metric, hypotheses.a, hypotheses.b))
-        pair = DrawnPair.from_replicates(replicates, *indices)
-        if pair is not None:
-            exceedances[h] = _exceedances(pair, int(exceedances[h]), threshold, str(alternative))
-    n = np.full(len(hypotheses), replicates.n_resamples)
-    return Outcome(observed.statistic, pvalue(exceedances, n), exceedances, n, wins=wins, ties=ties)
+    return least_favourable_of(observed, range(len(observed.hypotheses)))
+
+
+def least_favourable_of(observed: Observed, chosen: Sequence[int]) -> Outcome:
+    """The same for the hypotheses with these indices."""
+    counted = np.array([_counted(observed, h) for h in chosen], dtype=np.int64)
+    exceedances, wins, ties = counted.reshape(-1, 3).T
+    n = np.full(len(chosen), observed.replicates.n_resamples)
+    return Outcome(observed.statistic[list(chosen)], pvalue(exceedances, n), exceedances, n, wins=wins, ties=ties)
+
+
+def _counted(observed: Observed, h: int) -> tuple[int, int, int]:
+    """For one hypothesis: c of p, the draws in which a scores higher than b, and those in which both are equal."""
+    hypotheses, statistic, threshold = observed.hypotheses, observed.statistic[h], float(observed.thresholds[h])
+    alternative, drawn = str(observed.each_alternative[h]), observed.drawn_differences(h)
+    exceedances = int(np.count_nonzero(reached(drawn - statistic, threshold, alternative)))
+    indices = (int(column[h]) for column in (hypotheses.metric, hypotheses.a, hypotheses.b))
+    pair = DrawnPair.from_replicates(observed.replicates, *indices)
+    if pair is not None:
+        exceedances = _exceedances(pair, exceedances, threshold, alternative)
+    return exceedances, int(np.count_nonzero(drawn > 0)), int(np.count_nonzero(drawn == 0))
 
 
 def by_inversion(estimate: Estimate, level: float) -> tuple[float, float]:

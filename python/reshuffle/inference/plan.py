@@ -332,6 +332,10 @@ class Plan:
         shared = self.adjustment is not None and self.adjustment.from_replicates
         return replace(self, test=TESTS[FOR_FEW], shuffling=IID if shared else Shuffling("auto"), automatic=False)
 
+    def for_few_by(self, name: str) -> Plan:
+        """The one of the tests of such pairs that decided."""
+        return self.for_few if name == FOR_FEW else replace(self, test=TESTS[name], automatic=False)
+
     @property
     def tails(self) -> int:
         """2 if p is twice the share of the smaller tail, else 1."""

@@ -13,13 +13,13 @@ from ..resampling import Replicates, directed
 from ..resampling.averaged import AveragedSample
 from ..results import SignificanceResult
 from .distributions import null_distributions_of_draws
-from .few_differing import FOR_FEW, adjusted_for_few, few_differing, retested
+from .few_differing import FOR_FEW, Index, adjusted_for_few, at_kink, few_differing, near_kink, retested
 from .hypotheses import COLUMNS, MISSING, Hypotheses, Observed, Outcome
 from .plan import Plan
 from .simultaneous import simultaneous_ends
 from .step_down import Unadjusted
 
-NO_INDICES = np.empty(0, dtype=np.intp)
+NO_INDICES: Index = np.empty(0, dtype=np.intp)
 
 
 def run_tests(plan: Plan, sets: Sequence[Replicates], hypotheses: Hypotheses, *, histograms: bool = False) -> Outcome:
@@ -44,14 +44,31 @@ def run_on_test_set(plan: Plan, replicates: Replicates, hypotheses: Hypotheses, 
 
     p is adjusted within the test set, even if families extend over several.
     """
+    observed = _observed(plan, replicates, hypotheses, histograms)
+    few = few_differing(observed) if plan.automatic else NO_INDICES
+    near = near_kink(observed, few)
+    if few.size and few.size == len(hypotheses):  # one test for all, and its own adjustment
+        plan, few = plan.for_few, near
+        observed = _observed(plan, replicates, hypotheses, histograms)
+        outcome = replace(_unadjusted(plan, observed), test=np.full(len(hypotheses), FOR_FEW))
+    else:
+        outcome = _unadjusted(plan, observed)
+        if few.size:
+            outcome = retested(observed, outcome, few)
+    if near.size:
+        outcome = at_kink(observed, outcome, near)
+    return outcome if plan.adjustment is None else _adjusted(plan, observed, outcome, few)
+
+
+def _observed(plan: Plan, replicates: Replicates, hypotheses: Hypotheses, histograms: bool) -> Observed:
+    """The data of the hypotheses, with what the test and its adjustment need."""
     step_down = plan.step_down
-    extra = () if step_down is None else step_down.reductions(len(hypotheses), replicates.n_resamples)
-    observed = Observed(
+    return Observed(
         replicates,
         hypotheses.in_rows_of(replicates.samples),
         plan.alternative,
         plan.shuffling,
-        extra,
+        () if step_down is None else step_down.reductions(len(hypotheses), replicates.n_resamples),
         tails=plan.tails,
         ties=plan.ties,
         every_statistic=plan.inverted or step_down is not None,
@@ -59,21 +76,25 @@ def run_on_test_set(plan: Plan, replicates: Replicates, hypotheses: Hypotheses, 
         margins=plan.margins,
         alpha=plan.alpha,
     )
-    few = few_differing(observed) if plan.automatic else NO_INDICES
-    if few.size and few.size == len(hypotheses):  # one test for all, and its own adjustment
-        outcome = run_on_test_set(plan.for_few, replicates, hypotheses, histograms=histograms)
-        return replace(outcome, test=np.full(len(hypotheses), FOR_FEW))
+
+
+def _unadjusted(plan: Plan, observed: Observed) -> Outcome:
+    """The outcome of the plan's test for all hypotheses."""
+    step_down = plan.step_down
     run = plan.test.run if step_down is None or step_down.run is None else step_down.run
     outcome = run(observed)
-    if replicates.is_replay:
-        outcome = replace(outcome, scheme=np.full(len(hypotheses), "replay"))
+    if observed.replicates.is_replay:
+        outcome = replace(outcome, scheme=np.full(len(observed.hypotheses), "replay"))
     # The null hypothesis of a margin is not a difference of 0, so draws centred on 0 are not its null distribution.
-    if histograms and plan.test.replicates == "draws" and plan.test.margin is None:
+    if observed.histograms and plan.test.replicates == "draws" and plan.test.margin is None:
         outcome = replace(outcome, null=null_distributions_of_draws(observed))
-    if few.size:
-        outcome = retested(observed, outcome, few)
-    if plan.adjustment is None:
-        return outcome
+    return outcome
+
+
+def _adjusted(plan: Plan, observed: Observed, outcome: Outcome, few: Index) -> Outcome:
+    """The outcome with adjusted p-values. ``few`` are the hypotheses that other tests decide than the plan's."""
+    assert plan.adjustment is not None
+    step_down = plan.step_down
     adjusted = plan.adjustment.adjust(Unadjusted(observed, outcome), step_down)
     pvalues = adjusted.pvalues
     if few.size and step_down is not None:
@@ -112,7 +133,7 @@ def records(
         replicates = sets[t]
         sample = replicates.samples[m]
         metric = sample.metric
-        used = plan.for_few if other else plan
+        used = plan.for_few_by(other) if other else plan
         name, label = used.test.name_for(metric), metric.name if labels is None else labels[m]
         margin = plan.margins[m] if plan.margins else None
         if (t, name, margin, scheme, bits) not in runs:

@@ -347,11 +347,9 @@ DEFAULT = "bootstrap-both"
 # Tests that users choose: ``auto``, and those of the registry.
 TEST_CHOICES: Mapping[str, str] = {
     "auto": f"the default: {DEFAULT}, and {FOR_FEW} for pairs of systems that differ in fewer than {FEW_DIFFERING} "
-    "segments or documents",
+    f"segments or documents, with {kink.FOR_POPULATIONS} near the kink of a brevity penalty",
     **{test.name: f"{test.title}: {test.about}" for test in TESTS.values()},
 }
 
 # What notes recommend if a test needs exchangeable outputs or is liberal: where the score is smooth, and near a kink.
 INSTEAD = {False: "ar-studentized", True: "bootstrap-both"}
-# The test, and the interval, that notes recommend if expected scores and scores of populations differ.
-FOR_POPULATIONS = "bootstrap-kink"

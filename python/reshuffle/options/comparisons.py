@@ -144,11 +144,13 @@ class Tested(Test):
 
             ``bootstrap-both`` tests whether the expected scores on test sets of this size are equal, and ``ar`` is for
             pairs that differ in fewer than 30 segments or documents, where the bootstrap is unreliable. A note says for
-            which pairs. ``bootstrap-kink`` tests whether the scores of the populations are equal, which is not the same
-            where BLEU's brevity penalty sets in. ``ar`` (approximate randomization) tests exchangeability and is exact
-            for any number of segments; its options are those of :class:`~reshuffle.AR`. ``t-test``, ``wilcoxon`` and
-            ``sign-test`` are for metrics that are means of segment scores: :class:`~reshuffle.SegmentScores`.
-            :class:`~reshuffle.Equivalence` and :class:`~reshuffle.NonInferiority` need a margin for each metric."""
+            which pairs, and where the larger p of ``ar`` and ``bootstrap-kink`` counts because lengths are near those
+            of the references. ``bootstrap-kink`` tests whether the scores of the populations are equal, which is not
+            the same where BLEU's brevity penalty sets in. ``ar`` (approximate randomization) tests exchangeability and
+            is exact for any number of segments; its options are those of :class:`~reshuffle.AR`. ``t-test``,
+            ``wilcoxon`` and ``sign-test`` are for metrics that are means of segment scores:
+            :class:`~reshuffle.SegmentScores`. :class:`~reshuffle.Equivalence` and :class:`~reshuffle.NonInferiority`
+            need a margin for each metric."""
         ),
     ] = field(default="auto", converter=test_choice)
     adjust: Annotated[

@@ -265,13 +265,19 @@ def _rule(comparison: Comparison) -> str | None:
 def _other_tests(comparison: Comparison, test: UsedTest) -> Iterator[str]:
     """The tests that functions of texts got instead."""
     few = [p.test.test for p in comparison.comparisons if "few-differing" in p.caveats and p.test.test != test.name]
-    if few:
-        used = f"{few[0]}, in which c is the number of {count_of(few[0], test.alternative)}"
-        where = f"{counted(len(few), 'pair')} whose systems differ in few {comparison.unit}s"
+    for name in dict.fromkeys(few):
+        used = f"{name}, in which c is the number of {count_of(name, test.alternative)}"
+        where = f"{counted(few.count(name), 'pair')} whose systems differ in few {comparison.unit}s"
         larger = ""
         if comparison.family_size > 1 and test.adjustment == "maxt":
             larger = f"; there, the adjusted p is at least {comparison.family_size:,} times p"
         yield f"For {where}, the test was {used}{larger}."
+    at_kink = sum(c.values.get("at_kink", 0) for c in comparison.caveats if c.kind == "few-differing")
+    if at_kink:
+        yield (
+            f"For {counted(at_kink, 'pair')} whose systems differ in few {comparison.unit}s and are about as long as "
+            "the references, p is the larger one of those of ar and bootstrap-kink."
+        )
     others: dict[str, str] = {
         p.metric: p.test.test
         for p in comparison.comparisons

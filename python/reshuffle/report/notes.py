@@ -369,13 +369,21 @@ def _not_exchangeable(values: Values) -> str:
 def _near_kink(values: Values) -> str:
     worst = f"{values['system']} and {values['baseline']}"
     where = worst if values["tests"] == 1 else f"{_of_pairs(values)} (worst: {worst})"
-    what = " and ".join([*(["p"] if values["test"] else []), *(["the interval"] if values["interval"] else [])])
     share = "" if values["share"] is None else f" ({100 * values['share']:.0f}% of Δ is brevity)"
-    verb = "is" if " and " not in what else "are"
     they = "is" if values["pairs"] == 1 < values["tests"] else "are"
+    swaps = values.get("swaps")
+    expected = [*(["p"] if values["test"] and not swaps else []), *(["the interval"] if values["interval"] else [])]
+    limits = []
+    if swaps:
+        limits.append(f"{swaps} may reject although neither expected scores nor those of the populations differ")
+    if expected:
+        verb = "is" if len(expected) == 1 else "are"
+        limits.append(
+            f"{' and '.join(expected)} {verb} about expected scores, which may differ where the populations' do not"
+        )
     return (
-        f"{values['metric']}: {where} {they} about as long as the references{share}: {what} {verb} about expected "
-        f"scores, which may differ where the populations' do not; use {values['instead']}."
+        f"{values['metric']}: {where} {they} about as long as the references{share}: {', and '.join(limits)}; "
+        f"use {values['instead']}."
     )
 
 
@@ -471,7 +479,22 @@ def _few_differing(values: Values) -> str:
     if not values["by_default"]:
         return f"{values['metric']}: {differ}: {fewer.replace('bootstrap tests are', values['test'] + ' is')}; use ar."
     exact = {0: "", values["pairs"]: ", exact"}.get(values["exact"], f", {values['exact']:,} of them exact")
-    return f"{values['metric']}: {differ}: {fewer}, so p is that of approximate randomization (ar{exact})."
+    return (
+        f"{values['metric']}: {differ}: {fewer}, so p is that of approximate randomization (ar{exact})"
+        f"{_or_of_kink(values)}."
+    )
+
+
+def _or_of_kink(values: Values) -> str:
+    """That p is also that of another test, for pairs near the kink of a brevity penalty."""
+    n = values.get("at_kink", 0)
+    if not n:
+        return ""
+    larger = "that of bootstrap-kink, whichever is larger"
+    near = "as long as the references"
+    if n == values["pairs"]:
+        return f" or, as {'both are' if n == 1 else 'they are'} about {near}, {larger}"
+    return f" or, for the {n:,} about {near}, {larger}"
 
 
 def _skewed(values: Values) -> str:

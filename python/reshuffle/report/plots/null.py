@@ -93,8 +93,11 @@ class NullFigure:
         whole = all(isinstance(count, int) for count in self.null.counts)
         if not whole or test is None or test.replicates is None:
             return "probability"
-        # Only shuffles have a scheme. Pairs that differ in few units have them even if others have draws.
-        return "shuffles" if test.replicates == "draws" and self.pair.test.scheme is not None else test.replicates
+        # Only shuffles have a scheme. Pairs that differ in few units may have them even if others have draws, and draws
+        # even if others have shuffles.
+        if test.replicates in ("draws", "shuffles"):
+            return "draws" if self.pair.test.scheme is None else "shuffles"
+        return test.replicates
 
     def _label(self) -> str:
         system, baseline = self.view.name(self.pair.system), self.view.name(self.pair.baseline)
