@@ -322,15 +322,20 @@ def _declared(options: Mapping[str, Option]) -> list[list[str]]:
     return [
         [
             "METRIC=VALUE" if each.is_mapping else each.name.replace("_", "-"),
-            "a number"
-            if each.is_mapping
-            else ", ".join(each.choices) or each.documented_type.removesuffix(", optional"),
+            _taken(each),
             "–" if each.default in (None, inspect.Parameter.empty) else _default(each.default),
             re.sub("``", "", " ".join(each.about.split("\n\n")[0].split())),
         ]
         for each in options.values()
         if each.flag.shown
     ]
+
+
+def _taken(each: Option) -> str:
+    """What an option takes."""
+    if each.is_mapping:
+        return "a number"
+    return ", ".join(each.choices) or each.documented_type.removesuffix(", optional")
 
 
 KINDS: Sequence[Kind] = (
