@@ -298,8 +298,7 @@ def test_no_seed_is_the_default_seed(record: type[Options]) -> None:
     ("command", "texts"),
     [
         (("compare", "--help"), ["are compared with (its name or file).  [default: the first]"]),
-        (("compare", "--help-all"), ["in points of the metric (as in bleu=0.5)."]),
-        (("study", "type1", "--help"), ["by name (separated by commas or spaces).", "if --icc is given]"]),
+        (("study", "type1", "--help"), ["by name (separated by commas or spaces); options follow a colon"]),
         (("study", "exchange", "--help"), ["[OPTIONS] REF RUN RUN..."]),
         (("runs", "--help-all"), ["or the runs in one, are in the order of --baseline and --system."]),
     ],

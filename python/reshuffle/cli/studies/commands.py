@@ -15,6 +15,23 @@ from ..declared import Decorator, declared_options, given_values, made
 from .options import ARGUMENTS, study_options
 from .variants import TRAINING, Training
 
+# The options that ``--help`` shows of each study that has them; ``--help-all`` shows all.
+COMMON = (
+    "refs",
+    "scores",
+    "documents",
+    "metrics",
+    "tests",
+    "alphas",
+    "sizes",
+    "simulations",
+    "n_resamples",
+    "seed",
+    "checkpoint",
+    "outputs",
+    "fmt",
+)
+
 
 class Study(NamedTuple):
     """A study on the command line.
@@ -26,6 +43,8 @@ class Study(NamedTuple):
     about : str
         The help.
     examples : sequence of str
+    common : sequence of str
+        Options that ``--help`` shows beside :data:`COMMON`.
     arguments : sequence of (str, str)
         The arguments and what they are.
     systems : str
@@ -42,6 +61,7 @@ class Study(NamedTuple):
     record: Any
     about: str
     examples: Sequence[str]
+    common: Sequence[str]
     arguments: Sequence[tuple[str, str]] = ARGUMENTS
     systems: str = "SYS SYS..."
     others: Sequence[Decorator] = ()
@@ -52,7 +72,14 @@ class Study(NamedTuple):
 def command_of(name: str, study: Study) -> click.Command:
     """The command of a study, which is a function of :mod:`reshuffle.study` with this name."""
 
-    @click.command(name, cls=Command, help=study.about, examples=study.examples, arguments=study.arguments)
+    @click.command(
+        name,
+        cls=Command,
+        help=study.about,
+        examples=study.examples,
+        arguments=study.arguments,
+        common=(*COMMON, *study.common),
+    )
     @study_options(study.record, study.others, systems=study.systems)
     def command(**options: Any) -> None:
         from ... import study as studies
@@ -156,6 +183,7 @@ STUDIES: Mapping[str, Study] = {
             "reshuffle study type1 ref.txt a.txt b.txt --sizes 100 500 --simulations 10000 -n 199 -o type1.json",
             "reshuffle study type1 test.ref --null variants --train dev.nbest dev.ref --apply test.nbest",
         ),
+        common=("null", "all_pairs"),
         others=TRAINING,
         prepare=_variants,
     ),
@@ -172,6 +200,7 @@ STUDIES: Mapping[str, Study] = {
             "reshuffle study multiplicity ref.txt *.out --variances unequal --tests ar permutation --size 500 "
             "-o family.json",
         ),
+        common=("variances", "n_systems", "adjustments"),
     ),
     "power": Study(
         records.Power,
@@ -188,6 +217,7 @@ STUDIES: Mapping[str, Study] = {
             "reshuffle study power ref.txt a.txt b.txt --models real parametric --alpha 0.05",
             "reshuffle study power --models parametric --difference 0.5 1 2 --sizes 500 2000",
         ),
+        common=("models", "effects", "size_adjusted", "difference"),
         others=declared_options(records.ParametricPower, MODEL),
         prepare=_fitted,
         without_data=_parametric,
@@ -205,6 +235,7 @@ STUDIES: Mapping[str, Study] = {
             "reshuffle study sensitivity ref.txt baseline.txt *.variant -m bleu nist chrf --sizes 500",
             "reshuffle study sensitivity ref.txt a.txt b.txt -m bleu nist depf --parses ref.conllu a.conllu b.conllu",
         ),
+        common=("effects", "size_adjusted"),
     ),
     "validate": Study(
         records.Validate,
@@ -218,6 +249,7 @@ STUDIES: Mapping[str, Study] = {
             "reshuffle study validate ref.txt *.out --sizes 100 300 --layouts broad --truth whole",
             "reshuffle study validate ref.txt *.out --tests paired-bootstrap ar -o validation.json",
         ),
+        common=("layouts", "truth", "confidence_level"),
     ),
     "samples": Study(
         records.Samples,
@@ -230,6 +262,7 @@ STUDIES: Mapping[str, Study] = {
             "reshuffle study samples ref.txt a.txt b.txt --sizes 300",
             "reshuffle study samples ref.txt *.out --refs ref2.txt ref3.txt --curve-sizes 100 500 1000",
         ),
+        common=("layouts", "curve_sizes", "n_references"),
     ),
     "agreement": Study(
         records.Agreement,
@@ -244,6 +277,7 @@ STUDIES: Mapping[str, Study] = {
             "reshuffle study agreement ref.txt *.out --tests ar bootstrap --domains domains.txt",
             "reshuffle study agreement ref.txt *.out --format csv --table tests",
         ),
+        common=("domains", "halves"),
         prepare=_domains,
     ),
     "exchange": Study(
@@ -259,6 +293,7 @@ STUDIES: Mapping[str, Study] = {
             "--run-sd 0 0.77",
             "reshuffle study exchange ref.txt run*.txt --runs 3 --sizes 500 -m bleu -o exchange.json",
         ),
+        common=("exchange", "runs", "run_sd", "correlation"),
         arguments=(
             (
                 "REF, RUN",
@@ -287,6 +322,7 @@ PLAN = Study(
         "reshuffle plan ref.txt a.txt b.txt --difference bleu=0.5 --tests ar bootstrap-both -o plan.html",
         "reshuffle plan --scores rating a.ratings b.ratings --difference rating=2",
     ),
+    common=("difference", "power", "alpha", "simulate"),
     prepare=_simulation,
 )
 
