@@ -130,7 +130,7 @@ class Tested(Study):
         TESTS,
         WITH_OPTIONS,
         Doc(
-            """Tests of :func:`reshuffle.compare`, by name; options follow a colon: ar:scheme=subgroup. By default
+            """Tests of :func:`reshuffle.compare`, by name. Options follow a colon: ar:scheme=subgroup. By default
             ``ar``, ``bootstrap-both``, ``bootstrap`` and, if two-sided, ``bootstrap-shift``."""
         ),
     ] = field(default=None, converter=optional(tests_with_options))
@@ -316,7 +316,7 @@ class Sensitivity(StudyInputs, Replicates, Simulated, Sized, Pairs, Tested, Effe
         Flag(("--tests", "--test")),
         WITH_OPTIONS,
         Doc(
-            """Tests of :func:`reshuffle.compare`, by name; options follow a colon: ar:scheme=subgroup.
+            """Tests of :func:`reshuffle.compare`, by name. Options follow a colon: ar:scheme=subgroup.
 
             The p-values of the real pairs use 10,000 replicates."""
         ),
