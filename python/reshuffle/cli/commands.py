@@ -12,10 +12,11 @@ from .. import types
 from ..errors import InputError, printable
 from ..options.comparisons import CompareSets, Score
 from ..options.declare import taken
+from ..options.files import FlipFiles, SetFiles
 from .command import Command
 from .declared import given_values, made
 from .options import ARGUMENTS, COUNTS, compare_options, flip_options, score_options
-from .params import Metric, Name, option
+from .params import FLAGS, Metric, Name, option
 
 if TYPE_CHECKING:
     from ..results import Comparison, SetComparison
@@ -59,7 +60,7 @@ FLIP_EXAMPLES = (
     examples=COMPARE_EXAMPLES,
     arguments=(*ARGUMENTS, *COUNTS),
     common=(
-        "refs",
+        "references",
         "scores",
         "documents",
         "sets",
@@ -85,52 +86,40 @@ def compare_command(reference: str | None, systems: tuple[str, ...], **options: 
     sets of this size.
     """
     from ..comparing import compared
-    from ..resampling.counting import Data
     from ..sets import common_texts, compared_sets
-    from ..settings import ComparisonSettings, Levels
+    from ..settings import ComparisonSettings, Levels, Resampling
     from .executors import chosen_executor
-    from .job import FLAGS, Job
+    from .inputs.sets import Inputs
     from .layout import ChosenLayout
     from .output import Reports, destination
     from .progress import progress_bar
-    from .set_jobs import SetJobs
 
-    sets, manifest, executor = options.pop("sets"), options.pop("manifest"), options.pop("executor")
+    executor = options.pop("executor")
     reports = Reports.chosen(options.pop("fmt"), options.pop("outputs"), get_args(types.Format), "text")
     layout = ChosenLayout.from_options(options, reports)
     chosen = made(CompareSets, {"sets": {}, **given_values(CompareSets, options), "with_parts": layout.needs_parts})
     levels = Levels.for_tests(chosen.interval, chosen.confidence_level, chosen.alpha, names=FLAGS, test=chosen.test)
-    options |= {"n_resamples": chosen.n_resamples, "seed": chosen.seed, "threads": chosen.threads}
-    jobs: Job | SetJobs
-    if sets or manifest is not None:
-        jobs = SetJobs.from_arguments(reference, sets, manifest, options)
-    else:
-        if chosen.missing_systems != "error" or not chosen.average:
-            option = "--missing-systems" if chosen.average else "--no-average"
-            raise InputError(f"{option} is for several test sets: add --set or --manifest, or leave it out")
-        jobs = Job.from_arguments(reference, systems, options, min_systems=2)
+    inputs = Inputs.from_options(reference, systems, options, chosen.threads)
+    if inputs.is_one and (chosen.missing_systems != "error" or not chosen.average):
+        option = "--missing-systems" if chosen.average else "--no-average"
+        raise InputError(f"{option} is for several test sets: add --set or --manifest, or leave it out")
     with (
-        destination(reports, [*jobs.files, *layout.files], layout.layout, layout.tables) as write,
+        destination(reports, [*inputs.paths, *layout.files], layout.layout, layout.tables) as write,
         chosen_executor(executor, chosen.threads) as workers,
     ):
-        testing = evolve(taken(ComparisonSettings, chosen), baseline=jobs.system(chosen.baseline))
-        if isinstance(jobs, SetJobs):
-            found = jobs.read()
-            names = [*dict.fromkeys(name for each in found.values() for name in each.data.names)]
-        else:
-            given, units = jobs.read()
-            data = Data.from_arguments(*given)
-            names = list(data.names)
-        layout.check(names, testing.all_pairs)
+        testing = evolve(taken(ComparisonSettings, chosen), baseline=inputs.system(chosen.baseline))
+        sets = inputs.read()
+        layout.check(list(dict.fromkeys(name for each in sets.values() for name in each.data.names)), testing.all_pairs)
         if testing.with_texts:
-            layout.check_texts(common_texts(found) if isinstance(jobs, SetJobs) else [data.texts(data.names)])
+            layout.check_texts(common_texts(sets))
         with progress_bar() as progress:
-            resampling = replace(jobs.resampling, progress=progress, executor=workers)
+            resampling = replace(Resampling.from_options(chosen, progress), executor=workers)
             result: Comparison | SetComparison
-            if isinstance(jobs, SetJobs):
-                result = compared_sets(found, testing, levels, resampling, chosen.average, chosen.missing_systems)
+            if inputs.is_one:
+                (only,) = sets.values()
+                result = compared(only.data, only.units, testing, levels, resampling)
             else:
-                result = compared(data, units, testing, levels, resampling)
+                result = compared_sets(sets, testing, levels, resampling, chosen.average, chosen.missing_systems)
         write(result)
 
 
@@ -140,7 +129,7 @@ def compare_command(reference: str | None, systems: tuple[str, ...], **options: 
     examples=SCORE_EXAMPLES,
     arguments=(*ARGUMENTS, *COUNTS),
     common=(
-        "refs",
+        "references",
         "scores",
         "documents",
         "metrics",
@@ -165,9 +154,10 @@ def score_command(
     """Score systems, and show the components of each score."""
     from ..compare import segment_scores
     from ..comparing import scored
-    from ..resampling.counting import Data
-    from ..settings import Levels
-    from .job import FLAGS, Job
+    from ..sets import SetData
+    from ..settings import Levels, Resampling
+    from .inputs.sets import given_files
+    from .inputs.test_set import Input
     from .layout import ChosenLayout
     from .output import Reports, Result, destination
     from .progress import progress_bar
@@ -175,8 +165,8 @@ def score_command(
     wanted = made(Score, given_values(Score, options))
     interval, confidence_level = wanted.interval, wanted.confidence_level
     levels = Levels.for_intervals(interval, confidence_level, names=FLAGS)
-    options |= {"n_resamples": wanted.n_resamples, "seed": wanted.seed, "threads": wanted.threads}
-    job = Job.from_arguments(reference, systems, options, min_systems=1)
+    files = given_files(SetFiles, options, reference, systems)
+    test_set = Input.checked(files, least=1, threads=wanted.threads)
     known, default = (types.SegmentFormat, "tsv") if segments else (types.Format, "text")
     _check_score_format(fmt, segments, {"--interval": interval, "--confidence": confidence_level})
     reports = Reports.chosen(fmt, outputs, get_args(known), default)
@@ -184,31 +174,34 @@ def score_command(
         if segments and options[name] is not None:
             raise InputError(f"--segments writes all digits, and the names of the input: leave out --{name}")
     chosen = ChosenLayout.from_options(options, reports)
-    for flag, of, path in (("--docs", "documents", job.documents), ("--strata", "strata", job.strata)):
-        if segments and of == "documents":
-            continue
-        if path is not None and levels is None:
-            among = ", or add --segments for scores of documents" if of == "documents" else ""
-            raise InputError(
-                f"{flag} without --confidence or --interval: only intervals depend on {of}; leave it out{among}"
-            )
-    if segments or levels is None:
-        job = replace(job, stored_ids=False)
+    if levels is None:
+        _check_no_ids(files, segments)
     result: Result
-    with destination(reports, [*job.files, *chosen.files], chosen.layout) as write:
-        given, units = job.read()
+    with destination(reports, [*test_set.paths, *chosen.files], chosen.layout) as write:
+        found = test_set.read(stored_ids=not segments and levels is not None)
         with progress_bar() as progress:
-            resampling = replace(job.resampling, progress=progress)
             if segments:
-                threads = resampling.threads
-                result = segment_scores(*given, documents=units.documents, threads=threads, progress=progress)
+                ids, threads = found.documents, wanted.threads
+                given = found.references, found.systems, found.metrics or ()
+                result = segment_scores(*given, documents=ids, threads=threads, progress=progress)
             else:
-                data = Data.from_arguments(*given)
+                data, units = SetData.from_set("", found, ())
                 chosen.check(data.names)
-                result = scored(data, units, levels, resampling)
+                result = scored(data, units, levels, Resampling.from_options(wanted, progress))
         write(result)
     if segments:  # tsv and jsonl have no place for it
         click.echo(f"Signature: {printable(result.signature)}", err=True)
+
+
+def _check_no_ids(files: SetFiles, segments: bool) -> None:
+    """Raise :class:`InputError` for ids that scores without intervals do not depend on."""
+    for flag, of, path in (("--docs", "documents", files.documents), ("--strata", "strata", files.strata)):
+        if path is None or (segments and of == "documents"):
+            continue
+        among = ", or add --segments for scores of documents" if of == "documents" else ""
+        raise InputError(
+            f"{flag} without --confidence or --interval: only intervals depend on {of}; leave it out{among}"
+        )
 
 
 def _check_score_format(fmt: str | None, segments: bool, interval_options: dict[str, Any]) -> None:
@@ -232,6 +225,7 @@ def flips_command(
     baseline: str | None,
     system: str | None,
     top: int,
+    threads: int | None,
     fmt: str | None,
     outputs: tuple[str, ...],
     **options: Any,
@@ -242,35 +236,33 @@ def flips_command(
     is the difference of the two corpus scores, minus that difference without the segment.
     """
     from ..flips import flips_of
-    from ..resampling.counting import Data
+    from ..sets import SetData
     from ..settings import Resampling
-    from .job import Job
+    from .inputs.sets import given_files
+    from .inputs.test_set import Input
     from .output import Reports, destination
     from .progress import progress_bar
 
-    defaults = Resampling()
-    job = Job.from_arguments(
-        reference, systems, {**options, "n_resamples": defaults.n_resamples, "seed": defaults.seed}, min_systems=2
-    )
-    if job.strata is not None:
+    Resampling(threads=threads).check(FLAGS)
+    files = given_files(FlipFiles, options, reference, systems)
+    test_set = Input.checked(files, least=2, threads=threads)
+    if files.strata is not None:
         raise InputError("--strata does not apply to flips: leave it out")
-    if len(job.known_metrics) + len(job.scores) != 1:
-        names = [*(metric.key for metric in job.known_metrics), *job.scores]
+    if len(test_set.known_metrics) + len(files.scores) != 1:
+        names = [*(metric.key for metric in test_set.known_metrics), *files.scores]
         raise InputError(f"flips are computed for one metric, got {len(names)} ({', '.join(names)}): choose one")
     reports = Reports.chosen(fmt, outputs, get_args(types.FlipFormat), "text")
-    job = replace(job, stored_ids=False)
-    with destination(reports, job.files) as write:
-        given, units = job.read()
+    with destination(reports, test_set.paths) as write:
+        data, units = SetData.from_set("", test_set.read(stored_ids=False), ())
         with progress_bar() as progress:
-            data = Data.from_arguments(*given)
-            first = data.names[0] if baseline is None else str(job.system(baseline))
+            first = data.names[0] if baseline is None else str(test_set.system(baseline))
             others = [name for name in data.names if name != first]
             if system is None and len(others) != 1:
                 raise InputError(
                     f"there are {len(data.names)} systems: choose one with --system, to compare it with {first}"
                 )
-            second = others[0] if system is None else str(job.system(system))
-            resampling = replace(job.resampling, progress=progress)
+            second = others[0] if system is None else str(test_set.system(system))
+            resampling = Resampling(threads=threads, progress=progress)
             result = flips_of(data, units.documents, resampling, second, first, threshold, top=top)
         write(result)
 

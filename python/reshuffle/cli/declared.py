@@ -6,42 +6,47 @@ import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, get_origin
 
-from ..errors import either
-from ..options.declare import Option, Options, check, options_of
+from ..errors import InputError, either
+from ..options.declare import SIZE, Option, Options, check, options_of
 from .command import option
-from .params import Margin, Name, NameList, NumberList, Replicates, flattened, margins_of
+from .params import Margin, Name, Named, NameList, NumberList, Replicates, Size, flattened, margins_of
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 def declared_options(record: type[Options], only: Collection[str] = ()) -> list[Decorator]:
-    """The options of a record, in its order, or only those with these names."""
-    return [
-        _option(each, record)
-        for each in options_of(record).values()
-        if each.flag.shown and (not only or each.name in only)
-    ]
+    """The options of a record in its order, or those with these names in theirs."""
+    options = options_of(record)
+    return [_option(options[name], record) for name in only or options if options[name].flag.shown]
+
+
+def with_defaults(record: type[Options], only: Collection[str]) -> list[Decorator]:
+    """Some options of a record, for a command that reads their values without the record: with its defaults."""
+    options = options_of(record)
+    return [_option(options[name], record, default=options[name].default) for name in only]
 
 
 def flag_of(each: Option) -> str:
-    """The option as it is written on the command line: its first name."""
-    return (each.flag.names or (_default_flag(each),))[0].partition("/")[0]
+    """The option as it is written on the command line: its first name, which takes several words if any does."""
+    return (each.flag.greedy or each.flag.names or (_default_flag(each),))[0].partition("/")[0]
 
 
 def _default_flag(each: Option) -> str:
     return "--" + each.name.replace("_", "-")
 
 
-def _option(each: Option, record: type[Options]) -> Decorator:
-    names = each.flag.names or (_default_flag(each),)
-    attributes: dict[str, Any] = {"help": _help(each, record), "default": None}
+def _option(each: Option, record: type[Options], default: Any = None) -> Decorator:
+    names, flag = each.flag.names or (_default_flag(each),), each.flag
+    attributes: dict[str, Any] = {"help": _help(each, record), "default": default, "hidden": flag.hidden}
     if each.element is bool:
         attributes["is_flag"] = True
         return option(each.title, *names, each.name, **attributes)
     kind, metavar = _type(each)
+    metavar = flag.metavar or metavar
+    if flag.greedy or hasattr(kind, "accepts"):
+        metavar += "..."
     repeated = each.several or each.is_mapping
-    metavar = each.flag.metavar or metavar
-    attributes |= {"type": kind, "metavar": f"{metavar}..." if repeated else metavar, "multiple": repeated}
+    attributes |= {"type": kind, "metavar": metavar, "multiple": repeated, "greedy": flag.greedy, "noun": flag.noun}
     return option(each.title, *names, each.name, **attributes)
 
 
@@ -52,9 +57,13 @@ def _type(each: Option) -> tuple[Any, str]:
     if each.choices:
         noun = f"value of {flag_of(each)}" if "_" in each.noun else each.noun
         return (NameList if each.several else Name)(noun, each.choices), "NAME"
+    if SIZE in each.rules:
+        return Size(), "SIZE"
     if each.number is not None:
         number = "N" if each.number is int else "VALUE"
         return (NumberList(each.number) if each.several else each.number), number
+    if each.is_mapping and each.flag.greedy:
+        return Named(), "NAME FILE"
     return (Margin() if each.is_mapping else str), "VALUE"
 
 
@@ -64,6 +73,7 @@ def _help(each: Option, record: type[Options]) -> str:
     flags = {name: flag_of(other) for name, other in options_of(record).items() if other.flag.shown or other.flag.names}
     text = re.sub(r":func:`reshuffle\.([\w.]+)`", lambda found: f"'reshuffle {_command(found[1])}'", text)
     text = re.sub(r"(?:[Aa] name|[Nn]ames) in :data:`[^`]*`", lambda _: _listed(each.choices), text)
+    text = text.replace("{names}", either(each.choices) if each.choices else "")
     text = re.sub(r"``(\w+)=\"([\w-]+)\"``", lambda found: f"{flags[found[1]]} {found[2]}", text)
     text = re.sub(r"``([^`]+)``", lambda found: flags.get(found[1], found[1]), text)
     text, stated = re.subn(r" By default (.*)\.$", r"  [default: \1]", text)
@@ -106,18 +116,30 @@ def given_values(record: type[Options], options: dict[str, Any]) -> dict[str, An
         value = options.pop(name, None) if each.flag.shown else None
         if value is None or value == ():
             continue
-        if each.is_mapping:
-            values[name] = margins_of(value) if get_origin(each.element.__args__[1]) is None else _lists(value)
-        else:
-            values[name] = flattened(value) if each.several else value
+        values[name] = _mapping(each, value) if each.is_mapping else flattened(value) if each.several else value
     return values
 
 
-def _lists(given: tuple[tuple[str, float], ...]) -> dict[str, tuple[float, ...]]:
-    """All values of each name."""
+def _mapping(each: Option, given: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """The values of an option by name."""
+    if each.flag.greedy:
+        return files_by_name(flag_of(each), given)
+    if get_origin(each.element.__args__[1]) is None:
+        return margins_of(given)
     found: dict[str, tuple[float, ...]] = {}
     for name, value in given:
         found[name] = (*found.get(name, ()), value)
+    return found
+
+
+def files_by_name(flag: str, given: Sequence[tuple[str, tuple[str, ...]]]) -> dict[str, tuple[str, ...]]:
+    """The files after each name. :class:`InputError` if a name is used twice."""
+    found = dict(given)
+    if len(found) < len(given):
+        names = [name for name, _ in given]
+        raise InputError(
+            f"{flag} {next(name for name in names if names.count(name) > 1)} is used twice: choose different names"
+        )
     return found
 
 

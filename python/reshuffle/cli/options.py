@@ -10,8 +10,10 @@ import click
 from .. import types
 from ..errors import either
 from ..options.comparisons import CompareSets, Score
+from ..options.declare import options_of
+from ..options.files import Files, FlipFiles, SetFiles, Sets
 from .command import option
-from .declared import declared_options
+from .declared import declared_options, with_defaults
 from .params import ExecutorName, Metric, Name, Replicates, Size
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -38,125 +40,13 @@ def any_of(names: object) -> str:
     return either(get_args(names))
 
 
-def input_options(use_of_documents: str, has_strata: bool = True) -> tuple[Decorator, ...]:
-    """``use_of_documents`` says what a command does with documents."""
-    return (
-        option(
-            "Input",
-            "--ref",
-            "--refs",
-            "refs",
-            multiple=True,
-            greedy=["--refs"],
-            metavar="FILE...",
-            help="More references; --refs takes all files up to the next option.",
-        ),
-        option(
-            "Input",
-            "--scores",
-            multiple=True,
-            greedy=True,
-            joined=True,
-            metavar="NAME FILE...",
-            help="Segment scores of another metric (COMET, human ratings): a FILE for each SYS, named like it; or one "
-            "for all, a table (.tsv, .csv) or a file of comet-score. Without REF and SYS, each FILE is a system.",
-        ),
-        option(
-            "Input",
-            "--by-position",
-            is_flag=True,
-            help="The files of --scores, or the systems in one, are in the order of SYS.",
-        ),
-        option(
-            "Input",
-            "--lower-is-better",
-            multiple=True,
-            metavar="NAME",
-            help="For the --scores called NAME, lower is better.",
-        ),
-        option(
-            "Input",
-            "--missing",
-            type=Name("value of --missing", get_args(types.Missing)),
-            default="error",
-            show_default=True,
-            metavar="NAME",
-            help="For missing --scores (empty, NaN, NA, None or null): error, or pairwise to compare two systems on "
-            "the segments that both have.",
-        ),
-        option(
-            "Input",
-            "--unmatched",
-            type=Name("value of --unmatched", get_args(types.Unmatched)),
-            default="error",
-            show_default=True,
-            metavar="NAME",
-            help="For samples that some logs lack (--scores of inspect_ai, lm-eval or Pearmut): error, or drop.",
-        ),
-        option(
-            "Input",
-            "--parses",
-            multiple=True,
-            greedy=True,
-            metavar="FILE...",
-            help="For depf beside other metrics: CoNLL-U of references, then every SYS.",
-        ),
-        option(
-            "Input",
-            "--docs",
-            "documents",
-            metavar="FILE",
-            help=f"Document ids, one per segment (text, FILE#NAME or mteval): {use_of_documents}.",
-        ),
-        option(
-            "Input",
-            "--strata",
-            metavar="FILE",
-            hidden=not has_strata,
-            help="Stratum ids, one per segment: draw within strata in the bootstrap.",
-        ),
-        option(
-            "Input",
-            "--input-format",
-            type=Name("input format", get_args(types.InputFormat)),
-            metavar="FORMAT",
-            help=f"{any_of(types.InputFormat)}.  [default: by file extension]",
-        ),
-        option(
-            "Input",
-            "--max-input",
-            type=Size(),
-            default="4GiB",
-            show_default=True,
-            metavar="SIZE",
-            help="Largest size of a compressed file after decompression.",
-        ),
-    )
+def file_options(record: type[SetFiles]) -> list[Decorator]:
+    """The options of the files of a test set, in the same order for all records."""
+    return declared_options(record, list(options_of(SetFiles)))
 
 
-INPUT = input_options("resample whole documents")
-
-SETS = (
-    option(
-        "Input",
-        "--set",
-        "sets",
-        multiple=True,
-        greedy=True,
-        joined=True,
-        noun="word",
-        metavar="NAME REF SYS...",
-        help="A test set, instead of REF and SYS; repeat the option for each. Systems must have the same names in all "
-        "test sets.",
-    ),
-    option(
-        "Input",
-        "--manifest",
-        metavar="FILE",
-        help="A JSON or TOML file with several test sets: {'sets': {NAME: {'references': FILE, 'systems': {NAME: FILE, "
-        "...}}}}. Test sets may also have scores, documents, strata, metrics and metric options.",
-    ),
-)
+# How files are read, for commands whose files are not those of a test set.
+READING = tuple(with_defaults(Files, ("input_format", "max_input")))
 
 METRICS = (
     option(
@@ -338,7 +228,8 @@ def compare_options(command: Callable[..., Any]) -> Callable[..., Any]:
     reference = click.argument("reference", metavar="REF", required=False)
     output = output_options(get_args(types.Format), "text")
     declared = declared_options(CompareSets)
-    options = all_of(INPUT, SETS, METRICS, declared, (EXECUTOR,), PAIRS, TABLE, TEXTS, DISPLAY, output)
+    inputs = (*file_options(SetFiles), *declared_options(Sets))
+    options = all_of(inputs, METRICS, declared, (EXECUTOR,), PAIRS, TABLE, TEXTS, DISPLAY, output)
     return reference(systems(options(command)))
 
 
@@ -347,7 +238,7 @@ def score_options(command: Callable[..., Any]) -> Callable[..., Any]:
     systems = click.argument("systems", metavar="SYS...", nargs=-1)
     reference = click.argument("reference", metavar="REF", required=False)
     output = output_options((*get_args(types.Format), *get_args(types.SegmentFormat)), "text; tsv with --segments")
-    options = all_of(INPUT, METRICS, declared_options(Score), SEGMENTS, DISPLAY, output)
+    options = all_of(file_options(SetFiles), METRICS, declared_options(Score), SEGMENTS, DISPLAY, output)
     return reference(systems(options(command)))
 
 
@@ -355,6 +246,7 @@ def flip_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """All options of ``reshuffle flips``."""
     systems = click.argument("systems", metavar="BASELINE SYS", nargs=-1)
     reference = click.argument("reference", metavar="REF", required=False)
-    inputs = input_options("compare documents instead of segments", has_strata=False)
-    options = all_of(inputs, METRICS, FLIPS, (THREADS,), output_options(get_args(types.FlipFormat), "text"))
+    options = all_of(
+        file_options(FlipFiles), METRICS, FLIPS, (THREADS,), output_options(get_args(types.FlipFormat), "text")
+    )
     return reference(systems(options(command)))

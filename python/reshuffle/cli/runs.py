@@ -12,17 +12,17 @@ from .. import types
 from ..errors import InputError, listed
 from ..options.comparisons import CompareRuns
 from ..options.declare import options_of, taken
+from ..options.files import RunFiles
 from .command import Command, option
 from .declared import declared_options, given_values, made
 from .options import (
     EXECUTOR,
-    INPUT,
     METRICS,
     all_of,
     any_of,
     output_options,
 )
-from .params import Name
+from .params import Name, WordList
 
 EXAMPLES = (
     "reshuffle runs --refs ref.txt --baseline old.0 old.1 old.2 --system new.0 new.1 new.2",
@@ -40,19 +40,11 @@ ARGUMENTS = (
     ),
 )
 
-_, _, BY_POSITION, LOWER_IS_BETTER, _, _, _, DOCUMENTS, STRATA, INPUT_FORMAT, MAX_INPUT = INPUT
+# The options that say what the files of a test set are, before and after those of its runs.
+REFERENCES = declared_options(RunFiles, ["references"])
+FILES = declared_options(RunFiles, [name for name in options_of(RunFiles) if name != "references"])
 
 OUTPUTS = (
-    option(
-        "Input",
-        "--ref",
-        "--refs",
-        "refs",
-        multiple=True,
-        greedy=["--refs"],
-        metavar="FILE...",
-        help="References: several files are several references of each segment.",
-    ),
     option(
         "Input",
         "--baseline",
@@ -67,7 +59,7 @@ OUTPUTS = (
         "systems",
         multiple=True,
         greedy=True,
-        joined=True,
+        type=WordList(),
         noun="word",
         metavar="[NAME] FILE...",
         help="A system's runs; repeatable. Without NAME, new.0 new.1 are called new.",
@@ -80,29 +72,9 @@ OUTPUTS = (
         metavar="NAME",
         help="The name of the baseline in reports.",
     ),
-    option(
-        "Input",
-        "--scores",
-        multiple=True,
-        greedy=True,
-        joined=True,
-        metavar="NAME FILE...",
-        help="Segment scores of another metric (COMET, human ratings): one FILE per run, named like its output, with a "
-        "number per segment, or one for all runs. Without --refs, the FILEs of --baseline and --system have the "
-        "scores, and --scores NAME names the metric.",
-    ),
-    BY_POSITION,
-    LOWER_IS_BETTER,
-    option(
-        "Input",
-        "--parses",
-        multiple=True,
-        greedy=True,
-        metavar="FILE...",
-        help="CoNLL-U parses of all references and then of the output of each run, for depf.",
-    ),
-    DOCUMENTS,
-    STRATA,
+)
+
+MANIFEST = (
     option(
         "Input",
         "--manifest",
@@ -110,8 +82,6 @@ OUTPUTS = (
         help="A JSON or TOML file instead of these options: {'references': FILE, 'systems': {NAME: [FILE, ...], ...}, "
         "'baseline': NAME}, perhaps with dev (references, systems, scores), scores, metrics, documents, strata.",
     ),
-    INPUT_FORMAT,
-    MAX_INPUT,
 )
 
 DEV = (
@@ -137,7 +107,7 @@ DEV = (
         "dev_systems",
         multiple=True,
         greedy=True,
-        joined=True,
+        type=WordList(),
         noun="word",
         metavar="NAME FILE...",
         help="The same for a system.",
@@ -147,7 +117,7 @@ DEV = (
         "--dev-scores",
         multiple=True,
         greedy=True,
-        joined=True,
+        type=WordList(),
         noun="word",
         metavar="SYSTEM METRIC VALUE...",
         help="The score of each run on the development set, instead of --dev-refs and outputs.",
@@ -175,7 +145,7 @@ TABLE = (
     examples=EXAMPLES,
     arguments=ARGUMENTS,
     common=(
-        "refs",
+        "references",
         "baseline",
         "systems",
         "scores",
@@ -193,7 +163,10 @@ TABLE = (
     context_settings={"allow_extra_args": True},
 )
 @all_of(
+    REFERENCES,
     OUTPUTS,
+    FILES,
+    MANIFEST,
     METRICS,
     DEV,
     RUNS,
@@ -210,10 +183,11 @@ def runs_command(context: click.Context, /, **options: Any) -> None:
     segments, had the same expected score.
     """
     from ..runs import RunSettings, compared_runs
+    from ..settings import Resampling
     from .executors import chosen_executor
+    from .inputs.runs import RunInputs
     from .output import chosen_output, destination
     from .progress import progress_bar
-    from .run_jobs import RunJob
 
     if context.args:
         raise InputError(
@@ -221,21 +195,17 @@ def runs_command(context: click.Context, /, **options: Any) -> None:
             "--system NAME FILE FILE"
         )
     reports, layout = chosen_output(options)
-    baseline, executor = options.pop("baseline"), options.pop("executor")
-    values = given_values(CompareRuns, options)
-    chosen = made(CompareRuns, {"references": None, "systems": {}, **values})
-    options |= {
-        name: getattr(chosen, name) for name in ("n_resamples", "seed", "threads", "median_on", "median_metric")
-    }
-    job = RunJob.from_options({**options, "baseline": baseline})
-    first = None if chosen.all_pairs else job.files.baseline
-    settings = evolve(taken(RunSettings, chosen), baseline=first).checked(list(job.files.systems))
-    tables = get_args(types.RunTable)
+    executor, baseline = options.pop("executor"), options.pop("baseline")
+    chosen = made(CompareRuns, {"references": None, "systems": {}, **given_values(CompareRuns, options)})
+    inputs = RunInputs.from_options({**options, "baseline": baseline}, chosen, chosen.threads)
+    first = None if chosen.all_pairs else inputs.files.baseline
+    settings = evolve(taken(RunSettings, chosen), baseline=first).checked(list(inputs.files.systems))
     with (
-        destination(reports, job.inputs, layout, tables) as write,
-        chosen_executor(executor, job.resampling.threads) as workers,
+        destination(reports, inputs.paths, layout, get_args(types.RunTable)) as write,
+        chosen_executor(executor, chosen.threads) as workers,
     ):
-        runs, dev = job.read()
+        runs, dev = inputs.read()
         with progress_bar() as progress:
-            result = compared_runs(runs, dev, settings, replace(job.resampling, progress=progress, executor=workers))
+            resampling = replace(Resampling.from_options(chosen, progress), executor=workers)
+            result = compared_runs(runs, dev, settings, resampling)
         write(result)

@@ -12,13 +12,11 @@ import click
 from ... import types
 from ...errors import either
 from ..command import Command, option
-from ..options import all_of, any_of, input_options, output_options
+from ..options import READING, all_of, any_of, output_options
 from ..params import Metric, Name
 from ..tune.options import ARGUMENTS, OF_TEXTS
 
 __all__ = ["mbr_command", "oracle_command"]
-
-*_, INPUT_FORMAT, MAX_INPUT = input_options("")
 
 INPUT = (
     option(
@@ -62,8 +60,7 @@ INPUT = (
            help="Use the decoder's own totals, the column after the features, as model scores."),
     option("Input", "--first-id", type=int, default=0, show_default=True, metavar="N",
            help="The id that lists give to the first sentence."),
-    INPUT_FORMAT,
-    MAX_INPUT,
+    *READING,
 )  # fmt: skip
 
 THREADS = option("Computation", "--threads", type=int, metavar="N", help="Threads to use.  [default: all cores]")

@@ -15,7 +15,7 @@ from ...data.files import STDIN, check_stdin, display_name
 from ...errors import InputError, listed
 from ...results.studies import StudyResult
 from ...tune import LinearModel, NBest, mbr, oracle, read_samples, read_weights
-from ..job import metrics_of
+from ..inputs.metrics import metric_flags, metrics_of
 from ..metric_options import MetricChoice
 from ..output import binary_destination, chosen_output, destination
 from ..progress import progress_bar
@@ -28,7 +28,7 @@ def run_oracle(arguments: Sequence[str], options: dict[str, Any]) -> None:
     if not files.refs:
         raise InputError("no references: add --refs REF, with a segment for each sentence of the lists")
     folder = options.pop("save")
-    (metric,) = metrics_of([options.pop("metric") or MetricChoice("bleu")], options)
+    (metric,) = metrics_of([options.pop("metric") or MetricChoice("bleu")], metric_flags(options))
     settings = {name: options.pop(name) for name in ("random_starts", "seed", "threads")}
 
     def compute(progress: Progress) -> StudyResult:
@@ -51,7 +51,7 @@ def run_mbr(arguments: Sequence[str], options: dict[str, Any]) -> None:
         raise InputError("--scale needs model scores: add --model FILE or --totals, or leave --scale out")
     if evaluate and not files.refs:
         raise InputError("--evaluate needs references: add --refs REF")
-    utility, *metrics = metrics_of([options.pop("metric") or MetricChoice("chrf"), *evaluate], options)
+    utility, *metrics = metrics_of([options.pop("metric") or MetricChoice("chrf"), *evaluate], metric_flags(options))
     settings = {name: options.pop(name) for name in ("exclude_self", "threads")}
 
     def compute(progress: Progress) -> StudyResult:

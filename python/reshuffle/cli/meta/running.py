@@ -12,8 +12,8 @@ from ...meta.material import TestSet
 from ...results.studies import MetaEvaluation
 from ...settings import Levels
 from ..executors import chosen_executor
-from ..job import FLAGS
 from ..output import chosen_output, destination
+from ..params import FLAGS
 from ..progress import progress_bar
 from .jobs import MetaJobs
 

@@ -10,9 +10,9 @@ from ...errors import InputError, listed
 from ...meta.comparing import check_adjustment
 from ...meta.smoothing import PARAMETERS, smoothing_grid, tune_smoothing
 from ...settings import Levels
-from ..job import FLAGS
 from ..metric_options import MetricChoice, flag
 from ..output import chosen_output, destination
+from ..params import FLAGS
 from ..progress import progress_bar
 from .jobs import MetaJobs
 from .tune_smoothing import NOT_FOR_VOTES

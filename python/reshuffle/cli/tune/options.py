@@ -12,8 +12,8 @@ from ...errors import InputError, either, quoted
 from ...tune.options import Optimizer, OptimizerOption
 from ..command import option
 from ..habits import EXTERNAL
-from ..options import Decorator, any_of, executor_option, input_options
-from ..params import IntParam, Metric, Name
+from ..options import READING, Decorator, any_of, executor_option
+from ..params import IntParam, Metric, Name, WordList
 
 ARGUMENTS = (
     (
@@ -27,8 +27,6 @@ ARGUMENTS = (
         "compare'.",
     ),
 )
-
-*_, INPUT_FORMAT, MAX_INPUT = input_options("")
 
 # The metrics that read texts.
 OF_TEXTS = [name for name in get_args(types.MetricName) if name != "depf"]
@@ -83,8 +81,7 @@ INPUT = (
         "Input",
         "--dev",
         greedy=True,
-        joined=True,
-        noun="file",
+        type=WordList(),
         metavar="NBEST REF...",
         help="Development lists and their references, for the scores and s_dev.  [default: those that are tuned on]",
     ),
@@ -92,15 +89,13 @@ INPUT = (
         "Input",
         "--test",
         greedy=True,
-        joined=True,
-        noun="file",
+        type=WordList(),
         metavar="NBEST REF...",
         help="Test lists and their references.",
     ),
     option("Input", "--first-id", type=int, default=0, show_default=True, metavar="N",
            help="The id that lists give to the first sentence."),
-    INPUT_FORMAT,
-    MAX_INPUT,
+    *READING,
 )  # fmt: skip
 
 SOURCES = (

@@ -8,30 +8,30 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..data.corpus import system_names
-from ..data.count_files import is_count_file
-from ..data.files import STDIN, check_stdin, display_name
-from ..data.run_manifest import DevFiles, RunFiles, read_run_manifest
-from ..errors import InputError, listed, quoted, unknown_name
-from ..resampling.counting import labels_of
-from ..runs import Development, Runs, output_name
-from ..settings import Resampling
-from .command import name_and_words, words
-from .job import Job
-from .metric_options import MetricChoice, flags, parse_metric
+from attrs import evolve
+
+from ...data.corpus import system_names
+from ...data.files import STDIN, check_stdin, display_name
+from ...data.manifest import Manifest
+from ...errors import InputError, listed, quoted, unknown_name
+from ...options.comparisons import Medians
+from ...options.declare import taken
+from ...options.files import DevFiles, OfSystems, RunFiles, SetFiles
+from ...resampling.counting import labels_of
+from ...runs import Development, Runs, output_name
+from ...settings import Units
+from ..declared import files_by_name, given_values
+from ..params import name_and_words
+from .metrics import metric_flags
+from .sets import completed, keys_with_flags, read_manifest
+from .test_set import Input
 
 # What the baseline is called without --baseline-name.
 BASELINE = "baseline"
-# The options that a manifest replaces, with its keys.
-IN_MANIFEST: Mapping[str, tuple[str, str]] = {
-    "refs": ("--refs", "references"),
+# The options of outputs and of the development set: their flags, and the keys of manifests that replace them.
+OUTPUTS: Mapping[str, tuple[str, str]] = {
     "baseline": ("--baseline", "systems"),
     "systems": ("--system", "systems"),
-    "scores": ("--scores", "scores"),
-    "lower_is_better": ("--lower-is-better", "lower_is_better"),
-    "parses": ("--parses", "parses"),
-    "documents": ("--docs", "documents"),
-    "strata": ("--strata", "strata"),
     "dev_refs": ("--dev-refs", "dev"),
     "dev_baseline": ("--dev-baseline", "dev"),
     "dev_systems": ("--dev-system", "dev"),
@@ -40,151 +40,152 @@ IN_MANIFEST: Mapping[str, tuple[str, str]] = {
 
 
 @dataclass(frozen=True)
-class RunJob:
-    """The checked options of ``runs``: the files of all runs, and jobs that read those of each set."""
+class RunInputs:
+    """The files of all runs, and what reads those of the test set and of the development set."""
 
     files: RunFiles
-    job: Job
-    dev: Job | None
+    test: Input
+    dev: Input | None
     manifest: str | None
 
     @classmethod
-    def from_options(cls, options: dict[str, Any]) -> RunJob:
-        """Check all that can be checked before texts are read, and remove the options used here from ``options``."""
-        manifest = options.pop("manifest")
-        own = {name: options.pop(name) for name in (*IN_MANIFEST, "baseline_name")}
-        files = _from_options(own) if manifest is None else _from_manifest(manifest, own)
+    def from_options(cls, options: dict[str, Any], medians: Medians, threads: int | None) -> RunInputs:
+        """Check all that can be checked before files are read, and take the options used here out of ``options``."""
+        path = options.pop("manifest")
+        own = {name: options.pop(name) for name in (*OUTPUTS, "baseline_name")}
+        if path is None:
+            files = _from_options(own, options)
+        else:
+            _check_only_manifest(own, options)
+            files = _from_manifest(read_manifest(path, "the files of systems' runs, in JSON or TOML"), options)
         _check_systems(files.systems)
-        _check_development(files, options["median_on"])
-        if files.metrics is not None:
-            options["metrics"] = [parse_metric(text, files.folder) for text in files.metrics]
-        elif not options["metrics"] and files.references and not is_count_file(files.references[0]):
-            options["metrics"] = [MetricChoice("bleu")]
+        _check_development(files, medians.median_on)
         if not files.references:
-            _check_without_texts(files, options["metrics"])
-        options |= files.options
-        job = _job(files, options)
-        _check_metric_names(job, files.dev, options["median_metric"])
-        if manifest is not None:  # which names the systems
-            job = replace(job, in_order=list(files.scores))
-        checked = cls(files, job, _dev_job(files.dev, job), manifest)
-        check_stdin(checked.inputs.count(STDIN))
+            _check_without_texts(files)
+        test = _test_input(files, threads, by_name=path is not None)
+        _check_metric_names(test, files.dev, medians.median_metric)
+        checked = cls(files, test, _dev_input(files, test), path)
+        check_stdin(checked.paths.count(STDIN))
         return checked
 
     @property
-    def inputs(self) -> list[str]:
+    def paths(self) -> list[str]:
         """All files that will be read, and the manifest."""
         own = [] if self.manifest is None else [self.manifest]
-        dev = [] if self.dev is None else self.dev.files
-        return [*own, *self.job.files, *dev]
-
-    @property
-    def resampling(self) -> Resampling:
-        """The settings of the replicates."""
-        return self.job.resampling
+        dev = [] if self.dev is None else self.dev.paths
+        return [*own, *self.test.paths, *dev]
 
     def read(self) -> tuple[Runs, Development]:
         """Read all files."""
-        (references, outputs, metrics), units = self.job.read()
-        names = dict(zip(self.job.names, _shown(self.files), strict=True))
-        shown = {name: [names[key] for key in keys] for name, keys in _keys(self.files.systems).items()}
-        runs = Runs.from_arguments(references, _by_system(self.files.systems, outputs), metrics, units, shown)
+        found, systems = self.test.read(), self.files.systems
+        names = dict(zip(_by_output(systems), _shown(systems), strict=True))
+        shown = {name: [names[key] for key in _outputs(name, files)] for name, files in systems.items()}
+        units = Units(found.documents, found.strata)
+        metrics = found.metrics or ()
+        runs = Runs.from_arguments(found.references, _by_system(systems, found.systems), metrics, units, shown)
         dev = None
         if self.dev is not None:
             try:
-                (references, outputs, metrics), _ = self.dev.read()
-                systems = self.files.dev.systems
-                dev = Runs.from_arguments(references, _by_system(systems, outputs), metrics)
+                found, systems = self.dev.read(), self.files.dev.systems
+                dev = Runs.from_arguments(found.references, _by_system(systems, found.systems), found.metrics or ())
             except InputError as error:
                 raise InputError(f"development set: {error}") from error
         return runs, Development(dev, self.files.dev.scores)
 
 
-def _keys(systems: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
-    """The name of each output, by system."""
-    return {name: [output_name(name, run) for run in range(len(files))] for name, files in systems.items()}
+def _outputs(name: str, files: Sequence[str]) -> list[str]:
+    """The name of each output of a system."""
+    return [output_name(name, run) for run in range(len(files))]
 
 
-def _flat(systems: Mapping[str, Sequence[str]]) -> list[str]:
-    return [file for files in systems.values() for file in files]
+def _by_output(systems: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """The files of all runs by the names of their outputs."""
+    return {key: file for name, own in systems.items() for key, file in zip(_outputs(name, own), own, strict=True)}
 
 
-def _shown(files: RunFiles) -> list[str]:
+def _shown(systems: Mapping[str, Sequence[str]]) -> list[str]:
     """The shortest names that distinguish the outputs' files."""
-    return system_names(_flat(files.systems))
+    return system_names([file for files in systems.values() for file in files])
 
 
 def _by_system(systems: Mapping[str, Sequence[str]], outputs: Any) -> dict[str, Any]:
     """The outputs of each system's runs, or their number if there are no texts."""
     if outputs is None:
         return {name: len(files) for name, files in systems.items()}
-    return {name: [outputs[key] for key in keys] for name, keys in _keys(systems).items()}
+    return {name: [outputs[key] for key in _outputs(name, files)] for name, files in systems.items()}
 
 
-def _job(files: RunFiles, options: dict[str, Any]) -> Job:
-    """The job of the test set, whose systems are the outputs of all runs."""
-    scores = []
-    for metric, by_system in files.scores.items():
-        scores.append("\0".join([metric, *_scores_in_order(metric, by_system, files.systems)]))
-    options.update(
-        refs=files.references[1:],
-        scores=scores,
-        lower_is_better=files.lower_is_better,
-        # Missing scores are read, so that the error can say that runs need all of them.
-        missing="pairwise" if scores else "error",
-        parses=files.parses,
-        documents=files.documents,
-        strata=files.strata,
-        input_format=files.input_format or options["input_format"],
-    )
+def _test_input(files: RunFiles, threads: int | None, by_name: bool) -> Input:
+    """The test set, whose systems are the outputs of all runs. ``by_name``: the files of scores are named by system."""
     if files.parses and not files.references:
         raise InputError("--parses needs texts: add --refs, or leave it out")
-    reference = files.references[0] if files.references else None
-    names = _flat(_keys(files.systems))
-    job = Job.from_arguments(reference, _flat(files.systems), options, min_systems=1, names=names)
-    return replace(job, outputs="runs", aliases=dict(zip(_shown(files), names, strict=True)))
+    outputs = _by_output(files.systems)
+    every = {metric: _scores_in_order(metric, own, files.systems) for metric, own in files.scores.items()}
+    scores: dict[str, OfSystems] = {
+        metric: dict(zip(outputs, own, strict=True)) if by_name and len(own) == len(outputs) else tuple(own)
+        for metric, own in every.items()
+    }
+    # Missing scores are read, so that the error can say that runs need all of them.
+    own = taken(SetFiles, files, systems=outputs, scores=scores, missing="pairwise" if scores else "error")
+    return Input.checked(own, least=1, threads=threads, runs=dict(zip(_shown(files.systems), outputs, strict=True)))
 
 
-def _dev_job(dev: DevFiles, job: Job) -> Job | None:
-    """The job of the development set: with the metrics that read texts, for these alone need its outputs."""
-    metrics = [metric for metric in job.metrics if not metric.reads_parses or not job.parses]
-    if not dev.systems or not metrics:
+def _dev_input(files: RunFiles, test: Input) -> Input | None:
+    """The development set: with the metrics that read texts, for these alone need its outputs."""
+    metrics = [metric for metric in test.metrics if not metric.reads_parses or not files.parses]
+    if not files.dev.systems or not metrics:
         return None
-    return replace(
-        job,
-        reference=dev.references[0],
-        refs=dev.references[1:],
-        systems=_flat(dev.systems),
-        parses=(),
-        metrics=metrics,
-        scores={},
-        lower_is_better=(),
-        documents=None,
-        strata=None,
-        own_names=_flat(_keys(dev.systems)),
+    outputs = _by_output(files.dev.systems)
+    own = taken(
+        SetFiles, files.dev, systems=outputs, scores={}, input_format=files.input_format, max_input=files.max_input
     )
+    return replace(test, files=own, systems=outputs, metrics=metrics)
 
 
-def _from_manifest(path: str, own: dict[str, Any]) -> RunFiles:
-    """The files that a manifest names."""
-    for name, (flag, key) in IN_MANIFEST.items():
-        if own[name]:
+def _check_only_manifest(own: Mapping[str, Any], options: Mapping[str, Any]) -> None:
+    """:class:`InputError` for options that a manifest replaces."""
+    replaced = {**{key: (flag, key) for key, flag in keys_with_flags(RunFiles).items()}, **OUTPUTS}
+    for name, (flag, key) in replaced.items():
+        if own.get(name) or options.get(name):
             raise InputError(f"{flag} and --manifest cannot be combined: use the key '{key}' of the manifest")
     if own["baseline_name"] != BASELINE:
         raise InputError("--baseline-name and --manifest cannot be combined: use the key 'baseline' of the manifest")
-    known = [each.option for each in flags()]
-    paths = [option.name for option in known if option.kind == "path"]
-    return read_run_manifest(path, [option.name for option in known], paths)
 
 
-def _from_options(own: dict[str, Any]) -> RunFiles:
+def _command_line(options: dict[str, Any], **others: Any) -> RunFiles:
+    """The files and metrics of a command line, taken out of ``options``, and other fields."""
+    values = given_values(RunFiles, options)
+    metrics = tuple(options.pop("metrics")) or None
+    return RunFiles(**values | others, metrics=metrics, metric_options=metric_flags(options))
+
+
+def _from_manifest(manifest: Manifest, options: dict[str, Any]) -> RunFiles:
+    """The files that a manifest names."""
+    name, files = manifest.name, completed(_command_line(options), manifest.values(RunFiles), manifest.folder)
+    if not files.references and files.systems:
+        raise InputError(f"{name} has systems without references: add the key 'references'")
+    if files.references and not files.systems:
+        raise InputError(f"{name} has references without systems: add the key 'systems'")
+    # Without texts, the first metric names the systems.
+    systems = files.systems or next(iter(files.scores.values()), {})
+    if not systems:
+        raise InputError(f"{name} names no systems: add the keys 'references' and 'systems', or 'scores'")
+    if "" in systems:
+        raise InputError(f"{name}: expected a name for each system, got an empty one")
+    baseline = files.baseline or next(iter(systems))
+    if baseline not in systems:
+        raise InputError(f"{name}: {unknown_name('baseline', baseline, systems)}")
+    return evolve(files, systems=systems, baseline=baseline)
+
+
+def _from_options(own: Mapping[str, Any], options: dict[str, Any]) -> RunFiles:
     """The files that the options name."""
     baseline = own["baseline_name"]
     if not baseline:
         raise InputError("--baseline-name: expected a name, got an empty one")
     if not own["baseline"]:
         raise InputError("no baseline: add --baseline FILE FILE ..., the outputs of the baseline's runs")
-    systems = {baseline: list(own["baseline"])}
+    systems = {baseline: own["baseline"]}
     for name, files in _named("--system", own["systems"], "the output of each run"):
         if name == baseline:
             raise InputError(
@@ -194,29 +195,23 @@ def _from_options(own: dict[str, Any]) -> RunFiles:
         if name in systems:
             raise InputError(f"--system {name} is used twice: choose different names, or put all its runs into one")
         systems[name] = files
-    return RunFiles(
-        references=list(own["refs"]),
-        systems=systems,
-        baseline=baseline,
-        scores=_scores(own["scores"], systems, not own["refs"]),
-        dev=_development(own, baseline, systems),
-        lower_is_better=list(own["lower_is_better"]),
-        parses=list(own["parses"]),
-        documents=own["documents"],
-        strata=own["strata"],
-    )
+    scores = _scores(files_by_name("--scores", options.pop("scores")), systems, not options["references"])
+    dev = _development(own, baseline, systems)
+    return _command_line(options, systems=systems, baseline=baseline, scores=scores, dev=dev)
 
 
-def _named(flag: str, values: Sequence[str], what: str, known: Collection[str] = ()) -> Iterator[tuple[str, list[str]]]:
+def _named(
+    flag: str, values: Sequence[tuple[str, ...]], what: str, known: Collection[str] = ()
+) -> Iterator[tuple[str, tuple[str, ...]]]:
     """The name and the other words of each value of an option, whose name may be left out if the words have one.
 
     A file may have one of the ``known`` names.
     """
-    for value in values:
-        name, *rest = words(value)
+    for words in values:
+        name, rest = words[0], words[1:]
         if name not in known:
-            common = _common_name([name, *rest])
-            name, rest = name_and_words(flag, value, what) if common is None else (common, [name, *rest])
+            common = _common_name(words)
+            name, rest = name_and_words(flag, words, what) if common is None else (common, words)
         if not rest:
             raise InputError(f"{flag} {name}: expected {what} after the name, got none")
         yield name, rest
@@ -241,24 +236,18 @@ def _common_name(files: Sequence[str]) -> str | None:
 
 
 def _scores(
-    values: Sequence[str], systems: Mapping[str, list[str]], without_texts: bool
-) -> dict[str, Mapping[str, list[str]]]:
+    given: Mapping[str, tuple[str, ...]], systems: Mapping[str, tuple[str, ...]], without_texts: bool
+) -> dict[str, Mapping[str, tuple[str, ...]]]:
     """The files of ``--scores``, by metric and system."""
-    found: dict[str, Mapping[str, list[str]]] = {}
-    for value in values:
-        name, files = name_and_words("--scores", value, "files")
-        if name in found:
-            raise InputError(f"--scores {name} is used twice: choose different names")
-        if not files:
-            own = next((metric for metric, by_system in found.items() if by_system is systems), None)
-            if not without_texts or own is not None:
-                reason = "" if own is None else f"; the files of --baseline and --system have the scores of {own}"
-                raise InputError(
-                    f"--scores {name}: expected a file for each of {_runs_of(systems)} after the name, got none{reason}"
-                )
-            found[name] = systems
-        else:
-            found[name] = _split(name, files, systems)
+    found: dict[str, Mapping[str, tuple[str, ...]]] = {}
+    for name, files in given.items():
+        own = next((metric for metric, by_system in found.items() if by_system is systems), None)
+        if not files and (not without_texts or own is not None):
+            reason = "" if own is None else f"; the files of --baseline and --system have the scores of {own}"
+            raise InputError(
+                f"--scores {name}: expected a file for each of {_runs_of(systems)} after the name, got none{reason}"
+            )
+        found[name] = _split(name, files, systems) if files else systems
     if without_texts and found and not any(by_system is systems for by_system in found.values()):
         raise InputError(
             "no --refs, and --scores with files: the files of --baseline and --system would not be read; add --refs "
@@ -267,7 +256,7 @@ def _scores(
     return found
 
 
-def _split(metric: str, files: list[str], systems: Mapping[str, list[str]]) -> dict[str, list[str]]:
+def _split(metric: str, files: tuple[str, ...], systems: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
     """Files of scores in the order of all runs, by system. One file may hold the scores of all runs."""
     n_runs = sum(map(len, systems.values()))
     if len(files) == 1 < n_runs:
@@ -278,16 +267,18 @@ def _split(metric: str, files: list[str], systems: Mapping[str, list[str]]) -> d
             f"--scores {metric}: expected a file for each of {_runs_of(systems)} after the name, got {len(files)}{hint}"
         )
     rest = iter(files)
-    return {name: [next(rest) for _ in own] for name, own in systems.items()}
+    return {name: tuple(next(rest) for _ in own) for name, own in systems.items()}
 
 
-def _runs_of(systems: Mapping[str, list[str]]) -> str:
+def _runs_of(systems: Mapping[str, Sequence[str]]) -> str:
     """How many runs there are, for messages."""
     n_runs = sum(map(len, systems.values()))
     return f"{n_runs} runs ({listed(f'{len(files)} of {name}' for name, files in systems.items())})"
 
 
-def _scores_in_order(metric: str, by_system: Mapping[str, list[str]], systems: Mapping[str, list[str]]) -> list[str]:
+def _scores_in_order(
+    metric: str, by_system: Mapping[str, Sequence[str]], systems: Mapping[str, Sequence[str]]
+) -> Sequence[str]:
     """The files of scores in the order of all runs; a single one if it has the scores of all runs."""
     for name in by_system:
         _check_system(f"scores of {metric}", name, systems)
@@ -310,9 +301,9 @@ def _number(n: int, noun: str) -> str:
     return f"{n} {noun}{'s' * (n != 1)}"
 
 
-def _development(own: dict[str, Any], baseline: str, systems: Mapping[str, list[str]]) -> DevFiles:
+def _development(own: Mapping[str, Any], baseline: str, systems: Mapping[str, Sequence[str]]) -> DevFiles:
     """The development set that the options name."""
-    outputs = {baseline: list(own["dev_baseline"])} if own["dev_baseline"] else {}
+    outputs = {baseline: own["dev_baseline"]} if own["dev_baseline"] else {}
     what = "the output of each run on the development set"
     for name, files in _named("--dev-system", own["dev_systems"], what, systems):
         _check_system("--dev-system", name, systems)
@@ -320,10 +311,10 @@ def _development(own: dict[str, Any], baseline: str, systems: Mapping[str, list[
             used = "--dev-baseline" if name == baseline else f"--dev-system {name}"
             raise InputError(f"the outputs of {name} on the development set are given twice, also by {used}")
         outputs[name] = files
-    scores: dict[str, dict[str, list[float]]] = {}
+    scores: dict[str, dict[str, tuple[float, ...]]] = {}
     for name, rest in _named("--dev-scores", own["dev_scores"], "a metric and the score of each run", systems):
         _check_system("--dev-scores", name, systems)
-        metric, *values = rest
+        metric, values = rest[0], rest[1:]
         if not values:
             raise InputError(
                 f"--dev-scores {name} {metric}: expected the score of each of {_number(len(systems[name]), 'run')} "
@@ -331,8 +322,8 @@ def _development(own: dict[str, Any], baseline: str, systems: Mapping[str, list[
             )
         if metric in scores.setdefault(name, {}):
             raise InputError(f"--dev-scores {name} {metric} is used twice: leave out one of them")
-        scores[name][metric] = [_number_of(f"--dev-scores {name} {metric}", value) for value in values]
-    return DevFiles(list(own["dev_refs"]), outputs, scores)
+        scores[name][metric] = tuple(_number_of(f"--dev-scores {name} {metric}", value) for value in values)
+    return DevFiles(references=own["dev_refs"], systems=outputs, scores=scores)
 
 
 def _number_of(where: str, text: str) -> float:
@@ -346,13 +337,13 @@ def _number_of(where: str, text: str) -> float:
     return number
 
 
-def _check_system(where: str, name: str, systems: Mapping[str, list[str]]) -> None:
+def _check_system(where: str, name: str, systems: Mapping[str, Sequence[str]]) -> None:
     """Raise :class:`InputError` for a name that is not that of a system."""
     if name not in systems:
         raise InputError(f"{where}: {unknown_name('system', name, systems)}")
 
 
-def _check_systems(systems: Mapping[str, list[str]]) -> None:
+def _check_systems(systems: Mapping[str, Sequence[str]]) -> None:
     """Raise :class:`InputError` for a system without runs."""
     for name, files in systems.items():
         if not files:
@@ -394,22 +385,22 @@ def _check_development(files: RunFiles, median_on: str) -> None:
             )
 
 
-def _check_without_texts(files: RunFiles, metrics: Sequence[MetricChoice]) -> None:
+def _check_without_texts(files: RunFiles) -> None:
     """Raise :class:`InputError` unless the files are scores from other tools."""
-    if metrics:
-        raise InputError(f"-m {metrics[0].name} needs texts: add --refs; external scores need no -m")
+    if files.metrics:
+        raise InputError(f"-m {files.metrics[0].name} needs texts: add --refs; external scores need no -m")
     if not files.scores:
-        shown = display_name(_flat(files.systems)[0])
+        shown = display_name(next(iter(_by_output(files.systems).values())))
         raise InputError(
             f"no references for {shown}: add --refs FILE; if the files of --baseline and --system have segment scores, "
             "add --scores NAME with the name of the metric"
         )
 
 
-def _check_metric_names(job: Job, dev: DevFiles, median_metric: str | None) -> None:
+def _check_metric_names(test: Input, dev: DevFiles, median_metric: str | None) -> None:
     """Raise :class:`InputError` for a metric of ``--dev-scores`` or ``--median-metric`` that is not computed."""
-    metrics = job.known_metrics
-    known = [*labels_of(metrics), *job.scores]
+    metrics = test.known_metrics
+    known = [*labels_of(metrics), *test.files.scores]
     names = {*known, *(m.key for m in metrics), *(m.name for m in metrics)}
     used = [(f"scores of {name} on the development set", each) for name in dev.scores for each in dev.scores[name]]
     if median_metric is not None:
