@@ -16,7 +16,7 @@ from typing_extensions import Doc
 import reshuffle
 from reshuffle import InputError, study
 from reshuffle.cli.declared import declared_options, flag_of, given_values, made
-from reshuffle.options import comparisons, studies
+from reshuffle.options import comparisons, flips, studies
 from reshuffle.options.declare import Option, Options, call, called_with, options_of, taken
 
 FUNCTIONS: dict[Callable[..., Any], type[Options]] = {
@@ -25,6 +25,7 @@ FUNCTIONS: dict[Callable[..., Any], type[Options]] = {
     reshuffle.compare_runs: comparisons.CompareRuns,
     reshuffle.score: comparisons.Score,
     reshuffle.segment_scores: comparisons.SegmentScoring,
+    reshuffle.flips: flips.FlipOptions,
     study.type1: studies.Type1,
     study.power: studies.Power,
     study.sensitivity: studies.Sensitivity,
@@ -36,7 +37,7 @@ FUNCTIONS: dict[Callable[..., Any], type[Options]] = {
     study.multiplicity: studies.Multiplicity,
     study.exchange: studies.Exchange,
 }
-REQUIRED: dict[str, Any] = {"sets": {}, "references": None, "systems": {}}
+REQUIRED: dict[str, Any] = {"sets": {}, "references": None, "systems": {}, "threshold": 1.0}
 
 
 def bad_values(option: Option) -> Iterator[Any]:

@@ -11,8 +11,9 @@ from attrs import evolve
 from .. import types
 from ..errors import InputError, printable
 from ..options.comparisons import CompareSets, Score
-from ..options.declare import taken
+from ..options.declare import call, taken
 from ..options.files import FlipFiles, SetFiles
+from ..options.flips import FlipOptions
 from .command import Command
 from .declared import given_values, made
 from .options import ARGUMENTS, COUNTS, compare_options, flip_options, score_options
@@ -221,11 +222,6 @@ def _check_score_format(fmt: str | None, segments: bool, interval_options: dict[
 def flips_command(
     reference: str | None,
     systems: tuple[str, ...],
-    threshold: float,
-    baseline: str | None,
-    system: str | None,
-    top: int,
-    threads: int | None,
     fmt: str | None,
     outputs: tuple[str, ...],
     **options: Any,
@@ -235,17 +231,15 @@ def flips_command(
     A segment is gained if its score passes the threshold only under SYS, and lost if only under BASELINE. Its influence
     is the difference of the two corpus scores, minus that difference without the segment.
     """
-    from ..flips import flips_of
-    from ..sets import SetData
-    from ..settings import Resampling
+    from ..flips import flips
     from .inputs.sets import given_files
     from .inputs.test_set import Input
     from .output import Reports, destination
     from .progress import progress_bar
 
-    Resampling(threads=threads).check(FLAGS)
+    chosen = made(FlipOptions, given_values(FlipOptions, options))
     files = given_files(FlipFiles, options, reference, systems)
-    test_set = Input.checked(files, least=2, threads=threads)
+    test_set = Input.checked(files, least=2, threads=chosen.threads)
     if files.strata is not None:
         raise InputError("--strata does not apply to flips: leave it out")
     if len(test_set.known_metrics) + len(files.scores) != 1:
@@ -253,17 +247,12 @@ def flips_command(
         raise InputError(f"flips are computed for one metric, got {len(names)} ({', '.join(names)}): choose one")
     reports = Reports.chosen(fmt, outputs, get_args(types.FlipFormat), "text")
     with destination(reports, test_set.paths) as write:
-        data, units = SetData.from_set("", test_set.read(stored_ids=False), ())
+        found = test_set.read(stored_ids=False)
+        pair = {"system": test_set.system(chosen.system), "baseline": test_set.system(chosen.baseline)}
+        (metric,) = found.metrics
+        given = {"references": found.references, "systems": found.systems, "documents": found.documents}
         with progress_bar() as progress:
-            first = data.names[0] if baseline is None else str(test_set.system(baseline))
-            others = [name for name in data.names if name != first]
-            if system is None and len(others) != 1:
-                raise InputError(
-                    f"there are {len(data.names)} systems: choose one with --system, to compare it with {first}"
-                )
-            second = others[0] if system is None else str(test_set.system(system))
-            resampling = Resampling(threads=threads, progress=progress)
-            result = flips_of(data, units.documents, resampling, second, first, threshold, top=top)
+            result = call(flips, evolve(chosen, **given, **pair, metric=metric, progress=progress))
         write(result)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, get_origin
@@ -9,7 +10,7 @@ from typing import Any, get_origin
 from ..errors import InputError, either
 from ..options.declare import SIZE, Option, Options, check, options_of
 from .command import option
-from .params import Margin, Name, Named, NameList, NumberList, Replicates, Size, flattened, margins_of
+from .params import Margin, Name, Named, NameList, NumberList, Replicates, Size, WordList, flattened, margins_of
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -37,7 +38,8 @@ def _default_flag(each: Option) -> str:
 
 def _option(each: Option, record: type[Options], default: Any = None) -> Decorator:
     names, flag = each.flag.names or (_default_flag(each),), each.flag
-    attributes: dict[str, Any] = {"help": _help(each, record), "default": default, "hidden": flag.hidden}
+    attributes: dict[str, Any] = {"help": _help(each, record), "hidden": flag.hidden}
+    attributes |= {"required": True} if each.default is inspect.Parameter.empty else {"default": default}
     if each.element is bool:
         attributes["is_flag"] = True
         return option(each.title, *names, each.name, **attributes)
@@ -48,6 +50,11 @@ def _option(each: Option, record: type[Options], default: Any = None) -> Decorat
     repeated = each.several or each.is_mapping
     attributes |= {"type": kind, "metavar": metavar, "multiple": repeated, "greedy": flag.greedy, "noun": flag.noun}
     return option(each.title, *names, each.name, **attributes)
+
+
+def _takes_words(each: Option) -> bool:
+    """Whether each value is a tuple of words."""
+    return get_origin(each.element) is tuple
 
 
 def _type(each: Option) -> tuple[Any, str]:
@@ -62,6 +69,8 @@ def _type(each: Option) -> tuple[Any, str]:
     if each.number is not None:
         number = "N" if each.number is int else "VALUE"
         return (NumberList(each.number) if each.several else each.number), number
+    if _takes_words(each):
+        return WordList(), "WORD"
     if each.is_mapping and each.flag.greedy:
         return Named(), "NAME FILE"
     return (Margin() if each.is_mapping else str), "VALUE"
@@ -78,7 +87,7 @@ def _help(each: Option, record: type[Options]) -> str:
     text = re.sub(r"``([^`]+)``", lambda found: flags.get(found[1], found[1]), text)
     text, stated = re.subn(r" By default (.*)\.$", r"  [default: \1]", text)
     default = each.default
-    if stated or default is None or default in (False, (), {}):
+    if stated or default is None or default in (False, (), {}, inspect.Parameter.empty):
         return text
     if default is True:
         return f"{text}  [default: {flag_of(each).removeprefix('--')}]"
@@ -116,7 +125,11 @@ def given_values(record: type[Options], options: dict[str, Any]) -> dict[str, An
         value = options.pop(name, None) if each.flag.shown else None
         if value is None or value == ():
             continue
-        values[name] = _mapping(each, value) if each.is_mapping else flattened(value) if each.several else value
+        if each.is_mapping:
+            value = _mapping(each, value)
+        elif each.several and not _takes_words(each):
+            value = flattened(value)
+        values[name] = value
     return values
 
 

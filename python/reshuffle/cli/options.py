@@ -12,6 +12,7 @@ from ..errors import either
 from ..options.comparisons import CompareSets, Score
 from ..options.declare import options_of
 from ..options.files import Files, FlipFiles, SetFiles, Sets
+from ..options.flips import FlipOptions
 from .command import option
 from .declared import declared_options, with_defaults
 from .params import ExecutorName, Metric, Name, Replicates, Size
@@ -185,34 +186,6 @@ SEGMENTS = (
 )
 
 
-FLIPS = (
-    option(
-        "Flips",
-        "--threshold",
-        type=float,
-        required=True,
-        metavar="SCORE",
-        help="A segment passes if its score is at least SCORE (at most SCORE if lower is better).",
-    ),
-    option(
-        "Flips",
-        "--baseline",
-        metavar="NAME",
-        help="The system, or its file, to compare with.  [default: the first]",
-    ),
-    option("Flips", "--system", metavar="NAME", help="The other system, or its file.  [default: the second]"),
-    option(
-        "Flips",
-        "--top",
-        type=int,
-        default=10,
-        show_default=True,
-        metavar="N",
-        help="List the N segments with the largest influence on the difference.",
-    ),
-)
-
-
 def all_of(*groups: Sequence[Decorator]) -> Decorator:
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         for decorator in reversed([decorator for group in groups for decorator in group]):
@@ -247,6 +220,9 @@ def flip_options(command: Callable[..., Any]) -> Callable[..., Any]:
     systems = click.argument("systems", metavar="BASELINE SYS", nargs=-1)
     reference = click.argument("reference", metavar="REF", required=False)
     options = all_of(
-        file_options(FlipFiles), METRICS, FLIPS, (THREADS,), output_options(get_args(types.FlipFormat), "text")
+        file_options(FlipFiles),
+        METRICS,
+        declared_options(FlipOptions),
+        output_options(get_args(types.FlipFormat), "text"),
     )
     return reference(systems(options(command)))

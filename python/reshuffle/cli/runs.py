@@ -12,7 +12,7 @@ from .. import types
 from ..errors import InputError, listed
 from ..options.comparisons import CompareRuns
 from ..options.declare import options_of, taken
-from ..options.files import RunFiles
+from ..options.files import DevOutputs, GivenRuns, RunFiles
 from .command import Command, option
 from .declared import declared_options, given_values, made
 from .options import (
@@ -22,7 +22,7 @@ from .options import (
     any_of,
     output_options,
 )
-from .params import Name, WordList
+from .params import Name
 
 EXAMPLES = (
     "reshuffle runs --refs ref.txt --baseline old.0 old.1 old.2 --system new.0 new.1 new.2",
@@ -40,88 +40,11 @@ ARGUMENTS = (
     ),
 )
 
-# The options that say what the files of a test set are, before and after those of its runs.
-REFERENCES = declared_options(RunFiles, ["references"])
-FILES = declared_options(RunFiles, [name for name in options_of(RunFiles) if name != "references"])
-
-OUTPUTS = (
-    option(
-        "Input",
-        "--baseline",
-        multiple=True,
-        greedy=True,
-        metavar="FILE...",
-        help="The outputs of the baseline's runs, one FILE per run.",
-    ),
-    option(
-        "Input",
-        "--system",
-        "systems",
-        multiple=True,
-        greedy=True,
-        type=WordList(),
-        noun="word",
-        metavar="[NAME] FILE...",
-        help="A system's runs; repeatable. Without NAME, new.0 new.1 are called new.",
-    ),
-    option(
-        "Input",
-        "--baseline-name",
-        default="baseline",
-        show_default=True,
-        metavar="NAME",
-        help="The name of the baseline in reports.",
-    ),
-)
-
-MANIFEST = (
-    option(
-        "Input",
-        "--manifest",
-        metavar="FILE",
-        help="A JSON or TOML file instead of these options: {'references': FILE, 'systems': {NAME: [FILE, ...], ...}, "
-        "'baseline': NAME}, perhaps with dev (references, systems, scores), scores, metrics, documents, strata.",
-    ),
-)
-
-DEV = (
-    option(
-        "Development set",
-        "--dev-refs",
-        multiple=True,
-        greedy=True,
-        metavar="FILE...",
-        help="References of the development set, for the standard deviation of its scores (s_dev).",
-    ),
-    option(
-        "Development set",
-        "--dev-baseline",
-        multiple=True,
-        greedy=True,
-        metavar="FILE...",
-        help="The outputs of the baseline's runs on it, in the same order as --baseline.",
-    ),
-    option(
-        "Development set",
-        "--dev-system",
-        "dev_systems",
-        multiple=True,
-        greedy=True,
-        type=WordList(),
-        noun="word",
-        metavar="NAME FILE...",
-        help="The same for a system.",
-    ),
-    option(
-        "Development set",
-        "--dev-scores",
-        multiple=True,
-        greedy=True,
-        type=WordList(),
-        noun="word",
-        metavar="SYSTEM METRIC VALUE...",
-        help="The score of each run on the development set, instead of --dev-refs and outputs.",
-    ),
+INPUT = (
+    *declared_options(RunFiles, ["references"]),
+    *declared_options(GivenRuns, ["baseline", "systems", "baseline_name"]),
+    *declared_options(RunFiles, [name for name in options_of(RunFiles) if name != "references"]),
+    *declared_options(GivenRuns, ["manifest"]),
 )
 
 # The baseline is the outputs of its runs.
@@ -163,12 +86,9 @@ TABLE = (
     context_settings={"allow_extra_args": True},
 )
 @all_of(
-    REFERENCES,
-    OUTPUTS,
-    FILES,
-    MANIFEST,
+    INPUT,
     METRICS,
-    DEV,
+    declared_options(DevOutputs),
     RUNS,
     (EXECUTOR,),
     TABLE,
@@ -195,9 +115,10 @@ def runs_command(context: click.Context, /, **options: Any) -> None:
             "--system NAME FILE FILE"
         )
     reports, layout = chosen_output(options)
-    executor, baseline = options.pop("executor"), options.pop("baseline")
+    executor = options.pop("executor")
+    given = GivenRuns(**given_values(GivenRuns, options))
     chosen = made(CompareRuns, {"references": None, "systems": {}, **given_values(CompareRuns, options)})
-    inputs = RunInputs.from_options({**options, "baseline": baseline}, chosen, chosen.threads)
+    inputs = RunInputs.from_options(given, options, chosen, chosen.threads)
     first = None if chosen.all_pairs else inputs.files.baseline
     settings = evolve(taken(RunSettings, chosen), baseline=first).checked(list(inputs.files.systems))
     with (

@@ -18,6 +18,8 @@ from .groups import PYTHON
 File = Annotated[str, FILE]
 # A file for each system: by the systems' names, or in a list.
 OfSystems = Mapping[str, File] | tuple[File, ...]
+# A name and files, or other words.
+Words = tuple[str, ...]
 # The largest size of a file after decompression, in bytes.
 MAX_INPUT = 4 << 30
 
@@ -202,6 +204,66 @@ class RunFiles(Files):
         Doc("CoNLL-U parses of all references and then of the output of each run, for depf."),
     ] = ()
     dev: Annotated[DevFiles, PYTHON, Doc("The development set.")] = DevFiles()
+
+
+@frozen(kw_only=True, slots=False, eq=False, repr=False)
+class RunOutputs(Options):
+    """The outputs of runs as a command line names them. A manifest says the same as :class:`RunFiles`."""
+
+    TITLE: ClassVar[str] = "Input"
+
+    baseline: Annotated[
+        tuple[File, ...],
+        Flag(metavar="FILE", greedy=("--baseline",)),
+        Doc("The outputs of the baseline's runs, one FILE per run."),
+    ] = ()
+    systems: Annotated[
+        tuple[Words, ...],
+        Flag(("--system",), "[NAME] FILE", greedy=("--system",), noun="word"),
+        Doc("A system's runs; repeatable. Without NAME, new.0 new.1 are called new."),
+    ] = ()
+    baseline_name: Annotated[str, Flag(metavar="NAME"), Doc("The name of the baseline in reports.")] = "baseline"
+    manifest: Annotated[
+        str | None,
+        Flag(metavar="FILE"),
+        Doc(
+            """A JSON or TOML file instead of these options: {'references': FILE, 'systems': {NAME: [FILE, ...], ...},
+            'baseline': NAME}, perhaps with dev (references, systems, scores), scores, metrics, documents, strata."""
+        ),
+    ] = None
+
+
+@frozen(kw_only=True, slots=False, eq=False, repr=False)
+class DevOutputs(Options):
+    """The outputs of the same runs on a development set, or their scores there."""
+
+    TITLE: ClassVar[str] = "Development set"
+
+    dev_refs: Annotated[
+        tuple[File, ...],
+        Flag(metavar="FILE", greedy=("--dev-refs",)),
+        Doc("References of the development set, for the standard deviation of its scores (s_dev)."),
+    ] = ()
+    dev_baseline: Annotated[
+        tuple[File, ...],
+        Flag(metavar="FILE", greedy=("--dev-baseline",)),
+        Doc("The outputs of the baseline's runs on it, in the same order as --baseline."),
+    ] = ()
+    dev_systems: Annotated[
+        tuple[Words, ...],
+        Flag(("--dev-system",), "NAME FILE", greedy=("--dev-system",), noun="word"),
+        Doc("The same for a system."),
+    ] = ()
+    dev_scores: Annotated[
+        tuple[Words, ...],
+        Flag(metavar="SYSTEM METRIC VALUE", greedy=("--dev-scores",), noun="word"),
+        Doc("The score of each run on the development set, instead of --dev-refs and outputs."),
+    ] = ()
+
+
+@frozen(kw_only=True, slots=False, eq=False, repr=False)
+class GivenRuns(DevOutputs, RunOutputs):
+    """The outputs of runs on a test set, and perhaps on a development set."""
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)

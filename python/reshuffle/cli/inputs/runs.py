@@ -15,27 +15,26 @@ from ...data.files import STDIN, check_stdin, display_name
 from ...data.manifest import Manifest
 from ...errors import InputError, listed, quoted, unknown_name
 from ...options.comparisons import Medians
-from ...options.declare import taken
-from ...options.files import DevFiles, OfSystems, RunFiles, SetFiles
+from ...options.declare import options_of, taken
+from ...options.files import DevFiles, GivenRuns, OfSystems, RunFiles, SetFiles
 from ...resampling.counting import labels_of
 from ...runs import Development, Runs, output_name
 from ...settings import Units
-from ..declared import files_by_name, given_values
+from ..declared import files_by_name, flag_of, given_values
 from ..params import name_and_words
 from .metrics import metric_flags
 from .sets import completed, keys_with_flags, read_manifest
 from .test_set import Input
 
-# What the baseline is called without --baseline-name.
-BASELINE = "baseline"
-# The options of outputs and of the development set: their flags, and the keys of manifests that replace them.
-OUTPUTS: Mapping[str, tuple[str, str]] = {
-    "baseline": ("--baseline", "systems"),
-    "systems": ("--system", "systems"),
-    "dev_refs": ("--dev-refs", "dev"),
-    "dev_baseline": ("--dev-baseline", "dev"),
-    "dev_systems": ("--dev-system", "dev"),
-    "dev_scores": ("--dev-scores", "dev"),
+# The keys of manifests that say what these options say.
+KEYS: Mapping[str, str] = {
+    "baseline": "systems",
+    "systems": "systems",
+    "baseline_name": "baseline",
+    "dev_refs": "dev",
+    "dev_baseline": "dev",
+    "dev_systems": "dev",
+    "dev_scores": "dev",
 }
 
 
@@ -49,14 +48,15 @@ class RunInputs:
     manifest: str | None
 
     @classmethod
-    def from_options(cls, options: dict[str, Any], medians: Medians, threads: int | None) -> RunInputs:
+    def from_options(
+        cls, given: GivenRuns, options: dict[str, Any], medians: Medians, threads: int | None
+    ) -> RunInputs:
         """Check all that can be checked before files are read, and take the options used here out of ``options``."""
-        path = options.pop("manifest")
-        own = {name: options.pop(name) for name in (*OUTPUTS, "baseline_name")}
+        path = given.manifest
         if path is None:
-            files = _from_options(own, options)
+            files = _from_options(given, options)
         else:
-            _check_only_manifest(own, options)
+            _check_only_manifest(given, options)
             files = _from_manifest(read_manifest(path, "the files of systems' runs, in JSON or TOML"), options)
         _check_systems(files.systems)
         _check_development(files, medians.median_on)
@@ -142,14 +142,15 @@ def _dev_input(files: RunFiles, test: Input) -> Input | None:
     return replace(test, files=own, systems=outputs, metrics=metrics)
 
 
-def _check_only_manifest(own: Mapping[str, Any], options: Mapping[str, Any]) -> None:
+def _check_only_manifest(given: GivenRuns, options: Mapping[str, Any]) -> None:
     """:class:`InputError` for options that a manifest replaces."""
-    replaced = {**{key: (flag, key) for key, flag in keys_with_flags(RunFiles).items()}, **OUTPUTS}
-    for name, (flag, key) in replaced.items():
-        if own.get(name) or options.get(name):
-            raise InputError(f"{flag} and --manifest cannot be combined: use the key '{key}' of the manifest")
-    if own["baseline_name"] != BASELINE:
-        raise InputError("--baseline-name and --manifest cannot be combined: use the key 'baseline' of the manifest")
+    declared = options_of(GivenRuns)
+    used = [(flag, key) for key, flag in keys_with_flags(RunFiles).items() if options[key]]
+    used += [
+        (flag_of(declared[name]), key) for name, key in KEYS.items() if getattr(given, name) != declared[name].default
+    ]
+    for flag, key in used:
+        raise InputError(f"{flag} and --manifest cannot be combined: use the key '{key}' of the manifest")
 
 
 def _command_line(options: dict[str, Any], **others: Any) -> RunFiles:
@@ -178,15 +179,15 @@ def _from_manifest(manifest: Manifest, options: dict[str, Any]) -> RunFiles:
     return evolve(files, systems=systems, baseline=baseline)
 
 
-def _from_options(own: Mapping[str, Any], options: dict[str, Any]) -> RunFiles:
+def _from_options(given: GivenRuns, options: dict[str, Any]) -> RunFiles:
     """The files that the options name."""
-    baseline = own["baseline_name"]
+    baseline = given.baseline_name
     if not baseline:
         raise InputError("--baseline-name: expected a name, got an empty one")
-    if not own["baseline"]:
+    if not given.baseline:
         raise InputError("no baseline: add --baseline FILE FILE ..., the outputs of the baseline's runs")
-    systems = {baseline: own["baseline"]}
-    for name, files in _named("--system", own["systems"], "the output of each run"):
+    systems = {baseline: given.baseline}
+    for name, files in _named("--system", given.systems, "the output of each run"):
         if name == baseline:
             raise InputError(
                 f"--system {name} has the name of the baseline: choose another name, or rename the baseline with "
@@ -196,7 +197,7 @@ def _from_options(own: Mapping[str, Any], options: dict[str, Any]) -> RunFiles:
             raise InputError(f"--system {name} is used twice: choose different names, or put all its runs into one")
         systems[name] = files
     scores = _scores(files_by_name("--scores", options.pop("scores")), systems, not options["references"])
-    dev = _development(own, baseline, systems)
+    dev = _development(given, systems)
     return _command_line(options, systems=systems, baseline=baseline, scores=scores, dev=dev)
 
 
@@ -301,18 +302,18 @@ def _number(n: int, noun: str) -> str:
     return f"{n} {noun}{'s' * (n != 1)}"
 
 
-def _development(own: Mapping[str, Any], baseline: str, systems: Mapping[str, Sequence[str]]) -> DevFiles:
+def _development(given: GivenRuns, systems: Mapping[str, Sequence[str]]) -> DevFiles:
     """The development set that the options name."""
-    outputs = {baseline: own["dev_baseline"]} if own["dev_baseline"] else {}
+    outputs = {given.baseline_name: given.dev_baseline} if given.dev_baseline else {}
     what = "the output of each run on the development set"
-    for name, files in _named("--dev-system", own["dev_systems"], what, systems):
+    for name, files in _named("--dev-system", given.dev_systems, what, systems):
         _check_system("--dev-system", name, systems)
         if name in outputs:
-            used = "--dev-baseline" if name == baseline else f"--dev-system {name}"
+            used = "--dev-baseline" if name == given.baseline_name else f"--dev-system {name}"
             raise InputError(f"the outputs of {name} on the development set are given twice, also by {used}")
         outputs[name] = files
     scores: dict[str, dict[str, tuple[float, ...]]] = {}
-    for name, rest in _named("--dev-scores", own["dev_scores"], "a metric and the score of each run", systems):
+    for name, rest in _named("--dev-scores", given.dev_scores, "a metric and the score of each run", systems):
         _check_system("--dev-scores", name, systems)
         metric, values = rest[0], rest[1:]
         if not values:
@@ -323,7 +324,7 @@ def _development(own: Mapping[str, Any], baseline: str, systems: Mapping[str, Se
         if metric in scores.setdefault(name, {}):
             raise InputError(f"--dev-scores {name} {metric} is used twice: leave out one of them")
         scores[name][metric] = tuple(_number_of(f"--dev-scores {name} {metric}", value) for value in values)
-    return DevFiles(references=own["dev_refs"], systems=outputs, scores=scores)
+    return DevFiles(references=given.dev_refs, systems=outputs, scores=scores)
 
 
 def _number_of(where: str, text: str) -> float:
