@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, cast, get_args
 
 import click
 from attrs import evolve
@@ -12,6 +12,7 @@ from .. import types
 from ..errors import InputError, printable
 from ..options.comparisons import CompareSets, Score
 from ..options.declare import call, taken
+from ..options.display import ComparisonDisplay, Display
 from ..options.files import FlipFiles, SetFiles
 from ..options.flips import FlipOptions
 from .command import Command
@@ -79,7 +80,14 @@ FLIP_EXAMPLES = (
     ),
 )
 @compare_options
-def compare_command(reference: str | None, systems: tuple[str, ...], **options: Any) -> None:
+def compare_command(
+    reference: str | None,
+    systems: tuple[str, ...],
+    executor: str | None,
+    fmt: str | None,
+    outputs: tuple[str, ...],
+    **options: Any,
+) -> None:
     """Test whether systems differ by more than chance.
 
     Every SYS is compared with the baseline, which is the first SYS unless --baseline names another. With the default
@@ -95,10 +103,11 @@ def compare_command(reference: str | None, systems: tuple[str, ...], **options: 
     from .output import Reports, destination
     from .progress import progress_bar
 
-    executor = options.pop("executor")
-    reports = Reports.chosen(options.pop("fmt"), options.pop("outputs"), get_args(types.Format), "text")
-    layout = ChosenLayout.from_options(options, reports)
-    chosen = made(CompareSets, {"sets": {}, **given_values(CompareSets, options), "with_parts": layout.needs_parts})
+    reports = Reports.chosen(fmt, outputs, get_args(types.Format), "text")
+    values = given_values(CompareSets, options)
+    display = ComparisonDisplay(**given_values(ComparisonDisplay, options))
+    layout = ChosenLayout.chosen(display, reports, values.get("with_texts", False))
+    chosen = made(CompareSets, {"sets": {}, **values, "with_parts": layout.needs_parts})
     levels = Levels.for_tests(chosen.interval, chosen.confidence_level, chosen.alpha, names=FLAGS, test=chosen.test)
     inputs = Inputs.from_options(reference, systems, options, chosen.threads)
     if inputs.is_one and (chosen.missing_systems != "error" or not chosen.average):
@@ -171,14 +180,15 @@ def score_command(
     known, default = (types.SegmentFormat, "tsv") if segments else (types.Format, "text")
     _check_score_format(fmt, segments, {"--interval": interval, "--confidence": confidence_level})
     reports = Reports.chosen(fmt, outputs, get_args(known), default)
+    display = Display(**given_values(Display, options))
     for name in ("digits", "names"):
-        if segments and options[name] is not None:
+        if segments and getattr(display, name) is not None:
             raise InputError(f"--segments writes all digits, and the names of the input: leave out --{name}")
-    chosen = ChosenLayout.from_options(options, reports)
+    layout = ChosenLayout.chosen(display, reports)
     if levels is None:
         _check_no_ids(files, segments)
     result: Result
-    with destination(reports, [*test_set.paths, *chosen.files], chosen.layout) as write:
+    with destination(reports, [*test_set.paths, *layout.files], layout.layout) as write:
         found = test_set.read(stored_ids=not segments and levels is not None)
         with progress_bar() as progress:
             if segments:
@@ -187,7 +197,7 @@ def score_command(
                 result = segment_scores(*given, documents=ids, threads=threads, progress=progress)
             else:
                 data, units = SetData.from_set("", found, ())
-                chosen.check(data.names)
+                layout.check(data.names)
                 result = scored(data, units, levels, Resampling.from_options(wanted, progress))
         write(result)
     if segments:  # tsv and jsonl have no place for it
@@ -249,10 +259,10 @@ def flips_command(
     with destination(reports, test_set.paths) as write:
         found = test_set.read(stored_ids=False)
         pair = {"system": test_set.system(chosen.system), "baseline": test_set.system(chosen.baseline)}
-        (metric,) = found.metrics
-        given = {"references": found.references, "systems": found.systems, "documents": found.documents}
+        given: dict[str, Any] = {name: getattr(found, name) for name in ("references", "systems", "documents")}
+        (given["metric"],) = cast("tuple[Any]", found.metrics)
         with progress_bar() as progress:
-            result = call(flips, evolve(chosen, **given, **pair, metric=metric, progress=progress))
+            result = call(flips, evolve(chosen, **given, **pair, progress=progress))
         write(result)
 
 

@@ -11,11 +11,12 @@ from .. import types
 from ..errors import either
 from ..options.comparisons import CompareSets, Score
 from ..options.declare import options_of
+from ..options.display import ComparisonDisplay, Display
 from ..options.files import Files, FlipFiles, SetFiles, Sets
 from ..options.flips import FlipOptions
 from .command import option
 from .declared import declared_options, with_defaults
-from .params import ExecutorName, Metric, Name, Replicates, Size
+from .params import ExecutorName, Metric, Name, Replicates
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -118,64 +119,6 @@ def output_options(formats: Sequence[str], default: str) -> tuple[Decorator, ...
     )  # fmt: skip
 
 
-PAIRS = (
-    option(
-        "Output",
-        "--pairs/--no-pairs",
-        default=None,
-        help="Show tables of pairs, with the parts of each difference.  [default: if there are at most 12 tests]",
-    ),
-    option(
-        "Output",
-        "--triangle",
-        is_flag=True,
-        help="With --all-pairs: differences as a triangular matrix (up to 20 systems).",
-    ),
-)
-
-TABLE = (
-    option(
-        "Output",
-        "--table",
-        type=Name("table", get_args(types.Table)),
-        metavar="NAME",
-        help="The table to write as CSV: systems or pairs.  [default: with -o FILE.csv both, as FILE.systems.csv and "
-        "FILE.pairs.csv; pairs on standard output]",
-    ),
-)
-
-DISPLAY = (
-    option(
-        "Output",
-        "--methods",
-        is_flag=True,
-        help="Append a methods paragraph for a paper, with BibTeX entries.",
-    ),
-    option(
-        "Output",
-        "--digits",
-        type=int,
-        metavar="N",
-        help="Decimals of scores and differences.  [default: chosen for each metric]",
-    ),
-    option(
-        "Output",
-        "--names",
-        metavar="FILE",
-        help="Display names: a system, a tab and its name per line; or a JSON object.",
-    ),
-)
-
-TEXTS = (
-    option(
-        "Output",
-        "--max-texts",
-        type=Size(),
-        metavar="SIZE",
-        help="Largest size of the texts in HTML.  [default: 20MB]",
-    ),
-)
-
 SEGMENTS = (
     option(
         "Output",
@@ -202,7 +145,7 @@ def compare_options(command: Callable[..., Any]) -> Callable[..., Any]:
     output = output_options(get_args(types.Format), "text")
     declared = declared_options(CompareSets)
     inputs = (*file_options(SetFiles), *declared_options(Sets))
-    options = all_of(inputs, METRICS, declared, (EXECUTOR,), PAIRS, TABLE, TEXTS, DISPLAY, output)
+    options = all_of(inputs, METRICS, declared, (EXECUTOR,), declared_options(ComparisonDisplay), output)
     return reference(systems(options(command)))
 
 
@@ -211,7 +154,9 @@ def score_options(command: Callable[..., Any]) -> Callable[..., Any]:
     systems = click.argument("systems", metavar="SYS...", nargs=-1)
     reference = click.argument("reference", metavar="REF", required=False)
     output = output_options((*get_args(types.Format), *get_args(types.SegmentFormat)), "text; tsv with --segments")
-    options = all_of(file_options(SetFiles), METRICS, declared_options(Score), SEGMENTS, DISPLAY, output)
+    options = all_of(
+        file_options(SetFiles), METRICS, declared_options(Score), SEGMENTS, declared_options(Display), output
+    )
     return reference(systems(options(command)))
 
 

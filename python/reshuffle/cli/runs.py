@@ -95,7 +95,7 @@ TABLE = (
     output_options(get_args(types.Format), "text"),
 )
 @click.pass_context
-def runs_command(context: click.Context, /, **options: Any) -> None:
+def runs_command(context: click.Context, /, executor: str | None, **options: Any) -> None:
     """Compare systems with several optimizer runs each.
 
     Shows how much scores vary between runs (s_test, s_dev) and test sets (s_sel), median runs, and differences from the
@@ -115,7 +115,6 @@ def runs_command(context: click.Context, /, **options: Any) -> None:
             "--system NAME FILE FILE"
         )
     reports, layout = chosen_output(options)
-    executor = options.pop("executor")
     given = GivenRuns(**given_values(GivenRuns, options))
     chosen = made(CompareRuns, {"references": None, "systems": {}, **given_values(CompareRuns, options)})
     inputs = RunInputs.from_options(given, options, chosen, chosen.threads)

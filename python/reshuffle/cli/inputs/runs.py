@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
-import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,17 +11,16 @@ from attrs import evolve
 from ...data.corpus import system_names
 from ...data.files import STDIN, check_stdin, display_name
 from ...data.manifest import Manifest
-from ...errors import InputError, listed, quoted, unknown_name
+from ...errors import InputError, listed, unknown_name
 from ...options.comparisons import Medians
 from ...options.declare import options_of, taken
 from ...options.files import DevFiles, GivenRuns, OfSystems, RunFiles, SetFiles
 from ...resampling.counting import labels_of
 from ...runs import Development, Runs, output_name
 from ...settings import Units
-from ..declared import files_by_name, flag_of, given_values
-from ..params import name_and_words
-from .metrics import metric_flags
-from .sets import completed, keys_with_flags, read_manifest
+from ..declared import flag_of
+from .run_options import check_system, files_from_options, number_of
+from .sets import command_line, completed, keys_with_flags, read_manifest
 from .test_set import Input
 
 # The keys of manifests that say what these options say.
@@ -54,7 +51,7 @@ class RunInputs:
         """Check all that can be checked before files are read, and take the options used here out of ``options``."""
         path = given.manifest
         if path is None:
-            files = _from_options(given, options)
+            files = files_from_options(given, options)
         else:
             _check_only_manifest(given, options)
             files = _from_manifest(read_manifest(path, "the files of systems' runs, in JSON or TOML"), options)
@@ -153,16 +150,9 @@ def _check_only_manifest(given: GivenRuns, options: Mapping[str, Any]) -> None:
         raise InputError(f"{flag} and --manifest cannot be combined: use the key '{key}' of the manifest")
 
 
-def _command_line(options: dict[str, Any], **others: Any) -> RunFiles:
-    """The files and metrics of a command line, taken out of ``options``, and other fields."""
-    values = given_values(RunFiles, options)
-    metrics = tuple(options.pop("metrics")) or None
-    return RunFiles(**values | others, metrics=metrics, metric_options=metric_flags(options))
-
-
 def _from_manifest(manifest: Manifest, options: dict[str, Any]) -> RunFiles:
     """The files that a manifest names."""
-    name, files = manifest.name, completed(_command_line(options), manifest.values(RunFiles), manifest.folder)
+    name, files = manifest.name, completed(command_line(RunFiles, options), manifest.values(RunFiles), manifest.folder)
     if not files.references and files.systems:
         raise InputError(f"{name} has systems without references: add the key 'references'")
     if files.references and not files.systems:
@@ -179,110 +169,12 @@ def _from_manifest(manifest: Manifest, options: dict[str, Any]) -> RunFiles:
     return evolve(files, systems=systems, baseline=baseline)
 
 
-def _from_options(given: GivenRuns, options: dict[str, Any]) -> RunFiles:
-    """The files that the options name."""
-    baseline = given.baseline_name
-    if not baseline:
-        raise InputError("--baseline-name: expected a name, got an empty one")
-    if not given.baseline:
-        raise InputError("no baseline: add --baseline FILE FILE ..., the outputs of the baseline's runs")
-    systems = {baseline: given.baseline}
-    for name, files in _named("--system", given.systems, "the output of each run"):
-        if name == baseline:
-            raise InputError(
-                f"--system {name} has the name of the baseline: choose another name, or rename the baseline with "
-                "--baseline-name"
-            )
-        if name in systems:
-            raise InputError(f"--system {name} is used twice: choose different names, or put all its runs into one")
-        systems[name] = files
-    scores = _scores(files_by_name("--scores", options.pop("scores")), systems, not options["references"])
-    dev = _development(given, systems)
-    return _command_line(options, systems=systems, baseline=baseline, scores=scores, dev=dev)
-
-
-def _named(
-    flag: str, values: Sequence[tuple[str, ...]], what: str, known: Collection[str] = ()
-) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """The name and the other words of each value of an option, whose name may be left out if the words have one.
-
-    A file may have one of the ``known`` names.
-    """
-    for words in values:
-        name, rest = words[0], words[1:]
-        if name not in known:
-            common = _common_name(words)
-            name, rest = name_and_words(flag, words, what) if common is None else (common, words)
-        if not rest:
-            raise InputError(f"{flag} {name}: expected {what} after the name, got none")
-        yield name, rest
-
-
-def _common_name(files: Sequence[str]) -> str | None:
-    """The name of a system whose files only differ in a number: what is before it. None for other files.
-
-    >>> _common_name(["out/new.0", "out/new.1"]), _common_name(["new/0.txt", "new/1.txt"]), _common_name(["a", "a.1"])
-    ('new', 'new', None)
-    """
-    first, *others = parts = [re.split(r"(\d+)", file) for file in files]
-    if not others or any(len(part) != len(first) for part in others):
-        return None
-    differing = [i for i, column in enumerate(zip(*parts, strict=True)) if len(set(column)) > 1]
-    # Of the parts, those with odd places are numbers.
-    if len(differing) != 1 or differing[0] % 2 == 0 or len({part[differing[0]] for part in parts}) < len(parts):
-        return None
-    before, after = "".join(first[: differing[0]]), "".join(first[differing[0] + 1 :])
-    name = re.split(r"[/\\#]", before.rstrip("._-/\\#"))[-1]
-    return None if not name or "/" in after else name
-
-
-def _scores(
-    given: Mapping[str, tuple[str, ...]], systems: Mapping[str, tuple[str, ...]], without_texts: bool
-) -> dict[str, Mapping[str, tuple[str, ...]]]:
-    """The files of ``--scores``, by metric and system."""
-    found: dict[str, Mapping[str, tuple[str, ...]]] = {}
-    for name, files in given.items():
-        own = next((metric for metric, by_system in found.items() if by_system is systems), None)
-        if not files and (not without_texts or own is not None):
-            reason = "" if own is None else f"; the files of --baseline and --system have the scores of {own}"
-            raise InputError(
-                f"--scores {name}: expected a file for each of {_runs_of(systems)} after the name, got none{reason}"
-            )
-        found[name] = _split(name, files, systems) if files else systems
-    if without_texts and found and not any(by_system is systems for by_system in found.values()):
-        raise InputError(
-            "no --refs, and --scores with files: the files of --baseline and --system would not be read; add --refs "
-            "for texts, or write --scores NAME without files if they have the scores"
-        )
-    return found
-
-
-def _split(metric: str, files: tuple[str, ...], systems: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
-    """Files of scores in the order of all runs, by system. One file may hold the scores of all runs."""
-    n_runs = sum(map(len, systems.values()))
-    if len(files) == 1 < n_runs:
-        return dict.fromkeys(systems, files)
-    if len(files) != n_runs:
-        hint = "; it takes all files up to the next option" if len(files) > n_runs else ""
-        raise InputError(
-            f"--scores {metric}: expected a file for each of {_runs_of(systems)} after the name, got {len(files)}{hint}"
-        )
-    rest = iter(files)
-    return {name: tuple(next(rest) for _ in own) for name, own in systems.items()}
-
-
-def _runs_of(systems: Mapping[str, Sequence[str]]) -> str:
-    """How many runs there are, for messages."""
-    n_runs = sum(map(len, systems.values()))
-    return f"{n_runs} runs ({listed(f'{len(files)} of {name}' for name, files in systems.items())})"
-
-
 def _scores_in_order(
     metric: str, by_system: Mapping[str, Sequence[str]], systems: Mapping[str, Sequence[str]]
 ) -> Sequence[str]:
     """The files of scores in the order of all runs; a single one if it has the scores of all runs."""
     for name in by_system:
-        _check_system(f"scores of {metric}", name, systems)
+        check_system(f"scores of {metric}", name, systems)
     lacking = [name for name in systems if name not in by_system]
     if lacking:
         raise InputError(f"scores of {metric}: expected files for each system, got none for {listed(lacking)}")
@@ -292,56 +184,10 @@ def _scores_in_order(
     for name, files in systems.items():
         if len(by_system[name]) != len(files):
             raise InputError(
-                f"scores of {metric}: {name} has {_number(len(files), 'run')}, but "
-                f"{_number(len(by_system[name]), 'file')} of scores: expected one for each run"
+                f"scores of {metric}: {name} has {number_of(len(files), 'run')}, but "
+                f"{number_of(len(by_system[name]), 'file')} of scores: expected one for each run"
             )
     return [file for files in every for file in files]
-
-
-def _number(n: int, noun: str) -> str:
-    return f"{n} {noun}{'s' * (n != 1)}"
-
-
-def _development(given: GivenRuns, systems: Mapping[str, Sequence[str]]) -> DevFiles:
-    """The development set that the options name."""
-    outputs = {given.baseline_name: given.dev_baseline} if given.dev_baseline else {}
-    what = "the output of each run on the development set"
-    for name, files in _named("--dev-system", given.dev_systems, what, systems):
-        _check_system("--dev-system", name, systems)
-        if name in outputs:
-            used = "--dev-baseline" if name == given.baseline_name else f"--dev-system {name}"
-            raise InputError(f"the outputs of {name} on the development set are given twice, also by {used}")
-        outputs[name] = files
-    scores: dict[str, dict[str, tuple[float, ...]]] = {}
-    for name, rest in _named("--dev-scores", given.dev_scores, "a metric and the score of each run", systems):
-        _check_system("--dev-scores", name, systems)
-        metric, values = rest[0], rest[1:]
-        if not values:
-            raise InputError(
-                f"--dev-scores {name} {metric}: expected the score of each of {_number(len(systems[name]), 'run')} "
-                "after the metric, got none"
-            )
-        if metric in scores.setdefault(name, {}):
-            raise InputError(f"--dev-scores {name} {metric} is used twice: leave out one of them")
-        scores[name][metric] = tuple(_number_of(f"--dev-scores {name} {metric}", value) for value in values)
-    return DevFiles(references=given.dev_refs, systems=outputs, scores=scores)
-
-
-def _number_of(where: str, text: str) -> float:
-    """A finite number."""
-    try:
-        number = float(text)
-    except ValueError:
-        number = math.nan
-    if not math.isfinite(number):
-        raise InputError(f"{where}: expected a finite number for each run, got {quoted(text)}")
-    return number
-
-
-def _check_system(where: str, name: str, systems: Mapping[str, Sequence[str]]) -> None:
-    """Raise :class:`InputError` for a name that is not that of a system."""
-    if name not in systems:
-        raise InputError(f"{where}: {unknown_name('system', name, systems)}")
 
 
 def _check_systems(systems: Mapping[str, Sequence[str]]) -> None:
@@ -370,11 +216,11 @@ def _check_development(files: RunFiles, median_on: str) -> None:
         for metric, values in of_system.items()
     ]
     for name, n, what in given:
-        _check_system("development set", name, files.systems)
+        check_system("development set", name, files.systems)
         expected = len(files.systems[name])
         if n != expected:
             raise InputError(
-                f"{name} has {_number(expected, 'run')} on the test set, but {n} {what} on the development set: they "
+                f"{name} has {number_of(expected, 'run')} on the test set, but {n} {what} on the development set: they "
                 "must be of the same runs, in the same order"
             )
     if median_on == "dev":

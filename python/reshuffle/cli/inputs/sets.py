@@ -23,7 +23,6 @@ from .metrics import metric_flags
 from .test_set import Input
 
 AnyFiles = TypeVar("AnyFiles", SetFiles, RunFiles, MetaFiles)
-TextFiles = TypeVar("TextFiles", bound=SetFiles)
 
 
 @dataclass(frozen=True)
@@ -43,7 +42,7 @@ class Inputs:
             files = given_files(SetFiles, options, reference, systems)
             return cls({"": Input.checked(files, least=2, threads=threads)})
         _check_several(sets, reference, options)
-        command_line = given_files(SetFiles, options)
+        given = command_line(SetFiles, options)
         folder, found = Path(), _from_words(sets.sets)
         if sets.manifest is not None:
             manifest = read_manifest(sets.manifest, "test sets in JSON or TOML")
@@ -51,7 +50,7 @@ class Inputs:
         inputs = {}
         for name, values in found.items():
             with on_test_set(name):
-                inputs[name] = Input.checked(_completed(command_line, values, folder), least=2, threads=threads)
+                inputs[name] = Input.checked(_completed(given, values, folder), least=2, threads=threads)
         checked = cls(inputs, sets.manifest)
         check_stdin(checked.paths.count(STDIN))
         return checked
@@ -81,17 +80,23 @@ class Inputs:
         return found
 
 
-def given_files(
-    record: type[TextFiles], options: dict[str, Any], reference: str | None = None, systems: Sequence[str] = ()
-) -> TextFiles:
-    """The files and metrics of a command line, taken out of ``options``."""
-    values = given_values(record, options)
-    if reference is not None:
-        values["references"] = (reference, *values.get("references", ()))
-    elif values.get("references"):
-        raise InputError("no REF: --refs takes all files up to the next option, so put it last")
+def command_line(record: type[AnyFiles], options: dict[str, Any], **others: Any) -> AnyFiles:
+    """The files and metrics of a command line, taken out of ``options``, and ``others``."""
+    values: dict[str, Any] = given_values(record, options)
     metrics, flags_of = tuple(options.pop("metrics")), metric_flags(options)
-    return record(**values, systems=tuple(systems), metrics=metrics or None, metric_options=flags_of)
+    return record(**values | others, metrics=metrics or None, metric_options=flags_of)
+
+
+def given_files(
+    record: type[SetFiles], options: dict[str, Any], reference: str | None = None, systems: Sequence[str] = ()
+) -> SetFiles:
+    """The same with the arguments REF and SYS."""
+    files = command_line(record, options, systems=tuple(systems))
+    if reference is not None:
+        return evolve(files, references=(reference, *files.references))
+    if files.references:
+        raise InputError("no REF: --refs takes all files up to the next option, so put it last")
+    return files
 
 
 def read_manifest(path: str, expected: str) -> Manifest:
@@ -133,18 +138,18 @@ def _from_words(sets: Mapping[str, Sequence[str]]) -> dict[str, dict[str, Any]]:
     return {name: {"references": files[:1], "systems": files[1:]} for name, files in sets.items()}
 
 
-def completed(command_line: AnyFiles, values: Mapping[str, Any], folder: Path) -> AnyFiles:
-    """The files of a test set from a manifest in ``folder``. Its options take precedence over the command line's."""
+def completed(given: AnyFiles, values: Mapping[str, Any], folder: Path) -> AnyFiles:
+    """The files of a test set from a manifest in ``folder``. Its values take precedence over the command line's."""
     values = dict(values)
     if "metrics" in values:
         values["metrics"] = tuple(parse_metric(text, folder) for text in values["metrics"])
-    values["metric_options"] = {**command_line.metric_options, **values.get("metric_options", {})}
-    return evolve(command_line, **values)
+    values["metric_options"] = {**given.metric_options, **values.get("metric_options", {})}
+    return evolve(given, **values)
 
 
-def _completed(command_line: SetFiles, values: Mapping[str, Any], folder: Path) -> SetFiles:
+def _completed(given: SetFiles, values: Mapping[str, Any], folder: Path) -> SetFiles:
     """The files of a test set, which has texts or scores."""
-    files = completed(command_line, values, folder)
+    files = completed(given, values, folder)
     if files.references and is_count_file(files.references[0]):
         files = evolve(files, systems=names_in_counts(files.references[0], files.systems, folder))
     if files.references and not files.systems:

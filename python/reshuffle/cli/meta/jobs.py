@@ -25,8 +25,8 @@ from ...resampling.counting import Data, labels_of
 from ...sets import on_test_set
 from ...settings import Resampling
 from ..inputs.counts import names_in_counts
-from ..inputs.metrics import metric_flags, metrics_of
-from ..inputs.sets import completed, read_manifest
+from ..inputs.metrics import metrics_of
+from ..inputs.sets import command_line, completed, read_manifest
 from ..inputs.test_set import Input
 from ..metric_options import MetricChoice
 from ..params import FLAGS
@@ -266,14 +266,13 @@ class MetaJobs:
         path, own = options.pop("manifest"), {name: options.pop(name) for name in OF_ONE_SET}
         others = {name: options.pop(name) for name in ("n_resamples", "seed", "threads", "max_input")}
         others |= {name: options.pop(name) for name in ("repeats", "missing_systems")}
-        metrics, input_format = tuple(options.pop("metrics")) or None, options.pop("input_format")
-        command_line = MetaFiles(metrics=metrics, input_format=input_format, metric_options=metric_flags(options))
+        given = command_line(MetaFiles, options, input_format=options.pop("input_format"))
         if path is None:
-            files = evolve(command_line, **_from_options(own))
+            files = evolve(given, **_from_options(own))
             name = files.language_pair or ""
             checked = cls({name: MetaJob.from_files(name, files, Path(), others, default)}, None)
         else:
-            checked = cls(_from_manifest(path, own, command_line, others, default), path)
+            checked = cls(_from_manifest(path, own, given, others, default), path)
         check_stdin(checked.inputs.count(STDIN))
         return checked
 
@@ -301,7 +300,7 @@ class MetaJobs:
 
 
 def _from_manifest(
-    path: str, own: Mapping[str, Any], command_line: MetaFiles, others: Mapping[str, Any], default: str
+    path: str, own: Mapping[str, Any], given: MetaFiles, others: Mapping[str, Any], default: str
 ) -> dict[str, MetaJob]:
     """The jobs of the test sets of a manifest."""
     for name, (flag, key) in OF_ONE_SET.items():
@@ -311,7 +310,7 @@ def _from_manifest(
     jobs = {}
     for name, values in manifest.sets(MetaFiles, reserved=("average", "pooled")).items():
         with on_test_set(name):
-            files = completed(command_line, values, manifest.folder)
+            files = completed(given, values, manifest.folder)
             jobs[name] = MetaJob.from_files(name, files, manifest.folder, others, default)
     return jobs
 
