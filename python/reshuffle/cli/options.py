@@ -12,7 +12,7 @@ from ..errors import either
 from ..options.comparisons import CompareSets, Score
 from ..options.declare import options_of
 from ..options.display import ComparisonDisplay, Display
-from ..options.files import Files, FlipFiles, SetFiles, Sets
+from ..options.files import FlipFiles, Reading, SetFiles, Sets
 from ..options.flips import FlipOptions
 from .command import option
 from .declared import declared_options, with_defaults
@@ -48,7 +48,7 @@ def file_options(record: type[SetFiles]) -> list[Decorator]:
 
 
 # How files are read, for commands whose files are not those of a test set.
-READING = tuple(with_defaults(Files, ("input_format", "max_input")))
+READING = tuple(with_defaults(Reading, ("input_format", "max_input")))
 
 METRICS = (
     option(

@@ -47,6 +47,26 @@ class Outputs(Options):
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
+class Reading(Options):
+    """How files are read."""
+
+    TITLE: ClassVar[str] = "Input"
+
+    input_format: Annotated[
+        types.InputFormat | str | None,
+        Flag(metavar="FORMAT"),
+        Kind(noun="input format"),
+        Doc("{names}. By default by file extension."),
+    ] = None
+    max_input: Annotated[
+        int,
+        SIZE,
+        NO_KEY,
+        Doc("Largest size of a compressed file after decompression. By default 4GiB."),
+    ] = MAX_INPUT
+
+
+@frozen(kw_only=True, slots=False, eq=False, repr=False)
 class Files(Options):
     """What goes with the outputs of a test set, and the metrics on them: None if none were chosen."""
 
@@ -75,18 +95,6 @@ class Files(Options):
     strata: Annotated[
         File | None, Flag(metavar="FILE"), Doc("Stratum ids, one per segment: draw within strata in the bootstrap.")
     ] = None
-    input_format: Annotated[
-        types.InputFormat | str | None,
-        Flag(metavar="FORMAT"),
-        Kind(noun="input format"),
-        Doc("{names}. By default by file extension."),
-    ] = None
-    max_input: Annotated[
-        int,
-        SIZE,
-        NO_KEY,
-        Doc("Largest size of a compressed file after decompression. By default 4GiB."),
-    ] = MAX_INPUT
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
@@ -112,7 +120,7 @@ class Incomplete(Options):
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
-class SetFiles(Incomplete, Files, Outputs):
+class SetFiles(Incomplete, Reading, Files, Outputs):
     """The files of a test set of a comparison."""
 
 
@@ -177,7 +185,7 @@ class DevFiles(Options):
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
-class RunFiles(Files):
+class RunFiles(Reading, Files):
     """The files of systems with several runs each. Without references, those of one of the ``scores``."""
 
     references: Annotated[
@@ -299,3 +307,45 @@ class MetaFiles(Options):
     metric_options: Annotated[Mapping[str, Any], PYTHON, NO_KEY, Doc("Options of metrics, for all that have them.")] = (
         field(factory=dict)
     )
+
+
+@frozen(kw_only=True, slots=False, eq=False, repr=False)
+class ListFiles(Reading):
+    """The files of k-best lists, their references, and the weights that score the entries."""
+
+    nbest: Annotated[
+        tuple[File, ...],
+        Flag(metavar="NBEST", greedy=("--nbest",)),
+        Doc("The lists. Several files are lists of the same sentences, which are joined."),
+    ] = ()
+    samples: Annotated[
+        tuple[File, ...],
+        Flag(metavar="FILE", greedy=("--samples",)),
+        Doc(
+            """Instead of --nbest: plain text. One file has --per-sentence lines for each sentence, one sentence after
+            another; of several files, line i of each belongs to sentence i."""
+        ),
+    ] = ()
+    per_sentence: Annotated[
+        int | None, Flag(metavar="K"), Doc("For one file of --samples: how many lines each sentence has.")
+    ] = None
+    references: Annotated[
+        tuple[File, ...],
+        Flag(("--ref", "--refs"), "REF", greedy=("--refs",)),
+        Doc(
+            """The references. --ref REF adds one; --refs takes all files up to the next option. Several files are
+            several references of each segment."""
+        ),
+    ] = ()
+    model: Annotated[
+        File | None,
+        Flag(metavar="FILE"),
+        Doc(
+            """Weights of features, which give each entry a model score: lines 'name value' or 'name= value ...', JSON,
+            moses.ini or init.opt. By default entries have no model scores, and the first is the 1-best."""
+        ),
+    ] = None
+    totals: Annotated[bool, Doc("Use the decoder's own totals, the column after the features, as model scores.")] = (
+        False
+    )
+    first_id: Annotated[int, Doc("The id that lists give to the first sentence. By default 0.")] = 0
